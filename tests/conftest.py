@@ -18,13 +18,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    value_store.REMEMBERS = False  # what is tested is compiled
+    value_store.ENABLED = False  # what is tested is compiled
     if config.getoption("--update-golden") and os.environ.get("CI"):
         raise pytest.UsageError("--update-golden is refused where CI is set: read the change first")
 
 
 def pytest_report_header() -> str:
-    cuda = "cuda" if driver.available() else f"no cuda: {driver.why_not()}"
+    cuda = "cuda" if driver.available() else f"no cuda: {driver.unavailable_reason()}"
     return f"targets: python, cpu, cpu-resumable, {cuda}"
 
 
@@ -48,4 +48,4 @@ def target(request: pytest.FixtureRequest) -> str:
 def without_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
     """As on a machine that has none."""
     monkeypatch.setattr(driver, "_probe", lambda: "there is no CUDA device")
-    monkeypatch.setattr(driver, "several", lambda: False)
+    monkeypatch.setattr(driver, "has_multiple_devices", lambda: False)

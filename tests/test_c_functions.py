@@ -495,7 +495,7 @@ def test_wrong(name: str, tmp_path: Path) -> None:
     with pytest.raises(CompileError) as caught:
         module_from(plain, tmp_path).k[1, 1](np.zeros(1, np.float32))
     found = caught.value
-    assert found.code == "own-c"
+    assert found.code == "inline-c"
     assert said in str(found)
     span = found.diagnostics[0].labels[0].span
     assert span.line == (HEAD + before).count("\n") + 1

@@ -111,7 +111,7 @@ def work():
             cc.compile(text, "f")
         data = text.encode() * random.randrange(1, 5000)
         cache.store(cache.key_of(str(random.randrange(50))), ".txt", data, text)
-        cache.made(cache.key_of(text, str(n % 7)), ".cubin", lambda: (data, text))
+        cache.load_or_make(cache.key_of(text, str(n % 7)), ".cubin", lambda: (data, text))
 
 cc.find_compiler()
 random.seed(7)
@@ -171,7 +171,7 @@ def make():
     time.sleep(60)
     return b"", ""
 
-cache.made(sys.argv[1], ".so", make)
+cache.load_or_make(sys.argv[1], ".so", make)
 """
 KEY = artifact_store.key_of("text")
 
@@ -187,10 +187,10 @@ def holder(how: str) -> tuple[subprocess.Popen[str], int]:
 def test_who_makes_an_entry_for_too_long_is_not_waited_for(
     directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(file_locks, "_PATIENCE", 0.3)
+    monkeypatch.setattr(file_locks, "_TIMEOUT", 0.3)
     process, _ = holder("alone")
     start = time.monotonic()
-    assert artifact_store.made(KEY, ".so", lambda: (b"code", "")).data == b"code"
+    assert artifact_store.load_or_make(KEY, ".so", lambda: (b"code", "")).data == b"code"
     assert time.monotonic() - start >= 0.3
     process.kill()
     process.communicate()
@@ -201,7 +201,7 @@ def test_who_is_killed_keeps_no_lock_nor_do_its_children(directory: Path) -> Non
     process.kill()
     process.wait()
     start = time.monotonic()
-    assert artifact_store.made(KEY, ".so", lambda: (b"code", "")).data == b"code"
+    assert artifact_store.load_or_make(KEY, ".so", lambda: (b"code", "")).data == b"code"
     assert time.monotonic() - start < 10
     os.kill(child, signal.SIGKILL)
     process.communicate()
@@ -212,7 +212,7 @@ def test_who_waits_goes_on_when_the_entry_is_there(directory: Path) -> None:
     process, _ = holder("alone")
     start = time.monotonic()
     threading.Timer(0.2, artifact_store.store, (KEY, ".so", b"code")).start()
-    assert artifact_store.made(KEY, ".so", lambda: (b"", "")).data == b"code"
+    assert artifact_store.load_or_make(KEY, ".so", lambda: (b"", "")).data == b"code"
     assert time.monotonic() - start < 10
     process.kill()
     process.communicate()

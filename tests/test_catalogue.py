@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from pycu2c.base.types import Array, Constant, Scalar, Tuple
 
 from pycu2c.base.diagnostics import RULES
+from pycu2c.base.types import Array, Constant, Scalar, Tuple
 from pycu2c.cli import error_catalog
 from pycu2c.cli.main import main
 from pycu2c.kernels.kernel import Kernel

@@ -242,8 +242,8 @@ def test_cache_info_says_what_is_wrong(directory: Path) -> None:
 def test_cache_clear(directory: Path) -> None:
     for name, days in ("a", 40), ("b", 20), ("c", 0):
         keep(name, ".so", 1024, days)
-    (directory / "refused").mkdir()
-    (directory / "refused" / f"k-{'0' * 12}.c").write_text("int")
+    (directory / "rejected").mkdir()
+    (directory / "rejected" / f"k-{'0' * 12}.c").write_text("int")
     words = {
         ("--older-than", "30"): "removed 1 file, 1.0 KiB",
         (): "removed 2 files, 2.0 KiB",

@@ -10,7 +10,7 @@ import pytest
 
 from compilers_here import CROSS, EMULATORS, compiler, names, needed
 from kernel_programs import write_program
-from pycu2c.declarations.options import DEFAULT, Options
+from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.runtime.cpu import cpu_kernel
 from pycu2c.runtime.plans import library
 from pycu2c.toolchain.cc import cc
@@ -48,7 +48,7 @@ def test_no_warnings(name: str, part: int, tmp_path: Path) -> None:
         assert said_by(words, tmp_path) == ""
 
 
-@pytest.mark.parametrize("options", [DEFAULT, Options(fmad=False), Options(fastmath=True)])
+@pytest.mark.parametrize("options", [DEFAULT_OPTIONS, Options(fmad=False), Options(fastmath=True)])
 @pytest.mark.parametrize("name", NAMES)
 def test_flags_are_known(name: str, options: Options, tmp_path: Path) -> None:
     found = compiler(name)
@@ -57,7 +57,7 @@ def test_flags_are_known(name: str, options: Options, tmp_path: Path) -> None:
     assert said_by((*found.command, *flags, "-Werror", "-c", "f.c"), tmp_path) == ""
 
 
-@pytest.mark.parametrize("options", [DEFAULT, Options(fmad=False)])
+@pytest.mark.parametrize("options", [DEFAULT_OPTIONS, Options(fmad=False)])
 @pytest.mark.parametrize("name", OTHERS)
 def test_kernels_compute_the_same(name: str, options: Options, tmp_path: Path) -> None:
     """On the processor itself, or an emulated one."""

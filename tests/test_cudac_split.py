@@ -430,7 +430,7 @@ def test_lanes_that_never_come_are_told() -> None:
     with pytest.raises(DeadlockError) as told:
         launched(text, "cpu", np.zeros(64, np.int32), grid=2, block=64)
     lines = str(told.value).splitlines()
-    assert lines[0] == "k would never end: no thread can go on"
+    assert lines[0] == "k would never end: no thread can make progress"
     assert "threads 0-4 wait in a function of the warp with mask 0xffffffff" in lines[1]
     assert lines[1].endswith(":4")
     out = np.zeros(40, np.int32)

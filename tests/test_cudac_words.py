@@ -147,7 +147,7 @@ def test_a_deadlock_is_told() -> None:
     with pytest.raises(DeadlockError) as found:
         given(text, "cpu", 1, np.int32, grid=2)
     lines = str(found.value).splitlines()
-    assert lines[0] == "k would never end: no thread can go on"
+    assert lines[0] == "k would never end: no thread can make progress"
     assert "threads 0-4 wait in __syncthreads" in lines[1]
     assert lines[1].endswith(":2")
     assert "threads 5-31 wait in a function of the warp with mask 0xffffffff" in lines[2]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pycu2c.base.parameters import Part
+from pycu2c.base.parameters import ArgumentPart
 from pycu2c.compat.cuda_text.module import TextModule
 from pycu2c.compat.cupy.compiled_kernel import Text
 from pycu2c.compat.cupy.elementwise import kernel as elementwise
@@ -33,10 +33,10 @@ def launch(text: Text, grid: int, arrays: list[Any], passed: list[Any]) -> None:
     for field in text.fields:
         parameter = field.parameter
         value = passed[parameter.argument]
-        if parameter.part is Part.DATA:
+        if parameter.part is ArgumentPart.DATA:
             given.append(next(pointers))
             continue
-        if parameter.part is Part.STRIDE:
+        if parameter.part is ArgumentPart.STRIDE:
             value = value.strides[parameter.axis] // value.dtype.size
         given.append(parameter.type.dtype.numpy.type(value))
     kernel = TextModule(text.text, backend="cpu").function(text.entry)

@@ -367,7 +367,7 @@ def test_a_mistake_is_shown(machine: str) -> None:
     )
     with pytest.raises(CompileError) as found:
         kernel.compile()
-    assert (found.value.code, found.value.line) == ("own-c", 2)
+    assert (found.value.code, found.value.line) == ("inline-c", 2)
     assert "    x = y;" in str(found.value)
 
 

@@ -455,7 +455,7 @@ def test_a_launch_copies_nothing_that_the_gpu_reaches(
     np.testing.assert_array_equal(out[::-1], 3 * np.arange(100))
 
 
-SIZES = [staging.LEAST - 1, staging.LEAST, staging.LEAST + 1, 23 * staging.PIECE + 12345]
+SIZES = [staging.MIN_BYTES - 1, staging.MIN_BYTES, staging.MIN_BYTES + 1, 23 * staging.PIECE + 12345]
 
 
 @pytest.mark.gpu
@@ -478,7 +478,7 @@ def test_large_copies_go_in_pieces(size: int, pin: bool) -> None:
 
 @pytest.mark.gpu
 def test_a_launch_on_large_numpy_arrays() -> None:
-    n = 3 * staging.LEAST // 8 + 77
+    n = 3 * staging.MIN_BYTES // 8 + 77
     data, out = np.arange(float(n)), np.zeros(n)
     kernel(backend="cuda")(scale)[-(-n // 256), 256](out, data, 2)
     assert np.array_equal(out, 2 * data)
@@ -584,8 +584,8 @@ def test_numbas_names_of_memory() -> None:
     device = cuda.to_device(np.arange(4, dtype=np.float32))
     assert device.alloc_size == 16
     assert device.device_ctypes_pointer.value == device.address
-    for name, cure in (("get_ipc_handle", "copy_to_host"), ("gpu_data", "device_ctypes_pointer")):
-        with pytest.raises(AttributeError, match=cure):
+    for name, hint in (("get_ipc_handle", "copy_to_host"), ("gpu_data", "device_ctypes_pointer")):
+        with pytest.raises(AttributeError, match=hint):
             getattr(device, name)
     same, is_new = auto_device(device)
     assert same is device

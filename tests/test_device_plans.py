@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from pycu2c.base.types import WEAK_INT, Array, Signature
 
 from launching import grown_by
-from pycu2c.base.parameters import Parameter, Part
+from pycu2c.base.parameters import Parameter, ArgumentPart
+from pycu2c.base.types import WEAK_INT, Array, Signature
 from pycu2c.cuda_driver import cuda_errors
 from pycu2c.runtime.arguments.arguments import describe, layout_of
-from pycu2c.runtime.arguments.call_binding import Parameters
+from pycu2c.runtime.arguments.call_binding import CallSignature
 from pycu2c.runtime.direct_launch import Direct
 from pycu2c.runtime.launch_configuration import CALL
 from pycu2c.runtime.plans import library
@@ -112,11 +112,11 @@ class Tool(NamedTuple):
     def learn(self, array: object, *, written: bool = True, trusted: bool = False) -> bool:
         described = describe(array)
         assert described is not None
-        parameters = [Parameter("x", Array(described.dtype, 1), 0, Part.DATA)]
+        parameters = [Parameter("x", Array(described.dtype, 1), 0, ArgumentPart.DATA)]
         for axis in range(len(described.shape)):
             parameters += [
-                Parameter("n", WEAK_INT, 0, Part.SHAPE, axis),
-                Parameter("s", WEAK_INT, 0, Part.STRIDE, axis),
+                Parameter("n", WEAK_INT, 0, ArgumentPart.SHAPE, axis),
+                Parameter("s", WEAK_INT, 0, ArgumentPart.STRIDE, axis),
             ]
         context = self.driver.current, CONTEXT
         layout = layout_of(parameters)
@@ -132,7 +132,7 @@ class Tool(NamedTuple):
 
 @pytest.fixture
 def tool() -> Tool:
-    plans = library.plans(Parameters("one", ("x",), 1, None, {}))
+    plans = library.plans(CallSignature("one", ("x",), 1, None, {}))
     assert plans is not None
     return Tool(Driver(), plans)
 

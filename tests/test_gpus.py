@@ -14,7 +14,7 @@ from pycu2c.kernels.kernel import Kernel
 from pycu2c.runtime.cpu import prebuild
 
 no_gpu = pytest.mark.skipif(driver.available(), reason="needs a machine without a GPU")
-on_two = pytest.mark.skipif(not driver.several(), reason="needs two GPUs")
+on_two = pytest.mark.skipif(not driver.has_multiple_devices(), reason="needs two GPUs")
 
 
 def add(out, a, x):  # type: ignore[no-untyped-def]

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from pycu2c.base.types import Scalar
 
 from pycu2c import types
+from pycu2c.base.types import Scalar
 from pycu2c.cli.main import main
 from pycu2c.compat.migrate.migrate_file import Migrated, migrated
 from pycu2c.compat.migrate.numba_types import arithmetic, joined, negated

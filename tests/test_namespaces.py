@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pycu2c.base.types import NONE, float32, int32
 
 from pycu2c import cuda
 from pycu2c.base.dtypes import VECTORS
+from pycu2c.base.types import NONE, float32, int32
 from pycu2c.ops.intrinsics.registry import REGISTRY, bound_to
 from pycu2c.ops.names.cuda_namespace import CUDA, Namespace, find, members
 from pycu2c.ops.names.dtype_names import scalar_named

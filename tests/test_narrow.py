@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 
 import pytest
-from pycu2c.base.types import SMALL, WEAK_INT, Scalar, float32, int32
 
 from integer_programs import (
     HERE,
@@ -29,6 +28,7 @@ from integer_programs import (
 )
 from pycu2c.analysis.ranges.intervals import everything
 from pycu2c.analysis.ranges.range_analysis import Facts, analyse_module
+from pycu2c.base.types import WEAK_INT32, WEAK_INT, Scalar, float32, int32
 from pycu2c.base.values import Number
 from pycu2c.ir.nodes import (
     Call,
@@ -255,8 +255,8 @@ class _Exact(Interpreter):
 
     def _value(self, e: Expr) -> Number:
         value = super()._value(e)
-        if e.type == SMALL and not isinstance(e, (Const, Var)):
-            assert int(value) in everything(SMALL), f"{e} is {value}"
+        if e.type == WEAK_INT32 and not isinstance(e, (Const, Var)):
+            assert int(value) in everything(WEAK_INT32), f"{e} is {value}"
         return value
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pycu2c import CompileError, CompileWarning, LaunchError, cuda, float32, int32, kernel, types
-from pycu2c.compat.numba.dispatcher import Jitted, JittedDevice
+from pycu2c.compat.numba.dispatcher import JitKernel, JitDeviceFunction
 from pycu2c.declarations.options import BadOption
 from pycu2c.declarations.signatures import BadSignature
 from pycu2c.kernels.kernel import Kernel
@@ -294,7 +294,7 @@ def test_our_kernels_call_them_too(target):
 
 
 def test_a_device_function_is_python_on_the_host():
-    assert isinstance(add, JittedDevice)
+    assert isinstance(add, JitDeviceFunction)
     assert add(1, 2) == add.py_func(1, 2) == 3
     with pytest.raises(TypeError, match="device function"):
         add[1, 1](1, 2)
@@ -364,7 +364,7 @@ def test_a_jitted_kernel_is_launched_by_c_as_others_are():
     for _ in range(5):
         made[2, 4](out, 1)
     (planned,) = (c for c in type(made).__mro__ if c.__name__ == "PlannedKernel")
-    assert isinstance(made, (Jitted, Kernel, planned))
+    assert isinstance(made, (JitKernel, Kernel, planned))
     assert made.py_func is fill.py_func
     assert made.get_max_threads_per_block()
 

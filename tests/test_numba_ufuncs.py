@@ -22,7 +22,7 @@ from pycu2c import (
     types,
     vectorize,
 )
-from pycu2c.compat.numba.elementwise import at_four_elements
+from pycu2c.compat.numba.elementwise import map_1d_by_four
 from pycu2c.declarations.signatures import BadSignature
 from pycu2c.kernels.kernel import Device, Kernel
 
@@ -127,7 +127,7 @@ def test_four_elements_of_a_thread(size, target):
     x, y = np.random.default_rng(size).integers(-9, 9, (2, size)).astype(np.float32)
     out = placed(target, np.zeros((size, 2), np.float32))
     back = placed(target, y[::-1].copy())[::-1]
-    run = Kernel(at_four_elements, backend=target)
+    run = Kernel(map_1d_by_four, backend=target)
     run[-(-size // 256), 64](Device(added), out[:, 1], placed(target, x), back)
     found = out.copy_to_host()
     assert not found[:, 0].any()

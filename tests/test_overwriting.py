@@ -329,7 +329,7 @@ def copied(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def copies_of(*arrays: Any, overwritten: set[int], copied: list[int]) -> list[int]:
     described = [describe(a) for a in arrays]
-    with transfers.staged(described, {0}, 0, "k", overwritten):  # type: ignore[arg-type]
+    with transfers.stage_arguments(described, {0}, 0, "k", overwritten):  # type: ignore[arg-type]
         pass
     return sorted(copied)
 

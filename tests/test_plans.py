@@ -17,19 +17,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pycu2c.base.types import Scalar, Signature
 
 import pycu2c
 from launching import grown_by
 from pycu2c import cuda
 from pycu2c.base import dtypes
 from pycu2c.base.diagnostics import LaunchError
-from pycu2c.base.limits import BLOCKS32_LIMIT, INDEX32_LIMIT, MOST_AXES
+from pycu2c.base.limits import BLOCKS32_LIMIT, INDEX32_LIMIT, MAX_AXES
+from pycu2c.base.types import Scalar, Signature
 from pycu2c.base.values import scalar_of
 from pycu2c.declarations.signatures import BadSignature
 from pycu2c.kernels.kernel import Configured, Kernel
 from pycu2c.runtime.arguments.arguments import layout_of
-from pycu2c.runtime.arguments.call_binding import Parameters
+from pycu2c.runtime.arguments.call_binding import CallSignature
 from pycu2c.runtime.cpu import prebuild
 from pycu2c.runtime.direct_launch import Direct
 from pycu2c.runtime.launch_configuration import HEAD
@@ -97,7 +97,7 @@ def keep(out, x):
     out[0] = x
 
 
-ONE = Parameters("one", ("x",), 1, None, {})
+ONE = CallSignature("one", ("x",), 1, None, {})
 
 # ---- the C and its trial -------------------------------------------------------------------
 
@@ -113,7 +113,7 @@ def test_the_limits_are_those_of_the_compiler() -> None:
     assert INDEX32_LIMIT == 1 << 30
     assert BLOCKS32_LIMIT == 1 << 22
     assert "INDEX_LIMIT ((int64_t)1 << 30)" in TEXT
-    assert f"enum {{ MOST_AXES = {MOST_AXES} }};" in TEXT
+    assert f"enum {{ MAX_AXES = {MAX_AXES} }};" in TEXT
     assert "BLOCKS_LIMIT ((int64_t)1 << 22)" in TEXT
 
 
@@ -458,14 +458,14 @@ def test_what_is_given_in_the_brackets_of_c() -> None:
     assert k[1, 4, stream] is not k[1, 4, other]
     assert k[1, 4, Foreign(9000)] is not k[1, 4, Foreign(9000)]
     foreign = Foreign(9000)
-    assert k[1, 4, foreign] is k[1, 4, foreign]  # the last one is kept
+    assert k[1, 4, foreign] is k[1, 4, external]  # the last one is kept
     assert k[1, 4, 9000] is not k[1, 4, foreign]
     extent = [1, 4]
     assert k[extent, 4]._wanted.grid == (1, 4, 1)
     extent[1] = 5
     assert k[extent, 4]._wanted.grid == (1, 5, 1)
     watched = weakref.ref(foreign := Watched(8))
-    assert k[1, 4, foreign]._stream is foreign
+    assert k[1, 4, foreign]._stream is external
     del foreign
     assert k[1, 4] is kept  # it is the last one now
     assert watched() is None
@@ -646,7 +646,7 @@ def test_grids_and_blocks() -> None:
     assert k[np.int64(1), 4]._wanted == k[1, 4]._wanted
     assert k[(1, 1), (4, 1)]._wanted == k[[1, 1], [4, 1]]._wanted
     assert k[(1, 1), 4] is k[(1, 1), 4]
-    with pytest.raises(LaunchError, match="whole numbers"):
+    with pytest.raises(LaunchError, match="integers"):
         k[(1.0, 1), 4]
     with pytest.raises(LaunchError, match="write scale"):
         k[np.array([1, 4])]

@@ -23,12 +23,12 @@ def loaded(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     done: list[str] = []
     monkeypatch.setattr(prebuild, "_FIRST", threading.Lock())
     monkeypatch.setattr(prebuild, "_STARTED", [])
-    monkeypatch.setattr(prebuild, "_GO", threading.Event())
-    monkeypatch.setattr(subprocesses, "_LISTENERS", [])
+    monkeypatch.setattr(prebuild, "_MAY_COMPILE", threading.Event())
+    monkeypatch.setattr(subprocesses, "_INPUT_LISTENERS", [])
     monkeypatch.setattr(cc, "compile", lambda *_: done.append("compiled"))
     monkeypatch.setattr(library, "load", lambda: done.append("loaded"))
     yield done
-    prebuild.go_on()
+    prebuild.resume()
     finish()
 
 
@@ -43,7 +43,7 @@ def test_it_waits_for_the_text_of_a_kernel(loaded: list[str]) -> None:
     subprocesses.run(("/bin/cat",))  # a program without a text
     prebuild._STARTED[0].join(0.05)
     assert "loaded" not in loaded
-    assert subprocesses.run(("/bin/cat",), "a text").said == "a text"
+    assert subprocesses.run(("/bin/cat",), "a text").output == "a text"
     finish()
     assert loaded == ["compiled", "loaded"]
 

@@ -9,18 +9,18 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pycu2c.pycuda.driver as drv
 import pytest
+
+import pycu2c.pycuda.driver as drv
+from pycu2c import cuda, cupy, kernel
+from pycu2c.cuda_driver import driver as our_driver
+from pycu2c.devices.array import DeviceArray
+from pycu2c.pycuda import cumath, curandom, gpuarray
 from pycu2c.pycuda.elementwise import ElementwiseKernel
 from pycu2c.pycuda.gpuarray import GPUArray
 from pycu2c.pycuda.reduction import ReductionKernel
 from pycu2c.pycuda.scan import InclusiveScanKernel
 from pycu2c.pycuda.tools import DeviceMemoryPool
-
-from pycu2c import cuda, cupy, kernel
-from pycu2c.cuda_driver import driver as our_driver
-from pycu2c.devices.array import DeviceArray
-from pycu2c.pycuda import cumath, curandom, gpuarray
 
 RNG = np.random.default_rng(13)
 DTYPES = (np.float32, np.float64, np.complex64, np.int32, np.uint8)

@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pycu2c.base.types import Array, Signature
 
 from kernels_from_text import module_from
 from pycu2c.base import lazy_imports
 from pycu2c.base.dtypes import from_numpy
+from pycu2c.base.types import Array, Signature
 from pycu2c.cuda_driver import driver
-from pycu2c.declarations.options import DEFAULT, Options
+from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.kernels import subset_check_cache
 from pycu2c.kernels.fingerprint import NotTold, Teller, surroundings
@@ -228,7 +228,7 @@ def test_names_that_hide(tmp_path: Path, body: str) -> None:
 
 
 def test_signatures_and_options_are_told(module: Any) -> None:
-    def key(signature: str = "float32[:]", options: Options = DEFAULT) -> str:
+    def key(signature: str = "float32[:]", options: Options = DEFAULT_OPTIONS) -> str:
         return Memory(module.k.source, parse_signature(signature), options).key
 
     keys = [key(), key("float64[:]"), key("float32[::1]"), key(options=Options(fmad=False))]
@@ -243,7 +243,7 @@ def test_the_places_of_a_records_fields_are_told(module: Any, other: dict[str, A
     def key(align: bool = False, **layout: Any) -> str:
         dtype = np.dtype({"names": ["x", "y"], "formats": ["i4", "f8"], **layout}, align=align)
         kind = Array(from_numpy(dtype), 1)
-        return Memory(module.k.source, Signature((kind,)), DEFAULT).key
+        return Memory(module.k.source, Signature((kind,)), DEFAULT_OPTIONS).key
 
     assert key()
     assert key() != key(**other)
@@ -254,16 +254,16 @@ def test_what_is_made_while_pycu2c_is_edited_is_not_kept(
 ) -> None:
     monkeypatch.setenv("PYCU2C_CACHE_DIR", str(tmp_path))
     known = module.k.launcher.builder.known(OUT)
-    for started, found in ((0.0, None), (lazy_imports.STARTED, known), (0.0, None)):
-        monkeypatch.setattr(value_store, "_STARTED", int(started * 1e9))
-        monkeypatch.setattr(value_store, "_SEEN", {})
-        Memory(module.k.source, OUT, DEFAULT).keep_known(known)
-        assert Memory(module.k.source, OUT, DEFAULT).known == found
+    for started, found in ((0.0, None), (lazy_imports.IMPORT_TIME, known), (0.0, None)):
+        monkeypatch.setattr(value_store, "_START_TIME", int(started * 1e9))
+        monkeypatch.setattr(value_store, "_STATES", {})
+        Memory(module.k.source, OUT, DEFAULT_OPTIONS).keep_known(known)
+        assert Memory(module.k.source, OUT, DEFAULT_OPTIONS).known == found
 
 
 @pytest.fixture(autouse=True)
 def _remembers(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    monkeypatch.setattr(value_store, "REMEMBERS", True)
+    monkeypatch.setattr(value_store, "ENABLED", True)
 
 
 # ---- through processes ---------------------------------------------------------------------
@@ -337,7 +337,7 @@ def test_what_is_kept_of_a_kernel_for_a_gpu(
     monkeypatch.setattr(driver, "api", lambda: _NotLoaded)
     variant, names, k = Variant("cuda", True, None), ("out",), getattr(module, name)
     for _ in range(2):  # the second time in no other way
-        memory = Memory(k.source, OUT, DEFAULT)
+        memory = Memory(k.source, OUT, DEFAULT_OPTIONS)
         assert memory.runner(variant, names) is None
         made = k.launcher.builder.runner(OUT, names, variant)
         assert isinstance(made, CudaRunner)
@@ -485,13 +485,13 @@ def test_an_entry_of_some_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     monkeypatch.setenv("PYCU2C_CACHE_DIR", str(tmp_path))
     (tmp_path / "one.py").touch()
     os.utime(tmp_path / "one.py", ns=(0, 0))
-    monkeypatch.setattr(value_store, "HOME", str(tmp_path))
-    monkeypatch.setattr(value_store, "_SEEN", {})
-    monkeypatch.setattr(value_store, "_STARTED", time.time_ns() + 10**10)
+    monkeypatch.setattr(value_store, "PACKAGE_DIRECTORY", str(tmp_path))
+    monkeypatch.setattr(value_store, "_STATES", {})
+    monkeypatch.setattr(value_store, "_START_TIME", time.time_ns() + 10**10)
     value_store.store("0" * 64, [1], ["one.py"])
     assert value_store.load("0" * 64) == [1]
     (tmp_path / "one.py").write_text("2")
-    value_store._SEEN.clear()  # as in another process
+    value_store._STATES.clear()  # as in another process
     assert value_store.load("0" * 64) is None
 
 
@@ -668,11 +668,11 @@ def test_c_looks_at_files_as_python_does(tmp_path: Path) -> None:
     os.utime(tmp_path / "two.py", ns=(future, future))
     all_of_them = [*names, "folder/long ago.py", "is not there.py", "n" * 5000]
     for latest in (0, future - 1, future):
-        expected = value_store._looked_at(str(tmp_path), all_of_them, latest)
-        assert cpu_kernel.look(str(tmp_path), all_of_them, latest) == expected
+        expected = value_store._file_states(str(tmp_path), all_of_them, latest)
+        assert cpu_kernel.file_states(str(tmp_path), all_of_them, latest) == expected
     assert expected[:3] == ["1000000000000000000 0", "1000000000000000001 1", f"{future} 2"]
     assert expected[-3:] == ["0 0", "", ""]
-    assert cpu_kernel.look("/" + "f" * 5000, names, future) == [""] * 4
+    assert cpu_kernel.file_states("/" + "f" * 5000, names, future) == [""] * 4
 
 
 def test_what_is_allowed_is_looked_through_once(tmp_path: Path) -> None:
@@ -694,7 +694,7 @@ def test_who_reads_a_text_is_told(module: Any, tmp_path: Path) -> None:
     class Other(Kernel[Any]):
         pass
 
-    with cache_directory.within(str(tmp_path)):
+    with cache_directory.override(str(tmp_path)):
         source = module.k.source
         assert not subset_check_cache.is_allowed(source, Kernel)
         subset_check_cache.keep_allowed(source, Kernel)

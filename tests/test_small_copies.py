@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pycu2c.base.types import WEAK_INT, Array, Signature
 
 from launching import grown_by
-from pycu2c.base.parameters import Parameter, Part
+from pycu2c.base.parameters import Parameter, ArgumentPart
+from pycu2c.base.types import WEAK_INT, Array, Signature
 from pycu2c.runtime.arguments.arguments import describe, layout_of
-from pycu2c.runtime.arguments.call_binding import Parameters
+from pycu2c.runtime.arguments.call_binding import CallSignature
 from pycu2c.runtime.direct_launch import Direct
 from pycu2c.runtime.launch_configuration import CALL
 from pycu2c.runtime.plans import library
@@ -79,7 +79,7 @@ class Device:
 
 class Tool:
     def __init__(self, *, has_room: bool = True) -> None:
-        plans = library.plans(Parameters("added", ("out", "a"), 2, None, {}))
+        plans = library.plans(CallSignature("added", ("out", "a"), 2, None, {}))
         assert plans is not None
         self.plans: Plans = plans
         self.device, self.codes = Device(), list[int]()
@@ -89,9 +89,9 @@ class Tool:
         described = describe(out), describe(a)
         kind = Array(describe(np.zeros(1, np.float32)).dtype, 1)  # type: ignore[union-attr]
         parameters = [
-            Parameter("out", kind, 0, Part.DATA),
-            Parameter("n", WEAK_INT, 0, Part.SHAPE, 0),
-            Parameter("a", kind, 1, Part.DATA),
+            Parameter("out", kind, 0, ArgumentPart.DATA),
+            Parameter("n", WEAK_INT, 0, ArgumentPart.SHAPE, 0),
+            Parameter("a", kind, 1, ArgumentPart.DATA),
         ]
         at = self.device.at
         direct = Direct(

@@ -12,7 +12,7 @@ import pytest
 
 from pycu2c import LaunchError, cuda, kernel
 from pycu2c.cuda_driver import driver
-from pycu2c.runtime.cuda.memory import DeviceMemory, ForeignMemory
+from pycu2c.runtime.cuda.memory import DeviceMemory, ExternalMemory
 
 pytestmark = pytest.mark.gpu(optional=True)
 
@@ -115,7 +115,7 @@ def test_one_stream_waits_for_another() -> None:
     event.record(first)
     second.wait(event)
     second.wait(first)
-    memory = ForeignMemory(array, array.address, array.nbytes, array.device)  # knows no streams
+    memory = ExternalMemory(array, array.address, array.nbytes, array.device)  # knows no streams
     seen = cuda.DeviceArray(memory, array.address, array.shape, array.strides, array.dtype)
     seen.copy_to_host(out, second)
     second.synchronize()

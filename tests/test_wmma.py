@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pycu2c.base.types import Scalar
 
 from launching import run
 from pycu2c import CompileError, bfloat16, cuda, float16, float32, int8, int32, kernel, uint8
+from pycu2c.base.types import Scalar
 from pycu2c.cuda import wmma
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.toolchain.cc import cc

@@ -14,7 +14,7 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
-from pycu2c.base.types import WEAK_INT, strengthened
+from pycu2c.base.types import WEAK_INT, to_strong
 
 from fuzzing import (
     constructs,
@@ -159,7 +159,7 @@ class _Drawing:
 
         if self.rng.random() < 0.2:  # constant memory
             kind, shape = self.w.real(), self.rng.choice(((3,), (5,), (2, 3)))
-            kind = strengthened(kind)
+            kind = to_strong(kind)
             self.globals.append(f"W = {array_text(self.rng, kind, shape)}")
             self.w.arrays.append(ArrayName("W", kind, shape, static=True))
 

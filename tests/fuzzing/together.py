@@ -18,7 +18,7 @@ from fuzzing.statements import (
     writes,
 )
 from fuzzing.writing import INTEGERS, ArrayName, Writer
-from pycu2c.base.dtypes import Kind
+from pycu2c.base.dtypes import DTypeKind
 
 
 @writes(0.8, nests)
@@ -111,7 +111,7 @@ def tally(w: Writer) -> None:
 def reduce(w: Writer) -> None:
     """A tree of sums in shared memory."""
     kind = w.strong()
-    if kind.dtype.kind is Kind.BOOL or w.threads & (w.threads - 1) or w.left:
+    if kind.dtype.kind is DTypeKind.BOOL or w.threads & (w.threads - 1) or w.left:
         return exchange(w)
     name, step = w.fresh("sh"), w.fresh("c")
     w.line(f"{name} = cuda.shared.array({w.threads}, {type_name(kind)})")

@@ -1,6 +1,7 @@
-"""CUDA's vector types by name: ``float4``, ``int2``, and numba's other names, ``float32x4``.
+"""CUDA's vector types by name: ``float4``, ``int2``, and numba's names, ``float32x4``.
 
-Type checkers and editors read ``vector_types.pyi``, which is generated from the same table.
+Type checkers and editors read ``vector_types.pyi``, which ``docs/generate.py`` writes from the same
+table.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ def cache() -> None:
 @cache.command()
 def info() -> None:
     """Say where compiled code is kept, how much of it there is, and how much there may be."""
-    found = eviction.info()
+    found = eviction.usage()
     click.echo(f"place    {found.directory}")
     if found.problem:
         click.echo(f"problem  {found.problem}")
@@ -33,7 +33,7 @@ def info() -> None:
     click.echo(f"\n{row.format('kind', 'entries', 'size', 'last used')}")
     for kind in found.kinds:
         name = _KINDS.get(kind.suffix, kind.suffix)
-        click.echo(row.format(name, kind.entries, _size(kind.size), _since(kind.used)))
+        click.echo(row.format(name, kind.entries, _size(kind.size), _since(kind.last_used)))
     click.echo(row.format("all", found.entries, _size(found.size), "").rstrip())
 
 

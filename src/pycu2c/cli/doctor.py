@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pycu2c.base.backends import usual_backend
+from pycu2c.base.backends import default_backend
 from pycu2c.cuda_driver import driver
 from pycu2c.runtime.cpu.thread_count import thread_count
 from pycu2c.toolchain.cache import eviction
@@ -29,7 +29,7 @@ def report() -> tuple[list[str], bool]:
         _cache(),
     ]
     try:
-        wanted = usual_backend()
+        wanted = default_backend()
     except ValueError as error:
         return [*lines, f"not ready: {error}"], False
     verdict = _verdict(wanted, has_cuda, has_nvrtc, has_compiler)
@@ -86,13 +86,13 @@ def _linker() -> str:
 
 def _cuda() -> tuple[str, bool]:
     if not driver.available():
-        return f"GPU       none: {driver.why_not()}", False
+        return f"GPU       none: {driver.unavailable_reason()}", False
     found = (f"{device.name}, {device.arch}" for device in driver.devices())
     return "GPU       " + "\n          ".join(found), True
 
 
 def _cache() -> str:
-    found = eviction.info()
+    found = eviction.usage()
     if found.problem:
         return f"cache     not used: {found.problem}"
     return f"cache     {found.directory}: {found.entries} entries, {found.size / 2**20:.1f} MiB"

@@ -119,8 +119,8 @@ def explain(place: str, signature: str | None, form: str) -> None:
 def errors(code: str | None) -> None:
     """Show programs that CODE is reported for, and the same programs cured; list all codes."""
     if code is not None and code not in RULES:
-        cure = did_you_mean(code, RULES, "`pycu2c errors` lists all")
-        raise click.BadParameter(f"there is no code `{code}`: {cure}")
+        hint = did_you_mean(code, RULES, "`pycu2c errors` lists all")
+        raise click.BadParameter(f"there is no code `{code}`: {hint}")
     if code is not None:
         click.echo(as_text(code))
         return
@@ -265,7 +265,7 @@ def _generated(kernel: Kernel[Any], target: str, signature: Signature, form: _Fo
     if target not in ("ptx", "cubin"):
         return found.text
     options = kernel.options.linking(found.links)
-    kind: nvrtc.Kind = "ptx" if target == "ptx" else "cubin"
+    kind: nvrtc.BinaryKind = "ptx" if target == "ptx" else "cubin"
     with naming_origins(lambda comments: made(comments).text):
         return nvrtc.compile(found.text, found.entry, arch, kind=kind, options=options).data
 

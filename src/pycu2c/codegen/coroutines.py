@@ -40,7 +40,7 @@ _WORDS = f"""\
 // wait, from the bit WHAT what it does with those that it meets, in the upper half the mask of a
 // warp's.
 enum {{ ENDED, WAIT_BLOCK, WAIT_WARP, WAIT_SYNCWARP, WAIT_ACTIVE, WAIT_CLUSTER, WAIT_GRID,
-       WAIT_TURN }};
+       WAIT_YIELD }};
 enum {{ WHAT = {3 + PLACE_BITS} }};
 """
 # shared with runtime/scheduler.c, which is compiled with this text before it
@@ -248,7 +248,7 @@ def spelled(kernel: Kernel, statements: StepSpeller, type_of: TypeOf) -> list[c.
     items: list[c.Item] = [*_structs(kernel, statements, joins), step]
     masks = any(wait.mask is not None for wait in statements.waits)
     texts = [_BEGIN, _RUN, *[_SHOW] * bool(contributions), *[_JOIN] * joins, _KERNEL]
-    parks = any(w.scope in (SyncScope.GRID, SyncScope.TURN) for w in statements.waits)
+    parks = any(w.scope in (SyncScope.GRID, SyncScope.YIELD) for w in statements.waits)
     together = joins or any(w.scope is SyncScope.CLUSTER for w in statements.waits)
     holes = {
         "name": name,

@@ -71,7 +71,7 @@ def items_of(
     emitter = ModuleEmitter(module, dialect, comments, functions)
     devices = [emitter.device(f) for f in module.devices]
     steps = steps_of(module.kernel.body)
-    kernel = emitter.kernel() if steps is None else emitter.resumable(steps)
+    kernel = emitter.kernel() if steps is None else emitter.lower_to_coroutines(steps)
     items: list[c.Item] = [c.Include(header) for header in emitter.headers]
     items += emitter.records.headers()
     for struct in emitter.records.definitions():
@@ -212,7 +212,7 @@ class ModuleEmitter:
         sizes = ", ".join(map(str, self.module.cluster))
         return (*self.dialect.kernel, self.dialect.clusters.format(sizes))
 
-    def resumable(self, steps: CoroutineLoop) -> list[c.Item]:
+    def lower_to_coroutines(self, steps: CoroutineLoop) -> list[c.Item]:
         """A kernel whose threads run in steps."""
         function = self.module.kernel
         speller = self.speller(function)

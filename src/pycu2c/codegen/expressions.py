@@ -35,10 +35,10 @@ from pycu2c.ir.nodes import (
     ElementOf,
     Expr,
     Item,
-    Junction,
     Let,
     Load,
     Logical,
+    LogicalOp,
     Member,
     Pack,
     Print,
@@ -51,7 +51,7 @@ from pycu2c.ir.nodes import (
     field_type,
     in_cluster,
 )
-from pycu2c.ir.print_format import numbers
+from pycu2c.ir.print_format import scalar_types
 from pycu2c.ops.intrinsics.threads import clusters
 from pycu2c.ops.operators import ADD, C_SHL, C_SHR, MUL, SUB, truth
 
@@ -80,8 +80,8 @@ class Speller:
         """A variable or array, where it lives."""
         return self.homes.get(variable) or c.Name(self.names[variable])
 
-    def type(self, scalar: Scalar) -> c.Named:
-        return c.Named(self.records.type_name(scalar.dtype))
+    def type(self, scalar: Scalar) -> c.NamedType:
+        return c.NamedType(self.records.type_name(scalar.dtype))
 
     def into(self, e: Expr, dtype: DType) -> c.Expr:
         """Where C converts to ``dtype`` by itself: an integer widened needs no cast."""
@@ -119,7 +119,7 @@ class Speller:
     def printed(self, s: Print) -> c.Expr:
         """The call that notes what is printed."""
         assert self.prints is not None
-        pairs = zip(s.values, numbers(s.text))
+        pairs = zip(s.values, scalar_types(s.text))
         values = tuple(self.into(value, kind.dtype) for value, kind in pairs)
         return c.Call(self.prints.name(s.text), values)
 
@@ -134,7 +134,7 @@ class Speller:
             case Binary():
                 return self._binary(e, exact)
             case Logical():
-                op = "&&" if e.op is Junction.AND else "||"
+                op = "&&" if e.op is LogicalOp.AND else "||"
                 return c.Binary(op, self.spell(e.left, False), self.spell(e.right, False))
             case Select():
                 return self._select(e, exact)
@@ -197,7 +197,7 @@ class Speller:
             return self._beside(e.operand, None, exact)
         if isinstance(e, Cast) and scalar_type(e).dtype is INT32:
             inner = scalar_type(e.operand).dtype
-            if inner.is_whole and inner.bits < 32:
+            if inner.is_integral and inner.bits < 32:
                 return self.spell(e.operand, exact)
         return self.spell(e, exact)
 
@@ -218,7 +218,7 @@ class Speller:
             return c.Call(function, (self.spell(e.operand),))
         inner = self.spell(e.operand, exact=_is_loose(e.operand) and _overflows_int(e.operand))
         if isinstance(inner, c.Cast) and isinstance(e.operand, Apply):
-            inner = inner.operand if e.operand.intrinsic.is_value else inner
+            inner = inner.operand if e.operand.intrinsic.is_attribute else inner
         return c.Cast(self.type(e.type), inner)
 
     def place(self, e: Load | ElementOf | Store) -> c.Expr:
@@ -305,7 +305,7 @@ class Speller:
         for helper in self.dialect.helper_names(row):  # some dtypes do without it
             if _calls(spelled, function_name(helper, dtype)):
                 self.helpers[helper, dtype] = None
-        if row.gives is None or row.gives is scalar_type(e).dtype:
+        if row.c_result is None or row.c_result is scalar_type(e).dtype:
             return spelled
         return c.Cast(self.type(scalar_type(e)), spelled)
 
@@ -336,7 +336,7 @@ class Speller:
     def element(self, e: Expr) -> c.Expr:
         """A number or vector in the table of a constant array, where nothing is computed."""
         if isinstance(e, Pack):
-            return c.Braced("", tuple(self.element(part) for part in e.parts))
+            return c.CompoundLiteral("", tuple(self.element(part) for part in e.parts))
         dtype = scalar_type(e).dtype
         assert isinstance(e, Const)
         if self.dialect.name == "cuda" and dtype in (FLOAT32, FLOAT64):
@@ -439,4 +439,4 @@ def _calls(e: c.Expr, function: str) -> bool:
 
 
 def _is_whole(e: Expr) -> bool:
-    return scalar_type(e).dtype.is_whole
+    return scalar_type(e).dtype.is_integral

@@ -97,7 +97,7 @@ def constant(value: float, shown: c.Expr, dtype: DType, dialect: str) -> c.Expr:
     """An element of a constant array; ``shown`` is its value as a float's literal."""
     bits = c.Number(f"{int(np.array(value, dtype.numpy).view(np.uint16)):#06x}")
     if dialect == "cuda":
-        return c.Braced(f"{dtype.cuda}_raw", (bits,))
+        return c.CompoundLiteral(f"{dtype.cuda}_raw", (bits,))
     return c.Call("float16_constant", (shown, bits)) if dtype is FLOAT16 else bits
 
 

@@ -25,7 +25,7 @@ class BigArrays:
     functions: list[c.Item] = field(default_factory=list)
     _on_stack: int = 0  # bytes
 
-    def declare(self, kind: Array, of: c.ArrayOf, name: str, names: Names) -> c.Stmt:
+    def declare(self, kind: Array, of: c.ArrayType, name: str, names: Names) -> c.Stmt:
         """The declaration of an array in a kernel, wherever it is."""
         assert kind.shape is not None
         size = math.prod(kind.shape) * kind.dtype.size
@@ -34,17 +34,17 @@ class BigArrays:
             return c.Declare(of, name)
         function = names.of_helper(f"room_for_{name}")
         self.functions += [_gives_room(function, of), c.Blank()]
-        row = c.ArrayOf(of.of, of.extents[1:]) if of.extents[1:] else of.of
-        return c.Declare(c.Pointer(row, restrict=True), name, c.Call(function, ()))
+        row = c.ArrayType(of.of, of.extents[1:]) if of.extents[1:] else of.of
+        return c.Declare(c.PointerType(row, restrict=True), name, c.Call(function, ()))
 
 
-def _gives_room(function: str, of: c.ArrayOf) -> c.Function:
+def _gives_room(function: str, of: c.ArrayType) -> c.Function:
     body = (
         c.Declare(of, "room", None, ("static", "_Thread_local")),
-        c.Declare(c.Pointer(c.Named("void")), "place", c.Name("room")),
+        c.Declare(c.PointerType(c.NamedType("void")), "place", c.Name("room")),
         c.Comment("asked for once, not by the loops again and again"),
         c.Verbatim(_UNSEEN),
         c.Return(c.Name("place")),
     )
     qualifiers = ("static", "__attribute__((noinline))")
-    return c.Function(function, c.Pointer(c.Named("void")), (), body, qualifiers)
+    return c.Function(function, c.PointerType(c.NamedType("void")), (), body, qualifiers)

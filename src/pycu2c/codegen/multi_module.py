@@ -65,7 +65,11 @@ def _agreeing(
 
 
 def _named(items: Sequence[c.Item]) -> dict[str, c.Item]:
-    return {item.name: item for item in items if isinstance(item, c.Function | c.Table | c.Struct)}
+    return {
+        item.name: item
+        for item in items
+        if isinstance(item, c.Function | c.ConstantTable | c.Struct)
+    }
 
 
 def _parts(items: Sequence[c.Item]) -> Iterator[Part]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pycu2c.base.dtypes import UINT8, DType, Kind
+from pycu2c.base.dtypes import UINT8, DType, DTypeKind
 from pycu2c.base.types import Array, Scalar, Type
 from pycu2c.codegen import half_types, packed_structs
 from pycu2c.codegen.dialect import Dialect
@@ -65,7 +65,7 @@ class Records:
         if dtype.is_complex or dtype.is_vector:
             self._take(dtype.fields[0].dtype)
             self.plain[dtype] = None
-        if dtype.kind is not Kind.RECORD or dtype in self.names:
+        if dtype.kind is not DTypeKind.RECORD or dtype in self.names:
             return
         for field in dtype.fields:
             own = field.dtype.innermost
@@ -91,7 +91,7 @@ class Records:
 
     def type_name(self, dtype: DType) -> str:
         """How C spells any dtype."""
-        if dtype.kind is Kind.RECORD:
+        if dtype.kind is DTypeKind.RECORD:
             return f"struct {self.names[dtype]}"
         return self.dialect.type_name(dtype)
 
@@ -137,12 +137,12 @@ class Records:
     def packed(self, dtype: DType, parts: tuple[c.Expr, ...]) -> c.Expr:
         """A value made of its parts."""
         in_cuda = self.dialect.name == "cuda"
-        if dtype.kind is not Kind.RECORD and in_cuda:
+        if dtype.kind is not DTypeKind.RECORD and in_cuda:
             return c.Call(f"make_{dtype.cuda.removeprefix('__nv_')}", parts)
         name = self.names.get(dtype, "")
         pairs = zip(dtype.fields, parts, strict=True)
         parts = tuple(self.put([dtype], field.dtype, part) for field, part in pairs)
-        return c.Braced(name if in_cuda else f"({self.type_name(dtype)})", parts)
+        return c.CompoundLiteral(name if in_cuda else f"({self.type_name(dtype)})", parts)
 
     def taken(self, record: DType, dtype: DType, place: c.Expr) -> c.Expr:
         """The value in a field, or in an element of one, which C has at ``place``."""
@@ -166,9 +166,9 @@ class Records:
             natural = 1 if packed else field.dtype.alignment
             if -(-end // natural) * natural < field.offset:
                 fields.append(self._padding(field.offset - end, len(fields)))
-            kind: c.CType = c.Named(self._field_type(dtype, field.dtype.innermost, packed))
+            kind: c.CType = c.NamedType(self._field_type(dtype, field.dtype.innermost, packed))
             if field.dtype.extents:
-                kind = c.ArrayOf(kind, field.dtype.extents)
+                kind = c.ArrayType(kind, field.dtype.extents)
             fields.append(c.Parameter(kind, identifier(field.name)))
             end = field.offset + field.dtype.size
         natural = 1 if packed else dtype.alignment
@@ -182,8 +182,8 @@ class Records:
         return _loose(dtype) if self._is_loose(record, dtype) else self.type_name(dtype)
 
     def _padding(self, size: int, number: int) -> c.Parameter:
-        byte = c.Named(self.dialect.type_name(UINT8))
-        return c.Parameter(c.ArrayOf(byte, (size,)), f"unused{number}")
+        byte = c.NamedType(self.dialect.type_name(UINT8))
+        return c.Parameter(c.ArrayType(byte, (size,)), f"unused{number}")
 
 
 def _is_packed(record: DType) -> bool:

@@ -34,7 +34,7 @@ def __getattr__(name: str) -> object:
         globals()[name] = row
         return row
     otherwise = "dir(cuda) lists what it has"
-    cure = numba_names.CURES.get(name) or spelling_suggestions.did_you_mean(
+    hint = numba_names.CURES.get(name) or spelling_suggestions.did_you_mean(
         name, __dir__(), otherwise
     )
-    raise AttributeError(f"pycu2c.cuda has no {name}: {cure}", name=name, obj=cuda_namespace.CUDA)
+    raise AttributeError(f"pycu2c.cuda has no {name}: {hint}", name=name, obj=cuda_namespace.CUDA)

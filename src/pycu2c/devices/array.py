@@ -167,8 +167,8 @@ class DeviceArray(NoHostArithmetic):
             if isinstance(own := vars(type(self)).get(name), property):
                 own.__get__(self)  # raises what has brought Python here
             numpys = not name.startswith("_") and hasattr(np.ndarray, name)
-            cure = COMPUTED if numpys else _COPIED if name in _TO_HOST else _NUMBAS.get(name, "")
-            raise AttributeError(f"a device array has no {name}{cure}", name=name, obj=self)
+            hint = COMPUTED if numpys else _COPIED if name in _TO_HOST else _NUMBAS.get(name, "")
+            raise AttributeError(f"a device array has no {name}{hint}", name=name, obj=self)
 
     # ---- views ----
 
@@ -313,7 +313,7 @@ class DeviceArray(NoHostArithmetic):
         if self._argument is None:
             on_host = self.device == HOST
             described = ArrayArgument(
-                array_checks.row_of(self.dtype, name),
+                array_checks.dtype_of(self.dtype, name),
                 self.shape,
                 self.strides,
                 self.address,
@@ -323,7 +323,7 @@ class DeviceArray(NoHostArithmetic):
                 self._shadow if on_host else self._memory,
                 placed=True,
             )
-            array_checks.check_places(described, name)
+            array_checks.check_layout(described, name)
             self._argument = described
         return self._argument
 

@@ -13,7 +13,7 @@ from pycu2c.explain.semantic_overhead import floors, wide_indices, wraps
 from pycu2c.explain.value_origins import Subject
 from pycu2c.ir.nodes import Module
 from pycu2c.pipeline import TARGETS
-from pycu2c.transforms.common.select_inline_c import take_own_c
+from pycu2c.transforms.common.select_inline_c import select_inline_c
 
 _TYPED: tuple[Callable[[Subject], Iterator[Note]], ...] = (doubles, strides, banks, local_arrays)
 _LOWERED: tuple[Callable[[Subject], Iterator[Note]], ...] = (floors, wraps, wide_indices)
@@ -21,7 +21,7 @@ _LOWERED: tuple[Callable[[Subject], Iterator[Note]], ...] = (floors, wraps, wide
 
 def explained(module: Module, facts: Facts) -> list[Note]:
     """All notes on a typed module, in the order of the text, each once."""
-    typed, lowered = take_own_c(module, "cuda"), lower(module, TARGETS["cuda"], facts)
+    typed, lowered = select_inline_c(module, "cuda"), lower(module, TARGETS["cuda"], facts)
     return gathered(
         [
             note

@@ -133,7 +133,7 @@ class _ModuleBuilder:
             fail(
                 "name",
                 Label(span, f"`{plain}` is computed from itself, and has no first value"),
-                help=f"give {plain} a value before the loop",
+                hint=f"give {plain} a value before the loop",
             )
         return self._finished(source, context, body, types)
 
@@ -145,7 +145,7 @@ class _ModuleBuilder:
             fail(
                 "signature",
                 Label(source.span(source.tree), f"{given} for ({names})"),
-                help=f"write one type for each parameter, not ({', '.join(map(str, types))})",
+                hint=f"write one type for each parameter, not ({', '.join(map(str, types))})",
             )
         problems = check_subset(source)
         if problems:

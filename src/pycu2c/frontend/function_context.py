@@ -353,13 +353,13 @@ def require_number(value: Value, what: str = "this") -> Expr:
         fail(
             "type-needed",
             Label(value.span, f"{what} is a {handle.access} `{e.type}`, not a number"),
-            help="read it: cuda." + _READING[handle.access].format(handle.axes),
+            hint="read it: cuda." + _READING[handle.access].format(handle.axes),
         )
     if e.type.dtype.is_vector:
         fail(
             "type-needed",
             Label(value.span, f"{what} is a vector `{e.type}`"),
-            help="vectors have no operators: write it for each component, "
+            hint="vectors have no operators: write it for each component, "
             f"{e.type}(v.x + w.x, …), or take one, v.x",
         )
     return e
@@ -376,25 +376,25 @@ def require_value(value: Value, what: str = "this") -> Expr:
         fail(
             "type-needed",
             Label(value.span, f"{what} is {describe(value)}, not a number"),
-            help=hint,
+            hint=hint,
         )
     if isinstance(value, TupleValue):
         fail(
             "type-needed",
             Label(value.span, f"{what} is {describe(value)}"),
-            help="take one of its items: t[0]",
+            hint="take one of its items: t[0]",
         )
     if isinstance(value.type, Array) and not value.type.ndim:
         fail(
             "type-needed",
             Label(value.span, f"{what} is a record `{value.type}`"),
-            help=records.single_field_hint(value),
+            hint=records.single_field_hint(value),
         )
     if isinstance(value, ArraySelect) or isinstance(value.type, Array):
         fail(
             "type-needed",
             Label(value.span, f"{what} is an array `{value.type}`"),
-            help=f"index it: a kernel works on one element at a time, {_one_element(value)}",
+            hint=f"index it: a kernel works on one element at a time, {_one_element(value)}",
         )
     if not isinstance(value.type, Scalar):
         report_no_value(value.span)
@@ -416,5 +416,5 @@ def report_no_value(span: Span) -> NoReturn:
     fail(
         "type-needed",
         Label(span, "this call returns nothing"),
-        help="end the function with `return …`; what only does something is a statement",
+        hint="end the function with `return …`; what only does something is a statement",
     )

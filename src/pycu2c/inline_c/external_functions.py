@@ -9,12 +9,12 @@ from typing import Any, Literal, TypeAlias
 
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.dtypes import DType
-from pycu2c.base.external_code import Code, Dialect, Line
+from pycu2c.base.external_code import InlineCode, Dialect, CodeLine
 from pycu2c.base.records import dataclass
 from pycu2c.base.source import Source
 from pycu2c.base.types import Array, ParameterType, Scalar, Signature
 from pycu2c.frontend.calls import inline_c
-from pycu2c.frontend.calls.declared_signatures import signature_of
+from pycu2c.frontend.calls.declared_signatures import declared_signature
 from pycu2c.frontend.scope.bindings import parameters
 
 Abi: TypeAlias = Literal["c", "numba"]
@@ -51,7 +51,7 @@ class External:
     pure: bool
     abi: Abi = "c"
 
-    def code(self, dialect: Dialect, files: tuple[str, ...]) -> Code:
+    def code(self, dialect: Dialect, files: tuple[str, ...]) -> InlineCode:
         """A body that calls it, and its declaration."""
         signature, name = self._signature, self.source.name
         names = [p.arg for p in parameters(self.source.tree.args)]
@@ -68,21 +68,21 @@ class External:
             taken = [_declared(f"{result} *", place), *taken]
             lines = _call_for_status(name, given, result, place)
         declared = f"{_DECLARED[dialect]}{_declared(head, name)}({', '.join(taken) or 'void'});"
-        return Code(dialect, tuple(map(self._line, lines)), (self._line(declared),), files)
+        return InlineCode(dialect, tuple(map(self._line, lines)), (self._line(declared),), files)
 
     @property
     def _signature(self) -> Signature:
         """Its types, which must be said."""
-        source, found = self.source, signature_of(self.source)
+        source, found = self.source, declared_signature(self.source)
         if found is None or found.result is None:
             label = Label(source.span(source.tree), "its code is elsewhere, and says no types here")
-            cure = f"annotate it: def {source.name}(x: float32) -> float32, or -> None"
-            fail("own-c", label, help=cure)
+            hint = f"annotate it: def {source.name}(x: float32) -> float32, or -> None"
+            fail("inline-c", label, hint=hint)
         inline_c.check(source, found.parameters, found.result)
         return found
 
-    def _line(self, text: str) -> Line:
-        return Line(text, self.source.span(self.source.tree))
+    def _line(self, text: str) -> CodeLine:
+        return CodeLine(text, self.source.span(self.source.tree))
 
 
 def _plain_call(name: str, given: list[str], result: str) -> list[str]:

@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeVar, get_args, overload
 
 from pycu2c.base.diagnostics import Label, fail
-from pycu2c.base.external_code import Code, Dialect, Foreign, Line
+from pycu2c.base.external_code import InlineCode, Dialect, ExternalCode, CodeLine
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Source, is_stub
 from pycu2c.csyntax.keywords import KEYWORDS
-from pycu2c.declarations.link_files import Link, for_target, links_of
+from pycu2c.declarations.link_files import Link, links_for_target, parse_links
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.inline_c import external_functions, ptx
 from pycu2c.inline_c.external_functions import Abi
@@ -28,15 +28,15 @@ class CFunction(Device[P, R]):
     """A function that kernels call, and that is C in them. Outside of kernels it is the Python
     function that it was, if that has a body."""
 
-    def __init__(self, source: Source, foreign: Callable[[Source], Foreign]) -> None:
+    def __init__(self, source: Source, external_code: Callable[[Source], ExternalCode]) -> None:
         functools.update_wrapper(self, source.python)
         self.python = source.python
         _check_parameters(source)
-        self.__pycu2c_device__ = replace(source, foreign=foreign(source))
+        self.__pycu2c_device__ = replace(source, external_code=external_code(source))
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
-        foreign = self.__pycu2c_device__.foreign
-        if foreign is not None and not foreign.has_body:
+        external_code = self.__pycu2c_device__.external_code
+        if external_code is not None and not external_code.has_python_body:
             name = self.__pycu2c_device__.name
             raise TypeError(f"{name} is C alone, which kernels call: it has no Python body")
         return super().__call__(*arguments, **named)
@@ -57,37 +57,37 @@ class _Given:
     links: tuple[Link, ...]
     pure: bool
 
-    def foreign(self, source: Source) -> Foreign:
+    def external_code(self, source: Source) -> ExternalCode:
         """The codes of a function."""
-        has_body = not is_stub(source.tree)
-        found = [self._code(dialect, source, has_body) for dialect in get_args(Dialect)]
-        return Foreign(tuple(code for code in found if code), self.pure, has_body)
+        has_python_body = not is_stub(source.tree)
+        found = [self._code(dialect, source, has_python_body) for dialect in get_args(Dialect)]
+        return ExternalCode(tuple(code for code in found if code), self.pure, has_python_body)
 
-    def _code(self, dialect: Dialect, source: Source, has_body: bool) -> Code | None:
+    def _code(self, dialect: Dialect, source: Source, has_python_body: bool) -> InlineCode | None:
         """That of one dialect: a text, or one that calls what is linked."""
-        text, files = self._text(dialect, has_body), for_target(self.links, dialect)
+        text, files = self._text(dialect, has_python_body), links_for_target(self.links, dialect)
         if text is not None:
             headers = lines_of(self.headers, source) if dialect == "cuda" else ()
             preamble = (*headers, *lines_of(self.preamble, source))
-            return Code(dialect, _body(text, source), preamble, files)
+            return InlineCode(dialect, _body(text, source), preamble, files)
         is_elsewhere = self.text is self.cuda is self.cpu is None
-        if files or (is_elsewhere and not (dialect == "c" and has_body)):
+        if files or (is_elsewhere and not (dialect == "c" and has_python_body)):
             return external_functions.External(source, self.pure).code(dialect, files)
         return None
 
-    def _text(self, dialect: Dialect, has_body: bool) -> str | None:
+    def _text(self, dialect: Dialect, has_python_body: bool) -> str | None:
         if dialect == "cuda":
             return self.text if self.cuda is None else self.cuda
-        return self.cpu if self.cpu is not None or has_body else self.text
+        return self.cpu if self.cpu is not None or has_python_body else self.text
 
 
-def _body(text: str, source: Source) -> tuple[Line, ...]:
+def _body(text: str, source: Source) -> tuple[CodeLine, ...]:
     lines = lines_of(text, source)
     if not lines:
         fail(
-            "own-c",
+            "inline-c",
             Label(source.span(source.tree), "the text of its C is empty"),
-            help="write what it does, or leave the text out",
+            hint="write what it does, or leave the text out",
         )
     return lines
 
@@ -139,7 +139,7 @@ def _given(text: object, /, **rest: Any) -> _Given:
         if not isinstance(found, str | None):
             raise TypeError(f"{name} is a text, not {found!r}")
     headers, preamble = rest.pop("headers", ()), rest.pop("preamble", "")
-    links, pure = links_of(rest.pop("link", None)), rest.pop("pure", False)
+    links, pure = parse_links(rest.pop("link", None)), rest.pop("pure", False)
     if rest:
         raise TypeError(f"c_function has no parameter {next(iter(rest))!r}")
     names = (headers,) if isinstance(headers, str) else headers
@@ -149,7 +149,7 @@ def _given(text: object, /, **rest: Any) -> _Given:
 
 
 def _function(function: Callable[P, R], given: _Given, signature: object) -> CFunction[P, R]:
-    return CFunction(Device(function, signature=signature).__pycu2c_device__, given.foreign)
+    return CFunction(Device(function, signature=signature).__pycu2c_device__, given.external_code)
 
 
 def ptx_function(
@@ -165,12 +165,12 @@ def ptx_function(
     """
 
     def made(function: Callable[P, R]) -> CFunction[P, R]:
-        def foreign(source: Source) -> Foreign:
+        def external_code(source: Source) -> ExternalCode:
             lines = ptx.asm_text(lines_of(text, source), source, pure)
-            has_body = not is_stub(source.tree)
-            return Foreign((Code("cuda", lines),), pure, has_body)
+            has_python_body = not is_stub(source.tree)
+            return ExternalCode((InlineCode("cuda", lines),), pure, has_python_body)
 
-        return CFunction(Device(function, signature=signature).__pycu2c_device__, foreign)
+        return CFunction(Device(function, signature=signature).__pycu2c_device__, external_code)
 
     return made
 
@@ -195,14 +195,14 @@ def declare_device(
     if abi not in ("c", "numba"):
         raise ValueError(f'abi is "numba" or "c", not {abi!r}')
     types = parse_signature(sig)
-    source, links = external_functions.stub_of(name, types, sys._getframe(1)), links_of(link)
+    source, links = external_functions.stub_of(name, types, sys._getframe(1)), parse_links(link)
 
-    def foreign(source: Source) -> Foreign:
+    def external_code(source: Source) -> ExternalCode:
         found = external_functions.External(source, pure, abi)
-        codes = [found.code(d, for_target(links, d)) for d in get_args(Dialect)]
-        return Foreign(tuple(codes), pure, has_body=False)
+        codes = [found.code(d, links_for_target(links, d)) for d in get_args(Dialect)]
+        return ExternalCode(tuple(codes), pure, has_python_body=False)
 
-    return CFunction(source, foreign)
+    return CFunction(source, external_code)
 
 
 def _check_parameters(source: Source) -> None:
@@ -211,14 +211,14 @@ def _check_parameters(source: Source) -> None:
     for node in (own.vararg, own.kwarg):
         if node is not None:
             fail(
-                "own-c",
+                "inline-c",
                 Label(source.span(node), "a C function takes a fixed number of arguments"),
-                help="write one parameter for each",
+                hint="write one parameter for each",
             )
     for node in (*own.posonlyargs, *own.args, *own.kwonlyargs):
         if node.arg in KEYWORDS or not node.arg.isascii():
             fail(
-                "own-c",
+                "inline-c",
                 Label(source.span(node), f"`{node.arg}` is no name for a variable of C"),
-                help="rename it: its letters are ASCII's, and it is no keyword of C or C++",
+                hint="rename it: its letters are ASCII's, and it is no keyword of C or C++",
             )

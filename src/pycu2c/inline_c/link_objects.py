@@ -8,7 +8,7 @@ import re
 from typing import Any, ClassVar
 
 from pycu2c.base.hashing import digest_of
-from pycu2c.toolchain.cache.cache_directory import private_folder
+from pycu2c.toolchain.cache.cache_directory import sibling_folder
 
 
 class LinkableCode:
@@ -38,7 +38,7 @@ class LinkableCode:
         """A file that has it: the same for the same code."""
         stem = re.sub(r"\W", "_", self.name)
         file = f"{stem}-{digest_of(self.data)[:12]}{self.suffix}"
-        path = os.path.join(private_folder("linked"), file)
+        path = os.path.join(sibling_folder("linked"), file)
         if not os.path.isfile(path):
             temporary = f"{path}.{os.getpid()}-{os.urandom(4).hex()}"
             with open(temporary, "xb") as written:

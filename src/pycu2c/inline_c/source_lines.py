@@ -6,19 +6,19 @@ import ast
 import textwrap
 from collections.abc import Iterator
 
-from pycu2c.base.external_code import Line
+from pycu2c.base.external_code import CodeLine
 from pycu2c.base.source import Source
 from pycu2c.base.spans import Span
 
 
-def lines_of(text: str, source: Source) -> tuple[Line, ...]:
+def lines_of(text: str, source: Source) -> tuple[CodeLine, ...]:
     """The lines of a text, with no more indentation than they have among themselves."""
     literal = next(_literals(source, text), None)
     raw = text.splitlines()
     first = next((i for i, line in enumerate(raw) if line.strip()), len(raw))
     shown = textwrap.dedent("\n".join(_with_tail(raw[first:]))).splitlines()
     numbered = enumerate(shown, first)
-    return tuple(Line(line, _span(source, literal, text, i)) for i, line in numbered)
+    return tuple(CodeLine(line, _span(source, literal, text, i)) for i, line in numbered)
 
 
 def _with_tail(lines: list[str]) -> list[str]:

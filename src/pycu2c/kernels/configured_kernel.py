@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import Any, Generic, NoReturn, ParamSpec
 
 from pycu2c.base.diagnostics import CompileError, LaunchError
-from pycu2c.base.gc_pause import without_collection
+from pycu2c.base.gc_pause import gc_paused
 from pycu2c.base.types import Signature
 from pycu2c.cuda_driver import driver
 from pycu2c.kernels import launcher as launching
 from pycu2c.runtime.cuda import memory, startup
-from pycu2c.runtime.launch_configuration import LASTING, Wanted
+from pycu2c.runtime.launch_configuration import IMMORTAL_STREAM_TYPES, LaunchRequest
 from pycu2c.runtime.plans import classes
 
 P = ParamSpec("P")
@@ -36,7 +36,7 @@ class Launches:
     def launcher(self) -> launching.Launcher:
         """Made at the first use: what it imports takes its time."""
         if self._launcher is None:
-            with without_collection():
+            with gc_paused():
                 self._launcher = launching.Launcher(*self._form)
         return self._launcher
 
@@ -62,7 +62,7 @@ class Configured(Generic[P]):
 
     __slots__ = ("_call", "_launches", "_stream", "_wanted")
 
-    def __init__(self, launches: Launches, wanted: Wanted) -> None:
+    def __init__(self, launches: Launches, wanted: LaunchRequest) -> None:
         stream = wanted.stream
         self._launches, self._wanted, self._stream = launches, wanted, stream
         if stream is None:
@@ -121,7 +121,7 @@ def key_of(configuration: Any) -> object:
     if type(configuration) is not tuple:
         raise TypeError("a configuration is a tuple")
     grid, block, *rest = configuration
-    if rest and type(rest[0]) not in LASTING:
+    if rest and type(rest[0]) not in IMMORTAL_STREAM_TYPES:
         raise TypeError("a stream of another package is not kept alive")
     types = [_types_in(grid), _types_in(block), *map(type, rest[1:])]
     return configuration if all(t is int for t in types) else (configuration, *types)

@@ -94,7 +94,7 @@ class Builder:
         """PTX or SASS, with the lines of Python."""
         options = replace(self._options, lineinfo=True)
         made = self.generated("cuda", signature, "lines")
-        options = options.linking(made.links)
+        options = options.with_links(made.links)
         chosen = arch or _arch()
         kind: nvrtc.BinaryKind = "ptx" if what == "ptx" else "cubin"
         with self._naming_origins(signature):
@@ -108,7 +108,7 @@ class Builder:
         """What the kernel takes of a GPU."""
         made = self.generated("cuda", signature)
         with self._naming_origins(signature):
-            options = self._options.linking(made.links)
+            options = self._options.with_links(made.links)
             return resource_usage.attributes(made.text, made.entry, arch or _arch(), options)
 
     def generated(
@@ -139,7 +139,7 @@ class Builder:
         takes_shared = uses_dynamic_shared(module)
         written = written_arguments(module)
         there = summarize_module(module)
-        own = privatize_accumulators.accumulating(module) if there.has_memory_intrinsics else ()
+        own = privatize_accumulators.accumulator_arguments(module) if there.has_memory_intrinsics else ()
         streamed = _bytes_for_each_thread(module) if there.only_loads_and_stores else 0
         return Known(written, axes, _uses_threads(module), takes_shared, own, streamed)
 

@@ -24,7 +24,7 @@ from pycu2c.reference import device_variants, interpreter
 from pycu2c.runtime import print_log
 from pycu2c.runtime.arguments.arguments import Layout, layout_of
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, HandleArgument
-from pycu2c.runtime.arguments.flattened_arguments import put_together
+from pycu2c.runtime.arguments.flattened_arguments import unflatten
 from pycu2c.runtime.cpu import coroutine_scheduler
 from pycu2c.runtime.cpu.cpu_kernel import CpuKernel
 from pycu2c.runtime.cpu.cpu_runner import CpuRunner
@@ -123,7 +123,7 @@ class SteppingRunner:
     """Runs a kernel whose threads go in steps: with it goes where its arrays lie."""
 
     inner: CpuRunner
-    kernel: coroutine_scheduler.SteppingKernel
+    kernel: coroutine_scheduler.CoroutineKernel
 
     @property
     def direct(self) -> Direct | None:
@@ -149,7 +149,7 @@ class ReferenceRunner:
         owners = iter(
             [a.owner if isinstance(a, (ArrayArgument, HandleArgument)) else a for a in arguments]
         )
-        values = [put_together(kind, owners) for kind in self.types]
+        values = [unflatten(kind, owners) for kind in self.types]
         self.kernel.launch(launch.grid, launch.block, launch.shared_bytes, values)
 
 
@@ -169,14 +169,14 @@ def runner_for(wanted: Specialized, backend: str, facts: Facts, cache: bool) -> 
     made = generate(built.module, target, facts, comments)
     layout = layout_of(made.parameters)
     with naming_origins(lambda c: generate(built.module, target, facts, c).text):
-        binary = _compiled(made, backend, options.linking(made.links), cache)
+        binary = _compiled(made, backend, options.with_links(made.links), cache)
         if backend in CPU_BACKENDS:
             on_cpu, runner = _on_cpu(binary, wanted, made, layout, facts)
-            return _printing(runner, made, source, lambda: print_log.HostLog(on_cpu))
+            return _printing(runner, made, source, lambda: print_log.HostPrintLog(on_cpu))
     on_gpu = cuda_kernel.CudaKernel(binary, made.needs_cooperative_launch, options.cluster)
     whole = write_coverage.find_overwritten_arrays(built.module)
     on_device = cuda_runner.CudaRunner(source.name, made.written, layout, on_gpu, whole)
-    return _printing(on_device, made, source, lambda: print_log.DeviceLog(on_gpu))
+    return _printing(on_device, made, source, lambda: print_log.DevicePrintLog(on_gpu))
 
 
 def _comments(options: Options) -> Comments:
@@ -196,12 +196,12 @@ def _on_cpu(
     if not made.in_steps:
         kernel = CpuKernel(binary, bool(facts.accumulators))
         return kernel, CpuRunner(wanted.names, layout, kernel)
-    in_steps = coroutine_scheduler.SteppingKernel(binary, wanted.source.name, made.waits)
+    in_steps = coroutine_scheduler.CoroutineKernel(binary, wanted.source.name, made.waits)
     return in_steps, SteppingRunner(CpuRunner(wanted.names, layout, in_steps), in_steps)
 
 
 def _printing(
-    runner: Runner, made: Generated, source: Source, log: Callable[[], print_log.Log]
+    runner: Runner, made: Generated, source: Source, log: Callable[[], print_log.PrintLog]
 ) -> Runner:
     """A kernel that prints is waited for, and what it prints is written."""
     if not made.prints:

@@ -16,7 +16,7 @@ from pycu2c.base.values import scalar_of
 from pycu2c.frontend.scope.bindings import parameters
 from pycu2c.frontend.scope.inferred_types import InferredTypes, merge_enclosing, merge_types
 from pycu2c.reference.weak_floats import ReferenceTypes, RuntimeKinds
-from pycu2c.runtime.arguments.arguments import described_handle
+from pycu2c.runtime.arguments.arguments import describe_handle
 
 RuntimeKind: TypeAlias = object  # what types have in common that arguments do not tell apart
 InferredByFunction: TypeAlias = Mapping[tuple[Source, tuple[ParameterType, ...]], InferredTypes]
@@ -79,7 +79,7 @@ def kind_of_value(value: object) -> RuntimeKind:
         return "record", from_numpy(value.dtype)
     if isinstance(value, np.ndarray):
         return "array", from_numpy(value.dtype), value.ndim
-    handle = described_handle(value)
+    handle = describe_handle(value)
     scalar = handle.type if handle else scalar_of(value)
     return "object" if scalar is None else kind_of_type(scalar)
 

@@ -16,7 +16,7 @@ from pycu2c.base.types import Scalar
 from pycu2c.base.values import convert, scalar_of
 from pycu2c.base.vectors import Vector, vector
 from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE
-from pycu2c.runtime.thread_exceptions import raised_by
+from pycu2c.runtime.thread_exceptions import exception_of_thread
 
 
 class AccessLocation(NamedTuple):
@@ -77,7 +77,7 @@ def exception_of(where: Location, kind: Any, *given: Any) -> BaseException:
     """What a thread raises."""
     at = REFERENCE_STATE.thread
     assert at is not None, "a kernel runs"
-    return raised_by(kind, given, str(where), f"thread {at.threadIdx} of block {at.blockIdx}")
+    return exception_of_thread(kind, given, str(where), f"thread {at.threadIdx} of block {at.blockIdx}")
 
 
 def load(owner: Any, index: Any, where: Location) -> Any:
@@ -99,9 +99,9 @@ def with_component(value: Any, name: str, new: Any, where: Location) -> Any:
     if not isinstance(value, Vector):
         store(value, name, new, where)
         return value
-    fields = value.row.fields
+    fields = value.vector_type.fields
     parts = [convert(new if f.name == name else value[f.name], Scalar(f.dtype)) for f in fields]
-    return vector(value.row, parts)
+    return vector(value.vector_type, parts)
 
 
 def iterable(value: Any) -> Any:

@@ -16,7 +16,7 @@ import numpy as np
 from pycu2c.base.records import dataclass, field
 from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE, WARP, Dim3, Thread
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic
-from pycu2c.runtime.cpu.deadlock_report import Waiting, deadlock
+from pycu2c.runtime.cpu.deadlock_report import WaitingThread, deadlock_error
 
 _ROUNDS_PER_TURN = 1 << 16  # rounds of a block before others get theirs
 
@@ -103,11 +103,11 @@ class RunningBlock:
         only = rows.pop() if len(rows) == 1 else None
         return only is not None and only.effect is effect
 
-    def waiting(self) -> Iterator[Waiting]:
+    def waiting(self) -> Iterator[WaitingThread]:
         for r in self.live:
             if r.wait is not None:
                 wait = r.wait
-                yield Waiting(self.position, r.thread.number, wait.where, wait.row, wait.mask)
+                yield WaitingThread(self.position, r.thread.number, wait.where, wait.row, wait.mask)
 
 
 def run_blocks(kernel: str, blocks: Iterable[RunningBlock], memory: Iterable[Any]) -> None:
@@ -125,7 +125,7 @@ def run_blocks(kernel: str, blocks: Iterable[RunningBlock], memory: Iterable[Any
             if not together:
                 block.wake()
         if not any(b.ready for b in parked):
-            raise deadlock(kernel, (w for b in parked for w in b.waiting()))
+            raise deadlock_error(kernel, (w for b in parked for w in b.waiting()))
         for block in parked:
             block.run()
         parked = [b for b in parked if b.live]
@@ -134,7 +134,7 @@ def run_blocks(kernel: str, blocks: Iterable[RunningBlock], memory: Iterable[Any
             continue
         now = _state(parked, arrays)
         if now == before:
-            raise deadlock(kernel, (w for b in parked for w in b.waiting()))
+            raise deadlock_error(kernel, (w for b in parked for w in b.waiting()))
         before = now
 
 

@@ -20,7 +20,7 @@ from pycu2c.base.records import dataclass
 from pycu2c.base.types import Scalar
 from pycu2c.base.values import convert
 from pycu2c.base.vectors import vector
-from pycu2c.runtime.texture_modes import MODES, MOST, Modes
+from pycu2c.runtime.texture_modes import MODES, MOST, TextureModes
 
 _WRAP, _CLAMP, _MIRROR, _BORDER = range(len(MODES))
 _STRUCT = struct.Struct("@P3q3i4iid4d")
@@ -29,7 +29,7 @@ _ONE = 1 << 21  # places are in 2**-21 of an element
 _HALF = _ONE >> 1
 
 
-def sampler(elements: NDArray[Any], number: DType, element: DType, modes: Modes) -> Sampler:
+def sampler(elements: NDArray[Any], number: DType, element: DType, modes: TextureModes) -> Sampler:
     """What reads elements; ``element`` is what it reads."""
     most = MOST[number] if modes.as_float and number in MOST else 0
     border = modes.border

@@ -229,7 +229,7 @@ def _bind_ctypes(value: Any, parameter: KernelParameter, name: str) -> BoundArgu
 
 def _raw_bytes(value: Any) -> bytes:
     if isinstance(value, Vector):
-        return np.array(tuple(value), value.row.numpy).tobytes()
+        return np.array(tuple(value), value.vector_type.numpy).tobytes()
     return value.tobytes() if isinstance(value, np.void) else bytes(value)
 
 

@@ -50,7 +50,7 @@ def _unclosed(text: CudaSource) -> Iterator[Diagnostic]:
             open_brackets.pop()
     if open_brackets:
         label = Label(text.span(open_brackets[-1]), "this bracket is not closed")
-        yield Diagnostic("own-c", (label,), "add the closing bracket")
+        yield Diagnostic("inline-c", (label,), "add the closing bracket")
 
 
 def _diagnostics(log: str, compiler: str) -> Iterator[Diagnostic]:
@@ -64,7 +64,7 @@ def _diagnostics(log: str, compiler: str) -> Iterator[Diagnostic]:
         column = int(found["column"]) - 1 if found["column"] else _column(after, file, row)
         span = _span(file, row, column)
         message = " ".join(_continued(found["text"], after))
-        yield Diagnostic("own-c", (Label(span, message.partition(" [-W")[0]),), hint)
+        yield Diagnostic("inline-c", (Label(span, message.partition(" [-W")[0]),), hint)
 
 
 def _continued(message: str, after: list[str]) -> Iterator[str]:

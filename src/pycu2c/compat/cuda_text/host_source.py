@@ -326,7 +326,7 @@ def check(text: CudaSource) -> None:
     """Raise CompileError for features that the CPU does not support."""
     defined = {f.name for f in text.functions}
     found = [
-        Diagnostic("own-c", (Label(text.span(t), f"{what}: not supported on the CPU"),), _HINT)
+        Diagnostic("inline-c", (Label(text.span(t), f"{what}: not supported on the CPU"),), _HINT)
         for t in text.tokens
         for pattern, what in _UNSUPPORTED.items()
         if t.kind in ("identifier", "punctuator")
@@ -335,7 +335,7 @@ def check(text: CudaSource) -> None:
     ]
     found += [
         Diagnostic(
-            "own-c", (Label(text.span(t), "this header is not supported on the CPU"),), _HINT
+            "inline-c", (Label(text.span(t), "this header is not supported on the CPU"),), _HINT
         )
         for t in text.tokens
         if t.kind == "directive"

@@ -12,7 +12,7 @@ from pycu2c.base.types import Signature
 from pycu2c.compat.cupy.call_arguments import Declaration
 from pycu2c.compat.cupy.fast_calls import Rooms
 from pycu2c.kernels.launcher import Ready, Taken, Typed
-from pycu2c.runtime.launch_configuration import Launch, Wanted
+from pycu2c.runtime.launch_configuration import Launch, LaunchRequest
 from pycu2c.runtime.runner import Known, Runner, Variant
 
 
@@ -50,11 +50,11 @@ class Noted:
             )
         return given
 
-    def ready(self, wanted: Wanted, values: tuple[object, ...]) -> Ready:
+    def ready(self, wanted: LaunchRequest, values: tuple[object, ...]) -> Ready:
         """A launch up to its start. Raises LaunchError."""
         call = self._checked(values)
         if any(a is not b for a, b in zip(call.leaves, call.taken.given)):
-            graph_capture.refuse(
+            graph_capture.reject(
                 f"{self.name} would copy an argument, which an output overlaps: pass the copy"
             )
         found = self._prepared(call, wanted.stream)

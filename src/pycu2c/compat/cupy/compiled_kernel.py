@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pycu2c.base.parameters import Part
+from pycu2c.base.parameters import ArgumentPart
 from pycu2c.base.records import dataclass
 from pycu2c.compat.cuda_text.options import included_file_identities, options_of
 from pycu2c.compat.cupy.bound_parameters import Field
 from pycu2c.compat.cupy.diagnostics import blaming
 from pycu2c.cuda_driver import driver
-from pycu2c.declarations.options import DEFAULT
+from pycu2c.declarations.options import DEFAULT_OPTIONS
 from pycu2c.runtime.arguments.arguments import layout_of
 from pycu2c.runtime.cpu.cpu_kernel import CpuKernel
 from pycu2c.runtime.cpu.cpu_runner import CpuRunner
@@ -62,7 +62,7 @@ def loaded(text: Text, place: str, names: tuple[str, ...], options: Sequence[str
     written = frozenset(
         f.parameter.argument
         for f in text.fields
-        if f.parameter.part is Part.DATA and not f.ctype.startswith("const")
+        if f.parameter.part is ArgumentPart.DATA and not f.ctype.startswith("const")
     )
     size = driver.variable_of(on_gpu.loaded.library, part)[1] if has_parts else 0
     return Loaded(CudaRunner(text.entry, written, layout, on_gpu), size)
@@ -85,4 +85,4 @@ def cuda_binary(
     text: Text, arch: str, options: Sequence[str], kind: nvrtc.BinaryKind = "cubin"
 ) -> Binary:
     more = options_of(options).without_macros
-    return nvrtc.compile(text.text, text.entry, arch, kind=kind, options=DEFAULT, more=more)
+    return nvrtc.compile(text.text, text.entry, arch, kind=kind, options=DEFAULT_OPTIONS, extra_flags=more)

@@ -37,13 +37,13 @@ def _diagnostics(error: RejectedCode, written: Mapping[str, str], name: str) -> 
         else:
             others.append(f"{_plain(diagnostic)}: {line.strip()}")
     found = [
-        Diagnostic("own-c", (Label(span, "; ".join(dict.fromkeys(said))),), hint)
+        Diagnostic("inline-c", (Label(span, "; ".join(dict.fromkeys(said))),), hint)
         for span, said in labels.items()
     ]
     if found:
         return found[:_MOST]
     said = "\n".join(f"      {each}" for each in dict.fromkeys(others)) or f"      {error.error}"
-    return [Diagnostic("own-c", (), f"mend the text of {name}; {compiler} says of it\n{said}")]
+    return [Diagnostic("inline-c", (), f"mend the text of {name}; {compiler} says of it\n{said}")]
 
 
 def _plain(diagnostic: CompilerDiagnostic) -> str:

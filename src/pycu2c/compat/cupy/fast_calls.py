@@ -11,15 +11,15 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from pycu2c.base import dtypes, graph_capture
-from pycu2c.base.parameters import Parameter, Part
+from pycu2c.base.parameters import Parameter, ArgumentPart
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import Scalar, Signature
 from pycu2c.compat.cupy.operands import Family, Operand
 from pycu2c.runtime.arguments.arguments import describe, layout_of
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
-from pycu2c.runtime.arguments.call_binding import Parameters
+from pycu2c.runtime.arguments.call_binding import CallSignature
 from pycu2c.runtime.cpu import prebuild
-from pycu2c.runtime.launch_configuration import Launch, Wanted
+from pycu2c.runtime.launch_configuration import Launch, LaunchRequest
 from pycu2c.runtime.plans import guards, library, plan
 from pycu2c.runtime.runner import Runner
 
@@ -104,7 +104,7 @@ class Quick:
         if (
             seen & (seen - 1)
             or seen < 2
-            or prebuild.goes_on()
+            or prebuild.is_pending()
             or graph_capture.current() is not None
         ):
             return  # more and more rarely while it is in vain
@@ -124,8 +124,8 @@ def _known(name: str, ran: Ran) -> Known | None:
     parameters: list[Parameter] = []
     numbers: list[int] = []
     for p in direct.layout.parameters:
-        own = p.argument < count and p.part in (Part.DATA, Part.VALUE)
-        if own or p.part is Part.DATA:
+        own = p.argument < count and p.part in (ArgumentPart.DATA, ArgumentPart.VALUE)
+        if own or p.part is ArgumentPart.DATA:
             parameters.append(p)
             continue
         place = count + len(numbers)
@@ -135,7 +135,7 @@ def _known(name: str, ran: Ran) -> Known | None:
     arrays = len(ran.passed) - len(rooms)
     moved = [
         replace(p, argument=p.argument - arrays + first)
-        if p.part is Part.DATA and p.argument >= count
+        if p.part is ArgumentPart.DATA and p.argument >= count
         else _with_size(p, direct.layout.parameters)
         for p in parameters
     ]
@@ -153,9 +153,9 @@ def _number(p: Parameter, passed: Sequence[Any]) -> int:
     """What is passed for a parameter that is the same in all calls of a kind."""
     argument = passed[p.argument]
     match p.part:
-        case Part.SHAPE:
+        case ArgumentPart.SHAPE:
             return int(argument.shape[p.axis])
-        case Part.STRIDE:
+        case ArgumentPart.STRIDE:
             return int(argument.strides[p.axis] // argument.dtype.size)
         case _:
             return int(argument)
@@ -181,13 +181,13 @@ def _planned(
     over = tuple(k for k in written if k not in ran.raw)
     place = plan.Place(None, 0, read=read, written=over)
     names = tuple(f"_{k}" for k in range(len(values)))
-    plans = library.plans(Parameters(name, names, len(names), None, {}))
+    plans = library.plans(CallSignature(name, names, len(names), None, {}))
     if plans is None:
         return None
     new = replace(direct, layout=layout_of(parameters))
     if not plans.learn(seen, place, new, _NO_TYPES):
         return None
-    call = Wanted(ran.launch.grid, ran.launch.block, None, 0).call(0, in_order=True)
+    call = LaunchRequest(ran.launch.grid, ran.launch.block, None, 0).call(0, in_order=True)
     return Known(plans.run, call, numbers, ran.rooms, ran.results)
 
 

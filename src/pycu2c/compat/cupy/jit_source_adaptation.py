@@ -8,7 +8,7 @@ import ast
 import copy
 
 from pycu2c.base.records import replace
-from pycu2c.base.source import Source, bound_name
+from pycu2c.base.source import Source, bound_object
 from pycu2c.ops.intrinsics.memory import allocation
 
 
@@ -42,7 +42,7 @@ class _Reader(ast.NodeTransformer):
     def _called(self, node: ast.expr) -> object:
         """The object that a dotted name stands for; None for other expressions."""
         if isinstance(node, ast.Name):
-            return bound_name(self._source.python, node.id)
+            return bound_object(self._source.python, node.id)
         if isinstance(node, ast.Attribute):
             return getattr(self._called(node.value), node.attr, None)
         return None

@@ -19,7 +19,7 @@ from pycu2c.compat.cupy.parameter_declarations import row_of as row_of
 from pycu2c.cuda_driver import driver
 from pycu2c.devices import copies
 from pycu2c.devices.array import DeviceArray
-from pycu2c.runtime.arguments.arguments import describe, described_handle
+from pycu2c.runtime.arguments.arguments import describe, describe_handle
 from pycu2c.runtime.arguments.array_argument import ArrayArgument, HandleArgument
 from pycu2c.runtime.arguments.strides import Shape
 
@@ -32,7 +32,7 @@ def operand(value: Any, name: str) -> Operand:
     if scalar_of(value) is not None:
         number: Number = value
         return number
-    handle = described_handle(value)
+    handle = describe_handle(value)
     if handle is not None:
         return handle
     has_no_axes = getattr(value, "ndim", None) == 0
@@ -40,9 +40,9 @@ def operand(value: Any, name: str) -> Operand:
         None if isinstance(value, type) else describe(_flat(value) if has_no_axes else value, name)
     )
     if found is None:
-        cure = ": pass numpy.array(…)" if isinstance(value, (list, tuple)) else ""
+        hint = ": pass numpy.array(…)" if isinstance(value, (list, tuple)) else ""
         raise WrongType(
-            f"{name} is a {type(value).__name__}, and kernels take arrays and numbers{cure}"
+            f"{name} is a {type(value).__name__}, and kernels take arrays and numbers{hint}"
         )
     return (
         found._replace(owner=value, shape=(), strides=())

@@ -70,8 +70,8 @@ def row_of(dtype: Dtype) -> DType:
     row = dtypes.from_numpy(dtype)
     if row is None or (row.fields and not row.is_complex):
         known = ", ".join(d.name for d in dtypes.DTYPES)
-        cure = f"pass a field, as x[{dtype.names[0]!r}]; " if dtype.names else ""
-        raise WrongType(f"kernels have no dtype {dtype}: {cure}they have {known}")
+        hint = f"pass a field, as x[{dtype.names[0]!r}]; " if dtype.names else ""
+        raise WrongType(f"kernels have no dtype {dtype}: {hint}they have {known}")
     return row
 
 

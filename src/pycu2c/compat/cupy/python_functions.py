@@ -12,8 +12,8 @@ from pycu2c.base.records import NamedTuple, dataclass
 from pycu2c.base.source import Source
 from pycu2c.base.types import NONE, Array, ParameterType, Scalar, Signature, Tuple
 from pycu2c.compat.cupy.parameter_declarations import WrongType
-from pycu2c.compat.numba.dispatcher import python_of
-from pycu2c.declarations.options import DEFAULT
+from pycu2c.compat.numba.dispatcher import python_function
+from pycu2c.declarations.options import DEFAULT_OPTIONS
 from pycu2c.kernels import specialization
 from pycu2c.kernels.kernel import Device
 
@@ -63,7 +63,7 @@ class PythonFunction:
         """Its call with values of some types. Raises CompileError, WrongType."""
         types = (self._type(k, value.type) for k, value in enumerate(values))
         made, result = specialization.generate_device(
-            self.source, Signature(tuple(types)), DEFAULT, self.name, specialization.FOR_ONE_TEXT
+            self.source, Signature(tuple(types)), DEFAULT_OPTIONS, self.name, specialization.FOR_ONE_TEXT
         )
         if made.prints:
             raise WrongType(f"{self.name} prints, which an operation in Python cannot")
@@ -80,7 +80,7 @@ class PythonFunction:
 
 def source_of_device(function: Any) -> Source:
     """That of a function or lambda as kernels call it. Raises CompileError."""
-    device: Device[..., Any] = Device(python_of(function))
+    device: Device[..., Any] = Device(python_function(function))
     return device.__pycu2c_device__
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pycu2c.base import dtypes
-from pycu2c.base.parameters import Parameter, Part
+from pycu2c.base.parameters import Parameter, ArgumentPart
 from pycu2c.base.records import replace
 from pycu2c.base.types import Array, Scalar
 from pycu2c.compat.cupy.bound_parameters import Bound
@@ -96,9 +96,9 @@ def _value(bound: Bound) -> Value:
 
 def _part_of(bound: Bound, part: Parameter) -> str:
     match part.part:
-        case Part.DATA:
+        case ArgumentPart.DATA:
             return bound.pointer
-        case Part.SHAPE:
+        case ArgumentPart.SHAPE:
             return f"_{bound.name}_n{part.axis}"
         case _:
             return f"_{bound.name}_s{part.axis}"

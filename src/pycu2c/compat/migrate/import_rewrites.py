@@ -38,9 +38,9 @@ class Moves:
     def use_stays(self, use: Use) -> bool:
         return not is_of_cuda(use.path) and (self.stays(use.path) or use.node in self.for_host)
 
-    def note(self, kind: remarks.Kind, node: ast.expr | ast.alias, cure: str, topic: str) -> None:
+    def note(self, kind: remarks.Kind, node: ast.expr | ast.alias, hint: str, topic: str) -> None:
         label = Label(self.text.span(node))
-        self.found.append(Remark(kind, (label,), cure, topic))
+        self.found.append(Remark(kind, (label,), hint, topic))
 
 
 def moves_of(text: Text, tree: ast.Module, found: Names) -> Moves:
@@ -109,8 +109,8 @@ class _FromImport:
         if b.alias.name == "*":
             found = ours(module) if module != name_map.NUMBA else None
             if found is None or not name_map.is_module(found):
-                cure = "write the names that are used; those of numba.cuda are in pycu2c.cuda"
-                self.moves.note(remarks.STAR, b.alias, cure, b.path)
+                hint = "write the names that are used; those of numba.cuda are in pycu2c.cuda"
+                self.moves.note(remarks.STAR, b.alias, hint, b.path)
                 return None
             return found
         if self._stays(b):

@@ -67,9 +67,9 @@ def cure_for(path: str) -> str:
     """What to write for a name of ``numba.cuda`` that is not here."""
     parts = path.split(".")[2:]
     cures = (CURES[part] for part in parts if CURES.get(part, FOR_THE_HOST) != FOR_THE_HOST)
-    cure = next(cures, None)
+    hint = next(cures, None)
     known = dir(cuda) if len(parts) == 1 else ()
-    return cure or did_you_mean(
+    return hint or did_you_mean(
         parts[-1], known, "it is of numba's own inside: dir(cuda) lists what there is", "cuda."
     )
 

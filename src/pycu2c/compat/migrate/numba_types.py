@@ -10,7 +10,7 @@ import linecache
 import re
 from collections.abc import Callable, Mapping
 
-from pycu2c.base.dtypes import Kind
+from pycu2c.base.dtypes import DTypeKind
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.source import Span
 from pycu2c.base.types import (
@@ -21,8 +21,8 @@ from pycu2c.base.types import (
     float32,
     float64,
     int64,
-    join,
-    strengthened,
+    promote,
+    to_strong,
     uint64,
 )
 from pycu2c.ir.nodes import (
@@ -52,9 +52,9 @@ def arithmetic(op: Operator, a: Scalar, b: Scalar) -> Scalar:
     """The type of ``a op b``: whole numbers have 64 bits."""
     if op.result is truth:
         return boolean
-    if op is POW and a == float32 and b.dtype.is_whole:
+    if op is POW and a == float32 and b.dtype.is_integral:
         return float32
-    if not (a.dtype.is_whole and b.dtype.is_whole):
+    if not (a.dtype.is_integral and b.dtype.is_integral):
         return _floating(a, b)
     if op is DIV:
         return float64
@@ -70,17 +70,17 @@ def _whole(op: Operator, a: Scalar, b: Scalar) -> Scalar:
 
 def negated(a: Scalar) -> Scalar:
     """The type of ``-a`` and ``~a``."""
-    if not a.dtype.is_whole:
+    if not a.dtype.is_integral:
         return a
     return uint64 if _is_unsigned(a) else int64
 
 
 def joined(a: Scalar, b: Scalar) -> Scalar:
     """The type of a variable that is given both, and of ``min(a, b)``."""
-    if a == b or a.dtype.stands_alone or b.dtype.stands_alone:
+    if a == b or a.dtype.is_unpromotable or b.dtype.is_unpromotable:
         return a
-    if a.dtype.is_whole and b.dtype.is_whole:
-        return join(a, b)
+    if a.dtype.is_integral and b.dtype.is_integral:
+        return promote(a, b)
     return _floating(a, b, small=16)
 
 
@@ -95,13 +95,13 @@ def _floating(a: Scalar, b: Scalar, small: int = 15) -> Scalar:
 
 
 def _fits_float32(a: Scalar, small: int) -> bool:
-    if a.dtype.kind is Kind.UNSIGNED:
+    if a.dtype.kind is DTypeKind.UNSIGNED:
         return a.dtype.bits <= small
-    return a.dtype.bits <= 16 if a.dtype.is_whole else a.dtype.real.bits <= 32
+    return a.dtype.bits <= 16 if a.dtype.is_integral else a.dtype.real.bits <= 32
 
 
 def _is_unsigned(a: Scalar) -> bool:
-    return a.dtype.kind is Kind.UNSIGNED
+    return a.dtype.kind is DTypeKind.UNSIGNED
 
 
 # ---- of a function -----------------------------------------------------------------------------
@@ -147,17 +147,17 @@ class TheirTypes:
             return None
         match e:
             case Const():
-                return self.literal(e) or strengthened(e.type)
+                return self.literal(e) or to_strong(e.type)
             case Var():
-                return self.variables.get(e.name, strengthened(e.type))
+                return self.variables.get(e.name, to_strong(e.type))
             case Binary():
                 left, right = self._own(e.left), self._own(e.right)
-                return arithmetic(e.op, left, right) if left and right else strengthened(e.type)
+                return arithmetic(e.op, left, right) if left and right else to_strong(e.type)
             case Unary():
                 inner = self._own(e.operand)
                 return boolean if e.op is NOT or inner is None else negated(inner)
             case Cast():
-                return self._own(e) if is_implied(e) else strengthened(e.type)
+                return self._own(e) if is_implied(e) else to_strong(e.type)
             case Select():
                 return self._together(e.then, e.orelse)
             case Logical():
@@ -171,7 +171,7 @@ class TheirTypes:
             case Apply() if e.type.dtype.real in (float32.dtype, float64.dtype):
                 return self._of_function(e)
             case _:
-                return strengthened(e.type)
+                return to_strong(e.type)
 
     def _own(self, e: Expr) -> Scalar | None:
         return self.of(before(e))
@@ -190,7 +190,7 @@ class TheirTypes:
         kinds = [kind for v in e.arguments if (kind := self._own(v))]
         is_plain = e.intrinsic.name.startswith(("math.", "numpy.")) and len(kinds) > 0
         if not is_plain or e.type.dtype.is_complex:
-            return strengthened(e.type)
+            return to_strong(e.type)
         return float32 if all(kind == float32 for kind in kinds) else float64
 
     def literal(self, e: Const) -> Scalar | None:
@@ -203,7 +203,7 @@ class TheirTypes:
     def _read(self, e: Const) -> Scalar | None:
         assert isinstance(e.type, Scalar)
         if e.type.weak:
-            return strengthened(e.type)
+            return to_strong(e.type)
         line = linecache.getline(e.span.file, e.span.line)
         if e.span.line != e.span.end_line or _is_converted(line, e.span):
             return None

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from enum import Enum
 
-from pycu2c.base.diagnostics import CompileError, Diagnostic, Label, excerpts
+from pycu2c.base.diagnostics import CompileError, Diagnostic, Label, render_excerpts
 from pycu2c.base.records import dataclass
 
 
@@ -63,7 +63,7 @@ class Remark:
 
     kind: Kind
     labels: tuple[Label, ...]
-    cure: str = ""
+    hint: str = ""
     topic: str = ""
     title: str = ""
 
@@ -75,7 +75,7 @@ class Remark:
     def __str__(self) -> str:
         title = self.title or self.kind.title
         head = f"{self.kind.weight.value}[{self.kind.name}]: {title}"
-        return "\n".join(excerpts(head, self.labels, self.cure))
+        return "\n".join(render_excerpts(head, self.labels, self.hint))
 
 
 def of_error(error: CompileError) -> list[Remark]:
@@ -84,7 +84,7 @@ def of_error(error: CompileError) -> list[Remark]:
 
 
 def _of_diagnostic(found: Diagnostic) -> Remark:
-    return Remark(REFUSED, found.labels, found.help, title=f"{found.title} ({found.code})")
+    return Remark(REFUSED, found.labels, found.hint, title=f"{found.title} ({found.code})")
 
 
 def each_once(found: Iterable[Remark]) -> list[Remark]:
@@ -112,4 +112,4 @@ def _standing_for(found: Sequence[Remark]) -> Remark:
     also = f"so is line {shown}" if len(lines) == 1 else f"so are lines {shown}"
     here, *others = first.labels
     label = Label(here.span, f"{here.text}; {also}" if here.text else also)
-    return Remark(first.kind, (label, *others), first.cure, first.topic, first.title)
+    return Remark(first.kind, (label, *others), first.hint, first.topic, first.title)

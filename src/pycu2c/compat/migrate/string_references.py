@@ -71,5 +71,5 @@ def _here(word: str) -> str:
     return f"write {path!r}, if the module is meant that kernels are imported from"
 
 
-def _remark(text: Text, node: ast.expr, kind: remarks.Kind, cure: str, topic: str) -> Remark:
-    return Remark(kind, (Label(text.span(node)),), cure, topic)
+def _remark(text: Text, node: ast.expr, kind: remarks.Kind, hint: str, topic: str) -> Remark:
+    return Remark(kind, (Label(text.span(node)),), hint, topic)

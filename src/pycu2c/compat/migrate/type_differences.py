@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from pycu2c.base.diagnostics import Label
-from pycu2c.base.types import Array, Scalar, float32, float64, int64, strengthened, uint64
+from pycu2c.base.types import Array, Scalar, float32, float64, int64, to_strong, uint64
 from pycu2c.compat.migrate import remarks
 from pycu2c.compat.migrate.numba_types import TheirTypes, before, written
 from pycu2c.compat.migrate.remarks import Remark
@@ -68,7 +68,7 @@ _WRAPS = "convert an operand: int32(…), or int64(…) as numba does"
 def differences(module: Module, file: str, number: Callable[[str], object]) -> Iterator[Remark]:
     """What there is to say of a kernel and of the functions of its file that it calls."""
     for function in (module.kernel, *module.devices):
-        if function.foreign is None and function.span.file == file:
+        if function.external_code is None and function.span.file == file:
             yield from _Account(function, number).remarks()
 
 
@@ -123,7 +123,7 @@ class _Account:
             into = inner
             if isinstance(e, Cast):
                 assert isinstance(e.type, Scalar)
-                into = strengthened(e.type)
+                into = to_strong(e.type)
             elif isinstance(e, Apply):
                 into = _element(e)
             yield from self._of(child, into, passed)
@@ -147,7 +147,7 @@ class _Account:
             theirs = self._types.of(value)
             if isinstance(value, Const) or not isinstance(value.type, Scalar):
                 continue
-            ours = strengthened(value.type)
+            ours = to_strong(value.type)
             if theirs == int64 and ours in ((uint64, float64) if e.op in _SIGNED else (float64,)):
                 label = Label(e.span, f"{ours} here")
                 return Remark(remarks.SIGN, (label,), "convert one to the type of the other")
@@ -212,16 +212,16 @@ class _Account:
         theirs, ours = self._types.of(e), e.type
         if theirs is None or not isinstance(ours, Scalar) or not ours.dtype.is_integer:
             return None
-        ours = strengthened(ours)
+        ours = to_strong(ours)
         if not theirs.dtype.is_integer or theirs.dtype.bits <= ours.dtype.bits:
             return None
-        is_cut = stored is not None and stored.dtype.is_whole
+        is_cut = stored is not None and stored.dtype.is_integral
         if is_cut and stored and stored.dtype.bits <= ours.dtype.bits and e.op in _MODULAR:
             return None
         is_small = ours.dtype.bits <= 16
-        kind, cure = (remarks.SMALL, _WRAPS) if is_small else (remarks.INT32, _WIDTH)
+        kind, hint = (remarks.SMALL, _WRAPS) if is_small else (remarks.INT32, _WIDTH)
         label = Label(e.span, f"{theirs} in numba, {ours} here")
-        return Remark(kind, (label,), cure, self._topic(str(ours)))
+        return Remark(kind, (label,), hint, self._topic(str(ours)))
 
 
 def _values(e: Expr) -> tuple[Expr, ...]:

@@ -36,7 +36,7 @@ def call_arguments(context: FunctionContext, node: ast.Call) -> list[CallArgumen
             fail(
                 "starred",
                 Label(span, f"this is {describe(value)}, no tuple"),
-                help=records.all_fields_hint(value) or "pass the values one by one",
+                hint=records.all_fields_hint(value) or "pass the values one by one",
             )
     for keyword, value in zip(node.keywords, values[len(node.args) :]):
         given.append((keyword.arg or "**", value, context.span(keyword)))
@@ -86,7 +86,7 @@ class ArgumentBinder:
                     "argument-count",
                     Label(span, f"`{name}` is given here"),
                     before,
-                    help=f"write one of them: {self.name} takes ({self._known()})",
+                    hint=f"write one of them: {self.name} takes ({self._known()})",
                 )
             self.by_name[name] = value
         return [self._value(parameter) for parameter in parameters(self.own)]
@@ -108,7 +108,7 @@ class ArgumentBinder:
 
     def _refuse(self, span: Span, text: str, hint: str = "") -> NoReturn:
         hint = hint or f"{self.name} takes ({self._known()})"
-        fail("argument-count", Label(span, text), help=hint)
+        fail("argument-count", Label(span, text), hint=hint)
 
     def _known(self) -> str:
         return ", ".join(a.arg for a in parameters(self.own))

@@ -131,4 +131,4 @@ def _rank(scalar: Scalar) -> int:
 
 
 def _reject(span: Span, text: str, hint: str) -> NoReturn:
-    fail("argument-type", Label(span, text), help=hint)
+    fail("argument-type", Label(span, text), hint=hint)

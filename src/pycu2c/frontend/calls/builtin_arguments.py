@@ -51,7 +51,7 @@ def argument_nodes(
             fail(
                 "argument-count",
                 Label(context.span(keyword), _no_parameter(what, name, name in names)),
-                help=did_you_mean(name, names, f"it takes ({', '.join(names)})"),
+                hint=did_you_mean(name, names, f"it takes ({', '.join(names)})"),
             )
         given[name] = keyword.value
     for name, value in defaults.items():
@@ -62,7 +62,7 @@ def argument_nodes(
         fail(
             "argument-count",
             Label(context.span(node), replacements.count_phrase(count, "argument", "arguments")),
-            help=f"{what} takes {_amounts(names, defaults)}: ({_shown(names, defaults)})",
+            hint=f"{what} takes {_amounts(names, defaults)}: ({_shown(names, defaults)})",
         )
     return [given[n] for n in names]
 
@@ -118,7 +118,7 @@ def constant_integer(context: FunctionContext, node: ast.expr, what: str) -> int
     fail(
         "constant-needed",
         Label(context.span(node), what),
-        help="use a literal, a variable given only that, or a global that holds an int",
+        hint="use a literal, a variable given only that, or a global that holds an int",
     )
 
 
@@ -149,6 +149,6 @@ def named_scalar(context: FunctionContext, node: ast.expr) -> Scalar:
         fail(
             "dtype",
             Label(context.span(node), f"{describe(named)} names no dtype"),
-            help=replacements.instead_of_dtype(getattr(named, "value", None)),
+            hint=replacements.instead_of_dtype(getattr(named, "value", None)),
         )
     return scalar

@@ -66,7 +66,7 @@ def call(context: FunctionContext, node: ast.Call) -> Value:
         fail(
             "call",
             Label(context.span(node.func), f"this is {describe(callee)}, no function"),
-            help="index with brackets, a[i]; a number has no parentheses",
+            hint="index with brackets, a[i]; a number has no parentheses",
         )
     value = callee.value
     ufunc = _ufunc_with_out(context, value, node)

@@ -48,7 +48,7 @@ def _cluster(context: FunctionContext, row: Intrinsic, node: ast.Call) -> Value:
         fail(
             "cluster",
             Label(context.span(node), "the kernel does not say how many blocks are a cluster"),
-            help="write @kernel(cluster=2), or with up to 3 axes @kernel(cluster=(2, 2))",
+            hint="write @kernel(cluster=2), or with up to 3 axes @kernel(cluster=(2, 2))",
         )
     return StaticObject(Cluster, context.span(node))
 
@@ -143,7 +143,7 @@ def _map(context: FunctionContext, row: Intrinsic, node: ast.Call) -> Value:
         fail(
             "index-range",
             Label(rank.span, f"a cluster has {blocks} blocks"),
-            help=f"write 0 to {blocks - 1}",
+            hint=f"write 0 to {blocks - 1}",
         )
     span = context.span(node)
     if isinstance(array, ArraySelect):
@@ -179,7 +179,7 @@ def _reject(array: Value, found: str) -> NoReturn:
     fail(
         "argument-type",
         Label(array.span, found),
-        help="map_shared_rank takes what cuda.shared.array(…) gives, or a part of it",
+        hint="map_shared_rank takes what cuda.shared.array(…) gives, or a part of it",
     )
 
 

@@ -45,14 +45,14 @@ def declared_signature(source: Source) -> Signature | None:
         fail(
             "signature",
             Label(source.span(source.tree), str(error)),
-            help="write each parameter's type: x: float32, a: float32[:]",
+            hint="write each parameter's type: x: float32, a: float32[:]",
         )
     count = len(parameters(source.tree.args))
     if found is not None and len(found.parameters) != count:
         fail(
             "signature",
             Label(source.span(source.tree), f"{count} parameters"),
-            help=f"the signature has {len(found.parameters)} types",
+            hint=f"the signature has {len(found.parameters)} types",
         )
     return found
 
@@ -69,11 +69,11 @@ def require_signatures(
 def _report_no_signature(source: Source, types: tuple[ParameterType, ...], span: Span) -> NoReturn:
     label = Label(span, f"{source.name} calls itself, here or through others")
     if source.python.__code__.co_name != source.name or source.python.__name__ != source.name:
-        fail("recursion", label, help="write it as a @device function, with a signature")
+        fail("recursion", label, hint="write it as a @device function, with a signature")
     names = [p.arg for p in parameters(source.tree.args)]
     shown_types = [displayed_type(t) for t in types] if types else ["…"] * len(names)
     written = ", ".join(f"{name}: {kind}" for name, kind in zip(names, shown_types))
-    fail("recursion", label, help=f"annotate it: def {source.name}({written}) -> …")
+    fail("recursion", label, hint=f"annotate it: def {source.name}({written}) -> …")
 
 
 def report_no_result(source: Source) -> NoReturn:
@@ -81,7 +81,7 @@ def report_no_result(source: Source) -> NoReturn:
     fail(
         "recursion",
         Label(source.span(source.tree), f"what {source.name} gives follows from itself"),
-        help=f"annotate its result: def {source.name}(…) -> float32",
+        hint=f"annotate its result: def {source.name}(…) -> float32",
     )
 
 
@@ -110,7 +110,7 @@ def convert_to_declared(value: Value, wanted: ParameterType) -> Value:
 
 def _number(e: Expr, wanted: Scalar) -> Expr:
     own, to = scalar_type(e).dtype, wanted.dtype
-    of_parts = own.stands_alone or to.stands_alone
+    of_parts = own.is_unpromotable or to.is_unpromotable
     if own is not to if of_parts else _RANK[own.kind] > _RANK[to.kind]:
         _reject(e, wanted)
     return e if of_parts else coerce(e, wanted)
@@ -132,7 +132,7 @@ def _reject(value: Value, wanted: ParameterType) -> NoReturn:
         Label(
             value.span, f"this is {describe(value)}, the signature says `{displayed_type(wanted)}`"
         ),
-        help="convert it, or change the signature",
+        hint="convert it, or change the signature",
     )
 
 
@@ -144,6 +144,6 @@ def convert_result(value: Value, wanted: ParameterType | None) -> Value:
         fail(
             "return-type",
             Label(value.span, f"this is {describe(value)}"),
-            help="the signature says that the function returns nothing",
+            hint="the signature says that the function returns nothing",
         )
     return convert_to_declared(value, wanted)

@@ -132,7 +132,7 @@ def _check_alignment(argument: Expr) -> None:
         fail(
             "argument-type",
             Label(argument.span, f"a field of a record that is packed: `{argument.type}`"),
-            help="make the dtype with align=True, or pass the field's value",
+            hint="make the dtype with align=True, or pass the field's value",
         )
 
 
@@ -152,7 +152,7 @@ def _defaults(source: Source) -> dict[str, Value]:
 
 def _not_callable(callee: StaticObject, span: Span) -> NoReturn:
     text, hint = replacements.unsupported_function(callee.value)
-    fail("call", Label(span, text), help=hint)
+    fail("call", Label(span, text), hint=hint)
 
 
 # ---- functions inside of functions -------------------------------------------------------------

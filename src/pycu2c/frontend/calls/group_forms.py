@@ -35,7 +35,7 @@ def _tiles(context: FunctionContext, row: Intrinsic, node: ast.Call) -> Value:
         fail(
             "argument-type",
             Label(context.span(lanes), f"this is {size}"),
-            help=f"a tile has {', '.join(map(str, SIZES[:-1]))} or {SIZES[-1]} threads",
+            hint=f"a tile has {', '.join(map(str, SIZES[:-1]))} or {SIZES[-1]} threads",
         )
     whole = context.value(group)
     if is_coalesced_group(whole):
@@ -46,7 +46,7 @@ def _tiles(context: FunctionContext, row: Intrinsic, node: ast.Call) -> Value:
         fail(
             "argument-type",
             Label(context.span(group), f"this is {describe(whole)}"),
-            help="cut cuda.cg.this_thread_block(), a tile that is no smaller, or a group of lanes",
+            hint="cut cuda.cg.this_thread_block(), a tile that is no smaller, or a group of lanes",
         )
     return StaticObject(found, context.span(node))
 

@@ -41,9 +41,9 @@ def external_function(
         names = [p.arg for p in parameters(source.tree.args)]
         written = ", ".join(f"{name}: {displayed_type(kind)}" for name, kind in zip(names, types))
         fail(
-            "own-c",
+            "inline-c",
             Label(source.span(source.tree), "it has no Python body to follow its types from"),
-            help=f"annotate it: def {source.name}({written}) -> float32, or -> None",
+            hint=f"annotate it: def {source.name}({written}) -> float32, or -> None",
         )
     check(source, types, signature.result)
     kinds = [kind for kind in types if isinstance(kind, Scalar | Array)]
@@ -103,4 +103,4 @@ def _check_array(source: Source, name: str, kind: Array, span: Span) -> None:
 
 
 def _reject(what: str, span: Span, hint: str) -> NoReturn:
-    fail("own-c", Label(span, what), help=hint)
+    fail("inline-c", Label(span, what), hint=hint)

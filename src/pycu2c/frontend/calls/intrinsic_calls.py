@@ -156,7 +156,7 @@ def _check_width(row: Intrinsic, arguments: tuple[Expr, ...]) -> None:
         fail(
             "argument-type",
             Label(width.span, f"{row.name} takes a width that divides a warp"),
-            help=f"write one of {', '.join(map(str, WIDTHS))}",
+            hint=f"write one of {', '.join(map(str, WIDTHS))}",
         )
 
 
@@ -222,7 +222,7 @@ def _element_type(context: FunctionContext, row: Intrinsic, array: Value, node: 
     fail(
         "argument-type",
         Label(context.span(node), f"the first argument of {row.name} is an array"),
-        help=f"write {row.name}({', '.join(name for name, _ in row.parameters)})",
+        hint=f"write {row.name}({', '.join(name for name, _ in row.parameters)})",
     )
 
 
@@ -239,7 +239,7 @@ def _texel_type(row: Intrinsic, value: Value, wanted: str) -> Scalar:
     fail(
         "argument-type",
         Label(value.span, f"this is {describe(value)}; {row.name} takes a `{wanted}`"),
-        help=hint,
+        hint=hint,
     )
 
 
@@ -276,7 +276,7 @@ def _check_global(row: Intrinsic, place: View, span: Span) -> None:
         fail(
             "argument-type",
             Label(span, f"an array in {space.value} memory"),
-            help=f"{row.name} is for arrays that the kernel is given: write a[i]",
+            hint=f"{row.name} is for arrays that the kernel is given: write a[i]",
         )
 
 
@@ -286,7 +286,7 @@ def _check_shared_by_threads(row: Intrinsic, place: View, span: Span) -> None:
         fail(
             "argument-type",
             Label(span, "a local array: no other thread sees it"),
-            help=f"{row.name} is for arrays that threads share; write a[i] += … here",
+            hint=f"{row.name} is for arrays that threads share; write a[i] += … here",
         )
 
 
@@ -297,7 +297,7 @@ def _check_aligned(place: View, span: Span) -> None:
         fail(
             "argument-type",
             Label(span, f"a field of a record that is packed: `{place.type}`"),
-            help="make the dtype with align=True",
+            hint="make the dtype with align=True",
         )
 
 

@@ -104,7 +104,7 @@ def _view(x: Expr, wanted: Scalar, span: Span) -> Expr:
         fail(
             "argument-type",
             Label(span, f"this is `{own}`, which is no `{wanted}`"),
-            help="a view is of as many bytes, of an integer or float: float32 as int32",
+            hint="a view is of as many bytes, of an integer or float: float32 as int32",
         )
     signed = BY_NAME[f"int{own.bits}"]
     bits = _as(x, signed, span) if own.is_float else cast(x, Scalar(signed))

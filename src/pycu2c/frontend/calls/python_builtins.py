@@ -87,7 +87,7 @@ def _of_text(context: FunctionContext, node: ast.expr, text: str) -> float:
         fail(
             "argument-type",
             Label(context.span(node), "this text is no number"),
-            help='write a number, "inf" or "nan"',
+            hint='write a number, "inf" or "nan"',
         )
 
 
@@ -97,7 +97,7 @@ def real_number(e: Expr) -> Expr:
         fail(
             "operand-type",
             Label(e.span, f"this is `{e.type}`"),
-            help="take its real part, z.real, or abs(z)",
+            hint="take its real part, z.real, or abs(z)",
         )
     return e
 
@@ -185,7 +185,7 @@ def _len(context: FunctionContext, node: ast.Call) -> Expr:
     fail(
         "argument-type",
         Label(value.span, f"this is {describe(value)}"),
-        help="len() is of an array or a tuple",
+        hint="len() is of an array or a tuple",
     )
 
 
@@ -197,7 +197,7 @@ def _extreme(name: str) -> Callable[[FunctionContext, ast.Call], Value]:
                 Label(
                     context.span(node.keywords[0]), f"{name}() has no parameters with names here"
                 ),
-                help=f"compare in a loop, or write {name}(a, b) of the numbers",
+                hint=f"compare in a loop, or write {name}(a, b) of the numbers",
             )
         given = evaluate_in_order(context, node.args)
         values = [v for value in given for v in _flattened(value, len(given))]
@@ -207,7 +207,7 @@ def _extreme(name: str) -> Callable[[FunctionContext, ast.Call], Value]:
             fail(
                 "argument-count",
                 Label(context.span(node), f"{name}() of {what}"),
-                help=f"write {name}(a, b), or {name}() of a tuple that has items",
+                hint=f"write {name}(a, b), or {name}() of a tuple that has items",
             )
         if all(isinstance(v, TupleValue) for v in values):
             return _extreme_tuple(context, ast.Lt if name == "min" else ast.Gt, values, node)
@@ -252,7 +252,7 @@ def _range(context: FunctionContext, node: ast.Call) -> Value:
         fail(
             "call",
             Label(context.span(node), "range() with bounds that are computed stands in a for loop"),
-            help="write: for i in range(n):",
+            hint="write: for i in range(n):",
         )
     return StaticObject(range(*known), context.span(node))
 

@@ -44,7 +44,7 @@ def _coordinates(context: FunctionContext, row: Intrinsic, node: ast.Call) -> Va
         fail(
             "argument-type",
             Label(context.span(given), f"this is {ndim}"),
-            help=f"{row.name} takes the number of axes: 1, 2 or 3",
+            hint=f"{row.name} takes the number of axes: 1, 2 or 3",
         )
     span = context.span(node)
     axes = [Apply(REGISTRY[f"{row.name}.{a}"], (), WEAK_INT, span) for a in "xyz"[:ndim]]
@@ -89,14 +89,14 @@ def _shape(context: FunctionContext, node: ast.expr, least: int) -> tuple[int, .
             fail(
                 "shape",
                 Label(here, "not a positive whole number that is known before the launch"),
-                help=_FIXED if least else f"{_FIXED}; {_DYNAMIC}",
+                hint=_FIXED if least else f"{_FIXED}; {_DYNAMIC}",
             )
         shape.append(known)
     if not 1 <= len(shape) <= MAX_AXES:
         fail(
             "shape",
             Label(context.span(node), replacements.count_phrase(len(shape), "axis", "axes")),
-            help=f"arrays have 1 to {MAX_AXES} axes",
+            hint=f"arrays have 1 to {MAX_AXES} axes",
         )
     return tuple(shape)
 
@@ -129,7 +129,7 @@ def _constant_array(context: FunctionContext, row: Intrinsic, node: ast.Call) ->
     fail(
         "constant-needed",
         Label(context.span(given), f"this is {describe(found)}"),
-        help="name a numpy array that is defined outside of the kernel",
+        hint="name a numpy array that is defined outside of the kernel",
     )
 
 

@@ -49,7 +49,7 @@ def check_accepted(row: Intrinsic, wide: Scalar, span: Span) -> None:
         fail(
             "argument-type",
             Label(span, f"{row.name} does not accept `{wide.dtype}`"),
-            help=f"it accepts {accepted}",
+            hint=f"it accepts {accepted}",
         )
 
 
@@ -80,7 +80,7 @@ def apply_operator(
         fail(
             "operand-type",
             Label(right.span, "numpy raises no integer to a negative power"),
-            help="convert the base: np.power(float32(x), -1)",
+            hint="convert the base: np.power(float32(x), -1)",
         )
     return binary(context, op, left, right, span)
 
@@ -145,7 +145,7 @@ def rounded(context: FunctionContext, given: list[Expr], span: Span) -> Expr:
     """``np.round(x)``, ``np.round(x, digits)``, ``round(x, digits)``: in the type of ``x``."""
     own = scalar_type(given[0])
     if own.dtype.is_complex:
-        fail("argument-type", Label(given[0].span, f"this is `{own}`"), help="round z.real")
+        fail("argument-type", Label(given[0].span, f"this is `{own}`"), hint="round z.real")
     own = WEAK_INT if own.dtype.kind is DTypeKind.BOOL else own
     digits = require_integer(given[1]) if len(given) > 1 else integer(0, span)
     known = digits.value if isinstance(digits, Const) else None

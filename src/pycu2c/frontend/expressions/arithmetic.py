@@ -60,13 +60,13 @@ def coerce(e: Expr, to: Scalar) -> Expr:
         fail(
             "store-type",
             Label(e.span, f"this is `{e.type}`, here it would become `{to}`"),
-            help="make one from the numbers: float4(v.x, v.y, 0, 1), or take one of them, v.x",
+            hint="make one from the numbers: float4(v.x, v.y, 0, 1), or take one of them, v.x",
         )
     if scalar_type(e).dtype.is_complex and not to.dtype.is_complex:
         fail(
             "store-type",
             Label(e.span, f"this is `{e.type}`, here it would become `{to}`"),
-            help="take one part: z.real, or abs(z)",
+            hint="take one part: z.real, or abs(z)",
         )
     if (
         isinstance(e, Const)
@@ -78,7 +78,7 @@ def coerce(e: Expr, to: Scalar) -> Expr:
         fail(
             "constant-range",
             Label(e.span, f"{e.value} does not fit `{to}`"),
-            help=f"use a number from {to.dtype.minimum} to {to.dtype.maximum}, or a wider type",
+            hint=f"use a number from {to.dtype.minimum} to {to.dtype.maximum}, or a wider type",
         )
     return cast(e, to)
 
@@ -97,7 +97,7 @@ def to_index(e: Expr) -> Expr:
         fail(
             "constant-range",
             Label(e.span, "int64 does not hold this number"),
-            help="what counts, in ranges and indices, is from -2**63 to 2**63 - 1",
+            hint="what counts, in ranges and indices, is from -2**63 to 2**63 - 1",
         )
     return cast(e, WEAK_INT)
 
@@ -108,7 +108,7 @@ def require_integer(e: Expr) -> Expr:
         fail(
             "argument-type",
             Label(e.span, f"this is `{e.type}`; it must be a whole number"),
-            help=integer_hint(e),
+            hint=integer_hint(e),
         )
     return to_index(e)
 
@@ -134,7 +134,7 @@ def binary(context: FunctionContext, op: Operator, left: Expr, right: Expr, span
         common, right = _exponent(left, right, common)
     if isinstance(left, Const) and isinstance(right, Const) and common == WEAK_INT:
         if is_too_wide(op, int(left.value), int(right.value)):
-            fail(TOO_WIDE.code, Label(span, TOO_WIDE.text), help=TOO_WIDE.help)
+            fail(TOO_WIDE.code, Label(span, TOO_WIDE.text), hint=TOO_WIDE.hint)
     return binary_node(op, coerce(left, common), coerce(right, common), span)
 
 
@@ -144,7 +144,7 @@ def _check_width(*sides: Expr) -> None:
         return
     for e in sides:
         if isinstance(e, Const) and e.type == WEAK_INT and not fits_64_bits(int(e.value)):
-            fail(TOO_WIDE.code, Label(e.span, TOO_WIDE.text), help=TOO_WIDE.help)
+            fail(TOO_WIDE.code, Label(e.span, TOO_WIDE.text), hint=TOO_WIDE.hint)
 
 
 def fits_64_bits(value: int) -> bool:
@@ -161,7 +161,7 @@ def _exponent(left: Expr, right: Expr, common: Scalar) -> tuple[Scalar, Expr]:
         fail(
             "operand-type",
             Label(right.span, f"`{left.type}` to a negative power is not an integer"),
-            help="convert the base: float32(x) ** -1",
+            hint="convert the base: float32(x) ** -1",
         )
     return common, right
 
@@ -171,19 +171,19 @@ def _report_no_operator(op: Operator, left: Expr, right: Expr, span: Span) -> No
         fail(
             "operand-type",
             Label(span, f"complex numbers have no `{op.symbol}`"),
-            help="use z.real, z.imag or abs(z)",
+            hint="use z.real, z.imag or abs(z)",
         )
     floats = [e for e in (left, right) if scalar_type(e).dtype.is_float]
     if floats:
         fail(
             "operand-type",
             Label(floats[0].span, f"this is `{floats[0].type}`; `{op.symbol}` works on integers"),
-            help=_NOT_OF_BITS.get(op.symbol, "") + integer_hint(floats[0]),
+            hint=_NOT_OF_BITS.get(op.symbol, "") + integer_hint(floats[0]),
         )
     fail(
         "operand-type",
         Label(span, f"`{left.type}` and `{right.type}` have no `{op.symbol}`"),
-        help="numpy has none for two bools; convert one: int(x)",
+        hint="numpy has none for two bools; convert one: int(x)",
     )
 
 
@@ -208,7 +208,7 @@ def unary(op: UnaryOperator, operand: Expr, span: Span) -> Expr:
         fail(
             "operand-type",
             Label(operand.span, f"`{op.symbol}` has no meaning for `{own}`"),
-            help="convert it with int(...)",
+            hint="convert it with int(...)",
         )
     if op is INVERT and own.dtype.kind is DTypeKind.BOOL and not own.weak:
         return cast(negation(truth_node(operand)), own)
@@ -226,7 +226,7 @@ def compare(context: FunctionContext, op: Operator, left: Expr, right: Expr, spa
         fail(
             "operand-type",
             Label(span, f"complex numbers have no `{op.symbol}`"),
-            help="compare abs(z), z.real or z.imag",
+            hint="compare abs(z), z.real or z.imag",
         )
     if not common.dtype.is_integral and a.dtype.is_integral and b.dtype.is_integral:
         return _compare_across_signs(context, op, left, right, span)
@@ -297,7 +297,7 @@ def select(condition: Expr, then: Expr, orelse: Expr, span: Span) -> Expr:
             "join",
             Label(then.span, f"this is `{then.type}`"),
             Label(orelse.span, f"and this `{orelse.type}`"),
-            help="make both the same: a vector of numbers, or one component, v.x",
+            hint="make both the same: a vector of numbers, or one component, v.x",
         )
     common = promote(scalar_type(then), scalar_type(orelse))
     then, orelse = coerce(then, common), coerce(orelse, common)

@@ -44,7 +44,7 @@ def report_too_large(kind: Array, size: int, span: Span, among: str = "") -> NoR
     fail(
         "shape",
         Label(span, f"{among}{size} bytes; a {room.owner} has {room.most}"),
-        help=room.hint,
+        hint=room.hint,
     )
 
 

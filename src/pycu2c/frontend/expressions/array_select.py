@@ -80,7 +80,7 @@ def _record_array(context: FunctionContext, name: str, array: ArrayValue) -> Non
                 "array-assign",
                 Label(array.span, f"this is `{kind}`"),
                 Label(other.span, f"and this `{other.type}`"),
-                help="choose between their elements, `a[i] if … else b[i]`, or use two names",
+                hint="choose between their elements, `a[i] if … else b[i]`, or use two names",
             )
     if old is None or (isinstance(array, View) and not isinstance(old, View)):
         known[place], context.arrays_changed = array, True

@@ -155,7 +155,7 @@ def report_index_count(kind: Array, given: int, span: Span) -> NoReturn:
     fail(
         "index-count",
         Label(span, f"{indices} for `{kind}`, which has {axes}"),
-        help=records.single_field_hint(kind)
+        hint=records.single_field_hint(kind)
         or f"write one for each axis: a[{', '.join(_INDICES[: kind.ndim])}]{one}",
     )
 
@@ -184,13 +184,13 @@ def check_subscripts(items: list[Subscript], kind: Array) -> None:
 def _report_out_of_range(index: Expr, count: int, axis: int | None = None) -> NoReturn:
     where = "this" if axis is None else f"axis {axis}"
     text = f"{where} has {replacements.count_phrase(count, 'element', 'elements')}"
-    fail("index-range", Label(index.span, text), help=replacements.valid_indices(count))
+    fail("index-range", Label(index.span, text), hint=replacements.valid_indices(count))
 
 
 def _check_type(index: Expr) -> None:
     own = scalar_type(index)
     if not own.dtype.is_integer:
-        fail("index-type", Label(index.span, f"this is `{own}`"), help=integer_hint(index))
+        fail("index-type", Label(index.span, f"this is `{own}`"), hint=integer_hint(index))
     to_index(index)
 
 

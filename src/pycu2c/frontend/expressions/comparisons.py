@@ -168,7 +168,7 @@ def _identical(op: Comparison, left: Value, right: Value, span: Span) -> Expr:
         fail(
             "comparison",
             Label(span, "`is` compares with None in a kernel"),
-            help="compare values with `==`",
+            hint="compare values with `==`",
         )
     return Const((len(sides) == 2) is (op is ast.Is), WEAK_BOOL, span)
 
@@ -186,7 +186,7 @@ def _contained(context: FunctionContext, left: Value, right: Value, span: Span) 
         fail(
             "comparison",
             Label(right.span, f"this is {describe(right)}"),
-            help="`in` looks into a tuple; for an array write a loop over its elements",
+            hint="`in` looks into a tuple; for an array write a loop over its elements",
         )
     left = (
         materialize(context, left, "value") if len(right.items) > 1 and not _cheap(left) else left

@@ -190,5 +190,5 @@ def reject_arrays(value: Value) -> None:
             fail(
                 "return-type",
                 Label(leaf.span, f"this is an array `{leaf.type}`"),
-                help="pass the array to the function, and let it write there",
+                hint="pass the array to the function, and let it write there",
             )

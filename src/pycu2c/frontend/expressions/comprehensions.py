@@ -100,7 +100,7 @@ def static_items(iterable: Value) -> tuple[Value, ...]:
     fail(
         "constant-needed",
         Label(iterable.span, f"the length of {describe(iterable)}"),
-        help="this takes a tuple, or a range with literal bounds; for an array write a loop, "
+        hint="this takes a tuple, or a range with literal bounds; for an array write a loop, "
         "`for x in a: …`",
     )
 
@@ -115,7 +115,7 @@ def check_unrolled_count(count: int, span: Span) -> None:
         fail(
             "constant-needed",
             Label(span, f"{count} items"),
-            help="a tuple or comprehension is written out item by item: use a loop for so many",
+            hint="a tuple or comprehension is written out item by item: use a loop for so many",
         )
 
 
@@ -127,7 +127,7 @@ def _check_own(context: FunctionContext, value: Value, scope: dict[str, Value]) 
             fail(
                 "nested-function",
                 Label(value.span, f"this reads `{own[0]}` after the comprehension has ended"),
-                help=f"give it the value of now as a default: lambda …, {own[0]}={own[0]}: …",
+                hint=f"give it the value of now as a default: lambda …, {own[0]}={own[0]}: …",
             )
 
 
@@ -137,7 +137,7 @@ def _holds(context: FunctionContext, test: ast.expr) -> bool:
         fail(
             "constant-needed",
             Label(context.span(test), "whether an item is taken"),
-            help="the length must be known: choose the value instead, `x if … else 0`",
+            hint="the length must be known: choose the value instead, `x if … else 0`",
         )
     return bool(known.value)
 
@@ -156,7 +156,7 @@ def _bind(context: FunctionContext, scope: dict[str, Value], target: ast.expr, i
                         replacements.count_phrase(len(targets), "name", "names"),
                     ),
                     Label(item.span, replacements.count_phrase(len(parts), "value", "values")),
-                    help="write a name for each value",
+                    hint="write a name for each value",
                 )
             for inner, part in zip(targets, parts):
                 _bind(context, scope, inner, part)
@@ -164,5 +164,5 @@ def _bind(context: FunctionContext, scope: dict[str, Value], target: ast.expr, i
             fail(
                 "assignment-target",
                 Label(context.span(target), "this is no name"),
-                help="write names: [… for x, y in t]",
+                hint="write names: [… for x, y in t]",
             )

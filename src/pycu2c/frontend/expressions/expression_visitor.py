@@ -65,13 +65,13 @@ def expression(context: FunctionContext, node: ast.expr) -> Value:
             fail(
                 "starred",
                 Label(context.span(node), "this function takes its arguments one by one"),
-                help="write them out; max, min and sum take a tuple as it is: max(t)",
+                hint="write them out; max, min and sum take a tuple as it is: max(t)",
             )
         case _:
             fail(
                 UNSUPPORTED.code,
                 Label(context.span(node), UNSUPPORTED.text),
-                help=UNSUPPORTED.help,
+                hint=UNSUPPORTED.hint,
             )
 
 
@@ -100,7 +100,7 @@ def _display(context: FunctionContext, node: ast.Tuple | ast.List) -> TupleValue
             fail(
                 "starred",
                 Label(context.span(given), f"this is {describe(value)}, no tuple"),
-                help="write the items one by one",
+                hint="write the items one by one",
             )
     return TupleValue(tuple(items), context.span(node))
 

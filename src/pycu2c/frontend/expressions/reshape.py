@@ -36,11 +36,11 @@ def reshaped(context: FunctionContext, array: ArrayValue, node: ast.Call) -> Vie
         fail(
             "call",
             Label(context.span(node.keywords[0]), "reshape() takes the shape alone"),
-            help="elements are counted with the last axis fastest, order='C'",
+            hint="elements are counted with the last axis fastest, order='C'",
         )
     given = [item for value in evaluate_in_order(context, node.args) for item in _flattened(value)]
     if not given:
-        fail("argument-count", Label(context.span(node), "reshape() needs a shape"), help=_SHAPES)
+        fail("argument-count", Label(context.span(node), "reshape() needs a shape"), hint=_SHAPES)
     lengths = [require_integer(require_number(value, "a length")) for value in given]
     return _shaped(context, array, lengths, context.span(node))
 
@@ -49,7 +49,7 @@ def raveled(context: FunctionContext, array: ArrayValue, node: ast.Call) -> View
     """``array.ravel()``: one axis."""
     span = context.span(node)
     if node.args or node.keywords:
-        fail("argument-count", Label(span, "ravel() takes nothing"), help="write a.ravel()")
+        fail("argument-count", Label(span, "ravel() takes nothing"), hint="write a.ravel()")
     return _shaped(context, array, [integer(-1, span)], span)
 
 
@@ -59,7 +59,7 @@ def from_buffer(context: FunctionContext, node: ast.Call) -> Value:
     array, span = context.value(given), context.span(node)
     if not is_array(array):
         hint = "from_buffer() is of an array"
-        fail("argument-type", Label(array.span, f"this is {describe(array)}"), help=hint)
+        fail("argument-type", Label(array.span, f"this is {describe(array)}"), hint=hint)
     return _shaped(context, array, [integer(-1, span)], span)
 
 
@@ -74,7 +74,7 @@ def _shaped(context: FunctionContext, array: ArrayValue, wanted: list[Expr], spa
         fail(
             "reshape",
             Label(array.span, f"`{kind}`: its elements need not follow each other"),
-            help="reshape a contiguous array, float32[:, ::1], or a slice of its rows",
+            hint="reshape a contiguous array, float32[:, ::1], or a slice of its rows",
         )
     lengths = _lengths(context, view, wanted, span)
     made = Array(kind.dtype, len(lengths), "C")
@@ -92,7 +92,7 @@ def _lengths(context: FunctionContext, view: View, wanted: list[Expr], span: Spa
         fail(
             "reshape",
             Label(wanted[open_[1]].span, "only one length can be left open"),
-            help=_SHAPES,
+            hint=_SHAPES,
         )
     _check_size(size, others, bool(open_), span)
     lengths = [_kept(context, e) for e in wanted]
@@ -114,7 +114,7 @@ def _check_size(size: Expr, others: list[Expr], is_open: bool, span: Span) -> No
     count, total = math.prod(known), int(size.value)
     if (count == 0 or total % count) if is_open else total != count:
         shape = ", ".join(map(str, known)) + (", …" if is_open else "")
-        fail("reshape", Label(span, f"{total} elements do not fill ({shape})"), help=_SHAPES)
+        fail("reshape", Label(span, f"{total} elements do not fill ({shape})"), hint=_SHAPES)
 
 
 def _kept(context: FunctionContext, e: Expr) -> Expr:

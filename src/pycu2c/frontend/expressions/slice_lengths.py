@@ -32,7 +32,7 @@ def _compare(length: Expr, count: int, span: Span, given: Label) -> None:
         elements = replacements.count_phrase(most, "element", "elements")
         room = f"there {'is' if most == 1 else 'are'} at most {elements}"
         hint = "assign a number, or as many as there are places"
-        fail("part-assign", Label(span, room), given, help=hint)
+        fail("slice-assign", Label(span, room), given, hint=hint)
 
 
 def max_length(length: Expr) -> int | None:

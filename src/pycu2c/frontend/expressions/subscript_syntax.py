@@ -34,7 +34,7 @@ def evaluate_subscripts(context: FunctionContext, node: ast.expr) -> list[Subscr
             fail(
                 "slice",
                 Label(context.span(part), "a list picks several elements"),
-                help="a thread takes one element at a time: a[i]; for several write a loop",
+                hint="a thread takes one element at a time: a[i]; for several write a loop",
             )
     values = iter(
         evaluate_in_order(context, [inner for part in nodes for inner in _evaluated(part)])
@@ -79,7 +79,7 @@ def _flat(value: Value, span: Span) -> list[Subscript | StaticObject]:
         fail(
             "slice",
             Label(span, "this would add an axis"),
-            help="leave it out: write one index or slice for each axis that there is",
+            hint="leave it out: write one index or slice for each axis that there is",
         )
     return [require_number(value, "the index")]
 
@@ -90,7 +90,7 @@ def array_subscripts(given: list[Subscript | StaticObject]) -> list[Subscript]:
             fail(
                 "index-type",
                 Label(item.span, f"this is {describe(item)}"),
-                help="index with whole numbers; a field's name stands alone: a[i]['x']",
+                hint="index with whole numbers; a field's name stands alone: a[i]['x']",
             )
     return [item for item in given if not isinstance(item, StaticObject)]
 
@@ -122,7 +122,7 @@ def _constant_step(given: Const | None, span: Span) -> int:
     fail(
         "slice",
         Label(where, "a step that takes no element further"),
-        help="write a whole number other than 0: a[::2], a[::-1]",
+        hint="write a whole number other than 0: a[::2], a[::-1]",
     )
 
 

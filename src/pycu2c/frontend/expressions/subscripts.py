@@ -106,7 +106,7 @@ def _by_position(record: ArrayValue, given: list[Subscript], span: Span) -> View
         array_views.report_index_count(array_views.array_type(record), len(given), span)
     if not -len(fields) <= index.value < len(fields):
         text = f"the record has {replacements.count_phrase(len(fields), 'field', 'fields')}"
-        fail("index-range", Label(index.span, text), help=replacements.valid_indices(len(fields)))
+        fail("index-range", Label(index.span, text), hint=replacements.valid_indices(len(fields)))
     found = array_views.field_view(
         array_views.whole_view(record, span), fields[int(index.value)].name, span
     )
@@ -181,7 +181,7 @@ def single_element_view(array: ArrayValue, given: list[Subscript], span: Span) -
         fail(
             "index-count",
             Label(span, f"this is several elements of `{kind}`"),
-            help="one element is meant: a[i]",
+            hint="one element is meant: a[i]",
         )
     if len(given) != kind.ndim:
         array_views.report_index_count(kind, len(given), span)
@@ -199,7 +199,7 @@ def check_writable(place: Target, span: Span) -> Target:
         fail(
             "assignment-target",
             Label(span, "an array from outside of the kernel is a constant"),
-            help="pass the array as an argument of the kernel",
+            hint="pass the array as an argument of the kernel",
         )
     return place
 
@@ -213,7 +213,7 @@ def record_field_view(context: FunctionContext, array: ArrayValue, name: str, sp
         fail(
             "type-needed",
             Label(span, f"`{view.type}` is an array"),
-            help=f"set the field of one: a[i].{name} = …",
+            hint=f"set the field of one: a[i].{name} = …",
         )
     found = array_views.field_view(view, name, span)
     if found is None:
@@ -231,7 +231,7 @@ def require_array(context: FunctionContext, value: Value, node: ast.expr) -> Arr
         fail(
             "assignment-target",
             Label(context.span(node), f"this `{require_value(value).type}` is in no variable"),
-            help="give it a name, and assign the component of that: v = …, v.x = …",
+            hint="give it a name, and assign the component of that: v = …, v.x = …",
         )
     if isinstance(value, TupleValue):
         fail(
@@ -240,21 +240,21 @@ def require_array(context: FunctionContext, value: Value, node: ast.expr) -> Arr
                 context.span(node),
                 f"a list or tuple of {len(value.items)}, whose items cannot be assigned",
             ),
-            help="keep numbers that change in variables, or in cuda.local.array(n, dtype)",
+            hint="keep numbers that change in variables, or in cuda.local.array(n, dtype)",
         )
     fail(
         "type-needed",
         Label(context.span(node), f"this is {describe(value)}, not an array"),
-        help="only arrays and tuples have elements",
+        hint="only arrays and tuples have elements",
     )
 
 
 def _not_an_array(context: FunctionContext, value: StaticObject, node: ast.expr) -> NoReturn:
     here, hint = context.span(node), replacements.instead_of_global(value.value)
     if not isinstance(value.value, (list, dict, set)):
-        fail("type-needed", Label(here, f"this is {describe(value)}, not an array"), help=hint)
+        fail("type-needed", Label(here, f"this is {describe(value)}, not an array"), hint=hint)
     kind = type(value.value).__name__
-    fail("global-value", Label(here, f"this is a {kind}, from outside of the kernel"), help=hint)
+    fail("global-value", Label(here, f"this is a {kind}, from outside of the kernel"), hint=hint)
 
 
 def _no_record(array: ArrayValue, name: str, span: Span) -> NoReturn:
@@ -262,7 +262,7 @@ def _no_record(array: ArrayValue, name: str, span: Span) -> NoReturn:
     text, hint = f"`{array.type}` has no field `{name}`", "set an element: a[i] = …"
     if name in ("shape", "strides", "dtype", "T", "size", "ndim"):
         text, hint = f"an array keeps its {name}", "change it before the launch"
-    fail("assignment-target", Label(span, text), help=hint)
+    fail("assignment-target", Label(span, text), hint=hint)
 
 
 # ---- items of tuples, fields of records ---------------------------------------------------------
@@ -277,7 +277,7 @@ def _item(context: FunctionContext, owner: TupleValue, node: ast.Subscript) -> V
             fail(
                 "constant-needed",
                 Label(context.span(node.slice), "the step of a slice is not 0"),
-                help="write another step, or none",
+                hint="write another step, or none",
             )
         return TupleValue(owner.items[cut], context.span(node))
     if owner.names and isinstance(node.slice, (ast.Constant, ast.Name)):
@@ -305,7 +305,7 @@ def _chosen_item(
         fail(
             "index-range",
             Label(context.span(node.slice), _too_far(node.value, count)),
-            help=replacements.valid_indices(count),
+            hint=replacements.valid_indices(count),
         )
     return owner.items[index]
 
@@ -332,7 +332,7 @@ def _nested_item(
                     context.span(node),
                     replacements.count_phrase(len(index.items), "index", "indices"),
                 ),
-                help="write one for each axis",
+                hint="write one for each axis",
             )
         found = _chosen_item(context, found, part, node)
     return found
@@ -357,7 +357,7 @@ def _one_of(context: FunctionContext, owner: TupleValue, index: Expr, node: ast.
         fail(
             "constant-needed",
             Label(context.span(node.slice), f"an index into ({listed})"),
-            help="a computed index is of numbers, or of tuples of the same types, equally long",
+            hint="a computed index is of numbers, or of tuples of the same types, equally long",
         )
     found = constant_tables.lookup_in_row(owner.items, index, span) or constant_tables.lookup_item(
         context, owner, index, node, span
@@ -372,7 +372,7 @@ def _one_of(context: FunctionContext, owner: TupleValue, index: Expr, node: ast.
         fail(
             "constant-needed",
             Label(context.span(node.slice), "an index into values that are no numbers"),
-            help="write a literal",
+            hint="write a literal",
         )
     return found
 
@@ -389,7 +389,7 @@ def _known(value: Value, span: Span) -> int | None:
     fail(
         "constant-needed",
         Label(span, "the index of a tuple"),
-        help="write a literal; a computed index needs items of one type, a global numpy array, "
+        hint="write a literal; a computed index needs items of one type, a global numpy array, "
         "or cuda.local.array",
     )
 
@@ -412,7 +412,7 @@ def _no_field(array: ArrayValue, name: str, span: Span) -> NoReturn:
     fail(
         "name",
         Label(span, f"`{kind}` has no field `{name}`"),
-        help=did_you_mean(name, names, f"its fields are {', '.join(names)}")
+        hint=did_you_mean(name, names, f"its fields are {', '.join(names)}")
         if names
         else "index it with whole numbers: a[i]",
     )
@@ -459,7 +459,7 @@ def _attribute_of(context: FunctionContext, owner: Value, node: ast.Attribute) -
     fail(
         "subset",
         Label(context.span(node), f"{kind} has no attribute `{node.attr}` in a kernel"),
-        help=replacements.instead_of_attribute(node.attr, hint),
+        hint=replacements.instead_of_attribute(node.attr, hint),
     )
 
 
@@ -503,7 +503,7 @@ def _array_attribute(context: FunctionContext, array: ArrayValue, node: ast.Attr
             fail(
                 "subset",
                 Label(span, f"an array has no `.{node.attr}` in a kernel"),
-                help=replacements.instead_of_attribute(node.attr, _OF_ARRAYS),
+                hint=replacements.instead_of_attribute(node.attr, _OF_ARRAYS),
             )
 
 

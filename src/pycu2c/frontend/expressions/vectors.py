@@ -37,7 +37,7 @@ def construct_vector(context: FunctionContext, kind: Scalar, node: ast.Call) -> 
         fail(
             "argument-count",
             Label(named[0], f"{kind} takes its components by position"),
-            help=f"write {kind}({', '.join(f.name for f in kind.dtype.fields)})",
+            hint=f"write {kind}({', '.join(f.name for f in kind.dtype.fields)})",
         )
     parts: list[Expr] = []
     for _, value, _ in given:
@@ -47,7 +47,7 @@ def construct_vector(context: FunctionContext, kind: Scalar, node: ast.Call) -> 
         fail(
             "argument-count",
             Label(context.span(node), f"{len(parts)} components are given"),
-            help=f"{kind} takes {len(fields)}: numbers, or vectors that have as many in all",
+            hint=f"{kind} takes {len(fields)}: numbers, or vectors that have as many in all",
         )
     converted = tuple(coerce(e, Scalar(f.dtype)) for e, f in zip(parts, fields))
     return Pack(converted, kind, context.span(node))
@@ -91,7 +91,7 @@ def component_name(context: FunctionContext, node: ast.Subscript) -> str:
     fail(
         "index-type",
         Label(context.span(node), "a vector has components, not items"),
-        help="write v.x, or keep the numbers in an array: cuda.local.array",
+        hint="write v.x, or keep the numbers in an array: cuda.local.array",
     )
 
 
@@ -100,7 +100,7 @@ def _no_component(vector: Expr, name: str, span: Span) -> NoReturn:
     fail(
         "name",
         Label(span, f"`{vector.type}` has no component `{name}`"),
-        help=did_you_mean(name, names, f"its components are {', '.join(names)}"),
+        hint=did_you_mean(name, names, f"its components are {', '.join(names)}"),
     )
 
 
@@ -118,7 +118,7 @@ def assign_component(
         fail(
             "assignment-target",
             Label(span, f"`{target.value.id}` belongs to the function around this one"),
-            help="return the new vector, and assign it there",
+            hint="return the new vector, and assign it there",
         )
     name = target.attr if isinstance(target, ast.Attribute) else component_name(context, target)
     set_variable(context, vector.name, with_component(vector, name, value, span), span)

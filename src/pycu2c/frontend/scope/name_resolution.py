@@ -46,7 +46,7 @@ def resolve(context: FunctionContext, node: ast.Name) -> Value:
         fail(
             "name",
             Label(context.span(node), f"`{node.id}` of the function around has no value yet"),
-            help="assign it before the kernel is compiled",
+            hint="assign it before the kernel is compiled",
         )
     if isinstance(found, Unbound):
         builtin = did_you_mean(node.id, dir(builtins), "define or import it before the kernel")
@@ -54,7 +54,7 @@ def resolve(context: FunctionContext, node: ast.Name) -> Value:
         fail(
             "name",
             Label(context.span(node), f"`{node.id}` is not defined"),
-            help=replacements.defined_elsewhere(node.id) or hint,
+            hint=replacements.defined_elsewhere(node.id) or hint,
         )
     return value_of_object(context, found, node.id, context.span(node))
 
@@ -89,7 +89,7 @@ def bind_captures(context: FunctionContext, closure: Closure, span: Span) -> Clo
             fail(
                 "recursion",
                 Label(span, f"`{name.id}` calls itself"),
-                help="write it as a loop, or as a @device function with a declared signature",
+                hint="write it as a loop, or as a @device function with a declared signature",
             )
         values.append(with_span(resolve(context, name), span))
     return Closure(closure.function, closure.defaults, TupleValue(tuple(values), span), span)
@@ -118,7 +118,7 @@ def check_constant_bytes(size: int, span: Span) -> None:
         fail(
             "global-value",
             Label(span, f"{size} bytes; constant memory has {_MOST_CONSTANT_BYTES}"),
-            help="pass it as an array, an argument of the kernel",
+            hint="pass it as an array, an argument of the kernel",
         )
 
 
@@ -139,7 +139,7 @@ def constant_array(found: np.ndarray[Any, Any], name: str, span: Span) -> Consta
         fail(
             "global-value",
             Label(span, what),
-            help=f"constant arrays hold numbers or vectors, on one axis or more; {hint}",
+            hint=f"constant arrays hold numbers or vectors, on one axis or more; {hint}",
         )
     check_constant_bytes(found.nbytes, span)
     kind = Array(row, found.ndim, "C", MemorySpace.CONSTANT, found.shape)
@@ -174,10 +174,10 @@ def _constant(found: Any, span: Span) -> Value:
         fail(
             "global-value",
             Label(span, f"this is a `{type(found).__name__}`"),
-            help="convert it to a number where it is defined",
+            hint="convert it to a number where it is defined",
         )
     if known == WEAK_INT and not -(2**63) <= int(found) < 2**64:
-        fail(TOO_WIDE.code, Label(span, TOO_WIDE.text), help=TOO_WIDE.help)
+        fail(TOO_WIDE.code, Label(span, TOO_WIDE.text), hint=TOO_WIDE.hint)
     return builders.literal(found, span)
 
 
@@ -197,13 +197,13 @@ def attribute(
         fail(
             "name",
             Label(context.span(node), f"`{shown}` has no `{name}`"),
-            help=hint or did_you_mean(name, known, _listed(shown, known), f"{shown}."),
+            hint=hint or did_you_mean(name, known, _listed(shown, known), f"{shown}."),
         )
     except Exception as error:  # whatever a property of the user's does
         fail(
             "global-value",
             Label(context.span(node), f"reading this raises {type(error).__name__}: {error}"),
-            help="compute it before the kernel is defined",
+            hint="compute it before the kernel is defined",
         )
     return value_of_object(context, found, name, context.span(node))
 

@@ -222,7 +222,7 @@ def _report_type_conflict(
         Label(
             context.origins[name], f"and {'this' if is_temporary_name(name) else 'here'} {before}"
         ),
-        help=_conflict_hint(value, old)
+        hint=_conflict_hint(value, old)
         + records.vector_view_hint(value, old or context.types[name]),
     )
 

@@ -82,7 +82,7 @@ def annotated(context: FunctionContext, node: ast.AnnAssign) -> None:
         fail(
             "dtype",
             Label(context.span(node.annotation), "this is the type of an array"),
-            help="leave it out: a name for an array has the type of the array",
+            hint="leave it out: a name for an array has the type of the array",
         )
     annotation = context.value(node.annotation)
     wanted = None
@@ -95,7 +95,7 @@ def annotated(context: FunctionContext, node: ast.AnnAssign) -> None:
             Label(
                 context.span(node.annotation), f"{describe(annotation)} names no type of numbers"
             ),
-            help="write float32, int32, …; arrays need no annotation",
+            hint="write float32, int32, …; arrays need no annotation",
         )
     _declare(context, node, wanted)
     if node.value is not None:
@@ -115,7 +115,7 @@ def _declare(context: FunctionContext, node: ast.AnnAssign, wanted: Scalar) -> N
             "join",
             Label(context.span(node.annotation), f"here `{node.target.id}` is `{wanted}`"),
             *before,
-            help=f"it is declared as `{context.declared[name]}` before: use two names",
+            hint=f"it is declared as `{context.declared[name]}` before: use two names",
         )
 
 
@@ -139,7 +139,7 @@ def assign_to(context: FunctionContext, target: ast.expr, value: Value) -> None:
             fail(
                 "subset",
                 Label(context.span(target), "not a place that a kernel can assign to"),
-                help="assign to a name or to an element, a[i] = …",
+                hint="assign to a name or to an element, a[i] = …",
             )
 
 
@@ -223,7 +223,7 @@ def _other_record(wanted: Scalar, given: Value, span: Span) -> NoReturn:
         "store-type",
         Label(span, f"this is `{wanted}`"),
         Label(given.span, f"and this {describe(given)}"),
-        help=f"store {whole}" + ", or field by field: a[i].x = …" * wanted.dtype.has_fields + hint,
+        hint=f"store {whole}" + ", or field by field: a[i].x = …" * wanted.dtype.has_fields + hint,
     )
 
 
@@ -369,7 +369,7 @@ def _items_of(context: FunctionContext, target: ast.Tuple | ast.List, value: Val
         "unpack",
         Label(context.span(target), replacements.count_phrase(len(target.elts), "name", "names")),
         Label(value.span, f"{describe(value)} is not a tuple"),
-        help=records.all_fields_hint(value) or "write one name, or a tuple of values",
+        hint=records.all_fields_hint(value) or "write one name, or a tuple of values",
     )
 
 
@@ -384,7 +384,7 @@ def _matched(
             "unpack",
             Label(context.span(target), replacements.count_phrase(len(targets), "name", "names")),
             Label(value.span, replacements.count_phrase(len(items), "value", "values")),
-            help="write a name for each value, `_` for those not needed, or `*rest` for the rest",
+            hint="write a name for each value, `_` for those not needed, or `*rest` for the rest",
         )
     for place in places:
         starred = targets[place]

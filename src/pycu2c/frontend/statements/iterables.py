@@ -108,7 +108,7 @@ def _reject(value: Value) -> NoReturn:
     fail(
         "iterable",
         Label(value.span, f"this is {describe(value)}"),
-        help="write a tuple of the values" if is_object else "to count, write range(n)",
+        hint="write a tuple of the values" if is_object else "to count, write range(n)",
     )
 
 
@@ -144,7 +144,7 @@ def _range(context: FunctionContext, node: ast.Call) -> Iterable:
         fail(
             "argument-count",
             Label(context.span(node), "range takes 1 to 3 numbers"),
-            help="write range(stop), range(start, stop) or range(start, stop, step)",
+            hint="write range(stop), range(start, stop) or range(start, stop, step)",
         )
     values = evaluate_in_order(context, node.args)
     given = [_counted(require_number(value)) for value in values]
@@ -155,7 +155,7 @@ def _range(context: FunctionContext, node: ast.Call) -> Iterable:
         fail(
             "argument-type",
             Label(step.span, "the step of a range is not 0"),
-            help="write 1 or -1, or what to count by",
+            hint="write 1 or -1, or what to count by",
         )
     return CountedIterable(start, given[0] if len(given) == 1 else given[1], step, _itself)
 
@@ -165,7 +165,7 @@ def _whole(e: Expr, rule: str) -> Expr:
         fail(
             "argument-type",
             Label(e.span, f"{rule}, this is `{e.type}`"),
-            help=integer_hint(e),
+            hint=integer_hint(e),
         )
     return to_index(e)
 
@@ -176,7 +176,7 @@ def _counted(e: Expr) -> Expr:
         fail(
             "argument-type",
             Label(e.span, f"range counts in integers, this is `{e.type}`"),
-            help="count the steps, and multiply: for i in range(n): x = start + i * step",
+            hint="count the steps, and multiply: for i in range(n): x = start + i * step",
         )
     return _whole(e, "range counts in integers")
 
@@ -188,7 +188,7 @@ def _enumerate(context: FunctionContext, node: ast.Call) -> Iterable:
         fail(
             "argument-count",
             Label(span, replacements.count_phrase(len(node.args), "argument", "arguments")),
-            help="write enumerate(a), or enumerate(a, start)",
+            hint="write enumerate(a), or enumerate(a, start)",
         )
     inner = iterable(context, node.args[0])
     start: Expr = integer(0, span)
@@ -216,7 +216,7 @@ def _zip(context: FunctionContext, node: ast.Call) -> Iterable:
         fail(
             "argument-count",
             Label(context.span(node.keywords[0]), "zip stops at the shortest in a kernel"),
-            help="leave it out, and compare the lengths before the launch",
+            hint="leave it out, and compare the lengths before the launch",
         )
     parts = _given(context, node.args)
     lists = [part for part in parts if isinstance(part, ListedIterable)]
@@ -263,14 +263,14 @@ def _reversed(context: FunctionContext, node: ast.Call) -> Iterable:
         fail(
             "argument-count",
             Label(span, replacements.count_phrase(len(node.args), "argument", "arguments")),
-            help="write reversed(a)",
+            hint="write reversed(a)",
         )
     (inner,) = _given(context, node.args)
     if not inner.is_sequence:
         fail(
             "iterable",
             Label(context.span(node.args[0]), "reversed takes a range, a tuple or an array"),
-            help="reverse what is inside: zip(reversed(a), reversed(b))",
+            hint="reverse what is inside: zip(reversed(a), reversed(b))",
         )
     if isinstance(inner, ListedIterable):
         return ListedIterable(inner.values[::-1], is_sequence=False)
@@ -305,7 +305,7 @@ def _starred(context: FunctionContext, node: ast.Starred) -> list[Iterable]:
         fail(
             "starred",
             Label(context.span(node), f"this is {describe(value)}, no tuple"),
-            help="write the items one by one",
+            hint="write the items one by one",
         )
     return [_of_value(context, item) for item in value.items]
 
@@ -352,7 +352,7 @@ def _constant_step(given: CountedIterable) -> int:
     fail(
         "constant-needed",
         Label(given.step.span, "the step of a range inside of enumerate, zip or reversed"),
-        help="write a literal; for a computed step count with range(n) and multiply",
+        hint="write a literal; for a computed step count with range(n) and multiply",
     )
 
 

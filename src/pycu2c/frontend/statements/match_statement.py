@@ -150,7 +150,7 @@ def matches(
             fail(
                 "match",
                 Label(span, "this pattern is not in the subset"),
-                help="a pattern is a number, a string, a tuple of these, or a name",
+                hint="a pattern is a number, a string, a tuple of these, or a name",
             )
 
 
@@ -160,7 +160,7 @@ def _equal(context: FunctionContext, value: Value, wanted: Value, span: Span) ->
             fail(
                 "match",
                 Label(span, f"compared with {describe(value)}"),
-                help="match one element: match a[i]:",
+                hint="match one element: match a[i]:",
             )
         return Const(False, WEAK_BOOL, span)
     if is_number(value) or isinstance(value, StaticObject) or isinstance(wanted, TupleValue):
@@ -182,7 +182,7 @@ def _singleton(context: FunctionContext, value: Value, wanted: bool | None, span
         fail(
             "match",
             Label(span, f"the subject is `{own}`, which is numpy's and never is {wanted}"),
-            help="match bool(x)",
+            hint="match bool(x)",
         )
     return compared(context, ast.Eq, value, Const(wanted, WEAK_BOOL, span), span)
 

@@ -63,14 +63,14 @@ def _options(context: FunctionContext, node: ast.Call) -> tuple[str, str]:
             fail(
                 "call",
                 Label(context.span(keyword), "print() takes values, sep= and end= in a kernel"),
-                help="what a kernel prints goes to sys.stdout after the launch",
+                hint="what a kernel prints goes to sys.stdout after the launch",
             )
         given = context.value(keyword.value)
         if not isinstance(given, StaticObject) or not isinstance(given.value, (str, type(None))):
             fail(
                 "constant-needed",
                 Label(context.span(keyword.value), f"{keyword.arg} is text"),
-                help=f'write {keyword.arg}="…"',
+                hint=f'write {keyword.arg}="…"',
             )
         if given.value is not None:
             found[keyword.arg] = given.value
@@ -118,7 +118,7 @@ def _formatted(
                     fail(
                         "string",
                         Label(context.span(inner), "this f-string is formatted once more"),
-                        help="format the values in it",
+                        hint="format the values in it",
                     )
                 pieces += _formatted(context, inner, found, numbers)
             case ast.FormattedValue():
@@ -146,7 +146,7 @@ def _check_format(context: FunctionContext, node: ast.FormattedValue, slot: Form
         fail(
             "string",
             Label(context.span(node.value), f"`{spec}` does not format it: {error}"),
-            help="write a format that Python has for it, such as :>8 or, for a float, :.3f",
+            hint="write a format that Python has for it, such as :>8 or, for a float, :.3f",
         )
 
 
@@ -201,7 +201,7 @@ def _check(context: FunctionContext, node: ast.expr, value: Value) -> None:
             fail(
                 "argument-type",
                 Label(context.span(node), f"this is {describe(value)}"),
-                help="a kernel prints numbers, text, None, and tuples of these",
+                hint="a kernel prints numbers, text, None, and tuples of these",
             )
         case _:
             for leaf in leaves(value):
@@ -210,13 +210,13 @@ def _check(context: FunctionContext, node: ast.expr, value: Value) -> None:
                     fail(
                         "argument-type",
                         Label(context.span(node), f"this is a {handle.access} `{leaf.type}`"),
-                        help="print what is read from it",
+                        hint="print what is read from it",
                     )
                 if isinstance(leaf.type, Array):
                     fail(
                         "argument-type",
                         Label(context.span(node), f"this is an array `{leaf.type}`"),
-                        help=records.all_fields_hint(leaf) or "print its elements: print(a[i])",
+                        hint=records.all_fields_hint(leaf) or "print its elements: print(a[i])",
                     )
 
 

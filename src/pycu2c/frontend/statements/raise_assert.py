@@ -65,7 +65,7 @@ def _no_exception(context: FunctionContext, node: ast.expr) -> NoReturn:
     fail(
         "exceptions",
         Label(context.span(node), "this is no exception"),
-        help="raise one of Python's, such as ValueError",
+        hint="raise one of Python's, such as ValueError",
     )
 
 

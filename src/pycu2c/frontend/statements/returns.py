@@ -28,7 +28,7 @@ def check_result_type(context: FunctionContext, body: Body) -> ParameterType:
                 Label(at, f"and here it returns `{displayed_type(result)}`")
                 for _, at in context.results[:1]
             ),
-            help="end it with a return of a value",
+            hint="end it with a return of a value",
         )
     return result
 
@@ -45,7 +45,7 @@ def joined_result(context: FunctionContext) -> ParameterType | None:
                 "return-type",
                 Label(span, f"here `{displayed_type(given)}`"),
                 Label(first[1], f"and here `{displayed_type(first[0])}`"),
-                help="return a value of one type on every path, such as math.nan for none",
+                hint="return a value of one type on every path, such as math.nan for none",
             )
         result = common
     return result

@@ -130,10 +130,10 @@ def check_shapes(place: View, source: View, span: Span) -> None:
     )
     if not fits:
         fail(
-            "part-assign",
+            "slice-assign",
             Label(span, f"these elements have the shape {_shape(place)}"),
             Label(source.span, f"and these {_shape(source)}"),
-            help="assign a number, or an array of the same shape",
+            hint="assign a number, or an array of the same shape",
         )
 
 
@@ -149,10 +149,10 @@ def check_no_overlap(place: View, source: View, span: Span) -> None:
     if any(a != b for a, b in zip(field_path(place), field_path(source))):  # of records
         return
     fail(
-        "part-assign",
+        "slice-assign",
         Label(span, "these elements"),
         Label(source.span, "and these may be the same ones, in another order"),
-        help="write a loop that has the order that is meant, or use another array",
+        hint="write a loop that has the order that is meant, or use another array",
     )
 
 
@@ -191,13 +191,13 @@ def _items(
         return
     if len(place.axes) != 1 or known != count:
         fail(
-            "part-assign",
+            "slice-assign",
             Label(span, f"these elements have the shape {_shape(place)}"),
             Label(
                 value.span,
                 f"and there {replacements.count_phrase(count, 'item', 'items')}: {describe(value)}",
             ),
-            help="a tuple is assigned to as many elements along one axis",
+            hint="a tuple is assigned to as many elements along one axis",
         )
     for number, item in enumerate(value.items):
         store(element_at(place, (integer(number, span),), span), item)

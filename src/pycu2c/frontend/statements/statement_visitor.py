@@ -102,7 +102,7 @@ def statement(context: FunctionContext, node: ast.stmt) -> None:
             pass
         case _:
             fail(
-                UNSUPPORTED.code, Label(context.span(node), UNSUPPORTED.text), help=UNSUPPORTED.help
+                UNSUPPORTED.code, Label(context.span(node), UNSUPPORTED.text), hint=UNSUPPORTED.hint
             )
 
 
@@ -165,7 +165,7 @@ def _return(context: FunctionContext, node: ast.Return) -> None:
         fail(
             "return-type",
             Label(context.span(node.value), "a kernel gives its results in arrays"),
-            help="pass an array for the result and write out[i] = …",
+            hint="pass an array for the result and write out[i] = …",
         )
     value = declared_signatures.convert_result(context.value(node.value), context.result)
     reject_arrays(value)
@@ -187,5 +187,5 @@ def _delete(context: FunctionContext, node: ast.Delete) -> None:
             fail(
                 "name",
                 Label(context.span(name), f"`{name.id}` is deleted before it is assigned"),
-                help="leave the line out",
+                hint="leave the line out",
             )

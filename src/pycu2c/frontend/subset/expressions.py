@@ -29,7 +29,7 @@ class ExpressionCheck:
         self.report(span, why)
 
     def report(self, span: Span, why: UnsupportedSyntax) -> None:
-        self.found.append(Diagnostic(why.code, (Label(span, why.text),), why.help))
+        self.found.append(Diagnostic(why.code, (Label(span, why.text),), why.hint))
 
     def optional(self, node: ast.expr | None) -> None:
         if node is not None:

@@ -160,15 +160,15 @@ class _Check(ExpressionCheck):
                 self.refuse(node, unsupported_syntax.UNUSED_STRING)
             case ast.Compare(ops=[ast.Eq()], left=left, comparators=[right]):
                 hint = f"did you mean `{ast.unparse(left)} = {ast.unparse(right)}`?"
-                self.refuse(node, replace(unsupported_syntax.UNUSED, help=hint))
+                self.refuse(node, replace(unsupported_syntax.UNUSED, hint=hint))
             case ast.Name() | ast.Attribute():
                 hint = f"to call it, write {ast.unparse(node)}()"
-                self.refuse(node, replace(unsupported_syntax.UNUSED, help=hint))
+                self.refuse(node, replace(unsupported_syntax.UNUSED, hint=hint))
             case ast.UnaryOp(
                 op=op, operand=ast.UnaryOp(op=next_pass, operand=ast.Name(id=name))
             ) if type(op) is type(next_pass) and isinstance(op, (ast.UAdd, ast.USub)):
                 hint = f"write `{name} {'+' if isinstance(op, ast.UAdd) else '-'}= 1`"
-                self.refuse(node, replace(unsupported_syntax.UNUSED, help=hint))
+                self.refuse(node, replace(unsupported_syntax.UNUSED, hint=hint))
             case _ if type(node) in EXPRESSIONS:
                 self.expression(node)
             case _:

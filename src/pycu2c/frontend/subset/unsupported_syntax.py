@@ -14,7 +14,7 @@ class UnsupportedSyntax:
 
     code: str
     text: str
-    help: str
+    hint: str
     keyword: str = ""
 
 

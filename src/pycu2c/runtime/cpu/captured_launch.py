@@ -1,4 +1,4 @@
-"""Launches on the CPU that are done later. Knows no arrays."""
+"""Replay captured launches on the CPU."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pycu2c.runtime.cpu.cpu_kernel import CpuKernel
 from pycu2c.runtime.launch_configuration import HEAD, Launch
 
 
-class Noted:
-    """A launch that has been checked and packed. ``words`` are what C reads of it."""
+class CapturedCpuLaunch:
+    """A checked and packed launch. ``words``: what C needs to launch it."""
 
     __slots__ = ("_form", "_kernel", "_packed", "words")
 
@@ -18,8 +18,8 @@ class Noted:
         self._kernel = kernel
         self._form = launch.grid, launch.block, launch.shared_bytes, packed
         self._packed = self._head() + packed
-        place = ctypes.cast(ctypes.c_char_p(self._packed), ctypes.c_void_p).value or 0
-        self.words = (*kernel.addresses, place, math.prod(launch.grid))
+        address = ctypes.cast(ctypes.c_char_p(self._packed), ctypes.c_void_p).value or 0
+        self.words = (*kernel.addresses, address, math.prod(launch.grid))
 
     def _head(self) -> bytes:
         grid, block, shared_bytes, _ = self._form
@@ -29,5 +29,5 @@ class Noted:
         self._kernel.launch(*self._form)
 
     def finished(self, code: int) -> None:
-        """Raise what the code of a run means."""
+        """Raise the error that an exit code means."""
         self._kernel.finished(code, self._head())

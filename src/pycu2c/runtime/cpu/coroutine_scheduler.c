@@ -287,7 +287,7 @@ static void let_go(const Launch *l, Block *b, uint64_t reason) {
         const uint64_t *waits = b->waits + w * WARP;
         const bool all = (waits[0] & REASON) == reason && are_alike(waits, WARP);
         b->ready[w] = (all ? UINT32_MAX : lanes_that(waits, reason)) & lanes_of(l, w);
-        if (reason == WAIT_TURN || !b->ready[w]) continue;
+        if (reason == WAIT_YIELD || !b->ready[w]) continue;
         show(l, b, w, b->ready[w], is_first);
         is_first = false;
     }
@@ -351,8 +351,8 @@ static enum status run_block(const Launch *l, Block *b, int patience) {
             continue;
         }
         if (counts[WAIT_CLUSTER] == live) return AT_CLUSTER;
-        if (counts[WAIT_TURN] == 0) return counts[WAIT_GRID] == live ? AT_GRID : STUCK;
-        let_go(l, b, WAIT_TURN);
+        if (counts[WAIT_YIELD] == 0) return counts[WAIT_GRID] == live ? AT_GRID : STUCK;
+        let_go(l, b, WAIT_YIELD);
         b->is_looking = true;
     }
     return LOOKS;

@@ -1,4 +1,4 @@
-"""Compiles what all kernels on the CPU share while the first of them is still being compiled."""
+"""Compile the libraries that all CPU kernels share, while the first kernel is compiled."""
 
 from __future__ import annotations
 
@@ -11,39 +11,40 @@ from pycu2c.toolchain import subprocesses
 from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
-_FIRST = threading.Lock()  # taken by the first to begin, and kept
+_FIRST = threading.Lock()  # acquired by the first call of ``begin``, and never released
 _STARTED: list[threading.Thread] = []
-_GO = threading.Event()  # Python has time for more than the kernel
+_MAY_COMPILE = threading.Event()  # set when this may compete with the kernel for the GIL
 
 
 def begin(patiently: bool = False) -> None:
-    """Once in a process. Who needs a library before it is done waits in ``cc.compile``.
+    """Start compiling, once per process. ``cc.compile`` waits for a library that is not done.
 
-    patiently: what is Python's work, and would hold up the thread that has a kernel to compile, is
-    done while that waits for the C compiler; ``go_on`` says that it will not."""
+    patiently: defer the Python part until the main thread waits for the C compiler, because it
+    would delay the compilation of the kernel; ``resume`` ends the delay.
+    """
     if not _FIRST.acquire(blocking=False):
         return
     if patiently:
-        subprocesses.when_told(_GO.set)
+        subprocesses.on_input_written(_MAY_COMPILE.set)
     else:
-        _GO.set()
+        _MAY_COMPILE.set()
     thread = threading.Thread(target=_compile, name="pycu2c-compile")
     thread.start()
     _STARTED.append(thread)
 
 
-def go_on() -> None:
-    """There is nothing more to wait for."""
-    _GO.set()
+def resume() -> None:
+    """Allow the Python part to run."""
+    _MAY_COMPILE.set()
 
 
-def goes_on() -> bool:
-    """Whether there is something to wait for."""
+def is_pending() -> bool:
+    """Return whether the compilation is still running."""
     return any(thread.is_alive() for thread in _STARTED)
 
 
 def _compile() -> None:
-    with contextlib.suppress(ToolchainError):  # who needs it is told
+    with contextlib.suppress(ToolchainError):  # raised again when a kernel needs the library
         cc.compile(pool_text(), POOL)
-    _GO.wait()
+    _MAY_COMPILE.wait()
     library.load()

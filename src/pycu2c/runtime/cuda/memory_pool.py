@@ -17,9 +17,9 @@ from typing import Any
 from pycu2c.cuda_driver import driver
 from pycu2c.cuda_driver.cuda_errors import error_for
 
-_MOST_KEPT = 4 << 20  # bytes in blocks of one size
-_MOST_SIZES = 64
-_BEFORE_THE_POOL = 16  # small blocks
+_MAX_CACHED_BYTES = 4 << 20  # bytes in blocks of one size
+_MAX_SIZES = 64
+_FIRST_BLOCKS = 16  # small blocks
 
 
 @functools.cache
@@ -37,20 +37,24 @@ def pool_of(ordinal: int) -> Any:
         return None
     bindings, device = driver.api(), driver.devices()[ordinal]
     pool = driver.check(bindings.cuDeviceGetDefaultMemPool(device.handle), "open the memory pool")
-    keep = bindings.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
-    if not int(driver.check(bindings.cuMemPoolGetAttribute(pool, keep), "read the memory pool")):
+    cache_block = bindings.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
+    if not int(
+        driver.check(bindings.cuMemPoolGetAttribute(pool, cache_block), "read the memory pool")
+    ):
         everything = bindings.cuuint64_t((1 << 64) - 1)
-        driver.check(bindings.cuMemPoolSetAttribute(pool, keep, everything), "set the memory pool")
+        driver.check(
+            bindings.cuMemPoolSetAttribute(pool, cache_block, everything), "set the memory pool"
+        )
     return pool
 
 
-class _Thread(threading.local):
+class _ThreadState(threading.local):
     """Whether a thread has had a context. A call without one is an error to who looks on."""
 
     has_context = False
 
 
-class _Calls:
+class _PoolFunctions:
     """The driver's functions, looked up once.
 
     For a process's first block of a pool the driver takes 10 ms, and what a first kernel needs is
@@ -61,9 +65,9 @@ class _Calls:
 
     def __init__(self, ordinal: int) -> None:
         bindings = driver.api()
-        self._ordinal, self.thread = ordinal, _Thread()
+        self._ordinal, self.thread = ordinal, _ThreadState()
         self._alone: Any = lambda size, stream: bindings.cuMemAlloc(size)
-        self._pooled, self._left = bindings.cuMemAllocAsync, _BEFORE_THE_POOL
+        self._pooled, self._left = bindings.cuMemAllocAsync, _FIRST_BLOCKS
         self.clear: Any = lambda address: bindings.cuMemsetD8Async(address, 0, 1, 0)
         if _has_pools(ordinal):
             self.allocate: Any = self._first
@@ -74,24 +78,26 @@ class _Calls:
 
     def _first(self, size: int, stream: int) -> Any:
         self._left -= 1
-        if self._left >= 0 and size <= _MOST_KEPT and not driver.several():  # peers share pools
+        if (
+            self._left >= 0 and size <= _MAX_CACHED_BYTES and not driver.has_multiple_devices()
+        ):  # peers share pools
             return self._alone(size, stream)
         pool_of(self._ordinal)
         self.allocate = self._pooled
         return self.allocate(size, stream)
 
 
-_calls_on = functools.cache(_Calls)
+_calls_on = functools.cache(_PoolFunctions)
 
 
-def _calls() -> _Calls:
+def _pool_functions() -> _PoolFunctions:
     return _calls_on(driver.current_ordinal())
 
 
 # ---- blocks ------------------------------------------------------------------------------------
 
 
-class Kept(dict[tuple[int, int], list[int]]):
+class BlockCache(dict[tuple[int, int], list[int]]):
     """Addresses of blocks that nobody uses, by device and size. Where the environment has
     PYCU2C_KEEP_MEMORY=0 there are none, so that tools see each array made and freed."""
 
@@ -112,23 +118,23 @@ class Kept(dict[tuple[int, int], list[int]]):
             return False
         there = self.get((ordinal, size))
         if there is None:
-            if size > _MOST_KEPT or len(self) >= _MOST_SIZES:
+            if size > _MAX_CACHED_BYTES or len(self) >= _MAX_SIZES:
                 return False
             there = self.setdefault((ordinal, size), [])
-        if (len(there) + 1) * size > _MOST_KEPT:
+        if (len(there) + 1) * size > _MAX_CACHED_BYTES:
             return False
         there.append(address)
         return True
 
 
-_kept = Kept()
+_cache = BlockCache()
 
 
-def keeps_blocks() -> bool:
-    return _kept.keeps
+def caches_blocks() -> bool:
+    return _cache.keeps
 
 
-def in_pairs(size: int) -> int:
+def round_up_to_even(size: int) -> int:
     """An even number of bytes: an atomic on a byte exchanges it together with its neighbour."""
     return size + size % 2
 
@@ -136,33 +142,33 @@ def in_pairs(size: int) -> int:
 def allocate(size: int) -> int:
     """The address of new memory on the device that the thread is on, whose context it has then:
     what is done with the memory needs one, too."""
-    thread = _calls().thread
+    thread = _pool_functions().thread
     if not thread.has_context:
         driver.make_current()
         thread.has_context = True
-    kept = _kept.take(driver.current_ordinal(), in_pairs(size))
-    return kept or _allocated(size)
+    kept = _cache.take(driver.current_ordinal(), round_up_to_even(size))
+    return kept or _allocate(size)
 
 
-def _allocated(size: int) -> int:
-    calls = _calls()
-    code, pointer = calls.allocate(in_pairs(size), 0)
+def _allocate(size: int) -> int:
+    calls = _pool_functions()
+    code, pointer = calls.allocate(round_up_to_even(size), 0)
     if code:
-        pointer = _allocated_after_all(code, in_pairs(size))
+        pointer = _retry_allocation(code, round_up_to_even(size))
     if size % 2:  # initcheck of compute-sanitizer would find what an atomic reads there
         driver.check(calls.clear(int(pointer) + size), "clear the byte after an array")
     return int(pointer)
 
 
-def _allocated_after_all(code: Any, size: int) -> Any:
+def _retry_allocation(code: Any, size: int) -> Any:
     """In a thread that has lost its context; or once others give back what they do not use."""
     if code.name == "CUDA_ERROR_INVALID_CONTEXT":
         driver.make_current()
     elif code.name == "CUDA_ERROR_OUT_OF_MEMORY":
-        give_back()
+        trim()
     else:
         driver.check((code,), f"allocate {size} bytes on the device")
-    code, pointer = _calls().allocate(size, 0)
+    code, pointer = _pool_functions().allocate(size, 0)
     if code and code.name == "CUDA_ERROR_OUT_OF_MEMORY":
         free, total = free_and_total()
         text = f"{free} of the device's {total} bytes are free"
@@ -171,16 +177,16 @@ def _allocated_after_all(code: Any, size: int) -> Any:
     return pointer
 
 
-def give_back() -> None:
+def trim() -> None:
     """Return what nobody uses to the driver: other processes, and other pools, can have it."""
     gc.collect()
     driver.make_current()
     bindings = driver.api()
     driver.check(bindings.cuCtxSynchronize(), "wait for the device")
-    for ordinal, size in list(_kept):
+    for ordinal, size in list(_cache):
         if ordinal == driver.current_ordinal():
-            for address in _kept.pop((ordinal, size), []):
-                _free_here(address, None)
+            for address in _cache.pop((ordinal, size), []):
+                _free_on_device(address, None)
     pool = pool_of(driver.current_ordinal())
     if pool is not None:
         driver.check(bindings.cuMemPoolTrimTo(pool, 0), "shrink the memory pool")
@@ -194,27 +200,27 @@ def free_and_total() -> tuple[int, int]:
     return int(free), int(total)
 
 
-def keep(address: int, size: int, ordinal: int) -> bool:
+def cache_block(address: int, size: int, ordinal: int) -> bool:
     """Have a block for the next array of its size, if it is to be kept."""
-    return _kept.put(ordinal, in_pairs(size), address)
+    return _cache.put(ordinal, round_up_to_even(size), address)
 
 
 def free(address: int, streams: set[object] | None, ordinal: int) -> None:
     """``streams``: those, beside the default one, that have used the memory. Never raises: after
     a kernel has failed every call fails, and nobody could be told."""
     try:
-        with driver.on(ordinal):
-            _free_here(address, streams)
+        with driver.on_device(ordinal):
+            _free_on_device(address, streams)
     except Exception:  # of a driver that is gone
         return
 
 
-def _free_here(address: int, streams: set[object] | None) -> None:
+def _free_on_device(address: int, streams: set[object] | None) -> None:
     if streams:
         driver.make_current()
         for stream in streams:
             _after(stream)
-    calls = _calls()
+    calls = _pool_functions()
     if not calls.thread.has_context:
         driver.make_current()
         calls.thread.has_context = True

@@ -1,8 +1,8 @@
-"""Where small arrays of the host have copies for one launch: memory of the device, and as much
-of the host that it reads by itself. The copying is C's (``plans/copies.c``).
+"""Allocate buffers for the copies of small host arrays of a launch, which C code makes.
 
-A call of the driver for each array, one more for its memory, and Python in between cost many times
-the launch. Here one copy takes all arrays there, and one brings back what is written.
+The buffers are device memory and pinned host memory. With them a launch needs one copy to the
+device and one back; see ``plans/copies.c``. An allocation and a copy by Python for each array would
+cost many times the launch.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from pycu2c.cuda_driver.cuda_errors import CudaError
 from pycu2c.runtime.cuda import memory_pool
 from pycu2c.runtime.cuda.memory import DeviceMemory, PinnedMemory
 
-SIZE = 4 << 20  # bytes: of the arrays of a launch together
-_ROW = struct.Struct("@2P2q3P")  # as in plan.c
+SIZE = 4 << 20  # bytes, for all arrays of a launch
+_BUFFER_RECORD = struct.Struct("@2P2q3P")  # the struct in plan.c
 
 
-class Copies:
-    """A room of this kind."""
+class StagingBuffers:
+    """Device memory and pinned host memory for the copies of a launch."""
 
     __slots__ = ("_device", "_host", "_row")
 
@@ -29,8 +29,8 @@ class Copies:
         self._device, self._host = DeviceMemory(SIZE), PinnedMemory(SIZE)
         names = "cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2", "cuStreamSynchronize"
         calls = [libcuda.address_of(name, of_stream=True) for name in names]
-        row = _ROW.pack(self._device.address, self._host.address, SIZE, 0, *calls)
-        driver.synchronize()  # the memory is there for every stream
+        row = _BUFFER_RECORD.pack(self._device.address, self._host.address, SIZE, 0, *calls)
+        driver.synchronize()  # the memory is allocated for every stream
         self._row = ctypes.create_string_buffer(row, len(row))
 
     @property
@@ -38,15 +38,17 @@ class Copies:
         return ctypes.addressof(self._row)
 
 
-def here() -> Copies | None:
-    """That of the device which the thread is on. There is none where memory is short, nor where
-    each array is to have memory of its own."""
-    return _on(driver.current_ordinal()) if memory_pool.keeps_blocks() else None
+def current_buffers() -> StagingBuffers | None:
+    """Return the buffers of the current device.
+
+    Returns None if memory is short, or if the memory cache is disabled.
+    """
+    return _buffers_of(driver.current_ordinal()) if memory_pool.caches_blocks() else None
 
 
 @functools.cache
-def _on(_: int) -> Copies | None:
+def _buffers_of(_: int) -> StagingBuffers | None:
     try:
-        return Copies()
+        return StagingBuffers()
     except CudaError:
         return None

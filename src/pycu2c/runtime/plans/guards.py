@@ -16,7 +16,7 @@ import numpy as np
 
 from pycu2c.base import dtypes
 from pycu2c.base.dtypes import DType
-from pycu2c.base.parameters import Part
+from pycu2c.base.parameters import ArgumentPart
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Constant, ParameterType, Scalar, Tuple, leaf_types
 from pycu2c.cuda_driver import driver
@@ -89,7 +89,7 @@ class Guard:
 
 def guards_of(seen: Seen, layout: Layout, on_device: bool) -> Iterator[Guard]:
     """A guard for each argument, those of a tuple's items after its own. Raises NoPlan."""
-    kept = {p.argument: p.type.dtype for p in layout.parameters if p.part is Part.VALUE}
+    kept = {p.argument: p.type.dtype for p in layout.parameters if p.part is ArgumentPart.VALUE}
     declared = [kind.dtype for kind in chain.from_iterable(map(leaf_types, seen.types))]
     leaf = 0
     for value, kind in chain.from_iterable(map(_parts, seen.values, seen.types)):
@@ -136,7 +136,7 @@ def _of_array(value: object, seen: Seen, leaf: int, on_device: bool) -> Guard:
         raise NoPlan
     if (
         is_there
-        and driver.several()
+        and driver.has_multiple_devices()
         and peer_access.ordinal_of(argument) != driver.current_ordinal()
     ):
         raise NoPlan  # it is waited for, both ways
@@ -208,7 +208,7 @@ def _of_foreign(value: Any, argument: ArrayArgument, common: dict[str, Any]) -> 
     found = package and argument.contiguous and package.read(value, argument.address)
     if found:
         return Guard(_ATTRIBUTES, type(value), found.paths, current=found.current, **common)
-    if driver.several():  # it does not say where it is
+    if driver.has_multiple_devices():  # it does not say where it is
         raise NoPlan
     return Guard(_INTERFACE, type(value), interface["typestr"], **common)
 
@@ -242,7 +242,11 @@ class Package:
         try:
             if followed(value, self.contiguous) is not True:
                 return None
-            paths = (self.contiguous, *self.same, *([self.device] if driver.several() else ()))
+            paths = (
+                self.contiguous,
+                *self.same,
+                *([self.device] if driver.has_multiple_devices() else ()),
+            )
             same = [(path, followed(value, path)) for path in paths]
             module, function, path = self.stream or ("", "", ())
             current = getattr(sys.modules[module], function) if module else None
@@ -289,7 +293,7 @@ def _of_number(value: object, to: DType, declared: DType, limit: int | None) -> 
     if limit is None and own is to:
         return Guard(_RAW, kind)
     source = _source_of(kind, own)
-    if source is not None and to.is_whole and declared.is_whole:
+    if source is not None and to.is_integral and declared.is_integral:
         rows = (to, declared)
         least = max(-(limit or 1 << 63), *(row.minimum for row in rows))
         most = min(limit or (1 << 63) - 1, *(row.maximum for row in rows))
@@ -308,7 +312,7 @@ def _source_of(kind: type, own: DType | None) -> int | None:
     """How C reads an integer: 0 for Python's; of numpy's the bytes, negative with a sign."""
     if kind in (int, bool):
         return 0
-    if own is None or not own.is_whole:
+    if own is None or not own.is_integral:
         return None
     return -own.size if own.is_signed else own.size
 

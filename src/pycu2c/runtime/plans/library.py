@@ -17,8 +17,8 @@ import numpy as np
 from pycu2c.base import graph_capture
 from pycu2c.cuda_driver import recent_launches
 from pycu2c.runtime import c_sources
-from pycu2c.runtime.arguments.call_binding import Parameters
-from pycu2c.runtime.cpu.captured_launch import Noted
+from pycu2c.runtime.arguments.call_binding import CallSignature
+from pycu2c.runtime.cpu.captured_launch import CapturedCpuLaunch
 from pycu2c.runtime.plans import plan, trial
 from pycu2c.toolchain import toolchain_errors
 from pycu2c.toolchain.binary import Binary
@@ -28,13 +28,13 @@ from pycu2c.toolchain.cc import cc
 _FILES = ("python.c", "plan.c", "numbers.c", "arrays.c", "copies.c", "start.c", "doors.c")
 
 
-def plans(parameters: Parameters) -> plan.Plans | None:
+def plans(parameters: CallSignature) -> plan.Plans | None:
     """No plans yet for a kernel with these parameters; None where the C cannot be used."""
     library = loaded()
     return None if library is None else _none_yet(library, parameters)
 
 
-def _none_yet(library: ctypes.PyDLL, parameters: Parameters) -> plan.Plans:
+def _none_yet(library: ctypes.PyDLL, parameters: CallSignature) -> plan.Plans:
     make = library.pycu2c_plans
     make.restype, make.argtypes = ctypes.py_object, (*[ctypes.py_object] * 3, _INT64)
     names, defaults = parameters.names, dict(parameters.defaults)
@@ -44,7 +44,7 @@ def _none_yet(library: ctypes.PyDLL, parameters: Parameters) -> plan.Plans:
 _INT64 = ctypes.c_int64
 
 
-def in_a_row(launches: Sequence[Noted]) -> Callable[[], None] | None:
+def in_a_row(launches: Sequence[CapturedCpuLaunch]) -> Callable[[], None] | None:
     """What does launches on the CPU one after the other, in one call of C; None where the C cannot
     be used."""
     library = loaded()
@@ -91,14 +91,14 @@ def loaded() -> ctypes.PyDLL | None:
 def _opened() -> ctypes.PyDLL | None:
     try:
         binary = cc.compile(plans_text(), "pycu2c_plans")
-        path = binary.path or artifact_store.keep_until_exit("pycu2c_plans.so", binary.data)
+        path = binary.path or artifact_store.write_private_file("pycu2c_plans.so", binary.data)
         library = ctypes.PyDLL(path)
     except (toolchain_errors.ToolchainError, OSError):  # no compiler, or a disk that runs no code
         return None
     if not _begins(library) or not _is_right(library, binary):
         return None
-    recent_launches.ask_too(lambda: _recent(library))
-    library.pycu2c_capturing(ctypes.c_void_p(graph_capture.address()))
+    recent_launches.add_source(lambda: _recent(library))
+    library.pycu2c_capturing(ctypes.c_void_p(graph_capture.capture_count_address()))
     return library
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import TypeAlias
 
-from pycu2c.base.parameters import Part
+from pycu2c.base.parameters import ArgumentPart
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Signature
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument
@@ -23,7 +23,12 @@ from pycu2c.runtime.runner import ANY_NUMBER, NUMBER, Axis
 
 Run: TypeAlias = Callable[[bytes, object, tuple[object, ...]], bool]
 
-_PARTS = {Part.DATA: 0, Part.SHAPE: 1, Part.STRIDE: 2, Part.VALUE: 3}  # as in plan.c
+_PARTS = {
+    ArgumentPart.DATA: 0,
+    ArgumentPart.SHAPE: 1,
+    ArgumentPart.STRIDE: 2,
+    ArgumentPart.VALUE: 3,
+}  # as in plan.c
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,5 +146,5 @@ def _fields(direct: Direct, leaves: Sequence[Argument], start: int) -> Iterator[
         divisor, axis = 1, p.axis
         if isinstance(leaf, ArrayArgument):
             divisor = leaf.dtype.size
-            axis = len(leaf.shape) if p.part is Part.DATA else p.axis
+            axis = len(leaf.shape) if p.part is ArgumentPart.DATA else p.axis
         yield _PARTS[p.part], p.argument, axis, start + offset, size, divisor

@@ -10,20 +10,20 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from pycu2c.base import dtypes
-from pycu2c.base.parameters import Parameter, Part
+from pycu2c.base.parameters import ArgumentPart, Parameter
 from pycu2c.base.types import Scalar, Signature
 from pycu2c.base.values import scalar_of
 from pycu2c.runtime.arguments.arguments import describe, layout_of, pack
-from pycu2c.runtime.arguments.call_binding import Parameters
+from pycu2c.runtime.arguments.call_binding import CallSignature
 from pycu2c.runtime.direct_launch import Direct
 from pycu2c.runtime.launch_configuration import CALL, HEAD
 from pycu2c.runtime.plans.guards import Seen
 from pycu2c.runtime.plans.plan import Place, Plans
 
-Make: TypeAlias = Callable[[Parameters], Plans]  # no plans yet for a kernel
+Make: TypeAlias = Callable[[CallSignature], Plans]  # no plans yet for a kernel
 
 _TRIED = Signature(())
-_OF_ONE = Parameters("trial", ("x",), 1, None, {})
+_OF_ONE = CallSignature("trial", ("x",), 1, None, {})
 
 
 class _Own:
@@ -89,10 +89,10 @@ def _flat(value: object) -> Iterator[Parameter]:
         assert isinstance(scalar, Scalar)
         yield Parameter("x", scalar, 0)
         return
-    yield Parameter("x", array.type, 0, Part.DATA)
+    yield Parameter("x", array.type, 0, ArgumentPart.DATA)
     for axis in range(len(array.shape)):
-        yield Parameter("n", Scalar(dtypes.INT64, weak=True), 0, Part.SHAPE, axis)
-        yield Parameter("s", Scalar(dtypes.INT64, weak=True), 0, Part.STRIDE, axis)
+        yield Parameter("n", Scalar(dtypes.INT64, weak=True), 0, ArgumentPart.SHAPE, axis)
+        yield Parameter("s", Scalar(dtypes.INT64, weak=True), 0, ArgumentPart.STRIDE, axis)
 
 
 def _ignore(code: int, head: bytes) -> None:

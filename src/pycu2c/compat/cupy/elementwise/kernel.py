@@ -27,7 +27,7 @@ from pycu2c.compat.cupy.python_operations import PythonOperation
 from pycu2c.cuda_driver import driver
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument
 from pycu2c.runtime.arguments.strides import Shape
-from pycu2c.runtime.launch_configuration import Launch, Wanted
+from pycu2c.runtime.launch_configuration import Launch, LaunchRequest
 from pycu2c.runtime.runner import Runner
 
 _USUAL_BLOCK = 256
@@ -135,7 +135,7 @@ class ElementwiseKernel:
             count = math.prod(call.shape)
             if count and capture is not None:
                 values = (*args[: self.nin], *call.results)
-                wanted = Wanted(None, None, call.taken.stream(stream), 0)
+                wanted = LaunchRequest(None, None, call.taken.stream(stream), 0)
                 capture.launch(self._noted(size, threads), wanted, values)
             elif count:
                 ran = self._run(call, call.taken.stream(stream), threads)

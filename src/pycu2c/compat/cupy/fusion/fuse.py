@@ -29,7 +29,7 @@ from pycu2c.compat.cupy.fusion.tracer import Traced, Untraceable
 from pycu2c.compat.cupy.operands import Operand
 from pycu2c.compat.cupy.parameter_declarations import WrongType, WrongValue, is_kernel_name
 from pycu2c.compat.cupy.python_functions import PythonFunction, Value, source_of_device
-from pycu2c.compat.numba.dispatcher import python_of
+from pycu2c.compat.numba.dispatcher import python_function
 from pycu2c.runtime.arguments.array_argument import ArrayArgument, HandleArgument
 
 Made: TypeAlias = Callable[..., Any]
@@ -43,7 +43,7 @@ class Fusion:
 
     def __init__(self, function: Callable[..., Any], kernel_name: str | None = None) -> None:
         functools.update_wrapper(self, function)
-        self._function = python_of(function)
+        self._function = python_function(function)
         own = self._function.__name__
         self.name = kernel_name or ("fused" if own == "<lambda>" else own)
         if not is_kernel_name(self.name):

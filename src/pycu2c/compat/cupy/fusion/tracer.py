@@ -131,8 +131,8 @@ class Traced(NDArrayOperatorsMixin):
 
         def __getattr__(self, name: str) -> NoReturn:
             has = "operators, indices, astype, copy, clip, round, conj, real, imag and reductions"
-            cure = "" if name.startswith("_") else f": it has {has}; do others before the call"
-            raise AttributeError(f"an array of a fused function has no {name}{cure}", name=name)
+            hint = "" if name.startswith("_") else f": it has {has}; do others before the call"
+            raise AttributeError(f"an array of a fused function has no {name}{hint}", name=name)
 
     def copy(self) -> Traced:
         return Traced(self.node)

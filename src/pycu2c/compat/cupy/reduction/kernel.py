@@ -36,7 +36,7 @@ from pycu2c.compat.cupy.reduction.workspace import OwnRoom, Room, room_for
 from pycu2c.cuda_driver import driver
 from pycu2c.runtime.arguments.arguments import describe
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
-from pycu2c.runtime.launch_configuration import Launch, Wanted
+from pycu2c.runtime.launch_configuration import Launch, LaunchRequest
 
 _USUAL_PROCESSORS = 132  # where there is no GPU
 _PLACES = frozenset(("_J", "_i", "_j"))
@@ -176,7 +176,7 @@ class ReductionKernel:
         """Run a call, or let a graph note it; ``how``: the axis, and whether axes are kept."""
         capture = graph_capture.current()
         if capture is not None:
-            capture.launch(self._noted(call, *how), Wanted(None, None, stream, 0), values)
+            capture.launch(self._noted(call, *how), LaunchRequest(None, None, stream, 0), values)
             return
         gpu = _gpu_of(call)
         found = self._prepared(call, stream, lambda size: room_for(size, gpu, stream))
@@ -300,4 +300,4 @@ def _gpu_of(call: Call) -> int:
 
 
 def _processors() -> int:
-    return driver.processors() if driver.available() else _USUAL_PROCESSORS
+    return driver.multiprocessor_count() if driver.available() else _USUAL_PROCESSORS

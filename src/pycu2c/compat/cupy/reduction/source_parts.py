@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from pycu2c.base import dtypes
 from pycu2c.base.dtypes import DType
-from pycu2c.base.parameters import Parameter, Part
+from pycu2c.base.parameters import Parameter, ArgumentPart
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Array
 from pycu2c.compat.cupy.bound_parameters import (
@@ -95,7 +95,7 @@ def passed(form: ReductionForm, index: DType, extent: DType) -> list[Field]:
         ("_partials", dtypes.UINT8, "_Partial *"),
         ("_done", dtypes.UINT32, "unsigned int *"),
     ):
-        found.append(Field(ctype, Parameter(name, Array(row, 1, "C"), place, Part.DATA)))
+        found.append(Field(ctype, Parameter(name, Array(row, 1, "C"), place, ArgumentPart.DATA)))
         place += 1
     return found
 

@@ -11,7 +11,7 @@ from pycu2c.base.dtypes import FLOAT32, FLOAT64, DType
 from pycu2c.ops.intrinsics.builtins import NUMBERS
 from pycu2c.ops.intrinsics.c_tree import c
 from pycu2c.ops.intrinsics.kinds import T, array, index
-from pycu2c.ops.intrinsics.reference_thread import EXCHANGED, INTEGERS, MACHINE
+from pycu2c.ops.intrinsics.reference_thread import EXCHANGED, INTEGERS, REFERENCE_STATE
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, intrinsic
 from pycu2c.ops.intrinsics.threads.coordinates import AXES, BLOCK_LIMIT, GRID_LIMIT
 
@@ -47,13 +47,13 @@ def pick(a: T, b: T, mask: int) -> T:
 @intrinsic(
     "block.thread",
     c=lambda _a, _t: c.Name("thread"),
-    is_value=True,
-    varies=True,
+    is_attribute=True,
+    is_divergent=True,
     bounds=(0, MOST_THREADS - 1),
 )
 def block_thread() -> int:
     """The number of the running thread in its block, x fastest."""
-    return MACHINE.current().number
+    return REFERENCE_STATE.current().number
 
 
 @intrinsic(
@@ -65,7 +65,7 @@ def blocks_left() -> int:
     raise AssertionError("who interprets runs all blocks at a time")
 
 
-@intrinsic("block.launched", c=lambda _a, _t: c.Name("launched"), is_value=True)
+@intrinsic("block.launched", c=lambda _a, _t: c.Name("launched"), is_attribute=True)
 def launched() -> int:
     """How many threads the launch has."""
     raise AssertionError("only loops over rows ask for it")
@@ -148,14 +148,14 @@ def _declare_end(end: str, axis: str) -> Intrinsic:
     """Where blocks that are run together begin, or end, along an axis of the grid."""
 
     def place() -> int:
-        here, index = MACHINE.current(), AXES.index(axis)
+        here, index = REFERENCE_STATE.current(), AXES.index(axis)
         return (here.blockIdx[index] + (end == "last")) * here.blockDim[index]
 
     place.__doc__ = f"Of the threads that run together along {axis}: the {end}."
     declare = intrinsic(
         f"block.{end}.{axis}",
         c=lambda _a, _t: c.Name(f"{end}_{axis}"),
-        is_value=True,
+        is_attribute=True,
         bounds=(0, GRID_LIMIT[axis] * BLOCK_LIMIT[axis]),
     )
     return declare(place)

@@ -69,11 +69,11 @@ def _shared_array_names(body: Body) -> dict[str, str]:
                 for contribution in wait.contributions
             ),
         )
-        for own, first_ in zip(
+        for contributed, first_ in zip(
             wait.contributions, first_contributions.setdefault(signature, wait.contributions)
         ):
-            if own is not first_:
-                merged_names[own.array.name] = first_.array.name
+            if contributed is not first_:
+                merged_names[contributed.array.name] = first_.array.name
     return merged_names
 
 

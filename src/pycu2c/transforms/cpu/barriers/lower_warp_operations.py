@@ -263,9 +263,9 @@ def _for_each_lane(
     sent = sync.contribute("sent", Granularity.THREAD, sync.arguments[1])
     counter = sync.new_variable("lane", WEAK_INT)
     first = sync.binary_op(AND, thread(sync.span), -WARP_SIZE)
-    there = sync.load(sent, sync.binary_op(OR, first, counter))
+    lane_value = sync.load(sent, sync.binary_op(OR, first, counter))
     bit = sync.binary_op(AND, sync.binary_op(C_SHR, participants, counter), 1)
-    step = If(sync.binary_op(NE, bit, 0), (statement_for(there),), (), sync.span)
+    step = If(sync.binary_op(NE, bit, 0), (statement_for(lane_value),), (), sync.span)
     bounds = (sync.number(0), sync.number(WARP_SIZE), sync.number(1))
     sync.after.append(For(counter, *bounds, (step,), sync.span))
 

@@ -1,5 +1,6 @@
-"""CPU: what every thread does -> what one block does, where its threads do not meet: per-thread
-code stands in one ThreadLoop. ``several_loops`` does the others; what both begin with is here.
+"""Lower a kernel without barriers to one work-item loop (CPU).
+
+``work_item_loops`` lowers other kernels; steps common to both are defined here.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from pycu2c.transforms.cuda.merge_live_ranges import rename_variables
 
 
 def is_block_array(s: Stmt) -> bool:
-    """The arrays of a block are there from its beginning, wherever they are written."""
+    """Return whether a statement allocates an array of the block, in any position."""
     if not isinstance(s, Allocate):
         return False
     assert isinstance(s.var.type, Array)
@@ -32,27 +33,26 @@ def is_block_array(s: Stmt) -> bool:
 
 
 def copy_assigned_parameters(kernel: Function) -> Function:
-    """A parameter that the kernel assigns becomes a variable, so that no thread changes what
-    the next one reads."""
+    """Copy parameters that the kernel assigns, so that threads do not share changes."""
     assigned = {s.var.name for s in statements(kernel.body) if isinstance(s, Assign)}
     fresh = fresh_names(kernel)
     names: dict[str, str] = {}
-    copies: list[Stmt] = []
+    declarations: list[Stmt] = []
     for p in kernel.parameters:
         if p.name in assigned:
             names[p.name] = fresh(p.name)
-            own = Var(names[p.name], p.type, kernel.span)
-            copies.append(Declare(own, Var(p.name, p.type, kernel.span), kernel.span))
-    return replace(kernel, body=(*copies, *rename_variables(kernel.body, names)))
+            copy = Var(names[p.name], p.type, kernel.span)
+            declarations.append(Declare(copy, Var(p.name, p.type, kernel.span), kernel.span))
+    return replace(kernel, body=(*declarations, *rename_variables(kernel.body, names)))
 
 
 def single_work_item_loop(kernel: Function, body: Body) -> Body:
-    """No barrier: each thread runs to its end."""
+    """Return one work-item loop: without barriers each thread runs to its end."""
 
-    def ended(s: Stmt) -> Body:
+    def replace_return(s: Stmt) -> Body:
         return (NextWorkItem(s.span),) if isinstance(s, Return) else (s,)
 
-    body = map_stmt(body, ended)
+    body = map_stmt(body, replace_return)
     while body and isinstance(body[-1], NextWorkItem):
         body = body[:-1]
     return (WorkItemLoop(body, kernel.span),)

@@ -1,11 +1,11 @@
-"""CPU: what every thread does -> what one block does, where its threads meet or have loops: the
-ThreadLoops are cut where the threads meet.
+"""Lower a kernel with barriers or loops to work-item loops (CPU).
 
-``a; syncthreads(); b`` -> ``WorkItemLoop(a) WorkItemLoop(b)``. Takes flat, legal, declared kernels.
-
-``uniformity`` tells what threads agree on, ``placement`` what stands outside the thread loops,
-``split_at_barriers`` cuts, ``insert_context_arrays`` keeps what lives across a cut. A thread that has left a loop with
-barriers before others goes on when all have left it; so nobody may spin on what it does next.
+``a; syncthreads(); b`` -> ``WorkItemLoop(a) WorkItemLoop(b)``. Requires flat, legal, declared IR in
+which all threads of a scope reach the same barrier. ``uniformity`` finds values that threads agree
+on, ``region_placement`` the statements outside the loops. ``loop_fission`` splits, and
+``context_arrays`` keeps what is live across a split. A thread that leaves a loop with barriers
+early continues when all threads have left it. So no thread may busy-wait for what it does next.
+Reference: Karrenberg and Hack (2012); pocl.
 """
 
 from __future__ import annotations
@@ -35,78 +35,90 @@ from pycu2c.transforms.cpu.simd.lane_counters import use_lane_counters
 from pycu2c.transforms.cpu.simd.lane_variables import context_array_name
 from pycu2c.transforms.cpu.simd.strip_mining import fuse_lane_loops, remove_dead_live_flags
 
-_LEAST_LANES = 8  # fewer threads are done sooner one by one
+_MIN_LANES = 8  # a scalar loop is faster for fewer threads
 LoopSelector: TypeAlias = Callable[[Body, Uniformity], Set[Stmt]]
 
 
 @dataclass(frozen=True, slots=True)
 class WorkItemLowering:
-    """Places the statements of one kernel."""
+    """Lowers one kernel."""
 
     kernel: Function
     facts: Facts
-    effectful: Set[str]  # device functions
+    effectful: Set[str]  # device functions with side effects
     select_strip_loops: LoopSelector
 
     def block(self, body: Body) -> Body:
-        """The kernel's body as what a block does."""
+        """Return the kernel's body as what a block executes."""
         fresh = fresh_names(replace(self.kernel, body=body))
-        body = use_lane_counters(body, live_after_loops(body, self._strips(body)), fresh)
-        body = _with_coordinates(body, self._strips(body), fresh)
-        body, turned = interchange_loops(body, uniformity(body), self.facts, self.effectful, fresh)
-        strips = self._strips(body)
-        if not strips and not turned and not has_wait(body):
+        body = use_lane_counters(body, live_after_loops(body, self._strip_loops(body)), fresh)
+        body = _coordinates_to_variables(body, self._strip_loops(body), fresh)
+        body, interchanged = interchange_loops(
+            body, uniformity(body), self.facts, self.effectful, fresh
+        )
+        strips = self._strip_loops(body)
+        if not strips and not interchanged and not has_wait(body):
             return single_work_item_loop(self.kernel, body)
-        return self._met(body, strips, turned)
+        return self._split(body, strips, interchanged)
 
-    def _strips(self, body: Body) -> Set[Stmt]:
-        few = self.facts.threads < _LEAST_LANES
-        return frozenset() if few else self.select_strip_loops(body, uniformity(body))
+    def _strip_loops(self, body: Body) -> Set[Stmt]:
+        too_few = self.facts.threads < _MIN_LANES
+        return frozenset() if too_few else self.select_strip_loops(body, uniformity(body))
 
-    def _met(self, body: Body, strips: Set[Stmt], turned: Set[Stmt]) -> Body:
-        """With several thread loops: what is uniform and lives from one to another is computed
-        by the block, which may move more code out of the loops; repeated until it moves nothing."""
-        agreement, span = uniformity(body, self.facts.block), self.kernel.span
+    def _split(self, body: Body, strips: Set[Stmt], interchanged: Set[Stmt]) -> Body:
+        """Split into several work-item loops.
+
+        Uniform variables that are live across regions become scalars of the block, which may move
+        more code out of the loops. So the split is repeated until no variable is added.
+        """
+        uniform, span = uniformity(body, self.facts.block), self.kernel.span
         fresh = fresh_names(replace(self.kernel, body=body))
         name = fresh("state")
         state = Var(context_array_name(name) if strips else name, Scalar(INT32), span)
         live = Var(fresh("live"), Scalar(INT32), span)
-        own = {state.name, live.name}
-        kept = live_after_loops(body, strips)
-        everywhere = {p.name for p in self.kernel.parameters} | _arrays(body) | own
-        wanted: set[str] = set()
+        reserved = {state.name, live.name}
+        live_after = live_after_loops(body, strips)
+        shared = {p.name for p in self.kernel.parameters} | _arrays(body) | reserved
+        block_scalars: set[str] = set()
         while True:
             masks = ActiveMasks(context_array(state, self.facts.threads), live)
-            placement = place_regions(body, agreement, wanted, kept, turned)
-            cut = fuse_lane_loops(split_at_barriers(body, agreement, placement, masks, span), masks)
-            found = live_across_regions(cut, everywhere) - agreement.varying
-            if found <= wanted:
-                cut = remove_dead_live_flags(cut, masks)
-                return insert_context_arrays(cut, everywhere, masks)
-            wanted |= found
+            placement = place_regions(body, uniform, block_scalars, live_after, interchanged)
+            regions = fuse_lane_loops(
+                split_at_barriers(body, uniform, placement, masks, span), masks
+            )
+            needed = live_across_regions(regions, shared) - uniform.varying
+            if needed <= block_scalars:
+                regions = remove_dead_live_flags(regions, masks)
+                return insert_context_arrays(regions, shared, masks)
+            block_scalars |= needed
 
 
-def _with_coordinates(body: Body, loops: Set[Stmt], fresh: Callable[[str], str]) -> Body:
-    """A strip's lanes know their number alone: where else they stand is in variables."""
-    asked = {
+def _coordinates_to_variables(body: Body, loops: Set[Stmt], fresh: Callable[[str], str]) -> Body:
+    """Read coordinates before the strips; in a strip, a lane has its thread index only."""
+    coordinates = {
         e.intrinsic.name: e
         for e in all_expressions(tuple(loops))
         if isinstance(e, Apply) and e.intrinsic.is_divergent and e.intrinsic is not block_thread
     }
-    if not asked:
+    if not coordinates:
         return body
-    own = {name: Var(fresh(name), scalar_type(e), e.span) for name, e in sorted(asked.items())}
+    reserved = {
+        name: Var(fresh(name), scalar_type(e), e.span) for name, e in sorted(coordinates.items())
+    }
 
-    def known(e: Expr) -> Expr:
-        if not isinstance(e, Apply) or e.intrinsic.name not in own:
+    def replace_coordinate(e: Expr) -> Expr:
+        if not isinstance(e, Apply) or e.intrinsic.name not in reserved:
             return e
-        return cast(own[e.intrinsic.name], scalar_type(e))  # loops may have it in 32 bits
+        return cast(reserved[e.intrinsic.name], scalar_type(e))  # loops may read it in 32 bits
 
-    return (*(Declare(own[n], asked[n], asked[n].span) for n in own), *map_expr(body, known))
+    return (
+        *(Declare(reserved[n], coordinates[n], coordinates[n].span) for n in reserved),
+        *map_expr(body, replace_coordinate),
+    )
 
 
 def _arrays(body: Body) -> set[str]:
-    """All arrays that a kernel names; where its local ones live is not a scalar's question."""
+    """Return all arrays that a kernel names."""
     named: list[Expr] = [e for e in all_expressions(body) if isinstance(e, Var)]
     named += [s.var for s in statements(body) if isinstance(s, Allocate)]
     return {v.name for v in named if isinstance(v, Var) and isinstance(v.type, Array)}

@@ -1,4 +1,4 @@
-"""What the driver says of code that somebody else has written: its kernels, what these take."""
+"""Query kernels that pycu2c has not compiled: parameters and attributes."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ from pycu2c.cuda_driver import driver
 
 
 def has_kernel(library: Any, name: str) -> bool:
-    """Whether loaded code has a kernel of a name."""
+    """Return whether a library has a kernel of this name."""
     driver.make_current()
     return int(driver.api().cuLibraryGetKernel(library, name.encode())[0]) == 0
 
 
-def parameter_places(kernel: driver.LoadedKernel) -> list[tuple[int, int]]:
-    """Where each parameter of a kernel begins, and how many bytes it takes."""
+def parameter_layout(kernel: driver.LoadedKernel) -> list[tuple[int, int]]:
+    """Return the offset and size in bytes of each parameter of a kernel."""
     found: list[tuple[int, int]] = []
     while True:
-        code, *place = driver.api().cuKernelGetParamInfo(kernel.handle, len(found))
-        if int(code):  # there are no more
+        code, *layout = driver.api().cuKernelGetParamInfo(kernel.handle, len(found))
+        if int(code):  # there are no more parameters
             return found
-        offset, size = map(int, place)
+        offset, size = map(int, layout)
         found.append((offset, size))
 
 
-def attribute_of(kernel: driver.LoadedKernel, name: str) -> int:
-    """What the driver says of a kernel: ``CU_FUNC_ATTRIBUTE_`` and the name."""
+def kernel_attribute(kernel: driver.LoadedKernel, name: str) -> int:
+    """Return an attribute of a kernel; ``name`` follows ``CU_FUNC_ATTRIBUTE_``."""
     which = getattr(driver.api().CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")
     answer = driver.api().cuKernelGetAttribute(which, kernel.handle, driver.device().handle)
     return int(driver.check(answer, f"read the attribute {name} of a kernel"))
 
 
-def set_attribute(kernel: driver.LoadedKernel, name: str, value: int) -> None:
-    """Change one of those that can be changed."""
+def set_kernel_attribute(kernel: driver.LoadedKernel, name: str, value: int) -> None:
+    """Set an attribute of a kernel."""
     which = getattr(driver.api().CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")
     answer = driver.api().cuKernelSetAttribute(which, value, kernel.handle, driver.device().handle)
     driver.check(answer, f"set the attribute {name} of a kernel to {value}")
