@@ -128,7 +128,7 @@ class Array:
     __repr__ = __str__
 
     def __class_getitem__(cls, parameters: object) -> Array:
-        """Return ``Array[float32, 2]``, ``Array[float32, Literal[2], "C"]``; by default of rank 1."""
+        """Return the type of ``Array[float32, 2]`` or ``Array[float32, Literal[2], "C"]``."""
         element, *rest = map(
             _unwrap_literal, parameters if isinstance(parameters, tuple) else (parameters,)
         )
@@ -162,7 +162,7 @@ class Array:
 
 @dataclass(frozen=True, slots=True)
 class GenericHandle:
-    """A texture or surface type without its element: the ``texture2d`` of ``texture2d[float32]``."""
+    """A texture or surface type without its element, as ``texture2d`` in ``texture2d[float32]``."""
 
     access: dtypes.Access
     axes: int

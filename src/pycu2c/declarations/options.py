@@ -93,8 +93,8 @@ def _bounds(name: str, given: object) -> tuple[int, ...]:
         return ()
     if len(valid) != len(numbers) or len(valid) > 2 or valid[0] > MAX_BLOCK_THREADS:
         raise BadOption(
-            f"{name} is the most threads of a block, up to {MAX_BLOCK_THREADS}, or a tuple of that and "
-            f"the least number of blocks on a multiprocessor, not {given!r}"
+            f"{name} is the most threads of a block, up to {MAX_BLOCK_THREADS}, or a tuple of that "
+            f"and the least number of blocks on a multiprocessor, not {given!r}"
         )
     return tuple(valid)
 

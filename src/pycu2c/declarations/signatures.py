@@ -1,4 +1,4 @@
-"""Parse signatures in the forms that users write: our types, NumPy's, numba's, Python's, strings."""
+"""Parse signatures that users write: our types, NumPy's, numba's, Python's and strings."""
 
 from __future__ import annotations
 
