@@ -92,8 +92,8 @@ class BoundSolver:
             case Binary(op=op) if op in (ADD, SUB, MUL) and is_integral(e.type):
                 exact = exact_result(op, self.of(e.left), self.of(e.right), e.type.dtype)
                 return fit_to_type(exact, e.type)
-            case Apply(intrinsic=intrinsic_) if is_fixed(intrinsic_):
-                return self.facts.bounds(intrinsic_) or everything(e.type)
+            case Apply(intrinsic=intrinsic) if is_fixed(intrinsic):
+                return self.facts.bounds(intrinsic) or everything(e.type)
             case _:
                 return everything(e.type)
 

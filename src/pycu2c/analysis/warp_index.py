@@ -38,11 +38,11 @@ def is_warp(e: Expr) -> bool:
 
 def _is(e: Expr, op: object, number: int) -> bool:
     match e:
-        case Binary(op=operator, left=Apply(intrinsic=intrinsic_), right=Const(value=value)):
+        case Binary(op=operator, left=Apply(intrinsic=intrinsic), right=Const(value=value)):
             return (
                 operator is op
                 and value == number
-                and intrinsic_ in _LINEAR_INDICES
+                and intrinsic in _LINEAR_INDICES
                 and e.type == WEAK_INT
             )
         case _:

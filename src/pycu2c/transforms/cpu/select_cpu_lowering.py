@@ -1,5 +1,8 @@
-"""CPU: which way a kernel's threads go: as loops over the threads of a block, which is fast, where
-all that meet provably come there together; else in steps, which is right for every kernel."""
+"""Select the CPU lowering of a kernel: work-item loops, or coroutines.
+
+Work-item loops are fast, but all threads of a scope must provably reach the same barrier.
+Coroutines are correct for every kernel. Uses ``analysis.uniformity`` and ``analysis.busy_wait``.
+"""
 
 from __future__ import annotations
 
@@ -34,75 +37,92 @@ from pycu2c.transforms.cpu.fission.single_region import (
 from pycu2c.transforms.cpu.simd import divergent_loops
 
 _Path: TypeAlias = "tuple[uniformity.Construct, ...]"
-_OF_WARPS = (SyncScope.WARP, SyncScope.SYNCWARP, SyncScope.ACTIVE)
+_WARP_SCOPES = (SyncScope.WARP, SyncScope.SYNCWARP, SyncScope.ACTIVE)
 
 
 def profitable_strip_loops(body: Body, agreement: uniformity.Uniformity) -> Set[Stmt]:
-    """The loops that threads are to run in strips."""
+    """Return the loops that are worth strip-mining."""
     return divergent_loops.divergent_loops(body, agreement)
 
 
 def lower_threads(
-    module: Module, facts: Facts, strips: work_item_loops.LoopSelector = profitable_strip_loops
+    module: Module,
+    facts: Facts,
+    select_strips: work_item_loops.LoopSelector = profitable_strip_loops,
 ) -> Module:
-    """Turn the kernel from a thread's code into what runs all threads of a block. ``strips`` says
-    which loops are run in strips of threads, if it is loops that they become."""
-    if _come_together(module.kernel.body, facts):
-        return lower_to_work_item_loops(module, facts, strips)
+    """Lower the code of one thread to code for all threads of a block.
+
+    ``select_strips`` chooses the loops to strip-mine if the kernel becomes work-item loops.
+    """
+    if _synchronizes_uniformly(module.kernel.body, facts):
+        return lower_to_work_item_loops(module, facts, select_strips)
     return in_steps.lower_to_coroutines(module)
 
 
 def lower_to_work_item_loops(
-    module: Module, facts: Facts, strips: work_item_loops.LoopSelector = profitable_strip_loops
+    module: Module,
+    facts: Facts,
+    select_strips: work_item_loops.LoopSelector = profitable_strip_loops,
 ) -> Module:
-    """Turn the kernel from a thread's code into a block's. ``strips`` says which loops are run
-    in strips of threads."""
+    """Lower a kernel to work-item loops; ``select_strips`` chooses the loops to strip-mine."""
     kernel = copy_assigned_parameters(module.kernel)
-    body = map_stmt(kernel.body, lambda s: (replace(s),))  # passes tell statements by identity
+    body = map_stmt(kernel.body, lambda s: (replace(s),))  # passes identify statements by identity
     shared = tuple(s for s in statements(body) if is_block_array(s))
     body = map_stmt(body, lambda s: () if is_block_array(s) else (s,))
     if any(isinstance(s, For | While | BarrierWait) for s in statements(body)):
-        placed = work_item_loops.WorkItemLowering(kernel, facts, effectful(module), strips).block(
-            body
-        )
+        lowered = work_item_loops.WorkItemLowering(
+            kernel, facts, effectful(module), select_strips
+        ).block(body)
     else:
-        placed = single_work_item_loop(kernel, body)
-    return replace(module, kernel=replace(kernel, body=(*shared, *placed)))
+        lowered = single_work_item_loop(kernel, body)
+    return replace(module, kernel=replace(kernel, body=(*shared, *lowered)))
 
 
-def _come_together(body: Body, facts: Facts) -> bool:
+def _synchronizes_uniformly(body: Body, facts: Facts) -> bool:
     if any(isinstance(s, For | While) and is_busy_wait(s) for s in statements(body)):
         return False
-    waits = list(_waits(body, ()))
-    whom = {wait.scope for wait, _ in waits}
-    if {SyncScope.GRID, SyncScope.CLUSTER} & whom or reaches_cluster(body):
+    waits = list(_waits_with_path(body, ()))
+    scopes = {wait.scope for wait, _ in waits}
+    if {SyncScope.GRID, SyncScope.CLUSTER} & scopes or reaches_cluster(body):
         return False
-    around = {s for wait, path in waits if wait.scope is SyncScope.BLOCK for s in path}
-    if around and _go_apart(body, around, facts):
+    enclosing = {s for wait, path in waits if wait.scope is SyncScope.BLOCK for s in path}
+    if enclosing and _may_diverge_at_barriers(body, enclosing, facts):
         return False
-    lanes = {s for wait, path in waits if wait.scope in _OF_WARPS for s in path}
-    return not (lanes and lanes & uniformity.warp_uniformity(body, facts.block).divergent)
+    warp_constructs = {s for wait, path in waits if wait.scope in _WARP_SCOPES for s in path}
+    return not (
+        warp_constructs
+        and warp_constructs & uniformity.warp_uniformity(body, facts.block).divergent
+    )
 
 
-def _waits(body: Body, path: _Path) -> Iterator[tuple[BarrierWait, _Path]]:
-    """Where threads meet, with the constructs around, outermost first."""
+def _waits_with_path(body: Body, path: _Path) -> Iterator[tuple[BarrierWait, _Path]]:
+    """Yield the waits of a body, each with its enclosing constructs, outermost first."""
     for s in body:
         if isinstance(s, BarrierWait):
             yield s, path
         elif isinstance(s, If | While | For):
             for inner in bodies(s):
-                yield from _waits(inner, (*path, s))
+                yield from _waits_with_path(inner, (*path, s))
 
 
-def _go_apart(body: Body, around: set[uniformity.Construct], facts: Facts) -> bool:
-    """Whether the threads of a block may wait at several barriers at once. A condition around a
-    barrier that is no thread's own business is the same for all, or the program is undefined;
-    not so one that tells threads apart by their places, or that leads to barriers either way."""
+def _may_diverge_at_barriers(
+    body: Body, enclosing: set[uniformity.Construct], facts: Facts
+) -> bool:
+    """Return whether threads of a block may wait at different barriers.
+
+    A divergent condition around a barrier is undefined behaviour unless all threads agree. It does
+    not need to be undefined if the thread index determines the condition, or if both branches have
+    barriers.
+    """
     agreement = uniformity.uniformity(body, facts.block)
-    for s in around & agreement.divergent:
-        both = isinstance(s, If) and all(any(True for _ in _waits(b, ())) for b in bodies(s))
-        jumping = [x for x in statements(bodies(s)[0]) if isinstance(x, If) and _jumps(x)]
-        if both or any(agreement.lanes.varies(e) for x in (s, *jumping) for e in operands(x)):
+    for s in enclosing & agreement.divergent:
+        in_both_branches = isinstance(s, If) and all(
+            any(True for _ in _waits_with_path(b, ())) for b in bodies(s)
+        )
+        jumps = [x for x in statements(bodies(s)[0]) if isinstance(x, If) and _jumps(x)]
+        if in_both_branches or any(
+            agreement.lanes.varies(e) for x in (s, *jumps) for e in operands(x)
+        ):
             return True
     return False
 

@@ -148,8 +148,8 @@ def _rematerializable(
 
 
 def _is_rematerializable(value: Expr) -> bool:
-    parts = list(expressions(value))
-    return len(parts) <= MAX_REMATERIALIZED_NODES and all(_is_cheap_node(e) for e in parts)
+    nodes = list(expressions(value))
+    return len(nodes) <= MAX_REMATERIALIZED_NODES and all(_is_cheap_node(e) for e in nodes)
 
 
 def _is_cheap_node(e: Expr) -> bool:
@@ -192,15 +192,15 @@ class _ContextArrayInsertion:
         return tuple(out)
 
     def _lane_loop(self, loop: WorkItemLoop, body: Body, strips: StripLoop) -> Body:
-        context_array_ = {s.var.name for s in self.lane_variables}
+        target = {s.var.name for s in self.lane_variables}
         other_arrays = {
-            name: array for name, array in self.context_arrays.items() if name not in context_array_
+            name: array for name, array in self.context_arrays.items() if name not in target
         }
         lane_variables = (*self.lane_variables, lane_state(self.masks))
         lane_body = use_lane_variables(body, lane_variables)
         if is_if_convertible_loop(strips, loop):
             context_arrays = {
-                s.context_array_.name for s in self.lane_variables if s.var.name in strips.live_out
+                s.own.name for s in self.lane_variables if s.var.name in strips.live_out
             }
             state = lane_variables[-1].var
             lane_body = (
@@ -247,7 +247,7 @@ class _ContextArrayInsertion:
                 worklist |= set(names_in(init)) - found
         return found
 
-    # ---- slots ---------------------------------------------------------------------------------
+    # ---- loads and stores ----------------------------------------------------------------------
 
     def _statements(self, body: Body) -> Body:
         return tuple(new for s in body for new in self._statement(s))
@@ -265,30 +265,30 @@ class _ContextArrayInsertion:
             case Store(array, indices, _, span) if array.name in self.context_arrays and _is_local(
                 array
             ):
-                context_array_ = self.context_arrays[array.name]
-                return (replace(s, array=context_array_, indices=(thread_index(span), *indices)),)
+                target = self.context_arrays[array.name]
+                return (replace(s, array=target, indices=(thread_index(span), *indices)),)
             case _:
                 return (s,)
 
     def _store(self, var: Var, value: Expr, s: Stmt) -> Stmt:
         """Store to a context array; weak numbers are converted to the element type."""
-        context_array_ = self.context_arrays[var.name]
-        assert isinstance(context_array_.type, Array)
+        target = self.context_arrays[var.name]
+        assert isinstance(target.type, Array)
         return Store(
-            context_array_,
+            target,
             (thread_index(s.span),),
-            cast(value, context_array_.type.element),
+            cast(value, target.type.element),
             s.span,
         )
 
     def _expr(self, e: Expr) -> Expr:
         match e:
             case Var(name, type_, span) if name in self.context_arrays:
-                context_array_, here = self.context_arrays[name], thread_index(span)
+                target, here = self.context_arrays[name], thread_index(span)
                 if isinstance(type_, Scalar):
-                    return cast(Load(context_array_, (here,), span), type_)
+                    return cast(Load(target, (here,), span), type_)
                 first = (Const(0, WEAK_INT, span),) * type_.ndim
-                return ElementOf(context_array_, (here, *first), span)
+                return ElementOf(target, (here, *first), span)
             case Load(array) | ElementOf(array):
                 new = with_children(e, (array, *(self._expr(i) for i in children(e)[1:])))
                 assert isinstance(new, Load | ElementOf)

@@ -114,7 +114,7 @@ class _DeadLaneElimination:
             body = resolved
         used = usage.of(body, active.threads)
         remaining = {n: elements - used.written.get(n, frozenset()) for n, elements in live.items()}
-        return (s,), _union(remaining, used.live)
+        return (s,), _union(remaining, used.read)
 
 
 def _union(a: LiveElements, b: LiveElements) -> LiveElements:
@@ -130,12 +130,12 @@ def _is_coordinate(s: Stmt) -> bool:
             return False
 
 
-def _resolve_choices(body: Body, values: LaneValues, threads_: Threads) -> Body:
+def _resolve_choices(body: Body, values: LaneValues, active_threads: Threads) -> Body:
     """Resolve conditions that are the same for all remaining threads."""
 
     def known_outcome(condition: Expr) -> bool | None:
         found = values.of(condition)
-        answers = {bool(found[t]) for t in threads_} if found else set()
+        answers = {bool(found[t]) for t in active_threads} if found else set()
         return answers.pop() if len(answers) == 1 else None
 
     def resolve_select(e: Expr) -> Expr:
