@@ -244,7 +244,7 @@ def test_without_a_python_body() -> None:
 
     (got,) = run(k, (1, 2), [np.zeros(2)], "cpu")
     assert got.tolist() == [1, 1]
-    with pytest.raises(TypeError, match="alone is C alone"):
+    with pytest.raises(TypeError, match="alone has only a C body"):
         alone(1)
     with pytest.raises(TypeError, match="alone is C alone: give it a Python body"):
         run(k, (1, 2), [np.zeros(2)], "python")
@@ -483,7 +483,7 @@ WRONG = {
 
 
 def test_texts_are_texts() -> None:
-    with pytest.raises(TypeError, match="cuda is a text, not 3"):
+    with pytest.raises(TypeError, match="cuda must be a string, not 3"):
         cuda.c_function(cuda=3)(lambda: None)
 
 

@@ -546,7 +546,7 @@ def test_wrong_files(given: object, said: str) -> None:
 
 
 def test_wrong_declarations() -> None:
-    with pytest.raises(ValueError, match="no name of a function"):
+    with pytest.raises(ValueError, match="not a valid C function name"):
         cuda.declare_device("a b", "float32(float32)")
     with pytest.raises(ValueError, match='abi is "numba" or "c"'):
         cuda.declare_device("f", "float32(float32)", abi="python")

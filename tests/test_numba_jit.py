@@ -96,7 +96,7 @@ def both(x):
 
 @pytest.mark.parametrize("function", [place, both])
 def test_an_end_without_a_value_is_warned_of(function):
-    with pytest.warns(CompileWarning, match=r"(?s)other ends have one: 0 is given.*every path"):
+    with pytest.warns(CompileWarning, match=r"(?s)others do: it returns 0.*every path"):
         cuda.jit(device=True)(function)
 
 

@@ -170,7 +170,7 @@ def test_states_fill_arrays_that_are_there() -> None:
 
 
 def test_states_that_cannot_be_made() -> None:
-    with pytest.raises(ValueError, match="subsequence_start is not negative: -1"):
+    with pytest.raises(ValueError, match="subsequence_start must not be negative: -1"):
         create_xoroshiro128p_states(4, 1, -1)
     with pytest.raises(TypeError, match="one axis, not of float64 with 2"):
         random.init_xoroshiro128p_states(np.zeros((2, 2)), 1)
