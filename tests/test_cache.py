@@ -120,7 +120,7 @@ def test_info_and_clear(directory: Path) -> None:
         (".so", 1, sizes[0]),
     ]
     assert (found.entries, found.size) == (2, sum(sizes))
-    assert abs(found.kinds[0].used - time.time()) < 60
+    assert abs(found.kinds[0].last_used - time.time()) < 60
     os.utime(a, (0, time.time() - 3 * 86400))
     assert eviction.clear(unused_for=4) == (0, 0)
     assert eviction.clear(unused_for=2) == (1, sizes[0])
@@ -244,7 +244,7 @@ def test_where_the_cache_is(
 def test_a_relative_directory_stays_where_it_was(tmp_path: Path) -> None:
     code = (
         "import os\n"
-        "from pycu2c.toolchain import cache\n"
+        "from pycu2c.toolchain.cache import artifact_store as cache\n"
         f"path = cache.store({KEY!r}, '.so', b'code')\n"
         "os.chdir('/')\n"
         f"assert cache.load({KEY!r}, '.so').path == path\n"
@@ -287,9 +287,9 @@ def test_it_can_be_switched_off(
 def test_private_files_go_when_the_process_does() -> None:
     code = (
         "from pathlib import Path\n"
-        "from pycu2c.toolchain import cache\n"
-        "a = cache.keep_until_exit('k.so', b'1')\n"
-        "b = cache.keep_until_exit('k.so', b'2')\n"
+        "from pycu2c.toolchain.cache import artifact_store as cache\n"
+        "a = cache.write_private_file('k.so', b'1')\n"
+        "b = cache.write_private_file('k.so', b'2')\n"
         "assert (Path(a).read_bytes(), Path(b).read_bytes()) == (b'1', b'2')\n"
         "print(a)"
     )
@@ -300,11 +300,11 @@ def test_a_forked_child_leaves_its_parents_files_alone() -> None:
     code = (
         "import os, sys\n"
         "from pathlib import Path\n"
-        "from pycu2c.toolchain import cache\n"
-        "mine = cache.keep_until_exit('k.so', b'parent')\n"
+        "from pycu2c.toolchain.cache import artifact_store as cache\n"
+        "mine = cache.write_private_file('k.so', b'parent')\n"
         "child = os.fork()\n"
         "if child == 0:\n"
-        "    other = cache.keep_until_exit('k.so', b'child')\n"
+        "    other = cache.write_private_file('k.so', b'child')\n"
         "    assert Path(other).parents[1] != Path(mine).parents[1]\n"
         "    sys.exit(0)\n"  # runs what atexit holds
         "assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0\n"
@@ -317,8 +317,8 @@ def test_what_killed_processes_left_goes_with_the_next(tmp_path: Path) -> None:
     """What those have that are alive stays, however old it is."""
     code = (
         "import os, signal, sys\n"
-        "from pycu2c.toolchain import cache\n"
-        "file = cache.keep_until_exit('k.so', b'1')\n"
+        "from pycu2c.toolchain.cache import artifact_store as cache\n"
+        "file = cache.write_private_file('k.so', b'1')\n"
         "print(os.path.dirname(os.path.dirname(file)), flush=True)\n"
         "sys.stdin.read()\n"
     )

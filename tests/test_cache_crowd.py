@@ -96,9 +96,10 @@ def test_32_processes_want_50_kernels_at_once(directory: Path, tmp_path: Path) -
 # until then, mostly by a compiler that is quick.
 KILLED = """
 import ctypes, os, random, signal, sys, time
-from pycu2c.toolchain import c_builds, cache, cc
+from pycu2c.toolchain.cache import artifact_store as cache
+from pycu2c.toolchain.cc import build, cc
 
-assert c_builds.compiled  # what compiles is imported by the first that does
+assert build.compile_job  # import it before the fork
 ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # the compilers of those that are killed become ours
 
 def texts():
@@ -147,8 +148,8 @@ def test_200_processes_are_killed(directory: Path, tmp_path: Path) -> None:
     for path in left:
         os.utime(path, (0, 0))
     code = (
-        "from pycu2c.runtime import cpu\n"
-        "from pycu2c.toolchain import cc\n"
+        "from pycu2c.runtime.cpu import cpu_kernel as cpu\n"
+        "from pycu2c.toolchain.cc import cc\n"
         "library = cpu.load(cc.compile('int f(void) { return 99; }', 'f'))\n"
         "print(cpu.symbol(library, 'f', 'int(*)(void)')())\n"
     )
@@ -162,7 +163,7 @@ def test_200_processes_are_killed(directory: Path, tmp_path: Path) -> None:
 HOLDER = """
 import os, sys, time
 from pathlib import Path
-from pycu2c.toolchain import cache
+from pycu2c.toolchain.cache import artifact_store as cache
 
 def make():
     child = os.fork() if sys.argv[2] == "forks" else 1

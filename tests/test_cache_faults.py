@@ -207,7 +207,7 @@ def test_where_no_disk_takes_anything() -> None:
     """The system itself refuses to write more than nothing to a file."""
     text = (
         "import resource\n"
-        "from pycu2c.toolchain import cache\n"
+        "from pycu2c.toolchain.cache import artifact_store as cache\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))\n"
         f"made = cache.load_or_make({KEY!r}, '.so', lambda: (b'code', 'log'))\n"
         "assert made == cache.Entry(None, b'code', 'log'), made\n"
@@ -465,7 +465,7 @@ def test_a_disk_that_runs_no_code(
 def test_a_process_killed_while_it_writes_leaves_no_entry(directory: Path) -> None:
     code = (
         "import os, signal\n"
-        "from pycu2c.toolchain import cache\n"
+        "from pycu2c.toolchain.cache import artifact_store as cache\n"
         "cache.os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
         f"cache.store({KEY!r}, '.so', b'half')"
     )

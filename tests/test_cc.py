@@ -199,7 +199,7 @@ def test_an_expected_text_that_is_another(text: str, runs: list[tuple[str, ...]]
     open_files = sorted(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else None
     with cc.prestarted_compiler(DEFAULT_OPTIONS):
         (build,) = c_builds._PRESTARTED
-        process = build.program._process
+        process = build.program._pid
         cc.compile(text, "twice")
     assert c_builds._PRESTARTED == []
     with pytest.raises(ChildProcessError):
@@ -230,10 +230,10 @@ def test_nobody_to_expect_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_child_forked_meanwhile_does_not_keep_the_compiler_waiting() -> None:
     code = (
         "import os, signal, warnings\n"
-        "from pycu2c.declarations.options import DEFAULT\n"
-        "from pycu2c.toolchain import cc\n"
+        "from pycu2c.declarations.options import DEFAULT_OPTIONS\n"
+        "from pycu2c.toolchain.cc import cc\n"
         "warnings.simplefilter('ignore', DeprecationWarning)\n"
-        "with cc.prestarted_compiler(DEFAULT):\n"
+        "with cc.prestarted_compiler(DEFAULT_OPTIONS):\n"
         "    child = os.fork()\n"
         "    if child == 0:\n"
         "        signal.pause()\n"
@@ -261,7 +261,7 @@ def test_a_child_forked_while_another_thread_compiles_compiles_too(
     slow = script(tmp_path / "slow", '[ "$1" = --version ] || sleep 0.5; exec gcc "$@"')
     code = (
         "import os, threading, time, warnings\n"
-        "from pycu2c.toolchain import cc\n"
+        "from pycu2c.toolchain.cc import cc\n"
         "warnings.simplefilter('ignore', DeprecationWarning)\n"  # fork beside threads
         f"compile = lambda: cc.compile({TWICE!r}, 'twice')\n"
         "other = threading.Thread(target=compile)\n"

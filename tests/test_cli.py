@@ -40,7 +40,7 @@ def test_emit_c_that_runs_thread_by_thread() -> None:
     words = ("--target", "c-resumable", "--signature", TYPES, "--block", "64")
     shown = called("emit", SAXPY, *words).output
     assert "switch (self->pc) {" in shown
-    assert "const struct resumable_kernel saxpy = {" in shown
+    assert "const struct coroutine_kernel saxpy = {" in shown
 
 
 @pytest.mark.parametrize(

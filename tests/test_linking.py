@@ -225,7 +225,7 @@ WITH_NVJITLINK = pytest.mark.skipif(nvjitlink.nvjitlink() is None, reason="no nv
 def cubin(k: Kernel[...], arch: str = "sm_90") -> bytes:
     signature = parse_signature((F32, "int32[::1]", F32))
     made = k.launcher.builder.generated("cuda", signature)
-    options = k.options.linking(made.links)
+    options = k.options.with_links(made.links)
     return nvrtc.compile(made.text, made.entry, arch, options=options).data
 
 
@@ -262,7 +262,7 @@ def test_ltoir_of_a_python_function() -> None:
         a[0] = forty(a[0], a[1])
 
     generated = k.launcher.builder.generated("cuda", k.signature)
-    options = k.options.linking(generated.links)
+    options = k.options.with_links(generated.links)
     found = nvrtc.compile(generated.text, generated.entry, "sm_90", options=options)
     assert found.data[:4] == b"\x7fELF"
     with pytest.raises(UndefinedFunctionError):

@@ -109,7 +109,7 @@ def test_a_cubin_on_disk_needs_no_nvrtc(own_cache):
     text = SCALE.replace("{\n", "{\n    int unused = 1;\n", 1)
     code = (
         "import sys\n"
-        "from pycu2c.toolchain import nvrtc\n"
+        "from pycu2c.toolchain.nvrtc import nvrtc\n"
         f"binary = nvrtc.compile({text!r}, 'scale', 'sm_90')\n"
         "print(binary.data[:4], 'unused' in binary.log, 'cuda.bindings.nvrtc' in sys.modules)\n"
     )
@@ -120,13 +120,13 @@ def test_a_cubin_on_disk_needs_no_nvrtc(own_cache):
 
 def test_another_nvrtc_than_the_installed_one(own_cache, monkeypatch):
     """What is compiled goes by the one that has compiled it."""
-    monkeypatch.setattr(nvrtc, "installed", lambda: "one that is not loaded after all")
+    monkeypatch.setattr(nvrtc, "installed_identity", lambda: "one that is not loaded after all")
     first = nvrtc.compile(SCALE, "scale", "sm_90")
     monkeypatch.setattr(nvrtc, "_compile_job", None)
     assert nvrtc.compile(SCALE, "scale", "sm_90") == first
-    monkeypatch.setattr(nvrtc, "installed", lambda: None)
+    monkeypatch.setattr(nvrtc, "installed_identity", lambda: None)
     assert nvrtc.compile(SCALE, "scale", "sm_90") == first
-    monkeypatch.setattr(nvrtc, "installed", identity.loaded_identity)
+    monkeypatch.setattr(nvrtc, "installed_identity", identity.loaded_identity)
     assert nvrtc.compile(SCALE, "scale", "sm_90") == first
 
 

@@ -104,8 +104,8 @@ class LaneStrides:
             case Binary(op=op, left=left, right=right) if op is MUL:
                 return self._product(left, right)
             case _:
-                strides_ = [self.of(x) for x in expressions(e) if isinstance(x, Var)]
-                return 0 if all(p == 0 for p in strides_) else _IRREGULAR
+                variable_strides = [self.of(x) for x in expressions(e) if isinstance(x, Var)]
+                return 0 if all(p == 0 for p in variable_strides) else _IRREGULAR
 
     def _variable(self, name: str) -> object:
         if name == self.axis:

@@ -182,9 +182,9 @@ class BoundSolver:
                 for inner, added in ((left, right), (right, left)):
                     found = self._offset(inner, axis, is_invariant)
                     if found is not None and is_invariant(added):
-                        exact_ = exact_result(ADD, self.of(inner), self.of(added), e.type.dtype)
+                        sum_range = exact_result(ADD, self.of(inner), self.of(added), e.type.dtype)
                         added = cast(added, WEAK_INT)
-                        return [*found, added] if everything(e.type).contains(exact_) else None
+                        return [*found, added] if everything(e.type).contains(sum_range) else None
                 return None
             case _:
                 return None

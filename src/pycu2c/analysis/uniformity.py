@@ -151,21 +151,21 @@ def _solve(
     agrees_also: Callable[[lane_values.LaneValues], Callable[[Expr], bool]],
 ) -> Uniformity:
     """Assume that everything is uniform, and remove values until a fixed point."""
-    definitions_ = _Definitions()
-    definitions_.collect(body, ())
+    collected = _Definitions()
+    collected.collect(body, ())
     varying: set[str] = set()
     divergent: set[Stmt] = set()
-    values = definitions_.values()
+    values = collected.values()
     lanes = lane_values.LaneValues(block, values)
     result = Uniformity(varying, divergent, values, lanes, agrees_also(lanes))
     previous = -1
     while previous != len(varying) + len(divergent):
         previous = len(varying) + len(divergent)
-        divergent |= {s for s in definitions_.constructs if not result.agrees(*operands(s))}
+        divergent |= {s for s in collected.constructs if not result.agrees(*operands(s))}
         divergent |= {
-            loop for path in definitions_.jumps if (loop := _divergent_exit(path, divergent))
+            loop for path in collected.jumps if (loop := _divergent_exit(path, divergent))
         }
-        varying |= {d.name for d in definitions_.definitions if _varies(d, definitions_, result)}
+        varying |= {d.name for d in collected.definitions if _varies(d, collected, result)}
     return result
 
 
@@ -175,11 +175,11 @@ def _divergent_exit(jump: Path, divergent: Set[Stmt]) -> Construct | None:
     return jump[loop] if any(s in divergent for s in jump[loop + 1 :]) else None
 
 
-def _varies(d: _Definition, definitions_: _Definitions, agrees_also: Uniformity) -> bool:
+def _varies(d: _Definition, collected: _Definitions, agrees_also: Uniformity) -> bool:
     """Return whether threads may assign different values, or assign a different number of times.
 
     Constructs outside the variable's own block do not count: threads that skip it do not have the
     variable.
     """
-    enclosing = d.path[definitions_.depth.get(d.name, 0) :]
+    enclosing = d.path[collected.depth.get(d.name, 0) :]
     return any(s in agrees_also.divergent for s in enclosing) or not agrees_also.agrees(*d.values)

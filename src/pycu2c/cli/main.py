@@ -264,7 +264,7 @@ def _generated(kernel: Kernel[Any], target: str, signature: Signature, form: _Fo
     found = made(form.comments)
     if target not in ("ptx", "cubin"):
         return found.text
-    options = kernel.options.linking(found.links)
+    options = kernel.options.with_links(found.links)
     kind: nvrtc.BinaryKind = "ptx" if target == "ptx" else "cubin"
     with naming_origins(lambda comments: made(comments).text):
         return nvrtc.compile(found.text, found.entry, arch, kind=kind, options=options).data

@@ -1,7 +1,8 @@
-"""A kernel on the CPU whose threads run in steps, from one wait to the next: one C function that
-goes on where it stopped, ``switch (self->pc)`` around the kernel's own code.
+"""Emit coroutine kernels for the CPU: kernels whose threads suspend at barriers.
 
-Knows what the scheduler (``runtime/scheduler.c``) is given, and nothing of how it works.
+The code of the kernel becomes one C function with ``switch (self->pc)`` around it, which resumes a
+thread where it was suspended. ``runtime/cpu/coroutine_scheduler.c`` calls the function; ``INTERFACE``
+declares the structs that both use.
 """
 
 from __future__ import annotations
@@ -34,33 +35,33 @@ from pycu2c.ir.nodes import (
 )
 
 PLACE_BITS = 20
-_MOST_DONE = 1 << (31 - 3 - PLACE_BITS)  # different things, in what is left of an int
+_MAX_OPERATIONS = 1 << (31 - 3 - PLACE_BITS)  # in the other bits of an int
 _WORDS = f"""\
-// Why a thread has stopped: the lowest 3 bits of a word. Above them stands the number of its
-// wait, from the bit WHAT what it does with those that it meets, in the upper half the mask of a
-// warp's.
+// Why a thread is suspended, in a word of 64 bits: the reason in the lowest 3 bits, then the number
+// of the suspension point, from bit OPERATION the operation, in the upper half the mask of a warp
+// operation.
 enum {{ ENDED, WAIT_BLOCK, WAIT_WARP, WAIT_SYNCWARP, WAIT_ACTIVE, WAIT_CLUSTER, WAIT_GRID,
        WAIT_YIELD }};
-enum {{ WHAT = {3 + PLACE_BITS} }};
+enum {{ OPERATION = {3 + PLACE_BITS} }};
 """
-# shared with runtime/scheduler.c, which is compiled with this text before it
+# precedes the text of runtime/cpu/coroutine_scheduler.c
 INTERFACE = (
     _WORDS
     + """
-// What a launch needs of a kernel whose threads run in steps.
-struct resumable_kernel {
-    // makes the threads of a block ready
+// A kernel whose threads are coroutines.
+struct coroutine_kernel {
+    // initializes the threads of a block
     void (*begin)(const void *arguments, int64_t block, void *shared, void *threads);
-    // one step of each thread of a warp that has a bit in lanes
+    // resumes each thread of a warp that has a bit in lanes
     void (*run)(const void *arguments, void *shared, void *threads, uint32_t lanes,
                 uint64_t *waits);
-    // puts what such threads give where others see it; NULL if they give nothing
-    void (*show)(void *shared, void *threads, int64_t warp, uint32_t lanes, int32_t is_first);
+    // copies the contributions of such threads to shared memory; NULL if there are none
+    void (*publish)(void *shared, void *threads, int64_t warp, uint32_t lanes, int32_t is_first);
     int64_t shared_size, thread_size;
-    int32_t parks; // whether its blocks may wait for any other
-    int32_t cluster[3]; // how many blocks along x, y and z run together
-    // tells a block where the shared memory of its cluster's blocks lies; NULL if it does not ask
-    void (*join)(void *shared, void *const *cluster);
+    int32_t waits_for_blocks; // whether blocks may wait for blocks of other clusters
+    int32_t cluster[3]; // blocks of a cluster along x, y and z
+    // passes a block the shared memory of the blocks of its cluster; NULL if it does not use it
+    void (*set_cluster)(void *shared, void *const *cluster);
 };
 """
 )
@@ -96,9 +97,9 @@ static void ${name}_run(const void *arguments, void *shared, void *threads, uint
 }
 """
 
-_SHOW = """
-static void ${name}_show(void *shared, void *threads, int64_t warp, uint32_t lanes,
-                  ${space}int32_t is_first) {
+_PUBLISH = """
+static void ${name}_publish(void *shared, void *threads, int64_t warp, uint32_t lanes,
+                     ${space}int32_t is_first) {
     struct ${name}_block *const block = shared;
 $cleared
     for (; lanes; lanes &= lanes - 1) {
@@ -111,23 +112,23 @@ $cases
 }
 """
 
-_JOIN = """
-static void ${name}_join(void *shared, void *const *cluster) {
+_SET_CLUSTER = """
+static void ${name}_set_cluster(void *shared, void *const *cluster) {
     struct ${name}_block *const block = shared;
     block->cluster = (struct ${name}_block *const *)cluster;
 }
 """
 
 _KERNEL = """
-const struct resumable_kernel $name = {
+const struct coroutine_kernel $name = {
     ${name}_begin,
     ${name}_run,
-    $show,
+    $publish,
     sizeof(struct ${name}_block),
     sizeof(struct ${name}_thread),
-    $parks,
+    $waits_for_blocks,
     {$cluster},
-    $join,
+    $set_cluster,
 };
 """
 
@@ -135,8 +136,10 @@ _REASONS = {scope: f"WAIT_{scope.name}" for scope in SyncScope}
 _SELF, _BLOCK = c.Name("self"), c.Name("block")
 
 
-def homes(function: Function, steps: CoroutineLoop, names: Mapping[str, str]) -> dict[str, c.Expr]:
-    """Where the variables live that are parts of a struct: the thread's or the block's."""
+def struct_members(
+    function: Function, loop: CoroutineLoop, names: Mapping[str, str]
+) -> dict[str, c.Expr]:
+    """Return the variables that are members of the struct of the thread or of the block."""
     found: dict[str, c.Expr] = {
         v.name: c.Member(_SELF, names[v.name], arrow=True) for v in live_across_waits(steps.body)
     }
@@ -145,8 +148,8 @@ def homes(function: Function, steps: CoroutineLoop, names: Mapping[str, str]) ->
     return found
 
 
-def of_rank(speller: Speller, array: Var, rank: c.Expr) -> c.Expr:
-    """The shared array of another block of the cluster: ``block->cluster[1]->tile``."""
+def distributed_shared_array(speller: Speller, array: Var, rank: c.Expr) -> c.Expr:
+    """Return the shared array of another block of the cluster: ``block->cluster[1]->tile``."""
     other = c.Index(c.Member(_BLOCK, "cluster", arrow=True), rank)
     if not is_dynamic(array):
         return c.Member(other, speller.names[array.name], arrow=True)
@@ -160,7 +163,7 @@ def _shared(function: Function) -> list[Var]:
 
 
 def _dynamic(function: Function) -> list[Allocate]:
-    """The arrays that begin where the memory does that the launch gives the block."""
+    """Return the arrays in dynamic shared memory."""
     return [s for s in _allocated(function) if is_dynamic(s.var)]
 
 
@@ -170,11 +173,14 @@ def _allocated(function: Function) -> list[Allocate]:
 
 @dataclass(slots=True)
 class StepSpeller(StatementSpeller):
-    """Spells the steps of a kernel's threads; ``waits`` are all that it comes upon, by number.
-    ``does`` numbers what threads do where they meet: those who do the same there meet."""
+    """Spells the body of a coroutine; ``waits`` collects its suspension points.
+
+    ``operations`` numbers the operations of each scope: only threads that execute the same
+    operation synchronize with each other.
+    """
 
     waits: list[BarrierWait] = field(default_factory=list)
-    does: dict[SyncScope, dict[object, int]] = field(default_factory=dict)
+    operations: dict[SyncScope, dict[object, int]] = field(default_factory=dict)
 
     def statement(self, s: Stmt) -> list[c.Stmt]:
         speller = self.speller
@@ -211,14 +217,14 @@ class StepSpeller(StatementSpeller):
         return [*out, c.Return(self._reason(s)), c.Case(number)]
 
     def _reason(self, s: BarrierWait) -> c.Expr:
-        numbers = self.does.setdefault(s.scope, {})
-        done = s.intrinsic, tuple(contribution.array.name for contribution in s.contributions)
-        number = numbers.setdefault(done, len(numbers))
-        assert number < _MOST_DONE
+        numbers = self.operations.setdefault(s.scope, {})
+        operation = s.intrinsic, tuple(each.array.name for each in s.contributions)
+        number = numbers.setdefault(operation, len(numbers))
+        assert number < _MAX_OPERATIONS
         reason = c.Name(_REASONS[s.scope])
         if number == 0:
             return reason
-        return c.Binary("|", reason, c.Binary("<<", c.Number(str(number)), c.Name("WHAT")))
+        return c.Binary("|", reason, c.Binary("<<", c.Number(str(number)), c.Name("OPERATION")))
 
 
 def _member(name: str) -> c.Expr:
@@ -227,17 +233,17 @@ def _member(name: str) -> c.Expr:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """What runs in steps: its name in C, and how many blocks are a cluster, if that is said."""
+    """A coroutine kernel: its name in C, and the size of its clusters, if any."""
 
     name: str
     function: Function
-    steps: CoroutineLoop
+    loop: CoroutineLoop
     cluster: tuple[int, ...]
 
 
-def spelled(kernel: Kernel, statements: StepSpeller, type_of: TypeOf) -> list[c.Item]:
-    """The structs, the function of one step, and what the scheduler calls."""
-    name, function, steps = kernel.name, kernel.function, kernel.steps
+def coroutine_items(kernel: Kernel, statements: StepSpeller, type_of: TypeOf) -> list[c.Item]:
+    """Return the structs, the resumable function, and the functions that the scheduler calls."""
+    name, function, loop = kernel.name, kernel.function, kernel.loop
     speller, joins = statements.speller, reaches_cluster(steps.body)
     body = statements.block(steps.body)
     contributions = [
@@ -247,37 +253,38 @@ def spelled(kernel: Kernel, statements: StepSpeller, type_of: TypeOf) -> list[c.
     step = _step(name, function, steps.body, body, (places, speller, type_of))
     items: list[c.Item] = [*_structs(kernel, statements, joins), step]
     masks = any(wait.mask is not None for wait in statements.waits)
-    texts = [_BEGIN, _RUN, *[_SHOW] * bool(contributions), *[_JOIN] * joins, _KERNEL]
-    parks = any(w.scope in (SyncScope.GRID, SyncScope.YIELD) for w in statements.waits)
-    together = joins or any(w.scope is SyncScope.CLUSTER for w in statements.waits)
-    holes = {
+    texts = [_BEGIN, _RUN, *[_PUBLISH] * bool(contributions)]
+    texts += [*[_SET_CLUSTER] * uses_cluster, _KERNEL]
+    waits_for_blocks = any(w.scope in (SyncScope.GRID, SyncScope.YIELD) for w in statements.waits)
+    in_cluster = uses_cluster or any(w.scope is SyncScope.CLUSTER for w in statements.waits)
+    values = {
         "name": name,
         "space": " " * len(name),
         "mask": " | (uint64_t)self->mask << 32" if masks else "",
-        "show": f"{name}_show" if contributions else "NULL",
-        "parks": str(int(parks)),
-        "cluster": ", ".join(map(str, kernel.cluster if together else (1, 1, 1))),
-        "join": f"{name}_join" if joins else "NULL",
+        "publish": f"{name}_publish" if contributions else "NULL",
+        "waits_for_blocks": str(int(waits_for_blocks)),
+        "cluster": ", ".join(map(str, kernel.cluster if in_cluster else (1, 1, 1))),
+        "set_cluster": f"{name}_set_cluster" if uses_cluster else "NULL",
         "cleared": "\n".join(_cleared(contributions, speller)),
         "cases": "\n".join(_cases(statements.waits, speller)),
     }
     for text in texts:
-        items += [c.Blank(), c.Verbatim(Template(text.strip("\n")).substitute(holes))]
+        items += [c.Blank(), c.Verbatim(Template(text.strip("\n")).substitute(values))]
     return items
 
 
-def _structs(kernel: Kernel, statements: StepSpeller, joins: bool) -> Iterator[c.Item]:
-    name, function, steps = kernel.name, kernel.function, kernel.steps
+def _structs(kernel: Kernel, statements: StepSpeller, uses_cluster: bool) -> Iterator[c.Item]:
+    name, function, loop = kernel.name, kernel.function, kernel.loop
     speller = statements.speller
     dim3, number = c.NamedType("struct dim3"), c.NamedType("int32_t")
     shared = [_field(var, speller) for var in _shared(function)]
-    if joins:
+    if uses_cluster:
         others = c.PointerType(c.PointerType(c.NamedType(f"struct {name}_block"), const=True))
         shared.insert(0, c.Parameter(others, "cluster"))
     if _dynamic(function):  # aligned as vectors are
         element = c.NamedType("__attribute__((aligned(64))) unsigned char")
         shared.append(c.Parameter(c.ArrayType(element, ()), DYNAMIC))
-    yield c.Comment("What the threads of a block share.")
+    yield c.Comment("The shared memory of a block.")
     yield c.Struct(f"{name}_block", (c.Parameter(dim3, "blockIdx"), *shared))
     yield c.Blank()
     own = [c.Parameter(number, "pc")]
@@ -288,7 +295,7 @@ def _structs(kernel: Kernel, statements: StepSpeller, joins: bool) -> Iterator[c
         c.Parameter(_element(v, speller), speller.names[v.name]) for v in contributions.values()
     ]
     fields = [_field(var, speller) for var in live_across_waits(steps.body)]
-    yield c.Comment("What a thread keeps while it waits.")
+    yield c.Comment("The state of a suspended thread.")
     threadidx = c.Parameter(dim3, "threadIdx")
     yield c.Struct(f"{name}_thread", (*own, threadidx, *given, *fields))
     yield c.Blank()
@@ -316,7 +323,7 @@ def _step(
     body: tuple[c.Stmt, ...],
     surroundings: tuple[Sequence[str], Speller, TypeOf],
 ) -> c.Function:
-    """The kernel's code in a switch, from the place where the thread stopped."""
+    """Return the function that resumes a thread: the code of the kernel in a switch."""
     places, speller, type_of = surroundings
     out = parameters_read(function, speller.names.known, type_of)
     given = c.Member(_BLOCK, DYNAMIC, arrow=True)
@@ -343,22 +350,20 @@ def _step(
     return c.Function(f"{name}_step", result, tuple(parameters), tuple(out), ("static", "inline"))
 
 
-# ---- what threads give -------------------------------------------------------------------------
+# ---- contributions ------------------------------------------------------------------------------
 
 
 def _cleared(contributions: Sequence[Contribution], speller: Speller) -> Iterator[str]:
-    """Sums begin with 0 before the threads of a warp, or of the block, add to them."""
-    for contribution in {
-        contribution.array.name: contribution for contribution in contributions
-    }.values():
+    """Yield statements that set sums to 0 before the threads of a warp or block add to them."""
+    for contribution in {each.array.name: each for each in contributions}.values():
         place = f"block->{speller.names[contribution.array.name]}"
         if contribution.granularity is Granularity.WARP:
             yield f"    {place}[warp] = 0;"
         elif contribution.granularity is Granularity.BLOCK:
             yield f"    if (is_first) {place}[0] = 0;"
-    if not any(contribution.granularity is Granularity.BLOCK for contribution in contributions):
+    if not any(each.granularity is Granularity.BLOCK for each in contributions):
         yield "    (void)is_first;"
-    if all(contribution.granularity is Granularity.BLOCK for contribution in contributions):
+    if all(each.granularity is Granularity.BLOCK for each in contributions):
         yield "    (void)warp;"
 
 

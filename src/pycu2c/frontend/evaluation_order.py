@@ -1,5 +1,8 @@
-"""Order of evaluation: what one part of an expression writes out as statements comes after the
-parts to its left, and only where Python evaluates it."""
+"""Preserve Python's order of evaluation.
+
+Statements that a part of an expression emits run after the parts to its left, and only where Python
+evaluates that part.
+"""
 
 from __future__ import annotations
 
@@ -42,12 +45,12 @@ def evaluate_in_order(
     nodes: Sequence[ast.expr],
     evaluate: Callable[[ast.expr], Value] | None = None,
 ) -> list[Value]:
-    """The values of expressions, evaluated from left to right."""
+    """Evaluate expressions from left to right."""
     return collect_in_order(context, map(evaluate or context.value, nodes))
 
 
 def collect_in_order(context: FunctionContext, values: Iterator[Value]) -> list[Value]:
-    """Values that are evaluated as they are taken."""
+    """Collect values that are evaluated as the iterator yields them."""
     out: list[Value] = []
     while True:
         with context.block() as written:
@@ -61,13 +64,12 @@ def collect_in_order(context: FunctionContext, values: Iterator[Value]) -> list[
 
 
 def materialize_effects(context: FunctionContext, value: Value) -> Value:
-    """A tuple whose items can be read any number of times, in any order: if one of them acts
-    they are all evaluated now."""
+    """Return a value that can be read repeatedly; evaluate it now if it has side effects."""
     return materialize(context, value, "item") if may_have_effects(value) else value
 
 
 def may_have_effects(value: Value) -> bool:
-    """Whether evaluating a value may do more than give it."""
+    """Return whether the evaluation of a value may have side effects."""
     match value:
         case StaticObject():
             return False
@@ -80,7 +82,7 @@ def may_have_effects(value: Value) -> bool:
 
 
 def materialize_if_changed(context: FunctionContext, value: Value, later: Body) -> Value:
-    """A value that statements after it could change, kept in a variable before them."""
+    """Store a value in a variable before statements that could change it."""
     match value:
         case StaticObject() | Const():
             return value
@@ -96,8 +98,7 @@ def materialize_if_changed(context: FunctionContext, value: Value, later: Body) 
 
 
 def with_operands(value: Closure | ArraySelect, inside: Value) -> Closure | ArraySelect:
-    """The same local function with its defaults and variables in other places; the same arrays
-    to choose from."""
+    """Return the closure or array selection with other operands."""
     assert isinstance(inside, TupleValue)
     if isinstance(value, ArraySelect):
         selector, *options = inside.items
@@ -111,7 +112,7 @@ def with_operands(value: Closure | ArraySelect, inside: Value) -> Closure | Arra
 
 
 def _may_change(value: Expr, later: Body) -> bool:
-    # by Python's names: live ranges of one name may become one variable again
+    # compare Python names, because live ranges of one name may be merged again
     assigned = {s.var.name.split(".", 1)[0] for s in statements(later) if isinstance(s, Assign)}
     acts = any(writes_memory(s) for s in statements(later)) or any(
         has_effect(e) for e in all_expressions(later)
@@ -129,12 +130,12 @@ def writes_memory(s: Stmt) -> bool:
 
 
 def has_effect(e: Expr) -> bool:
-    """Whether a node may do more than give a value."""
+    """Return whether a node may have side effects."""
     return isinstance(e, Call) or (isinstance(e, Apply) and e.intrinsic.has_effect)
 
 
 def materialize(context: FunctionContext, value: Value, hint: str) -> Value:
-    """The value in variables that nothing else assigns."""
+    """Store a value in variables that nothing else assigns."""
     match value:
         case TupleValue():
             items = tuple(materialize(context, item, hint) for item in value.items)
@@ -152,7 +153,7 @@ def materialize(context: FunctionContext, value: Value, hint: str) -> Value:
 
 
 def materialize_view(context: FunctionContext, view: View, hint: str) -> View:
-    """A view whose numbers are computed now, not where it is read."""
+    """Evaluate the computed numbers of a view now."""
     parts = children(view)[1:]
     new = tuple(
         p if is_invariant(context, p) else assign_temporary(context, p, hint) for p in parts
@@ -163,7 +164,7 @@ def materialize_view(context: FunctionContext, view: View, hint: str) -> View:
 
 
 def is_invariant(context: FunctionContext, e: Expr) -> bool:
-    """Whether an expression is the same wherever it is read, and costs nothing."""
+    """Return whether an expression has the same value everywhere and is free to read."""
     match e:
         case Const() | Dim():
             return True
@@ -176,7 +177,7 @@ def is_invariant(context: FunctionContext, e: Expr) -> bool:
 
 
 def assign_temporary(context: FunctionContext, value: Expr, hint: str) -> Var:
-    """A fresh variable that holds a number from here on."""
+    """Store a number in a fresh variable."""
     var = Var(context.fresh(hint), scalar_type(value), value.span)
     context.emit(Assign(var, value, value.span))
     return var

@@ -1,4 +1,4 @@
-"""Source + Signature -> ir.Module: the walk over a function, repeated until its types settle."""
+"""Build the IR of a module: lower a function repeatedly until the types of its variables settle."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ from pycu2c.ir.walk import all_expressions
 
 Key: TypeAlias = tuple[Source, ArgumentTypes]
 
-# types settle in two or three walks; a chain of n loop-carried names takes n. After these many
-# they only grow, so that they settle whatever a walk makes of those that it is given
-_NARROWING_PASSES = 20
+# Types settle in two or three passes; a chain of n loop-carried names takes n. After this many
+# passes types only grow, which guarantees termination.
+_MAX_FREE_PASSES = 20
 
 
 class RecursionFound(Exception):
-    """Functions were found to call each other: whoever builds them begins anew, knowing it."""
+    """Device functions call each other, so the build restarts with their declared signatures."""
 
     def __init__(self, functions: tuple[Source, ...]) -> None:
         super().__init__(", ".join(source.name for source in functions))
@@ -55,7 +55,7 @@ class RecursionFound(Exception):
 
 @dataclass(frozen=True, slots=True)
 class BuiltModule:
-    """A module, and what the reference interpreter needs to follow its types."""
+    """A module, and the inferred types that the reference interpreter uses."""
 
     module: Module
     inferred_types: Mapping[Key, InferredTypes]
@@ -65,16 +65,21 @@ class BuiltModule:
 def build(
     source: Source, signature: Signature, cluster: tuple[int, ...] = (), checked: bool = False
 ) -> BuiltModule:
-    """Type a kernel and lower it to IR. Raises CompileError with every mistake in it."""
+    """Type a kernel and lower it to IR. Raises CompileError with all diagnostics."""
     builder, module = _built(source, signature.parameters, cluster, checked, is_kernel=True)
-    used = {None, *(device.name for device in module.devices)}  # the kernel has no name there
+    used = {
+        None,
+        *(device.name for device in module.devices),
+    }  # the kernel has no entry in ``names``
     types = {key: n for key, n in builder.inferred_types.items() if builder.names.get(key) in used}
     return BuiltModule(module, types, tuple(builder.warnings))
 
 
 def build_device(source: Source, types: ArgumentTypes) -> tuple[Module, ParameterType]:
-    """Type a device function and lower it, in the kernel's place of a module; and what it gives
-    for arguments of these types. Raises CompileError."""
+    """Type and lower a device function as the kernel of a module; also return its result type.
+
+    Raises CompileError.
+    """
     builder, module = _built(source, types, (), False, is_kernel=False)
     result = builder.results[source, types]
     assert result is not None, "it is built"
@@ -89,13 +94,13 @@ def _built(
     *,
     is_kernel: bool,
 ) -> tuple[_ModuleBuilder, Module]:
-    known: frozenset[Source] = frozenset()
+    recursive: frozenset[Source] = frozenset()
     while True:
-        builder = _ModuleBuilder(source.name, known, cluster, checked)
+        builder = _ModuleBuilder(source.name, recursive, cluster, checked)
         try:
             function = builder.function(source, types, is_kernel=is_kernel)
         except RecursionFound as found:
-            known |= frozenset(found.functions)
+            recursive |= frozenset(found.functions)
             continue
         devices = called_functions(function, tuple(builder.devices.values()))
         constants = _read_constants((function, *devices), builder.constants)
@@ -108,7 +113,7 @@ def _built(
 @dataclass(slots=True)
 class _ModuleBuilder:
     kernel: str
-    recursive: frozenset[Source]  # device functions that are known to call themselves
+    recursive: frozenset[Source]  # recursive device functions
     cluster: tuple[int, ...]
     checked: bool
     devices: dict[Key, Function] = field(default_factory=dict)
@@ -118,24 +123,24 @@ class _ModuleBuilder:
     constants: dict[object, ConstantArray] = field(default_factory=dict)
     warnings: list[Diagnostic] = field(default_factory=list)
     _active: list[Key] = field(default_factory=list)
-    # while a walk asks for types alone, and nothing that it makes is kept: what it has asked for
-    _asked: set[Key] | None = None
+    # the recursive functions whose result types are being inferred; None outside of inference
+    _inferring: set[Key] | None = None
 
     def function(self, source: Source, types: ArgumentTypes, *, is_kernel: bool) -> Function:
-        """Build one function: walk until the types of its variables are those found before."""
+        """Build one function: repeat passes until the types of its variables settle."""
         if source.external_code is not None and not source.external_code.has_python_body:
-            return self._declared(source, types)
+            return self._external_function(source, types)
         context, body = _iterate_to_fixpoint(self._frame(source, types, is_kernel), types)
         if context.problems:
             raise CompileError(_unique(context.problems))
-        for name, span in context.untyped_reads:  # and no walk has found one
+        for name, span in context.untyped_reads:  # no pass has found a type
             plain = name.split(".")[0]
             fail(
                 "name",
                 Label(span, f"`{plain}` is computed from itself, and has no first value"),
                 hint=f"give {plain} a value before the loop",
             )
-        return self._finished(source, context, body, types)
+        return self._finish(source, context, body, types)
 
     def _frame(self, source: Source, types: ArgumentTypes, is_kernel: bool) -> FunctionContext:
         parameters = parameters_of(source.tree.args)
@@ -156,7 +161,7 @@ class _ModuleBuilder:
         context.result = signature.result if signature else None
         return context
 
-    def _finished(
+    def _finish(
         self, source: Source, context: FunctionContext, body: Body, types: ArgumentTypes
     ) -> Function:
         kind = check_result_type(context, body)
@@ -184,8 +189,8 @@ class _ModuleBuilder:
 
     # ---- device functions ----
 
-    def _declared(self, source: Source, types: ArgumentTypes) -> Function:
-        """A function that is C of the user's, and nothing else."""
+    def _external_function(self, source: Source, types: ArgumentTypes) -> Function:
+        """Return a function that has only a C body."""
         signature = self.signature(source)
         function = inline_c.external_function(source, types, signature)
         assert signature is not None
@@ -193,33 +198,31 @@ class _ModuleBuilder:
         return function
 
     def signature(self, source: Source) -> Signature | None:
-        """What a call's arguments are converted to; annotations count where there is no way
-        round them."""
+        """Return the types to which arguments are converted; annotations count only if required."""
         is_signed = source.signature or source.external_code or source in self.recursive
         return declared_signatures.declared_signature(source) if is_signed else None
 
     def specialize(
         self, source: Source, types: ArgumentTypes, span: Span
     ) -> tuple[str, ParameterType]:
-        """A device function for the types of a call, built once for each: its name in the
-        module, and the type of what it returns."""
+        """Return the name and result type of a device function; build it once for each types."""
         key = (source, types)
         if key not in self.devices:
             if source in [active for active, _ in self._active]:
                 self._check_recursion(key, span)
-            elif self._asked is not None and source in self.recursive:
+            elif self._inferring is not None and source in self.recursive:
                 self.names.setdefault(key, self._free_name(source))
-                if key not in self._asked:
-                    self._ask(key)
+                if key not in self._inferring:
+                    self._infer_result(key)
             else:
                 self.devices[key] = self._built(key, span)
         result = self.results[key]
-        if result is None:  # of a function that is being built, and not known yet
+        if result is None:  # the function is being built
             raise UnknownType
         return self.names[key], result
 
     def _check_recursion(self, key: Key, span: Span) -> None:
-        """A function is called that is being built."""
+        """Handle a call of a function that is being built: restart, or check its signature."""
         active = [source for source, _ in self._active]
         cycle = self._active[active.index(key[0]) :]
         functions = tuple(source for source, _ in cycle)
@@ -233,7 +236,7 @@ class _ModuleBuilder:
         try:
             if source in self.recursive:
                 self.names.setdefault(key, self._free_name(source))
-                built = self._recursive(key)
+                built = self._build_recursive(key)
             else:
                 built = self.function(source, types, is_kernel=False)
                 self.names[key] = self._free_name(source)
@@ -244,43 +247,44 @@ class _ModuleBuilder:
         return replace(built, name=self.names[key])
 
     def _free_name(self, source: Source) -> str:
-        taken = {self.kernel, *self.names.values()}
-        return f"{source.name}.{len(self.names)}" if source.name in taken else source.name
+        used = {self.kernel, *self.names.values()}
+        return f"{source.name}.{len(self.names)}" if source.name in used else source.name
 
-    def _recursive(self, key: Key) -> Function:
-        """A function that calls itself: built with what it is taken to return, until that is
-        what it returns. So are those that it calls, and that call it."""
+    def _build_recursive(self, key: Key) -> Function:
+        """Build a recursive function until its assumed result type is its result type.
+
+        Recursive functions that it calls are rebuilt with it.
+        """
         source, types = key
-        self._ask(key)
+        self._infer_result(key)
         if self.results[key] is None:
             declared_signatures.report_no_result(source)
         while True:
-            taken, before = self.results[key], set(self.devices)
+            assumed, before = self.results[key], set(self.devices)
             built = self.function(source, types, is_kernel=False)
-            if self.results[key] == taken:
+            if self.results[key] == assumed:
                 return built
             for other in self.devices.keys() - before:
                 if other[0] in self.recursive:
                     del self.devices[other]
 
-    def _ask(self, key: Key) -> None:
-        """What a function that calls itself returns, as its signature says, or its returns that
-        are known so far; None if there is none."""
+    def _infer_result(self, key: Key) -> None:
+        """Set the result type of a recursive function: the declared one, or that of its returns."""
         source, types = key
         signature = self.signature(source)
         assert signature is not None
         self.results[key] = signature.result
         if signature.result is not None:
             return
-        outer = self._asked
-        self._asked = {key} if outer is None else outer | {key}
+        outer = self._inferring
+        self._inferring = {key} if outer is None else outer | {key}
         self._active.append(key)
         try:
             first, _ = _iterate_to_fixpoint(self._frame(source, types, is_kernel=False), types)
         finally:
             self._active.pop()
             if outer is None:
-                self._asked = None
+                self._inferring = None
         if first.problems:
             raise CompileError(_unique(first.problems))
         self.results[key] = joined_result(first)
@@ -288,18 +292,18 @@ class _ModuleBuilder:
 
 def _called(source: Source, types: ArgumentTypes) -> str:
     if source.name != source.python.__name__ or not types:
-        return "called here"  # one defined inside of another also takes what it reads from there
+        return "called here"  # a local function also has captured parameters
     return f"called here, with {', '.join(f'`{displayed_type(kind)}`' for kind in types)}"
 
 
 def _with_call(error: CompileError, call: Label) -> CompileError:
-    """The mistakes of a function with the call that led to them."""
+    """Add the call to the diagnostics of the called function."""
     found = error.diagnostics
     return CompileError(replace(d, labels=(*d.labels, call)) for d in found)
 
 
 def called_functions(kernel: Function, devices: tuple[Function, ...]) -> tuple[Function, ...]:
-    """The functions that a kernel comes to; walks with unsettled types have built others."""
+    """Return the functions reachable from a kernel; early passes may have built others."""
     needed = transitive_callees((*devices, kernel))[kernel.name]
     return tuple(f for f in devices if f.name in needed)
 
@@ -307,7 +311,7 @@ def called_functions(kernel: Function, devices: tuple[Function, ...]) -> tuple[F
 def _read_constants(
     functions: tuple[Function, ...], found: Mapping[object, ConstantArray]
 ) -> tuple[ConstantArray, ...]:
-    """Those of the constant arrays that a function mentions."""
+    """Return the constant arrays that the functions read."""
     read = {e.name for f in functions for e in all_expressions(f.body) if isinstance(e, Var)}
     return tuple(constant for constant in found.values() if constant.var.name in read)
 
@@ -315,32 +319,31 @@ def _read_constants(
 def _iterate_to_fixpoint(
     context: FunctionContext, types: ArgumentTypes
 ) -> tuple[FunctionContext, Body]:
-    """Walk until the types of variables are those found before, and each loop over a tuple is
-    written out."""
-    walks = 0
+    """Lower a function until types settle and all loops over tuples are unrolled."""
+    passes = 0
     while True:
         body = _lower_once(context, types)
         if context.unroller.pending:
-            context, walks = context.unrolled(), 0
+            context, passes = context.unrolled(), 0
             continue
-        if walks >= _NARROWING_PASSES:
+        if passes >= _MAX_FREE_PASSES:
             context.types = _join_types(context.previous_types, context.types)
         if context.types == context.previous_types and not context.arrays_changed:
             return context, body
-        context, walks = context.next_pass(), walks + 1
+        context, passes = context.next_pass(), passes + 1
 
 
 def _join_types(before: Mapping[str, Scalar], found: Mapping[str, Scalar]) -> dict[str, Scalar]:
-    """The types that a walk has found, none of them less than it was before."""
-    grown = dict(before)
+    """Join the types of two passes, so that no type narrows."""
+    result = dict(before)
     for name, kind in found.items():
         old = before.get(name, kind)
-        grown[name] = kind if old == kind else promote(old, kind)
-    return grown
+        result[name] = kind if old == kind else promote(old, kind)
+    return result
 
 
 def _lower_once(context: FunctionContext, types: ArgumentTypes) -> Body:
-    """One walk over a function: parameters, then statements."""
+    """Run one pass over a function: parameters, then statements."""
     source = context.source
     for node, given in zip(parameters_of(source.tree.args), types):
         name, span = context.ranges.names[id(node)], source.span(node)
@@ -360,8 +363,7 @@ def _lower_once(context: FunctionContext, types: ArgumentTypes) -> Body:
 
 
 def _unique(problems: list[Diagnostic]) -> list[Diagnostic]:
-    """The same mistake found twice (in a body that is walked for a loop, in a function that is
-    called again) is shown once."""
+    """Remove repeated diagnostics of loop bodies and of functions that are called twice."""
     first: dict[tuple[str, Label], Diagnostic] = {}
     for found in problems:
         first.setdefault((found.code, found.labels[0]), found)
@@ -371,8 +373,7 @@ def _unique(problems: list[Diagnostic]) -> list[Diagnostic]:
 def _parameters(
     context: FunctionContext, types: ArgumentTypes
 ) -> tuple[tuple[Parameter, ...], Body]:
-    """A parameter for each number and array, and conversions of those whose variable has
-    another type than comes in."""
+    """Return a parameter for each scalar and array, and conversions to the variables' types."""
     parameters: list[Parameter] = []
     converted: list[Stmt] = []
     for node, given in zip(parameters_of(context.source.tree.args), types):
@@ -381,9 +382,9 @@ def _parameters(
         def leaf(name: str, kind: Scalar | Array, span: Span = span) -> Expr:
             own = context.types.get(name, kind)
             if isinstance(kind, Scalar) and isinstance(own, Scalar) and own != kind:
-                arriving = Var(f"{name}.given", kind, span)
-                converted.append(Assign(Var(name, own, span), cast(arriving, own), span))
-                name = arriving.name
+                passed = Var(f"{name}.given", kind, span)
+                converted.append(Assign(Var(name, own, span), cast(passed, own), span))
+                name = passed.name
             parameters.append(Parameter(name, kind, len(parameters)))
             return Var(name, kind, span)
 
@@ -392,11 +393,11 @@ def _parameters(
 
 
 def _maybe_undefined(context: FunctionContext) -> list[Diagnostic]:
-    """A read that only some paths have assigned: it compiles, and reads 0."""
+    """Warn of reads that some paths have not assigned; they read 0."""
     found = []
     for node, assignments in context.ranges.maybe_undefined:
-        places = tuple(Label(context.span(a), "assigned here, on some paths") for a in assignments)
+        labels = tuple(Label(context.span(a), "assigned here, on some paths") for a in assignments)
         read = Label(context.span(node), f"`{node.id}` may have no value here, and would read 0")
         hint = f"assign {node.id} before the branch or loop"
-        found.append(Diagnostic("maybe-undefined", (read, *places), hint, severity="warning"))
+        found.append(Diagnostic("maybe-undefined", (read, *labels), hint, severity="warning"))
     return _unique(found)

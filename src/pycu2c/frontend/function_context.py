@@ -1,4 +1,4 @@
-"""What is known of the function being built: names, types so far, what went wrong."""
+"""The state of one pass over a function: names, types, emitted statements and diagnostics."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pycu2c.ops.intrinsics.threads import coalesced_groups
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StaticObject:
-    """A Python object known when the kernel is compiled: a function, a dtype, a module."""
+    """A Python object that is a compile-time constant: a function, a dtype, a module."""
 
     value: object
     span: Span
@@ -28,8 +28,7 @@ class StaticObject:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TupleValue:
-    """A tuple; it exists only while compiling, its items are values of their own. ``names``
-    are those of a named tuple's fields."""
+    """A tuple of values, at compile time only; ``names`` are the fields of a named tuple."""
 
     items: tuple[Value, ...]
     span: Span
@@ -38,8 +37,11 @@ class TupleValue:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LocalFunction:
-    """A function defined inside of another. ``source`` takes what it reads from there,
-    ``captured``, as parameters after its own, ``arguments``."""
+    """A function defined inside another one.
+
+    ``source`` receives the variables that it reads there, ``captured``, as parameters after its
+    own, ``arguments``.
+    """
 
     source: Source
     arguments: ast.arguments
@@ -47,15 +49,16 @@ class LocalFunction:
 
     @property
     def __name__(self) -> str:
-        """What errors call it."""
+        """Return the name that errors show."""
         return "lambda" if self.source.name == LAMBDA_NAME else self.source.name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Closure:
-    """A local function as a value: with its parameters' defaults, and the variables that it
-    reads as they are now. In the function that defines it these are read where it is used, and
-    what its name stands for ``is_open``."""
+    """A local function as a value: with its default arguments and its captured variables.
+
+    While ``is_open``, in the enclosing function, the variables are read at each use.
+    """
 
     function: LocalFunction
     defaults: TupleValue
@@ -65,13 +68,13 @@ class Closure:
 
     @property
     def operands(self) -> TupleValue:
-        """The values that go where the function goes."""
+        """Return the values of which the closure consists."""
         return TupleValue((self.defaults, self.variables), self.span)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ArraySelect:
-    """One of several arrays, of one dtype and rank: ``selector`` is its number in ``arrays``."""
+    """One of ``arrays``, which have one dtype and rank; ``selector`` is its index."""
 
     selector: Expr
     arrays: tuple[Var | View, ...]
@@ -85,91 +88,91 @@ class ArraySelect:
 
     @property
     def operands(self) -> TupleValue:
-        """The values that go where the array goes."""
+        """Return the values of which the selection consists."""
         return TupleValue((self.selector, *self.arrays), self.span)
 
 
 Value: TypeAlias = Expr | StaticObject | TupleValue | Closure | ArraySelect
 ArgumentTypes: TypeAlias = tuple[ParameterType, ...]
 
-# an array and how a view lies in it, apart from numbers that are computed
+# identifies an array and a view's layout in it, without computed numbers
 ViewLayout: TypeAlias = tuple[object, ...]
 
 
 class DeviceFunctions(Protocol):
-    """The device functions of a module, built as they are called. ``cluster``: how many blocks the
-    kernel's clusters have along x, y and z; empty if it has none. ``checked``: whether the launch
-    raises what the kernel does."""
+    """The device functions of a module, which are built on demand.
+
+    ``cluster``: the number of blocks of a cluster along x, y and z; empty without clusters.
+    ``checked``: whether the launch raises the exceptions of the kernel.
+    """
 
     cluster: tuple[int, ...]
     checked: bool
 
     def signature(self, source: Source) -> Signature | None:
-        """The types to which a call's arguments are brought; None if it takes any."""
+        """Return the types to which the arguments of calls are converted; None if it is generic."""
 
     def specialize(
         self, source: Source, types: ArgumentTypes, span: Span
     ) -> tuple[str, ParameterType]:
-        """The name of a function for the types of a call, and the type of what it returns."""
+        """Return the name and the result type of a function for the argument types of a call."""
 
 
 Evaluate: TypeAlias = "Callable[[FunctionContext, ast.expr], Value]"
 
 
 class UnknownType(Exception):
-    """An expression depends on one that was already reported, or whose type is not yet known."""
+    """The type of an expression is not known yet, or an error in it was reported."""
 
 
 @dataclass(slots=True)
 class FunctionContext:
-    """One walk over one function. ``previous_types`` holds the types that the walk before found."""
+    """The state of one pass over one function; ``previous_types`` are those of the pass before."""
 
     source: Source
     ranges: LiveRanges
     previous_types: dict[str, Scalar]
     devices: DeviceFunctions
-    evaluate: Evaluate  # expressions contain each other; this ties the knot
+    evaluate: Evaluate  # breaks the import cycle between kinds of expressions
     is_kernel: bool
     types: dict[str, Scalar] = field(default_factory=dict)
-    origins: dict[str, Span] = field(default_factory=dict)  # where a variable got its type
+    origins: dict[str, Span] = field(default_factory=dict)  # the span that gave a variable its type
     bound: dict[str, Value] = field(default_factory=dict)  # arrays, tuples, functions
-    comprehension_scopes: list[dict[str, Value]] = field(default_factory=list)  # of comprehensions
-    result: ParameterType | None = None  # that a signature says
+    comprehension_scopes: list[dict[str, Value]] = field(
+        default_factory=list
+    )  # the targets of each
+    result: ParameterType | None = None  # the declared one
     results: list[tuple[ParameterType, Span]] = field(default_factory=list)
     problems: list[Diagnostic] = field(default_factory=list)
     blocks: list[list[Stmt]] = field(default_factory=lambda: [[]])
     store_types: dict[int, str] = field(default_factory=dict)  # id(ast.Name) -> variable
-    nodes_without_variable: list[int] = field(
-        default_factory=list
-    )  # id(ast.Name) of those without a variable
-    join_types: dict[int, Scalar] = field(default_factory=dict)  # id(ast.IfExp) -> its type
-    mixed_joins: list[int] = field(default_factory=list)  # of those that have several
-    returns: list[int] = field(default_factory=list)  # id(ast.Return) of those with a value
-    # local functions by their nodes, the same in every walk
+    nodes_without_variable: list[int] = field(default_factory=list)  # id(ast.Name)
+    join_types: dict[int, Scalar] = field(default_factory=dict)  # id(ast.IfExp) -> type
+    mixed_joins: list[int] = field(default_factory=list)  # those with more than one type
+    returns: list[int] = field(default_factory=list)  # id(ast.Return), with a value
+    # local functions by the id of their nodes, shared by all passes
     local_functions: dict[int, LocalFunction] = field(default_factory=dict)
-    # by the id of numpy's array, or by what a tuple holds
+    # by the id of a NumPy array, or by the content of a tuple
     constants: dict[object, ConstantArray] = field(default_factory=dict)
     constant_variables: dict[str, Const] = field(
         default_factory=dict
-    )  # variables that only have one number
-    declared: dict[str, Scalar] = field(default_factory=dict)  # by an annotation, in any walk
+    )  # variables with one constant value
+    declared: dict[str, Scalar] = field(default_factory=dict)  # by annotations, in all passes
     unroller: LoopUnroller = field(
         default_factory=LoopUnroller
-    )  # of the bodies of loops written out
-    thread_exits: list[Return] = field(default_factory=list)  # in a function: those of raises
-    # the arrays that a name may stand for, found in any walk, and whether this one found more
+    )  # copies the bodies of unrolled loops
+    thread_exits: list[Return] = field(default_factory=list)  # in a device function
+    # the arrays that a name may refer to, in all passes; whether this pass found more
     arrays: dict[str, dict[ViewLayout, Var | View]] = field(default_factory=dict)
     arrays_changed: bool = False
-    untyped_reads: list[tuple[str, Span]] = field(
-        default_factory=list
-    )  # reads that have no type yet
-    conflicting: set[str] = field(default_factory=set)  # variables that an error was found for
-    # an expression, and the variable that it is assigned to: an array made there gets its name
+    untyped_reads: list[tuple[str, Span]] = field(default_factory=list)  # reads without a type yet
+    conflicting: set[str] = field(default_factory=set)  # variables with a reported error
+    # an expression and the variable that it is assigned to, which names an array created there
     target: tuple[ast.expr, str] | None = None
-    temporaries: set[str] = field(default_factory=set)  # variables with one assignment each
+    temporaries: set[str] = field(default_factory=set)  # variables with one assignment
 
     def next_pass(self) -> FunctionContext:
-        """For the next walk, which knows the types that this one has found."""
+        """Return the context of the next pass, which starts with the types of this one."""
         return FunctionContext(
             self.source,
             self.ranges,
@@ -186,7 +189,7 @@ class FunctionContext:
         )
 
     def unrolled(self) -> FunctionContext:
-        """For the walk after loops were found that are to be written out."""
+        """Return the context of the first pass after loops were unrolled."""
         tree = self.unroller.unroll(self.source.tree)
         return FunctionContext(
             replace(self.source, tree=tree),
@@ -205,24 +208,25 @@ class FunctionContext:
         return self.source.span(node)
 
     def value(self, node: ast.expr) -> Value:
-        """What an expression is: a number's IR, or something known while compiling."""
+        """Return the value of an expression: IR of a number, or a compile-time object."""
         return self.evaluate(self, node)
 
     def number(self, node: ast.expr) -> Expr:
-        """An expression that must be a number."""
+        """Return the IR of an expression that must be a number."""
         return require_number(self.value(node))
 
     def record_store(self, node: ast.AST, name: str) -> None:
-        """Note what an ``ast.Name``, or a name in a pattern, has set: a number's variable, or
-        something that has none."""
+        """Record which scalar variable an ``ast.Name`` or a name in a pattern assigns."""
         if name in self.types:
             self.store_types[id(node)] = name
         else:
             self.nodes_without_variable.append(id(node))
 
     def record_join(self, node: ast.AST, kind: Scalar) -> None:
-        """Note the type of an ``ast.IfExp`` or ``ast.BoolOp``, or of an item of a tuple; a
-        comprehension may come to it for several items."""
+        """Record the common type of an ``ast.IfExp``, an ``ast.BoolOp`` or a tuple item.
+
+        A comprehension evaluates the node for each item, so types can differ.
+        """
         if self.join_types.setdefault(id(node), kind) != kind:
             self.mixed_joins.append(id(node))
 
@@ -234,7 +238,7 @@ class FunctionContext:
 
     @contextmanager
     def block(self) -> Iterator[list[Stmt]]:
-        """Statements emitted inside go to a block of their own."""
+        """Collect the statements emitted inside the ``with`` in a block of their own."""
         self.blocks.append([])
         try:
             yield self.blocks[-1]
@@ -243,12 +247,12 @@ class FunctionContext:
 
     @property
     def is_unconditional(self) -> bool:
-        """Whether every path of the function comes here, once: in no branch and no loop."""
+        """Return whether the current point is outside all branches and loops."""
         return len(self.blocks) == 2
 
     @contextmanager
     def collecting_errors(self) -> Iterator[None]:
-        """A mistake inside is noted, and the walk goes on after it."""
+        """Collect the diagnostics raised inside the ``with`` and continue after it."""
         try:
             yield
         except CompileError as error:
@@ -257,26 +261,26 @@ class FunctionContext:
             pass
 
     def fresh(self, hint: str) -> str:
-        """A variable name that no Python name can be."""
+        """Return a new variable name that is no Python identifier."""
         name = f"{hint}.t{len(self.temporaries) + 1}"
         self.temporaries.add(name)
         for known in [n for n in self.arrays if n == name or n.startswith(f"{name}.")]:
-            del self.arrays[known]  # of another temporary of the walk before
+            del self.arrays[known]  # of a temporary of the previous pass
         return name
 
     def constant_name(self, name: str) -> str:
-        """A name for another constant array that the program calls ``name``."""
+        """Return an unused name for a constant array that the program calls ``name``."""
         number = sum(c.var.name.split(".")[0] == name for c in self.constants.values())
         return f"{name}.const{number}" if number else f"{name}.const"
 
     def name_for(self, node: ast.expr, otherwise: str) -> str:
-        """The variable that ``node`` is assigned to, if it is one."""
+        """Return the variable that ``node`` is assigned to, or a fresh name."""
         if self.target is not None and self.target[0] is node:
             return self.target[1]
         return self.fresh(otherwise)
 
     def assigned(self, name: str, value_type: Scalar, span: Span) -> Scalar:
-        """Note a type that reaches a variable; give the type that the variable has."""
+        """Join a type into a variable's type; return the variable's type in this pass."""
         known = self.types.get(name)
         if name in self.declared:
             self.types[name] = self.declared[name]
@@ -288,7 +292,7 @@ class FunctionContext:
         return self.previous_types.get(name, self.types[name])
 
     def variable(self, name: str, span: Span) -> Var:
-        """A read of a number's variable."""
+        """Return a read of a scalar variable."""
         known = self.previous_types.get(name) or self.types.get(name)
         if known is None:
             self.untyped_reads.append((name, span))
@@ -297,12 +301,12 @@ class FunctionContext:
 
 
 def is_temporary_name(name: str) -> bool:
-    """Whether a variable is the compiler's own, from ``FunctionContext.fresh``."""
+    """Return whether a variable was created by ``FunctionContext.fresh``."""
     return ".t" in name
 
 
 def describe(value: Value) -> str:
-    """A value as errors name it."""
+    """Return the description of a value in errors."""
     match value:
         case StaticObject():
             return replacements.describe_object(value.value)
@@ -321,19 +325,19 @@ def is_number(value: Value) -> TypeGuard[Expr]:
 
 
 def is_array(value: Value) -> TypeGuard[Var | View]:
-    """Whether a value is an array that is known."""
+    """Return whether a value is one known array."""
     return isinstance(value, (Var, View)) and isinstance(value.type, Array)
 
 
 def is_vector(value: Value) -> bool:
-    """Whether a value is a vector, not a number, a tuple or an array."""
+    """Return whether a value is a vector."""
     if isinstance(value, (StaticObject, TupleValue, Closure)) or not isinstance(value.type, Scalar):
         return False
     return value.type.dtype.is_vector
 
 
 def vector_variable(context: FunctionContext, target: ast.Subscript | ast.Attribute) -> Var | None:
-    """The variable ``v`` of a target ``v.x``, if it is a vector."""
+    """Return the vector variable ``v`` of a target ``v.x``, or None."""
     owner = target.value
     if not isinstance(owner, ast.Name) or id(owner) not in context.ranges.names:
         return None
@@ -345,7 +349,7 @@ _READING = {"texture": "tex{}D(t, …)", "surface": "surf{}Dread(s, …)"}
 
 
 def require_number(value: Value, what: str = "this") -> Expr:
-    """The value as an expression that is a number, or an error that says what it is."""
+    """Return the value as an expression of a number, or report an error."""
     e = require_value(value, what)
     assert isinstance(e.type, Scalar)
     handle = e.type.dtype.handle
@@ -366,7 +370,7 @@ def require_number(value: Value, what: str = "this") -> Expr:
 
 
 def require_value(value: Value, what: str = "this") -> Expr:
-    """The value as an expression that a variable holds: a number or a vector."""
+    """Return the value as an expression that a variable can hold: a number or vector."""
     if isinstance(value, (StaticObject, Closure)):
         hint = (
             replacements.instead_of_object(value.value)
@@ -402,7 +406,7 @@ def require_value(value: Value, what: str = "this") -> Expr:
 
 
 def _one_element(value: Expr | ArraySelect) -> str:
-    """``a[i]``, with an index for each axis of the array that it is, or is a part of."""
+    """Return ``a[i]`` with an index for each axis of the array."""
     whole = value.array if isinstance(value, View) else value
     name = whole.name if isinstance(whole, Var) else "a"
     axes = whole.type.ndim if isinstance(whole.type, Array) else 1
@@ -412,7 +416,7 @@ def _one_element(value: Expr | ArraySelect) -> str:
 
 
 def report_no_value(span: Span) -> NoReturn:
-    """A call stands for a value, and gives none."""
+    """Report that a call without a result is used as a value."""
     fail(
         "type-needed",
         Label(span, "this call returns nothing"),

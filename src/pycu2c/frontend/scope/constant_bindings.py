@@ -1,6 +1,7 @@
-"""Names that one round of a loop, or one case, gives a value: a constant stays one.
+"""Names that an iteration or a case assigns; constants stay constants.
 
-So ``for k in (0, 1): t[k]`` has literal indices, and ``if k == 1`` is decided while compiling.
+So in ``for k in (0, 1): t[k]`` the index is a literal, and ``if k == 1`` is decided at compile
+time.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pycu2c.ir.nodes import Const
 
 
 def assign_constants(context: FunctionContext, target: ast.expr, value: Value) -> None:
-    """``target = value``, where assigning to one name does not change another's value."""
+    """Assign a value to a target whose parts are independent of each other."""
     if isinstance(target, ast.Name):
         assign_name(context, target, value)
         return
@@ -29,7 +30,7 @@ def assign_constants(context: FunctionContext, target: ast.expr, value: Value) -
 
 
 def matching_pairs(target: ast.expr, value: Value) -> list[tuple[ast.expr, Value]] | None:
-    """Targets and their items, where they are as many."""
+    """Return pairs of targets and items if their numbers match, else None."""
     if not isinstance(target, (ast.Tuple, ast.List)) or not isinstance(value, TupleValue):
         return None
     starred = any(isinstance(t, ast.Starred) for t in target.elts)
@@ -41,7 +42,7 @@ def matching_pairs(target: ast.expr, value: Value) -> list[tuple[ast.expr, Value
 def assign_name(
     context: FunctionContext, node: ast.Name | ast.MatchAs | ast.MatchStar, value: Value
 ) -> None:
-    """Give a name its value."""
+    """Assign a value to a name; bind it if the name has one assignment and a constant value."""
     name, span = context.ranges.names.get(id(node)), context.span(node)
     if name is None:
         raise UnknownType
@@ -56,7 +57,7 @@ def assign_name(
 
 
 def _with_constants(context: FunctionContext, name: str, value: Value, span: Span) -> Value | None:
-    """The value with its constants in place and variables for the rest; None if it has none."""
+    """Return the value with its constants, the rest in variables; None if it has no constants."""
     if isinstance(value, Const):
         return value
     if not isinstance(value, TupleValue) or not any(_has_constant(item) for item in value.items):

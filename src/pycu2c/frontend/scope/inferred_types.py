@@ -1,5 +1,7 @@
-"""What the reference interpreter follows of the types that were found: by the ``id`` of syntax
-nodes, for each function and each combination of argument types."""
+"""Inferred types that the reference interpreter follows, by the ``id`` of syntax nodes.
+
+There is one record for each function and each combination of argument types.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +16,13 @@ from pycu2c.frontend.scope.bindings import parameters
 
 @dataclass(frozen=True, slots=True)
 class InferredTypes:
-    """``names``: of the variable that an ``ast.Name`` or ``ast.arg`` assigns. ``joins``: of an
-    ``ast.IfExp``, ``ast.BoolOp``, ``ast.Return`` or ``ast.Subscript``. ``mixed`` are the nodes with
-    several types, for the items of a comprehension. ``tree``: with loops over tuples written out,
-    each round with nodes of its own."""
+    """The types of syntax nodes in one function.
+
+    ``names``: of the variable that an ``ast.Name`` or ``ast.arg`` assigns. ``joins``: of an
+    ``ast.IfExp``, ``ast.BoolOp``, ``ast.Return`` or ``ast.Subscript``. ``mixed``: nodes with more
+    than one type, for the items of a comprehension. ``tree``: with unrolled loops over tuples, each
+    iteration with nodes of its own.
+    """
 
     tree: ast.FunctionDef
     names: Mapping[int, Scalar] = field(default_factory=dict)
@@ -26,7 +31,7 @@ class InferredTypes:
 
 
 def inferred_types(context: FunctionContext, result: ParameterType) -> InferredTypes:
-    """The types of a function that has settled."""
+    """Return the types of a function after its last pass."""
     stores = {key: context.types[name] for key, name in context.store_types.items()}
     for node in parameters(context.source.tree.args):
         name = context.ranges.names[id(node)]
@@ -40,16 +45,16 @@ def inferred_types(context: FunctionContext, result: ParameterType) -> InferredT
 
 
 def merge_types(found: Iterable[InferredTypes]) -> InferredTypes:
-    """What holds of a node in all functions."""
-    every = list(found)
-    names, names_mixed = _agreed(pair for types in every for pair in types.names.items())
-    joins, joins_mixed = _agreed(pair for types in every for pair in types.joins.items())
-    mixed = {key for types in every for key in types.mixed}
-    return _without(every[0].tree, names, joins, mixed | names_mixed | joins_mixed)
+    """Merge the types of all functions; nodes with different types become mixed."""
+    all_types = list(found)
+    names, names_mixed = _agreed(pair for ttypes in all_types for pair in types.names.items())
+    joins, joins_mixed = _agreed(pair for ttypes in all_types for pair in types.joins.items())
+    mixed = {key for ttypes in all_types for key in types.mixed}
+    return _without(all_types[0].tree, names, joins, mixed | names_mixed | joins_mixed)
 
 
 def merge_enclosing(own: InferredTypes, everywhere: InferredTypes) -> InferredTypes:
-    """What holds in one function, and in those that are defined inside of it."""
+    """Return the types of one function and of the functions defined inside it."""
     names, joins = {**everywhere.names, **own.names}, {**everywhere.joins, **own.joins}
     return _without(own.tree, names, joins, set(own.mixed))
 

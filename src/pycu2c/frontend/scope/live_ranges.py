@@ -1,6 +1,7 @@
-"""Splits the local variables of a function into live ranges. Reads syntax only; knows no types.
+"""Split the local variables of a function into live ranges (webs).
 
-All the assignments that reach one read are one variable ("web"); union-find joins them.
+All assignments that reach one read are one variable; a union-find structure merges them. Reference:
+Muchnick, Advanced Compiler Design, section 16.3 (webs).
 """
 
 from __future__ import annotations
@@ -16,15 +17,17 @@ from pycu2c.frontend.scope.reaching_state import Definition
 
 @dataclass(frozen=True, slots=True)
 class LiveRanges:
-    """``names`` maps the id of each binding or reading node (``ast.Name``, ``ast.arg``) to the
-    name of its variable, unique in the function: the first in the text is ``x``, then ``x.1``.
+    """The variables of a function.
 
-    ``maybe_undefined`` are reads that some paths have not assigned, with the assignments that
-    the other paths make; ``undefined`` are reads that no path has assigned. Reads that cannot
-    run are in neither. A read that no binding reaches has no name. ``locals`` are the Python
-    names that are local, parameters included. ``single_assignment`` are the variables that one binding
-    assigns, ``invariant`` those of them that are assigned outside of loops, and have their Python
-    name for themselves: live ranges of one name may become one variable again.
+    ``names`` maps the id of each binding or reading node (``ast.Name``, ``ast.arg``) to its
+    variable, which is unique in the function: the first web is ``x``, then ``x.1``. A read without
+    a reaching definition has no name.
+
+    ``maybe_undefined`` are reads that some paths leave unassigned, with the other paths'
+    assignments; ``undefined`` are reads that no path assigns. Unreachable reads are in neither.
+    ``locals`` are the local Python names with the parameters. ``single_assignment`` are variables
+    with one binding. ``invariant`` are those of them that are bound outside loops and share their
+    Python name with no other variable (such variables may be merged again).
     """
 
     names: dict[int, str]
@@ -36,11 +39,11 @@ class LiveRanges:
 
 
 def live_ranges(function: ast.FunctionDef) -> LiveRanges:
-    """Walk ``function`` and name its variables."""
+    """Analyze ``function`` and name its variables."""
     flow = reaching_definitions(function)
     reads = sorted(flow.reads.items(), key=lambda item: _position(item[0]))
     names = _webs(flow).names()
-    single_assignment = _once(flow, names)
+    single_assignment = _single_assignment(flow, names)
     doubtful = {node: _assignments(seen) for node, seen in reads if not all(map(_assigns, seen))}
     return LiveRanges(
         names=names,
@@ -52,7 +55,7 @@ def live_ranges(function: ast.FunctionDef) -> LiveRanges:
     )
 
 
-def _once(flow: ReachingDefinitions, names: dict[int, str]) -> frozenset[str]:
+def _single_assignment(flow: ReachingDefinitions, names: dict[int, str]) -> frozenset[str]:
     counts = Counter(names[id(node)] for node in _bindings(flow) if id(node) in names)
     return frozenset(name for name, count in counts.items() if count == 1)
 
@@ -108,7 +111,7 @@ def _webs(flow: ReachingDefinitions) -> _Webs:
 
 @dataclass(slots=True)
 class _Webs:
-    """Union-find over the nodes that bind or read a local."""
+    """A union-find structure over the nodes that bind or read a local."""
 
     parent: dict[ast.AST, ast.AST] = field(default_factory=dict)
     name_of: dict[ast.AST, str] = field(default_factory=dict)
@@ -127,7 +130,7 @@ class _Webs:
         self.parent[self.find(one)] = self.find(other)
 
     def names(self) -> dict[int, str]:
-        """Webs of one Python name are numbered in the order of the text."""
+        """Number the webs of each Python name in source order."""
         counts: dict[str, int] = {}
         chosen: dict[ast.AST, str] = {}
         for node in sorted(self.name_of, key=_position):

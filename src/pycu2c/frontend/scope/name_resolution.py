@@ -1,4 +1,4 @@
-"""What a name means: a local, or the Python object it is bound to when the kernel is compiled."""
+"""Resolve names: locals, and the Python objects that globals are bound to at compile time."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from pycu2c.ops.names.numba_names import CURES, numba_name
 
 
 def resolve(context: FunctionContext, node: ast.Name) -> Value:
-    """The value of a name in a kernel."""
+    """Return the value of a name."""
     for overlay in reversed(context.comprehension_scopes):
         if node.id in overlay:
             return with_span(overlay[node.id], context.span(node))
@@ -63,13 +63,13 @@ def _local(context: FunctionContext, node: ast.Name) -> Value:
     if any(node is missing for missing in context.ranges.undefined):
         raise CompileError([unassigned_read(context.source, node)])
     name = context.ranges.names.get(id(node))
-    if name is None:  # in code that cannot be reached
+    if name is None:  # in unreachable code
         raise UnknownType
     return close_over_current(context, read_variable(context, name, context.span(node)))
 
 
 def close_over_current(context: FunctionContext, value: Value) -> Value:
-    """What a name stands for, with local functions that read their variables now."""
+    """Return a value in which open closures capture the current variables."""
     match value:
         case Closure(is_open=True):
             return bind_captures(context, value, value.span)
@@ -81,7 +81,7 @@ def close_over_current(context: FunctionContext, value: Value) -> Value:
 
 
 def bind_captures(context: FunctionContext, closure: Closure, span: Span) -> Closure:
-    """A local function where it is used: with what it reads as that is now."""
+    """Return a local function with the current values of its captured variables."""
     values: list[Value] = []
     for name in closure.function.captured:
         own = context.bound.get(context.ranges.names.get(id(name), ""))
@@ -96,12 +96,12 @@ def bind_captures(context: FunctionContext, closure: Closure, span: Span) -> Clo
 
 
 def _visible(context: FunctionContext) -> list[str]:
-    """The user's own names: they go before Python's."""
+    """Return the user's own names, which have precedence in suggestions."""
     return [*context.ranges.locals, *context.source.python.__globals__]
 
 
 def value_of_object(context: FunctionContext, found: object, name: str, span: Span) -> Value:
-    """A Python object as a value of the kernel; an array becomes one of the kernel's own."""
+    """Return a Python object as a value; a NumPy array becomes a constant array."""
     if not isinstance(found, np.ndarray):
         return static_value(found, span)
     if id(found) not in context.constants:
@@ -113,7 +113,7 @@ _MOST_CONSTANT_BYTES = 64 * 1024
 
 
 def check_constant_bytes(size: int, span: Span) -> None:
-    """Refuse an array for which constant memory has no room."""
+    """Reject an array that exceeds the size of constant memory."""
     if size > _MOST_CONSTANT_BYTES:
         fail(
             "global-value",
@@ -123,7 +123,7 @@ def check_constant_bytes(size: int, span: Span) -> None:
 
 
 def constant_array(found: np.ndarray[Any, Any], name: str, span: Span) -> ConstantArray:
-    """A global array as constant memory, its numbers read now."""
+    """Return a global array as constant memory with its current values."""
     row = dtypes.from_numpy(found.dtype)
     if (
         row is None
@@ -148,7 +148,7 @@ def constant_array(found: np.ndarray[Any, Any], name: str, span: Span) -> Consta
 
 
 def static_value(found: object, span: Span) -> Value:
-    """A Python object as a value of the kernel; numbers become constants."""
+    """Return a Python object as a value; numbers become constants."""
     found = numba_name(found) or found
     row = bound_to(found)
     if row is not None and row.is_attribute:
@@ -184,9 +184,9 @@ def _constant(found: Any, span: Span) -> Value:
 def attribute(
     context: FunctionContext, owner: StaticObject, name: str, node: ast.Attribute
 ) -> Value:
-    """``module.name``, ``cuda.threadIdx.x``: the attribute of an object known at compile time."""
+    """Return the attribute of a compile-time object: ``module.name``, ``cuda.threadIdx.x``."""
     value = owner.value
-    if isinstance(value, Scalar) and not hasattr(value, name):  # what numpy's dtypes have
+    if isinstance(value, Scalar) and not hasattr(value, name):  # attributes of NumPy's dtypes
         value = value.dtype.numpy
     try:
         found = getattr(value, name)
@@ -199,7 +199,7 @@ def attribute(
             Label(context.span(node), f"`{shown}` has no `{name}`"),
             hint=hint or did_you_mean(name, known, _listed(shown, known), f"{shown}."),
         )
-    except Exception as error:  # whatever a property of the user's does
+    except Exception as error:  # from a user's property
         fail(
             "global-value",
             Label(context.span(node), f"reading this raises {type(error).__name__}: {error}"),

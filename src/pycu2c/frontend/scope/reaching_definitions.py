@@ -1,7 +1,6 @@
-"""Which assignments may have set a local last, at each point of a function's syntax tree.
+"""Reaching definitions: which assignments may have set a local last, at each point of a function.
 
-A forward walk that carries, for each local, the nodes that may have bound it last. Loops are
-walked until nothing more reaches their head. Knows no types, and no names of variables.
+A forward data-flow analysis over the syntax tree; loops are iterated to a fixpoint.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ from pycu2c.frontend.statements.unroll import UnrolledLoop
 
 
 def reaching_definitions(function: ast.FunctionDef) -> ReachingDefinitions:
-    """Walk a function; ``reads``, ``dead_reads``, ``later`` and ``unsplit`` tell what was found.
+    """Analyze a function; the results are ``reads``, ``dead_reads``, ``deferred_reads`` and ``unsplit``.
 
-    ``range`` is taken to be Python's: a ``for`` over a constant range that is not empty runs.
+    A ``for`` over a constant non-empty ``range`` is assumed to run.
     """
     flow = ReachingDefinitions(bindings(function))
     for parameter in parameters(function.args):
@@ -27,7 +26,7 @@ def reaching_definitions(function: ast.FunctionDef) -> ReachingDefinitions:
 
 
 class ReachingDefinitions(ExpressionDefinitions):
-    """``reach`` is what reaches the point where the walk stands."""
+    """The analysis of statements; ``reach`` is the state at the current point."""
 
     def block(self, body: list[ast.stmt]) -> None:
         for statement in body:
@@ -65,7 +64,7 @@ class ReachingDefinitions(ExpressionDefinitions):
             case ast.Return() | ast.Raise():
                 self.children(node)
                 self.reach = self.reach.dead()
-            case ast.Assert(test=test, msg=message):  # may not be evaluated at all
+            case ast.Assert(test=test, msg=message):  # may not be evaluated
                 before = self.reach
                 self.expression(test)
                 after = self.reach
@@ -92,7 +91,7 @@ class ReachingDefinitions(ExpressionDefinitions):
                 self.children(node)
 
     def augmented(self, node: ast.AugAssign) -> None:
-        """Reads, then writes, the same variable: C writes ``x += ...`` too."""
+        """Handle ``x += …``, which reads and then writes one variable."""
         if isinstance(node.target, ast.Name):
             self.read(node.target)
             self.expression(node.value)
@@ -101,7 +100,7 @@ class ReachingDefinitions(ExpressionDefinitions):
             self.children(node)
 
     def annotated(self, node: ast.AnnAssign) -> None:
-        """``x: T`` declares: whatever binds ``x`` is that one variable."""
+        """Handle ``x: T``: all bindings of a declared ``x`` are one variable."""
         if node.value is not None:
             self.expression(node.value)
             self.expression(node.target)
@@ -133,7 +132,7 @@ class ReachingDefinitions(ExpressionDefinitions):
         self.leave_loop(node, head, next_pass if runs else head, breaks)
 
     def unrolled_loop(self, node: UnrolledLoop) -> None:
-        """A loop written out: one round after the other."""
+        """Handle an unrolled loop: its iterations follow each other."""
         self.expression(node.iter)
         left: list[ReachingState] = []
         for written in node.iterations:
@@ -152,7 +151,7 @@ class ReachingDefinitions(ExpressionDefinitions):
     def loop_body(
         self, body: list[ast.stmt], enter: ReachingState
     ) -> tuple[ReachingState, list[ReachingState]]:
-        """What reaches the end of a round, and the points that break out of it."""
+        """Return the state at the end of an iteration, and the states at its breaks."""
         self.loops.append(Jumps())
         self.reach = enter
         self.block(body)
@@ -183,11 +182,13 @@ class ReachingDefinitions(ExpressionDefinitions):
             self.block(case.body)
             ends.append(self.reach)
             always = isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None
-            self.reach = fails if always else join(before, fails)  # names are bound at the end
+            self.reach = (
+                fails if always else join(before, fails)
+            )  # names are bound when the pattern has matched
         self.reach = join(*ends, self.reach)
 
     def pattern(self, node: ast.pattern) -> None:
-        if isinstance(node, ast.MatchOr):  # one of the alternatives binds the names
+        if isinstance(node, ast.MatchOr):  # one alternative binds the names
             before, ends = self.reach, []
             for part in node.patterns:
                 self.reach = before
@@ -203,7 +204,7 @@ class ReachingDefinitions(ExpressionDefinitions):
         self.define(node, bound_name(node))
 
     def try_statement(self, node: ast.Try | ast.TryStar) -> None:
-        """An exception may come from anywhere: what is bound inside is not split."""
+        """Handle ``try``: any statement may raise, so names bound inside are not split."""
         self.unsplit.update(name for inner in ast.walk(node) if (name := bound_name(inner)))
         before = self.reach
         self.block(node.body)
@@ -220,7 +221,7 @@ class ReachingDefinitions(ExpressionDefinitions):
 
 
 def _runs_at_least_once(iterable: ast.expr) -> bool:
-    """``range(4)``: true where the bounds are constants and the range is not empty."""
+    """Return whether an iterable is a ``range`` of constant bounds that is not empty."""
     match iterable:
         case ast.Call(func=ast.Name(id="range"), args=arguments, keywords=[]):
             try:

@@ -1,7 +1,7 @@
-"""Variables: what a name is given, and what it stands for afterwards.
+"""Variables: assignment to names, and reads of them.
 
-A number lives in a variable of the IR. A tuple is a variable for each of its numbers, a view
-one for each number that says where it lies; names of arrays and functions stand for one thing.
+A number has a variable in the IR. A tuple has one for each number in it, a view one for each
+computed number of its layout. Names of arrays and functions are bound at compile time.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ from pycu2c.ir.walk import expressions, path_indices, with_path_indices
 
 
 def set_value(context: FunctionContext, name: str, value: Value, span: Span) -> None:
-    """``name = value``, whatever the value is."""
+    """Assign any value to a name."""
     if isinstance(value, (TupleValue, View, ArraySelect)) and _mentions(value, name):
-        value = materialize(context, value, "old")  # it reads what it is assigned to
+        value = materialize(context, value, "old")  # it reads the assigned variable
     if isinstance(context.bound.get(name), StaticObject) and context.is_unconditional:
-        del context.bound[name], context.origins[name]  # no path from here on has the old object
+        del context.bound[name], context.origins[name]  # no later path has the old object
     match value:
         case TupleValue():
             bind(context, name, _items_in_variables(context, name, value), span)
         case StaticObject():
             bind(context, name, value, span)
         case Closure():
-            path_indices = _items_in_variables(context, name, value.operands)
-            bind(context, name, with_operands(value, path_indices), span)
+            operands = _items_in_variables(context, name, value.operands)
+            bind(context, name, with_operands(value, operands), span)
         case ArraySelect():
             set_array(context, name, value, span)
         case _ if is_array(value):
@@ -62,7 +62,7 @@ def set_value(context: FunctionContext, name: str, value: Value, span: Span) -> 
 def set_array(
     context: FunctionContext, name: str, value: Var | View | ArraySelect, span: Span
 ) -> None:
-    """``name = array``: one array wherever the name is assigned, or one of several."""
+    """Assign an array to a name, which then refers to this array or to one of a known set."""
     array_select.record_arrays(context, name, value)
     known = context.arrays[name]
     if len(known) > 1:
@@ -80,40 +80,40 @@ def set_array(
 def _select_arrays(
     context: FunctionContext, name: str, value: Var | View | ArraySelect
 ) -> ArraySelect:
-    """One of several arrays, in variables: its number, and where its view lies."""
+    """Return the selection of a name with more than one array, and assign its variables."""
     arrays = array_select.candidate_arrays(context, name)
-    places = list(arrays)
+    layouts = list(arrays)
     selector = item_variable(name, "<which>")
     span = value.span
 
-    def chosen(array: Var | View) -> None:
-        number = places.index(array_select.view_layout(array))
-        if isinstance(arrays[places[number]], View):
+    def assign_selection(array: Var | View) -> None:
+        number = layouts.index(array_select.view_layout(array))
+        if isinstance(arrays[layouts[number]], View):
             _view_in_variables(context, item_variable(name, str(number)), whole_view(array, span))
         set_variable(context, selector, integer(number, span), span)
 
     if isinstance(value, ArraySelect):
         blocks: list[list[Stmt]] = []
         for option in value.arrays:
-            with context.block() as path_indices:
-                chosen(option)
-            blocks.append(path_indices)
+            with context.block() as inside:
+                assign_selection(option)
+            blocks.append(inside)
         if all(len(block) == 1 for block in blocks):
-            numbers = [places.index(array_select.view_layout(option)) for option in value.arrays]
+            numbers = [layouts.index(array_select.view_layout(option)) for option in value.arrays]
             set_variable(
                 context, selector, array_select.remap_selector(value.selector, numbers, span), span
             )
         else:
             context.emit_all(array_select.select_block(value.selector, blocks, span))
     else:
-        chosen(value)
+        assign_selection(value)
     samples = enumerate(arrays.values())
     options = tuple(_option(context, item_variable(name, str(i)), sample) for i, sample in samples)
     return ArraySelect(context.variable(selector, span), options, span)
 
 
 def _option(context: FunctionContext, name: str, sample: Var | View) -> Var | View:
-    """An array that a name may stand for, as its variables say."""
+    """Return an array that a name may refer to, in terms of the name's variables."""
     if isinstance(sample, Var):
         return sample
 
@@ -126,7 +126,7 @@ def _option(context: FunctionContext, name: str, sample: Var | View) -> Var | Vi
 
 
 def set_variable(context: FunctionContext, name: str, value: Expr, span: Span) -> None:
-    """``name = value`` in the type that the variable has where its values meet."""
+    """Assign a number to a name, converted to the common type of the variable's values."""
     if name in context.bound:
         _report_type_conflict(context, name, value, span)
     known = context.types.get(name)
@@ -139,7 +139,7 @@ def set_variable(context: FunctionContext, name: str, value: Expr, span: Span) -
 
 
 def read_variable(context: FunctionContext, name: str, span: Span) -> Value:
-    """What a variable stands for."""
+    """Return the value of a variable."""
     if name in context.conflicting:
         raise UnknownType
     if name in context.bound:
@@ -148,7 +148,7 @@ def read_variable(context: FunctionContext, name: str, span: Span) -> Value:
 
 
 def with_span(value: Value, span: Span) -> Value:
-    """A bound value, shown in errors where it is used."""
+    """Return a value with the span of its use, for errors."""
     match value:
         case StaticObject():
             return StaticObject(value.value, span)
@@ -163,7 +163,7 @@ def with_span(value: Value, span: Span) -> Value:
 
 
 def bind(context: FunctionContext, name: str, value: Value, span: Span) -> None:
-    """A name for an array, a tuple or a function: it stands for one thing."""
+    """Bind a name to an array, a tuple or a function, at compile time."""
     known = context.bound.get(name)
     if known is not None and not _same_binding(known, value):
         _report_type_conflict(context, name, value, span)
@@ -210,8 +210,10 @@ def _parts(view: View) -> tuple[Expr, ...]:
 def _report_type_conflict(
     context: FunctionContext, name: str, value: Value, span: Span
 ) -> NoReturn:
-    """A name is given what has no common type with what it stands for. It stands for nothing
-    from here on, so that one mistake is one error."""
+    """Report an assignment whose type has no common type with the variable's.
+
+    Later reads of the name raise UnknownType, so one mistake gives one error.
+    """
     context.conflicting.add(name)
     old = context.bound.get(name)
     before = describe(old) if old is not None else f"`{context.types[name]}`"
@@ -228,7 +230,7 @@ def _report_type_conflict(
 
 
 def _conflict_hint(value: Value, old: Value | None) -> str:
-    """What to write where one name stands for two things."""
+    """Return the hint for a name with two incompatible values."""
     both = (value, old)
     if (
         isinstance(value, TupleValue)
@@ -244,7 +246,7 @@ def _conflict_hint(value: Value, old: Value | None) -> str:
 
 
 def _items_in_variables(context: FunctionContext, name: str, value: TupleValue) -> TupleValue:
-    """A tuple whose items are variables of their own."""
+    """Assign the items of a tuple to variables of their own."""
     items: list[Value] = []
     for position, item in enumerate(value.items):
         part = item_variable_at(name, value, position)
@@ -254,7 +256,7 @@ def _items_in_variables(context: FunctionContext, name: str, value: TupleValue) 
 
 
 def _view_in_variables(context: FunctionContext, name: str, view: View) -> View:
-    """A view whose numbers are variables, but for those that never change."""
+    """Assign the computed numbers of a view to variables."""
     once = name in context.ranges.invariant
 
     def part(label: str, e: Expr) -> Expr:
@@ -270,7 +272,7 @@ def _view_in_variables(context: FunctionContext, name: str, view: View) -> View:
 
 
 def _with_parts(view: View, part: Callable[[str, Expr], Expr]) -> View:
-    """A view made of other numbers; steps that follow from the lengths still do."""
+    """Rebuild a view from its numbers; contiguous steps are computed from the lengths."""
 
     def group(word: str, given: tuple[Expr, ...]) -> tuple[Expr, ...]:
         return tuple(part(f"{word}{i}", e) for i, e in enumerate(given))
@@ -284,7 +286,7 @@ def _with_parts(view: View, part: Callable[[str, Expr], Expr]) -> View:
 
 
 def _mentions(value: Value, name: str) -> bool:
-    """Whether a value reads the variable that it is assigned to."""
+    """Return whether a value reads a variable."""
     match value:
         case TupleValue():
             return any(_mentions(item, name) for item in value.items)

@@ -1,9 +1,9 @@
-"""A GPU's memory: from the driver's pool, and back, in the order of the default stream.
+"""Allocate and free device memory in the driver's pool, in the order of the default stream.
 
-Two calls of the driver for an array cost more than a launch. So small blocks that are freed stay
-here for the next arrays of the same size, as long as the program uses the default stream alone:
-there the order of its work is the order of its calls, whoever has the block. With other streams
-each block goes back to the driver, which lets them wait for one another.
+Two driver calls for an array cost more than a launch. Freed small blocks are therefore cached for
+arrays of the same size, while the program uses the default stream only. Then the order of the calls
+is the order of the work. With other streams each block is returned to the driver, which orders its
+reuse.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import Any
 from pycu2c.cuda_driver import driver
 from pycu2c.cuda_driver.cuda_errors import error_for
 
-_MAX_CACHED_BYTES = 4 << 20  # bytes in blocks of one size
+_MAX_CACHED_BYTES = 4 << 20  # in blocks of one size
 _MAX_SIZES = 64
-_FIRST_BLOCKS = 16  # small blocks
+_FIRST_BLOCKS = 16  # small blocks that are not from the pool
 
 
 @functools.cache
@@ -32,7 +32,7 @@ def _has_pools(ordinal: int) -> bool:
 
 @functools.cache
 def pool_of(ordinal: int) -> Any:
-    """The device's pool, set to keep what is freed; None where the driver has no pools."""
+    """Return the device's pool, which keeps freed memory; None if the driver has no pools."""
     if not _has_pools(ordinal):
         return None
     bindings, device = driver.api(), driver.devices()[ordinal]
@@ -49,16 +49,19 @@ def pool_of(ordinal: int) -> Any:
 
 
 class _ThreadState(threading.local):
-    """Whether a thread has had a context. A call without one is an error to who looks on."""
+    """Whether a thread has had a context, so that no call fails for lack of one.
+
+    compute-sanitizer would report the failed call.
+    """
 
     has_context = False
 
 
 class _PoolFunctions:
-    """The driver's functions, looked up once.
+    """The driver's functions for allocations.
 
-    For a process's first block of a pool the driver takes 10 ms, and what a first kernel needs is
-    little: that comes from elsewhere. The driver frees it in the order of a stream all the same.
+    The first allocation from a pool takes 10 ms. The first blocks are small, and are allocated
+    outside the pool. The driver can free them in stream order, too.
     """
 
     __slots__ = ("_alone", "_left", "_ordinal", "_pooled", "allocate", "clear", "free", "thread")
@@ -98,22 +101,24 @@ def _pool_functions() -> _PoolFunctions:
 
 
 class BlockCache(dict[tuple[int, int], list[int]]):
-    """Addresses of blocks that nobody uses, by device and size. Where the environment has
-    PYCU2C_KEEP_MEMORY=0 there are none, so that tools see each array made and freed."""
+    """Addresses of free blocks, by device and size.
+
+    PYCU2C_KEEP_MEMORY=0 disables the cache, so that tools see each allocation.
+    """
 
     def __init__(self) -> None:
         self.keeps = os.environ.get("PYCU2C_KEEP_MEMORY", "1") != "0"
 
     def take(self, ordinal: int, size: int) -> int:
-        """The address of a block, or 0."""
+        """Return the address of a block, or 0."""
         there = self.get((ordinal, size))
         try:
             return there.pop() if there else 0
-        except IndexError:  # another thread has been faster
+        except IndexError:  # another thread has removed it
             return 0
 
     def put(self, ordinal: int, size: int, address: int) -> bool:
-        """Keep a block, if it is to be."""
+        """Add a block; return False if it must be freed."""
         if not self.keeps or driver.uses_streams():
             return False
         there = self.get((ordinal, size))
@@ -135,19 +140,18 @@ def caches_blocks() -> bool:
 
 
 def round_up_to_even(size: int) -> int:
-    """An even number of bytes: an atomic on a byte exchanges it together with its neighbour."""
+    """Round up, because an atomic on a byte accesses its neighbor as well."""
     return size + size % 2
 
 
 def allocate(size: int) -> int:
-    """The address of new memory on the device that the thread is on, whose context it has then:
-    what is done with the memory needs one, too."""
+    """Allocate memory on the current device, and set a context for the code that uses it."""
     thread = _pool_functions().thread
     if not thread.has_context:
         driver.make_current()
         thread.has_context = True
-    kept = _cache.take(driver.current_ordinal(), round_up_to_even(size))
-    return kept or _allocate(size)
+    cached = _cache.take(driver.current_ordinal(), round_up_to_even(size))
+    return cached or _allocate(size)
 
 
 def _allocate(size: int) -> int:
@@ -155,13 +159,13 @@ def _allocate(size: int) -> int:
     code, pointer = calls.allocate(round_up_to_even(size), 0)
     if code:
         pointer = _retry_allocation(code, round_up_to_even(size))
-    if size % 2:  # initcheck of compute-sanitizer would find what an atomic reads there
+    if size % 2:  # compute-sanitizer's initcheck would report reads by atomics
         driver.check(calls.clear(int(pointer) + size), "clear the byte after an array")
     return int(pointer)
 
 
 def _retry_allocation(code: Any, size: int) -> Any:
-    """In a thread that has lost its context; or once others give back what they do not use."""
+    """Retry an allocation, after setting a context or after freeing unused memory."""
     if code.name == "CUDA_ERROR_INVALID_CONTEXT":
         driver.make_current()
     elif code.name == "CUDA_ERROR_OUT_OF_MEMORY":
@@ -178,7 +182,7 @@ def _retry_allocation(code: Any, size: int) -> Any:
 
 
 def trim() -> None:
-    """Return what nobody uses to the driver: other processes, and other pools, can have it."""
+    """Return unused memory to the driver, for other processes and pools."""
     gc.collect()
     driver.make_current()
     bindings = driver.api()
@@ -193,25 +197,27 @@ def trim() -> None:
 
 
 def free_and_total() -> tuple[int, int]:
-    """Bytes of the device that are free, and all of them."""
+    """Return the free and the total bytes of the device."""
     driver.make_current()
     code, free, total = driver.api().cuMemGetInfo()
-    driver.check((code,), "ask how much memory is free")
+    driver.check((code,), "read how much memory is free")
     return int(free), int(total)
 
 
 def cache_block(address: int, size: int, ordinal: int) -> bool:
-    """Have a block for the next array of its size, if it is to be kept."""
+    """Cache a freed block; return False if it must be freed."""
     return _cache.put(ordinal, round_up_to_even(size), address)
 
 
 def free(address: int, streams: set[object] | None, ordinal: int) -> None:
-    """``streams``: those, beside the default one, that have used the memory. Never raises: after
-    a kernel has failed every call fails, and nobody could be told."""
+    """Free memory; ``streams``: those that have used it, besides the default stream.
+
+    Never raises: all calls fail after a kernel fault, and finalizers cannot report errors.
+    """
     try:
         with driver.on_device(ordinal):
             _free_on_device(address, streams)
-    except Exception:  # of a driver that is gone
+    except Exception:  # the driver is unloaded
         return
 
 
@@ -231,8 +237,10 @@ def _free_on_device(address: int, streams: set[object] | None) -> None:
 
 
 def _after(stream: object) -> None:
-    """Let the default stream wait for a stream; for the device if it is only a number, whose
-    stream may have gone."""
+    """Order the default stream after a stream.
+
+    Synchronize the device if the stream is only a handle, because it may have been destroyed.
+    """
     if isinstance(stream, int):
         driver.check(driver.api().cuCtxSynchronize(), "wait for the device")
     else:

@@ -68,11 +68,11 @@ def inline_block_level(module: Module) -> Module:
     inlined: dict[str, Function] = {}
     remaining: list[Function] = []
     for function in module.devices:
-        result_ = replace(function, body=_Inliner(inlined).body(function.body))
-        if result_.name in inlined_names:
-            inlined[result_.name] = result_
+        rewritten = replace(function, body=_Inliner(inlined).body(function.body))
+        if rewritten.name in inlined_names:
+            inlined[rewritten.name] = rewritten
         else:
-            remaining.append(result_)
+            remaining.append(rewritten)
     kernel = module.kernel
     if inlined:
         kernel = replace(kernel, body=_Inliner(inlined).body(kernel.body))
@@ -105,9 +105,9 @@ class _Inliner:
             assert not (self._before and isinstance(s, While)), "calls are statements by now"
             out += self._before
             self._before = outer
-            result_ = with_bodies(with_operands(s, new), inner)
-            if not (isinstance(result_, Evaluate) and isinstance(result_.value, (Const, Var))):
-                out.append(result_)
+            rewritten = with_bodies(with_operands(s, new), inner)
+            if not (isinstance(rewritten, Evaluate) and isinstance(rewritten.value, (Const, Var))):
+                out.append(rewritten)
         return tuple(out)
 
     def expression(self, e: Expr) -> Expr:
@@ -191,22 +191,22 @@ class _Renamer:
 
     def locate(self, array: Var, indices: tuple[Expr, ...]) -> tuple[Var, tuple[Expr, ...], Path]:
         """Return array, indices and field path of an element in the caller's array."""
-        argument_ = self.array(array)
-        if not isinstance(argument_, View):
-            return argument_, indices, ()
-        if len(indices) < len(argument_.axes):
-            return argument_.array, linear_element(argument_, indices[0]), argument_.path
-        return argument_.array, *array_indices(argument_, indices)
+        mapped = self.array(array)
+        if not isinstance(mapped, View):
+            return mapped, indices, ()
+        if len(indices) < len(mapped.axes):
+            return mapped.array, linear_element(mapped, indices[0]), mapped.path
+        return mapped.array, *array_indices(mapped, indices)
 
     def array(self, v: Var) -> Var | View:
         """Return the caller's array for a parameter; cluster arrays keep the block array's name."""
-        argument_ = self.arrays.get(v.name)
-        if argument_ is None:
+        mapped = self.arrays.get(v.name)
+        if mapped is None:
             return self.rename_variable(v)
         if not in_cluster(v):
-            return argument_
-        assert isinstance(argument_, Var), "a view is not known to be of shared memory"
-        return replace(v, name=argument_.name)
+            return mapped
+        assert isinstance(mapped, Var), "a view is not known to be of shared memory"
+        return replace(v, name=mapped.name)
 
     def expression(self, e: Expr) -> Expr:
         match e:
@@ -229,26 +229,26 @@ class _Renamer:
 
     def dimension(self, e: Dim | Stride) -> Expr:
         """Return a length or stride of an array that may be a view in the caller."""
-        argument_ = self.array(e.array)
-        if not isinstance(argument_, View):
-            return replace(e, array=argument_)
+        mapped = self.array(e.array)
+        if not isinstance(mapped, View):
+            return replace(e, array=mapped)
         if isinstance(e, Dim):
-            return cast(argument_.lengths[e.axis], e.type)
-        return multiply(cast(argument_.steps[e.axis], e.type), self.element_stride(e, argument_))
+            return cast(mapped.lengths[e.axis], e.type)
+        return multiply(cast(mapped.steps[e.axis], e.type), self.element_stride(e, mapped))
 
-    def element_stride(self, e: Stride, argument_: View) -> Expr:
+    def element_stride(self, e: Stride, mapped: View) -> Expr:
         """Return the distance of two elements along an axis of the underlying array."""
-        axis = argument_.axes[e.axis]
+        axis = mapped.axes[e.axis]
         if axis < 0:
-            return const(stride_inside_field(argument_, axis), e.span, e.type)
-        stride = replace(e, array=argument_.array, axis=axis)
-        return multiply(const(view_elements_per_element(argument_), e.span, e.type), stride)
+            return const(stride_inside_field(mapped, axis), e.span, e.type)
+        stride = replace(e, array=mapped.array, axis=axis)
+        return multiply(const(view_elements_per_element(mapped), e.span, e.type), stride)
 
     def view(self, e: View) -> View:
-        argument_ = self.array(e.array)
+        mapped = self.array(e.array)
         parts = tuple(self.expression(child) for child in children(e)[1:])
         new = with_children(e, (e.array, *parts))
         assert isinstance(new, View)
-        if isinstance(argument_, View):
-            return compose_views(argument_, new)
-        return replace(new, array=argument_)
+        if isinstance(mapped, View):
+            return compose_views(mapped, new)
+        return replace(new, array=mapped)

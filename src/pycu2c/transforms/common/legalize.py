@@ -192,8 +192,8 @@ class _Legalizer:
                 return self._power(new, left)
             case _ if new.op in (SHL, SHR):
                 return self._shift(new, right)
-            case _ if new.op.result is truth and (type_ := int_compared_with_float(old)):
-                return compare_exactly(new, self.ranges.of(type_), self.bind_once)
+            case _ if new.op.result is truth and (operand_type := int_compared_with_float(old)):
+                return compare_exactly(new, self.ranges.of(operand_type), self.bind_once)
             case _ if new.op.result is truth:
                 return _narrow_comparison(new)
             case _:
@@ -201,113 +201,124 @@ class _Legalizer:
 
     def _modulo_by_selection(self, e: Binary, quotients: Interval) -> Expr | None:
         """Replace ``(i + 1) % n`` by ``at < n ? at : at - n``, which is about ten times as fast."""
-        type_ = scalar_type(e)
-        is_near = quotients.low >= -1 and quotients.high <= 1 and type_.dtype.bits >= 32
+        operand_type = scalar_type(e)
+        is_near = quotients.low >= -1 and quotients.high <= 1 and operand_type.dtype.bits >= 32
         if not is_near or _power_of_two(e.right) is not None:
             return None
         (a, outer), (b, inner) = self.bind_once(e.left, "at"), self.bind_once(e.right, "length")
         inside = a
         if quotients.high > 0:
-            wrapped = Binary(SUB, a, b, type_, e.span)
-            inside = Select(binary(LT, a, b, e.span), a, wrapped, type_, e.span)
+            wrapped = Binary(SUB, a, b, operand_type, e.span)
+            inside = Select(binary(LT, a, b, e.span), a, wrapped, operand_type, e.span)
         if quotients.low < 0:
-            below = binary(LT, a, const(0, e.span, type_), e.span)
-            inside = Select(below, Binary(ADD, a, b, type_, e.span), inside, type_, e.span)
+            below = binary(LT, a, const(0, e.span, operand_type), e.span)
+            inside = Select(
+                below, Binary(ADD, a, b, operand_type, e.span), inside, operand_type, e.span
+            )
         for var, value in ((inner, e.right), (outer, e.left)):
             inside = inside if var is None else Let(var.name, value, inside, e.span)
         return inside
 
     def _floor_division(self, e: Binary, left: Interval, right: Interval) -> Expr:
-        type_ = scalar_type(e.left)
+        operand_type = scalar_type(e.left)
         names = {FLOORDIV: "python.floordiv", MOD: "python.mod"}
-        if type_.dtype.is_float:
-            return Apply(REGISTRY[names[e.op]], (e.left, e.right), type_, e.span)
+        if operand_type.dtype.is_float:
+            return Apply(REGISTRY[names[e.op]], (e.left, e.right), operand_type, e.span)
         if left.low >= 0 and right.low > 0:
             c_form = QUOTIENT if e.op is FLOORDIV else REMAINDER
-            return Binary(c_form, e.left, e.right, type_, e.span)
+            return Binary(c_form, e.left, e.right, operand_type, e.span)
         power = _power_of_two(e.right)
         if power is not None:  # an arithmetic shift and a mask round down as Python does
             if e.op is FLOORDIV:
-                return Binary(C_SHR, e.left, const(power, e.span, type_), type_, e.span)
-            return Binary(AND, e.left, const((1 << power) - 1, e.span, type_), type_, e.span)
-        return Apply(REGISTRY[names[e.op]], (e.left, e.right), type_, e.span)
+                return Binary(
+                    C_SHR, e.left, const(power, e.span, operand_type), operand_type, e.span
+                )
+            return Binary(
+                AND, e.left, const((1 << power) - 1, e.span, operand_type), operand_type, e.span
+            )
+        return Apply(REGISTRY[names[e.op]], (e.left, e.right), operand_type, e.span)
 
     def _power(self, e: Binary, reach: Interval) -> Expr:
-        type_ = scalar_type(e.left)
+        operand_type = scalar_type(e.left)
         exponent = e.right.value if isinstance(e.right, Const) else None
         if exponent in (0, 1, 2, 3, 4):
             base, variable = self.bind_once(e.left, "base")
             product = self._product(base, reach, int(exponent), e)
             return product if variable is None else Let(variable.name, e.left, product, e.span)
-        if exponent == -1 and type_.dtype.is_float:
-            return binary(DIV, const(1, e.span, type_), e.left, e.span)
-        return Apply(REGISTRY["python.pow"], (e.left, e.right), type_, e.span)
+        if exponent == -1 and operand_type.dtype.is_float:
+            return binary(DIV, const(1, e.span, operand_type), e.left, e.span)
+        return Apply(REGISTRY["python.pow"], (e.left, e.right), operand_type, e.span)
 
     def _product(self, base: Expr, reach: Interval, exponent: int, e: Binary) -> Expr:
-        type_ = scalar_type(base)
+        operand_type = scalar_type(base)
         if exponent == 0:
-            return const(1, e.span, type_)
+            return const(1, e.span, operand_type)
         result, interval = base, reach
         for _ in range(exponent - 1):
-            interval = fit_to_type(exact_result(MUL, interval, reach, type_.dtype), type_)
-            result = self._wrapping_arithmetic(Binary(MUL, result, base, type_, e.span), interval)
+            interval = fit_to_type(
+                exact_result(MUL, interval, reach, operand_type.dtype), operand_type
+            )
+            result = self._wrapping_arithmetic(
+                Binary(MUL, result, base, operand_type, e.span), interval
+            )
         return result
 
     def _shift(self, e: Binary, amount: Interval) -> Expr:
-        type_ = scalar_type(e.left)
-        if amount.low >= 0 and amount.high < type_.dtype.bits:
+        operand_type = scalar_type(e.left)
+        if amount.low >= 0 and amount.high < operand_type.dtype.bits:
             if e.op is SHR:  # a right shift stays in its type
                 return replace(e, op=C_SHR)
-            return _in_c_int(replace(e, op=C_SHL), type_)
+            return _in_c_int(replace(e, op=C_SHL), operand_type)
         name = "python.shl" if e.op is SHL else "python.shr"
-        return Apply(REGISTRY[name], (e.left, e.right), type_, e.span)
+        return Apply(REGISTRY[name], (e.left, e.right), operand_type, e.span)
 
     def _wrapping_arithmetic(self, e: Binary, result: Interval) -> Expr:
         """Compute in unsigned integers if the result may overflow.
 
         Signed overflow is undefined in C; Python ints and NumPy scalars wrap.
         """
-        type_ = scalar_type(e.left)
-        if type_.dtype.kind is DTypeKind.BOOL:  # numpy: True + True is True
+        operand_type = scalar_type(e.left)
+        if operand_type.dtype.kind is DTypeKind.BOOL:  # numpy: True + True is True
             return replace(e, op=OR if e.op is ADD else AND)
-        if type_.dtype.bits < 32:
-            return _in_c_int(e, type_)
-        is_proved = type_ == WEAK_INT32 or result != self.ranges.everything(type_)
-        if type_.dtype.kind is not DTypeKind.SIGNED or is_proved:
+        if operand_type.dtype.bits < 32:
+            return _in_c_int(e, operand_type)
+        is_proved = operand_type == WEAK_INT32 or result != self.ranges.everything(operand_type)
+        if operand_type.dtype.kind is not DTypeKind.SIGNED or is_proved:
             return e
         return wrapping_arithmetic(e.op, e.left, e.right, e.span)
 
     def _unary(self, old: Unary, new: Unary) -> Expr:
-        type_ = scalar_type(new.operand)
-        if type_.dtype.is_half and new.op is not NOT:
+        operand_type = scalar_type(new.operand)
+        if operand_type.dtype.is_half and new.op is not NOT:
             return legalize_half.half_unary(new)
-        if new.op is POS and type_.dtype.is_complex:  # C has no unary plus for structs
+        if new.op is POS and operand_type.dtype.is_complex:  # C has no unary plus for structs
             return new.operand
-        if new.op is NEG and type_.dtype.is_complex:
-            return Apply(complex_rows.NEGATED, (new.operand,), type_, new.span)
-        if new.op not in (NEG, INVERT) or not type_.dtype.is_integer:
+        if new.op is NEG and operand_type.dtype.is_complex:
+            return Apply(complex_rows.NEGATED, (new.operand,), operand_type, new.span)
+        if new.op not in (NEG, INVERT) or not operand_type.dtype.is_integer:
             return new
-        least = self.ranges.of(old.operand).low <= type_.dtype.minimum
-        if new.op is NEG and type_.dtype is dtypes.INT16 and least:
-            return Apply(REGISTRY["python.neg"], (new.operand,), type_, new.span)
-        if type_.dtype.bits < 32:
+        least = self.ranges.of(old.operand).low <= operand_type.dtype.minimum
+        if new.op is NEG and operand_type.dtype is dtypes.INT16 and least:
+            return Apply(REGISTRY["python.neg"], (new.operand,), operand_type, new.span)
+        if operand_type.dtype.bits < 32:
             int32 = Scalar(dtypes.INT32)
-            return cast(unary(new.op, cast(new.operand, int32), new.span), type_)
-        if new.op is NEG and type_.dtype.is_signed and type_ != WEAK_INT32:
+            return cast(unary(new.op, cast(new.operand, int32), new.span), operand_type)
+        if new.op is NEG and operand_type.dtype.is_signed and operand_type != WEAK_INT32:
             if least:
-                zero = const(0, new.span, type_)
+                zero = const(0, new.span, operand_type)
                 return wrapping_arithmetic(SUB, zero, new.operand, new.span)
         return new
 
     def _complex_cast(self, e: Cast) -> Expr:
         """Convert a complex number to another complex type by components."""
-        type_ = scalar_type(e.operand)
-        if type_.dtype is e.type.dtype:
+        operand_type = scalar_type(e.operand)
+        if operand_type.dtype is e.type.dtype:
             return e
         value, variable = self.bind_once(e.operand, "value")
         part = Scalar(e.type.dtype.real)
         parts = tuple(
-            cast(Member(value, f.name, Scalar(f.dtype), e.span), part) for f in type_.dtype.fields
+            cast(Member(value, f.name, Scalar(f.dtype), e.span), part)
+            for f in operand_type.dtype.fields
         )
         packed = Pack(parts, e.type, e.span)
         return packed if variable is None else Let(variable.name, e.operand, packed, e.span)
@@ -361,11 +372,13 @@ def _negated(e: Binary, left: Interval, right: Interval) -> Expr | None:
     return e.left if e.op is MUL and right == Interval(-1, -1) else None
 
 
-def _in_c_int(e: Binary, type_: Scalar) -> Expr:
+def _in_c_int(e: Binary, operand_type: Scalar) -> Expr:
     """Compute 8- and 16-bit arithmetic in C's int and convert the result back."""
-    if type_.dtype.bits >= 32:
+    if operand_type.dtype.bits >= 32:
         return e
     # uint16 * uint16 overflows an int
-    int_type = Scalar(dtypes.UINT32 if e.op is MUL and not type_.dtype.is_signed else dtypes.INT32)
+    int_type = Scalar(
+        dtypes.UINT32 if e.op is MUL and not operand_type.dtype.is_signed else dtypes.INT32
+    )
     left, right = cast(e.left, int_type), cast(e.right, int_type)
-    return cast(Binary(e.op, left, right, int_type, e.span), type_)
+    return cast(Binary(e.op, left, right, int_type, e.span), operand_type)

@@ -33,10 +33,10 @@ def complex_binary(e: Binary, bind_once: BindOnce) -> Expr:
 
 def complex_abs(e: Apply, bind_once: BindOnce) -> Expr:
     """Legalize ``abs(z)`` to ``hypot(z.x, z.y)``."""
-    (operand,), type_ = e.arguments, scalar_type(e)
+    (operand,), result_type = e.arguments, scalar_type(e)
     z, variable = bind_once(operand, "z")
-    components = tuple(Member(z, f.name, type_, e.span) for f in scalar_type(z).dtype.fields)
-    magnitude = Apply(REGISTRY["math.hypot"], components, type_, e.span)
+    components = tuple(Member(z, f.name, result_type, e.span) for f in scalar_type(z).dtype.fields)
+    magnitude = Apply(REGISTRY["math.hypot"], components, result_type, e.span)
     return magnitude if variable is None else Let(variable.name, operand, magnitude, e.span)
 
 

@@ -42,8 +42,10 @@ def half_unary(e: Unary) -> Expr:
 
 def promote_to_float(e: Binary) -> Binary:
     """Return the operator on float32 operands."""
-    type_ = _FLOAT if e.type == scalar_type(e.left) else e.type
-    return replace(e, left=operand_to_float(e.left), right=operand_to_float(e.right), type=type_)
+    result_type = _FLOAT if e.type == scalar_type(e.left) else e.type
+    return replace(
+        e, left=operand_to_float(e.left), right=operand_to_float(e.right), type=result_type
+    )
 
 
 def operand_to_float(e: Expr) -> Expr:

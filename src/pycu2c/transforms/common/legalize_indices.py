@@ -172,24 +172,28 @@ class IndexLegalizer:
 
     def subscript(self, e: Apply, interval: Interval) -> Expr:
         """Legalize a slice bound, or an index of a view, with the given range."""
-        operand, type_ = e.arguments[0], scalar_type(e.arguments[0])
-        variable = operand if is_atom(operand) else Var(self.fresh("bound"), type_, e.span)
-        length = cast(e.arguments[1], type_)
+        operand, operand_type = e.arguments[0], scalar_type(e.arguments[0])
+        variable = operand if is_atom(operand) else Var(self.fresh("bound"), operand_type, e.span)
+        length = cast(e.arguments[1], operand_type)
         lowest, clamp_below, clamp_above = _SUBSCRIPT_RULES[e.intrinsic]
         result: Expr = variable
         if clamp_above or (clamp_below and interval.high > self.facts.most_elements):
             highest = (
-                binary(ADD, length, const(lowest, e.span, type_), e.span) if lowest else length
+                binary(ADD, length, const(lowest, e.span, operand_type), e.span)
+                if lowest
+                else length
             )
-            result = Apply(REGISTRY["min"], (variable, highest), type_, e.span)
+            result = Apply(REGISTRY["min"], (variable, highest), operand_type, e.span)
         if interval.low < 0:
             counted = binary(ADD, variable, length, e.span)
             if clamp_below:
-                floor_ = const(lowest, e.span, type_)
-                counted = Apply(REGISTRY["max"], (counted, floor_), type_, e.span)
-            negative = binary(LT, variable, const(0, e.span, type_), e.span)
+                lower_limit = const(lowest, e.span, operand_type)
+                counted = Apply(REGISTRY["max"], (counted, lower_limit), operand_type, e.span)
+            negative = binary(LT, variable, const(0, e.span, operand_type), e.span)
             result = (
-                counted if interval.high < 0 else Select(negative, counted, result, type_, e.span)
+                counted
+                if interval.high < 0
+                else Select(negative, counted, result, operand_type, e.span)
             )
         result = cast(result, scalar_type(e))
         if isinstance(variable, Var) and variable is not operand:

@@ -122,12 +122,12 @@ class _Linearizer:
         return Var(f"{hint}.s{self._counter}", kind, at.span)
 
     def sequence(
-        self, operands_: Sequence[Expr], before: list[Stmt], lets: LetBindings
+        self, exprs: Sequence[Expr], before: list[Stmt], lets: LetBindings
     ) -> tuple[Expr, ...]:
         """Linearize operands from left to right; values that a later one may change go to
         variables."""
         results: list[Expr] = []
-        for e in operands_:
+        for e in exprs:
             preceding: list[Stmt] = []
             new = self.expression(e, preceding, lets)
             has_side_effect = any_effect(new, self.devices) or self._has_side_effect(preceding)
@@ -187,8 +187,8 @@ class _Linearizer:
             return replace(e, condition=condition, then=then, orelse=orelse)
         var = self.variable("chosen", e.type, e)
         arms = [
-            (*statements_, Assign(var, value, value.span))
-            for value, statements_ in ((then, then_before), (orelse, orelse_before))
+            (*preceding_statements, Assign(var, value, value.span))
+            for value, preceding_statements in ((then, then_before), (orelse, orelse_before))
         ]
         before.append(If(condition, arms[0], arms[1], e.span))
         return var
@@ -209,8 +209,8 @@ class _Linearizer:
     def _branch(self, e: Expr, lets: LetBindings) -> tuple[Expr, tuple[Stmt, ...]]:
         """Linearize a conditionally evaluated expression; its statements stay under the
         condition."""
-        statements_: list[Stmt] = []
+        preceding_statements: list[Stmt] = []
         saved = dict(self._bound_lets)  # bindings of a branch end with it
-        value = self.expression(e, statements_, lets)
+        value = self.expression(e, preceding_statements, lets)
         self._bound_lets = saved
-        return value, tuple(statements_)
+        return value, tuple(preceding_statements)

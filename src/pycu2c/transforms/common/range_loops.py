@@ -38,15 +38,18 @@ def legalize_for(
     # a C loop needs a positive or constant step, and a counter that cannot overflow
     if _may_overflow(loop, *stop_and_step) or (step.low <= 0 and not isinstance(loop.step, Const)):
         start, stop = to_variable(loop.start, "start"), to_variable(loop.stop, "stop")
-        step_ = to_variable(loop.step, "step")
-        return (*before, *_by_trip_count(replace(loop, start=start, stop=stop, step=step_), fresh))
+        step_value = to_variable(loop.step, "step")
+        return (
+            *before,
+            *_by_trip_count(replace(loop, start=start, stop=stop, step=step_value), fresh),
+        )
     start = loop.start
     if _bounds_have_effects(loop) and not all(
         _is_invariant(e, changed_names) for e in (loop.stop, loop.step)
     ):
         start = to_variable(start, "start")  # start is evaluated first
-    stop, step_ = to_variable(loop.stop, "stop"), to_variable(loop.step, "step")
-    loop = replace(loop, start=start, stop=stop, step=step_)
+    stop, step_value = to_variable(loop.stop, "stop"), to_variable(loop.step, "step")
+    loop = replace(loop, start=start, stop=stop, step=step_value)
     if loop.var.name in assigned or _is_used_outside(loop, function):
         counter = Var(fresh(loop.var.name), loop.var.type, loop.var.span)
         copy = Assign(loop.var, counter, loop.var.span)

@@ -62,13 +62,13 @@ class _WeakFloatTypes:
             body=body,
         )
 
-    def type(self, type_: Type) -> Type:
-        return _narrow_type(self, type_) if isinstance(type_, (Scalar, Array)) else type_
+    def type(self, old_type: Type) -> Type:
+        return _narrow_type(self, old_type) if isinstance(old_type, (Scalar, Array)) else old_type
 
-    def scalar(self, type_: Scalar) -> Scalar:
-        if type_ == WEAK_FLOAT:
+    def scalar(self, old_type: Scalar) -> Scalar:
+        if old_type == WEAK_FLOAT:
             return self.real
-        return self.complex if type_ == WEAK_COMPLEX else type_
+        return self.complex if old_type == WEAK_COMPLEX else old_type
 
     def _statement(self, s: Stmt) -> Stmt:
         match s:
@@ -76,7 +76,9 @@ class _WeakFloatTypes:
                 return replace(s, var=replace(s.var, type=_narrow_type(self, s.var.type)))
             case Print():  # the text prints Python's numbers
                 pairs = zip(s.values, scalar_types(s.text))
-                return replace(s, values=tuple(_to_type(value, type_) for value, type_ in pairs))
+                return replace(
+                    s, values=tuple(_to_type(value, old_type) for value, old_type in pairs)
+                )
             case _:
                 return s
 
@@ -110,14 +112,14 @@ class _WeakFloatTypes:
         return cast(replace(e, type=field), self.scalar(e.type))
 
     def _pack(self, e: Pack) -> Expr:
-        type_ = self.scalar(e.type)
-        fields = [Scalar(field.dtype) for field in type_.dtype.fields]
+        old_type = self.scalar(e.type)
+        fields = [Scalar(field.dtype) for field in old_type.dtype.fields]
         parts = [_to_type(part, field) for part, field in zip(e.parts, fields, strict=True)]
-        return replace(e, type=type_, parts=tuple(parts))
+        return replace(e, type=old_type, parts=tuple(parts))
 
 
-def _narrow_type(types_: _WeakFloatTypes, type_: Scalar | Array) -> Scalar | Array:
-    return types_.scalar(type_) if isinstance(type_, Scalar) else type_
+def _narrow_type(types_: _WeakFloatTypes, old_type: Scalar | Array) -> Scalar | Array:
+    return types_.scalar(old_type) if isinstance(old_type, Scalar) else old_type
 
 
 def _to_type(part: Expr, field: Scalar) -> Expr:

@@ -149,9 +149,9 @@ class _CallInliner:
                 )
             case (If(condition, then, orelse, span), *rest):
                 branch_values = [self._value((*side, *rest), names) for side in (then, orelse)]
-                condition_ = self._renamed(condition, names)
+                test = self._renamed(condition, names)
                 a, b = branch_values
-                return condition_ and a and b and Select(condition_, a, b, scalar_type(a), span)
+                return test and a and b and Select(test, a, b, scalar_type(a), span)
             case _:
                 return None
 

@@ -69,11 +69,11 @@ def _shared_array_names(body: Body) -> dict[str, str]:
                 for contribution in wait.contributions
             ),
         )
-        for contributed, first_ in zip(
+        for contributed, reused in zip(
             wait.contributions, first_contributions.setdefault(signature, wait.contributions)
         ):
-            if contributed is not first_:
-                merged_names[contributed.array.name] = first_.array.name
+            if contributed is not reused:
+                merged_names[contributed.array.name] = reused.array.name
     return merged_names
 
 
@@ -83,19 +83,19 @@ def _rename(contribution: Contribution, merged_names: Mapping[str, str]) -> Cont
 
 
 def _yield_in_loop(loop: For | While) -> Stmt:
-    yield_ = BarrierWait(SyncScope.YIELD, None, (), None, loop.span)
-    body = _before_continue(loop.body, yield_)
+    yield_wait = BarrierWait(SyncScope.YIELD, None, (), None, loop.span)
+    body = _before_continue(loop.body, yield_wait)
     if not (body and isinstance(body[-1], Break | Continue | Return)):
-        body = (*body, yield_)
+        body = (*body, yield_wait)
     return replace(loop, body=body)
 
 
-def _before_continue(body: Body, yield_: BarrierWait) -> Body:
+def _before_continue(body: Body, yield_wait: BarrierWait) -> Body:
     out: list[Stmt] = []
     for s in body:
         if isinstance(s, Continue):
-            out.append(replace(yield_))
+            out.append(replace(yield_wait))
         if not isinstance(s, For | While):
-            s = with_bodies(s, tuple(_before_continue(b, yield_) for b in bodies(s)))
+            s = with_bodies(s, tuple(_before_continue(b, yield_wait) for b in bodies(s)))
         out.append(s)
     return tuple(out)

@@ -103,10 +103,10 @@ class AxisNest:
                     remaining = self._conditions(negation(condition), changed)
                     body = tuple(rest)
                     if remaining is not None:
-                        exit_ = If(
+                        end_threads = If(
                             negation(remaining), (NextWorkItem(remaining.span),), (), remaining.span
                         )
-                        self.levels[-1].steps.append(exit_)
+                        self.levels[-1].steps.append(end_threads)
                 case (If(condition, then, ()),):
                     remaining = self._conditions(condition, changed)
                     body = then
