@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.dtypes import DType
-from pycu2c.base.external_code import InlineCode, Dialect, CodeLine
+from pycu2c.base.external_code import CodeLine, Dialect, InlineCode
 from pycu2c.base.records import dataclass
 from pycu2c.base.source import Source
 from pycu2c.base.types import Array, ParameterType, Scalar, Signature

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeVar, get_args, overload
 
 from pycu2c.base.diagnostics import Label, fail
-from pycu2c.base.external_code import InlineCode, Dialect, ExternalCode, CodeLine
+from pycu2c.base.external_code import CodeLine, Dialect, ExternalCode, InlineCode
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Source, is_stub
 from pycu2c.csyntax.keywords import KEYWORDS
