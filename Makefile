@@ -52,6 +52,8 @@ bench: $(VENV)/.bench  ## times on this CPU, beside hand-written C, numba, Taich
 	@$(BIN)/python benchmarks/start.py
 	@$(BIN)/python benchmarks/cupy_kernels.py --cpu
 
+# without an installation; it needs setuptools, a C compiler and Python's headers
+BUILD_EXTENSION = $(PYTHON) setup.py --quiet build_ext --inplace --build-temp build/temp
 GPU_RUN = PYTHONPATH=src:$$PYTHONPATH BENCHMARK_FIGURES=build/gpu $(PYTHON)
 WORKERS ?= 8
 IN_PARALLEL = $$($(PYTHON) -c 'import xdist' 2>/dev/null && echo '-n $(WORKERS)')
@@ -59,6 +61,7 @@ IN_PARALLEL = $$($(PYTHON) -c 'import xdist' 2>/dev/null && echo '-n $(WORKERS)'
 gpu:  ## on a machine with a GPU: the test suite there, then the benchmarks (uses PYTHON, installs nothing)
 	@$(PYTHON) -c 'import numpy, pytest, cuda.core' \
 	  || { echo "make gpu needs numpy, pytest, cuda-python and NVRTC in $(PYTHON)"; exit 1; }
+	@$(BUILD_EXTENSION)
 	@rm -rf build/gpu && mkdir -p build/gpu
 	-@$(GPU_RUN) -m pytest -q -p no:benchmark -p no:cacheprovider $(IN_PARALLEL) --junitxml=build/gpu/tests.xml
 	-@for benchmark in launch gpu graphs start_gpu cupy_kernels; do \
@@ -69,25 +72,30 @@ gpu:  ## on a machine with a GPU: the test suite there, then the benchmarks (use
 TOOLS ?= memcheck,racecheck,synccheck,initcheck
 
 sanitize:  ## on a machine with a GPU: the tests that use it, watched by compute-sanitizer
+	@$(BUILD_EXTENSION)
 	@PYTHONPATH=src:$$PYTHONPATH $(PYTHON) tests/sanitize.py --tools $(TOOLS) --workers $(WORKERS)
 
 clean:  ## remove what the targets above have made
 	@rm -rf $(VENV) out build .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info
+	@rm -f src/pycu2c/runtime/dispatch/*.so
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # ---- virtual environments: one folder, a stamp for each set of extras --------------------------
 
-$(VENV)/.demo: pyproject.toml | $(BIN)/python
+# the C extension, which an editable install builds: installed anew when its sources change
+BUILT_FROM := pyproject.toml setup.py $(wildcard src/pycu2c/runtime/dispatch/*.[ch])
+
+$(VENV)/.demo: $(BUILT_FROM) | $(BIN)/python
 	@echo "installing pycu2c into $(VENV)"
 	@$(PIP) --editable .
 	@touch $@
 
-$(VENV)/.test: pyproject.toml | $(BIN)/python
+$(VENV)/.test: $(BUILT_FROM) | $(BIN)/python
 	@echo "installing pycu2c with its test tools into $(VENV)"
 	@$(PIP) --editable '.[gpu,link,sass,test,dev]'
 	@touch $@ $(VENV)/.demo
 
-$(VENV)/.bench: pyproject.toml | $(BIN)/python
+$(VENV)/.bench: $(BUILT_FROM) | $(BIN)/python
 	@echo "installing pycu2c with the others that its benchmarks run into $(VENV)"
 	@$(PIP) --editable '.[bench]'
 	@touch $@ $(VENV)/.demo

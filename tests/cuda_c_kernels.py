@@ -299,7 +299,9 @@ def different(seeds: Sequence[int]) -> tuple[list[int], list[ThreadExecution]]:
     text = texts(seeds)
     split, ways = found(text, seeds)
     as_written = functools.partial(generate_host_source, rewrites=False)
-    with mock.patch.object(cpu_build, "generate_host_source", lambda *given, **_: as_written(*given)):
+    with mock.patch.object(
+        cpu_build, "generate_host_source", lambda *given, **_: as_written(*given)
+    ):
         plain, _ = found(text, seeds)
     return [seed for seed in seeds if not np.array_equal(split[seed], plain[seed])], ways
 

@@ -26,7 +26,7 @@ __all__ = [
     "HERE",
     "HITS",
     "cc",
-    "cpu",
+    "cpu_kernel",
     "hits_kernel",
     "launch",
     "np",

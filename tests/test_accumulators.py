@@ -64,7 +64,9 @@ x.shape.0: int)
 
 def test_the_pass() -> None:
     built = histogram.launcher.built(Signature((int32[::1], uint8[::1])))
-    facts = facts_for(DEFAULT_OPTIONS, ordinary=True, block=(256, 1, 1), accumulators=frozenset({0}))
+    facts = facts_for(
+        DEFAULT_OPTIONS, ordinary=True, block=(256, 1, 1), accumulators=frozenset({0})
+    )
     assert print_module(lower(built.module, TARGETS["cpu"], facts)) == HISTOGRAM.lstrip()
 
 

@@ -16,7 +16,7 @@ from pycu2c.base import dtypes
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.dtypes import DType
 from pycu2c.base.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Array, Scalar
-from pycu2c.ir.nodes import Parameter, ArgumentPart
+from pycu2c.ir.nodes import ArgumentPart, Parameter
 from pycu2c.runtime.arguments.arguments import describe, layout_of, pack, type_of
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
 

@@ -392,7 +392,9 @@ def test_statements_are_laid_out_as_people_write_them() -> None:
     step = c.Assign(A, B, "+=")
     orelse = (c.If(C, (c.Break(), step), (step,)),)
     init = c.Declare(c.NamedType("int"), "i", c.Number("0"))
-    loop = c.For(init, op("<", c.Name("i"), A), c.Increment(c.Name("i")), (c.If(A, (step,), orelse),))
+    loop = c.For(
+        init, op("<", c.Name("i"), A), c.Increment(c.Name("i")), (c.If(A, (step,), orelse),)
+    )
     body = (
         c.If(op(">=", A, B), (c.Return(),)),
         c.Comment("one\ntwo\\"),

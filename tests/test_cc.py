@@ -91,7 +91,9 @@ def test_fmad_decides_about_contraction() -> None:
         f.restype, f.argtypes = ctypes.c_double, [ctypes.c_double] * 3
         # the product rounds to 1; fused, -2**-60 is left
         results.append(f(1 + 2.0**-30, 1 - 2.0**-30, -1.0))
-    fuses = " fma " in discovery.machine_identity() or discovery.machine_identity().startswith("aarch64")
+    fuses = " fma " in discovery.machine_identity() or discovery.machine_identity().startswith(
+        "aarch64"
+    )
     assert results == [0.0, -(2.0**-60) if fuses else 0.0]
 
 

@@ -23,7 +23,7 @@ from pycu2c.cuda_driver.cuda_errors import (
 @pytest.fixture(autouse=True)
 def nothing_launched(monkeypatch):
     monkeypatch.setattr(recent_launches, "_recorded", type(recent_launches._recorded)(maxlen=4))
-    monkeypatch.setattr(recent_launches, "_sources", [])
+    monkeypatch.setattr(recent_launches, "recent_kernels", list)
 
 
 @pytest.mark.parametrize(
@@ -72,8 +72,8 @@ def test_a_fault_names_the_kernels_that_were_launched_last():
     assert "restart it" in said
 
 
-def test_others_know_of_launches(monkeypatch):
-    recent_launches.add_source(lambda: ["quick"])
+def test_a_fault_names_kernels_that_the_dispatch_table_started(monkeypatch):
+    monkeypatch.setattr(recent_launches, "recent_kernels", lambda: ["quick"])
     assert "Launched last: quick." in str(error_for("CUDA_ERROR_LAUNCH_FAILED", "failed", "wait"))
 
 

@@ -133,7 +133,11 @@ def found(bodies: list[str]) -> tuple[list[list[int]], list[ThreadExecution]]:
 
 def as_written(bodies: list[str], monkeypatch: pytest.MonkeyPatch) -> list[list[int]]:
     with monkeypatch.context() as patch:
-        patch.setattr(cpu_build, "generate_host_source", lambda *given, **_: generate_host_source(*given, rewrites=False))
+        patch.setattr(
+            cpu_build,
+            "generate_host_source",
+            lambda *given, **_: generate_host_source(*given, rewrites=False),
+        )
         return found(bodies)[0]
 
 

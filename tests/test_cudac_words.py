@@ -554,9 +554,10 @@ def test_launches_like_one_before_take_the_short_way() -> None:
     for _ in range(40):
         k.launch((1,), (1,), (x, 2, 0.5))
     assert x[0] == 40
-    assert k._plans is not None
-    assert k._plans.run(k._calls[(1,), (1,), 0, None], None, (x, 2, 0.5))
-    assert not k._plans.run(k._calls[(1,), (1,), 0, None], None, (x, 2.5, 0.5))
+    assert k._dispatch_table is not None
+    configuration = k._configurations[(1,), (1,), 0, None]
+    assert k._dispatch_table.launch(configuration, (x, 2, 0.5))
+    assert not k._dispatch_table.launch(configuration, (x, 2.5, 0.5))
     with pytest.raises(LaunchError):
         k.launch((1,), (1,), (x, 2.5, 0.5))
 

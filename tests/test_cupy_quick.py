@@ -12,8 +12,6 @@ import pytest
 from places import PLACES, here, there
 from pycu2c import LaunchError
 from pycu2c.cupy import ElementwiseKernel, ReductionKernel
-from pycu2c.runtime.cpu import prebuild
-from pycu2c.runtime.plans import library
 
 AXPY = ("T x, T y, T a, int32 n", "T z", "z = a * x + y + n", "axpy")
 SUM = ("T x", "T y", "x", "a + b", "y = a", "0", "sum")
@@ -22,14 +20,6 @@ SUM = ("T x", "T y", "x", "a + b", "y = a", "0", "sum")
 @pytest.fixture(params=PLACES)
 def place(request: pytest.FixtureRequest) -> str:
     return str(request.param)
-
-
-@pytest.fixture(autouse=True)
-def the_c_is_there() -> None:
-    prebuild.begin()
-    for thread in prebuild._STARTED:
-        thread.join()
-    library.load()
 
 
 def learnt(kernel: Any, *args: Any, **named: Any) -> Any:

@@ -26,7 +26,9 @@ def refused() -> list[Diagnostic]:
 
 def rows() -> list[UnsupportedSyntax]:
     tables = (unsupported_syntax.STATEMENTS, unsupported_syntax.EXPRESSIONS)
-    alone = [value for value in vars(unsupported_syntax).values() if isinstance(value, UnsupportedSyntax)]
+    alone = [
+        value for value in vars(unsupported_syntax).values() if isinstance(value, UnsupportedSyntax)
+    ]
     return [row for table in tables for row in table.values()] + alone
 
 

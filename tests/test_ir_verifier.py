@@ -109,7 +109,10 @@ ELEMENT = ElementOf(a(), (i(0),), HERE)
         (Unary(NEG, op(LT, X, X), WEAK_INT, HERE), "`neg` has no variant for bool"),
         (both(op(LT, X, X), X), "`and` takes bools, not int"),
         (Select(X, X, X, WEAK_INT, HERE), "a condition is int"),
-        (Select(op(LT, X, X), X, i(1, int32), WEAK_INT, HERE), "an operand of a selection is int32, the result int"),
+        (
+            Select(op(LT, X, X), X, i(1, int32), WEAK_INT, HERE),
+            "an operand of a selection is int32, the result int",
+        ),
         (Cast(a(), WEAK_INT, HERE), "a float32[::1] is converted to int"),
         (load(X, X, X, name="m"), "m has 2 axes, but 3 indices"),
         (load(op(LT, X, X)), "an index is bool"),
@@ -160,7 +163,10 @@ def test_expression(e: Expr, message: str) -> None:
             loop(op(LT, X, X), WorkItemLoop((Break(HERE),), HERE)),
             "a jump is outside of every loop",
         ),
-        (loop(op(LT, X, X), WorkItemLoop((WAIT,), HERE)), "a barrier is inside of a work-item loop"),
+        (
+            loop(op(LT, X, X), WorkItemLoop((WAIT,), HERE)),
+            "a barrier is inside of a work-item loop",
+        ),
         (replace(WAIT, mask=ONE), "the mask of a barrier is float32"),
         (
             replace(WAIT, contributions=(Contribution(a("b"), Granularity.THREAD, X),)),

@@ -211,7 +211,7 @@ def by_a_name_set_twice(a):
 
 def test_a_grid_follows_from_lengths_that_have_a_name():
     a = np.zeros((21, 70), np.int32)
-    for _ in range(4):  # by a plan in the end
+    for _ in range(4):  # by the dispatch table in the end
         kernel(block=(32, 8))(by_names)(a)
     assert (a == 4).all()
     with pytest.raises(LaunchError, match="has no grid"):

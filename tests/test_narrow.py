@@ -28,7 +28,7 @@ from integer_programs import (
 )
 from pycu2c.analysis.ranges.intervals import everything
 from pycu2c.analysis.ranges.range_analysis import Facts, analyse_module
-from pycu2c.base.types import WEAK_INT32, WEAK_INT, Scalar, float32, int32
+from pycu2c.base.types import WEAK_INT, WEAK_INT32, Scalar, float32, int32
 from pycu2c.base.values import Number
 from pycu2c.ir.nodes import (
     Call,

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 from pycu2c import CompileError, CompileWarning, LaunchError, cuda, float32, int32, kernel, types
-from pycu2c.compat.numba.dispatcher import JitKernel, JitDeviceFunction
+from pycu2c.compat.numba.dispatcher import JitDeviceFunction
 from pycu2c.declarations.options import BadOption
 from pycu2c.declarations.signatures import BadSignature
-from pycu2c.kernels.kernel import Kernel
 
 
 @cuda.jit(device=True)
@@ -358,13 +357,13 @@ def test_ways_to_launch(target):
         made(np.zeros(5), 1)
 
 
-def test_a_jitted_kernel_is_launched_by_c_as_others_are():
+def test_a_jitted_kernel_is_dispatched_as_others_are():
     made = cuda.jit(backend="cpu")(fill.py_func)
     out = np.zeros(5)
     for _ in range(5):
         made[2, 4](out, 1)
-    (planned,) = (c for c in type(made).__mro__ if c.__name__ == "PlannedKernel")
-    assert isinstance(made, (JitKernel, Kernel, planned))
+    assert made.launcher.dispatch_table is not None
+    assert made.launcher.dispatch_table.launch(made[2, 4]._configuration, (out, 1))
     assert made.py_func is fill.py_func
     assert made.get_max_threads_per_block()
 

@@ -151,7 +151,14 @@ def test_arrays_with_strides_are_written_as_ever() -> None:
 @pytest.mark.parametrize("name", ["gcc", "clang"])
 def test_lines_are_written_in_parts_of_all_widths(name: str, processor: str) -> None:
     found = compiler(name)
-    words = (*found.command, *cc.warning_flags(found), f"-march={processor}", "-S", "-o-", *STDIN_FLAGS)
+    words = (
+        *found.command,
+        *cc.warning_flags(found),
+        f"-march={processor}",
+        "-S",
+        "-o-",
+        *STDIN_FLAGS,
+    )
     ran = run_program(words, text_of(cross, "float32[:, ::1], float32[:, ::1]"))
     assert ran.returncode == 0
     assert "movnt" in ran.output
@@ -211,7 +218,7 @@ def test_each_launch_has_the_code_of_its_size(monkeypatch: pytest.MonkeyPatch) -
         (typed,) = fresh.launcher._typed.values()
         ways.append([variant.past_caches for variant in typed.runners])
     assert ways == [[False]] * 20 + [[False, True]] * 22
-    assert fresh.launcher.plans is not None
+    assert fresh.launcher.dispatch_table is not None
 
 
 def test_launches_are_seldom_large() -> None:

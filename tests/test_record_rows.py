@@ -12,7 +12,7 @@ from by_python import by_python
 from kernels_from_text import module_from
 from launching import run
 from pycu2c import CompileError, cuda, device, from_dtype, int64, kernel
-from pycu2c.base.dtypes import decode_dtype, from_numpy, encode_dtype
+from pycu2c.base.dtypes import decode_dtype, encode_dtype, from_numpy
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.runtime.arguments.flattened_arguments import flatten_arguments
 from pycu2c.toolchain.cc import cc

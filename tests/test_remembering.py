@@ -29,7 +29,6 @@ from pycu2c.kernels.fingerprint import NotTold, Teller, surroundings
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.kernels.kernel_cache import Memory
 from pycu2c.ops.intrinsics.all import REGISTRY
-from pycu2c.runtime.cpu import cpu_kernel
 from pycu2c.runtime.cuda.cuda_runner import CudaRunner
 from pycu2c.runtime.runner import Variant
 from pycu2c.toolchain.cache import cache_directory, eviction, value_store
@@ -407,14 +406,14 @@ def test_an_edited_pycu2c_compiles_anew(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def libraries(tmp_path: Path) -> int:
-    """How many there are in the cache: the pool's, the plans', one for each text and compiler."""
+    """How many there are in the cache: the pool's, and one for each text and compiler."""
     return len([*(tmp_path / "cache").rglob("*.so")])
 
 
 ONCE = PROGRAM.replace("range(3)", "range(1)")
 
 
-@pytest.mark.parametrize("file", ["leaving.c", "pool.c", "files.c"])
+@pytest.mark.parametrize("file", ["leaving.c", "pool.c"])
 def test_an_edited_pool_is_compiled_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str
 ) -> None:
@@ -528,28 +527,6 @@ def test_what_intrinsics_are_bound_to_is_told_by_its_name() -> None:
             assert "".join(teller.told)
 
 
-PLANNED = f"""{PROGRAM}
-from pycu2c.runtime import preparing
-
-for thread in preparing._STARTED:
-    thread.join()
-for _ in range(2):
-    k(out, 2)
-print("pycu2c.runtime.plans.trial" in sys.modules, k.launcher.plans is not None)
-"""
-
-
-def test_the_c_of_launches_is_tried_once(tmp_path: Path) -> None:
-    """That it is right here is remembered, for this numpy and as it is."""
-    ends = [run(tmp_path, text=PLANNED).splitlines()[-1] for _ in range(3)]
-    assert ends == ["True True", "False True", "False True"]
-    other = PLANNED.replace("import sys", 'import sys\nnp.__version__ = "2.9.9"', 1)
-    assert [run(tmp_path, text=other).splitlines()[-1] for _ in range(2)] == [
-        "True True",
-        "False True",
-    ]
-
-
 SLOW = ["hashlib", "pathlib", "shutil", "subprocess", "tempfile"]
 SLOW += [
     f"pycu2c.{eviction}" for eviction in ("emit", "frontend.build", "intrinsics.registry", "passes")
@@ -563,20 +540,11 @@ SLOW += [
     f"pycu2c.runtime.{eviction}"
     for eviction in ("interface_arguments", "packed_numbers", "strides", "unfit_arrays")
 ]
-AT_PLANS = [
-    f"pycu2c.runtime.{eviction}" for eviction in ("plans.plan", "plans.guards", "capturing")
-]
-AT_FIRST = [
-    "signal",
-    "pycu2c.base.index_bounds",
-    "pycu2c.runtime.direct_launch",
-    "pycu2c.runtime.plans",
-]
+OF_DISPATCH = [f"pycu2c.runtime.dispatch.{name}" for name in ("dispatcher", "guards")]
+AT_FIRST = ["signal", "pycu2c.base.index_bounds", "pycu2c.runtime.direct_launch", *OF_DISPATCH]
 
 
-@pytest.mark.parametrize(
-    ("launches", "slow"), [(1, [*SLOW, *AT_PLANS, *AT_FIRST]), (2, [*SLOW, *AT_PLANS]), (4, SLOW)]
-)
+@pytest.mark.parametrize(("launches", "slow"), [(1, [*SLOW, *AT_FIRST]), (4, SLOW)])
 @pytest.mark.parametrize("compiler", ["usual", "script"])
 def test_a_known_kernel_imports_nothing_that_takes_long(
     tmp_path: Path, compiler: str, launches: int, slow: list[str]
@@ -613,7 +581,8 @@ def test_a_known_kernel_is_launched_with_few_modules(tmp_path: Path) -> None:
 NEW = PROGRAM.replace(
     'print(out.tolist(), "pycu2c.frontend.function_builder" in sys.modules)',
     """
-rooms = [m for m in sys.modules if m[:6] == "pycu2c" and hasattr(sys.modules[m], "__file__")]
+files = [(m, getattr(found, "__file__", "")) for m, found in sys.modules.items()]
+rooms = [m for m, file in files if m[:6] == "pycu2c" and file.endswith(".py")]
 print(len(rooms), sum(os.path.getsize(sys.modules[m].__file__) for m in rooms) // 1000, *rooms)
 """,
 ).replace("import sys", "import os, sys", 1)
@@ -648,31 +617,18 @@ def test_a_new_kernel_imports_what_it_has_something_for(tmp_path: Path) -> None:
     assert int(kilobytes) <= 1100
 
 
-def test_files_are_looked_at_in_c_where_there_is_some(tmp_path: Path) -> None:
-    """By a process that launches a known kernel on the CPU."""
-    text = f"{PROGRAM}\nfrom pycu2c import entries\nprint(len(entries._QUICKLY))"
-    assert [run(tmp_path, text=text).splitlines()[-1] for _ in range(2)] == ["0", "1"]
-
-
-def test_c_looks_at_files_as_python_does(tmp_path: Path) -> None:
-    names = [f"{name}.py" for name in ("one", "ä name", "two", "n" * 250)]
-    tmp_path = tmp_path / "no text \udce4"
-    tmp_path.mkdir()
-    for position, name in enumerate(names):
-        (tmp_path / name).write_bytes(b"x" * position)
-        os.utime(tmp_path / name, ns=(0, 10**18 + position))
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "folder" / "long ago.py").touch()
-    os.utime(tmp_path / "folder" / "long ago.py", ns=(0, 0))
-    future = time.time_ns() + 10**18
-    os.utime(tmp_path / "two.py", ns=(future, future))
-    all_of_them = [*names, "folder/long ago.py", "is not there.py", "n" * 5000]
-    for latest in (0, future - 1, future):
-        expected = value_store._file_states(str(tmp_path), all_of_them, latest)
-        assert cpu_kernel.file_states(str(tmp_path), all_of_them, latest) == expected
-    assert expected[:3] == ["1000000000000000000 0", "1000000000000000001 1", f"{future} 2"]
-    assert expected[-3:] == ["0 0", "", ""]
-    assert cpu_kernel.file_states("/" + "f" * 5000, names, future) == [""] * 4
+def test_the_state_of_a_file(tmp_path: Path) -> None:
+    """It changes with the file, and is empty for one that is missing or changed after a time."""
+    path, future = tmp_path / "no text \udce4", time.time_ns() + 10**18
+    path.write_bytes(b"x")
+    os.utime(path, ns=(0, 10**18 + 1))
+    assert value_store._file_state(str(path), future) == "1000000000000000001 1"
+    path.write_bytes(b"xx")
+    os.utime(path, ns=(0, future))
+    assert value_store._file_state(str(path), future) == f"{future} 2"
+    assert value_store._file_state(str(path), future - 1) == ""
+    assert value_store._file_state(str(path / "missing"), future) == ""
+    assert value_store._file_state(str(tmp_path / ("n" * 5000)), future) == ""
 
 
 def test_what_is_allowed_is_looked_through_once(tmp_path: Path) -> None:

@@ -171,7 +171,9 @@ def test_elements_stay_on_their_gpu(device: FakeDevice, monkeypatch: pytest.Monk
 
 
 def test_the_border_of_integers_is_given_bit_by_bit() -> None:
-    found = checked_modes(("border",), "point", False, "element", (-7.0,)).for_device(texture_objects.INT16)
+    found = checked_modes(("border",), "point", False, "element", (-7.0,)).for_device(
+        texture_objects.INT16
+    )
     assert np.float32(found.border[0]).view(np.int32) == -7
     assert found.as_integer
     found = checked_modes(("border",), "point", False, "normalized_float", (0.5,)).for_device(

@@ -63,7 +63,9 @@ def shape(body: ir.Body) -> list[object]:
 def slots(body: ir.Body) -> set[str]:
     """The arrays with one slot for each thread."""
     arrays = [s.var for s in statements(body) if isinstance(s, ir.Allocate)]
-    return {v.name for v in arrays if isinstance(v.type, Array) and v.type.space is MemorySpace.BLOCK}
+    return {
+        v.name for v in arrays if isinstance(v.type, Array) and v.type.space is MemorySpace.BLOCK
+    }
 
 
 # ---- where statements go -----------------------------------------------------------------------

@@ -181,7 +181,7 @@ def test_a_record_is_a_place_in_functions_and_variables(target: str) -> None:
 
 
 def test_a_kernel_is_compiled_for_each() -> None:
-    """The plans of earlier launches and the caches of dtypes know them apart."""
+    """The dispatch entries of earlier launches and the caches of dtypes know them apart."""
     k = Kernel(pushed.python, backend="cpu")
     for _ in range(6):
         vectors, records = np.zeros(3, float2.numpy), np.zeros(3, POINT)

@@ -41,7 +41,9 @@ class Generated:
     needs_cooperative_launch: bool = False  # whether all its threads must run at the same time
 
 
-def build_module(source: Source, signature: Signature, options: Options = DEFAULT_OPTIONS) -> BuiltModule:
+def build_module(
+    source: Source, signature: Signature, options: Options = DEFAULT_OPTIONS
+) -> BuiltModule:
     """Python to typed IR. Raises CompileError."""
     with reporting_recursion_limit(source.span(source.tree)):
         built = build(source, signature, options.cluster, options.checked)

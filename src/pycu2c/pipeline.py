@@ -103,7 +103,9 @@ _LOOPS = _any_of(For, While)
 
 def _own_c(dialect: str) -> Pass:
     return Pass(
-        "own_c", lambda m, _: select_inline_c.select_inline_c(m, dialect), lambda there: there.has_inline_c
+        "own_c",
+        lambda m, _: select_inline_c.select_inline_c(m, dialect),
+        lambda there: there.has_inline_c,
     )
 
 

@@ -14,8 +14,6 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
-from pycu2c.base.types import WEAK_INT, to_strong
-
 from fuzzing import (
     constructs,
     control,
@@ -45,6 +43,7 @@ from fuzzing.writing import (
     Writer,
     holds,
 )
+from pycu2c.base.types import WEAK_INT, to_strong
 
 Dim3 = tuple[int, int, int]
 

@@ -165,7 +165,11 @@ def _waiting_at(steps: Any) -> tuple[int, ...]:
 
 
 def run_reference(
-    source: Source, built: BuiltModule, signature: Signature, extents: tuple[Any, Any], arguments: Any
+    source: Source,
+    built: BuiltModule,
+    signature: Signature,
+    extents: tuple[Any, Any],
+    arguments: Any,
 ) -> None:
     """Run a launch; arrays are changed in place. Raises Undefined."""
     watch = _Watch()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Scalar
-
 from fuzzing.control import inside_loop
 from fuzzing.expressions import (
     absorbed,
@@ -27,6 +25,7 @@ from fuzzing.statements import (
 )
 from fuzzing.writing import SMALL, ArrayName, Made, Writer, is_number
 from pycu2c.base.dtypes import DTypeKind
+from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Scalar
 
 # ---- expressions -----------------------------------------------------------------------------
 

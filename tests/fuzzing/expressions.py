@@ -10,10 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from pycu2c.base.types import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar, promote
-
 from fuzzing.writing import INTEGERS, SCALARS, WIDEST, ArrayName, Made, Writer, holds
 from pycu2c.base.dtypes import DTypeKind
+from pycu2c.base.types import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar, promote
 
 Make: TypeAlias = "Callable[[Writer, Scalar, int], Made | None]"
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pycu2c.base.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Scalar
-
 from fuzzing.expressions import (
     absorbed,
     any_expression,
@@ -16,6 +14,7 @@ from fuzzing.expressions import (
 )
 from fuzzing.writing import FLOATS, HALVES, INTEGERS, Made, Writer, is_ordered
 from pycu2c.base.dtypes import DTypeKind
+from pycu2c.base.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Scalar
 
 
 @makes(1.5, is_ordered)

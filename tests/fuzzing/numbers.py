@@ -6,10 +6,10 @@ import math
 import random
 
 import numpy as np
-from pycu2c.base.types import WEAK_BOOL, WEAK_COMPLEX, WEAK_INT
 
 from fuzzing.writing import Scalar
 from pycu2c.base.dtypes import DTypeKind
+from pycu2c.base.types import WEAK_BOOL, WEAK_COMPLEX, WEAK_INT
 
 _SPECIAL = ("inf", "-inf", "nan", "-0.0", "1e30", "-1e-30", "16777217.0", "2147483648.0", "1e-40")
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from functools import cache
 
-from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Scalar
-
 from fuzzing.expressions import (
     absorbed,
     any_expression,
@@ -17,6 +15,7 @@ from fuzzing.expressions import (
 )
 from fuzzing.writing import SCALARS, WIDEST, Made, Writer
 from pycu2c.base.dtypes import DTypeKind
+from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Scalar
 from pycu2c.ops.operators import (
     ADD,
     AND,

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pycu2c.base.types import Signature
 
 from fuzzing.cases import Case, load, text_of
 from fuzzing.checking import Undefined, run_reference
@@ -21,6 +20,7 @@ from fuzzing.comparing import difference
 from launching import IN_STRIPS, NARROWED
 from pycu2c.analysis.ranges.range_analysis import Facts
 from pycu2c.base.diagnostics import CompileError, CompileWarning
+from pycu2c.base.types import Signature
 from pycu2c.compiler import Generated, generate
 from pycu2c.cuda_driver import driver
 from pycu2c.declarations.options import Options
@@ -28,8 +28,8 @@ from pycu2c.frontend.function_builder import BuiltModule
 from pycu2c.kernels.specialization import SteppingRunner, facts_for
 from pycu2c.pipeline import TARGETS
 from pycu2c.reference.elements import UnsupportedByReference
-from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.arguments.arguments import layout_of
+from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.arguments.flattened_arguments import unflatten
 from pycu2c.runtime.cpu.coroutine_scheduler import CoroutineKernel
 from pycu2c.runtime.cpu.cpu_kernel import CpuKernel

@@ -11,13 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from pycu2c.base.types import WEAK_INT, Scalar, promote
-
 from fuzzing.expressions import any_expression, expression, index_below, literal
 from fuzzing.functions import conversion, library_call
 from fuzzing.operations import condition
 from fuzzing.writing import SMALL, ArrayName, Made, Variable, Writer, holds
 from pycu2c.base.dtypes import DTypeKind
+from pycu2c.base.types import WEAK_INT, Scalar, promote
 from pycu2c.ops.operators import OPERATORS, POW, SHL, SHR, Operator, truth
 
 Write: TypeAlias = "Callable[[Writer], None]"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pycu2c.base.types import WEAK_INT
-
 from fuzzing.control import inside_loop, uniform_int
 from fuzzing.expressions import element, type_name
 from fuzzing.operations import condition
@@ -19,6 +17,7 @@ from fuzzing.statements import (
 )
 from fuzzing.writing import INTEGERS, ArrayName, Writer
 from pycu2c.base.dtypes import DTypeKind
+from pycu2c.base.types import WEAK_INT
 
 
 @writes(0.8, nests)

@@ -6,13 +6,13 @@ Launches, copies and streams consult this module. It knows neither graphs nor th
 from __future__ import annotations
 
 import contextlib
-import ctypes
-from _thread import _local, allocate_lock  # ``threading`` is slow to import
+from _thread import _local  # ``threading``, which has it too, imports much
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.records import Protocol
+from pycu2c.runtime.dispatch import extension
 
 DEFAULT_STREAMS = (0, 1)  # the handles of the default stream
 
@@ -43,13 +43,6 @@ class _CaptureState(_local):
 
 
 _STATE = _CaptureState()
-_LOCK = allocate_lock()
-_CAPTURE_COUNT = ctypes.c_int64(0)
-
-
-def capture_count_address() -> int:
-    """Return the address of the number of capturing threads, for C code."""
-    return ctypes.addressof(_CAPTURE_COUNT)
 
 
 def current() -> Capture | None:
@@ -61,18 +54,15 @@ def current() -> Capture | None:
 def capturing(capture: Capture | None) -> Iterator[None]:
     """Set the calling thread's capture inside a ``with``; None suspends capturing."""
     before = _STATE.capture
-    _count(capture is not None)
+    if capture is not None:
+        extension.suspend()  # the dispatch table does not know whose launches are captured
     _STATE.capture = capture
     try:
         yield
     finally:
         _STATE.capture = before
-        _count(-(capture is not None))
-
-
-def _count(change: int) -> None:
-    with _LOCK:
-        _CAPTURE_COUNT.value += change
+        if capture is not None:
+            extension.resume()
 
 
 @contextlib.contextmanager

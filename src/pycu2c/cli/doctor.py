@@ -7,6 +7,7 @@ import numpy as np
 from pycu2c.base.backends import default_backend
 from pycu2c.cuda_driver import driver
 from pycu2c.runtime.cpu.thread_count import thread_count
+from pycu2c.runtime.dispatch import extension
 from pycu2c.toolchain.cache import eviction
 from pycu2c.toolchain.cc import cxx, discovery
 from pycu2c.toolchain.link import nvjitlink
@@ -22,6 +23,7 @@ def report() -> tuple[list[str], bool]:
     lines = [
         f"numpy     {np.__version__}",
         *compiler,
+        _dispatch(),
         _cxx(),
         nvrtc_found,
         _linker(),
@@ -57,6 +59,16 @@ def _compiler() -> tuple[list[str], bool]:
     except ToolchainError as error:
         return [f"compiler  missing: {error}"], False
     return [f"compiler  {found}", f"threads   {thread_count()}"], True
+
+
+def _dispatch() -> str:
+    if not extension.UNAVAILABLE:
+        return "launches  fast path: the C extension is there"
+    return (
+        "launches  slow path, tens of µs each: there is no C extension. Where a C compiler and "
+        "Python's headers (python3-dev) are, pip install --force-reinstall --no-deps pycu2c "
+        f"builds it. ({extension.UNAVAILABLE})"
+    )
 
 
 def _cxx() -> str:

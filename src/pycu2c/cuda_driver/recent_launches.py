@@ -6,11 +6,11 @@ A later driver call reports a fault, and the driver does not know which kernel c
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+
+from pycu2c.runtime.dispatch.extension import recent_kernels
 
 _MAX_NAMES = 4
 _recorded: deque[str] = deque(maxlen=_MAX_NAMES)
-_sources: list[Callable[[], Iterable[str]]] = []
 
 
 def record(kernel: str) -> None:
@@ -18,17 +18,6 @@ def record(kernel: str) -> None:
     _recorded.append(kernel)
 
 
-def add_source(launches: Callable[[], Iterable[str]]) -> None:
-    """Add a function that returns further launches, the latest last."""
-    _sources.append(launches)
-
-
 def names() -> list[str]:
     """Return the names of the last kernels, the latest first."""
-    return list(dict.fromkeys(reversed([*_all()])))[:_MAX_NAMES]
-
-
-def _all() -> Iterator[str]:
-    yield from _recorded
-    for launches in _sources:
-        yield from launches()
+    return list(dict.fromkeys(reversed([*_recorded, *recent_kernels()])))[:_MAX_NAMES]

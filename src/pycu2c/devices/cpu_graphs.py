@@ -14,8 +14,8 @@ from pycu2c.kernels.launcher import Launcher, Ready
 from pycu2c.runtime import nvtx_ranges
 from pycu2c.runtime.cpu.captured_launch import CapturedCpuLaunch
 from pycu2c.runtime.cpu.cpu_runner import CpuRunner
+from pycu2c.runtime.dispatch.sequence import in_sequence
 from pycu2c.runtime.launch_configuration import LaunchRequest
-from pycu2c.runtime.plans import library
 
 
 class HostGraph:
@@ -81,13 +81,19 @@ def _joined(actions: list[Callable[[], object]]) -> Iterator[Callable[[], object
     for is_noted, group in itertools.groupby(actions, lambda a: isinstance(a, CapturedCpuLaunch)):
         some = list(group)
         launches = [action for action in some if isinstance(action, CapturedCpuLaunch)]
-        together = library.in_a_row(launches) if is_noted and len(launches) > 1 else None
-        yield from [together] if together else some
+        if is_noted and len(launches) > 1:
+            yield in_sequence(launches)
+        else:
+            yield from some
 
 
 def _action(ready: Ready) -> Callable[[], None]:
     """A launch, to be done later."""
-    runner, launch, leaves = nvtx_ranges.without_nvtx_ranges(ready.runner), ready.launch, ready.taken.leaves
+    runner, launch, leaves = (
+        nvtx_ranges.without_nvtx_ranges(ready.runner),
+        ready.launch,
+        ready.taken.leaves,
+    )
     if isinstance(runner, CpuRunner):
         return runner.capture(launch, leaves)
     if ready.variant.backend == "cuda":

@@ -226,7 +226,9 @@ def _checked(number: int | Gpu) -> int:
     except TypeError:
         raise TypeError(f"a device is the number of a GPU, or 'cpu', not {number!r}") from None
     if not count:
-        raise NoDeviceError("CUDA_ERROR_NO_DEVICE", driver.unavailable_reason(), f"use GPU {ordinal}")
+        raise NoDeviceError(
+            "CUDA_ERROR_NO_DEVICE", driver.unavailable_reason(), f"use GPU {ordinal}"
+        )
     if not 0 <= ordinal < count:
         there = "only GPU 0" if count == 1 else f"GPUs 0 to {count - 1}"
         raise IndexError(f"there is no GPU {ordinal} here, {there}")

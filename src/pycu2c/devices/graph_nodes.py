@@ -38,7 +38,9 @@ class Node:
 
     __slots__ = ("_is_current", "_owner", "_place", "_wanted", "launcher", "ready")
 
-    def __init__(self, owner: Captured, launcher: Launcher, wanted: LaunchRequest, ready: Ready) -> None:
+    def __init__(
+        self, owner: Captured, launcher: Launcher, wanted: LaunchRequest, ready: Ready
+    ) -> None:
         self._owner = weakref.ref(owner)  # which keeps this: what is used goes with the graph
         self._is_current = True
         self._place = len(owner.nodes)

@@ -130,7 +130,9 @@ def from_cuda_array_interface(
     shape = tuple(map(int, desc["shape"]))
     strides = desc.get("strides")
     address, readonly = desc["data"]
-    ordinal = peer_access.ordinal_at(int(address)) if address and driver.has_multiple_devices() else 0
+    ordinal = (
+        peer_access.ordinal_at(int(address)) if address and driver.has_multiple_devices() else 0
+    )
     array = DeviceArray(
         ExternalMemory(owner, int(address or 0), 0, ordinal),
         int(address or 0),

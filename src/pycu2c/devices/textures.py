@@ -179,7 +179,9 @@ class Texture(_Object):
 
     _access = "texture"
 
-    def __init__(self, elements: _Elements, element: DType, modes: texture_modes.TextureModes) -> None:
+    def __init__(
+        self, elements: _Elements, element: DType, modes: texture_modes.TextureModes
+    ) -> None:
         super().__init__(elements, element)
         self.modes = modes
         self._sampler = texture_sampling.sampler(elements.host, elements.number, element, modes)

@@ -17,7 +17,7 @@ import numpy as np
 from pycu2c.base.dtypes import encode_dtype
 from pycu2c.base.external_code import ExternalCode
 from pycu2c.base.hashing import digest_of
-from pycu2c.base.source import SourceUnavailable, Source, Unbound, bound_object, source_of
+from pycu2c.base.source import Source, SourceUnavailable, Unbound, bound_object, source_of
 from pycu2c.base.types import Array, Constant, ParameterType, Scalar, Signature, Tuple
 from pycu2c.ops.names.numba_names import numba_function
 from pycu2c.toolchain.link import file_identity

@@ -25,9 +25,15 @@ from typing import (
 from pycu2c.base.backends import BACKENDS, default_backend
 from pycu2c.base.diagnostics import CompileError, Diagnostic, LaunchError
 from pycu2c.base.records import replace
-from pycu2c.base.source import SourceUnavailable, Source, source_of
+from pycu2c.base.source import Source, SourceUnavailable, source_of
 from pycu2c.base.types import Array, Scalar, Signature, Tuple
-from pycu2c.declarations.options import DEFAULT_OPTIONS, BadOption, Options, check_option_names, parse_options
+from pycu2c.declarations.options import (
+    DEFAULT_OPTIONS,
+    BadOption,
+    Options,
+    check_option_names,
+    parse_options,
+)
 from pycu2c.declarations.signatures import (
     BadSignature,
     annotated_signature,
@@ -37,15 +43,9 @@ from pycu2c.declarations.signatures import (
 )
 from pycu2c.kernels import forall, subset_check_cache
 from pycu2c.kernels import launcher as launching
-from pycu2c.kernels.configured_kernel import (
-    CALLED_BY_C,
-    Configured,
-    Launches,
-    P,
-    key_of,
-    leave_to_c,
-)
+from pycu2c.kernels.configured_kernel import Configured, Launches, P, key_of
 from pycu2c.kernels.deferred_compiler import kernel_compiler
+from pycu2c.runtime.dispatch.extension import KernelBase
 from pycu2c.runtime.launch_configuration import (
     Language,
     LaunchRequest,
@@ -71,15 +71,16 @@ R = TypeVar("R")
 OWN = ("grid", "block", "shared_memory", "signature", "backend", "cache")
 
 
-class Kernel(Generic[P]):
+class Kernel(KernelBase[P]):
     """A function that runs on a grid of threads: ``k[grid, block](arguments)``.
 
     Made by ``@kernel``. It is compiled at the first launch with each combination of argument
-    types, or earlier by ``compile``.
+    types, or earlier by ``compile``. ``k(arguments)`` launches with the grid and block of the
+    decorator; a grid that it leaves out follows from the size of the data, where the kernel
+    compares its place with that.
     """
 
-    # _last and its key are the C's
-    __slots__ = ("__dict__", "__weakref__", "_configured", "_last", "_last_key", "_own")
+    __slots__ = ("__dict__", "__weakref__")
     __pycu2c_kernel__ = True  # what an error about a call in a kernel looks for
 
     def __init__(
@@ -111,9 +112,9 @@ class Kernel(Generic[P]):
             check_clusters(self.grid, options.cluster, self.name)
         self.options, self.declared = options, _parsed(self.source, signature)
         self._launches = Launches(self.source, self.declared, backend, cache, options)
-        self._configured: dict[object, Configured[P]] = {}
+        self._configured = {}
         own = LaunchRequest(self.grid, self.block, None, self.shared_memory)
-        self._own: Configured[P] = Configured(self._launches, own)
+        self._own = Configured(self._launches, own)
         for declared in self.declared:
             self.launcher.typed(declared)
 
@@ -198,16 +199,18 @@ class Kernel(Generic[P]):
 
     # ---- launching ----
 
-    def __getitem__(self, configuration: object) -> Configured[P]:
-        """``k[grid, block]``, ``k[grid, block, stream]``, ``k[grid, block, stream, shared]``; and
-        ``k[grid]``, a number, or ``k[(4, 4),]``, if the block is declared."""
-        if self._launches.plans is not None:
-            leave_to_c(self)
-        return self._configured_as(configuration)
+    if TYPE_CHECKING:  # of the base class
+
+        def __getitem__(self, configuration: object) -> Configured[P]: ...
+
+        def __call__(self, *arguments: P.args, **named: P.kwargs) -> None: ...
 
     def _configured_as(self, configuration: object) -> Configured[P]:
+        """``k[grid, block]``, ``k[grid, block, stream]``, ``k[grid, block, stream, shared]``; and
+        ``k[grid]``, a number, or ``k[(4, 4),]``, if the block is declared."""
         try:
-            return self._configured[key_of(configuration)]
+            kept: Configured[P] = self._configured[key_of(configuration)]
+            return kept
         except (KeyError, TypeError, ValueError):
             pass  # errors from here on are told by themselves
         return self._configure(configuration)
@@ -291,13 +294,7 @@ class Kernel(Generic[P]):
         """
         return forall.ForAll(self, n, threads, stream, shared)
 
-    def __call__(self, *arguments: P.args, **named: P.kwargs) -> None:
-        """Launch with the grid and block of the decorator; a grid that it leaves out follows
-        from the size of the data, where the kernel compares its place with that."""
-        self._own(*arguments, **named)
 
-
-CALLED_BY_C["kernel"] = Kernel
 _MOST_CONFIGURED = 256
 
 

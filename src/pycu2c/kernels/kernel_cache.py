@@ -17,7 +17,7 @@ import numpy as np
 
 from pycu2c.base import index_bounds
 from pycu2c.base.dtypes import EncodedDType, decode_dtype
-from pycu2c.base.parameters import Parameter, ArgumentPart
+from pycu2c.base.parameters import ArgumentPart, Parameter
 from pycu2c.base.records import replace
 from pycu2c.base.source import Source
 from pycu2c.base.types import Array, Scalar, Signature
@@ -40,16 +40,12 @@ _BACKENDS = ("cpu", "cuda")
 _FIRST = "known"  # the entry with what is known of a kernel
 
 
-def look_by_pool() -> None:
-    """Where kernels run on the CPU, their pool will be loaded: it may be of use before."""
-    if not value_store.ENABLED:
-        return
-    if not cpu_kernel.has_pool():
+def find_pool() -> None:
+    """Find the thread pool's library in the cache, for launches on the CPU."""
+    if value_store.ENABLED and not cpu_kernel.has_pool():
         found = _known_pool()
-        if found is None:
-            return
-        cpu_kernel.use_prebuilt_pool(found)
-    value_store.use_file_states(cpu_kernel.file_states)
+        if found is not None:
+            cpu_kernel.use_prebuilt_pool(found)
 
 
 def _known_pool() -> Binary | None:
@@ -74,7 +70,9 @@ def _keep_pool(name: str) -> None:
 
 
 def _key_of_pool() -> str:
-    return artifact_store.key_of("pool", discovery.compiler_identity(), value_store.PACKAGE_DIRECTORY, sys.version)
+    return artifact_store.key_of(
+        "pool", discovery.compiler_identity(), value_store.PACKAGE_DIRECTORY, sys.version
+    )
 
 
 def _kept(key: str | None, entry: str, text: str, options: Options) -> Binary | None:
@@ -95,7 +93,13 @@ class Memory:
         with contextlib.suppress(NotTold):
             told = surroundings(source, signature)
             files = (file_identity.file_identity(path) for _, path in options.link)
-            rest = (value_store.PACKAGE_DIRECTORY, sys.version, np.__version__, repr(options), *files)
+            rest = (
+                value_store.PACKAGE_DIRECTORY,
+                sys.version,
+                np.__version__,
+                repr(options),
+                *files,
+            )
             self.key = artifact_store.key_of(told, *rest)
 
     @functools.cached_property
@@ -167,7 +171,9 @@ def _overwritten(row: Any) -> index_bounds.WrittenArray:
     return index_bounds.WrittenArray(argument, tuple(_place(*axis) for axis in axes))
 
 
-def _place(axis: int, strided: bool, bounds: list[tuple[int, int | None]]) -> index_bounds.AxisIndex:
+def _place(
+    axis: int, strided: bool, bounds: list[tuple[int, int | None]]
+) -> index_bounds.AxisIndex:
     return index_bounds.AxisIndex(
         axis, strided, frozenset(index_bounds.ArgumentExtent(*bound) for bound in bounds)
     )

@@ -139,7 +139,11 @@ class Builder:
         takes_shared = uses_dynamic_shared(module)
         written = written_arguments(module)
         there = summarize_module(module)
-        own = privatize_accumulators.accumulator_arguments(module) if there.has_memory_intrinsics else ()
+        own = (
+            privatize_accumulators.accumulator_arguments(module)
+            if there.has_memory_intrinsics
+            else ()
+        )
         streamed = _bytes_for_each_thread(module) if there.only_loads_and_stores else 0
         return Known(written, axes, _uses_threads(module), takes_shared, own, streamed)
 

@@ -17,10 +17,15 @@ from pycu2c.base import graph_capture
 from pycu2c.base.backends import CPU_BACKENDS
 from pycu2c.base.diagnostics import CompileError, LaunchError
 from pycu2c.base.gc_pause import gc_paused
-from pycu2c.base.limits import BLOCKS32_LIMIT, INDEX32_LIMIT, MAX_ACCUMULATOR_ELEMENTS, DEFAULT_BLOCK_THREADS
+from pycu2c.base.limits import (
+    BLOCKS32_LIMIT,
+    DEFAULT_BLOCK_THREADS,
+    INDEX32_LIMIT,
+    MAX_ACCUMULATOR_ELEMENTS,
+)
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.source import Source
-from pycu2c.base.types import Signature, leaf_types, assumed_magnitude_limit
+from pycu2c.base.types import Signature, assumed_magnitude_limit, leaf_types
 from pycu2c.cuda_driver import driver, libcuda
 from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.kernels import grid_inference, kernel_cache
@@ -29,11 +34,16 @@ from pycu2c.runtime import nvtx_ranges
 from pycu2c.runtime.arguments import aliasing, signature_conversion, vector_views
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, as_int
 from pycu2c.runtime.arguments.call_binding import call_signature
-from pycu2c.runtime.arguments.flattened_arguments import FlattenedArguments, leaf_names, flatten_arguments
+from pycu2c.runtime.arguments.flattened_arguments import (
+    FlattenedArguments,
+    flatten_arguments,
+    leaf_names,
+)
 from pycu2c.runtime.cpu import prebuild
 from pycu2c.runtime.cuda import startup
+from pycu2c.runtime.dispatch import guards, table
+from pycu2c.runtime.dispatch.extension import LaunchConfiguration
 from pycu2c.runtime.launch_configuration import Extent, Language, Launch, LaunchRequest
-from pycu2c.runtime.plans import guards, library, plan
 from pycu2c.runtime.runner import Axis, Known, Runner, Variant
 from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import occupancy
@@ -82,8 +92,7 @@ class Ready:
 
 
 class Launcher:
-    """What has been built and compiled of one kernel, and the plans for launches like those that
-    there were."""
+    """What has been built and compiled of one kernel, and its dispatch table."""
 
     def __init__(
         self,
@@ -108,7 +117,7 @@ class Launcher:
         self._typed: dict[Signature, Typed] = {}
         self._best: dict[tuple[Signature, int], int] = {}
         self._memories: dict[Signature, kernel_cache.Memory] = {}
-        self.plans: plan.Plans | None = None
+        self.dispatch_table: table.DispatchTable | None = None
 
     # ---- looking inside ----
 
@@ -166,15 +175,15 @@ class Launcher:
     @property
     def latest(self) -> Signature | None:
         """The types of the last launch."""
-        by_plan = self.plans.latest() if self.plans else None
-        if by_plan is not None:
-            self._latest = by_plan
+        dispatched = self.dispatch_table.take_latest() if self.dispatch_table else None
+        if dispatched is not None:
+            self._latest = dispatched
         return self._latest
 
     @property
-    def table(self) -> object:
-        """The plans for C, which is given what a call of the kernel is given; or None."""
-        return self.plans.table if self.plans and self._parameters.rest is None else None
+    def table_for_calls(self) -> table.DispatchTable | None:
+        """The dispatch table for calls of the kernel: None with ``*rest``, which C cannot bind."""
+        return self.dispatch_table if self._parameters.rest is None else None
 
     # ---- launching ----
 
@@ -188,10 +197,12 @@ class Launcher:
             values = vector_views.view_as_vectors(values, self._vectors)
         return flatten_arguments(values, self._names)
 
-    def launch(self, call: bytes, wanted: LaunchRequest, values: tuple[object, ...]) -> None:
-        """Check the arguments, compile if these types are new, and run. ``call`` is what is wanted
-        in the words of C."""
-        if self.plans and self.plans.run(call, wanted.stream, values):
+    def launch(
+        self, configuration: LaunchConfiguration, wanted: LaunchRequest, values: tuple[object, ...]
+    ) -> None:
+        """Check the arguments, compile if these types are new, and run. ``configuration`` is what
+        is wanted, for the dispatch table."""
+        if self.dispatch_table and self.dispatch_table.launch(configuration, values):
             return
         capture = graph_capture.current()
         if capture is not None:
@@ -200,7 +211,7 @@ class Launcher:
         ready = self.ready(wanted, values)
         ready.runner.run(ready.launch, ready.taken.leaves)
         if not ready.is_first:
-            self._learn(ready)
+            self._record(ready)
 
     def ready(self, wanted: LaunchRequest, values: tuple[object, ...]) -> Ready:
         """A launch up to its start. Raises LaunchError, CompileError."""
@@ -214,7 +225,11 @@ class Launcher:
             return self._ready_as(wanted, values, given, signature)
 
     def _ready_as(
-        self, wanted: LaunchRequest, values: tuple[object, ...], given: FlattenedArguments, signature: Signature
+        self,
+        wanted: LaunchRequest,
+        values: tuple[object, ...],
+        given: FlattenedArguments,
+        signature: Signature,
     ) -> Ready:
         typed = self.typed(signature)
         block, grid = wanted.block, wanted.grid
@@ -247,7 +262,7 @@ class Launcher:
         memory = self._memories.get(signature)
         if memory is None and self.cache:
             if self._is_on_cpu:
-                kernel_cache.look_by_pool()
+                kernel_cache.find_pool()
             memory = kernel_cache.Memory(self.source, signature, self.options)
             self._memories[signature] = memory
         return memory
@@ -285,13 +300,15 @@ class Launcher:
         if self.backend == "python" or (memory and memory.known):
             yield
             return
-        prebuild.begin(patiently=self._is_on_cpu)
         on_cpu = not driver.available() if self.backend == "auto" else self.backend in CPU_BACKENDS
-        try:
-            with cc.prestarted_compiler(self.options) if on_cpu and memory and memory.key else nullcontext():
-                yield
-        finally:
-            prebuild.resume()
+        if on_cpu:
+            prebuild.begin()
+        with (
+            cc.prestarted_compiler(self.options)
+            if on_cpu and memory and memory.key
+            else nullcontext()
+        ):
+            yield
 
     def _runner(self, typed: Typed, signature: Signature, variant: Variant) -> Runner:
         """A kernel for a kind of launch, compiled or found."""
@@ -299,7 +316,7 @@ class Launcher:
         memory = typed.memory
         runner = memory.runner(variant, names) if memory else None
         if runner is None:
-            if variant.backend != "python":
+            if variant.backend in CPU_BACKENDS:
                 prebuild.begin()
             runner = self.builder.runner(signature, names, variant)
             if memory:
@@ -347,13 +364,17 @@ class Launcher:
         return made
 
     def _note(self, signature: Signature) -> None:
-        if self.plans:
-            self.plans.latest()  # is not the latest any more
+        if self.dispatch_table:
+            self.dispatch_table.take_latest()  # is not the latest any more
         self._latest = signature
 
     def _variant(self, launch: Launch, leaves: tuple[Argument, ...], typed: Typed) -> Variant:
         backend, ordinary = self._chosen_backend(), _is_ordinary(launch, leaves, typed.limits)
-        block, own = (launch.block, typed.known.accumulator_arguments) if backend in CPU_BACKENDS else (None, ())
+        block, own = (
+            (launch.block, typed.known.accumulator_arguments)
+            if backend in CPU_BACKENDS
+            else (None, ())
+        )
         gpu, past_caches = _gpu(backend), backend == "cpu" and typed.known.is_large(launch)
         own = own and _small(own, launch, leaves)
         variant = Variant(backend, ordinary, block, own, gpu, past_caches)
@@ -361,31 +382,27 @@ class Launcher:
             return Variant(backend, ordinary, None, gpu=gpu)
         return variant
 
-    def _learn(self, ready: Ready) -> None:
-        """Let launches like this one, which is the second at least, take the short way."""
+    def _record(self, ready: Ready) -> None:
+        """Record a launch, the second at least, in the dispatch table."""
         taken, typed, variant, runner = ready.taken, ready.typed, ready.variant, ready.runner
-        if not variant.ordinary or self._vectors or (self.plans and not self.plans.is_time()):
+        if not variant.ordinary or self._vectors:
+            return
+        if self.dispatch_table and not self.dispatch_table.should_record():
             return
         if typed.known.accumulator_arguments and variant.backend in CPU_BACKENDS:
             return  # whether they are small and alone is seen at each launch
-        if prebuild.is_pending():  # a later launch will do
-            return
         direct = runner.direct
         if direct is None:
             return
-        if library.load():
-            return  # one thing at a time, so that no launch takes long
-        plans = self.plans or library.plans(self._parameters)
-        if plans is None:
-            return
+        entries = self.dispatch_table or table.DispatchTable(self._parameters)
         types = taken.signature.parameters
         facts = typed.known.written, typed.limits, self._trusting
-        seen = guards.Seen(taken.values, types, taken.leaves, *facts)
+        launch = guards.RecordedLaunch(taken.values, types, taken.leaves, *facts)
         shape = variant.block, ready.launch.shared_bytes, taken.lengths
-        numbers = typed.known.numbers_of_blocks(variant)
-        place = plan.Place(*shape, self.options.cluster, numbers)
-        plans.learn(seen, place, direct, taken.signature)
-        self.plans = plans
+        blocks = typed.known.numbers_of_blocks(variant)
+        guard = table.LaunchGuard(*shape, self.options.cluster, blocks)
+        entries.record(launch, guard, direct, taken.signature)
+        self.dispatch_table = entries
 
     def leaf_names(self, signature: Signature) -> tuple[str, ...]:
         """What errors call each number and array of the arguments."""

@@ -15,7 +15,11 @@ from pycu2c.base.diagnostics import CompileError, Diagnostic, Label
 from pycu2c.base.spans import Span
 from pycu2c.codegen.inline_c import OWN_C
 from pycu2c.codegen.statements import PLACE, Comments
-from pycu2c.toolchain.toolchain_errors import CompilerDiagnostic, RejectedCode, UndefinedFunctionError
+from pycu2c.toolchain.toolchain_errors import (
+    CompilerDiagnostic,
+    RejectedCode,
+    UndefinedFunctionError,
+)
 
 _HOW_TO_LINK = (
     'add the file that does: @kernel(link=["functions.cu"]), or link=… where it is declared; '
@@ -68,7 +72,9 @@ def _in_own_c(error: RejectedCode, places: list[str]) -> list[Diagnostic]:
         place = _own_place(diagnostic, places, own)
         if place:
             found.setdefault(place, {})[_plain(diagnostic.text)] = None
-    return [Diagnostic("inline-c", (Label(_span(p), "; ".join(t)),), hint) for p, t in found.items()]
+    return [
+        Diagnostic("inline-c", (Label(_span(p), "; ".join(t)),), hint) for p, t in found.items()
+    ]
 
 
 def _own_place(diagnostic: CompilerDiagnostic, places: list[str], own: set[str]) -> str:

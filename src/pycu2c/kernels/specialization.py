@@ -159,7 +159,9 @@ def runner_for(wanted: Specialized, backend: str, facts: Facts, cache: bool) -> 
     if backend == "python":
         types = wanted.signature.parameters
         single = options.weak_float is not None
-        inferred = device_variants.inferred_from(built.inferred_types, source, wanted.signature, single)
+        inferred = device_variants.inferred_from(
+            built.inferred_types, source, wanted.signature, single
+        )
         with reporting_recursion_limit(source.span(source.tree)):
             kernel = interpreter.ReferenceKernel(
                 source, inferred, types, library.device_source, options

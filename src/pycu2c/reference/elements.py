@@ -77,7 +77,9 @@ def exception_of(where: Location, kind: Any, *given: Any) -> BaseException:
     """What a thread raises."""
     at = REFERENCE_STATE.thread
     assert at is not None, "a kernel runs"
-    return exception_of_thread(kind, given, str(where), f"thread {at.threadIdx} of block {at.blockIdx}")
+    return exception_of_thread(
+        kind, given, str(where), f"thread {at.threadIdx} of block {at.blockIdx}"
+    )
 
 
 def load(owner: Any, index: Any, where: Location) -> Any:

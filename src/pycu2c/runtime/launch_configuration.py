@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.limits import MAX_BLOCK_THREADS, MAX_SHARED_BYTES
 from pycu2c.base.records import dataclass
+from pycu2c.runtime.dispatch.extension import LaunchConfiguration
 
 # the languages in which a kernel can be inspected
 Language: TypeAlias = Literal["ir", "cuda", "c", "c-resumable", "ptx", "sass"]
@@ -20,11 +21,9 @@ LIMITS: dict[str, Extent] = {
     "block": (MAX_BLOCK_THREADS, MAX_BLOCK_THREADS, 64),
 }
 
-# grid, block, shared bytes: the header before the arguments of CPU kernels
+# grid, block, shared bytes: before the arguments of kernels on the CPU (dispatch/launch_header.h)
 HEAD = struct.Struct("@6iq")
-# as HEAD, with a stream handle and whether it is ordered with the default stream; see plans/plan.c
-CALL = struct.Struct("@6iqQq")
-# types of streams that a configured kernel may keep without extending the life of a stream
+# classes of streams that are kept alive by what was configured with them: numbers, our own
 IMMORTAL_STREAM_TYPES: set[type] = {int, type(None)}
 
 
@@ -47,13 +46,11 @@ class LaunchRequest:
     stream: object
     shared_bytes: int
 
-    def call(self, stream: int, in_order: bool) -> bytes:
-        """Pack this request for C; zeros for unspecified extents.
-
-        in_order: whether the stream and the default stream synchronize with each other.
-        """
-        extents = *(self.grid or _UNSPECIFIED), *(self.block or _UNSPECIFIED)
-        return CALL.pack(*extents, self.shared_bytes, stream, in_order)
+    def configuration(self, handle: int, ordered: bool) -> LaunchConfiguration:
+        """Return the same for the dispatch table, with the handle of the stream and whether it and
+        the default stream wait for each other; zeros for an open grid or block."""
+        grid, block = self.grid or _UNSPECIFIED, self.block or _UNSPECIFIED
+        return LaunchConfiguration(grid, block, self.shared_bytes, self.stream, handle, ordered)
 
 
 _UNSPECIFIED = (0, 0, 0)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import os
 import select
-from collections.abc import Callable
 
 from pycu2c.base.records import dataclass
 
@@ -91,19 +90,6 @@ def _close_inherited_pipes() -> None:
 os.register_at_fork(after_in_child=_close_inherited_pipes)
 
 
-_INPUT_LISTENERS: list[Callable[[], None]] = []
-
-
-def on_input_written(listener: Callable[[], None]) -> None:
-    """Call ``listener`` once, when a process has received its whole text and is computing."""
-    _INPUT_LISTENERS.append(listener)
-
-
-def _notify_input_written() -> None:
-    while _INPUT_LISTENERS:
-        _INPUT_LISTENERS.pop()()
-
-
 def _communicate(stdin: int, stdout: int, text: bytes) -> bytes:
     """Write all of the text and read all output, alternating: a process may write before it has
     read its stdin."""
@@ -125,8 +111,6 @@ def _communicate(stdin: int, stdout: int, text: bytes) -> bytes:
                 poll.unregister(file)
                 open_files.discard(file)
                 _close(file)
-                if file == stdin and text:
-                    _notify_input_written()
         return b"".join(parts)
     finally:
         for file in open_files:

@@ -1,6 +1,6 @@
 """Launch a kernel of a CUDA C text and read its attributes.
 
-Launches that match an earlier one take the C fast path (``runtime/plans/``), as launches of
+Launches that match an earlier one take the C fast path (``runtime/dispatch/``), as launches of
 ``@kernel`` functions do. This module implements the slow path, which raises all errors.
 """
 
@@ -19,11 +19,12 @@ from pycu2c.compat.cuda_text.parse.functions import FunctionDefinition
 from pycu2c.cuda_driver import driver
 from pycu2c.runtime.arguments.call_binding import CallSignature
 from pycu2c.runtime.cuda import memory
+from pycu2c.runtime.dispatch import guards, table
+from pycu2c.runtime.dispatch.extension import LaunchConfiguration
 from pycu2c.runtime.launch_configuration import Launch, LaunchRequest, extent, shared_size
-from pycu2c.runtime.plans import guards, library, plan
 from pycu2c.runtime.runner import Runner
 
-_MAX_CACHED_CALLS = 256  # launch configurations
+_MOST_CONFIGURATIONS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +48,8 @@ class TextFunction:
     def __init__(self, module: Any, name: str) -> None:
         self.module, self.name = module, name
         self._runners: dict[tuple[object, ...], Runner] = {}
-        self._calls: dict[object, bytes] = {}
-        self._plans: plan.Plans | None = None
+        self._configurations: dict[object, LaunchConfiguration] = {}
+        self._dispatch_table: table.DispatchTable | None = None
         self._parameters: dict[int, tuple[parameters.KernelParameter, ...] | None] = {}
 
     def __repr__(self) -> str:
@@ -65,39 +66,18 @@ class TextFunction:
         stream: object = None,
         cooperative: bool = False,
     ) -> None:
-        """Launch the kernel.
-
-        Parameters
-        ----------
-        grid, block
-            Extents: an integer or a sequence of up to three.
-        given
-            The arguments, in parameter order.
-        shared
-            Dynamic shared memory, in bytes.
-        stream
-            A stream; None for the default stream.
-        cooperative
-            Whether all blocks must be resident at the same time.
-
-        Raises
-        ------
-        LaunchError
-            If an argument or the configuration is invalid.
-        CompileError, ToolchainError
-            If the first launch fails to compile the text.
-        """
-        if self._plans is not None and not cooperative:
+        """Run it on a grid of blocks. Raises LaunchError."""
+        if self._dispatch_table is not None and not cooperative:
             try:
-                call = self._calls.get((grid, block, shared, stream))
-            except TypeError:  # an unhashable list
-                call = None
+                configuration = self._configurations.get((grid, block, shared, stream))
+            except TypeError:  # a list
+                configuration = None
             values = given if type(given) is tuple else tuple(given)
-            if call is not None and self._plans.run(call, stream, values):
+            if configuration is not None and self._dispatch_table.launch(configuration, values):
                 return
         request = _launch_request(self.name, grid, block, shared, stream)
         self._launch(request, tuple(given), cooperative)
-        if self._plans is not None:
+        if self._dispatch_table is not None:
             self._cache_call((grid, block, shared, stream), request)
 
     def _launch(
@@ -114,7 +94,7 @@ class TextFunction:
             and not cooperative
             and not any(map(arguments.is_packed_bytes, found.bound_arguments))
         ):
-            self._record_plan(found, values)
+            self._record(found, values)
 
     def prepared(
         self, request: LaunchRequest, values: tuple[object, ...], cooperative: bool
@@ -181,35 +161,31 @@ class TextFunction:
         runner = self._runners[key] = code.runner(self._entry(code), form)
         return runner, True
 
-    def _record_plan(self, found: PreparedTextLaunch, values: tuple[object, ...]) -> None:
-        """Record a plan, so that the next launch with these argument types takes the fast path."""
-        if self._plans and not self._plans.is_time():
+    def _record(self, found: PreparedTextLaunch, values: tuple[object, ...]) -> None:
+        """Record a launch in the dispatch table."""
+        if self._dispatch_table and not self._dispatch_table.should_record():
             return
         direct = found.runner.direct
         if direct is None:
             return
-        if library.load():
-            return  # this launch loaded the library; plan at the next, to spread the latency
         names = tuple(f"_{i}" for i in range(len(values)))
-        plans = self._plans or library.plans(CallSignature(self.name, names, len(names), None, {}))
-        if plans is None:
-            return
+        parameters = CallSignature(self.name, names, len(names), None, {})
+        entries = self._dispatch_table or table.DispatchTable(parameters)
         types = tuple(argument.type for argument in found.bound_arguments)
-        seen = guards.Seen(
-            values, types, arguments.leaves_of(found.bound_arguments), found.writable, {}
-        )
-        place = plan.Place(None, found.launch.shared_bytes)
-        plans.learn(seen, place, direct, Signature(types))
-        self._plans = plans
+        leaves = arguments.leaves_of(found.bound_arguments)
+        launch = guards.RecordedLaunch(values, types, leaves, found.writable, {})
+        guard = table.LaunchGuard(None, found.launch.shared_bytes)
+        entries.record(launch, guard, direct, Signature(types))
+        self._dispatch_table = entries
 
     def _cache_call(self, key: tuple[object, ...], request: LaunchRequest) -> None:
-        """Cache the packed configuration of a launch."""
-        in_order = memory.in_order_with_default(request.stream)
-        call = request.call(driver.stream_of(request.stream), in_order)
-        with contextlib.suppress(TypeError):  # an unhashable list
-            if len(self._calls) >= _MAX_CACHED_CALLS:
-                self._calls.clear()
-            self._calls[key] = call
+        """Keep the configuration of launches like this one, for the dispatch table."""
+        ordered = memory.in_order_with_default(request.stream)
+        configuration = request.configuration(driver.stream_of(request.stream), ordered)
+        with contextlib.suppress(TypeError):  # a list, which may change
+            if len(self._configurations) >= _MOST_CONFIGURATIONS:
+                self._configurations.clear()
+            self._configurations[key] = configuration
 
     # ---- inspection and attributes ----
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from pycu2c.base import dtypes
 from pycu2c.base.dtypes import DType
-from pycu2c.base.parameters import Parameter, ArgumentPart
+from pycu2c.base.parameters import ArgumentPart, Parameter
 from pycu2c.base.records import NamedTuple, dataclass
 from pycu2c.base.types import Array, Scalar
 from pycu2c.compat.cupy.parameter_declarations import ParameterInfo, c_name
@@ -72,7 +72,9 @@ def fields(bounds: Sequence[Bound], index: DType) -> Iterator[Field]:
             yield Field(f"const {bound.ctype}", made)
             continue
         form = Array(bound.row, 1, "A")
-        yield Field(f"{bound.element} *", Parameter(bound.pointer, form, position, ArgumentPart.DATA))
+        yield Field(
+            f"{bound.element} *", Parameter(bound.pointer, form, position, ArgumentPart.DATA)
+        )
         if bound.kind == "array":
             moving = (axis for axis, step in enumerate(bound.steps) if step == "any")
             yield from (_step(bound, position, axis, index) for axis in moving)
@@ -82,7 +84,9 @@ def fields(bounds: Sequence[Bound], index: DType) -> Iterator[Field]:
 
 def _step(bound: Bound, position: int, axis: int, index: DType) -> Field:
     name = stride_name(bound.name, axis)
-    return Field(f"const {index.cuda}", Parameter(name, Scalar(index), position, ArgumentPart.STRIDE, axis))
+    return Field(
+        f"const {index.cuda}", Parameter(name, Scalar(index), position, ArgumentPart.STRIDE, axis)
+    )
 
 
 def _form(bound: Bound, position: int) -> Iterator[Field]:

@@ -85,4 +85,6 @@ def cuda_binary(
     text: Text, arch: str, options: Sequence[str], kind: nvrtc.BinaryKind = "cubin"
 ) -> Binary:
     more = options_of(options).without_macros
-    return nvrtc.compile(text.text, text.entry, arch, kind=kind, options=DEFAULT_OPTIONS, extra_flags=more)
+    return nvrtc.compile(
+        text.text, text.entry, arch, kind=kind, options=DEFAULT_OPTIONS, extra_flags=more
+    )

@@ -1,6 +1,7 @@
 """Calls like one before: with arrays of the same kind, dtype, shape and strides, and numbers. Their
-walk, their form and the numbers of their launch are known, so that the C of ``runtime/plans``
-checks the arguments, packs them and starts the kernel. What does not fit goes the ordinary way.
+walk, their form and the numbers of their launch are known, so that the dispatch table (of
+``runtime/dispatch``) checks the arguments, packs them and starts the kernel. Other calls take the
+slow path.
 
 Knows neither operations nor reductions.
 """
@@ -11,16 +12,16 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from pycu2c.base import dtypes, graph_capture
-from pycu2c.base.parameters import Parameter, ArgumentPart
+from pycu2c.base.parameters import ArgumentPart, Parameter
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import Scalar, Signature
 from pycu2c.compat.cupy.operands import Family, Operand
 from pycu2c.runtime.arguments.arguments import describe, layout_of
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.arguments.call_binding import CallSignature
-from pycu2c.runtime.cpu import prebuild
+from pycu2c.runtime.dispatch import guards, table
+from pycu2c.runtime.dispatch.extension import LaunchConfiguration
 from pycu2c.runtime.launch_configuration import Launch, LaunchRequest
-from pycu2c.runtime.plans import guards, library, plan
 from pycu2c.runtime.runner import Runner
 
 Key: TypeAlias = "tuple[object, ...]"
@@ -48,10 +49,10 @@ class Ran:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A kind of calls: ``run`` is the C's, ``call`` the launch in its words."""
+    """A kind of calls: their dispatch table, and the configuration of the launch."""
 
-    run: Callable[[bytes, object, tuple[object, ...]], bool]
-    call: bytes
+    entries: table.DispatchTable
+    configuration: LaunchConfiguration
     numbers: tuple[object, ...]
     rooms: Rooms
     results: Callable[[tuple[Any, ...]], tuple[Any, ...]]
@@ -94,19 +95,15 @@ class Quick:
         if known is None:
             return None
         values = given if len(given) > inputs else (*given, *known.results(given))
-        if known.run(known.call, None, (*values, *known.numbers, *known.rooms())):
+        arguments = (*values, *known.numbers, *known.rooms())
+        if known.entries.launch(known.configuration, arguments):
             return values[inputs:]
         return None
 
     def learn(self, key: Key, ran: Ran) -> None:
         """Let calls like this one be quick, if it is not the first."""
         seen = self._seen[key] = self._seen.get(key, 0) + 1
-        if (
-            seen & (seen - 1)
-            or seen < 2
-            or prebuild.is_pending()
-            or graph_capture.current() is not None
-        ):
+        if seen & (seen - 1) or seen < 2 or graph_capture.current() is not None:
             return  # more and more rarely while it is in vain
         direct = ran.runner.direct
         if direct is None or ran.launch.stream is not None:
@@ -140,7 +137,7 @@ def _known(name: str, ran: Ran) -> Known | None:
         for p in parameters
     ]
     values = (*ran.values, *numbers, *rooms)
-    return _planned(name, ran, values, moved, tuple(numbers))
+    return _dispatched(name, ran, values, moved, tuple(numbers))
 
 
 def _with_size(p: Parameter, before: Sequence[Parameter]) -> Parameter:
@@ -161,14 +158,14 @@ def _number(p: Parameter, passed: Sequence[Any]) -> int:
             return int(argument)
 
 
-def _planned(
+def _dispatched(
     name: str,
     ran: Ran,
     values: tuple[Any, ...],
     parameters: Sequence[Parameter],
     numbers: tuple[int, ...],
 ) -> Known | None:
-    """A plan of the C's for calls with these values."""
+    """A dispatch entry for calls with these values."""
     direct, count = ran.runner.direct, len(ran.values)
     assert direct is not None
     tail = values[count:]
@@ -176,19 +173,17 @@ def _planned(
     types = tuple(_type_of(k, leaf, parameters) for k, leaf in enumerate(leaves))
     arrays = [k for k, leaf in enumerate(leaves[:count]) if isinstance(leaf, ArrayArgument)]
     written = tuple(k for k in arrays if k >= ran.inputs)
-    seen = guards.Seen(values, types, leaves, written, {})
+    launch = guards.RecordedLaunch(values, types, leaves, written, {})
     read = tuple(k for k in arrays if k < ran.inputs and k not in ran.raw)
     over = tuple(k for k in written if k not in ran.raw)
-    place = plan.Place(None, 0, read=read, written=over)
+    guard = table.LaunchGuard(None, 0, read=read, written=over)
     names = tuple(f"_{k}" for k in range(len(values)))
-    plans = library.plans(CallSignature(name, names, len(names), None, {}))
-    if plans is None:
-        return None
+    entries = table.DispatchTable(CallSignature(name, names, len(names), None, {}))
     new = replace(direct, layout=layout_of(parameters))
-    if not plans.learn(seen, place, new, _NO_TYPES):
+    if not entries.record(launch, guard, new, _NO_TYPES):
         return None
-    call = LaunchRequest(ran.launch.grid, ran.launch.block, None, 0).call(0, in_order=True)
-    return Known(plans.run, call, numbers, ran.rooms, ran.results)
+    wanted = LaunchRequest(ran.launch.grid, ran.launch.block, None, 0)
+    return Known(entries, wanted.configuration(0, ordered=True), numbers, ran.rooms, ran.results)
 
 
 def _type_of(position: int, leaf: Any, parameters: Sequence[Parameter]) -> Any:

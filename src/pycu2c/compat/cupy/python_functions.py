@@ -63,7 +63,11 @@ class PythonFunction:
         """Its call with values of some types. Raises CompileError, WrongType."""
         types = (self._type(k, value.type) for k, value in enumerate(values))
         made, result = specialization.generate_device(
-            self.source, Signature(tuple(types)), DEFAULT_OPTIONS, self.name, specialization.FOR_ONE_TEXT
+            self.source,
+            Signature(tuple(types)),
+            DEFAULT_OPTIONS,
+            self.name,
+            specialization.FOR_ONE_TEXT,
         )
         if made.prints:
             raise WrongType(f"{self.name} prints, which an operation in Python cannot")

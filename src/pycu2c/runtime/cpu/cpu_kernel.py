@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import functools
 import importlib
-import os
 import sys
 from _thread import get_ident
-from collections.abc import Sequence
 from typing import Any
 
 from pycu2c.base.diagnostics import LaunchError
@@ -26,7 +24,7 @@ from pycu2c.toolchain.cache import artifact_store
 from pycu2c.toolchain.cc import cc
 
 POOL = "pycu2c_parallel"
-POOL_FILES = ("cpu/interrupt.c", "cpu/pool.c", "cpu/file_states.c")
+POOL_FILES = ("cpu/interrupt.c", "cpu/pool.c")
 BODY = "void(*)(const void *, int64_t, int64_t)"
 
 
@@ -78,14 +76,12 @@ class ThreadPool:
     grid, grid_by_copies: run the blocks of a grid, without and with private copies of arrays.
     parallel: run any parallel loop.
     calls: declare in advance which function the body of ``parallel`` calls.
-    file_states: see ``file_states``.
     """
 
     grid: Any
     grid_by_copies: Any
     parallel: Any
     calls: Any
-    file_states: Any
     compiled_key: str  # the cache key of its library, if it was not known before
 
 
@@ -123,22 +119,8 @@ def pool() -> ThreadPool:
         symbol(library, "pycu2c_grid_by_copies", run),
         symbol(library, "pycu2c_parallel", run),
         symbol(library, "pycu2c_pool_calls", "void(*)(const void *)"),
-        symbol(library, "pycu2c_look", "int64_t(*)(const char *, const char *, int64_t, char *)"),
         compiled_key,
     )
-
-
-def file_states(folder: str, names: Sequence[str], latest: int) -> list[str]:
-    """Return time and size of files; empty for one that is missing or newer than ``latest`` ns."""
-    backend, ffi = cffi_backend()
-    states = backend.newp(ffi.typeof("char[]"), _MAX_STATE_LENGTH * len(names))
-    encoded = os.fsencode("\n".join((*names, "")))
-    size = pool().file_states(os.fsencode(folder), encoded, latest, states)
-    found = str(backend.buffer(states, size)[:], "ascii").split("\n")
-    return found[:-1] or [""] * len(names)  # the folder does not exist
-
-
-_MAX_STATE_LENGTH = 48  # as in file_states.c
 
 
 def pool_text() -> str:

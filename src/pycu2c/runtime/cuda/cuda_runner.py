@@ -34,8 +34,8 @@ class CudaRunner:
             return None
         start = libcuda.address_of("cuLaunchKernel", of_stream=True)
         context = libcuda.address_of("cuCtxGetCurrent"), driver.current_context()
-        address, room = self.kernel.address, small_copies.current_buffers
-        return Direct(self.layout, start, address, self._failed, context, room)
+        address, staging = self.kernel.address, small_copies.staging_buffer
+        return Direct(self.layout, start, address, self._failed, context, staging)
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
         driver.make_current()  # the calling thread may have no context yet

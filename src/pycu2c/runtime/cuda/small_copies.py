@@ -1,54 +1,38 @@
-"""Allocate buffers for the copies of small host arrays of a launch, which C code makes.
+"""The staging buffer of a device: where small arrays of the host have copies for one launch.
 
-The buffers are device memory and pinned host memory. With them a launch needs one copy to the
-device and one back; see ``plans/copies.c``. An allocation and a copy by Python for each array would
-cost many times the launch.
+It is memory of the device, and as much pinned memory of the host. A driver call for each array, one
+more for its memory, and Python in between take many times as long as the launch. Here one copy
+brings all arrays to the device, and one brings back what is written (``dispatch/small_copies.c``).
 """
 
 from __future__ import annotations
 
-import ctypes
 import functools
-import struct
 
 from pycu2c.cuda_driver import driver, libcuda
 from pycu2c.cuda_driver.cuda_errors import CudaError
 from pycu2c.runtime.cuda import memory_pool
 from pycu2c.runtime.cuda.memory import DeviceMemory, PinnedMemory
+from pycu2c.runtime.dispatch.extension import UNAVAILABLE, StagingBuffer
 
-SIZE = 4 << 20  # bytes, for all arrays of a launch
-_BUFFER_RECORD = struct.Struct("@2P2q3P")  # the struct in plan.c
-
-
-class StagingBuffers:
-    """Device memory and pinned host memory for the copies of a launch."""
-
-    __slots__ = ("_device", "_host", "_row")
-
-    def __init__(self) -> None:
-        self._device, self._host = DeviceMemory(SIZE), PinnedMemory(SIZE)
-        names = "cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2", "cuStreamSynchronize"
-        calls = [libcuda.address_of(name, of_stream=True) for name in names]
-        row = _BUFFER_RECORD.pack(self._device.address, self._host.address, SIZE, 0, *calls)
-        driver.synchronize()  # the memory is allocated for every stream
-        self._row = ctypes.create_string_buffer(row, len(row))
-
-    @property
-    def address(self) -> int:
-        return ctypes.addressof(self._row)
+SIZE = 4 << 20  # bytes: of the arrays of a launch together
+_CALLS = "cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2", "cuStreamSynchronize"
 
 
-def current_buffers() -> StagingBuffers | None:
-    """Return the buffers of the current device.
-
-    Returns None if memory is short, or if the memory cache is disabled.
-    """
-    return _buffers_of(driver.current_ordinal()) if memory_pool.caches_blocks() else None
+def staging_buffer() -> StagingBuffer | None:
+    """Return that of the current device; None where memory is short, where each array is to have
+    memory of its own, or without the extension, which alone uses it."""
+    if UNAVAILABLE or not memory_pool.caches_blocks():
+        return None
+    return _on(driver.current_ordinal())
 
 
 @functools.cache
-def _buffers_of(_: int) -> StagingBuffers | None:
+def _on(_: int) -> StagingBuffer | None:
     try:
-        return StagingBuffers()
+        device, host = DeviceMemory(SIZE), PinnedMemory(SIZE)
     except CudaError:
         return None
+    calls = [libcuda.address_of(name, of_stream=True) for name in _CALLS]
+    driver.synchronize()  # the memory is allocated for every stream
+    return StagingBuffer((device, host), SIZE, device.address, host.address, *calls)

@@ -10,17 +10,14 @@ from __future__ import annotations
 import marshal
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Iterable
+from typing import Any
 
 from pycu2c.base.hashing import digest_of
 from pycu2c.base.lazy_imports import IMPORT_TIME
 from pycu2c.toolchain.cache import artifact_store
 
-# (folder, file names, latest time) -> time and size of each file; "" if it is newer or missing
-FileStates: TypeAlias = Callable[[str, Sequence[str], int], list[str]]
-
-ENABLED = True  # tests disable it
+ENABLED = True  # tests compile whatever they run
 PACKAGE_DIRECTORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 _SUFFIX = ".txt"
 
@@ -68,15 +65,12 @@ def _combined_state(files: str) -> str:
     if files not in cached:
         names = files.split("\n")
         new = [name for name in names if name not in cached]
-        file_states = (_NATIVE_FILE_STATES or [_file_states])[0]
-        cached.update(zip(new, file_states(PACKAGE_DIRECTORY, new, _START_TIME)))
+        cached.update(
+            (name, _file_state(f"{PACKAGE_DIRECTORY}{os.sep}{name}", _START_TIME)) for name in new
+        )
         states = [cached[name] for name in names]
         cached[files] = digest_of("\n".join(states).encode()) if all(states) else ""
     return cached[files]
-
-
-def _file_states(folder: str, names: Sequence[str], latest: int) -> list[str]:
-    return [_file_state(f"{folder}{os.sep}{name}", latest) for name in names]
 
 
 def _file_state(path: str, latest: int) -> str:
@@ -87,12 +81,3 @@ def _file_state(path: str, latest: int) -> str:
     if max(status.st_mtime_ns, status.st_ctime_ns) > latest:
         return ""
     return f"{status.st_mtime_ns} {status.st_size}"
-
-
-# the same function in C, once its library is loaded: a tenth of a cached kernel's first launch
-_NATIVE_FILE_STATES: list[FileStates] = []
-
-
-def use_file_states(function: FileStates) -> None:
-    """Compute file states with a native function from now on."""
-    _NATIVE_FILE_STATES[:] = [function]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from pycu2c.base import dtypes
 from pycu2c.base.dtypes import DType
-from pycu2c.base.parameters import Parameter, ArgumentPart
+from pycu2c.base.parameters import ArgumentPart, Parameter
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Array
 from pycu2c.compat.cupy.bound_parameters import (

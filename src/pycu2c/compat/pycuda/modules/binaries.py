@@ -9,8 +9,7 @@ from typing import Any
 
 from pycu2c.base import diagnostics
 from pycu2c.compat.cuda_text import inspection
-from pycu2c.compat.cuda_text.module import DEFAULT_ARCH
-from pycu2c.compat.cuda_text.module import TextModule
+from pycu2c.compat.cuda_text.module import DEFAULT_ARCH, TextModule
 from pycu2c.compat.pycuda.errors import CompileError
 from pycu2c.compat.pycuda.memory.allocations import on_gpu
 from pycu2c.compat.pycuda.modules import modules, nvcc_options

@@ -14,7 +14,7 @@ from pycu2c.compat.pycuda.modules.functions import Function
 from pycu2c.compat.pycuda.modules.modules import Module
 from pycu2c.compat.pycuda.modules.source_module import CudaModule, loaded
 from pycu2c.compat.pycuda.textures.references import TextureReference
-from pycu2c.toolchain.link.inputs import LinkInput, InputKind
+from pycu2c.toolchain.link.inputs import InputKind, LinkInput
 
 
 class DynamicFunction:

@@ -1,15 +1,17 @@
-"""Launches like one before: a plan gives what the ordinary way gives, errors included."""
+"""The dispatch table gives what the Python slow path gives, errors included."""
 
 from __future__ import annotations
 
 import copy
 import ctypes
 import gc
+import struct
+import subprocess
 import sys
 import threading
 import warnings
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,18 +26,21 @@ from pycu2c import cuda
 from pycu2c.base import dtypes
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.limits import BLOCKS32_LIMIT, INDEX32_LIMIT, MAX_AXES
+from pycu2c.base.parameters import ArgumentPart, Parameter
+from pycu2c.base.records import replace
 from pycu2c.base.types import Scalar, Signature
 from pycu2c.base.values import scalar_of
 from pycu2c.declarations.signatures import BadSignature
+from pycu2c.devices.allocation import to_device
 from pycu2c.kernels.kernel import Configured, Kernel
-from pycu2c.runtime.arguments.arguments import layout_of
+from pycu2c.runtime.arguments.arguments import Layout, describe, layout_of, pack
 from pycu2c.runtime.arguments.call_binding import CallSignature
-from pycu2c.runtime.cpu import prebuild
 from pycu2c.runtime.direct_launch import Direct
+from pycu2c.runtime.dispatch import _dispatch
+from pycu2c.runtime.dispatch._dispatch import LaunchConfiguration
+from pycu2c.runtime.dispatch.guards import ArrayGuard, RecordedLaunch
+from pycu2c.runtime.dispatch.table import DispatchTable, Field, LaunchGuard, entry_of
 from pycu2c.runtime.launch_configuration import HEAD
-from pycu2c.runtime.plans import library, trial
-from pycu2c.runtime.plans.guards import Seen
-from pycu2c.runtime.plans.plan import Place
 from pycu2c.toolchain.cc import cc
 
 
@@ -43,31 +48,23 @@ def fresh(function: Callable[..., None], **options: Any) -> Kernel[...]:
     return Kernel(function, backend="cpu", **options)  # type: ignore[arg-type]
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _prepared() -> None:
-    """What all launches share is compiled."""
-    fresh(keep)[1, 1](np.zeros(1), 1)
-    for thread in prebuild._STARTED:
-        thread.join()
-
-
 def learnt(k: Kernel[...], *arguments: object, grid: Any = 1, block: Any = 4) -> None:
-    """After this, launches like it go by a plan."""
+    """After this, the dispatch table has launches like it."""
     k[grid, block](*arguments)
     k[grid, block](*arguments)
-    assert is_quick(k, *arguments, grid=grid, block=block), "there is no plan for this"
+    assert is_quick(k, *arguments, grid=grid, block=block), "there is no entry for this"
 
 
 def is_quick(k: Kernel[...], *arguments: object, grid: Any = 1, block: Any = 4) -> bool:
-    """Whether a launch goes by a plan. It runs if it does."""
-    plans = k.launcher.plans
-    assert plans is not None
-    return plans.run(k[grid, block]._call, None, arguments)
+    """Whether the dispatch table runs a launch."""
+    table = k.launcher.dispatch_table
+    assert table is not None
+    return table.launch(k[grid, block]._configuration, arguments)
 
 
-def without_plans(k: Kernel[...]) -> None:
-    """The next launch goes the ordinary way."""
-    k.launcher.plans = k._launches.plans = None
+def without_table(k: Kernel[...]) -> None:
+    """The next launch takes the slow path."""
+    k.launcher.dispatch_table = k._launches.table = None
 
 
 def scale(out, a, x):
@@ -99,49 +96,169 @@ def keep(out, x):
 
 ONE = CallSignature("one", ("x",), 1, None, {})
 
-# ---- the C and its trial -------------------------------------------------------------------
-
-TEXT = library.plans_text()
-
-
-def test_the_c_is_usable_here_and_without_warnings() -> None:
-    assert library.plans(ONE) is not None
-    assert cc.check_warnings(TEXT) == ""
+# ---- the extension --------------------------------------------------------------------------
 
 
 def test_the_limits_are_those_of_the_compiler() -> None:
-    assert INDEX32_LIMIT == 1 << 30
-    assert BLOCKS32_LIMIT == 1 << 22
-    assert "INDEX_LIMIT ((int64_t)1 << 30)" in TEXT
-    assert f"enum {{ MAX_AXES = {MAX_AXES} }};" in TEXT
-    assert "BLOCKS_LIMIT ((int64_t)1 << 22)" in TEXT
+    assert _dispatch.INDEX32_LIMIT == INDEX32_LIMIT == 1 << 30
+    assert _dispatch.BLOCKS32_LIMIT == BLOCKS32_LIMIT == 1 << 22
+    assert _dispatch.MAX_AXES == MAX_AXES
 
 
-def test_a_wrong_layout_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As of a numpy that keeps the shape elsewhere."""
-    swapped = TEXT.replace("*shape, *strides;", "*strides, *shape;")
-    assert swapped != TEXT
-    other = ctypes.PyDLL(str(cc.compile(swapped, "pycu2c_plans").path))
-    assert library._begins(other)
-    assert not trial.agrees(lambda parameters: library._none_yet(other, parameters), other)
+def test_the_launch_header_is_that_of_kernels() -> None:
+    """What Python packs before the arguments of a kernel on the CPU is the struct of C."""
+    assert HEAD.size == _dispatch.HEADER_SIZE
+    packed = HEAD.pack(1, 2, 3, 4, 5, 6, 7)
+    assert struct.unpack_from("@3i", packed, _dispatch.HEADER_BLOCK_OFFSET) == (4, 5, 6)
+    assert struct.unpack_from("@q", packed, _dispatch.HEADER_SHARED_BYTES_OFFSET) == (7,)
 
 
-@pytest.mark.parametrize("numpy_version", ["1.26.4", "3.0.0"])
-def test_another_numpy_is_not_asked(monkeypatch: pytest.MonkeyPatch, numpy_version: str) -> None:
-    monkeypatch.setattr(np, "__version__", numpy_version)
-    assert not library._is_known_python()
+WITHOUT_EXTENSION = """
+import sys
+sys.modules["pycu2c.runtime.dispatch._dispatch"] = None  # as if it were not built
+import numpy as np
+import test_without_extension_kernels as kernels
+from pycu2c import LaunchError, cuda, doctor
+from pycu2c.runtime.dispatch import extension
 
+assert extension.UNAVAILABLE
+kernels.run()
+lines, ready = doctor.report()
+assert ready, lines
+assert any("slow path" in line for line in lines), lines
+print("all as with it")
+"""
 
-def test_without_the_c_everything_is_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(library, "loaded", lambda: None)
-    k, out = fresh(scale), np.zeros(4)
+KERNELS = """
+import numpy as np
+import pytest
+from pycu2c import LaunchError, cuda, kernel
+from pycu2c.cupy import ElementwiseKernel
+
+@kernel(backend="cpu")
+def scale(out, a, x):
+    i = cuda.grid(1)
+    if i < a.size:
+        out[i] = a[i] * x + 1
+
+def run():
+    out = np.zeros(4)
     for x in (1, 2, 3):
-        k[1, 4](out, np.ones(4), x)
+        scale[1, 4](out, np.ones(4), x)
         assert out.tolist() == [x + 1] * 4
-    assert k.launcher.plans is None
+    scale[1, 4](out, x=5, a=np.ones(4))
+    assert out.tolist() == [6] * 4
+    with pytest.raises(LaunchError, match="takes 3 arguments"):
+        scale[1, 4](out)
+    with pytest.raises(AttributeError):
+        type(scale).__new__(type(scale))[1, 4]
+    own = cuda.to_device(np.arange(6.0).reshape(2, 3), device="cpu")
+    assert (own.ndim, own.shape, own.is_c_contiguous()) == (2, (2, 3), True)
+    assert own.T.copy_to_host().tolist() == own.copy_to_host().T.tolist()
+    target = cuda.to_device(np.zeros(4), device="cpu")
+    with cuda.graph(device="cpu") as graph:
+        scale[1, 4](target, np.ones(4), 1)
+        scale[1, 4](target, np.ones(4), 2)
+    graph()
+    assert target.copy_to_host().tolist() == [3] * 4
+    doubled = ElementwiseKernel("T x", "T y", "y = 2 * x", "doubled")
+    for _ in range(9):
+        assert doubled(np.arange(3.0)).tolist() == [0, 2, 4]
+    assert scale.launcher.dispatch_table.take_latest() is None
+"""
 
 
-# ---- what goes by a plan ---------------------------------------------------------------
+def test_without_the_extension_launches_take_the_slow_path(tmp_path: Path) -> None:
+    (tmp_path / "test_without_extension_kernels.py").write_text(KERNELS)
+    program = tmp_path / "program.py"
+    program.write_text(WITHOUT_EXTENSION)
+    ran = subprocess.run((sys.executable, program), capture_output=True, text=True, check=False)
+    assert (ran.stdout, ran.stderr) == ("all as with it\n", "")
+
+
+def packed_by_python(value: Any) -> tuple[Layout, bytes]:
+    """A kernel's parameters for one argument, and how the slow path packs it."""
+    array = describe(value)
+    if array is None:
+        scalar = scalar_of(value)
+        assert isinstance(scalar, Scalar)
+        layout = layout_of([Parameter("x", scalar, 0)])
+        return layout, pack(layout, [value], [0])
+    parameters = [Parameter("x", array.type, 0, ArgumentPart.DATA)]
+    for axis in range(len(array.shape)):
+        parameters += [
+            Parameter("n", Scalar(dtypes.INT64, weak=True), 0, ArgumentPart.SHAPE, axis),
+            Parameter("s", Scalar(dtypes.INT64, weak=True), 0, ArgumentPart.STRIDE, axis),
+        ]
+    layout = layout_of(parameters)
+    return layout, pack(layout, [array], [array.address])
+
+
+def arguments_of_every_kind() -> Iterator[Any]:
+    grid = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    arrays = (grid, grid[::-1, :, 1:3], grid[0].T, grid[1, 2], grid[:, 1:2, ::-2])
+    yield from arrays
+    yield from (to_device(array, device="cpu") for array in arrays)
+    yield to_device(grid, device="cpu")[::-1, :, 1:3]
+    frozen = np.arange(5)
+    frozen.flags.writeable = False
+    yield from (frozen, frozen[1:2], np.zeros(3, [("x", "i4"), ("y", "f8")]))
+    yield from (True, -7, 2.5, 1 - 2j)
+    for row in dtypes.DTYPES:
+        if row is not dtypes.BFLOAT16:
+            yield row.numpy.type(1)
+
+
+@pytest.mark.parametrize("value", [*arguments_of_every_kind()], ids=lambda v: type(v).__name__)
+def test_arguments_are_packed_as_on_the_slow_path(value: Any) -> None:
+    layout, packed = packed_by_python(value)
+    kept: list[bytes] = []
+
+    @ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
+    def start(kernel: int, arguments: int, blocks: int) -> int:
+        kept.append(ctypes.string_at(arguments, HEAD.size + len(packed)))
+        return 0
+
+    array = describe(value)
+    types = (array.type if array else scalar_of(value),)
+    launch = RecordedLaunch((value,), types, (array or value,), (), {})  # type: ignore[arg-type]
+    address = ctypes.cast(start, ctypes.c_void_p).value or 0
+    direct = Direct(layout, address, 0, lambda code, head: None)
+    table, signature = DispatchTable(ONE), Signature(())
+    assert table.record(launch, LaunchGuard(None, 16), direct, signature)
+    configuration = LaunchConfiguration((6, 5, 4), (3, 2, 1), 16, None, 0, True)
+    assert table.launch(configuration, (value,))
+    assert kept == [HEAD.pack(6, 5, 4, 3, 2, 1, 16) + packed]
+    assert not table.launch(configuration, (None,))
+    assert table.take_latest() is signature
+    assert table.take_latest() is None
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"fields": (Field("value", 0, 0, 90, 8, 8),)},
+        {"fields": (Field("value", 3, 0, 32, 8, 8),)},
+        {"fields": (Field("text", 0, 0, 32, 8, 8),)},  # type: ignore[arg-type]
+        {"guards": (ArrayGuard("numpy_array", int, None, 1, 8, 8, True, False, False),)},
+        {"guards": (ArrayGuard("device_array", int, None, 1, 8, 8, True, False, False),)},
+        {"guards": ("no guard",)},
+        {"staging": 5},
+        {"grid_sources": ((3, 0),)},
+    ],
+    ids=lambda wrong: "".join(wrong),
+)
+def test_entries_that_would_read_other_memory_are_refused(wrong: dict[str, Any]) -> None:
+    layout, _ = packed_by_python(1)
+    launch = RecordedLaunch((1,), (scalar_of(1),), (1,), (), {})  # type: ignore[arg-type]
+    direct = Direct(layout, 1, 0, lambda code, head: None)
+    entry = entry_of(launch, LaunchGuard(None, 0), direct, Signature(()))
+    with pytest.raises((ValueError, TypeError, AttributeError)):
+        DispatchTable(ONE).add(replace(entry, **wrong))
+    assert DispatchTable(ONE).add(entry)
+
+
+# ---- what the dispatch table runs -----------------------------------------------------------
 
 
 def test_arrays_and_numbers() -> None:
@@ -222,7 +339,7 @@ TRIED = [0, 1, -1, 3, 127, 200, 2**31, 2**53 + 1, 2**63, 0.5, 0.1, 1e39, float("
 @pytest.mark.parametrize("wanted", [*DECLARED, "int", "float"])
 @pytest.mark.parametrize("kind", NUMBERS_OF, ids=lambda kind: kind.__name__)
 def test_every_number_for_every_declared_type(kind: Any, wanted: str) -> None:
-    """A plan takes what the ordinary one takes, and makes the same of it."""
+    """The dispatch table takes what the slow path takes, and makes the same of it."""
     element = {"int": "int64", "float": "float64"}.get(wanted, wanted)
     planned, plain = (fresh(keep, signature=f"void({element}[:], {wanted})") for _ in range(2))
     taken = 0
@@ -233,7 +350,7 @@ def test_every_number_for_every_declared_type(kind: Any, wanted: str) -> None:
             continue
         results = []
         for k in (planned, plain, planned):
-            without_plans(plain)
+            without_table(plain)
             out = np.zeros(1, element)
             try:
                 k[1, 1](out, x)
@@ -242,7 +359,7 @@ def test_every_number_for_every_declared_type(kind: Any, wanted: str) -> None:
             else:
                 results.append(out.tobytes().hex())
         assert len(set(results)) == 1, (x, results)
-        taken += is_quick(planned, out, x, block=1) if planned.launcher.plans else 0
+        taken += is_quick(planned, out, x, block=1) if planned.launcher.dispatch_table else 0
     exotic = kind in (complex, np.complex64, np.complex128, np.float16)
     floats_for_integers = kind in (float, np.float32, np.float64) and "float" not in wanted
     assert (taken > 0) == (
@@ -316,10 +433,10 @@ def test_a_grid_from_the_data() -> None:
             out[:] = 0
             k(out, a, 3)
             assert out.tolist() == (a * 3 + 1).tolist()
-    plans = k.launcher.plans
-    assert plans is not None
-    assert plans.run(k._own._call, None, (out, a, 3))
-    assert not plans.run(k._own._call, None, (out, np.zeros(0), 3))
+    table = k.launcher.dispatch_table
+    assert table is not None
+    assert table.launch(k._own._configuration, (out, a, 3))
+    assert not table.launch(k._own._configuration, (out, np.zeros(0), 3))
 
 
 def numbered(n, out):
@@ -366,11 +483,11 @@ class Odd(np.ndarray[Any, Any]):
         return np.arange(3.0).__array_interface__
 
 
-def test_subclasses_that_say_something_else_go_the_ordinary_way() -> None:
+def test_subclasses_that_say_something_else_take_the_slow_path() -> None:
     k, out = fresh(total), np.zeros(1)
     for _ in range(3):
         k[1, 1](out, np.zeros(3).view(Odd))
-    assert k.launcher.plans is None or not is_quick(k, out, np.zeros(3).view(Odd), block=1)
+    assert k.launcher.dispatch_table is None or not is_quick(k, out, np.zeros(3).view(Odd), block=1)
 
 
 # ---- called by C ---------------------------------------------------------------------------
@@ -394,18 +511,23 @@ def by_c(k: Kernel[...]) -> tuple[Kernel[...], Any]:
     out = np.zeros(4)
     learnt(k, out, np.ones(4), 1)
     k[1, 4](out, np.ones(4), 1)
-    assert type(k) is not Kernel
-    assert type(k[1, 4]) is not Configured
+    assert k._launches.table is k.launcher.dispatch_table is not None
     return k, k[1, 4]
 
 
-def test_objects_that_c_calls_are_what_they_were() -> None:
+def test_the_table_is_a_table_or_none() -> None:
     k, configured = by_c(fresh(scale))
-    assert isinstance(k, Kernel)
-    assert isinstance(configured, Configured)
-    assert (type(k).__name__, type(configured).__name__) == ("Kernel", "Configured")
-    assert (repr(k), k.__name__) == ("<kernel scale>", "scale")
-    assert k.inspect("c")
+    with pytest.raises(TypeError, match="dispatch table or None"):
+        k._launches.table = 5  # type: ignore[assignment]
+    with pytest.raises(AttributeError):
+        configured._launches = k._launches
+    with pytest.raises(TypeError):
+        _dispatch.ConfiguredBase(k._launches, b"no configuration")  # type: ignore[arg-type]
+
+
+def test_the_bases_are_generic_in_python() -> None:
+    assert Kernel[[int]].__origin__ is Kernel  # type: ignore[attr-defined]
+    assert Configured[[int]].__origin__ is Configured  # type: ignore[attr-defined]
 
 
 def test_names_given_to_c(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -422,7 +544,7 @@ def test_names_given_to_c(monkeypatch: pytest.MonkeyPatch) -> None:
     for few in ((), (out,)):
         with pytest.raises(LaunchError, match="takes 3 arguments"):
             configured(*few)
-    monkeypatch.setattr(Configured, "_ordinarily", lambda *given: pytest.fail("it is asked"))
+    monkeypatch.setattr(Configured, "_launch_slow", lambda *given: pytest.fail("it is asked"))
     configured(x=4, out=out, a=np.ones(4))
     assert out.tolist() == [5] * 4
 
@@ -432,7 +554,7 @@ def test_defaults_are_filled_in_by_c(monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(4):
         k[1, 4](out)
         k[1, 4](out, how="two", scale=3)
-    monkeypatch.setattr(Configured, "_ordinarily", lambda *given: pytest.fail("it is asked"))
+    monkeypatch.setattr(Configured, "_launch_slow", lambda *given: pytest.fail("it is asked"))
     k[1, 4](out)
     assert out.tolist() == [1] * 4
     k[1, 4](out, scale=3, how="two")
@@ -458,15 +580,15 @@ def test_what_is_given_in_the_brackets_of_c() -> None:
     assert k[1, 4, stream] is not k[1, 4, other]
     assert k[1, 4, Foreign(9000)] is not k[1, 4, Foreign(9000)]
     foreign = Foreign(9000)
-    assert k[1, 4, foreign] is k[1, 4, external]  # the last one is kept
+    assert k[1, 4, foreign] is k[1, 4, foreign]  # the last one is kept
     assert k[1, 4, 9000] is not k[1, 4, foreign]
     extent = [1, 4]
     assert k[extent, 4]._wanted.grid == (1, 4, 1)
     extent[1] = 5
     assert k[extent, 4]._wanted.grid == (1, 5, 1)
-    watched = weakref.ref(foreign := Watched(8))
-    assert k[1, 4, foreign]._stream is external
-    del foreign
+    watched = weakref.ref(external := Watched(8))
+    assert k[1, 4, external]._wanted.stream is external
+    del external
     assert k[1, 4] is kept  # it is the last one now
     assert watched() is None
     assert k[[1, 2], 4]._wanted.grid == (1, 2, 1)
@@ -499,7 +621,6 @@ def test_a_kernel_with_grid_and_block_is_called_by_c() -> None:
         k(out, np.ones(4), x=x) if x == 4 else k(out, np.ones(4), x)
         assert out.tolist() == [x + 1] * 4
     k[1, 4](out, np.ones(4), 1)
-    assert type(k) is not Kernel
     k(out, np.ones(4), 8)
     assert out.tolist() == [9] * 4
 
@@ -544,7 +665,7 @@ def test_launches_with_fresh_arrays_leak_nothing(given: str) -> None:
     assert grown_by(launch, 300 if given == "refused" else 30_000) < 100
 
 
-# ---- what differs goes the ordinary way ----------------------------------------------------
+# ---- what differs takes the slow path ------------------------------------------------------
 
 
 def test_read_only_arrays() -> None:
@@ -637,8 +758,8 @@ def test_grids_and_blocks() -> None:
     assert not is_quick(k, out, a, 1, block=8)  # compiled for blocks of 4
     assert not is_quick(k, out, a, 1, grid=INDEX32_LIMIT // 4)
     assert not is_quick(k, out, a, 1, grid=BLOCKS32_LIMIT + 1)
-    assert k.launcher.plans is not None
-    assert not k.launcher.plans.run(k[1, 4, None, 64]._call, None, (out, a, 1))
+    assert k.launcher.dispatch_table is not None
+    assert not k.launcher.dispatch_table.launch(k[1, 4, None, 64]._configuration, (out, a, 1))
     for wrong in ((1.0, 4), (1, 4.0), ("1", 4), ((1.0,), 4), (0, 4), (1, 2048)):
         with pytest.raises(LaunchError):
             k[wrong]
@@ -668,7 +789,7 @@ def by_global(out):
     out[cuda.grid(1)] = FACTOR
 
 
-def test_recompile_forgets_plans() -> None:
+def test_recompile_replaces_the_table() -> None:
     global FACTOR
     k, out = fresh(by_global), np.zeros(4)
     learnt(k, out)
@@ -682,7 +803,7 @@ def test_recompile_forgets_plans() -> None:
     FACTOR = 2
 
 
-# ---- random calls: as without plans --------------------------------------------------------
+# ---- random calls: as on the slow path -----------------------------------------------------
 
 
 def arrays(n: int) -> st.SearchStrategy[np.ndarray[Any, Any]]:
@@ -726,7 +847,7 @@ PLANNED, PLAIN = fresh(scale), fresh(scale)
 @given(st.lists(CALLS, min_size=1, max_size=4))
 def test_random_calls(calls: list[tuple[Any, Any, Any]]) -> None:
     for call in calls * 3:
-        without_plans(PLAIN)
+        without_table(PLAIN)
         assert outcome(PLANNED, list(call)) == outcome(PLAIN, list(call))
 
 
@@ -816,24 +937,18 @@ def test_a_code_is_told_to_who_knows_it() -> None:
         raise LaunchError(f"code {code} of {HEAD.unpack(head)[0]} blocks")
 
     address = ctypes.cast(start, ctypes.c_void_p).value or 0
-    plans = library.plans(ONE)
-    kind = scalar_of(1)
-    assert plans is not None
+    table, kind = DispatchTable(ONE), scalar_of(1)
     assert isinstance(kind, Scalar)
-    seen = Seen((1,), (kind,), (1,), (), {})
+    launch = RecordedLaunch((1,), (kind,), (1,), (), {})
     signature = Signature((kind,))
     direct = Direct(layout_of([]), address, 0, finished)
-    assert plans.learn(seen, Place(None, 0), direct, signature)
+    assert table.record(launch, LaunchGuard(None, 0), direct, signature)
     with pytest.raises(LaunchError, match="code 7 of 6 blocks"):
-        plans.run(k_head(6), None, (1,))
+        table.launch(fresh(keep)[6, 1]._configuration, (1,))
     assert started == [6]
 
 
-def k_head(grid: int) -> bytes:
-    return fresh(keep)[grid, 1]._call
-
-
-def test_at_most_so_many_plans() -> None:
+def test_at_most_so_many_entries() -> None:
     k, out = fresh(chosen), np.zeros(4)
     for n in range(40):
         for _ in range(3):
@@ -851,7 +966,7 @@ def test_a_prepared_launch() -> None:
     for x in range(4):
         prepared(out, np.ones(4), x)
         assert out.tolist() == [x + 1] * 4
-    assert prepared._launches.plans is not None
+    assert prepared._launches.table is not None
     prepared(x=9, a=np.zeros(4), out=out)
     assert out.tolist() == [1] * 4
 
@@ -859,7 +974,6 @@ def test_a_prepared_launch() -> None:
 def test_a_prepared_launch_compiles_before_it_launches(monkeypatch: pytest.MonkeyPatch) -> None:
     k, out = fresh(scale), np.zeros(4)
     prepared = k.prepare("float64[::1], float64[::1], int", 1, 4)
-    assert library.plans(ONE) is not None
     monkeypatch.setattr(cc, "compile", lambda *given, **named: pytest.fail("it compiles"))
     prepared(out, np.ones(4), 1)
     assert out.tolist() == [2] * 4

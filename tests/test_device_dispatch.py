@@ -1,4 +1,4 @@
-"""Plans for launches on a device, by a driver that writes down what it is asked."""
+"""The dispatch table for launches on a device, with a driver that records its calls."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ import numpy as np
 import pytest
 
 from launching import grown_by
-from pycu2c.base.parameters import Parameter, ArgumentPart
+from pycu2c.base.parameters import ArgumentPart, Parameter
 from pycu2c.base.types import WEAK_INT, Array, Signature
 from pycu2c.cuda_driver import cuda_errors
 from pycu2c.runtime.arguments.arguments import describe, layout_of
 from pycu2c.runtime.arguments.call_binding import CallSignature
 from pycu2c.runtime.direct_launch import Direct
-from pycu2c.runtime.launch_configuration import CALL
-from pycu2c.runtime.plans import library
-from pycu2c.runtime.plans.guards import Seen
-from pycu2c.runtime.plans.plan import Place, Plans
+from pycu2c.runtime.dispatch._dispatch import DeviceArrayBase, LaunchConfiguration, recent_kernels
+from pycu2c.runtime.dispatch.guards import RecordedLaunch
+from pycu2c.runtime.dispatch.table import DispatchTable, LaunchGuard
 
 KERNEL, CONTEXT, ADDRESS = 0xFEED, 0xC0DE, 0x1000
 SIGNATURE = Signature(())
@@ -67,26 +66,32 @@ class Driver:
         return 0
 
 
-class Own:
-    """As arrays of this package lie in memory."""
+class Own(DeviceArrayBase):
+    """An array of this package."""
 
-    __slots__ = ("__weakref__", "_words", "dtype", "told")
+    __slots__ = ("__weakref__", "told")
 
-    def __init__(self, *shape: int, dtype: str = "f4", device: int = 0, flags: int = 3) -> None:
-        self.dtype, self.told = np.dtype(dtype), list[object]()
-        strides = np.zeros(shape, dtype).strides
-        words = (ADDRESS, device, flags, len(shape), *shape, *strides)
-        self._words = struct.pack(f"@{len(words)}q", *words)
+    def __init__(
+        self,
+        *shape: int,
+        dtype: str = "f4",
+        device: int = 0,
+        writeable: bool = True,
+        contiguous: bool = True,
+    ) -> None:
+        self.told, kind = list[object](), np.dtype(dtype)
+        steps = np.cumprod([kind.itemsize, *shape[:0:-1]])[::-1]
+        strides = tuple(map(int, steps))
+        super().__init__(ADDRESS, device, shape, strides, kind, writeable, contiguous)
 
     def used_on(self, stream: object) -> None:
         self.told.append(stream)
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        _, _, flags, axes, *rest = struct.unpack(f"@{len(self._words) // 8}q", self._words)
-        data = ADDRESS, not flags & 2
-        told = {"data": data, "typestr": self.dtype.str, "shape": tuple(rest[:axes])}
-        return {**told, "strides": tuple(rest[axes:]), "version": 3}
+        data = ADDRESS, not self.writeable
+        told = {"data": data, "typestr": self.dtype.str, "shape": self.shape}
+        return {**told, "strides": self.strides, "version": 3}
 
 
 class Foreign:
@@ -104,10 +109,10 @@ class Foreign:
 
 
 class Tool(NamedTuple):
-    """Plans for a kernel of one array on a driver."""
+    """The dispatch table for a kernel of one array on a driver."""
 
     driver: Driver
-    plans: Plans
+    table: DispatchTable
 
     def learn(self, array: object, *, written: bool = True, trusted: bool = False) -> bool:
         described = describe(array)
@@ -122,19 +127,19 @@ class Tool(NamedTuple):
         layout = layout_of(parameters)
         direct = Direct(layout, self.driver.submit, KERNEL, lambda code, head: None, context)
         written_ones = {0} if written else set[int]()
-        seen = Seen((array,), (described.type,), (described,), written_ones, {}, trusted)
-        return self.plans.learn(seen, Place(None, 0), direct, SIGNATURE)
+        types, leaves = (described.type,), (described,)
+        launch = RecordedLaunch((array,), types, leaves, written_ones, {}, trusted)
+        return self.table.record(launch, LaunchGuard(None, 0), direct, SIGNATURE)
 
     def runs(self, array: object, stream: Any = 0, in_order: bool = True) -> bool:
-        call = CALL.pack(2, 3, 4, 5, 6, 7, 0, int(stream), in_order)
-        return self.plans.run(call, stream, (array,))
+        extents = (2, 3, 4), (5, 6, 7)
+        configuration = LaunchConfiguration(*extents, 0, stream, int(stream), in_order)
+        return self.table.launch(configuration, (array,))
 
 
 @pytest.fixture
 def tool() -> Tool:
-    plans = library.plans(CallSignature("one", ("x",), 1, None, {}))
-    assert plans is not None
-    return Tool(Driver(), plans)
+    return Tool(Driver(), DispatchTable(CallSignature("one", ("x",), 1, None, {})))
 
 
 MAKERS: list[Callable[..., Any]] = [Own, Foreign]
@@ -147,7 +152,7 @@ def test_what_the_driver_is_asked(tool: Tool, kind: Callable[..., Any]) -> None:
     assert tool.runs(kind(7, 8), stream=9)
     packed = struct.pack("@5q", ADDRESS, 7, 8, 8, 1)
     assert tool.driver.asked == [Asked(KERNEL, (2, 3, 4, 5, 6, 7), 0, 9, packed)]
-    assert tool.plans.latest() is SIGNATURE
+    assert tool.table.take_latest() is SIGNATURE
 
 
 def test_a_fault_names_the_kernels_that_c_has_started(tool: Tool) -> None:
@@ -155,9 +160,9 @@ def test_a_fault_names_the_kernels_that_c_has_started(tool: Tool) -> None:
     for _ in range(9):
         assert tool.runs(Own(5))
     assert "one" in str(cuda_errors.error_for("CUDA_ERROR_ILLEGAL_ADDRESS", "no", "wait"))
-    recent = library._recent(library.loaded())  # type: ignore[arg-type]
+    recent = recent_kernels()
     assert recent[-1] == "one"
-    assert recent[-2:] != ("one", "one")  # a kernel that is launched often hides no other
+    assert recent[-2:] != ["one", "one"]  # a kernel that is launched often hides no other
 
 
 @every_kind
@@ -189,19 +194,23 @@ def test_arrays_that_differ(tool: Tool, kind: Callable[..., Any]) -> None:
 
 def test_own_arrays_that_differ(tool: Tool) -> None:
     assert tool.learn(Own(5))
-    for other in (Own(5, dtype="f8"), Own(5, device=1), Own(5, flags=1), Own(5, flags=2)):
+    for other in (
+        Own(5, dtype="f8"),
+        Own(5, device=1),
+        Own(5, writeable=False),
+        Own(5, contiguous=False),
+    ):
         assert not tool.runs(other)
-    unfinished = Own.__new__(Own)
-    assert not tool.runs(unfinished)
-    unfinished._words = b"too short"
-    unfinished.dtype = np.dtype("f4")
-    assert not tool.runs(unfinished)
+    assert not tool.runs(Own.__new__(Own))  # __init__ was not called
+    array = Own(5)
+    with pytest.raises(ValueError, match="made once"):
+        DeviceArrayBase.__init__(array, 0, 0, (5,), (4,), array.dtype, True, True)
 
 
 def test_own_arrays_that_are_only_read(tool: Tool) -> None:
-    assert tool.learn(Own(5, flags=1), written=False)
-    assert tool.runs(Own(5, flags=1))
-    assert tool.runs(Own(5, flags=3))
+    assert tool.learn(Own(5, writeable=False), written=False)
+    assert tool.runs(Own(5, writeable=False))
+    assert tool.runs(Own(5))
 
 
 def test_an_array_is_told_of_streams_that_the_default_one_does_not_wait_for(tool: Tool) -> None:
@@ -216,8 +225,8 @@ def test_an_array_is_told_of_streams_that_the_default_one_does_not_wait_for(tool
 def test_a_trusted_array_is_looked_at_less(tool: Tool) -> None:
     assert tool.learn(Own(5), trusted=True)
     assert tool.runs(Own(0))
-    assert tool.runs(Own(5, flags=1))  # whether it may be written
-    for other in (Own(5, dtype="f8"), Own(5, 5), Own(5, flags=2), Own(5, device=1)):
+    assert tool.runs(Own(5, writeable=False))
+    for other in (Own(5, dtype="f8"), Own(5, 5), Own(5, contiguous=False), Own(5, device=1)):
         assert not tool.runs(other)
 
 
@@ -387,16 +396,16 @@ def test_nothing_leaks(tool: Tool, kind: Callable[..., Any], current: list[int])
     assert grown_by(launch, 5000) < 50
 
 
-def test_the_same_plan_is_made_once(tool: Tool) -> None:
+def test_the_same_entry_is_made_once(tool: Tool) -> None:
     assert tool.learn(Own(5))
     assert not tool.learn(Own(6))
     learnt = [tool.learn(Own(5, device=n)) for n in range(20)]
     assert learnt == [n and n < 16 for n in range(20)]
-    assert not any(tool.plans.is_time() for _ in range(10))  # there is no room
+    assert not any(tool.table.should_record() for _ in range(10))  # there is no room
 
 
 def test_what_is_in_vain_is_tried_more_and_more_rarely(tool: Tool) -> None:
-    tried = [n for n in range(1, 70) if tool.plans.is_time()]
+    tried = [n for n in range(1, 70) if tool.table.should_record()]
     assert tried == [1, 2, 4, 8, 16, 32, 64]
     assert tool.learn(Own(5))
-    assert tool.plans.is_time()
+    assert tool.table.should_record()

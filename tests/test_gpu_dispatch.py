@@ -1,4 +1,4 @@
-"""Launches by plans on a real device."""
+"""Launches by the dispatch table on a real device."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from launching import grown_by, in_pool
 from pycu2c import cuda, float32
 from pycu2c.cuda_driver import driver
 from pycu2c.kernels.kernel import Kernel
-from pycu2c.runtime.cpu import prebuild
 from pycu2c.runtime.cuda import memory_pool
 
 pytestmark = pytest.mark.gpu
@@ -37,18 +36,17 @@ def turned(out, a):
 
 
 def learnt(k: Kernel[...], configuration: tuple[Any, ...], *arguments: object) -> None:
-    """After this, launches like it go by a plan."""
+    """After this, the dispatch table has launches like it."""
     k[configuration](*arguments)
-    for thread in prebuild._STARTED:
-        thread.join()
     k[configuration](*arguments)
-    assert goes_by_plan(k, configuration, *arguments), "there is no plan for this"
+    assert is_dispatched(k, configuration, *arguments), "there is no entry for this"
 
 
-def goes_by_plan(k: Kernel[...], configuration: tuple[Any, ...], *arguments: object) -> bool:
-    plans, configured = k.launcher.plans, k[configuration]
-    assert plans is not None
-    return plans.run(configured._call, configured._stream, arguments)
+def is_dispatched(k: Kernel[...], configuration: tuple[Any, ...], *arguments: object) -> bool:
+    """Whether the dispatch table runs a launch."""
+    table = k.launcher.dispatch_table
+    assert table is not None
+    return table.launch(k[configuration]._configuration, arguments)
 
 
 def in_threads(launch: Callable[[float], None], count: int) -> None:
@@ -130,7 +128,7 @@ def test_a_context_that_is_taken_away() -> None:
     before = driver.api().cuCtxGetCurrent()[1]
     driver.check(driver.api().cuCtxSetCurrent(0), "leave the context")
     try:
-        assert not goes_by_plan(k, (1, 32), out, a, 5.0, 9)
+        assert not is_dispatched(k, (1, 32), out, a, 5.0, 9)
         k[1, 32](out, a, 5.0, 9)
     finally:
         driver.check(driver.api().cuCtxSetCurrent(before), "enter the context")
@@ -142,7 +140,7 @@ def test_much_shared_memory() -> None:
     a = np.arange(1024, dtype=np.float32)
     out, given = cuda.to_device(a), cuda.to_device(a)
     learnt(k, (1, 1024, None, size), out, given)
-    assert not goes_by_plan(k, (1, 1024, None, size + 4), out, given)
+    assert not is_dispatched(k, (1, 1024, None, size + 4), out, given)
     k[1, 1024, None, size](given, out)
     np.testing.assert_array_equal(given.copy_to_host(), a)
 
@@ -152,7 +150,7 @@ def test_arrays_that_are_used_on_another_stream_know_it() -> None:
     out, a = cuda.to_device(np.zeros(9)), cuda.to_device(np.ones(9))
     learnt(k, (1, 32, stream), out, a, 1.0, 9)
     fresh = cuda.to_device(np.zeros(9))
-    assert goes_by_plan(k, (1, 32, stream), fresh, a, 1.0, 9)
+    assert is_dispatched(k, (1, 32, stream), fresh, a, 1.0, 9)
     assert stream in fresh._memory._streams
     assert fresh.copy_to_host().tolist() == [2] * 9
 
@@ -169,7 +167,7 @@ def test_work_of_cupy_in_another_stream_is_waited_for() -> None:
         with stream:
             for _ in range(10):
                 a[:] = x
-            assert not goes_by_plan(k, (n // 256, 256), out, a, 1.0, n)
+            assert not is_dispatched(k, (n // 256, 256), out, a, 1.0, n)
             k[n // 256, 256](out, a, 1.0, n)
         cuda.synchronize()
         assert float(out.min()) == float(out.max()) == x + 1
@@ -181,7 +179,7 @@ def test_tensors_that_are_refused() -> None:
     out, a = (torch.zeros(9, device="cuda") for _ in range(2))
     learnt(k, (1, 32), out, a, 1.0, 9)
     for wrong in (a.double(), a[::2], torch.zeros((3, 3), device="cuda")):
-        assert not goes_by_plan(k, (1, 32), out, wrong, 1.0, 9)
+        assert not is_dispatched(k, (1, 32), out, wrong, 1.0, 9)
 
 
 def test_prepared() -> None:
@@ -227,9 +225,9 @@ def test_numpy_arrays(stream: str | None, kept: None) -> None:
     learnt(k, at, np.zeros(9), a, 1.0, 9)
     for n in (1, 9, 100, 20_000):
         out, a = np.zeros(n), np.arange(float(n))
-        assert goes_by_plan(k, (-(-n // 32), *at[1:]), out, a, 2.0, n)
+        assert is_dispatched(k, (-(-n // 32), *at[1:]), out, a, 2.0, n)
         np.testing.assert_array_equal(out, 2 * a + 1)
-    assert goes_by_plan(k, at, a, a, 3.0, 5)
+    assert is_dispatched(k, at, a, a, 3.0, 5)
     assert a[:6].tolist() == [1, 4, 7, 10, 13, 5]
 
 
@@ -239,17 +237,17 @@ def test_numpy_arrays_beside_those_of_the_device(kept: None) -> None:
     learnt(k, (1, 32), out, a, 1.0, 9)
     for x in range(20):
         a[:] = x
-        assert goes_by_plan(k, (1, 32), out, a, 1.0, 9)
+        assert is_dispatched(k, (1, 32), out, a, 1.0, 9)
         assert out.copy_to_host().tolist() == [x + 1] * 9
 
 
-def test_numpy_arrays_that_go_the_ordinary_way(kept: None) -> None:
+def test_numpy_arrays_that_take_the_slow_path(kept: None) -> None:
     k, n = Kernel(scale, backend="cuda"), 1 << 19
     learnt(k, (1, 32), np.zeros(9), np.ones(9), 1.0, 9)
     mapped = cuda.mapped_array(9, dtype=np.float64)
     for out in (mapped, np.zeros(18)[::2], np.zeros(18)[:9], np.zeros(n)):
         out[:] = 0
-        assert not goes_by_plan(k, (1, 32), out, np.ones(out.size), 1.0, out.size)
+        assert not is_dispatched(k, (1, 32), out, np.ones(out.size), 1.0, out.size)
         k[n // 32, 32](out, np.ones(out.size), 1.0, out.size)
         cuda.synchronize()
         assert (out == 2).all()
@@ -278,16 +276,15 @@ _BAD_ADDRESS = ("CUDA_ERROR_ILLEGAL_ADDRESS True", "CUDA_ERROR_INVALID_ADDRESS_S
 STICKY = """
 import numpy as np
 from pycu2c import cuda, kernel
-from pycu2c.runtime import device_pool, driver, preparing
+from pycu2c.runtime import device_pool, driver
 @kernel(backend="cuda", wraparound=False)
 def write(out, i):
     out[i] = 1
 out = cuda.to_device(np.zeros(4))
 for _ in range(2):
     write[1, 1](out, 1)
-    [t.join() for t in preparing._STARTED]
 write[1, 1](out, 1)
-assert write.launcher.plans.latest() is not None
+assert write.launcher.dispatch_table.take_latest() is not None
 write[1, 1](out, 1 << 29)
 for _ in range(2):
     try:
@@ -311,16 +308,15 @@ def test_after_a_kernel_has_failed_launches_say_so(tmp_path: Path) -> None:
 OF_NUMPY = """
 import numpy as np
 from pycu2c import kernel
-from pycu2c.runtime import device_pool, driver, preparing
+from pycu2c.runtime import device_pool, driver
 @kernel(backend="cuda", wraparound=False)
 def write(out, i):
     out[i] = 1
 out = np.zeros(4)
 for _ in range(2):
     write[1, 1](out, 1)
-    [t.join() for t in preparing._STARTED]
 write[1, 1](out, 1)
-assert write.launcher.plans.latest() is not None
+assert write.launcher.dispatch_table.take_latest() is not None
 try:
     write[1, 1](out, 1 << 29)
 except driver.CudaError as error:
