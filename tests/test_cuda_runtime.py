@@ -389,13 +389,13 @@ def test_another_thread_can_launch():
 def test_a_failed_kernel_is_named():
     program = f"""
 import struct, numpy as np
-from pycu2c.runtime import driver
+from pycu2c.cuda_driver import driver
 from pycu2c.runtime.arguments.arguments import describe
 from pycu2c.runtime.cuda.cuda_kernel import CudaKernel
-from pycu2c.runtime.cuda.transfers import staged
-from pycu2c.toolchain import nvrtc
+from pycu2c.runtime.cuda.transfers import stage_arguments
+from pycu2c.toolchain.nvrtc import nvrtc
 kernel = CudaKernel(nvrtc.compile({WILD!r}, "wild", driver.arch(), cache=False))
-with staged([describe(np.zeros(4, np.float32))], {{0}}, 0, "wild") as addresses:
+with stage_arguments([describe(np.zeros(4, np.float32))], {{0}}, 0, "wild") as addresses:
     kernel.launch((1, 1, 1), (1, 1, 1), 0, None, struct.pack("@Pq", *addresses, 2**45))
 """  # in a process of its own: nothing works in one after such a failure
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

@@ -437,7 +437,7 @@ def test_other_flags_are_other_libraries(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(package.parent), *sys.path)))
     run(tmp_path, text=ONCE)
     before = libraries(tmp_path)
-    families = package / "toolchain" / "families.py"
+    families = package / "toolchain" / "cc" / "flags.py"
     families.write_text(families.read_text().replace('"-pipe", ', '"-pipe", "-DEDITED", '))
     for ending in ("True\n", "False\n"):
         assert run(tmp_path, text=ONCE).endswith(ending)
@@ -445,9 +445,9 @@ def test_other_flags_are_other_libraries(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 ON_SOME_MACHINE = f"""import os
-from pycu2c.toolchain import compilers
+from pycu2c.toolchain.cc import discovery
 if "ANOTHER" in os.environ:
-    compilers.machine = lambda: "another"
+    discovery.machine_identity = lambda: "another"
 {ONCE}"""
 
 
