@@ -78,9 +78,9 @@ def call(context: FunctionContext, node: ast.Call) -> Value:
         return python_builtins.BUILTINS[value](context, node)
     if is_from_buffer(value):
         return reshape.from_buffer(context, node)
-    row = bound_to(value)
-    if row is not None:
-        return _intrinsic(context, row, node)
+    intrinsic = bound_to(value)
+    if intrinsic is not None:
+        return _intrinsic(context, intrinsic, node)
     operator = operator_functions.operator_named(value)
     if operator is not None:
         names = ("a", "b") if isinstance(operator, Operator) else ("x",)
@@ -94,26 +94,26 @@ def call(context: FunctionContext, node: ast.Call) -> Value:
     return device_calls.call_function(context, callee, node)
 
 
-def _intrinsic(context: FunctionContext, row: Intrinsic, node: ast.Call) -> Value:
+def _intrinsic(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
     """A call of a row of the registry."""
-    form = special_lowering(row)
+    form = special_lowering(intrinsic)
     if form is not None:
-        return form(context, row, node)
-    if row.name in ufuncs.MADE_OF_OPERATORS:
-        names = tuple(name for name, _ in row.parameters)
-        made = operator_operands(context, node, names, row.name)
-        return ufuncs.MADE_OF_OPERATORS[row.name](context, made, context.span(node))
-    if row.expands_to:
-        return typed_calls.typed_call(context, row, node)
-    if row.bindings and row.name in integers.FOLDING and len(node.args) == 1:
-        return python_builtins.abs_of(context, node, is_float=row.result == "F")
-    if row.bindings and row.name in integers.FOLDING and len(node.args) > 2:
+        return form(context, intrinsic, node)
+    if intrinsic.name in ufuncs.MADE_OF_OPERATORS:
+        names = tuple(name for name, _ in intrinsic.parameters)
+        made = operator_operands(context, node, names, intrinsic.name)
+        return ufuncs.MADE_OF_OPERATORS[intrinsic.name](context, made, context.span(node))
+    if intrinsic.expands_to:
+        return typed_calls.typed_call(context, intrinsic, node)
+    if intrinsic.bindings and intrinsic.name in integers.FOLDING and len(node.args) == 1:
+        return python_builtins.abs_of(context, node, is_float=intrinsic.result == "F")
+    if intrinsic.bindings and intrinsic.name in integers.FOLDING and len(node.args) > 2:
         return call(context, _nested(node))
-    if row.bindings:
-        row = math_rows.longer_form(row, len(node.args) + len(node.keywords))
-    names = tuple(name for name, _ in row.parameters)
-    given = argument_values(context, node, names, row.name, row.defaults)
-    return intrinsic_calls.intrinsic_call(context, row, given, node)
+    if intrinsic.bindings:
+        intrinsic = math_rows.longer_form(intrinsic, len(node.args) + len(node.keywords))
+    names = tuple(name for name, _ in intrinsic.parameters)
+    given = argument_values(context, node, names, intrinsic.name, intrinsic.defaults)
+    return intrinsic_calls.intrinsic_call(context, intrinsic, given, node)
 
 
 def _method(context: FunctionContext, node: ast.Call) -> Value | None:

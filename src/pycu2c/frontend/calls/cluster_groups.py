@@ -41,9 +41,9 @@ from pycu2c.ops.intrinsics.threads.coordinates import AXES, PLACES
 from pycu2c.ops.operators import MOD
 
 
-def _cluster(context: FunctionContext, row: Intrinsic, node: ast.Call) -> Value:
+def _cluster(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
     """``cuda.cg.this_cluster()``."""
-    argument_nodes(context, node, (), row.name)
+    argument_nodes(context, node, (), intrinsic.name)
     if not context.devices.cluster:
         fail(
             "cluster",
@@ -124,8 +124,8 @@ def _along_axes(
 def _of_block(find: Callable[[FunctionContext, Span], Value]) -> IntrinsicLowering:
     """A form that takes nothing."""
 
-    def build(context: FunctionContext, row: Intrinsic, node: ast.Call) -> Value:
-        argument_nodes(context, node, (), row.name)
+    def build(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
+        argument_nodes(context, node, (), intrinsic.name)
         return find(context, context.span(node))
 
     return build
@@ -134,9 +134,9 @@ def _of_block(find: Callable[[FunctionContext, Span], Value]) -> IntrinsicLoweri
 # ---- the memory of other blocks ----------------------------------------------------------------
 
 
-def _map(context: FunctionContext, row: Intrinsic, node: ast.Call) -> Value:
+def _map(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
     """``cluster.map_shared_rank(array, rank)``."""
-    array, given = argument_values(context, node, ("array", "rank"), row.name)
+    array, given = argument_values(context, node, ("array", "rank"), intrinsic.name)
     rank = require_integer(require_number(given, "the rank"))
     blocks = math.prod(context.devices.cluster)
     if isinstance(rank, Const) and not 0 <= rank.value < blocks:

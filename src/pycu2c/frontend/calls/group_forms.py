@@ -20,16 +20,16 @@ from pycu2c.ops.intrinsics.threads.cooperative_groups import SIZES, Block, Grid,
 def _group(group: type) -> IntrinsicLowering:
     """``cuda.cg.this_grid()``."""
 
-    def build(context: FunctionContext, row: Intrinsic, node: ast.Call) -> Value:
-        argument_nodes(context, node, (), row.name)
+    def build(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
+        argument_nodes(context, node, (), intrinsic.name)
         return StaticObject(group, context.span(node))
 
     return build
 
 
-def _tiles(context: FunctionContext, row: Intrinsic, node: ast.Call) -> Value:
+def _tiles(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
     """``cuda.cg.tiled_partition(block, 8)``."""
-    group, lanes = argument_nodes(context, node, ("group", "size"), row.name)
+    group, lanes = argument_nodes(context, node, ("group", "size"), intrinsic.name)
     size = constant_integer(context, lanes, "the threads of a tile")
     if size not in SIZES:
         fail(

@@ -53,20 +53,22 @@ from pycu2c.ops.intrinsics.registry import Effect, Intrinsic
 
 
 def intrinsic_call(
-    context: FunctionContext, row: Intrinsic, given: list[Value], node: ast.Call
+    context: FunctionContext, intrinsic: Intrinsic, given: list[Value], node: ast.Call
 ) -> Value:
     """A call of a row; ``given`` are the arguments in the order of its parameters."""
-    values = dict(zip((name for name, _ in row.parameters), given))
-    name = next((n for n, kind in row.parameters if kind == "array"), "")
+    values = dict(zip((name for name, _ in intrinsic.parameters), given))
+    name = next((n for n, kind in intrinsic.parameters if kind == "array"), "")
     array = values.get(name)
-    if row.effect is Effect.WARP and row.result == "T" and _has_parts(values["value"]):
-        return _part_by_part(context, row, values, node)
-    if row in BY_PARTS and array is not None and _has_parts(array):
-        return _add_to_parts(context, row, values, node)
+    if intrinsic.effect is Effect.WARP and intrinsic.result == "T" and _has_parts(values["value"]):
+        return _part_by_part(context, intrinsic, values, node)
+    if intrinsic in BY_PARTS and array is not None and _has_parts(array):
+        return _add_to_parts(context, intrinsic, values, node)
     if not isinstance(array, ArraySelect):
-        return _apply(context, row, values, node)
+        return _apply(context, intrinsic, values, node)
     others = {n: v if v is array else materialize(context, v, n) for n, v in values.items()}
-    return for_each_array(context, array, lambda a: _apply(context, row, {**others, name: a}, node))
+    return for_each_array(
+        context, array, lambda a: _apply(context, intrinsic, {**others, name: a}, node)
+    )
 
 
 def _has_parts(value: Value) -> bool:
@@ -78,23 +80,23 @@ def _has_parts(value: Value) -> bool:
 
 
 def _add_to_parts(
-    context: FunctionContext, row: Intrinsic, values: dict[str, Value], node: ast.Call
+    context: FunctionContext, intrinsic: Intrinsic, values: dict[str, Value], node: ast.Call
 ) -> Value:
     """An atomic operation on each part of an element; the parts before, as one value."""
     array = values["array"]
     if not isinstance(array, ArraySelect):
         index = materialize(context, values["index"], "index")
-        return _part_sums(context, row, {**values, "index": index}, node)
+        return _part_sums(context, intrinsic, {**values, "index": index}, node)
     steady = {n: v if v is array else materialize(context, v, n) for n, v in values.items()}
     return for_each_array(
-        context, array, lambda a: _part_sums(context, row, {**steady, "array": a}, node)
+        context, array, lambda a: _part_sums(context, intrinsic, {**steady, "array": a}, node)
     )
 
 
 def _part_sums(
-    context: FunctionContext, row: Intrinsic, values: dict[str, Value], node: ast.Call
+    context: FunctionContext, intrinsic: Intrinsic, values: dict[str, Value], node: ast.Call
 ) -> Value:
-    place, span = _place(row, values), context.span(node)
+    place, span = _place(intrinsic, values), context.span(node)
     assert isinstance(place, ElementOf)
     kind = scalar_type(place)
     value = require_value(
@@ -103,59 +105,59 @@ def _part_sums(
     parts: list[Expr] = []
     for part in kind.dtype.fields:
         own = Scalar(part.dtype)
-        check_accepted(row, own, span)
+        check_accepted(intrinsic, own, span)
         there = ElementOf(place.array, place.indices, span, (*place.path, part.name))
-        parts.append(Apply(row, (there, Member(value, part.name, own, span)), own, span))
+        parts.append(Apply(intrinsic, (there, Member(value, part.name, own, span)), own, span))
     return materialize(context, Pack(tuple(parts), kind, span), "old")
 
 
 def _part_by_part(
-    context: FunctionContext, row: Intrinsic, values: dict[str, Value], node: ast.Call
+    context: FunctionContext, intrinsic: Intrinsic, values: dict[str, Value], node: ast.Call
 ) -> Expr:
     """Lanes exchange a vector or complex number by one call for each of its parts."""
     steady = {name: materialize(context, value, name) for name, value in values.items()}
     whole = require_value(steady["value"])
     kind, span = scalar_type(whole), context.span(node)
     parts = [Member(whole, f.name, Scalar(f.dtype, kind.weak), span) for f in kind.dtype.fields]
-    calls = (_apply(context, row, {**steady, "value": part}, node) for part in parts)
+    calls = (_apply(context, intrinsic, {**steady, "value": part}, node) for part in parts)
     return Pack(tuple(calls), kind, span)
 
 
 def _apply(
     context: FunctionContext,
-    row: Intrinsic,
+    intrinsic: Intrinsic,
     values: dict[str, Value],
     node: ast.Call,
 ) -> Expr:
     """A row at work on values."""
-    row = complex_form(row, any(map(_is_complex, values.values())))
-    if row in IDENTITY_INTRINSICS:
+    intrinsic = complex_form(intrinsic, any(map(_is_complex, values.values())))
+    if intrinsic in IDENTITY_INTRINSICS:
         (given_one,) = map(require_number, values.values())
-        kept = unchanged_operand(row, given_one)
+        kept = unchanged_operand(intrinsic, given_one)
         if kept is not None:
             return kept
-    common = _common_type(context, row, values, node)
-    half, common = common, common and compute_type(row, common)
+    common = _common_type(context, intrinsic, values, node)
+    half, common = common, common and compute_type(intrinsic, common)
     # an index is a part of the place in its array
     arguments = tuple(
-        _place(row, values) if kind == "array" else _argument(kind, values[name], common)
-        for name, kind in row.parameters
+        _place(intrinsic, values) if kind == "array" else _argument(kind, values[name], common)
+        for name, kind in intrinsic.parameters
         if kind != "index"
     )
-    _check_width(row, arguments)
-    made = Apply(row, arguments, _result(row, common), context.span(node))
+    _check_width(intrinsic, arguments)
+    made = Apply(intrinsic, arguments, _result(intrinsic, common), context.span(node))
     return cast(made, half) if half is not None and made.type == common else made
 
 
-def _check_width(row: Intrinsic, arguments: tuple[Expr, ...]) -> None:
+def _check_width(intrinsic: Intrinsic, arguments: tuple[Expr, ...]) -> None:
     """A shuffle is in parts of a warp that are alike."""
-    if row.parameters[-1:] != (("width", "int"),):
+    if intrinsic.parameters[-1:] != (("width", "int"),):
         return
     width = arguments[-1]
     if isinstance(width, Const) and width.value not in WIDTHS:
         fail(
             "argument-type",
-            Label(width.span, f"{row.name} takes a width that divides a warp"),
+            Label(width.span, f"{intrinsic.name} takes a width that divides a warp"),
             hint=f"write one of {', '.join(map(str, WIDTHS))}",
         )
 
@@ -190,43 +192,49 @@ def _is_complex(value: Value) -> bool:
 
 
 def _common_type(
-    context: FunctionContext, row: Intrinsic, values: dict[str, Value], node: ast.Call
+    context: FunctionContext, intrinsic: Intrinsic, values: dict[str, Value], node: ast.Call
 ) -> Scalar | None:
     """What T or F stands for in this call."""
-    arrays = [values[n] for n, kind in row.parameters if kind == "array"]
-    handles = [(values[n], kind) for n, kind in row.parameters if kind in HANDLE_KINDS]
+    arrays = [values[n] for n, kind in intrinsic.parameters if kind == "array"]
+    handles = [(values[n], kind) for n, kind in intrinsic.parameters if kind in HANDLE_KINDS]
     if handles:
-        return _texel_type(row, *handles[0])
+        return _texel_type(intrinsic, *handles[0])
     if arrays:
-        common = _element_type(context, row, arrays[0], node)
+        common = _element_type(context, intrinsic, arrays[0], node)
     else:
         numbers = [
-            scalar_type(require_number(values[n])) for n, k in row.parameters if k in ("T", "F")
+            scalar_type(require_number(values[n]))
+            for n, k in intrinsic.parameters
+            if k in ("T", "F")
         ]
         if not numbers:
             return None
         common = reduce(promote, numbers)
-        if any(kind == "F" for _, kind in row.parameters) and common.dtype.is_integral:
+        if any(kind == "F" for _, kind in intrinsic.parameters) and common.dtype.is_integral:
             common = WEAK_FLOAT
-        elif common == WEAK_BOOL and BOOL not in row.dtypes:
+        elif common == WEAK_BOOL and BOOL not in intrinsic.dtypes:
             common = WEAK_INT
-        if row.name.startswith("complex.") and not common.dtype.is_complex:
+        if intrinsic.name.startswith("complex.") and not common.dtype.is_complex:
             common = promote(common, WEAK_COMPLEX)
-    check_accepted(row, common if arrays else compute_type(row, common), context.span(node))
+    check_accepted(
+        intrinsic, common if arrays else compute_type(intrinsic, common), context.span(node)
+    )
     return common
 
 
-def _element_type(context: FunctionContext, row: Intrinsic, array: Value, node: ast.Call) -> Scalar:
+def _element_type(
+    context: FunctionContext, intrinsic: Intrinsic, array: Value, node: ast.Call
+) -> Scalar:
     if is_array(array):
         return array_type(array).element
     fail(
         "argument-type",
-        Label(context.span(node), f"the first argument of {row.name} is an array"),
-        hint=f"write {row.name}({', '.join(name for name, _ in row.parameters)})",
+        Label(context.span(node), f"the first argument of {intrinsic.name} is an array"),
+        hint=f"write {intrinsic.name}({', '.join(name for name, _ in intrinsic.parameters)})",
     )
 
 
-def _texel_type(row: Intrinsic, value: Value, wanted: str) -> Scalar:
+def _texel_type(intrinsic: Intrinsic, value: Value, wanted: str) -> Scalar:
     """What a texture or surface gives, or is given."""
     kind = getattr(value, "type", None)
     handle = kind.dtype.handle if isinstance(kind, Scalar) else None
@@ -235,16 +243,16 @@ def _texel_type(row: Intrinsic, value: Value, wanted: str) -> Scalar:
     access = wanted[:-2]
     hint = f"make one on the host, cuda.{access}(…), and pass it to the kernel"
     if handle is not None and handle.access == access:
-        hint = f"call {row.name.replace(wanted[-2] + 'D', f'{handle.axes}D')}"
+        hint = f"call {intrinsic.name.replace(wanted[-2] + 'D', f'{handle.axes}D')}"
     fail(
         "argument-type",
-        Label(value.span, f"this is {describe(value)}; {row.name} takes a `{wanted}`"),
+        Label(value.span, f"this is {describe(value)}; {intrinsic.name} takes a `{wanted}`"),
         hint=hint,
     )
 
 
-def _place(row: Intrinsic, values: dict[str, Value]) -> Expr:
-    kinds = {kind: name for name, kind in row.parameters}
+def _place(intrinsic: Intrinsic, values: dict[str, Value]) -> Expr:
+    kinds = {kind: name for name, kind in intrinsic.parameters}
     array = values[kinds["array"]]
     assert is_array(array)
     index: Value = _first(array)
@@ -253,11 +261,11 @@ def _place(row: Intrinsic, values: dict[str, Value]) -> Expr:
     items: list[Value] = list(index.items) if isinstance(index, TupleValue) else [index]
     span = index.span
     place = single_element_view(array, [require_number(item, "the index") for item in items], span)
-    if row in (*LOADS, *STORES):
-        _check_global(row, place, array.span)
-    if row.effect is Effect.MEMORY:
+    if intrinsic in (*LOADS, *STORES):
+        _check_global(intrinsic, place, array.span)
+    if intrinsic.effect is Effect.MEMORY:
         check_writable(place, array.span)
-        _check_shared_by_threads(row, place, array.span)
+        _check_shared_by_threads(intrinsic, place, array.span)
         _check_aligned(place, array.span)
     return ElementOf(place.array, place.first, span, place.path)
 
@@ -269,24 +277,24 @@ def _first(array: ArrayValue) -> TupleValue:
     )
 
 
-def _check_global(row: Intrinsic, place: View, span: Span) -> None:
+def _check_global(intrinsic: Intrinsic, place: View, span: Span) -> None:
     """The caches are those of global memory: elsewhere the launch would fail."""
     space = array_type(place.array).space
     if space is not MemorySpace.GLOBAL:
         fail(
             "argument-type",
             Label(span, f"an array in {space.value} memory"),
-            hint=f"{row.name} is for arrays that the kernel is given: write a[i]",
+            hint=f"{intrinsic.name} is for arrays that the kernel is given: write a[i]",
         )
 
 
-def _check_shared_by_threads(row: Intrinsic, place: View, span: Span) -> None:
+def _check_shared_by_threads(intrinsic: Intrinsic, place: View, span: Span) -> None:
     """GPUs have no atomics on memory of one thread: the launch would fail."""
     if array_type(place.array).space is MemorySpace.LOCAL:
         fail(
             "argument-type",
             Label(span, "a local array: no other thread sees it"),
-            hint=f"{row.name} is for arrays that threads share; write a[i] += … here",
+            hint=f"{intrinsic.name} is for arrays that threads share; write a[i] += … here",
         )
 
 
@@ -301,8 +309,8 @@ def _check_aligned(place: View, span: Span) -> None:
         )
 
 
-def _result(row: Intrinsic, common: Scalar | None) -> Type:
-    match row.result:
+def _result(intrinsic: Intrinsic, common: Scalar | None) -> Type:
+    match intrinsic.result:
         case "None":
             return VOID
         case "int":
@@ -312,8 +320,8 @@ def _result(row: Intrinsic, common: Scalar | None) -> Type:
         case "R":
             assert common is not None
             return Scalar(common.dtype.real, common.weak)
-        case _ if row.result in FIXED:
-            return Scalar(FIXED[row.result])
+        case _ if intrinsic.result in FIXED:
+            return Scalar(FIXED[intrinsic.result])
         case _:
             assert common is not None
             return common

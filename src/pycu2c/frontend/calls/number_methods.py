@@ -111,13 +111,15 @@ def _view(x: Expr, wanted: Scalar, span: Span) -> Expr:
     return _as(bits, wanted.dtype, span) if wanted.dtype.is_float else cast(bits, wanted)
 
 
-def _seen(row: DType) -> bool:
-    return row.is_integer or row.is_float
+def _seen(intrinsic: DType) -> bool:
+    return intrinsic.is_integer or intrinsic.is_float
 
 
 def _as(x: Expr, wanted: DType, span: Span) -> Expr:
-    row: Intrinsic = getattr(CUDA, f"{_WORDS[scalar_type(x).dtype.name]}_as_{_WORDS[wanted.name]}")
-    return Apply(row, (x,), Scalar(wanted), span)
+    intrinsic: Intrinsic = getattr(
+        CUDA, f"{_WORDS[scalar_type(x).dtype.name]}_as_{_WORDS[wanted.name]}"
+    )
+    return Apply(intrinsic, (x,), Scalar(wanted), span)
 
 
 _WORDS = {

@@ -159,9 +159,9 @@ def _round(context: FunctionContext, node: ast.Call) -> Expr:
     operand = _single(context, node, "round")
     if not scalar_type(operand).dtype.is_float:
         return cast(real_number(operand), WEAK_INT)
-    row = REGISTRY["round"]
-    wide = ufuncs.compute_type(row, scalar_type(operand))
-    return Apply(row, (cast(operand, wide),), WEAK_INT, context.span(node))
+    intrinsic = REGISTRY["round"]
+    wide = ufuncs.compute_type(intrinsic, scalar_type(operand))
+    return Apply(intrinsic, (cast(operand, wide),), WEAK_INT, context.span(node))
 
 
 def _len(context: FunctionContext, node: ast.Call) -> Expr:

@@ -36,24 +36,24 @@ from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic
 from pycu2c.ops.intrinsics.threads import warp
 
 
-def _coordinates(context: FunctionContext, row: Intrinsic, node: ast.Call) -> Value:
+def _coordinates(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
     """``cuda.grid(ndim)``, ``cuda.gridsize(ndim)``."""
-    (given,) = argument_nodes(context, node, ("ndim",), row.name)
-    ndim = constant_integer(context, given, f"the number of axes of {row.name}")
+    (given,) = argument_nodes(context, node, ("ndim",), intrinsic.name)
+    ndim = constant_integer(context, given, f"the number of axes of {intrinsic.name}")
     if ndim not in (1, 2, 3):
         fail(
             "argument-type",
             Label(context.span(given), f"this is {ndim}"),
-            hint=f"{row.name} takes the number of axes: 1, 2 or 3",
+            hint=f"{intrinsic.name} takes the number of axes: 1, 2 or 3",
         )
     span = context.span(node)
-    axes = [Apply(REGISTRY[f"{row.name}.{a}"], (), WEAK_INT, span) for a in "xyz"[:ndim]]
+    axes = [Apply(REGISTRY[f"{intrinsic.name}.{a}"], (), WEAK_INT, span) for a in "xyz"[:ndim]]
     return axes[0] if ndim == 1 else TupleValue(tuple(axes), span)
 
 
 def _allocation(space: MemorySpace) -> IntrinsicLowering:
-    def build(context: FunctionContext, row: Intrinsic, node: ast.Call) -> Value:
-        shape_node, dtype_node = argument_nodes(context, node, ("shape", "dtype"), row.name)
+    def build(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
+        shape_node, dtype_node = argument_nodes(context, node, ("shape", "dtype"), intrinsic.name)
         shape = _shape(context, shape_node, 0 if space is MemorySpace.SHARED else 1)
         scalar = named_scalar(context, dtype_node)
         if shape == DYNAMIC and space is MemorySpace.SHARED:
@@ -101,7 +101,7 @@ def _shape(context: FunctionContext, node: ast.expr, least: int) -> tuple[int, .
     return tuple(shape)
 
 
-def _clip(context: FunctionContext, row: Intrinsic, node: ast.Call) -> Value:
+def _clip(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
     """``np.clip(x, 0, 1)``, ``np.clip(x, None, 1)``, ``np.clip(x, max=1)``."""
     also = {"min": "a_min", "max": "a_max"}
     keywords = [ast.keyword(also.get(k.arg or "", k.arg), k.value) for k in node.keywords]
@@ -111,7 +111,7 @@ def _clip(context: FunctionContext, row: Intrinsic, node: ast.Call) -> Value:
     for old, new in zip(node.keywords, keywords):
         ast.copy_location(new, old)
     whole = ast.copy_location(ast.Call(node.func, node.args, keywords), node)
-    value, least, most = argument_values(context, whole, ("a", "a_min", "a_max"), row.name)
+    value, least, most = argument_values(context, whole, ("a", "a_min", "a_max"), intrinsic.name)
     return ufuncs.clipped(require_number(value), _limit(least), _limit(most), context.span(node))
 
 
@@ -120,9 +120,9 @@ def _limit(value: Value) -> Expr | None:
     return None if is_none else require_number(value)
 
 
-def _constant_array(context: FunctionContext, row: Intrinsic, node: ast.Call) -> Value:
+def _constant_array(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
     """``cuda.const.array_like(TABLE)``."""
-    (given,) = argument_nodes(context, node, ("ndarray",), row.name)
+    (given,) = argument_nodes(context, node, ("ndarray",), intrinsic.name)
     found = context.value(given)
     if is_array(found) and array_type(found).space is MemorySpace.CONSTANT:
         return found
@@ -133,9 +133,9 @@ def _constant_array(context: FunctionContext, row: Intrinsic, node: ast.Call) ->
     )
 
 
-def _match_all(context: FunctionContext, row: Intrinsic, node: ast.Call) -> Value:
+def _match_all(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
     """``cuda.match_all_sync(mask, value)``: all match if there are lanes that do."""
-    given = argument_values(context, node, ("mask", "value"), row.name)
+    given = argument_values(context, node, ("mask", "value"), intrinsic.name)
     lanes = intrinsic_calls.intrinsic_call(context, warp.match_all_lanes, given, node)
     kept_lanes = require_number(materialize(context, lanes, "lanes"))
     return TupleValue((kept_lanes, truth(kept_lanes)), context.span(node))
@@ -152,8 +152,8 @@ LOWERINGS: dict[str, IntrinsicLowering] = {
 }
 
 
-def special_lowering(row: Intrinsic) -> IntrinsicLowering | None:
+def special_lowering(intrinsic: Intrinsic) -> IntrinsicLowering | None:
     """What writes a row out, if the frontend does."""
-    if row.name.startswith("cuda.cg."):
-        return group_forms.GROUP_LOWERINGS.get(row.name)
-    return LOWERINGS.get(row.name)
+    if intrinsic.name.startswith("cuda.cg."):
+        return group_forms.GROUP_LOWERINGS.get(intrinsic.name)
+    return LOWERINGS.get(intrinsic.name)

@@ -17,14 +17,16 @@ from pycu2c.ops.intrinsics.kinds import FIXED
 from pycu2c.ops.intrinsics.registry import Intrinsic, TypedOperation
 
 
-def typed_call(context: FunctionContext, row: Intrinsic, node: ast.Call) -> Value:
+def typed_call(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
     """A call of a row that stands for others."""
-    names = tuple(name for name, _ in row.parameters)
-    given = argument_values(context, node, names, row.name)
-    brought = [_brought(require_number(v), kind) for v, (_, kind) in zip(given, row.parameters)]
-    if len(row.expands_to) > 1:
+    names = tuple(name for name, _ in intrinsic.parameters)
+    given = argument_values(context, node, names, intrinsic.name)
+    brought = [
+        _brought(require_number(v), kind) for v, (_, kind) in zip(given, intrinsic.parameters)
+    ]
+    if len(intrinsic.expands_to) > 1:
         brought = [require_number(materialize(context, e, "given")) for e in brought]
-    results = tuple(_result(context, typed, brought, node) for typed in row.expands_to)
+    results = tuple(_result(context, typed, brought, node) for typed in intrinsic.expands_to)
     return TupleValue(results, context.span(node)) if len(results) > 1 else results[0]
 
 
@@ -42,7 +44,10 @@ def _result(
     context: FunctionContext, typed: TypedOperation, given: list[Expr], node: ast.Call
 ) -> Expr:
     if typed.operand_types:
-        given = [cast(e, Scalar(row)) for e, row in zip(given, typed.operand_types, strict=True)]
+        given = [
+            cast(e, Scalar(intrinsic))
+            for e, intrinsic in zip(given, typed.operand_types, strict=True)
+        ]
     if isinstance(typed.operation, Intrinsic):
         made = require_number(intrinsic_call(context, typed.operation, list(given), node))
     else:

@@ -33,32 +33,32 @@ from pycu2c.ops.operators import DIV, EQ, MUL, NE, POW, Operator, UnaryOperator
 _OF_BOOLS = ("min", "max", "numpy.minimum", "numpy.maximum", "numpy.fmin", "numpy.fmax")
 
 
-def compute_type(row: Intrinsic, common: Scalar) -> Scalar:
+def compute_type(intrinsic: Intrinsic, common: Scalar) -> Scalar:
     """Functions of 16-bit floats are computed in float32; the greater of two bools in int8."""
-    if common.dtype in row.dtypes:
+    if common.dtype in intrinsic.dtypes:
         return common
-    if common.dtype.kind is DTypeKind.BOOL and row.name in _OF_BOOLS:
+    if common.dtype.kind is DTypeKind.BOOL and intrinsic.name in _OF_BOOLS:
         return int8
     return float32 if common.dtype.is_half else common
 
 
-def check_accepted(row: Intrinsic, wide: Scalar, span: Span) -> None:
+def check_accepted(intrinsic: Intrinsic, wide: Scalar, span: Span) -> None:
     """``wide``: the type that a call of the row is computed in."""
-    if row.dtypes and wide.dtype not in row.dtypes:
-        accepted = ", ".join(str(d) for d in row.dtypes)
+    if intrinsic.dtypes and wide.dtype not in intrinsic.dtypes:
+        accepted = ", ".join(str(d) for d in intrinsic.dtypes)
         fail(
             "argument-type",
-            Label(span, f"{row.name} does not accept `{wide.dtype}`"),
+            Label(span, f"{intrinsic.name} does not accept `{wide.dtype}`"),
             hint=f"it accepts {accepted}",
         )
 
 
-def apply_intrinsic(row: Intrinsic, given: list[Expr], common: Scalar, span: Span) -> Expr:
+def apply_intrinsic(intrinsic: Intrinsic, given: list[Expr], common: Scalar, span: Span) -> Expr:
     """A row that gives its arguments' type, on numbers brought to ``common``."""
-    wide = compute_type(row, common)
-    check_accepted(row, wide, span)
+    wide = compute_type(intrinsic, common)
+    check_accepted(intrinsic, wide, span)
     arguments = tuple(cast(coerce(e, common), wide) for e in given)
-    return cast(Apply(row, arguments, wide, span), common)
+    return cast(Apply(intrinsic, arguments, wide, span), common)
 
 
 def common_type(given: list[Expr]) -> Scalar:
@@ -153,10 +153,10 @@ def rounded(context: FunctionContext, given: list[Expr], span: Span) -> Expr:
         return cast(given[0], own)
     if known == 0:
         return apply_intrinsic(REGISTRY["numpy.rint"], [given[0]], own, span)
-    row = REGISTRY["round_digits"]
-    wide = compute_type(row, own)
+    intrinsic = REGISTRY["round_digits"]
+    wide = compute_type(intrinsic, own)
     arguments = (cast(given[0], wide), digits)
-    return cast(Apply(row, arguments, wide, span), own)
+    return cast(Apply(intrinsic, arguments, wide, span), own)
 
 
 def _part(name: str) -> Callable[[FunctionContext, list[Expr], Span], Expr]:
@@ -184,11 +184,11 @@ CONJUGATE = REGISTRY["complex.conjugate"]
 IDENTITY_INTRINSICS = (*KEEPING_WHOLE, CONJUGATE)
 
 
-def unchanged_operand(row: Intrinsic, given: Expr) -> Expr | None:
+def unchanged_operand(intrinsic: Intrinsic, given: Expr) -> Expr | None:
     """``math.floor(n)`` of an int: no detour through a float; ``np.conj(x)`` of a real number."""
     dtype = scalar_type(given).dtype
-    if row is CONJUGATE and not dtype.is_complex:
+    if intrinsic is CONJUGATE and not dtype.is_complex:
         return given
-    if row is CONJUGATE or not dtype.is_integral:
+    if intrinsic is CONJUGATE or not dtype.is_integral:
         return None
-    return cast(given, WEAK_INT) if row.result == "int" else given
+    return cast(given, WEAK_INT) if intrinsic.result == "int" else given

@@ -40,10 +40,10 @@ def max_length(length: Expr) -> int | None:
     match length:
         case Const(value=value):
             return int(value)
-        case Apply(intrinsic=row, arguments=(stop, _)) if row is slice_stop:
+        case Apply(intrinsic=intrinsic, arguments=(stop, _)) if intrinsic is slice_stop:
             found = _constant(stop)
             return found if found is not None and found >= 0 else None
-        case Apply(intrinsic=row, arguments=(distance, _)) if row is REGISTRY["max"]:
+        case Apply(intrinsic=intrinsic, arguments=(distance, _)) if intrinsic is REGISTRY["max"]:
             found = max_length(distance)
             return None if found is None else max(found, 0)
         case Binary(op=op, left=stop, right=start) if op is SUB:

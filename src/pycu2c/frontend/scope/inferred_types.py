@@ -47,9 +47,9 @@ def inferred_types(context: FunctionContext, result: ParameterType) -> InferredT
 def merge_types(found: Iterable[InferredTypes]) -> InferredTypes:
     """Merge the types of all functions; nodes with different types become mixed."""
     all_types = list(found)
-    names, names_mixed = _agreed(pair for ttypes in all_types for pair in types.names.items())
-    joins, joins_mixed = _agreed(pair for ttypes in all_types for pair in types.joins.items())
-    mixed = {key for ttypes in all_types for key in types.mixed}
+    names, names_mixed = _agreed(pair for types in all_types for pair in types.names.items())
+    joins, joins_mixed = _agreed(pair for types in all_types for pair in types.joins.items())
+    mixed = {key for types in all_types for key in types.mixed}
     return _without(all_types[0].tree, names, joins, mixed | names_mixed | joins_mixed)
 
 

@@ -124,16 +124,16 @@ def check_constant_bytes(size: int, span: Span) -> None:
 
 def constant_array(found: np.ndarray[Any, Any], name: str, span: Span) -> ConstantArray:
     """Return a global array as constant memory with its current values."""
-    row = dtypes.from_numpy(found.dtype)
+    dtype = dtypes.from_numpy(found.dtype)
     if (
-        row is None
-        or row.kind is dtypes.DTypeKind.RECORD
+        dtype is None
+        or dtype.kind is dtypes.DTypeKind.RECORD
         or not 1 <= found.ndim <= MAX_AXES
         or not found.size
     ):
         axes = replacements.count_phrase(found.ndim, "axis", "axes")
         what = f"an array of {found.dtype} with {axes}" if found.size else "an array of no elements"
-        hint = f"pass others as arguments{records.record_as_vector_hint(row)}"
+        hint = f"pass others as arguments{records.record_as_vector_hint(dtype)}"
         if not found.dtype.isnative:
             hint = 'turn its bytes round: a.astype(a.dtype.newbyteorder("="))'
         fail(
@@ -142,7 +142,7 @@ def constant_array(found: np.ndarray[Any, Any], name: str, span: Span) -> Consta
             hint=f"constant arrays hold numbers or vectors, on one axis or more; {hint}",
         )
     check_constant_bytes(found.nbytes, span)
-    kind = Array(row, found.ndim, "C", MemorySpace.CONSTANT, found.shape)
+    kind = Array(dtype, found.ndim, "C", MemorySpace.CONSTANT, found.shape)
     values = tuple(builders.literal(number, span) for number in found.ravel())
     return ConstantArray(Var(name, kind, span), values)
 
@@ -150,14 +150,14 @@ def constant_array(found: np.ndarray[Any, Any], name: str, span: Span) -> Consta
 def static_value(found: object, span: Span) -> Value:
     """Return a Python object as a value; numbers become constants."""
     found = numba_name(found) or found
-    row = bound_to(found)
-    if row is not None and row.is_attribute:
-        least, greatest = row.bounds or (None, None)
+    intrinsic = bound_to(found)
+    if intrinsic is not None and intrinsic.is_attribute:
+        least, greatest = intrinsic.bounds or (None, None)
         if least is not None and least == greatest:
             return builders.integer(least, span)
-        return Apply(row, (), WEAK_INT, span)
-    if row is not None:
-        return StaticObject(row, span)
+        return Apply(intrinsic, (), WEAK_INT, span)
+    if intrinsic is not None:
+        return StaticObject(intrinsic, span)
     if isinstance(found, (bool, int, float, complex, np.generic)):
         return _constant(found, span)
     if isinstance(found, tuple) and isinstance(found, vectors.Vector):

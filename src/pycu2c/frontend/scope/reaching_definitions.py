@@ -14,9 +14,10 @@ from pycu2c.frontend.statements.unroll import UnrolledLoop
 
 
 def reaching_definitions(function: ast.FunctionDef) -> ReachingDefinitions:
-    """Analyze a function; the results are ``reads``, ``dead_reads``, ``deferred_reads`` and ``unsplit``.
+    """Analyze a function; the results are attributes of the analysis.
 
-    A ``for`` over a constant non-empty ``range`` is assumed to run.
+    They are ``reads``, ``dead_reads``, ``deferred_reads`` and ``unsplit``. A ``for`` over a
+    constant non-empty ``range`` is assumed to run.
     """
     flow = ReachingDefinitions(bindings(function))
     for parameter in parameters(function.args):

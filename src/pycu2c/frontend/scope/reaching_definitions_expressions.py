@@ -128,7 +128,7 @@ class ExpressionDefinitions:
                 return self.reach, self.reach
 
     def comprehension(self, node: Comprehension) -> None:
-        """Handle a comprehension: a loop with its own targets, in which a walrus binds outer names."""
+        """Handle a comprehension: a loop in which a walrus binds names of the function."""
         self.expression(node.generators[0].iter)
         outer, self.hidden = self.hidden, self.hidden | targets_of(node)
         head = self.reach

@@ -1,5 +1,4 @@
-"""Assignments: names, elements, parts of arrays, tuples of them; the value first, then targets from
-left to right."""
+"""Assignments to names, elements, slices and tuples: the value first, then the targets."""
 
 from __future__ import annotations
 
@@ -58,7 +57,7 @@ __all__ = ["annotated", "assign", "assign_to", "augmented", "set_variable", "wal
 
 
 def assign(context: FunctionContext, node: ast.Assign) -> None:
-    """``target = value`` and ``first = second = value``."""
+    """Lower ``target = value`` and ``first = second = value``."""
     single = node.targets[0] if len(node.targets) == 1 else None
     name = context.ranges.names.get(id(single))
     context.target = (node.value, name) if name is not None else None
@@ -77,7 +76,7 @@ _PYTHONS: dict[object, Scalar] = {int: WEAK_INT, float: WEAK_FLOAT, bool: WEAK_B
 
 
 def annotated(context: FunctionContext, node: ast.AnnAssign) -> None:
-    """``x: float32 = value``, ``x: float32``: whatever is assigned to ``x`` is converted."""
+    """Lower ``x: float32 = value``: all values that are assigned to ``x`` are converted."""
     if isinstance(node.annotation, ast.Subscript):
         fail(
             "dtype",
@@ -85,11 +84,11 @@ def annotated(context: FunctionContext, node: ast.AnnAssign) -> None:
             hint="leave it out: a name for an array has the type of the array",
         )
     annotation = context.value(node.annotation)
-    wanted = None
+    declared = None
     if isinstance(annotation, StaticObject):
-        given = annotation.value
-        wanted = scalar_named(given) or (_PYTHONS.get(given) if isinstance(given, type) else None)
-    if wanted is None:
+        named = annotation.value
+        declared = scalar_named(named) or (_PYTHONS.get(named) if isinstance(named, type) else None)
+    if declared is None:
         fail(
             "dtype",
             Label(
@@ -97,10 +96,10 @@ def annotated(context: FunctionContext, node: ast.AnnAssign) -> None:
             ),
             hint="write float32, int32, …; arrays need no annotation",
         )
-    _declare(context, node, wanted)
+    _declare(context, node, declared)
     if node.value is not None:
         value = require_value(context.value(node.value), "the value")
-        assign_to(context, node.target, coerce(value, wanted))
+        assign_to(context, node.target, coerce(value, declared))
 
 
 def _declare(context: FunctionContext, node: ast.AnnAssign, wanted: Scalar) -> None:
@@ -120,7 +119,7 @@ def _declare(context: FunctionContext, node: ast.AnnAssign, wanted: Scalar) -> N
 
 
 def assign_to(context: FunctionContext, target: ast.expr, value: Value) -> None:
-    """``target = value``."""
+    """Lower ``target = value`` for one target."""
     match target:
         case ast.Name():
             _assign_name(context, target, value)
@@ -158,7 +157,7 @@ def _assign_name(context: FunctionContext, target: ast.Name, value: Value) -> No
 
 
 def walrus(context: FunctionContext, node: ast.NamedExpr) -> Value:
-    """``(name := value)``: an assignment that is a value too."""
+    """Lower ``(name := value)`` and return its value."""
     assert isinstance(node.target, ast.Name)
     _assign_name(context, node.target, context.value(node.value))
     name = context.ranges.names.get(id(node.target))
@@ -171,7 +170,7 @@ def walrus(context: FunctionContext, node: ast.NamedExpr) -> Value:
 
 
 def _store(context: FunctionContext, place: View | ArraySelect, value: Value, span: Span) -> None:
-    """``place = value``: a record is stored as a whole."""
+    """Store a value at a place; records are stored as a whole."""
     if isinstance(place, ArraySelect):
         given = value if isinstance(value, StaticObject) else materialize(context, value, "value")
         blocks = []
@@ -201,7 +200,7 @@ def _store(context: FunctionContext, place: View | ArraySelect, value: Value, sp
 
 
 def _store_fields(context: FunctionContext, place: View, value: TupleValue, span: Span) -> None:
-    """``record = (1, 2.5)``: a tuple, or a record that is an argument, field by field."""
+    """Store a tuple, or a record that is an argument, field by field: ``record = (1, 2.5)``."""
     fields = place.type.dtype.fields
     if place.type.dtype.is_vector or len(fields) != len(value.items):
         _other_record(place.type.element, value, span)
@@ -228,7 +227,7 @@ def _other_record(wanted: Scalar, given: Value, span: Span) -> NoReturn:
 
 
 def augmented(context: FunctionContext, node: ast.AugAssign) -> None:
-    """``target op= value``: the target's subscript is evaluated first, and once."""
+    """Lower ``target op= value``; the target's subscript is evaluated first, and once."""
     operator, span = BY_NODE[type(node.op)], context.span(node)
     if not isinstance(node.target, ast.Name) and vector_variable(context, node.target) is not None:
         vectors.augmented_component(context, node, node.target, operator)
@@ -264,30 +263,32 @@ def augmented(context: FunctionContext, node: ast.AugAssign) -> None:
 def _augmented_part(
     context: FunctionContext, node: ast.AugAssign, place: View, operator: Operator
 ) -> None:
-    """``a[1:n] += value``."""
+    """Lower ``a[1:n] += value``."""
     span = context.span(node)
-    room, place = place, materialize_view(context, place, "part")
+    assigned, place = place, materialize_view(context, place, "part")
 
     def store(one: View, item: Value) -> None:
         old = array_views.load_element(one, context.span(node.target))
         _store(context, one, binary(context, operator, old, require_number(item), span), span)
 
     value = context.value(node.value)
-    slice_lengths.check_slice_lengths(room, value, span)
+    slice_lengths.check_slice_lengths(assigned, value, span)
     slice_assignment.assign_elements(context, place, value, span, store)
 
 
 def _read_first(
     context: FunctionContext, place: View | ArraySelect, span: Span
 ) -> tuple[View | ArraySelect, Expr]:
-    """A place whose subscript is evaluated now, and what it holds."""
+    """Return a place whose subscript is evaluated now, and its value."""
     if isinstance(place, ArraySelect):
         return place, require_number(
             branches.for_each_array(
                 context, place, lambda known: array_views.load_view(known, span)
             )
         )
-    place = with_starts(place, [_settled_index(context, index) for index in start_indices(place)])
+    place = with_starts(
+        place, [_materialize_index(context, index) for index in start_indices(place)]
+    )
     held = place if array_views.is_record(place) else array_views.load_element(place, span)
     return place, require_number(held)
 
@@ -302,7 +303,7 @@ def _augmented_value(
 
 
 def _target_place(context: FunctionContext, target: ast.expr) -> View | ArraySelect:
-    """The element or field that an assignment changes."""
+    """Return the element or field that an assignment changes."""
     if isinstance(target, ast.Subscript):
         return subscripts.check_writable(
             subscripts.target_view(context, target), context.span(target)
@@ -322,8 +323,8 @@ def _target_place(context: FunctionContext, target: ast.expr) -> View | ArraySel
     return subscripts.check_writable(found, span)
 
 
-def _settled_index(context: FunctionContext, index: Expr) -> Expr:
-    """An index that does something or reads memory is computed once, into a variable."""
+def _materialize_index(context: FunctionContext, index: Expr) -> Expr:
+    """Assign an index with side effects or memory reads to a variable."""
     if any(isinstance(e, (Apply, Call, Load)) for e in expressions(index)) and not is_atom(index):
         return assign_temporary(context, index, "at")
     return index
@@ -337,7 +338,7 @@ def _unpack(context: FunctionContext, target: ast.Tuple | ast.List, value: Value
     touched = [_is_touched(context, v, targets[:i]) for i, v in enumerate(items)]
     last = max((i for i, is_touched in enumerate(touched) if is_touched), default=-1)
     acting = [any(map(may_have_effects, items[i : last + 1])) for i in range(len(items))]
-    values = [  # what stands before a value that is kept is evaluated before it, if one tells
+    values = [  # keep the order of values before a materialized one
         materialize(context, item, "old")
         if touched[i] or (acting[i] and _is_unsteady(item))
         else item
@@ -348,7 +349,7 @@ def _unpack(context: FunctionContext, target: ast.Tuple | ast.List, value: Value
 
 
 def _items_of(context: FunctionContext, target: ast.Tuple | ast.List, value: Value) -> TupleValue:
-    """What is unpacked: a tuple, or as many elements of an array as there are names."""
+    """Return the items to unpack: those of a tuple, or elements of an array."""
     if isinstance(value, TupleValue):
         return value
     if is_vector(value):
@@ -376,7 +377,7 @@ def _items_of(context: FunctionContext, target: ast.Tuple | ast.List, value: Val
 def _matched(
     context: FunctionContext, target: ast.Tuple | ast.List, value: TupleValue
 ) -> tuple[list[ast.expr], list[Value]]:
-    """Targets and items in pairs; a starred name takes those that are left."""
+    """Return pairs of targets and items; a starred name gets the remaining items."""
     targets, items = list(target.elts), list(value.items)
     places = [i for i, t in enumerate(targets) if isinstance(t, ast.Starred)]
     if len(targets) != len(items) if not places else len(targets) - 1 > len(items):
@@ -396,14 +397,14 @@ def _matched(
 
 
 def _is_touched(context: FunctionContext, value: Value, earlier: list[ast.expr]) -> bool:
-    """Whether assigning to the targets before could change what ``value`` means."""
+    """Return whether assignments to earlier targets could change a value."""
     if isinstance(value, TupleValue):
         return any(_is_touched(context, item, earlier) for item in value.items)
     if isinstance(value, (Closure, ArraySelect)):
         return _is_touched(context, value.operands, earlier)
     if isinstance(value, (StaticObject, Const)):
         return False
-    # by Python's names: live ranges of one name may become one variable again
+    # compare Python names, because live ranges of one name may be merged again
     names = {n.id for t in earlier for n in ast.walk(t) if isinstance(n, ast.Name)}
     stores = any(not isinstance(t, ast.Name) for t in earlier)
     for e in expressions(value):
@@ -415,7 +416,7 @@ def _is_touched(context: FunctionContext, value: Value, earlier: list[ast.expr])
 
 
 def _is_unsteady(value: Value) -> bool:
-    """Whether a value depends on when it is evaluated, or evaluating it changes memory."""
+    """Return whether a value depends on memory or has side effects."""
     if isinstance(value, TupleValue):
         return any(_is_unsteady(item) for item in value.items)
     if isinstance(value, (StaticObject, Closure)):

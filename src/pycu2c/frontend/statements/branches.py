@@ -1,5 +1,4 @@
-"""What depends on which way a program went: a value that is made in one of several blocks, and
-what is done with an array that is one of several."""
+"""Values that depend on control flow: assigned in branches, or computed from an array selection."""
 
 from __future__ import annotations
 
@@ -24,14 +23,13 @@ from pycu2c.frontend.scope.variables import read_variable, set_value, with_span
 from pycu2c.ir.builders import scalar_type
 from pycu2c.ir.nodes import Const, Evaluate, Expr, If, Select, Stmt, Var, View
 
-Arm: TypeAlias = tuple[Value, Sequence[Stmt]]  # a value, after statements
+Arm: TypeAlias = tuple[Value, Sequence[Stmt]]  # a value and the statements before it
 
 
 def value_of_branches(
     context: FunctionContext, test: Expr, span: Span, then: Arm, orelse: Arm
 ) -> Value:
-    """As an if statement that sets a variable: for tuples, arrays, and arms that need
-    statements."""
+    """Return a variable that an ``if`` sets, for tuples, arrays and arms with statements."""
     name, blocks = _in_blocks(context, [then, orelse], span)
     context.emit(If(test, blocks[0], blocks[1], span))
     return read_variable(context, name, span)
@@ -40,14 +38,14 @@ def value_of_branches(
 def _in_blocks(
     context: FunctionContext, arms: list[Arm], span: Span
 ) -> tuple[str, list[tuple[Stmt, ...]]]:
-    """A fresh variable, and the blocks that set it."""
+    """Return a fresh variable and the blocks that set it."""
     name = context.fresh("chosen")
     found = context.arrays_changed
     try:
         for value, _ in arms:
             record_arrays(context, name, value)
     finally:
-        context.arrays_changed = found  # what the variable stands for is known before it is used
+        context.arrays_changed = found  # the arrays of the variable are known before its use
     blocks = []
     for value, written in arms:
         with context.block() as inside:
@@ -60,7 +58,7 @@ def _in_blocks(
 def for_each_array(
     context: FunctionContext, array: ArraySelect, use: Callable[[Var | View], Value]
 ) -> Value:
-    """What ``use`` gives for the array that it is."""
+    """Apply ``use`` to each array of a selection and return the selected result."""
     arms: list[Arm] = []
     for option in array.arrays:
         known = with_span(option, array.span)
@@ -74,11 +72,11 @@ def for_each_array(
         if plain is not None:
             return plain
     if all(_is_nothing(value) for value in values):
-        blocks = [(*written, *_evaluated(value)) for value, written in arms]
-        context.emit_all(select_block(array.selector, blocks, array.span))
+        effects = [(*written, *_evaluated(value)) for value, written in arms]
+        context.emit_all(select_block(array.selector, effects, array.span))
         return StaticObject(None, array.span)
-    name, several = _in_blocks(context, arms, array.span)
-    context.emit_all(select_block(array.selector, several, array.span))
+    name, blocks = _in_blocks(context, arms, array.span)
+    context.emit_all(select_block(array.selector, blocks, array.span))
     return read_variable(context, name, array.span)
 
 
@@ -95,7 +93,7 @@ def _evaluated(value: Value) -> tuple[Stmt, ...]:
 
 
 def merge_values(selector: Expr, values: Sequence[Value], span: Span) -> Value | None:
-    """One of several values, as an expression; None if it takes statements."""
+    """Return the selected value as an expression; None if it needs statements."""
     first = values[0]
     numbers = [value for value in values if is_number(value)]
     if len(numbers) == len(values):
@@ -115,7 +113,7 @@ def merge_values(selector: Expr, values: Sequence[Value], span: Span) -> Value |
 
 
 def promote_items(items: TupleValue) -> TupleValue:
-    """Numbers in the type that they have together; other items as they are."""
+    """Convert the numbers of a tuple to their common type, if they have one."""
     numbers = [value for value in items.items if is_number(value)]
     kinds = list(map(scalar_type, numbers))
     if (

@@ -1,7 +1,7 @@
-"""What a for loop runs over: it is evaluated once, and gives a value for each round.
+"""Iterables of ``for`` loops; an iterable is evaluated once, before the loop.
 
-A tuple is ``ListedIterable``: its values are known one by one, and the loop is written out. A range or an
-array is ``CountedIterable``: round by round, from a counter.
+A tuple is a ``ListedIterable``: its values are known at compile time and the loop is unrolled. A
+range or an array is a ``CountedIterable``: its values are computed from a loop counter.
 """
 
 from __future__ import annotations
@@ -45,19 +45,22 @@ from pycu2c.ops.operators import ADD, FLOORDIV, MUL, SUB
 
 @dataclass(frozen=True, slots=True)
 class CountedIterable:
-    """A value for each number that ``range(start, stop, step)`` gives."""
+    """A value for each number of ``range(start, stop, step)``."""
 
     start: Expr
     stop: Expr
     step: Expr
     value: Callable[[Expr], Value]
-    is_sequence: bool = True  # whether reversed() takes it
+    is_sequence: bool = True  # whether reversed() accepts it
 
 
 @dataclass(frozen=True, slots=True)
 class ListedIterable:
-    """One value after the other; no more of them than ``limit``, if there is one. Then elements
-    of arrays are among them, which are read in their round, and only if it is run."""
+    """Values of an unrolled loop.
+
+    With a ``limit``, at most so many are used; then the values include elements of arrays, which
+    are read in their iteration only if it runs.
+    """
 
     values: tuple[Value, ...]
     limit: Expr | None = None
@@ -68,7 +71,7 @@ Iterable: TypeAlias = CountedIterable | ListedIterable
 
 
 def iterable(context: FunctionContext, node: ast.expr) -> Iterable:
-    """What ``for x in node`` runs over."""
+    """Return the iterable of ``for x in node``."""
     if isinstance(node, ast.Call) and _may_be_form(node.func):
         callee = context.value(node.func)
         for function, build in _FORMS:
@@ -78,7 +81,7 @@ def iterable(context: FunctionContext, node: ast.expr) -> Iterable:
 
 
 def _may_be_form(function: ast.expr) -> bool:
-    """Whether it is a name, or ``builtins.range``; but no ``a.reshape``, which has no value."""
+    """Return whether a callee may be ``range`` or another iterable form, so that it has a value."""
     names = [form.__name__ for form, _ in _FORMS]
     return isinstance(function, ast.Name) or (
         isinstance(function, ast.Attribute) and function.attr in names
@@ -113,7 +116,7 @@ def _reject(value: Value) -> NoReturn:
 
 
 def _of_array(context: FunctionContext, array: Var | View | ArraySelect) -> CountedIterable:
-    """The elements of an array; of one with more axes, its rows."""
+    """Return the iterable of an array's elements, or of its rows."""
     steady = materialize(context, array, "rows")
     span = array.span
     if isinstance(steady, ArraySelect):
@@ -136,7 +139,7 @@ def _itself(counter: Expr) -> Value:
     return counter
 
 
-# ---- functions that give something to run over -------------------------------------------------
+# ---- range, enumerate, zip, reversed -----------------------------------------------------------
 
 
 def _range(context: FunctionContext, node: ast.Call) -> Iterable:
@@ -171,7 +174,7 @@ def _whole(e: Expr, rule: str) -> Expr:
 
 
 def _counted(e: Expr) -> Expr:
-    """A number of a range."""
+    """Return a bound or step of a range as an index."""
     if isinstance(e, Const) and scalar_type(e).dtype.is_float and e.value != int(e.value):
         fail(
             "argument-type",
@@ -224,12 +227,12 @@ def _zip(context: FunctionContext, node: ast.Call) -> Iterable:
         return _zip_counted(
             [_from_zero(context, p, span) for p in parts if isinstance(p, CountedIterable)]
         )
-    rounds = min((len(part.values) for part in lists), default=0)
+    trips = min((len(part.values) for part in lists), default=0)
     limits = [part.limit for part in lists if part.limit is not None]
     columns: list[tuple[Value, ...]] = []
     for part in parts:
         if isinstance(part, ListedIterable):
-            # what stands beside elements, or may be left out, is evaluated now
+            # values paired with elements, or possibly unused, are evaluated now
             fixed = len(lists) < len(parts) or any(map(may_have_effects, part.values))
             columns.append(
                 tuple(materialize(context, v, "item") if fixed else v for v in part.values)
@@ -237,11 +240,11 @@ def _zip(context: FunctionContext, node: ast.Call) -> Iterable:
             continue
         counted = _from_zero(context, part, span)
         if isinstance(counted.stop, Const):
-            rounds = min(rounds, max(int(counted.stop.value), 0))
+            trips = min(trips, max(int(counted.stop.value), 0))
         else:
             limits.append(counted.stop)
-        columns.append(tuple(counted.value(integer(i, span)) for i in range(rounds)))
-    values = tuple(TupleValue(group, span) for group in list(zip(*columns))[:rounds])
+        columns.append(tuple(counted.value(integer(i, span)) for i in range(trips)))
+    values = tuple(TupleValue(group, span) for group in list(zip(*columns))[:trips])
     limit = _settled(context, _least(limits)) if limits else None
     return ListedIterable(values, limit, is_sequence=False)
 
@@ -285,7 +288,7 @@ def _reversed(context: FunctionContext, node: ast.Call) -> Iterable:
 
 
 def _given(context: FunctionContext, nodes: list[ast.expr]) -> list[Iterable]:
-    """What the arguments of a call are to run over; ``*t`` gives each item of a tuple."""
+    """Return the iterables of a call's arguments; ``*t`` gives one for each item of a tuple."""
     found: list[Iterable] = []
     for node in nodes:
         with context.block() as written:
@@ -311,7 +314,7 @@ def _starred(context: FunctionContext, node: ast.Starred) -> list[Iterable]:
 
 
 def _before(context: FunctionContext, given: Iterable, written: list[Stmt]) -> Iterable:
-    """What was evaluated before other statements, which may change what it is made of."""
+    """Evaluate an iterable before statements that may change it."""
     if not written:
         return given
     if isinstance(given, ListedIterable):
@@ -332,7 +335,7 @@ _FORMS: tuple[tuple[type, Callable[[FunctionContext, ast.Call], Iterable]], ...]
 
 
 def _from_zero(context: FunctionContext, given: CountedIterable, span: Span) -> CountedIterable:
-    """The same values, by a counter that runs from 0 in steps of 1."""
+    """Return an equal iterable whose counter starts at 0 with step 1."""
     step = _constant_step(given)
     if _is_zero(given.start) and step == 1:
         return given
@@ -357,15 +360,15 @@ def _constant_step(given: CountedIterable) -> int:
 
 
 def _length(context: FunctionContext, start: Expr, stop: Expr, step: int) -> Expr:
-    """How many numbers a range gives; below 0 for none."""
+    """Return the trip count of a range; negative if it is empty."""
     span = stop.span
     low, high = (start, stop) if step > 0 else (stop, start)
     distance = high if _is_zero(low) else binary(context, SUB, high, low, span)
-    pace = abs(step)
-    if pace == 1:
+    size = abs(step)
+    if size == 1:
         return distance
-    rounded = binary(context, ADD, distance, integer(pace - 1, span), span)
-    return binary(context, FLOORDIV, rounded, integer(pace, span), span)
+    rounded = binary(context, ADD, distance, integer(size - 1, span), span)
+    return binary(context, FLOORDIV, rounded, integer(size, span), span)
 
 
 def _less_one(context: FunctionContext, e: Expr) -> Expr:
@@ -391,5 +394,5 @@ def _least(lengths: list[Expr]) -> Expr:
 
 
 def _settled(context: FunctionContext, e: Expr) -> Expr:
-    """A number that is read in each round, as it is before the first."""
+    """Evaluate a number before the loop, so that iterations do not change it."""
     return e if is_invariant(context, e) else require_number(assign_temporary(context, e, "bound"))

@@ -1,4 +1,4 @@
-"""``break`` and ``continue`` of a block in the IR: found, replaced, and turned into branches."""
+"""Find and replace ``break`` and ``continue`` in IR blocks."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from pycu2c.ir.walk import with_bodies
 
 
 def has_break(body: Body) -> bool:
-    """Whether a block leaves the loop around it."""
+    """Return whether a block breaks out of the enclosing loop."""
     return any(isinstance(s, Break) for s in _own(body))
 
 
 def has_continue(body: Body) -> bool:
-    """Whether a block goes on with the next round of the loop around it."""
+    """Return whether a block continues the enclosing loop."""
     return any(isinstance(s, Continue) for s in _own(body))
 
 
 def _own(body: Body) -> Iterator[Stmt]:
-    """The statements of a block that are not in a loop of its own."""
+    """Yield the statements of a block outside nested loops."""
     for s in body:
         yield s
         if isinstance(s, If):
@@ -31,7 +31,7 @@ def _own(body: Body) -> Iterator[Stmt]:
 def replace_jumps(
     body: Body, jump: type[Break] | type[Continue], new: Callable[[Stmt], Body]
 ) -> Body:
-    """A block with others statements in place of its jumps."""
+    """Replace the jumps of a kind with other statements."""
     out: list[Stmt] = []
     for s in body:
         if isinstance(s, jump):
@@ -45,7 +45,7 @@ def replace_jumps(
 
 
 def never_falls_through(body: Body) -> bool:
-    """Whether the end of a block is never reached."""
+    """Return whether the end of a block is unreachable."""
     if not body:
         return False
     last = body[-1]
@@ -57,8 +57,11 @@ def never_falls_through(body: Body) -> bool:
 
 
 def without_continues(body: Body) -> Body | None:
-    """The last round of a loop without ``continue``: what stands behind a branch that ends with
-    one goes into the other branch. None if it would have to go into both."""
+    """Return a loop body that runs once without its ``continue`` statements, or None.
+
+    Statements after a branch that ends with ``continue`` move to the other branch. The result is
+    None if they would have to move to both.
+    """
     for position, s in enumerate(body):
         if isinstance(s, Continue):
             return body[:position]

@@ -1,4 +1,4 @@
-"""Loops: ``while``, ``for``, their ``else``, and loops over tuples, which are written out."""
+"""Loops: ``while``, ``for``, their ``else``, and unrolled loops over tuples."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ from pycu2c.ops.operators import GT
 
 LowerBlock: TypeAlias = Callable[
     [FunctionContext, list[ast.stmt]], Body
-]  # a block of statements -> its IR
+]  # lowers a block of statements
 
 _MAX_ITERATIONS = 1024
 
 
 def while_loop(context: FunctionContext, node: ast.While, walk: LowerBlock) -> None:
-    """``while test: …``; where the test needs statements, they begin the body."""
+    """Lower ``while test: …``; statements that the test needs start the body."""
     span = context.span(node)
     with context.block() as written:
         test = condition(context, node.test)
@@ -75,7 +75,7 @@ def while_loop(context: FunctionContext, node: ast.While, walk: LowerBlock) -> N
 
 
 def for_loop(context: FunctionContext, node: ast.For, walk: LowerBlock) -> None:
-    """``for target in iterable: …``."""
+    """Lower ``for target in iterable: …``."""
     found = iterables.iterable(context, node.iter)
     if isinstance(found, iterables.ListedIterable):
         if len(found.values) > _MAX_ITERATIONS:
@@ -85,7 +85,7 @@ def for_loop(context: FunctionContext, node: ast.For, walk: LowerBlock) -> None:
                 hint="a loop over a tuple is written out: put so many items into an array",
             )
         context.unroller.pending[node] = TripCount(len(found.values), found.limit is not None)
-        raise UnknownType  # the next walk has the rounds
+        raise UnknownType  # the next pass has the unrolled loop
     _counted(context, node, found, walk)
 
 
@@ -96,12 +96,12 @@ def _with_else(
     body: Body,
     walk: LowerBlock,
 ) -> None:
-    """A loop, and the ``else`` that runs if no ``break`` did."""
+    """Emit a loop, and the ``else`` that runs without a ``break``."""
     span = context.span(node)
     if node.orelse and jumps.has_break(body):
         broke = BreakFlag(context, span)
-        context.emit(broke.down())
-        context.emit(loop(jumps.replace_jumps(body, Break, broke.up_and)))
+        context.emit(broke.clear())
+        context.emit(loop(jumps.replace_jumps(body, Break, broke.set_and_break)))
         context.emit(If(negation(broke.var), walk(context, node.orelse), (), span))
         return
     context.emit(loop(body))
@@ -109,16 +109,16 @@ def _with_else(
 
 
 class BreakFlag:
-    """A variable that tells whether a loop was left with ``break``."""
+    """A variable that records whether a loop was left with ``break``."""
 
     def __init__(self, context: FunctionContext, span: Span) -> None:
         self.var = Var(context.fresh("broke"), WEAK_BOOL, span)
         self.is_used = False
 
-    def down(self) -> Stmt:
+    def clear(self) -> Stmt:
         return Assign(self.var, Const(False, WEAK_BOOL, self.var.span), self.var.span)
 
-    def up_and(self, leave: Stmt) -> Body:
+    def set_and_break(self, leave: Stmt) -> Body:
         self.is_used = True
         return Assign(self.var, Const(True, WEAK_BOOL, leave.span), leave.span), Break(leave.span)
 
@@ -145,7 +145,7 @@ def _counted(
 
 
 def _target_of(target: ast.expr, value: Value, counter: Var) -> ast.Name | None:
-    """The name that is given the counter itself."""
+    """Return the name that is assigned the counter itself."""
     if isinstance(target, ast.Name):
         return target if value is counter else None
     for inner, item in constant_bindings.matching_pairs(target, value) or ():
@@ -156,7 +156,7 @@ def _target_of(target: ast.expr, value: Value, counter: Var) -> ast.Name | None:
 
 
 def _named_counter(context: FunctionContext, target: ast.Name, otherwise: Var) -> Var:
-    """The target's variable, unless it is a float elsewhere."""
+    """Return the target's variable as the counter, unless it has another type elsewhere."""
     name, span = context.ranges.names.get(id(target)), context.span(target)
     if name is None:
         raise UnknownType
@@ -166,7 +166,7 @@ def _named_counter(context: FunctionContext, target: ast.Name, otherwise: Var) -
 
 
 def _assign_target(context: FunctionContext, target: ast.expr, value: Value, counter: Var) -> None:
-    """``target = value`` at the head of a round; the loop sets its counter itself."""
+    """Lower ``target = value`` at the start of an iteration; the loop sets its counter itself."""
     if isinstance(target, ast.Name) and value is counter:
         name = context.ranges.names[id(target)]
         if name == counter.name:
@@ -180,11 +180,11 @@ def _assign_target(context: FunctionContext, target: ast.expr, value: Value, cou
         _assign_target(context, inner, item, counter)
 
 
-# ---- loops that are written out ----------------------------------------------------------------
+# ---- unrolled loops ----------------------------------------------------------------------------
 
 
 def unrolled_loop(context: FunctionContext, node: UnrolledLoop, walk: LowerBlock) -> None:
-    """A loop over a tuple: one round after the other."""
+    """Lower a loop over a tuple, iteration by iteration."""
     found = iterables.iterable(context, node.iter)
     assert isinstance(found, iterables.ListedIterable)
     effects = _effects(node)
@@ -207,13 +207,13 @@ def unrolled_loop(context: FunctionContext, node: UnrolledLoop, walk: LowerBlock
 
 @dataclass(frozen=True, slots=True)
 class _Effects:
-    """What the rounds of a loop may change."""
+    """What the iterations of a loop may change."""
 
     names: frozenset[str]
     memory: bool
 
-    def reach(self, e: Expr) -> bool:
-        if isinstance(e, Var):  # by Python's names: live ranges may become one variable again
+    def may_change(self, e: Expr) -> bool:
+        if isinstance(e, Var):  # compare Python names, because live ranges may be merged again
             return e.name.split(".", 1)[0] in self.names
         return has_effect(e) or (self.memory and isinstance(e, Load))
 
@@ -228,7 +228,7 @@ def _effects(node: UnrolledLoop) -> _Effects:
 
 
 def _fixed(context: FunctionContext, value: Value, effects: _Effects) -> Value:
-    """An item as it is before the first round."""
+    """Evaluate an item before the first iteration if iterations may change it."""
     match value:
         case TupleValue():
             items = tuple(_fixed(context, item, effects) for item in value.items)
@@ -238,14 +238,14 @@ def _fixed(context: FunctionContext, value: Value, effects: _Effects) -> Value:
         case StaticObject():
             return value
         case _:
-            touched = any(effects.reach(e) for e in expressions(value))
+            touched = any(effects.may_change(e) for e in expressions(value))
             return materialize(context, value, "item") if touched else value
 
 
 def _emit_iterations(
     context: FunctionContext, bodies: list[Body], node: UnrolledLoop, walk: LowerBlock
 ) -> None:
-    """The rounds, and the ``else``. A ``break`` leaves a loop that runs once."""
+    """Emit the iterations and the ``else``; if there is a ``break``, in a loop that runs once."""
     span = context.span(node)
     otherwise: Body = ()
     if not bodies or not _is_last(bodies[-1]):
@@ -258,19 +258,17 @@ def _emit_iterations(
         context.emit_all(otherwise)
         return
     broke = BreakFlag(context, span)
-    apart = jumps.has_break(otherwise) or jumps.has_continue(
-        otherwise
-    )  # they are of a loop further out
+    apart = jumps.has_break(otherwise) or jumps.has_continue(otherwise)  # jumps of an outer loop
     inside: list[Stmt] = []
     for body in bodies:
         in_two = jumps.has_break(body) and jumps.without_continues(body) is None
-        told = jumps.replace_jumps(body, Break, broke.up_and) if apart or in_two else body
-        inside += _without_continues(told, span)
+        flagged = jumps.replace_jumps(body, Break, broke.set_and_break) if apart or in_two else body
+        inside += _without_continues(flagged, span)
         if in_two:
             inside.append(If(broke.var, (Break(span),), (), span))
     inside += () if apart else otherwise
     if broke.is_used:
-        context.emit(broke.down())
+        context.emit(broke.clear())
     if not jumps.never_falls_through(tuple(inside)):
         inside.append(Break(span))
     context.emit(While(Const(True, WEAK_BOOL, span), tuple(inside), span))
@@ -279,19 +277,19 @@ def _emit_iterations(
 
 
 def _is_last(body: Body) -> bool:
-    """Whether nothing comes after a round: no other one, and no ``else``."""
+    """Return whether an iteration ends the loop without its ``else``."""
     return jumps.never_falls_through(body) and not jumps.has_continue(body)
 
 
 def _ends_with_break(bodies: list[Body]) -> bool:
-    """Whether the only ``break`` is the end of the last round."""
+    """Return whether the only ``break`` ends the last iteration."""
     if not bodies or not bodies[-1] or not isinstance(bodies[-1][-1], Break):
         return False
     return not any(jumps.has_break(b) for b in (*bodies[:-1], bodies[-1][:-1]))
 
 
 def _without_continues(body: Body, span: Span) -> Body:
-    """A round without ``continue``, as a loop that runs once if need be."""
+    """Return an iteration without ``continue``, in a loop that runs once if necessary."""
     plain = jumps.without_continues(body)
     if plain is not None:
         return plain

@@ -1,5 +1,4 @@
-"""``match``: a chain of conditions. What is known while compiling is decided here: a case that
-cannot match need not have types."""
+"""``match``: a chain of conditions; cases that cannot match at compile time are not lowered."""
 
 from __future__ import annotations
 
@@ -34,12 +33,12 @@ from pycu2c.ir.nodes import Assign, Body, Const, Expr, If, LogicalOp, Var
 
 LowerBlock: TypeAlias = Callable[
     [FunctionContext, list[ast.stmt]], Body
-]  # a block of statements -> its IR
+]  # lowers a block of statements
 Captures: TypeAlias = "list[tuple[ast.MatchAs | ast.MatchStar, Value]]"
 
 
 def match_statement(context: FunctionContext, node: ast.Match, walk: LowerBlock) -> None:
-    """``match subject: case …``; the subject is evaluated once."""
+    """Lower ``match subject: case …``; the subject is evaluated once."""
     captured = {name for case in node.cases for n in _conditions(case) if (name := bound_name(n))}
     subject = _fixed(context, context.value(node.subject), captured)
     _Cases(context, node.cases, subject, walk).emit(0)
@@ -52,7 +51,7 @@ def _conditions(case: ast.match_case) -> Iterator[ast.AST]:
 
 
 def _fixed(context: FunctionContext, value: Value, captured: set[str]) -> Value:
-    """The subject in variables that no case assigns while others may still look at it."""
+    """Return the subject in variables that no case assigns before later cases read them."""
     match value:
         case TupleValue():
             items = tuple(_fixed(context, item, captured) for item in value.items)
@@ -73,7 +72,7 @@ class _Cases:
     walk: LowerBlock
 
     def emit(self, position: int) -> None:
-        """The case at ``position``, and in its else those after it."""
+        """Emit the case at ``position``, with the later cases in its ``else``."""
         if position == len(self.cases):
             return None
         case, context = self.cases[position], self.context
@@ -98,7 +97,7 @@ class _Cases:
         return None
 
     def guarded(self, guard: ast.expr, test: Expr, captures: Captures) -> Expr:
-        """``test and guard``; the guard may read what the pattern has captured."""
+        """Return ``test and guard``; the guard may read the captured names."""
         context = self.context
         with context.block() as written:
             capture(context, captures)
@@ -113,7 +112,7 @@ class _Cases:
 
 
 def capture(context: FunctionContext, captures: Captures) -> None:
-    """Names get what a pattern has found for them."""
+    """Assign the captured values of a pattern to its names."""
     for node, value in captures:
         assign_name(context, node, value)
 
@@ -128,7 +127,7 @@ def _is(test: Expr, value: bool) -> bool:
 def matches(
     context: FunctionContext, pattern: ast.pattern, value: Value, captures: Captures
 ) -> Expr:
-    """Whether a value matches, and what the names in the pattern are given then."""
+    """Return the condition that a value matches, and add the captured values."""
     span = context.span(pattern)
     match pattern:
         case ast.MatchValue(value=wanted):
@@ -169,7 +168,7 @@ def _equal(context: FunctionContext, value: Value, wanted: Value, span: Span) ->
 
 
 def _singleton(context: FunctionContext, value: Value, wanted: bool | None, span: Span) -> Expr:
-    """``case None``, ``case True``: the object itself, so 1 is not True."""
+    """Match ``None``, ``True`` or ``False`` by identity, so 1 does not match True."""
     if wanted is None:
         is_none = isinstance(value, StaticObject) and value.value is None
         return Const(is_none, WEAK_BOOL, span)
@@ -190,7 +189,7 @@ def _singleton(context: FunctionContext, value: Value, wanted: bool | None, span
 def _sequence(
     context: FunctionContext, parts: list[ast.pattern], value: Value, captures: Captures, span: Span
 ) -> Expr:
-    """``[a, b, *rest]``: of a tuple, whose length is known."""
+    """Match ``[a, b, *rest]`` with a tuple of known length."""
     if not isinstance(value, TupleValue):
         return Const(False, WEAK_BOOL, span)
     items = list(value.items)
@@ -215,7 +214,7 @@ def _sequence(
 def _alternatives(
     context: FunctionContext, pattern: ast.MatchOr, value: Value, captures: Captures
 ) -> Expr:
-    """``1 | 2``; where the alternatives capture names, each keeps what it has found."""
+    """Match ``1 | 2``; if the alternatives capture names, the first match assigns them."""
     span = context.span(pattern)
     found: list[tuple[Expr, Captures]] = []
     for part in pattern.patterns:
@@ -239,7 +238,7 @@ def _alternatives(
 def _first_of(
     context: FunctionContext, found: list[tuple[Expr, Captures]], captures: Captures, span: Span
 ) -> Expr:
-    """``if test: x = …; hit = True`` for each alternative, in the else of those before it."""
+    """Emit ``if test: x = …; hit = True`` for each alternative, nested in the ``else`` branches."""
     hit = Var(context.fresh("hit"), WEAK_BOOL, span)
     names = {_name(node): context.fresh(_name(node)) for node, _ in found[0][1]}
     chain: Body = (Assign(hit, Const(False, WEAK_BOOL, span), span),)

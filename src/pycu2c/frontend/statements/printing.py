@@ -1,4 +1,4 @@
-"""``print(...)`` -> ir.Print: the text and the values that it is filled with."""
+"""``print(...)``: lower it to ``ir.Print``, a text with slots for values."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from pycu2c.frontend.hints import records
 from pycu2c.ir.nodes import Expr, Print
 from pycu2c.ir.print_format import FormatField, Piece, PrintFormat
 
-_CONVERSIONS = {-1: "", 115: "s", 114: "r", 97: "a"}  # as ``ast`` numbers them
+_CONVERSIONS = {-1: "", 115: "s", 114: "r", 97: "a"}  # the codes of ``ast``
 
 
 def print_call(context: FunctionContext, node: ast.Call) -> Value:
-    """Emit what is printed; the call itself gives None."""
+    """Emit the print statement; the call returns None."""
     sep, end = _options(context, node)
     words, numbers = texts_of(context, node.args)
     text: list[Piece] = []
@@ -44,7 +44,7 @@ def print_call(context: FunctionContext, node: ast.Call) -> Value:
 def texts_of(
     context: FunctionContext, nodes: list[ast.expr]
 ) -> tuple[list[PrintFormat], list[Expr]]:
-    """What each argument is as text, and the numbers for the slots of all."""
+    """Return the text of each argument, and the numbers for all slots."""
     found = iter(evaluate_in_order(context, list(values_in(nodes))))
     numbers: list[Expr] = []
     words: list[PrintFormat] = []
@@ -54,7 +54,7 @@ def texts_of(
 
 
 def _options(context: FunctionContext, node: ast.Call) -> tuple[str, str]:
-    """``sep`` and ``end``."""
+    """Return ``sep`` and ``end``."""
     found = {"sep": " ", "end": "\n"}
     for keyword in node.keywords:
         if keyword.arg == "flush":  # the host writes after the launch
@@ -109,7 +109,7 @@ def _words(
 def _formatted(
     context: FunctionContext, node: ast.JoinedStr, found: Iterator[Value], numbers: list[Expr]
 ) -> PrintFormat:
-    """An f-string."""
+    """Return the text of an f-string."""
     pieces: list[Piece] = []
     for part in node.values:
         match part:
@@ -135,7 +135,7 @@ def _formatted(
 
 
 def _check_format(context: FunctionContext, node: ast.FormattedValue, slot: FormatField) -> None:
-    """A format that is known now is tried now, with a number of the type."""
+    """Check a constant format with a sample of the value's type."""
     spec = "".join(piece for piece in slot.spec if isinstance(piece, str))
     if any(isinstance(piece, FormatField) for piece in slot.spec):
         return
@@ -151,7 +151,7 @@ def _check_format(context: FunctionContext, node: ast.FormattedValue, slot: Form
 
 
 def _sample(kind: ParameterType) -> object:
-    """Some value of a type."""
+    """Return a sample value of a type."""
     match kind:
         case Tuple(items):
             return tuple(map(_sample, items))
@@ -175,7 +175,7 @@ def _text(value: Value) -> PrintFormat:
 def _slot(
     context: FunctionContext, node: ast.expr, value: Value, numbers: list[Expr]
 ) -> FormatField:
-    """The place of a value; its numbers are appended."""
+    """Return the slot of a value; append its numbers."""
     _check(context, node, value)
     numbers += leaves(value)
     return FormatField(type_of(value), "s")
@@ -184,13 +184,13 @@ def _slot(
 def _word(
     context: FunctionContext, node: ast.expr, value: Value, numbers: list[Expr]
 ) -> PrintFormat:
-    """A value as print() shows it."""
+    """Return a value as print() shows it."""
     is_text = isinstance(value, StaticObject) and isinstance(value.value, str)
     return _text(value) if is_text else (_slot(context, node, value, numbers),)
 
 
 def _check(context: FunctionContext, node: ast.expr, value: Value) -> None:
-    """That the host can show it: numbers, None, and tuples of these and of text."""
+    """Check that the host can print a value: numbers, None, text, and tuples of these."""
     match value:
         case TupleValue():
             for item in value.items:
@@ -221,7 +221,7 @@ def _check(context: FunctionContext, node: ast.expr, value: Value) -> None:
 
 
 def _joined(pieces: list[Piece]) -> PrintFormat:
-    """Neighbouring text in one piece."""
+    """Merge adjacent texts."""
     out: list[Piece] = []
     for piece in pieces:
         if out and isinstance(piece, str) and isinstance(out[-1], str):

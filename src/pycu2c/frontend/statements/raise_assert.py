@@ -1,5 +1,8 @@
-"""``raise`` and ``assert``. Both end the thread. In a checked kernel it notes the exception first,
-as ``print`` notes values, and the launch raises it; in others ``assert`` is not evaluated."""
+"""``raise`` and ``assert``: both end the thread.
+
+A checked kernel first records the exception, like ``print``, and the launch raises it. In other
+kernels ``assert`` is not evaluated.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ Exception_: TypeAlias = type[BaseException] | BaseException
 
 
 def raise_statement(context: FunctionContext, node: ast.Raise) -> None:
-    """Ends the thread."""
+    """Lower ``raise``."""
     assert node.exc is not None
     called = node.exc if isinstance(node.exc, ast.Call) else None
     kind = _exception(context, called.func if called else node.exc)
@@ -35,7 +38,7 @@ def raise_statement(context: FunctionContext, node: ast.Raise) -> None:
 
 
 def assert_statement(context: FunctionContext, node: ast.Assert) -> None:
-    """If it is not evaluated, it is looked at for mistakes."""
+    """Lower ``assert``; an unchecked kernel only checks it for errors."""
     message = [node.msg] if node.msg is not None else []
     if not context.devices.checked:
         with context.block():
@@ -70,7 +73,7 @@ def _no_exception(context: FunctionContext, node: ast.expr) -> NoReturn:
 
 
 def _check_values(context: FunctionContext, nodes: list[ast.expr]) -> None:
-    """The values in what would be told, for mistakes."""
+    """Check the values of a message for errors."""
     with context.block():
         for value in values_in(nodes):
             context.value(value)
@@ -79,14 +82,14 @@ def _check_values(context: FunctionContext, nodes: list[ast.expr]) -> None:
 def _record_exception(
     context: FunctionContext, kind: Exception_, given: list[ast.expr], node: ast.stmt
 ) -> None:
-    """Note an exception for the host."""
+    """Emit the statement that records an exception for the host."""
     span = context.span(node)
     texts, values = texts_of(context, given)
     where = f"{context.source.file}:{node.lineno}"
-    told = RaisedException(kind, where, tuple(texts))
-    context.emit(Print((told,), (*_thread_coordinates(span), *values), span))
+    record = RaisedException(kind, where, tuple(texts))
+    context.emit(Print((record,), (*_thread_coordinates(span), *values), span))
 
 
 def _thread_coordinates(span: Span) -> list[Expr]:
-    rows = [f"cuda.{name}.{axis}" for name in ("blockIdx", "threadIdx") for axis in "xyz"]
-    return [Apply(REGISTRY[row], (), WEAK_INT, span) for row in rows]
+    names = [f"cuda.{name}.{axis}" for name in ("blockIdx", "threadIdx") for axis in "xyz"]
+    return [Apply(REGISTRY[name], (), WEAK_INT, span) for name in names]

@@ -1,4 +1,4 @@
-"""What a function returns: one type, and every ``return`` in it."""
+"""The result type of a function, and the conversion of its ``return`` statements."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pycu2c.ir.walk import children, map_stmt
 
 
 def check_result_type(context: FunctionContext, body: Body) -> ParameterType:
-    """The type of what a function returns."""
+    """Return the result type; report a path without a return."""
     result = joined_result(context) or NONE
     if result != NONE and not always_returns(body):
         fail(
@@ -34,8 +34,7 @@ def check_result_type(context: FunctionContext, body: Body) -> ParameterType:
 
 
 def joined_result(context: FunctionContext) -> ParameterType | None:
-    """What the signature says, or the type that the results have together; None if there is
-    neither."""
+    """Return the declared result type, or the common type of the results, or None."""
     result = context.result
     for given, span in context.results:
         common = given if result is None else unify_types(result, given)
@@ -52,7 +51,7 @@ def joined_result(context: FunctionContext) -> ParameterType | None:
 
 
 def always_returns(body: Body) -> bool:
-    """Whether every path through a block returns (or never ends)."""
+    """Return whether every path through a block returns or never ends."""
     if not body:
         return False
     last = body[-1]
@@ -74,17 +73,17 @@ def _breaks(body: Body) -> bool:
 
 
 def convert_returns(context: FunctionContext, body: Body, kind: ParameterType) -> Body:
-    """Every returned value in the function's one type."""
+    """Convert every returned value to the result type."""
     if len({given for given, _ in context.results}) < 2:
         return body
-    wanted = [leaf for leaf in leaf_types(kind) if isinstance(leaf, Scalar)]
+    kinds = [leaf for leaf in leaf_types(kind) if isinstance(leaf, Scalar)]
 
     def converted(s: Stmt) -> Body:
         if not isinstance(s, Return) or s.value is None:
             return (s,)
-        several = isinstance(s.value, Pack) and s.value.type.dtype.kind is DTypeKind.RECORD
-        given = children(s.value) if several else (s.value,)
-        parts = [cast(e, to) for e, to in zip(given, wanted, strict=True)]
+        is_record = isinstance(s.value, Pack) and s.value.type.dtype.kind is DTypeKind.RECORD
+        values = children(s.value) if is_record else (s.value,)
+        parts = [cast(e, to) for e, to in zip(values, kinds, strict=True)]
         return (Return(pack_result(parts, result_type(kind), s.span), s.span),)
 
     return map_stmt(body, converted)

@@ -1,5 +1,4 @@
-"""Assignments to several elements of an array at once: ``a[1:n] = 0``, ``a[i] = b[:, j]``. Knows
-how they become loops, not how one element is stored."""
+"""Assignments to slices: ``a[1:n] = 0``, ``a[i] = b[:, j]``; they become loops over elements."""
 
 from __future__ import annotations
 
@@ -31,7 +30,7 @@ StoreOne: TypeAlias = Callable[[View, Value], None]
 def assign_slice(
     context: FunctionContext, place: View, value: Value, span: Span, store: StoreOne
 ) -> None:
-    """``place = value``, element by element; the value is evaluated before the place."""
+    """Lower ``place = value`` element by element; the value is evaluated before the place."""
     slice_lengths.check_slice_lengths(place, value, span)
     given = materialize_source(context, value)
     assign_elements(context, materialize_view(context, place, "part"), given, span, store)
@@ -40,8 +39,10 @@ def assign_slice(
 def assign_elements(
     context: FunctionContext, place: View, value: Value, span: Span, store: StoreOne
 ) -> None:
-    """The same for a place that stays where it is: a number goes to each element, an array's
-    elements and a tuple's items to those at their place."""
+    """Assign to a place that is evaluated already.
+
+    A number is assigned to each element; elements of an array and items of a tuple pairwise.
+    """
     value = materialize_source(context, value)
     if isinstance(value, TupleValue) and len(value.items) == 1:
         _to_each(context, place, value.items[0], span, store)
@@ -66,7 +67,7 @@ def assign_elements(
 def _to_each(
     context: FunctionContext, place: View, item: Value, span: Span, store: StoreOne
 ) -> None:
-    """The only item of a tuple goes to each element or row, as numpy's arrays of one do."""
+    """Assign the only item of a tuple to each element or row (NumPy's broadcasting)."""
     if len(place.axes) == 1 or not isinstance(item, TupleValue):
         loop_over_elements(
             context, place, span, lambda at: store(element_at(place, at, span), item)
@@ -82,7 +83,7 @@ def _to_each(
 
 
 def materialize_source(context: FunctionContext, value: Value) -> Value:
-    """A number or tuple evaluated now; an array as a view of it."""
+    """Evaluate a number or tuple now; return an array as a view."""
     if isinstance(value, TupleValue):
         return materialize(context, value, "item")
     if is_array(value) and array_views.array_type(value).ndim:
@@ -94,7 +95,7 @@ def materialize_source(context: FunctionContext, value: Value) -> Value:
 def loop_over_elements(
     context: FunctionContext, place: View, span: Span, one: Callable[[tuple[Var, ...]], None]
 ) -> None:
-    """A loop along each axis, the last one innermost."""
+    """Emit a nest of loops over the axes, the last one innermost."""
     counters = tuple(Var(context.fresh("i"), WEAK_INT, span) for _ in place.axes)
     with context.block() as written:
         one(counters)
@@ -109,8 +110,7 @@ def element_at(view: View, indices: tuple[Expr, ...], span: Span) -> View:
 
 
 def element_of(source: View, counters: tuple[Var, ...], span: Span) -> Expr:
-    """The element of an array that belongs to one of the place; an axis of one element is
-    repeated, as numpy does."""
+    """Return the source element for an element of the place; axes of length 1 are broadcast."""
     own = counters[len(counters) - len(source.axes) :]
     pairs = zip(own, source.lengths)
     indices = tuple(integer(0, span) if _is_one(length) else at for at, length in pairs)
@@ -122,7 +122,7 @@ def _is_one(length: Expr) -> bool:
 
 
 def check_shapes(place: View, source: View, span: Span) -> None:
-    """What is known to differ."""
+    """Report shapes that are known to differ."""
     ours, theirs = place.lengths[::-1], source.lengths[::-1]
     fits = len(theirs) <= len(ours) and all(
         _is_one(b) or not (isinstance(a, Const) and isinstance(b, Const)) or a.value == b.value
@@ -143,10 +143,12 @@ def _shape(view: View) -> str:
 
 
 def check_no_overlap(place: View, source: View, span: Span) -> None:
-    """numpy reads all of the source first; a loop may read what it has written."""
+    """Report a source that may overlap the place: NumPy reads it first, a loop might not."""
     if place.array.name != source.array.name or _are_same_or_disjoint(place, source):
         return
-    if any(a != b for a, b in zip(field_path(place), field_path(source))):  # of records
+    if any(
+        a != b for a, b in zip(field_path(place), field_path(source))
+    ):  # different fields of records
         return
     fail(
         "slice-assign",
@@ -157,8 +159,10 @@ def check_no_overlap(place: View, source: View, span: Span) -> None:
 
 
 def _are_same_or_disjoint(place: View, source: View) -> bool:
-    """Whether two parts of an array run alike along their axes: then they are the same elements,
-    or have none in common."""
+    """Return whether two views of an array have the same layout.
+
+    Then they are the same elements, or have none in common.
+    """
     if (
         place.axes != source.axes
         or field_path(place) != field_path(source)
@@ -176,7 +180,7 @@ def _are_same_or_disjoint(place: View, source: View) -> bool:
 def _items(
     context: FunctionContext, place: View, value: TupleValue, span: Span, store: StoreOne
 ) -> None:
-    """``a[:3] = x, y, z``."""
+    """Lower ``a[:3] = x, y, z``."""
     count = len(value.items)
     length = place.lengths[0]
     known = length.value if isinstance(length, Const) else count

@@ -1,5 +1,4 @@
-"""ast.stmt -> ir.Stmt: which room each statement goes to, and the walk over a block that survives
-mistakes."""
+"""Lower statements: dispatch on the kind, and continue after errors."""
 
 from __future__ import annotations
 
@@ -43,18 +42,18 @@ from pycu2c.ir.nodes import (
 from pycu2c.ir.walk import children, expressions
 
 _LEAVING = (ast.Return, ast.Break, ast.Continue, ast.Raise)
-_JUMPS = (Return, Break, Continue)  # of a branch that was decided while compiling
+_JUMPS = (Return, Break, Continue)  # from a branch that was decided at compile time
 
 
 def block(context: FunctionContext, nodes: list[ast.stmt]) -> tuple[Stmt, ...]:
-    """The statements of a block, up to one that leaves it."""
+    """Lower the statements of a block up to the first that leaves it."""
     with context.block() as out:
-        _straight(context, nodes)
+        _lower_statements(context, nodes)
     return tuple(out)
 
 
-def _straight(context: FunctionContext, nodes: list[ast.stmt]) -> None:
-    """Statements into the block that is open."""
+def _lower_statements(context: FunctionContext, nodes: list[ast.stmt]) -> None:
+    """Lower statements into the current block."""
     out = context.blocks[-1]
     for node in nodes:
         with context.collecting_errors():
@@ -64,7 +63,7 @@ def _straight(context: FunctionContext, nodes: list[ast.stmt]) -> None:
 
 
 def statement(context: FunctionContext, node: ast.stmt) -> None:
-    """Emit what one statement means."""
+    """Lower one statement."""
     match node:
         case ast.Assign():
             assign(context, node)
@@ -107,7 +106,7 @@ def statement(context: FunctionContext, node: ast.stmt) -> None:
 
 
 def _evaluate(context: FunctionContext, node: ast.expr) -> None:
-    """An expression for its effect."""
+    """Lower an expression statement."""
     if isinstance(node, ast.Constant):  # a docstring, or ...
         return
     _emit_effects(context, context.value(node))
@@ -124,7 +123,7 @@ def _emit_effects(context: FunctionContext, value: Value) -> None:
 
 
 def _effects(e: Expr) -> Body:
-    """The parts of an expression that do something, as statements."""
+    """Return the side effects of an expression as statements."""
     if not any(has_effect(part) for part in expressions(e)):
         return ()
     match e:
@@ -145,8 +144,8 @@ def _effects(e: Expr) -> Body:
 
 def _if(context: FunctionContext, node: ast.If) -> None:
     test = condition(context, node.test)
-    if isinstance(test, Const):  # decided while compiling: the other branch need not compile
-        _straight(context, node.body if test.value else node.orelse)
+    if isinstance(test, Const):  # decided at compile time: the other branch is not lowered
+        _lower_statements(context, node.body if test.value else node.orelse)
         return
     then, orelse = block(context, node.body), block(context, node.orelse)
     context.emit(If(test, then, orelse, context.span(node)))
@@ -180,7 +179,7 @@ def _is_none(node: ast.expr) -> bool:
 
 
 def _delete(context: FunctionContext, node: ast.Delete) -> None:
-    """Nothing happens; that no later read sees the variable, live ranges know."""
+    """Check ``del``; the live ranges guarantee that no later read sees the variable."""
     for name in ast.walk(node):
         if any(name is missing for missing in context.ranges.undefined):
             assert isinstance(name, ast.Name)

@@ -1,5 +1,7 @@
-"""``raise`` ends the thread: in a kernel by returning; a function tells its caller, which goes on
-to its own end. Such a function returns, beside its value, whether the thread has ended."""
+"""``raise`` ends the thread: a kernel returns; a device function returns a flag to its caller.
+
+The flag follows the function's value; the caller returns too if it is set.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ _EXIT_FIELDS = ("<value>", "<ended>")
 
 
 def end_thread(context: FunctionContext, span: Span) -> None:
-    """Leave the kernel from here."""
+    """Emit the end of the thread."""
     leave = Return(None, span)
     if not context.is_kernel:
         context.thread_exits.append(leave)
@@ -23,7 +25,7 @@ def end_thread(context: FunctionContext, span: Span) -> None:
 
 
 def check_exit_flag(context: FunctionContext, value: Value, span: Span) -> Value:
-    """What a call gives, if the thread has not ended in it."""
+    """Return the value of a call; end the thread if the callee did."""
     if not isinstance(value, TupleValue) or value.names != _EXIT_FIELDS:
         return value
     result, ended = value.items
@@ -34,25 +36,25 @@ def check_exit_flag(context: FunctionContext, value: Value, span: Span) -> Value
 
 
 def with_exit_flag(kind: ParameterType) -> ParameterType:
-    """The type of what a function returns that may end the thread."""
+    """Return the result type of a function that may end the thread."""
     return Tuple((kind, WEAK_BOOL), _EXIT_FIELDS)
 
 
 def return_exit_flag(context: FunctionContext, body: Body, kind: ParameterType) -> Body:
-    """The body of such a function: each return tells whether the thread has ended."""
+    """Add the flag to each return of a function that may end the thread."""
     numbers = [leaf for leaf in leaf_types(kind) if isinstance(leaf, Scalar)]
-    whole = result_type(with_exit_flag(kind))
+    returned_type = result_type(with_exit_flag(kind))
 
-    def told(s: Stmt) -> Body:
+    def with_flag(s: Stmt) -> Body:
         if not isinstance(s, Return):
             return (s,)
         ended = s in context.thread_exits
         parts = [zero(n, s.span) for n in numbers] if ended else _parts(s, len(numbers))
         flag = Const(ended, WEAK_BOOL, s.span)
-        return (Return(pack_result([*parts, flag], whole, s.span), s.span),)
+        return (Return(pack_result([*parts, flag], returned_type, s.span), s.span),)
 
     span = context.span(context.source.tree)
-    return map_stmt(body if numbers else (*body, Return(None, span)), told)
+    return map_stmt(body if numbers else (*body, Return(None, span)), with_flag)
 
 
 def _parts(s: Return, count: int) -> list[Expr]:

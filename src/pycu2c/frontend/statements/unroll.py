@@ -1,8 +1,8 @@
-"""Loops over tuples, written out: a copy of the body for each round, in the syntax tree.
+"""Unroll loops over tuples: copy the body for each iteration, in the syntax tree.
 
-``for x in (1, 2.5): use(x)`` -> ``x = 1; use(x); x = 2.5; use(x)``, so that live ranges, types and
-what is decided while compiling are a round's own. Which loops are written out is known from
-types: the walk over the function finds out, and begins anew with the new tree.
+Before: ``for x in (1, 2.5): use(x)``. After: ``x = 1; use(x); x = 2.5; use(x)``, so that each
+iteration has its own live ranges, types and compile-time decisions. Types decide which loops are
+unrolled: a pass over the function finds them, and the next pass uses the new tree.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _Node = TypeVar("_Node", bound=ast.AST)
 
 
 class UnrolledIteration(ast.AST):
-    """One round of a loop: a copy of its target and its body."""
+    """One iteration of a loop: a copy of its target and its body."""
 
     _fields = ("target", "body")
     target: ast.expr
@@ -25,7 +25,7 @@ class UnrolledIteration(ast.AST):
 
 
 class UnrolledLoop(ast.stmt):
-    """A loop written out. A round that ``is_guarded`` has a condition in front of it."""
+    """An unrolled loop; if ``is_guarded``, each iteration has a condition."""
 
     _fields = ("iter", "iterations", "orelse")
     iter: ast.expr
@@ -34,12 +34,12 @@ class UnrolledLoop(ast.stmt):
     is_guarded: bool
 
 
-_Inside = (ast.stmt, ast.match_case, UnrolledIteration)  # what holds statements
+_Inside = (ast.stmt, ast.match_case, UnrolledIteration)  # nodes with statements
 
 
 @dataclass(frozen=True, slots=True)
 class TripCount:
-    """How many iterations a loop has, and whether the last of them may not be reached."""
+    """The number of iterations, which is a maximum if ``is_guarded``."""
 
     iterations: int
     is_guarded: bool = False
@@ -47,7 +47,7 @@ class TripCount:
 
 @dataclass(slots=True)
 class LoopUnroller:
-    """The loops that are written out, and from which node of the source each copy is."""
+    """The loops to unroll, and the source node of each copied node."""
 
     pending: dict[ast.For, TripCount] = field(default_factory=dict)
     done: dict[ast.For, TripCount] = field(default_factory=dict)
@@ -57,15 +57,15 @@ class LoopUnroller:
         return self.origins.get(node_id, node_id)
 
     def unroll(self, tree: ast.FunctionDef) -> ast.FunctionDef:
-        """The function with the wanted loops written out; ``tree`` is left alone."""
+        """Return the function with the pending loops unrolled; ``tree`` is not changed."""
         new = self._with_unrolled(tree)
-        self.done |= self.pending  # they also keep what ``id`` was taken of alive
+        self.done |= self.pending  # keeps the nodes alive whose ``id`` is used
         self.pending = {}
         assert isinstance(new, ast.FunctionDef)
         return new
 
     def _with_unrolled(self, node: ast.AST) -> ast.AST:
-        """A copy of the statements on the way to a wanted loop; the rest is shared."""
+        """Copy the statements on the way to a pending loop; share the rest."""
         if isinstance(node, ast.For) and node in self.pending:
             return self._unrolled_loop(node, self.pending[node])
         changed = {}

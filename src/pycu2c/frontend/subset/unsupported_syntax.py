@@ -1,4 +1,4 @@
-"""The parts of Python that a kernel cannot have, one row each: what is wrong, what to write."""
+"""Syntax that kernels do not support: what is wrong, and the hint."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from pycu2c.base.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class UnsupportedSyntax:
-    """``keyword`` is what gets the carets where the whole statement would be many lines."""
+    """A diagnostic for a kind of syntax.
+
+    ``keyword`` gets the carets if the statement spans lines.
+    """
 
     code: str
     text: str
