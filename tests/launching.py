@@ -20,7 +20,7 @@ from pycu2c.kernels.kernel import Kernel
 from pycu2c.pipeline import TARGETS, Pass
 from pycu2c.runtime.cuda import memory_pool
 from pycu2c.transforms.cpu.select_cpu_lowering import lower_threads
-from pycu2c.transforms.cpu.simd.scalar_replacement import in_parts
+from pycu2c.transforms.cpu.simd.scalar_replacement import replace_in_body
 from pycu2c.transforms.cuda.narrow_integers import narrow
 
 _CPU = TARGETS["cpu"]
@@ -42,7 +42,7 @@ def has_order(body: Body) -> bool:
 
 
 def in_parts_everywhere(module: Module, _: Facts) -> Module:
-    return map_functions(module, lambda f: in_parts(f, f.body))
+    return map_functions(module, lambda f: replace_in_body(f, f.body))
 
 
 def no_loop(body: Body, facts: Uniformity) -> set[Stmt]:

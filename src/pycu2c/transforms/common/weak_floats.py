@@ -42,8 +42,8 @@ _COMPLEX = {dtypes.FLOAT32: dtypes.COMPLEX64}
 def narrow_weak_floats(module: Module, to: DType) -> Module:
     """Narrow all weak floats: ``mul.float(0.1, to_float(i))`` -> ``mul.single(0.1,
     to_single(i))``."""
-    types_ = _WeakFloatTypes(Scalar(to, weak=True), Scalar(_COMPLEX[to], weak=True))
-    return map_functions(module, types_.function)
+    types = _WeakFloatTypes(Scalar(to, weak=True), Scalar(_COMPLEX[to], weak=True))
+    return map_functions(module, types.function)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +118,8 @@ class _WeakFloatTypes:
         return replace(e, type=old_type, parts=tuple(parts))
 
 
-def _narrow_type(types_: _WeakFloatTypes, old_type: Scalar | Array) -> Scalar | Array:
-    return types_.scalar(old_type) if isinstance(old_type, Scalar) else old_type
+def _narrow_type(types: _WeakFloatTypes, old_type: Scalar | Array) -> Scalar | Array:
+    return types.scalar(old_type) if isinstance(old_type, Scalar) else old_type
 
 
 def _to_type(part: Expr, field: Scalar) -> Expr:

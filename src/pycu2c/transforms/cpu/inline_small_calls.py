@@ -39,7 +39,7 @@ from pycu2c.ir.walk import (
     with_children,
 )
 from pycu2c.transforms.cpu.simd.divergent_loops import early_exit_loops, is_vectorizable
-from pycu2c.transforms.cpu.simd.narrow_integers_in_loops import computes
+from pycu2c.transforms.cpu.simd.narrow_integers_in_loops import only_computes
 
 _MAX_NODES = 200  # of a function: above this, call overhead is negligible
 _MAX_BRANCHES = 3  # the code after a branch is duplicated
@@ -85,7 +85,7 @@ def _inline_in_loops(f: Function, small: Mapping[str, Function]) -> Body:
         out: list[Stmt] = []
         for s in body:
             rewritten = map_expr((s,), inliner.rewritten)[0] if _is_candidate_loop(s) else s
-            if rewritten is not s and computes(rewritten) and _is_profitable(rewritten):
+            if rewritten is not s and only_computes(rewritten) and _is_profitable(rewritten):
                 out.append(rewritten)
             else:
                 out.append(with_bodies(s, tuple(map(block, bodies(s)))))

@@ -200,7 +200,7 @@ class _ContextArrayInsertion:
         lane_body = use_lane_variables(body, lane_variables)
         if is_if_convertible_loop(strips, loop):
             context_arrays = {
-                s.own.name for s in self.lane_variables if s.var.name in strips.live_out
+                s.lane_value.name for s in self.lane_variables if s.var.name in strips.live_out
             }
             state = lane_variables[-1].var
             lane_body = (

@@ -30,7 +30,6 @@ from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Type
 from pycu2c.ir.builders import binary, cast, integer, scalar_type
-from pycu2c.ir.walk import all_expressions, bodies, map_expr, statements, with_bodies
 from pycu2c.ir.nodes import (
     Allocate,
     Apply,
@@ -51,6 +50,7 @@ from pycu2c.ir.nodes import (
     Var,
     WorkItemLoop,
 )
+from pycu2c.ir.walk import all_expressions, bodies, map_expr, statements, with_bodies
 from pycu2c.ops.intrinsics.reference_thread import WARP
 from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.ops.intrinsics.threads.coordinates import AXES, GRID, GRIDSIZE, PLACES

@@ -141,7 +141,7 @@ class _TiledAxis:
     """
 
     loop: For
-    full: int
+    max_threads: int
     is_full: Expr | None
     count: Expr
 
@@ -151,13 +151,13 @@ def _tile_axis(axis: AxisLoop, max_size: int) -> _TiledAxis:
     if extent is not None:
         max_size = max(1, min(max_size, extent))
     has_constant_stop = isinstance(axis.stop, Const)
-    first, full = _first_index(axis), integer(max_size, axis.span)
+    first, max_threads = _first_index(axis), integer(max_size, axis.span)
     remaining = binary(SUB, axis.stop, first, axis.span)
-    count = Apply(EXTREMES[0], (full, remaining), WEAK_INT, axis.span)
-    loop = For(first, axis.start, axis.stop, full, (), axis.span)
+    count = Apply(EXTREMES[0], (max_threads, remaining), WEAK_INT, axis.span)
+    loop = For(first, axis.start, axis.stop, max_threads, (), axis.span)
     divides = has_constant_stop and extent is not None and extent % max_size == 0
     return _TiledAxis(
-        loop, max_size, None if divides else binary(GE, remaining, full, axis.span), count
+        loop, max_size, None if divides else binary(GE, remaining, max_threads, axis.span), count
     )
 
 
@@ -257,14 +257,14 @@ class _Tile:
         tiled_axes = [_tile_axis(self.lane_loop, self._width())]
         if self.row_loop:
             tiled_axes.insert(0, _tile_axis(self.row_loop, TILE_ROWS))
-        full: list[Expr] = [integer(tiled.full, span) for tiled in tiled_axes]
-        body = self._tile_body(full, full)
+        max_threads: list[Expr] = [integer(tiled.max_threads, span) for tiled in tiled_axes]
+        body = self._tile_body(max_threads, max_threads)
         tests = [tiled.is_full for tiled in tiled_axes if tiled.is_full is not None]
         if tests:
             is_full_tile = (
                 tests[0] if len(tests) == 1 else logical(LogicalOp.AND, tests[0], tests[1], span)
             )
-            body = (If(is_full_tile, body, self._partial_tile(full, tiled_axes), span),)
+            body = (If(is_full_tile, body, self._partial_tile(max_threads, tiled_axes), span),)
         for tiled in reversed(tiled_axes):
             body = (replace(tiled.loop, body=body),)
         return body
@@ -276,20 +276,20 @@ class _Tile:
         )
         return max(MIN_LANES, 1 << ((TILE_ROW_BYTES // element_sizes).bit_length() - 1))
 
-    def _partial_tile(self, full: list[Expr], tiled_axes: list[_TiledAxis]) -> Body:
+    def _partial_tile(self, max_threads: list[Expr], tiled_axes: list[_TiledAxis]) -> Body:
         """Return an incomplete tile, with counted bounds."""
-        counts = list(full)
+        counts = list(max_threads)
         declarations: list[Stmt] = []
         for n, ((index, _), tiled) in enumerate(zip(self._tile_indices(), tiled_axes)):
             if tiled.is_full is not None:
                 remaining = replace(index, name=f"{index.name.removesuffix('_in.tile')}_left.tile")
                 declarations.append(Declare(remaining, tiled.count, index.span))
                 counts[n] = remaining
-        return (*declarations, *self._tile_body(counts, full))
+        return (*declarations, *self._tile_body(counts, max_threads))
 
-    def _tile_body(self, counts: list[Expr], full: list[Expr]) -> Body:
+    def _tile_body(self, counts: list[Expr], max_threads: list[Expr]) -> Body:
         """Return what the threads of a tile execute, for the given number of threads."""
-        shape = tuple(int(e.value) for e in full if isinstance(e, Const))
+        shape = tuple(int(e.value) for e in max_threads if isinstance(e, Const))
         arrays = {v.name: _array(v, shape) for v in self._spilled()}
         spiller = _Spiller(arrays, tuple(v for v, _ in self._tile_indices()))
         span = self.lane_loop.span

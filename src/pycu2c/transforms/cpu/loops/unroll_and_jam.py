@@ -165,11 +165,11 @@ class _RowGroup:
 
     def _copy(self, group: Var, row_number: int) -> tuple[Body, Body, Body]:
         """Return prologue, loop body and epilogue of one row."""
-        opening = tuple(
+        prologue_loads = tuple(
             Declare(_scalar(s), Load(s.array, s.indices, s.span), s.span) for s in self._stores()
         )
         stores_back = tuple(Store(s.array, s.indices, _scalar(s), s.span) for s in self._stores())
-        local = (*self.before, *opening, *statements(self.loop.body))
+        local = (*self.before, *prologue_loads, *statements(self.loop.body))
         names = {
             s.var.name: _row_name(s.var.name, row_number) for s in local if isinstance(s, Declare)
         }
@@ -184,7 +184,7 @@ class _RowGroup:
             return map_expr(rename_variables(body, names), substitute_row)
 
         return (
-            rename_for_row((*self.before, *opening)),
+            rename_for_row((*self.before, *prologue_loads)),
             rename_for_row(self._with_scalars()),
             rename_for_row(stores_back),
         )

@@ -83,13 +83,13 @@ def _unroll(s: While, before: Stmt) -> list[Stmt] | None:
                 isinstance(x, Assign) and x.var.name == var.name for x in statements(iterations)
             ):
                 return None
-            counter_ = _LoopCounter(var, s.condition, step)
-            values = counter_.values(start)
+            loop_counter = _LoopCounter(var, s.condition, step)
+            values = loop_counter.values(start)
             if values is None or len(values) * len(list(statements(iterations))) > MAX_STATEMENTS:
                 return None
             last = values.pop()
             unrolled = [
-                x for value in values for x in map_expr(iterations, counter_.substitute(value))
+                x for value in values for x in map_expr(iterations, loop_counter.substitute(value))
             ]
             return [*unrolled, Assign(var, last, s.span)]
         case _:
@@ -110,11 +110,11 @@ class _LoopCounter:
             return None
         found = [value]
         while len(found) <= MAX_ITERATIONS:
-            going = rewrite(self.condition, self.substitute(found[-1]))
+            goes_on = rewrite(self.condition, self.substitute(found[-1]))
             next_value = rewrite(self.step, self.substitute(found[-1]))
-            if not isinstance(going, Const) or not isinstance(next_value, Const):
+            if not isinstance(goes_on, Const) or not isinstance(next_value, Const):
                 return None
-            if not going.value:
+            if not goes_on.value:
                 return found
             found.append(next_value)
         return None

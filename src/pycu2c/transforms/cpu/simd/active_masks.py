@@ -1,9 +1,8 @@
-"""The state of each thread of a block while threads go separate ways: nodes that read and write
-it. Knows nothing of where they are put.
+"""Active masks: per-thread states while threads diverge, and the nodes that read and write them.
 
-``state[thread]`` is 0 while a thread runs, 1 when it has returned, another code while it waits
-for the others at the end of one construct. ``live`` says whether any thread runs: 1 or 0, as a
-loop that sets a bool is none that compilers make vectors of.
+``state[thread]`` is 0 while a thread runs, 1 after it has returned, and another code while it waits
+at the end of a construct. ``live`` tells whether any thread runs. It is an int, because C compilers
+do not vectorize loops that set a bool.
 """
 
 from __future__ import annotations
@@ -35,25 +34,25 @@ from pycu2c.ops.operators import EQ, NE, OR, Operator
 RUNNING, RETURNED = 0, 1
 
 
-def context_array(like: Var, threads: int) -> Var:
-    """An array with one slot, for a number or an array, for each thread of a block."""
+def context_array(element: Var, threads: int) -> Var:
+    """Return an array with one element, a number or an array, for each thread of a block."""
     shape: tuple[int, ...] = ()
-    if isinstance(like.type, Array):
-        assert like.type.shape is not None
-        shape = like.type.shape
-    dtype = INT32 if like.type == WEAK_BOOL else like.type.dtype  # as masks: vectors of one width
+    if isinstance(element.type, Array):
+        assert element.type.shape is not None
+        shape = element.type.shape
+    dtype = INT32 if element.type == WEAK_BOOL else element.type.dtype  # masks have the same width
     array = Array(dtype, 1 + len(shape), "C", MemorySpace.BLOCK, (threads, *shape))
-    return replace(like, type=array)
+    return replace(element, type=array)
 
 
 def thread_index(span: Span) -> Expr:
-    """The number of the running thread, the first index of every per-thread array."""
+    """Return the linear index of the running thread, the first index of context arrays."""
     return Apply(block_thread, (), WEAK_INT, span)
 
 
 @dataclass(slots=True)
 class ActiveMasks:
-    """Makes the nodes for one kernel; remembers whether there were any."""
+    """Builds the state nodes of one kernel, and records whether there are any."""
 
     state: Var
     live: Var
@@ -62,13 +61,13 @@ class ActiveMasks:
 
     @property
     def threads(self) -> int:
-        """How many threads a block has at most."""
+        """Return the maximum number of threads of a block."""
         assert isinstance(self.state.type, Array)
         assert self.state.type.shape is not None
         return self.state.type.shape[0]
 
     def new_code(self) -> int:
-        """A code for one more way to wait."""
+        """Return a state code for one more place to wait."""
         self.last_code += 1
         return self.last_code
 
@@ -79,11 +78,11 @@ class ActiveMasks:
 
     def _compare(self, op: Operator, code: int, span: Span) -> Expr:
         self.used = True
-        own = Load(self.state, (thread_index(span),), span)
-        return Binary(op, own, Const(code, Scalar(INT32), span), WEAK_BOOL, span)
+        thread_state = Load(self.state, (thread_index(span),), span)
+        return Binary(op, thread_state, Const(code, Scalar(INT32), span), WEAK_BOOL, span)
 
     def deactivate(self, code: int, span: Span) -> Body:
-        """The running thread waits, or has returned."""
+        """End the running thread's part with a new state."""
         return (self.set_state(code, span), NextWorkItem(span))
 
     def is_running(self, span: Span) -> Expr:
@@ -97,15 +96,15 @@ class ActiveMasks:
                 return False
 
     def skip_inactive(self, span: Span) -> Stmt:
-        """Lets only running threads go on."""
+        """End the part of threads that are not running."""
         return If(self._compare(NE, RUNNING, span), (NextWorkItem(span),), (), span)
 
     def reactivate(self, code: int, span: Span) -> Stmt:
-        """Who waited with this code runs again."""
+        """Let the threads with a code run again."""
         return If(self._compare(EQ, code, span), (self.set_state(RUNNING, span),), (), span)
 
     def swap_active(self, code: int, span: Span) -> Stmt:
-        """Who waited with this code runs, who ran waits with it."""
+        """Let the threads with a code run, and deactivate those that ran with this code."""
         other = If(self._compare(EQ, RUNNING, span), (self.set_state(code, span),), (), span)
         return If(self._compare(EQ, code, span), (self.set_state(RUNNING, span),), (other,), span)
 
@@ -113,7 +112,7 @@ class ActiveMasks:
         return Assign(self.live, self._live_value(value, span), span)
 
     def mark_live(self, span: Span) -> Stmt:
-        """Set by some threads of many."""
+        """Set ``live`` in a loop over threads."""
         value = Binary(OR, self.live, self._live_value(True, span), Scalar(INT32), span)
         return Assign(self.live, value, span)
 
@@ -130,11 +129,11 @@ class ActiveMasks:
         return Binary(op, self.live, self._live_value(False, span), WEAK_BOOL, span)
 
     def with_initial_state(self, body: Body, span: Span) -> Body:
-        """A kernel's body with the state set up before, in its first thread loop if it can be."""
+        """Initialize the state, in the first work-item loop if possible."""
         if not self.used:
             return body
         start = self.set_state(RUNNING, span)
-        alive = Declare(self.live, self._live_value(True, span), span)
+        live_declaration = Declare(self.live, self._live_value(True, span), span)
         match body:
             case (Assign() as counting, WorkItemLoop(first, place), *rest):
                 body = (counting, WorkItemLoop((start, *first), place), *rest)
@@ -142,4 +141,4 @@ class ActiveMasks:
                 body = (WorkItemLoop((start, *first), place), *rest)
             case _:
                 body = (WorkItemLoop((start,), span), *body)
-        return (Allocate(self.state, span), alive, *body)
+        return (Allocate(self.state, span), live_declaration, *body)

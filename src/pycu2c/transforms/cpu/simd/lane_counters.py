@@ -1,5 +1,7 @@
-"""A loop over numbers that is run in strips -> a loop with a condition, in which each lane counts
-for itself: it has one way to leave then, and several rounds can be done at a time."""
+"""Convert strip-mined ``for`` loops to ``while`` loops with a counter per lane.
+
+The loop then has one exit, and several iterations can be executed at once.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +18,15 @@ from pycu2c.transforms.cpu.simd.if_conversion import selects_wide_floats
 def use_lane_counters(
     body: Body, loops: Mapping[Stmt, Set[str]], fresh: Callable[[str], str]
 ) -> Body:
-    """``for k in range(n): if c: break`` -> ``next = 0; while next < n: k = next; next = next + 1;
-    if c: break``, of those of the loops that go in rounds. ``loops``: each with the variables that
-    are read after it."""
+    """Convert the loops that are if-convertible.
+
+    ``for k in range(n): if c: break`` -> ``next = 0; while next < n: k = next; next = next + 1; if
+    c: break``. ``loops`` maps each strip-mined loop to the variables that are live after it.
+    """
     out: list[Stmt] = []
     for s in body:
-        if isinstance(s, For) and s in loops and _may_go_in_rounds(s, loops[s]):
-            out += _counting(s, fresh)
+        if isinstance(s, For) and s in loops and _is_if_convertible(s, loops[s]):
+            out += _to_while(s, fresh)
         elif s in loops:
             out.append(s)
         else:
@@ -30,12 +34,12 @@ def use_lane_counters(
     return tuple(out)
 
 
-def _may_go_in_rounds(loop: For, kept: Set[str]) -> bool:
-    inside = any(isinstance(s, While | For) for s in statements(loop.body))
-    return not inside and not selects_wide_floats(loop.body, kept)
+def _is_if_convertible(loop: For, live_out: Set[str]) -> bool:
+    has_inner_loops = any(isinstance(s, While | For) for s in statements(loop.body))
+    return not has_inner_loops and not selects_wide_floats(loop.body, live_out)
 
 
-def _counting(s: For, fresh: Callable[[str], str]) -> Body:
+def _to_while(s: For, fresh: Callable[[str], str]) -> Body:
     counter = replace(s.var, name=fresh("next"), span=s.span)
     condition = continuation_condition(replace(s, var=counter))
     step = Assign(counter, binary(ADD, counter, s.step, s.span), s.span)
@@ -44,14 +48,14 @@ def _counting(s: For, fresh: Callable[[str], str]) -> Body:
 
 
 def continuation_condition(s: While | For) -> Expr:
-    """The condition of a loop; of a For whose step is not a literal, for either direction."""
+    """Return the condition of a loop; for a For with a variable step, in either direction."""
     if isinstance(s, While):
         return s.condition
     zero = const(0, s.span, scalar_type(s.step))
-    upwards = binary(LT, s.var, s.stop, s.span)
-    downwards = binary(GT, s.var, s.stop, s.span)
+    ascending = binary(LT, s.var, s.stop, s.span)
+    descending = binary(GT, s.var, s.stop, s.span)
     if isinstance(s.step, Const):
-        return upwards if s.step.value > 0 else downwards
-    upwards = logical(LogicalOp.AND, binary(GT, s.step, zero, s.span), upwards, s.span)
-    downwards = logical(LogicalOp.AND, binary(LT, s.step, zero, s.span), downwards, s.span)
-    return logical(LogicalOp.OR, upwards, downwards, s.span)
+        return ascending if s.step.value > 0 else descending
+    ascending = logical(LogicalOp.AND, binary(GT, s.step, zero, s.span), ascending, s.span)
+    descending = logical(LogicalOp.AND, binary(LT, s.step, zero, s.span), descending, s.span)
+    return logical(LogicalOp.OR, ascending, descending, s.span)
