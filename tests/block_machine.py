@@ -229,7 +229,7 @@ class Code:
         for t in self.lanes:
             stand_at(t, self.threads)
             jump = yield from self.block(s.body)
-            assert jump in ("", "NextThread"), jump
+            assert jump in ("", "NextWorkItem"), jump
         stand_at(None, self.threads)
         return ""
 
@@ -237,7 +237,7 @@ class Code:
         for place in range(self.expr(s.start), self.expr(s.stop), self.expr(s.step)):
             self.scopes.append({s.var.name: place})
             jump = yield from self.block(s.body)
-            assert jump in ("", "NextThread"), jump
+            assert jump in ("", "NextWorkItem"), jump
             self.scopes.pop()
         return ""
 

@@ -82,7 +82,7 @@ def test_emit_with_the_python_lines() -> None:
     [
         (("nowhere.py",), "there is no file nowhere.py"),
         ((f"{SAXPY}:other",), "has no kernel other; it has saxpy"),
-        ((SAXPY,), "give --signature, one type for each of (a, x, y)"),
+        ((SAXPY,), "pass --signature, one type for each of (a, x, y)"),
         ((SAXPY, "--signature", "float33, int32"), "'float33' is no dtype"),
         ((SAXPY, "--signature", "float32"), "1 type for (a, x, y)"),
         ((SAXPY, "--signature", "float32[1:2], int32, int32"), "cannot read"),
@@ -125,7 +125,7 @@ def test_doctor() -> None:
     ("gpu", "nvrtc_is_there", "verdict"),
     [
         (True, True, "ready: kernels run on the GPU"),
-        (True, False, "not ready: kernels go to the GPU, and NVRTC is missing"),
+        (True, False, "not ready: kernels run on the GPU, but NVRTC is missing"),
         (False, False, "ready: kernels run on the CPU"),
     ],
 )
@@ -221,7 +221,7 @@ def test_cache_info_is_a_table(directory: Path) -> None:
     said = called("cache", "info")
     assert said.exit_code == 0
     place, limit, _, *table = said.output.splitlines()
-    assert place == f"place    {directory}/v{cache_directory.SCHEMA}"
+    assert place == f"location {directory}/v{cache_directory.SCHEMA}"
     assert limit == "limit    1.0 GiB"
     assert [" ".join(line.split()) for line in table] == [
         "kind entries size last used",
@@ -302,7 +302,7 @@ def test_kernels_in_classes(tmp_path: Path) -> None:
     assert "a[0] = 1.0f;" in called("emit", f"{file}:Steps.Inner.first").output
     assert "a[0] = 2.0f;" in called("emit", f"{file}:Steps.second").output
     assert "it has Steps.Inner.first, Steps.second" in called("emit", f"{file}:Steps.x").output
-    assert "'a b' is no name: write" in called("emit", f"{file}:a b").output
+    assert "'a b' is not a name: write" in called("emit", f"{file}:a b").output
 
 
 def test_a_code_that_is_none() -> None:

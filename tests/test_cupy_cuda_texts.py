@@ -11,7 +11,7 @@ import pytest
 
 from pycu2c.base.parameters import ArgumentPart
 from pycu2c.compat.cuda_text.module import TextModule
-from pycu2c.compat.cupy.compiled_kernel import Text
+from pycu2c.compat.cupy.compiled_kernel import GeneratedText
 from pycu2c.compat.cupy.elementwise import kernel as elementwise
 from pycu2c.compat.cupy.elementwise.cuda_source import elements_of_thread
 from pycu2c.compat.cupy.reduction import kernel as reduction
@@ -26,7 +26,7 @@ def a_small_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reduction, "_processors", lambda: 2)
 
 
-def launch(text: Text, grid: int, arrays: list[Any], passed: list[Any]) -> None:
+def launch(text: GeneratedText, grid: int, arrays: list[Any], passed: list[Any]) -> None:
     """``arrays``: for the pointers, in order; ``passed``: what numbers are read from."""
     pointers = iter(arrays)
     given = []
@@ -102,7 +102,7 @@ def of_elements(kernel: ElementwiseKernel, *given: Any) -> tuple[Any, int]:
     call = kernel.checked(given, None).at("cuda")
     form, walked = kernel._form(call)
     size = math.prod(call.shape)
-    passed = [*elementwise._moved(call, form, walked), size, *walked.shape[1:]]
+    passed = [*elementwise._reordered_arguments(call, form, walked), size, *walked.shape[1:]]
     share = elements_of_thread(form, kernel._operation)
     arrays = [*given[: kernel.nin], *call.results]
     launch(kernel._text(form, "cuda"), -(-size // (256 * share)), arrays, passed)

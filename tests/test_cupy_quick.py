@@ -131,7 +131,7 @@ def test_threads_that_reduce_at_the_same_time() -> None:
 
 
 def test_kinds_of_calls_are_forgotten_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pycu2c.compat.cupy.fast_calls._MOST", 3)
+    monkeypatch.setattr("pycu2c.compat.cupy.fast_calls._MAX_CALLS", 3)
     kernel = ElementwiseKernel("T x", "T z", "z = x + 1", "next")
     for n in range(1, 8):
         learnt(kernel, np.zeros(n))

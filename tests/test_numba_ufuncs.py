@@ -50,7 +50,7 @@ FORMS: list[Any] = [
 ]
 
 
-# ---- functions of numbers ----------------------------------------------------------------------
+# ---- takes scalar types ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("form", FORMS, ids=str)
@@ -205,7 +205,7 @@ def test_wrong_declarations(target):
         vectorize("f4(f4, f4)", target="tpu")
     with pytest.raises(TypeError, match="takes 2 inputs"):
         vectorize("f4(f4)", target="cuda")(added)
-    with pytest.raises(TypeError, match="functions of numbers"):
+    with pytest.raises(TypeError, match="takes scalar types"):
         vectorize("f4(f4[:], f4)", target="cuda")(added)
     with pytest.raises(TypeError, match="a function, not 3"):
         vectorize("f4(f4)")(3)

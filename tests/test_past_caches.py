@@ -127,7 +127,7 @@ def test_a_line_is_written_as_a_whole(made: Any, element: str, count: int) -> No
     text = text_of(made, f"{element}[::1], {element}[::1]")
     assert f"out_line[{count}]" in text
     assert text.count("write_past_") == 2  # what it is, and its only call
-    assert text.rstrip().endswith("written_past();\n}")
+    assert text.rstrip().endswith("nontemporal_fence();\n}")
 
 
 def test_rows_of_a_stencil_do_not_ask_for_what_they_write() -> None:

@@ -88,7 +88,7 @@ class Piece:
 def generate_together(pieces: Sequence[Piece], comments: Comments = "none") -> str:
     """Typed IR of several kernels to the text of one file."""
     lowered = [(lower(p.module, p.target, p.facts), p.target.dialect) for p in pieces]
-    return multi_module.emit_together(lowered, comments)
+    return multi_module.emit_file(lowered, comments)
 
 
 def generate(

@@ -374,7 +374,7 @@ def promote(a: Scalar, b: Scalar) -> Scalar:
     if b.weak:
         a, b = b, a
     if dtypes.BFLOAT16 in (a.dtype, b.dtype):
-        return __promote_bfloat16(a, b)
+        return _promote_bfloat16(a, b)
     if not a.weak:
         joined = np.promote_types(a.dtype.numpy, b.dtype.numpy)
     elif a.dtype.kind is DTypeKind.BOOL:
@@ -386,8 +386,8 @@ def promote(a: Scalar, b: Scalar) -> Scalar:
     return Scalar(dtype)
 
 
-def __promote_bfloat16(a: Scalar, b: Scalar) -> Scalar:
-    """numpy has no bfloat16: as the package that adds it joins its types. ``b`` is strong."""
+def _promote_bfloat16(a: Scalar, b: Scalar) -> Scalar:
+    """Promote bfloat16 as ``ml_dtypes`` does; ``b`` is strong."""
     if a.weak:
         is_complex = a.dtype.is_complex
         return Scalar(dtypes.COMPLEX64) if is_complex else b

@@ -1,8 +1,8 @@
 """Emit coroutine kernels for the CPU: kernels whose threads suspend at barriers.
 
 The code of the kernel becomes one C function with ``switch (self->pc)`` around it, which resumes a
-thread where it was suspended. ``runtime/cpu/coroutine_scheduler.c`` calls the function; ``INTERFACE``
-declares the structs that both use.
+thread where it was suspended. ``runtime/cpu/coroutine_scheduler.c`` calls the function;
+``INTERFACE`` declares the structs that both use.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from pycu2c.analysis.effects import accessed_names, is_dynamic, reaches_cluster
 from pycu2c.analysis.suspension_points import live_across_waits
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import Array, Scalar
-from pycu2c.codegen.cpu_entry_point import TypeOf, extent_read, parameters_read
-from pycu2c.codegen.expressions import Speller
+from pycu2c.codegen.cpu_entry_point import TypeOf, read_extent, read_parameters
+from pycu2c.codegen.expressions import ExpressionSpeller
 from pycu2c.codegen.statements import DYNAMIC, StatementSpeller, dynamic_array, numbered
 from pycu2c.csyntax import nodes as c
 from pycu2c.ir.builders import scalar_type
@@ -141,14 +141,14 @@ def struct_members(
 ) -> dict[str, c.Expr]:
     """Return the variables that are members of the struct of the thread or of the block."""
     found: dict[str, c.Expr] = {
-        v.name: c.Member(_SELF, names[v.name], arrow=True) for v in live_across_waits(steps.body)
+        v.name: c.Member(_SELF, names[v.name], arrow=True) for v in live_across_waits(loop.body)
     }
     for var in _shared(function):
         found[var.name] = c.Member(_BLOCK, names[var.name], arrow=True)
     return found
 
 
-def distributed_shared_array(speller: Speller, array: Var, rank: c.Expr) -> c.Expr:
+def distributed_shared_array(speller: ExpressionSpeller, array: Var, rank: c.Expr) -> c.Expr:
     """Return the shared array of another block of the cluster: ``block->cluster[1]->tile``."""
     other = c.Index(c.Member(_BLOCK, "cluster", arrow=True), rank)
     if not is_dynamic(array):
@@ -172,7 +172,7 @@ def _allocated(function: Function) -> list[Allocate]:
 
 
 @dataclass(slots=True)
-class StepSpeller(StatementSpeller):
+class CoroutineSpeller(StatementSpeller):
     """Spells the body of a coroutine; ``waits`` collects its suspension points.
 
     ``operations`` numbers the operations of each scope: only threads that execute the same
@@ -187,12 +187,12 @@ class StepSpeller(StatementSpeller):
         match s:
             case BarrierWait():
                 return self._wait(s)
-            case Declare() if s.var.name in speller.homes:
+            case Declare() if s.var.name in speller.struct_members:
                 if s.init is None:
                     return []
                 value = speller.into(s.init, scalar_type(s.var).dtype)
                 return [c.Assign(speller.named(s.var.name), value)]
-            case Allocate() if s.var.name in speller.homes:
+            case Allocate() if s.var.name in speller.struct_members:
                 return []
             case Return():
                 return [c.Return(c.Name("ENDED"))]
@@ -200,7 +200,7 @@ class StepSpeller(StatementSpeller):
                 return StatementSpeller.statement(self, s)
 
     def _counter(self, var: Var, start: c.Expr) -> c.Declare | c.Assign:
-        if var.name in self.speller.homes:
+        if var.name in self.speller.struct_members:
             return c.Assign(self.speller.named(var.name), start)
         return StatementSpeller._counter(self, var, start)
 
@@ -232,7 +232,7 @@ def _member(name: str) -> c.Expr:
 
 
 @dataclass(frozen=True, slots=True)
-class Kernel:
+class CoroutineDefinition:
     """A coroutine kernel: its name in C, and the size of its clusters, if any."""
 
     name: str
@@ -241,17 +241,19 @@ class Kernel:
     cluster: tuple[int, ...]
 
 
-def coroutine_items(kernel: Kernel, statements: StepSpeller, type_of: TypeOf) -> list[c.Item]:
+def coroutine_items(
+    kernel: CoroutineDefinition, statements: CoroutineSpeller, type_of: TypeOf
+) -> list[c.Item]:
     """Return the structs, the resumable function, and the functions that the scheduler calls."""
     name, function, loop = kernel.name, kernel.function, kernel.loop
-    speller, joins = statements.speller, reaches_cluster(steps.body)
-    body = statements.block(steps.body)
+    speller, uses_cluster = statements.speller, reaches_cluster(loop.body)
+    body = statements.block(loop.body)
     contributions = [
         contribution for wait in statements.waits for contribution in wait.contributions
     ]
-    places = speller.coordinates[function.name]
-    step = _step(name, function, steps.body, body, (places, speller, type_of))
-    items: list[c.Item] = [*_structs(kernel, statements, joins), step]
+    coordinates = speller.coordinates[function.name]
+    step = _step(name, function, loop.body, body, (coordinates, speller, type_of))
+    items: list[c.Item] = [*_structs(kernel, statements, uses_cluster), step]
     masks = any(wait.mask is not None for wait in statements.waits)
     texts = [_BEGIN, _RUN, *[_PUBLISH] * bool(contributions)]
     texts += [*[_SET_CLUSTER] * uses_cluster, _KERNEL]
@@ -273,7 +275,9 @@ def coroutine_items(kernel: Kernel, statements: StepSpeller, type_of: TypeOf) ->
     return items
 
 
-def _structs(kernel: Kernel, statements: StepSpeller, uses_cluster: bool) -> Iterator[c.Item]:
+def _structs(
+    kernel: CoroutineDefinition, statements: CoroutineSpeller, uses_cluster: bool
+) -> Iterator[c.Item]:
     name, function, loop = kernel.name, kernel.function, kernel.loop
     speller = statements.speller
     dim3, number = c.NamedType("struct dim3"), c.NamedType("int32_t")
@@ -291,22 +295,22 @@ def _structs(kernel: Kernel, statements: StepSpeller, uses_cluster: bool) -> Ite
     if any(wait.mask is not None for wait in statements.waits):
         own.append(c.Parameter(c.NamedType("uint32_t"), "mask"))
     contributions = {g.array.name: g.array for wait in statements.waits for g in wait.contributions}
-    given = [
+    members = [
         c.Parameter(_element(v, speller), speller.names[v.name]) for v in contributions.values()
     ]
-    fields = [_field(var, speller) for var in live_across_waits(steps.body)]
+    fields = [_field(var, speller) for var in live_across_waits(loop.body)]
     yield c.Comment("The state of a suspended thread.")
     threadidx = c.Parameter(dim3, "threadIdx")
-    yield c.Struct(f"{name}_thread", (*own, threadidx, *given, *fields))
+    yield c.Struct(f"{name}_thread", (*own, threadidx, *members, *fields))
     yield c.Blank()
 
 
-def _element(var: Var, speller: Speller) -> c.NamedType:
+def _element(var: Var, speller: ExpressionSpeller) -> c.NamedType:
     assert isinstance(var.type, Array)
     return speller.type(var.type.element)
 
 
-def _field(var: Var, speller: Speller) -> c.Parameter:
+def _field(var: Var, speller: ExpressionSpeller) -> c.Parameter:
     kind = var.type
     if isinstance(kind, Array):
         assert kind.shape is not None
@@ -319,27 +323,27 @@ def _field(var: Var, speller: Speller) -> c.Parameter:
 def _step(
     name: str,
     function: Function,
-    steps: Body,
+    body_ir: Body,
     body: tuple[c.Stmt, ...],
-    surroundings: tuple[Sequence[str], Speller, TypeOf],
+    context: tuple[Sequence[str], ExpressionSpeller, TypeOf],
 ) -> c.Function:
     """Return the function that resumes a thread: the code of the kernel in a switch."""
-    places, speller, type_of = surroundings
-    out = parameters_read(function, speller.names.known, type_of)
-    given = c.Member(_BLOCK, DYNAMIC, arrow=True)
-    out += [dynamic_array(s.var, speller, given) for s in _dynamic(function)]
+    coordinates, speller, type_of = context
+    out = read_parameters(function, speller.names.assigned, type_of)
+    dynamic = c.Member(_BLOCK, DYNAMIC, arrow=True)
+    out += [dynamic_array(s.var, speller, dynamic) for s in _dynamic(function)]
     for place in ("gridDim", "blockDim"):
-        out += extent_read(place) if place in places else []
+        out += read_extent(place) if place in coordinates else []
     for place, home in (("blockIdx", _BLOCK), ("threadIdx", _SELF)):
-        if place in places:
+        if place in coordinates:
             value = c.Member(home, place, arrow=True)
             out.append(c.Declare(c.NamedType("struct dim3", const=True), place, value))
-    out += numbered(steps)
+    out += numbered(body_ir)
     if not accessed_names(function.body) & {p.name for p in function.parameters} and not (
-        {"gridDim", "blockDim"} & set(places)
+        {"gridDim", "blockDim"} & set(coordinates)
     ):
         out.append(c.Evaluate(c.Cast(c.NamedType("void"), c.Name("args"))))
-    if "blockIdx" not in places and not _allocated(function):
+    if "blockIdx" not in coordinates and not _allocated(function):
         out.append(c.Evaluate(c.Cast(c.NamedType("void"), _BLOCK)))
     out.append(c.Switch(_member("pc"), (c.Case(0), *body)))
     out.append(c.Return(c.Name("ENDED")))
@@ -353,7 +357,7 @@ def _step(
 # ---- contributions ------------------------------------------------------------------------------
 
 
-def _cleared(contributions: Sequence[Contribution], speller: Speller) -> Iterator[str]:
+def _cleared(contributions: Sequence[Contribution], speller: ExpressionSpeller) -> Iterator[str]:
     """Yield statements that set sums to 0 before the threads of a warp or block add to them."""
     for contribution in {each.array.name: each for each in contributions}.values():
         place = f"block->{speller.names[contribution.array.name]}"
@@ -367,7 +371,7 @@ def _cleared(contributions: Sequence[Contribution], speller: Speller) -> Iterato
         yield "    (void)warp;"
 
 
-def _cases(waits: Sequence[BarrierWait], speller: Speller) -> Iterator[str]:
+def _cases(waits: Sequence[BarrierWait], speller: ExpressionSpeller) -> Iterator[str]:
     indices = {
         Granularity.THREAD: "32 * warp + lane] =",
         Granularity.WARP: "warp] +=",

@@ -51,18 +51,18 @@ _QUALIFIERS = {"c": "static inline", "cuda": "static __device__"}
 
 @dataclass(slots=True)
 class Prints:
-    """The prints of one file, numbered as they are first met."""
+    """The prints of one file, numbered in order of their first use."""
 
     dialect: Dialect
     type_name: Callable[[DType], str]
     numbered: dict[PrintFormat, int] = field(default_factory=dict)
 
     def name(self, text: PrintFormat) -> str:
-        """The C function that appends a record of ``text``."""
+        """Return the name of the C function that appends a record of ``text`` to the log."""
         return f"print_{self.numbered.setdefault(text, len(self.numbered))}"
 
     def definitions(self) -> list[c.Item]:
-        """The log and the functions; none if nothing is printed."""
+        """Return the log and its functions; nothing if the kernel does not print."""
         if not self.numbered:
             return []
         log = Template(_LOG[self.dialect.name].strip("\n"))
@@ -85,7 +85,7 @@ class Prints:
 
 
 def _copies(dtypes: list[DType]) -> list[str]:
-    """Bytes, since a word may hold any type."""
+    """Return the lines that copy the values as bytes, because a word may have any type."""
     lines, offset = [], 0
     for i, dtype in enumerate(dtypes):
         place = f"record + {offset}" if offset else "record"

@@ -12,8 +12,8 @@ from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import Array, MemorySpace, Scalar
 from pycu2c.codegen import inline_c
-from pycu2c.codegen.expressions import Speller
-from pycu2c.codegen.large_arrays import BigArrays
+from pycu2c.codegen.expressions import ExpressionSpeller
+from pycu2c.codegen.large_arrays import LargeArrays
 from pycu2c.csyntax import nodes as c
 from pycu2c.ir.builders import scalar_type
 from pycu2c.ir.nodes import (
@@ -69,16 +69,16 @@ _COMPOUND = (ADD, SUB, MUL, DIV, QUOTIENT, REMAINDER, AND, OR, XOR, C_SHL, C_SHR
 class StatementSpeller:
     """Spells the statements of one function."""
 
-    speller: Speller
+    speller: ExpressionSpeller
     comments: Comments = "none"
-    leaves_block: bool = False  # a CPU kernel's Return ends one block, others follow
+    in_block_loop: bool = False  # a CPU kernel's Return ends one block, others follow
     regions: Mapping[AxisLoop, str] = field(default_factory=dict)  # what is said above each
     _line: int = 0  # of the Python that has been quoted so far
     _file: str = ""
     _loops: int = 0  # inside the innermost ThreadLoop
     _labels: int = 0
     _label: str = ""
-    big_arrays: BigArrays = field(default_factory=BigArrays)  # of a CPU kernel
+    large_arrays: LargeArrays = field(default_factory=LargeArrays)  # of a CPU kernel
     block_label: str = ""  # set if a jump to the end of a block was needed
 
     def block(self, body: Body) -> tuple[c.Stmt, ...]:
@@ -160,8 +160,8 @@ class StatementSpeller:
             return dynamic_array(s.var, self.speller, c.Name(DYNAMIC))
         of = c.ArrayType(self.speller.type(kind.element), kind.shape)
         name = self.speller.names[s.var.name]
-        if self.leaves_block:
-            return self.big_arrays.declare(kind, of, name, self.speller.names)
+        if self.in_block_loop:
+            return self.large_arrays.declare(kind, of, name, self.speller.names)
         qualifiers = self.speller.dialect.shared if kind.space is MemorySpace.SHARED else ()
         return c.Declare(of, name, None, qualifiers)
 
@@ -248,7 +248,7 @@ class StatementSpeller:
         return c.Declare(self.speller.type(scalar_type(var)), self.speller.names[var.name], start)
 
     def _return(self, s: Return) -> c.Stmt:
-        if self.leaves_block:
+        if self.in_block_loop:
             if self._loops == 0:
                 return c.Continue()
             self.block_label = "next_block"
@@ -297,7 +297,7 @@ class StatementSpeller:
         return c.Goto(self._label)
 
 
-def dynamic_array(var: Var, speller: Speller, given: c.Expr) -> c.Stmt:
+def dynamic_array(var: Var, speller: ExpressionSpeller, given: c.Expr) -> c.Stmt:
     """All arrays of dynamic shared memory begin where it does."""
     assert isinstance(var.type, Array)
     pointer = c.PointerType(speller.type(var.type.element))

@@ -1,7 +1,7 @@
-"""What the reference interpreter does for each callee, attribute and element of a kernel.
+"""Functions that rewritten kernels call: operators, built-ins, intrinsics and attributes.
 
-Knows numbers and rows, nothing of syntax. Callees that meet other threads, or may, are generator
-functions: the interpreter runs them with ``yield from``.
+Functions that synchronize threads are generator functions; the interpreter runs them with ``yield
+from``.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ from pycu2c.reference.scheduler import Coroutine
 
 
 def canonical_object(found: object) -> object:
-    """A global as kernels see it: numba's names are ours."""
+    """Return a global as kernels see it: numba's names map to ours."""
     return numba_name(found) or found
 
 
 def read(found: object) -> Any:
-    """The value of a global: ``cuda.threadIdx.x`` is asked of the running thread."""
+    """Return the value of a global; ``cuda.threadIdx.x`` depends on the running thread."""
     if isinstance(found, tuple):
         return _like(found, [read(canonical_object(item)) for item in found])
     row = bound_to(found)
@@ -67,39 +67,39 @@ def read(found: object) -> Any:
 
 
 def _like(old: tuple[Any, ...], items: list[Any]) -> tuple[Any, ...]:
-    """Other items in a tuple; a named one keeps its names."""
+    """Return a tuple of other items with the names of a named tuple."""
     made: tuple[Any, ...] = getattr(type(old), "_make", tuple)(items)
     return made
 
 
 def attribute(owner: Any, name: str) -> Any:
-    """An attribute; the field of a record, or of all records of an array."""
+    """Return an attribute, or the field of a record or of an array's records."""
     return to_scalar(field(owner, name))
 
 
 def field(owner: Any, name: str) -> Any:
-    """The same where it lies: a vector is not read from its array."""
+    """Return a field in place: a vector is not loaded from its array."""
     if isinstance(owner, (np.void, np.ndarray)) and name in (owner.dtype.names or ()):
         return owner[name]
     return read(canonical_object(getattr(owner, name)))
 
 
 def is_data(found: object) -> bool:
-    """Whether an object is data rather than a place where names are looked up."""
+    """Return whether an object is data rather than a namespace."""
     return isinstance(found, (tuple, np.generic, np.ndarray, str))
 
 
 def run_without_waiting(steps: Coroutine) -> Any:
-    """Run what may wait for other threads where there is no waiting."""
+    """Run a function that may synchronize to its end; raise if it does synchronize."""
     try:
         next(steps)
     except StopIteration as stop:
         return stop.value
-    raise UnsupportedByReference("threads meet inside of a comprehension")
+    raise UnsupportedByReference("threads synchronize inside of a comprehension")
 
 
 def is_local_function(target: object) -> bool:
-    """Whether a value is a function of the rewritten code itself, or a number's own method."""
+    """Return whether a value is a function of the rewritten code, or a method of a number or array."""
     if isinstance(target, BuiltinMethodType):
         if isinstance(target.__self__, np.ndarray):
             return target.__name__ in ("reshape", "ravel")
@@ -108,20 +108,20 @@ def is_local_function(target: object) -> bool:
 
 
 def is_number_method(target: object) -> bool:
-    """Whether a value is a method of a number that kernels know."""
+    """Return whether a value is a supported method of a number."""
     owner = getattr(target, "__self__", None)
     is_number = isinstance(owner, int | float | complex | np.generic)
     return is_number and getattr(target, "__name__", "") in NUMBER_METHODS
 
 
 def numpy_type(given: object) -> object:
-    """A type as numpy's own methods take it."""
+    """Return a type as NumPy's methods take it."""
     scalar = scalar_named(given)
     return given if scalar is None else scalar.dtype.numpy
 
 
 def undefined(name: str, where: Location) -> Any:
-    """Only where it is reached: a branch on a constant may be there for what is missing."""
+    """Raise NameError when the name is reached: a constant branch may exclude it."""
     raise NameError(f"{where}: {name} is not defined")
 
 
@@ -129,7 +129,7 @@ def unsupported_callee(value: object, where: Location) -> Callable[..., Any]:
     def refuse(*_: object, **__: object) -> Any:
         raise UnsupportedByReference(f"{where}: {value!r} is not known to kernels")
 
-    return refuse
+    return reject
 
 
 def c_only(name: str) -> Callable[..., Any]:
@@ -146,14 +146,14 @@ def common_type(values: list[Any]) -> Scalar:
 
 
 def coerced(value: Any, to: ParameterType) -> Any:
-    """A number in the type that its variable has; a tuple item by item."""
+    """Convert a number to the type of its variable, a tuple item by item."""
     if isinstance(to, Tuple) and isinstance(value, tuple) and len(value) == len(to.items):
         return _like(value, [coerced(item, wanted) for item, wanted in zip(value, to.items)])
     return convert(value, to) if isinstance(to, Scalar) and scalar_of(value) else value
 
 
 def to_variable_type(value: Any) -> Any:
-    """What a variable without a type of its own holds: ints have 64 bits, in tuples too."""
+    """Convert ints to 64 bits, also in tuples, for a variable without a type of its own."""
     if isinstance(value, tuple):
         return _like(value, [to_variable_type(item) for item in value])
     return convert(value, WEAK_INT) if type(value) is int else value
@@ -163,14 +163,14 @@ def to_variable_type(value: Any) -> Any:
 
 
 def power_of_constant(base: Any, exponent: Any) -> Number:
-    """``int ** -1`` is a float where the exponent is a constant, as in Python."""
+    """Return a power with a constant exponent; ``int ** -1`` is a float, as in Python."""
     if exponent < 0 and not (type_of(base).dtype.is_float or isinstance(base, np.generic)):
         base = float(base)
     return POW.reference(base, exponent)
 
 
 def binary_operation(row: Operator) -> Callable[[Any, Any], Any]:
-    """``left op right``; tuples are joined and repeated as in Python."""
+    """Return the function of ``left op right``; tuples are concatenated and repeated as in Python."""
 
     def combine(left: Any, right: Any) -> Any:
         if isinstance(left, tuple) or isinstance(right, tuple):
@@ -183,7 +183,7 @@ def binary_operation(row: Operator) -> Callable[[Any, Any], Any]:
 
 
 def _elementwise(row: Operator, left: np.ndarray[Any, Any], right: Any) -> np.ndarray[Any, Any]:
-    """``left op= right`` of a part of an array."""
+    """Evaluate ``left op= right`` of an array slice."""
     out, others = left.copy(), np.broadcast_to(right, left.shape)
     for at in np.ndindex(left.shape):
         old: Any = left[at]
@@ -193,7 +193,7 @@ def _elementwise(row: Operator, left: np.ndarray[Any, Any], right: Any) -> np.nd
 
 
 def comparison(op: type[ast.cmpop]) -> Callable[[Any, Any], bool]:
-    """One comparison of two values of any kind."""
+    """Return the comparison of two values of any kind."""
     if op is ast.Is:
         return lambda a, b: a is b
     if op is ast.IsNot:
@@ -263,7 +263,7 @@ def _range(*bounds: Any) -> range:
 
 
 def _as_python(x: Any) -> int:
-    """A whole number as Python's: beyond 64 bits is but a constant, which is what it is."""
+    """Return an integer as a Python int; only constants exceed 64 bits, and are exact."""
     return int(x) if isinstance(x, int) else int(convert(x, WEAK_INT))
 
 
@@ -294,8 +294,7 @@ def _clip(a: Any, a_min: Any = None, a_max: Any = None, **limits: Any) -> Any:
 
 
 def _print(*values: object, **options: Any) -> None:
-    """At once: Python's own writes the values and the end of the line one after the other, and
-    another thread of Python may come between."""
+    """Print with one write: other Python threads may print between Python's own writes."""
     text = io.StringIO()
     print(*values, **options, file=text)
     sys.stdout.write(text.getvalue())
@@ -333,12 +332,12 @@ BUILTINS: dict[object, Callable[..., Any]] = {
 def builtin(value: object) -> Callable[..., Any] | None:
     try:
         return BUILTINS.get(value)
-    except TypeError:  # not hashable
+    except TypeError:  # unhashable
         return None
 
 
 def _construct_vector(scalar: Scalar, given: tuple[Any, ...]) -> Vector:
-    """``float4(v, z, w)``: components are converted as by ``float32(x)``."""
+    """Evaluate ``float4(v, z, w)``."""
     parts = [p for value in given for p in (value if isinstance(value, Vector) else (value,))]
     fields = scalar.dtype.fields
     return vector(
@@ -347,7 +346,7 @@ def _construct_vector(scalar: Scalar, given: tuple[Any, ...]) -> Vector:
 
 
 def conversion(scalar: Scalar) -> Callable[..., Any]:
-    """``float32(x)``, ``float4(x, y, z, w)``."""
+    """Return the function of ``float32(x)`` or ``float4(x, y, z, w)``."""
     if scalar.dtype.is_vector:
         return lambda *parts: _construct_vector(scalar, parts)
     if scalar.dtype.kind is DTypeKind.BOOL:
@@ -359,7 +358,7 @@ def conversion(scalar: Scalar) -> Callable[..., Any]:
 
 
 def apply(row: Intrinsic, where: Location) -> Callable[..., Any]:
-    """A row's meaning, on arguments brought to the types that its parameters ask for."""
+    """Return the reference of an intrinsic with conversions of the arguments."""
     asked = row
 
     def call(*given: Any, **named: Any) -> Any:
@@ -385,7 +384,7 @@ def apply(row: Intrinsic, where: Location) -> Callable[..., Any]:
 
 
 def arguments_of(row: Intrinsic, values: dict[str, Any]) -> list[Any]:
-    """The arguments in the order of the parameters, in the types that these ask for."""
+    """Return the converted arguments in the order of the parameters."""
     common = _common(row, values)
     return [_argument(k, values[n], common) for n, k in row.parameters if n in values]
 
@@ -436,9 +435,9 @@ def _argument(kind: str, value: Any, common: Scalar | None) -> Any:
 
 
 def operation(value: object, where: Location) -> Callable[..., Any] | None:
-    """What calling a known object does, where that needs no more than its arguments.
+    """Return the function that a call of a known object evaluates, or None.
 
-    ``where`` is the place of the call, for errors.
+    ``where`` is the location of the call, for errors.
     """
     python = builtin(value)
     if python is not None:

@@ -1,5 +1,7 @@
-"""A device function for each combination of argument types, for the reference: its variables may
-have other types in each. Which one a call means, its arguments tell."""
+"""Variants of device functions by argument types, which the reference interpreter dispatches on.
+
+The variables of a device function may have other types in each variant.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +20,15 @@ from pycu2c.frontend.scope.inferred_types import InferredTypes, merge_enclosing,
 from pycu2c.reference.weak_floats import ReferenceTypes, RuntimeKinds
 from pycu2c.runtime.arguments.arguments import describe_handle
 
-RuntimeKind: TypeAlias = object  # what types have in common that arguments do not tell apart
+RuntimeKind: TypeAlias = object  # equal for types that values do not distinguish
 InferredByFunction: TypeAlias = Mapping[tuple[Source, tuple[ParameterType, ...]], InferredTypes]
 
 
 def inferred_from(
     noted: InferredByFunction, source: Source, signature: Signature, single: bool
 ) -> ReferenceTypes:
-    """The types of a kernel, and of the device functions that it calls."""
-    everywhere = merge_types(noted.values())
+    """Return the types of a kernel and of the device functions that it calls."""
+    merged = merge_types(noted.values())
     grouped: dict[Source, dict[RuntimeKinds, list[InferredTypes]]] = {}
     for (function, types), found in noted.items():
         kinds = tuple(map(kind_of_type, types))
@@ -42,12 +44,12 @@ def inferred_from(
         function: {kinds: one(found) for kinds, found in group.items()}
         for function, group in grouped.items()
     }
-    own = merge_enclosing(noted[source, signature.parameters], everywhere)
+    own = merge_enclosing(noted[source, signature.parameters], merged)
     return ReferenceTypes(own.names, own.joins, single, variants, own.tree)
 
 
 def kind_of_type(given: ParameterType) -> RuntimeKind:
-    """What a value of a type looks like when the program runs."""
+    """Return the runtime kind of values of a type."""
     match given:
         case Scalar() if not given.dtype.fields or given.dtype.is_complex:
             return given
@@ -70,7 +72,7 @@ def kind_of_type(given: ParameterType) -> RuntimeKind:
 
 
 def kind_of_value(value: object) -> RuntimeKind:
-    """The same, of a value."""
+    """Return the runtime kind of a value."""
     if isinstance(value, tuple):
         return tuple(map(kind_of_value, value))
     if value is None or isinstance(value, str):
@@ -89,7 +91,7 @@ def dispatch_on_arguments(
     variants: Mapping[RuntimeKinds, Callable[..., Any]],
     otherwise: Callable[..., Any],
 ) -> Callable[..., Any]:
-    """A function that calls the one for its arguments."""
+    """Return a function that calls the variant for its arguments."""
     names = [p.arg for p in parameters(source.tree.args)]
     signature = inspect.signature(source.python)
 

@@ -1,7 +1,4 @@
-"""Elements of arrays and fields of records in the reference interpreter: looked at, and changed.
-
-Knows numbers and rows, nothing of syntax.
-"""
+"""Loads and stores of array elements and record fields in the reference interpreter."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ from pycu2c.runtime.thread_exceptions import exception_of_thread
 
 
 class AccessLocation(NamedTuple):
-    """``file:line``, for errors, and the array that is looked at there as the kernel names it."""
+    """``file:line``, and the array as the kernel names it, for errors."""
 
     where: str
     array: str = ""
@@ -33,7 +30,7 @@ Location: TypeAlias = str | AccessLocation
 
 
 class UnsupportedByReference(TypeError):
-    """A kernel does what the reference interpreter has no meaning for."""
+    """A kernel uses what the reference interpreter does not support."""
 
 
 def type_of(value: object) -> Scalar:
@@ -44,7 +41,7 @@ def type_of(value: object) -> Scalar:
 
 
 def to_scalar(found: Any) -> Any:
-    """A number as a scalar, not as an array without axes; a vector as a value of its own."""
+    """Return a 0-d array as a scalar, and a vector in an array as a value."""
     scalar = found[()] if isinstance(found, np.ndarray) and not found.ndim else found
     if not isinstance(scalar, np.void):
         return scalar
@@ -53,7 +50,7 @@ def to_scalar(found: Any) -> Any:
 
 
 def subscript(index: Any) -> Any:
-    """An index as numpy takes it; a number of any type counts as an integer."""
+    """Return an index as NumPy takes it; numbers of any integer type count."""
     if isinstance(index, tuple):
         return tuple(subscript(part) for part in index)
     if isinstance(index, (slice, str)) or index is ...:
@@ -66,7 +63,7 @@ def make_slice(*bounds: Any) -> slice:
 
 
 def out_of_bounds_error(error: IndexError, where: Location) -> IndexError:
-    """An index outside of its array: where, and whose."""
+    """Return the IndexError with the location, the array and the thread."""
     at = REFERENCE_STATE.thread
     assert at is not None, "a kernel runs"
     whose = f" of {where.array}" if isinstance(where, AccessLocation) and where.array else ""
@@ -74,7 +71,7 @@ def out_of_bounds_error(error: IndexError, where: Location) -> IndexError:
 
 
 def exception_of(where: Location, kind: Any, *given: Any) -> BaseException:
-    """What a thread raises."""
+    """Return the exception that a thread raises."""
     at = REFERENCE_STATE.thread
     assert at is not None, "a kernel runs"
     return exception_of_thread(
@@ -87,9 +84,9 @@ def load(owner: Any, index: Any, where: Location) -> Any:
 
 
 def element_or_field(owner: Any, index: Any, where: Location) -> Any:
-    """An element or field where it lies: a vector is not read from its array."""
+    """Return an element or field in place: a vector is not loaded from its array."""
     try:
-        if isinstance(owner, tuple) and isinstance(index, tuple):  # rows of rows
+        if isinstance(owner, tuple) and isinstance(index, tuple):  # nested tuples
             return reduce(lambda rows, n: rows[subscript(n)], index, owner)
         return owner[subscript(index)]
     except IndexError as error:
@@ -97,7 +94,7 @@ def element_or_field(owner: Any, index: Any, where: Location) -> Any:
 
 
 def with_component(value: Any, name: str, new: Any, where: Location) -> Any:
-    """What a variable holds after ``v.x = new``: another vector; a record changes itself."""
+    """Return the variable's value after ``v.x = new``: a new vector; a record is changed in place."""
     if not isinstance(value, Vector):
         store(value, name, new, where)
         return value
@@ -107,7 +104,7 @@ def with_component(value: Any, name: str, new: Any, where: Location) -> Any:
 
 
 def iterable(value: Any) -> Any:
-    """What a loop runs over: a list is no more than a tuple, a number of an array a scalar."""
+    """Return the iterable of a loop."""
     return value
 
 
@@ -125,8 +122,7 @@ def store(array: Any, index: Any, value: Any, where: Location) -> None:
 
 
 def _store_items(place: Any, items: tuple[Any, ...], where: Location) -> None:
-    """A tuple goes to the fields of a record, or to the elements of an array, in order; one item
-    to each."""
+    """Store a tuple in the fields of a record or the elements of an array; one item is broadcast."""
     if getattr(place, "ndim", 0) and len(items) == 1:
         items = items * len(place)
     names = place.dtype.names if not getattr(place, "ndim", 0) else range(len(place))
@@ -137,7 +133,7 @@ def _store_items(place: Any, items: tuple[Any, ...], where: Location) -> None:
 
 
 def _element(array: Any, index: Any) -> Scalar:
-    """The type that a place holds."""
+    """Return the type of an element or field."""
     is_field = isinstance(index, str) or isinstance(array, np.void)
     return scalar_type(array.dtype[index].base if is_field else array.dtype)
 

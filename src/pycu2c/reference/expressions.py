@@ -1,6 +1,7 @@
-"""Expressions of a kernel -> Python expressions with the kernel's meaning.
+"""Rewrite expressions of a kernel to Python expressions with the kernel's semantics.
 
-``x * 2`` becomes a call of the operator's row; ``a[i]`` a checked load. Names of locals stay.
+``x * 2`` becomes a call of the operator's reference; ``a[i]`` a checked load. Locals keep their
+names.
 """
 
 from __future__ import annotations
@@ -29,15 +30,17 @@ from pycu2c.reference.constant_folding import ConstantFolder
 from pycu2c.reference.scheduler import Coroutine
 from pycu2c.reference.weak_floats import ReferenceTypes
 
-# callee, the call's node, what it stands in -> what to call; whether that is a generator function
+# callee, call node, enclosing source -> function to call; whether it is a generator function
 Callee: TypeAlias = Callable[[object, ast.Call, Source], tuple[Callable[..., Any], bool]]
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionProperties:
-    """What is known of the functions that a kernel names. ``acts``: whether threads tell one
-    another things by it; ``waits``: whether they may wait for one another in it. ``checked``:
-    whether what a thread raises is raised."""
+    """Properties of the functions that a kernel names.
+
+    ``acts``: whether it communicates through memory; ``waits``: whether threads may wait in it;
+    ``checked``: whether exceptions of threads are raised.
+    """
 
     callee: Callee
     acts: Callable[[object], bool]
@@ -46,19 +49,19 @@ class FunctionProperties:
 
 
 class _NotStatic:
-    """What an expression is that depends on a local."""
+    """The result for an expression that depends on a local."""
 
 
 NOT_STATIC = _NotStatic()
 
 
 def location(source: Source, node: ast.AST) -> str:
-    """``file:line``, for errors."""
+    """Return ``file:line``, for errors."""
     return f"{source.file}:{getattr(node, 'lineno', source.tree.lineno)}"
 
 
 def access_location(source: Source, node: ast.AST) -> elements.AccessLocation:
-    """Where an array is looked at, and which."""
+    """Return the location of an array access, with the array's expression."""
     match node:
         case ast.Subscript(value=array) | ast.Call(args=[array, *_]):
             return elements.AccessLocation(location(source, node), ast.unparse(array))
@@ -67,8 +70,10 @@ def access_location(source: Source, node: ast.AST) -> elements.AccessLocation:
 
 
 class ExpressionRewriter:
-    """Rewrites the expressions of one function. Names that no Python source can have hold what
-    the new code refers to."""
+    """Rewrites the expressions of one function.
+
+    Objects that the new code refers to have names that no Python source can have.
+    """
 
     def __init__(
         self,
@@ -86,15 +91,15 @@ class ExpressionRewriter:
         self.namespace: dict[str, Any] = {}
         code = source.python.__code__
         self.locals: set[str] = set(code.co_varnames + code.co_cellvars)
-        self.own = frozenset(self.locals)  # those that code where it stands can assign
+        self.own = frozenset(self.locals)  # locals of the current scope
         self.constants = ConstantFolder(self.known)
         self.temporaries = 0
-        self.waits = True  # whether the code may wait for other threads where it stands
+        self.waits = True  # whether the current code may wait for other threads
 
     # ---- building blocks ----
 
     def held(self, value: object) -> ast.expr:
-        """An expression for an object: a name of the new function's globals."""
+        """Return an expression for an object: a name in the new function's globals."""
         name = f"<{getattr(value, '__name__', 'object')} {len(self.namespace)}>"
         self.namespace[name] = value
         return ast.Name(name, ast.Load())
@@ -114,8 +119,7 @@ class ExpressionRewriter:
 
     @contextmanager
     def inside(self, names: set[str] | frozenset[str], waits: bool = False) -> Iterator[None]:
-        """Code of an inner scope: its names are locals. Only in one that is a function can
-        threads wait for others."""
+        """Enter an inner scope with these locals; threads can wait only in nested functions."""
         outer = self.locals, self.own, self.waits
         self.locals, self.own = self.locals | names, frozenset(names)
         self.waits = self.waits and waits
@@ -188,7 +192,7 @@ class ExpressionRewriter:
                 )
 
     def assigned(self, target: ast.expr, value: ast.expr) -> ast.expr:
-        """A value on its way into a name; who knows the types of names overrides this."""
+        """Return a value converted for the variable it is assigned to; subclasses override this."""
         return value
 
     def text(self, part: ast.expr) -> ast.expr:
@@ -201,7 +205,7 @@ class ExpressionRewriter:
         return ast.FormattedValue(self.expression(part.value), part.conversion, inner)
 
     def arguments(self, given: ast.arguments) -> ast.arguments:
-        """Parameters with their defaults, which the scope around them evaluates."""
+        """Return parameters with rewritten defaults, which the enclosing scope evaluates."""
         new = copy.copy(given)
         new.defaults = [self.expression(d) for d in given.defaults]
         new.kw_defaults = [None if d is None else self.expression(d) for d in given.kw_defaults]
@@ -211,8 +215,7 @@ class ExpressionRewriter:
         return new
 
     def lazily(self, node: ast.expr, decides: bool) -> ast.expr:
-        """The argument of any() or all(), which takes no more items than it needs: until one is
-        what ``decides``."""
+        """Return the argument of any() or all(), which stops at an item that is ``decides``."""
         if not isinstance(node, ast.GeneratorExp):
             return self.expression(node)
         if self.meets_in(node):
@@ -220,7 +223,7 @@ class ExpressionRewriter:
         return self.comprehension(node, ast.GeneratorExp)
 
     def meets_in(self, node: ast.ListComp | ast.GeneratorExp) -> bool:
-        """Whether a comprehension may wait for other threads, and be written so that it can."""
+        """Return whether a comprehension may wait for other threads and must become a loop."""
         calls_in = [n for n in ast.walk(node) if isinstance(n, ast.Call)]
         if not self.waits or any(_names(g.target) is None for g in node.generators):
             return False
@@ -230,7 +233,7 @@ class ExpressionRewriter:
     def collected(
         self, generators: list[ast.comprehension], elt: ast.expr, decides: bool | None
     ) -> ast.expr:
-        """Python's comprehensions cannot wait: a loop calls a function for each item."""
+        """Return a loop that calls a function for each item; Python's comprehensions cannot yield."""
         first, *rest = generators
         names = _names(first.target)
         assert names is not None
@@ -264,7 +267,7 @@ class ExpressionRewriter:
         return found if made is ast.GeneratorExp else self.do(tuple, found)
 
     def index(self, node: ast.expr) -> ast.expr:
-        """A subscript; slices as objects."""
+        """Rewrite a subscript; slices become objects."""
         match node:
             case ast.Slice(lower=lower, upper=upper, step=step):
                 bounds = [
@@ -278,7 +281,7 @@ class ExpressionRewriter:
                 return self.expression(node)
 
     def known(self, node: ast.expr) -> Any:
-        """The object that an expression names before the kernel runs, or UNKNOWN."""
+        """Return the object that an expression names before the kernel runs, or NOT_STATIC."""
         match node:
             case ast.Constant(value=value):
                 return value
@@ -304,7 +307,7 @@ class ExpressionRewriter:
         return self.do(combine, self.expression(node.left), self.expression(node.right))
 
     def compare(self, node: ast.Compare) -> ast.expr:
-        """``a < b < c`` is ``lt(a, (t := b)) and lt(t, c)``."""
+        """Rewrite ``a < b < c`` as ``lt(a, (t := b)) and lt(t, c)``."""
         left = self.expression(node.left)
         parts: list[ast.expr] = []
         for position, (op, operand) in enumerate(zip(node.ops, node.comparators)):
@@ -333,11 +336,13 @@ class ExpressionRewriter:
         if target is not NOT_STATIC and not is_method:
             function, waits = self.callee(target, node, self.source)
             return self.awaited(ast.Call(self.held(function), arguments, named), waits)
-        chosen = [self.expression(node.func), *arguments]  # a function in a variable
-        return self.awaited(ast.Call(self.held(self.dynamic(node)), chosen, named), True)
+        operands = [self.expression(node.func), *arguments]  # a function in a variable
+        return self.awaited(ast.Call(self.held(self.dynamic(node)), operands, named), True)
 
     def awaited(self, made: ast.expr, waits: bool) -> ast.expr:
-        """A call that may wait for other threads; where it stands it may be that it cannot."""
+        """Return a call that may wait for other threads, with ``yield from`` where that is
+        possible.
+        """
         if not waits:
             return made
         return ast.YieldFrom(made) if self.waits else self.do(calls.run_without_waiting, made)
@@ -350,7 +355,7 @@ class ExpressionRewriter:
                 result = target(*given, **named)
                 return (yield from result) if isgenerator(result) else result
             target = method_of(target, given)
-            if isinstance(target, MethodType):  # of a group of threads
+            if isinstance(target, MethodType):  # of a thread group
                 given, target = (target.__self__, *given), target.__func__
             function, waits = self.callee(calls.canonical_object(target), node, self.source)
             result = function(*given, **named)
@@ -360,13 +365,13 @@ class ExpressionRewriter:
 
 
 def _names(target: ast.expr) -> list[str] | None:
-    """The names that an item of a comprehension gets; None where it is taken apart further."""
+    """Return the names that a comprehension's target binds; None for nested targets."""
     parts = target.elts if isinstance(target, ast.Tuple) else [target]
     names = [part.id for part in parts if isinstance(part, ast.Name)]
     return names if len(names) == len(parts) else None
 
 
 def _is_read(known: object) -> bool:
-    """Whether a known object has another value for each thread."""
+    """Return whether the value of an object differs between threads."""
     row = bound_to(known)
     return isinstance(known, tuple) or (row is not None and row.is_attribute)

@@ -1,8 +1,8 @@
-"""The reference interpreter: runs a kernel as Python with numpy's scalars, thread by thread.
+"""The reference interpreter: run a kernel in Python with NumPy scalars, thread by thread.
 
-It is the oracle that every target is compared with, so it shares nothing with their passes:
-operators and intrinsics are the ``reference`` of their rows, control flow is Python's own.
-Threads are generators that meet others; who runs when is in ``reference_scheduler``.
+It is the oracle for all targets, so it shares no code with their passes. Operators and intrinsics
+are evaluated by their declared ``reference``, control flow by Python. Threads are coroutines that
+``reference.scheduler`` runs.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ _DYNAMIC = "dynamic"  # the key of a block's dynamic shared memory
 class ReferenceKernel:
     """A kernel for one combination of argument types.
 
-    ``inferred`` has the type of the variable that an ``ast.Name`` (or a parameter's
-    ``ast.arg``) assigns, and of an ``ast.IfExp``, ``ast.BoolOp`` or ``ast.Return``, by the
-    node's id. What it leaves out keeps the type it has.
-    ``device_lookup`` gives the source of a device function, None for other objects.
+    ``inferred`` has the types of nodes by their ``id``: of the variable that an ``ast.Name`` or
+    ``ast.arg`` assigns, and of an ``ast.IfExp``, ``ast.BoolOp`` or ``ast.Return``. Other nodes keep
+    the type of their value. ``device_lookup`` returns the source of a device function, None for
+    other objects.
     """
 
     def __init__(
@@ -85,9 +85,9 @@ class ReferenceKernel:
     def launch(
         self, grid: Extent, block: Extent, shared_bytes: int, arguments: Sequence[Any]
     ) -> None:
-        """Run every thread of every block, in order. Arrays are changed in place.
+        """Run all threads of all blocks in order; arrays are changed in place.
 
-        Raises IndexError, with file and line, for an index outside of its array.
+        Raises IndexError, with file and line, for an index outside its array.
         """
         values = [_argument(v, t) for v, t in zip(arguments, self._parameter_types, strict=True)]
         by_name = _by_name(self._own, values)
@@ -103,7 +103,7 @@ class ReferenceKernel:
         finally:
             REFERENCE_STATE.thread = None
 
-    # ---- what a kernel calls ----
+    # ---- called functions ----
 
     def _rewritten(self, source: Source, waits: bool) -> Callable[..., Any]:
         return rewrite(source, self._inferred, self._functions, waits)
@@ -129,7 +129,7 @@ class ReferenceKernel:
         return (function, True) if waits else (lift_to_arrays(value, function), False)
 
     def _device(self, value: object) -> tuple[Callable[..., Any], bool] | None:
-        """A device function, and whether it may wait for other threads."""
+        """Return a device function, and whether it may wait for other threads."""
         if id(value) in self._devices:
             return self._devices[id(value)]
         source = self._device_lookup(value)
@@ -139,27 +139,27 @@ class ReferenceKernel:
             return calls.c_only(source.name), False
         waits = self._waits(source)
 
-        def later(*given: Any, **named: Any) -> Any:  # while its own text is rewritten
+        def forward(*given: Any, **named: Any) -> Any:  # for recursive calls
             return self._devices[id(value)][0](*given, **named)
 
-        self._devices[id(value)] = later, waits
+        self._devices[id(value)] = forward, waits
         self._devices[id(value)] = self._of_variants(source, waits), waits
         return self._devices[id(value)]
 
     def _of_variants(self, source: Source, waits: bool) -> Callable[..., Any]:
-        """A device function with the types that its arguments ask for."""
+        """Return a device function that dispatches on the types of its arguments."""
         found = self._inferred.variants.get(source, {})
         functions = {k: rewrite(source, i, self._functions, waits) for k, i in found.items()}
         if len(functions) == 1:
             return functions.popitem()[1]
-        plain = replace(self._inferred, tree=None)  # that is the kernel's
-        otherwise = rewrite(source, plain, self._functions, waits)
+        untyped = replace(self._inferred, tree=None)  # the tree is the kernel's
+        otherwise = rewrite(source, untyped, self._functions, waits)
         return dispatch_on_arguments(source, functions, otherwise) if functions else otherwise
 
     def _waits(self, source: Source) -> bool:
-        """Whether a function may wait for other threads, itself or in one that it calls."""
+        """Return whether a function may wait for other threads, itself or in a called function."""
         if source not in self._waiting:
-            self._waiting[source] = False  # for one that calls itself
+            self._waiting[source] = False  # for recursive functions
             free, own = globals_of(source.python), bindings(source.tree)
             self._waiting[source] = any(
                 self._may_wait(_object_named(node, free))
@@ -179,12 +179,12 @@ class ReferenceKernel:
         )
 
     def _acts(self, value: object) -> bool:
-        """Whether this, or a function that it calls, is what threads tell one another things by."""
+        """Return whether an object communicates between threads, itself or in a called function."""
         source = self._device_lookup(value)
         if source is None:
             return accesses_shared_memory(value)
         if source not in self._acting:
-            self._acting[source] = False  # for one that calls itself
+            self._acting[source] = False  # for recursive functions
             free = globals_of(source.python)
             nodes = ast.walk(source.tree)
             self._acting[source] = any(self._acts(_object_named(node, free)) for node in nodes)
@@ -195,8 +195,8 @@ class ReferenceKernel:
             shared = REFERENCE_STATE.current().memory
             element = _dtype(dtype)
             if shape == 0:
-                whole = len(shared[_DYNAMIC]) // element.itemsize * element.itemsize
-                return shared[_DYNAMIC][:whole].view(element)
+                size = len(shared[_DYNAMIC]) // element.itemsize * element.itemsize
+                return shared[_DYNAMIC][:size].view(element)
             site = (id(node), shape, element)
             if site not in shared:
                 shared[site] = allocation.shared_array.reference(shape, element)
@@ -230,20 +230,19 @@ def _argument(value: Any, kind: ParameterType) -> Any:
 
 
 def _positional(own: ast.arguments, values: list[Any]) -> list[Any]:
-    """Of a value for each parameter (the one that takes the rest comes last), those that a call
-    gives by position."""
+    """Return the positional arguments; the last value holds those of ``*args``."""
     rest = values[-1] if own.vararg else ()
     return [*values[: len(own.posonlyargs) + len(own.args)], *rest]
 
 
 def _by_name(own: ast.arguments, values: list[Any]) -> dict[str, Any]:
-    """Those that a call gives by name."""
+    """Return the keyword arguments."""
     first = len(own.posonlyargs) + len(own.args)
     return {a.arg: value for a, value in zip(own.kwonlyargs, values[first:])}
 
 
 def _object_named(node: ast.AST, free: Mapping[str, Any]) -> object:
-    """The object that a dotted name means in a module."""
+    """Return the object that a dotted name refers to in a module."""
     if isinstance(node, ast.Name):
         return calls.canonical_object(free.get(node.id))
     if isinstance(node, ast.Attribute):
@@ -252,7 +251,7 @@ def _object_named(node: ast.AST, free: Mapping[str, Any]) -> object:
 
 
 def _calls_one_of(node: ast.AST, variables: Container[str]) -> bool:
-    """Whether a function in a variable is called, or what it is a method of: a group's wait."""
+    """Return whether a function in a variable, or a method of one, is called; it may wait."""
     target = node.func if isinstance(node, ast.Call) else None
     while isinstance(target, ast.Attribute):
         target = target.value
@@ -266,23 +265,23 @@ def _dim3(extent: Extent) -> Dim3:
 
 
 def _positions(extent: Dim3) -> Iterator[Dim3]:
-    """All places of a grid or block, x fastest."""
+    """Yield all indices of a grid or block, x fastest."""
     width, height, depth = extent
     for z, y, x in itertools.product(range(depth), range(height), range(width)):
         yield x, y, z
 
 
 def _clusters(grid: Dim3, size: Dim3) -> Iterator[list[Dim3]]:
-    """The places of the blocks of each cluster. A kernel that is plain loops has one block."""
-    width, height, depth = (-(-blocks // along) for blocks, along in zip(grid, size))
+    """Yield the indices of the blocks of each cluster; without clusters, of one block."""
+    width, height, depth = (-(-blocks // extent) for blocks, extent in zip(grid, size))
     for x, y, z in _positions((width, height, depth)):
         first = x * size[0], y * size[1], z * size[2]
-        places = [(first[0] + i, first[1] + j, first[2] + k) for i, j, k in _positions(size)]
-        yield [p for p in places if all(here < blocks for here, blocks in zip(p, grid))]
+        indices = [(first[0] + i, first[1] + j, first[2] + k) for i, j, k in _positions(size)]
+        yield [p for p in indices if all(i < blocks for i, blocks in zip(p, grid))]
 
 
 def _link_cluster(blocks: list[RunningBlock], size: Dim3) -> list[RunningBlock]:
-    """The blocks of a cluster, which know each other."""
+    """Make the blocks of a cluster accessible to each other."""
     for block in blocks:
         block.cluster = blocks
         for running in block.live:
@@ -293,7 +292,7 @@ def _link_cluster(blocks: list[RunningBlock], size: Dim3) -> list[RunningBlock]:
 def _block(
     position: Dim3, extents: tuple[Dim3, Dim3], shared_bytes: int, run: Callable[[], Coroutine]
 ) -> RunningBlock:
-    """A block with its threads and its shared memory: by place in the program, and the dynamic."""
+    """Create a block with its threads and its static and dynamic shared memory."""
     grid, block = extents
     shared = {_DYNAMIC: np.full(shared_bytes, allocation.POISON, np.uint8)}
     threads = [

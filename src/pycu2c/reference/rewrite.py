@@ -1,8 +1,7 @@
-"""A kernel's syntax tree -> the tree of a Python function with the kernel's meaning.
+"""Rewrite the syntax tree of a kernel to a Python function with the kernel's semantics.
 
-``a[i] += x * 2`` becomes calls that do it as the kernel language says: ``store(a, i,
-add(load(a, i), mul(x, 2)))``. Control flow, names of locals and line numbers stay the user's.
-Knows syntax; what the calls do is in reference_calls.
+``a[i] += x * 2`` becomes ``store(a, i, add(load(a, i), mul(x, 2)))``. Control flow, names of locals
+and line numbers stay the user's. ``reference.calls`` implements the calls.
 """
 
 from __future__ import annotations
@@ -42,8 +41,10 @@ __all__ = ["FunctionProperties", "globals_of", "location", "may_busy_wait", "rew
 def rewrite(
     source: Source, inferred: ReferenceTypes, functions: FunctionProperties, waits: bool
 ) -> Callable[..., Any]:
-    """A kernel or device function, its globals read now. One that ``waits`` for other threads is
-    a generator function."""
+    """Return a kernel or device function as a Python function, with the current globals.
+
+    A function that ``waits`` for other threads is a generator function.
+    """
     if inferred.tree is not None:
         source = replace(source, tree=inferred.tree)
     rewriter = _Rewriter(source, inferred, functions)
@@ -58,7 +59,7 @@ def rewrite(
 
 
 def globals_of(function: FunctionType) -> Mapping[str, Any]:
-    """What the free names of a function are bound to."""
+    """Return the objects that the free names of a function are bound to."""
     closure = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
         try:
@@ -69,7 +70,7 @@ def globals_of(function: FunctionType) -> Mapping[str, Any]:
 
 
 class _Rewriter(ExpressionRewriter):
-    """One function."""
+    """Rewrites one function."""
 
     def __init__(
         self, source: Source, inferred: ReferenceTypes, functions: FunctionProperties
@@ -93,7 +94,7 @@ class _Rewriter(ExpressionRewriter):
         return [*self.zeros(tree), *self.parameters(tree), *self.block(tree.body)]
 
     def zeros(self, tree: ast.FunctionDef) -> list[ast.stmt]:
-        """A variable that a path has not assigned reads 0."""
+        """Return assignments of 0 to all locals: an unassigned variable reads 0."""
         own = {a.arg for a in parameters(tree.args)}
         zeros: list[ast.stmt] = []
         for name, nodes in bindings(tree).items():
@@ -105,7 +106,7 @@ class _Rewriter(ExpressionRewriter):
         return zeros
 
     def parameters(self, tree: ast.FunctionDef) -> list[ast.stmt]:
-        """A parameter that is assigned again has the joined type from the start."""
+        """Return conversions of the parameters that are assigned again to their joined types."""
         return [
             ast.Assign(
                 [ast.Name(a.arg, ast.Store())],
@@ -116,7 +117,7 @@ class _Rewriter(ExpressionRewriter):
         ]
 
     def local_function(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        """A function inside of this one; Python keeps its variables."""
+        """Rewrite a nested function; Python closes over its variables."""
         new = copy.copy(node)
         new.args = self.arguments(node.args)
         new.decorator_list, new.returns = [], None
@@ -134,7 +135,7 @@ class _Rewriter(ExpressionRewriter):
         return self.block(body) if body else []
 
     def placed(self, new: ast.stmt, old: ast.stmt) -> ast.stmt:
-        """Errors show the line of the statement that the new one stands for."""
+        """Give a new statement the line of the old one, for errors."""
         return ast.fix_missing_locations(ast.copy_location(new, old))
 
     def statement(self, node: ast.stmt) -> list[ast.stmt]:
@@ -169,8 +170,8 @@ class _Rewriter(ExpressionRewriter):
             case ast.Raise(exc=kind) if kind is not None:
                 return [self.error(node, self.held(self.known(kind)), [])]
             case ast.Assert(test=test, msg=message) if self.functions.checked:
-                told = [] if message is None else [message]
-                failing: list[ast.stmt] = [self.error(node, self.held(AssertionError), told)]
+                parts = [] if message is None else [message]
+                failing: list[ast.stmt] = [self.error(node, self.held(AssertionError), parts)]
                 return [ast.If(self.expression(test), [ast.Pass()], failing)]
             case ast.Expr(value=ast.Constant()) | ast.AnnAssign() | ast.Assert() | ast.Delete():
                 return []
@@ -184,13 +185,13 @@ class _Rewriter(ExpressionRewriter):
                 )
 
     def error(self, node: ast.stmt, kind: ast.expr, given: list[ast.expr]) -> ast.Raise:
-        """What a checked kernel raises."""
-        told = [self.expression(argument) for argument in given]
+        """Return the ``raise`` of a checked kernel."""
+        values = [self.expression(argument) for argument in given]
         where = self.held(location(self.source, node))
-        return ast.Raise(self.do(elements.exception_of, where, kind, *told), None)
+        return ast.Raise(self.do(elements.exception_of, where, kind, *values), None)
 
     def assign(self, targets: list[ast.expr], value: ast.expr) -> list[ast.stmt]:
-        """The value first, then the targets from left to right."""
+        """Rewrite an assignment: the value first, then the targets from left to right."""
         if len(targets) == 1 and isinstance(targets[0], ast.Name):
             return [self.assign_name(targets[0], value)]
         name = self.temporary()
@@ -221,7 +222,7 @@ class _Rewriter(ExpressionRewriter):
                 )
 
     def part_of(self, target: ast.Subscript | ast.Attribute) -> ast.expr:
-        """Which part of its owner a target is: an index, or the name of a field."""
+        """Return the part of its owner that a target names: an index, or the name of a field."""
         if isinstance(target, ast.Attribute):
             return ast.Constant(target.attr)
         return self.index(target.slice)
@@ -229,7 +230,9 @@ class _Rewriter(ExpressionRewriter):
     def assign_part(
         self, owner: ast.expr, part: ast.expr, value: ast.expr, at: ast.AST
     ) -> ast.stmt:
-        """``a[i] = value``, ``a[i].x = value``; ``v.x = value`` gives ``v`` another vector."""
+        """Rewrite ``a[i] = value`` and ``a[i].x = value``; ``v.x = value`` replaces the vector
+        ``v``.
+        """
         if not self.is_own(owner):
             return ast.Expr(self.do(elements.store, owner, part, value, self.where(at)))
         assert isinstance(owner, ast.Name)
@@ -237,11 +240,11 @@ class _Rewriter(ExpressionRewriter):
         return ast.Assign([ast.Name(owner.id, ast.Store())], new)
 
     def is_own(self, owner: ast.expr) -> bool:
-        """Whether a part's owner is a variable that can be given another value."""
+        """Return whether the owner of a part is a variable that can be reassigned."""
         return isinstance(owner, ast.Name) and owner.id in self.own
 
     def place(self, node: ast.expr) -> ast.expr:
-        """What a target is a part of, where it lies."""
+        """Return the owner of a target as a place in memory, without loading it."""
         match node:
             case ast.Subscript(value=owner):
                 return self.do(
@@ -256,7 +259,7 @@ class _Rewriter(ExpressionRewriter):
                 return self.expression(node)
 
     def unpacked(self, items: list[ast.expr], value: ast.expr) -> list[ast.stmt]:
-        """Python unpacks into temporaries; then each target gets its own."""
+        """Rewrite unpacking: Python unpacks into temporaries, which are assigned to the targets."""
         names = [self.temporary() for _ in items]
         parts: list[ast.expr] = []
         for item, name in zip(items, names):
@@ -288,13 +291,13 @@ class _Rewriter(ExpressionRewriter):
         return [*first, self.assign_part(owner, part, self.do(combine, old, right), target)]
 
     def kept(self, value: ast.expr, written: list[ast.stmt]) -> ast.expr:
-        """A value in a temporary."""
+        """Assign a value to a temporary."""
         name = self.temporary()
         written.append(ast.Assign([ast.Name(name, ast.Store())], value))
         return ast.Name(name, ast.Load())
 
     def loop(self, node: ast.For) -> list[ast.stmt]:
-        """``for`` over what Python can, with the targets in their variables' types."""
+        """Rewrite ``for``, with targets in their variables' types."""
         name = self.temporary()
         first = self.assign_target(node.target, ast.Name(name, ast.Load()))
         body = [*self.pause(node), *first, *self.block(node.body)]
@@ -303,7 +306,7 @@ class _Rewriter(ExpressionRewriter):
         return [ast.For(ast.Name(name, ast.Store()), iterable, body, orelse)]
 
     def pause(self, loop: ast.While | ast.For) -> list[ast.stmt]:
-        """In a loop that may wait for what others write: after some rounds, let them run."""
+        """Return a yield for a loop that may busy-wait: after some iterations other threads run."""
         acts = (self.functions.acts(self.known(n)) for n in ast.walk(loop) if _is_dotted(n))
         if not (self.waits and may_busy_wait(loop) and any(acts)):
             return []
@@ -312,7 +315,7 @@ class _Rewriter(ExpressionRewriter):
         return [self.placed(ast.If(self.do(is_busy_wait), [ast.Expr(ast.Yield(wait))], []), loop)]
 
     def unrolled_loop(self, node: UnrolledLoop) -> list[ast.stmt]:
-        """A loop written out: in each round Python's loop does what is written for it."""
+        """Rewrite an unrolled loop as a Python loop that selects the body of each iteration."""
         number, name = self.temporary(), self.temporary()
         body: list[ast.stmt] = [ast.Pass()]
         for position, written in reversed(list(enumerate(node.iterations))):
@@ -335,7 +338,7 @@ class _Rewriter(ExpressionRewriter):
         return ast.Match(self.expression(node.subject), cases)
 
     def captured(self, pattern: ast.pattern) -> list[ast.stmt]:
-        """Names that a pattern binds, in their variables' types."""
+        """Convert the names that a pattern binds to their variables' types."""
         bound = ((bound_name(n), self.local_types.get(id(n))) for n in ast.walk(pattern))
         return [
             ast.Assign(
@@ -346,7 +349,7 @@ class _Rewriter(ExpressionRewriter):
         ]
 
     def pattern(self, node: ast.pattern) -> ast.pattern:
-        """A pattern whose values are literals: names are read now."""
+        """Rewrite a pattern with literal values: names are evaluated now."""
         match node:
             case ast.MatchValue(value=value):
                 known = self.known(value)
@@ -362,7 +365,7 @@ class _Rewriter(ExpressionRewriter):
 
 
 def may_busy_wait(node: ast.AST) -> bool:
-    """Whether a loop may go on until something changes: not one that counts to its end."""
+    """Return whether a loop may run until memory changes, rather than count to its end."""
     leaves = isinstance(node, ast.For) and any(isinstance(n, ast.Break) for n in ast.walk(node))
     return leaves or isinstance(node, ast.While)
 
@@ -382,7 +385,7 @@ def _literal(value: Any) -> ast.pattern:
 
 
 def _bare(given: ast.arguments) -> ast.arguments:
-    """Parameters without annotations; the defaults' objects are there already."""
+    """Return the parameters without annotations and defaults."""
 
     def plain(a: ast.arg | None) -> ast.arg | None:
         return None if a is None else ast.arg(a.arg)

@@ -1,8 +1,7 @@
-"""Who runs when in the reference interpreter: a thread is a generator that yields what it waits
-for. Knows warps, blocks and meetings; nothing of syntax.
+"""The scheduler of the reference interpreter: a thread is a generator that yields its waits.
 
-Each thread runs until it waits; then those that have met go on. Where nobody has, the threads go
-on that wait in loops for memory to change, after other blocks had their turn.
+Each thread runs until it waits; threads whose synchronization is complete continue. If there are
+none, threads that busy-wait continue after other blocks have run.
 """
 
 from __future__ import annotations
@@ -18,13 +17,12 @@ from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE, WARP, Dim3, 
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic
 from pycu2c.runtime.cpu.deadlock_report import WaitingThread, deadlock_error
 
-_ROUNDS_PER_TURN = 1 << 16  # rounds of a block before others get theirs
+_ROUNDS_PER_TURN = 1 << 16  # scheduling rounds of a block before others run
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Why a thread stops. ``row``: what it does with others; None for a round of a loop that may
-    wait for memory."""
+    """Why a thread waits; ``row`` is the synchronizing intrinsic, None for a busy wait."""
 
     where: str  # file:line
     row: Intrinsic | None = None
@@ -32,13 +30,13 @@ class Wait:
 
     @property
     def mask(self) -> int:
-        """The lanes of a meeting of them; 0 where it names none."""
+        """Return the lane mask of a warp operation; 0 without a mask."""
         of_lanes = self.row is not None and self.row.effect is Effect.WARP
         return self.arguments[0] & 0xFFFFFFFF if of_lanes and self.arguments else 0
 
     @property
     def types(self) -> tuple[object, ...]:
-        """Of what it gives those that it meets: Python's numbers are 64 bits wide."""
+        """Return the types of the exchanged values; Python numbers have 64 bits."""
         given = zip(self.row.parameters, self.arguments) if self.row is not None else ()
         return tuple(_WIDE.get(type(v), type(v)) for (_, kind), v in given if kind == "T")
 
@@ -56,14 +54,14 @@ _NO_ARGUMENTS: Mapping[int, tuple[Any, ...]] = {}
 
 @dataclass(slots=True, eq=False)
 class RunningThread:
-    """A thread on its way; ``wait`` is None before it starts and when it has ended."""
+    """A thread; ``wait`` is None before it starts and after it has ended."""
 
     thread: Thread
     steps: Coroutine
     wait: Wait | None = None
 
     def go_on(self) -> None:
-        """To where it waits next, or to its end."""
+        """Run to the next wait, or to the end."""
         REFERENCE_STATE.thread = self.thread
         try:
             self.wait = next(self.steps)
@@ -72,7 +70,7 @@ class RunningThread:
 
 
 class RunningBlock:
-    """The threads of a block, and its shared memory. ``cluster``: the blocks of its cluster."""
+    """The threads of a block and its shared memory; ``cluster`` are the blocks of its cluster."""
 
     def __init__(
         self, position: Dim3, threads: list[RunningThread], memory: Mapping[Any, Any]
@@ -83,7 +81,7 @@ class RunningBlock:
         self.ready = threads
 
     def run(self) -> None:
-        """Until all have ended, or can only wait for other blocks."""
+        """Run until all threads have ended, or wait for other blocks."""
         for _ in range(_ROUNDS_PER_TURN):
             for running in self.ready:
                 running.go_on()
@@ -93,12 +91,12 @@ class RunningBlock:
                 return
 
     def wake(self) -> None:
-        """Let those go on that wait for memory."""
+        """Make the threads ready that busy-wait."""
         if not self.ready:
             self.ready = [r for r in self.live if r.wait is not None and r.wait.row is None]
 
     def all_at(self, effect: Effect) -> bool:
-        """Whether the threads that are left wait at such a barrier, and at no other."""
+        """Return whether all live threads wait at one barrier with this scope."""
         rows = {r.wait.row if r.wait else None for r in self.live}
         only = rows.pop() if len(rows) == 1 else None
         return only is not None and only.effect is effect
@@ -111,7 +109,7 @@ class RunningBlock:
 
 
 def run_blocks(kernel: str, blocks: Iterable[RunningBlock], memory: Iterable[Any]) -> None:
-    """Run all blocks, in order as far as they do not wait for one another. Raises DeadlockError."""
+    """Run all blocks, in order if they do not wait for each other. Raises DeadlockError."""
     parked = []
     for block in blocks:
         block.run()
@@ -120,16 +118,16 @@ def run_blocks(kernel: str, blocks: Iterable[RunningBlock], memory: Iterable[Any
     arrays, before = list(memory), None
     while parked:
         count = sum(len(b.live) for b in parked)
-        together = _release_blocks(parked)
+        released = _release_blocks(parked)
         for block in parked:
-            if not together:
+            if not released:
                 block.wake()
         if not any(b.ready for b in parked):
             raise deadlock_error(kernel, (w for b in parked for w in b.waiting()))
         for block in parked:
             block.run()
         parked = [b for b in parked if b.live]
-        if together or count != sum(len(b.live) for b in parked):
+        if released or count != sum(len(b.live) for b in parked):
             before = None
             continue
         now = _state(parked, arrays)
@@ -139,21 +137,21 @@ def run_blocks(kernel: str, blocks: Iterable[RunningBlock], memory: Iterable[Any
 
 
 def _release_blocks(parked: list[RunningBlock]) -> bool:
-    """Lets blocks go on that have met: all of the grid, or those of clusters. Whether some have."""
+    """Release blocks at grid or cluster barriers that are complete; return whether there are any."""
     if all(b.all_at(Effect.GRID) for b in parked):
-        met = parked
+        complete = parked
     else:
-        met = [b for b in parked if all(o.all_at(Effect.CLUSTER) for o in b.cluster if o.live)]
-    for block in met:
+        complete = [b for b in parked if all(o.all_at(Effect.CLUSTER) for o in b.cluster if o.live)]
+    for block in complete:
         block.ready = block.live
-    return bool(met)
+    return bool(complete)
 
 
-# ---- meetings ----------------------------------------------------------------------------------
+# ---- synchronization ---------------------------------------------------------------------------
 
 
 def _threads_released(live: list[RunningThread]) -> list[RunningThread]:
-    """Those who have met: they know what the others gave."""
+    """Return the threads of a complete barrier or warp operation, with the exchanged values."""
     first = live[0].wait if live else None
     if first is None:
         return []
@@ -172,7 +170,7 @@ def _effect(running: RunningThread) -> Effect | None:
     return None if wait is None or wait.row is None else wait.row.effect
 
 
-def _exchange(together: list[RunningThread]) -> list[RunningThread]:
+def _exchange(threads: list[RunningThread]) -> list[RunningThread]:
     given = {r.thread.number: r.wait.arguments for r in together if r.wait is not None}
     for running in together:
         running.thread.exchanged = given
@@ -180,20 +178,20 @@ def _exchange(together: list[RunningThread]) -> list[RunningThread]:
 
 
 def _complete_warps(live: list[RunningThread], lanes: list[RunningThread]) -> list[RunningThread]:
-    """Of each warp those for whom no lane of the mask is missing."""
-    alive: dict[int, int] = {}
+    """Return the threads of warp operations whose masks are complete."""
+    live_masks: dict[int, int] = {}
     for r in live:
         warp, lane = divmod(r.thread.number, WARP)
-        alive[warp] = alive.get(warp, 0) | 1 << lane
+        live_masks[warp] = live_masks.get(warp, 0) | 1 << lane
     out: list[RunningThread] = []
     for (warp, _, mask), group in _groups(r for r in lanes if r.wait and r.wait.mask).items():
-        if sum(1 << r.thread.lane for r in group) == mask & alive[warp]:
+        if sum(1 << r.thread.lane for r in group) == mask & live_masks[warp]:
             out += _exchange(group)
     return out
 
 
 def _groups(lanes: Iterable[RunningThread]) -> dict[tuple[int, object, int], list[RunningThread]]:
-    """By warp, what they do and mask; who names no mask is asked at which place he is."""
+    """Group lanes by warp, operation and mask; lanes without a mask by their position."""
     found: dict[tuple[int, object, int], list[RunningThread]] = {}
     for r in lanes:
         wait = r.wait
@@ -205,7 +203,7 @@ def _groups(lanes: Iterable[RunningThread]) -> dict[tuple[int, object, int], lis
 
 
 def _path(steps: Any) -> object:
-    """The place where a thread stands, in each function that it is in."""
+    """Return the position of a thread in each function on its stack."""
     found = []
     while isgenerator(steps):
         frame: Any = steps.gi_frame
@@ -215,17 +213,17 @@ def _path(steps: Any) -> object:
 
 
 def _active(lanes: list[RunningThread]) -> list[RunningThread]:
-    """Those who ask who is there, when nobody else can run: who asks at the same place is."""
-    asking = _groups(r for r in lanes if r.wait is not None and not r.wait.mask)
-    return [r for group in asking.values() for r in _exchange(group)]
+    """Return lanes at operations without a mask: those at one position are the active mask."""
+    groups = _groups(r for r in lanes if r.wait is not None and not r.wait.mask)
+    return [r for group in groups.values() for r in _exchange(group)]
 
 
-# ---- whether anything changes ------------------------------------------------------------------
+# ---- deadlock detection ------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
 class _Snapshot:
-    """Values as what can be compared; each array is read once."""
+    """Comparable copies of values; each array is hashed once."""
 
     read: dict[tuple[int, int, tuple[int, ...]], int] = field(default_factory=dict)
 
@@ -246,8 +244,7 @@ class _Snapshot:
 
 
 def _state(blocks: list[RunningBlock], memory: list[Any]) -> object:
-    """Memory, and where each thread stands with what variables: if this is what it was, it will
-    be so for ever."""
+    """Return the state of memory and threads; if it does not change, the threads are deadlocked."""
     snapshot = _Snapshot()
     arrays = [snapshot.of(a) for a in memory]
     shared = [snapshot.of(a) for b in blocks for a in b.memory.values()]

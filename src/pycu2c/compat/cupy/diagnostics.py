@@ -1,5 +1,4 @@
-"""What a compiler has against a kernel, said of the user's text: its line, with carets. Compiles
-nothing."""
+"""Translate compiler errors of generated text to diagnostics of the user's text."""
 
 from __future__ import annotations
 
@@ -15,8 +14,8 @@ _MOST = 8
 
 
 @contextmanager
-def blaming(written: Mapping[str, str], name: str) -> Iterator[None]:
-    """What is refused is in what the user has written: texts by what they are of the kernel."""
+def translate_errors(written: Mapping[str, str], name: str) -> Iterator[None]:
+    """Raise CompileError for compiler errors; ``written``: the user's texts by role."""
     try:
         yield
     except RejectedCode as error:
@@ -33,9 +32,9 @@ def _diagnostics(error: RejectedCode, written: Mapping[str, str], name: str) -> 
         line = lines[diagnostic.line - 1] if diagnostic.line <= len(lines) else ""
         span = _span(line, written, name)
         if span is not None:
-            labels.setdefault(span, []).append(_plain(diagnostic))
+            labels.setdefault(span, []).append(_message(diagnostic))
         else:
-            others.append(f"{_plain(diagnostic)}: {line.strip()}")
+            others.append(f"{_message(diagnostic)}: {line.strip()}")
     found = [
         Diagnostic("inline-c", (Label(span, "; ".join(dict.fromkeys(said))),), hint)
         for span, said in labels.items()
@@ -46,13 +45,13 @@ def _diagnostics(error: RejectedCode, written: Mapping[str, str], name: str) -> 
     return [Diagnostic("inline-c", (), f"mend the text of {name}; {compiler} says of it\n{said}")]
 
 
-def _plain(diagnostic: CompilerDiagnostic) -> str:
-    """Without what a compiler adds of itself."""
+def _message(diagnostic: CompilerDiagnostic) -> str:
+    """Return a message without the name of the warning option."""
     return diagnostic.text.partition(" [-W")[0]
 
 
 def _span(line: str, written: Mapping[str, str], name: str) -> Span | None:
-    """The line of the user's that a generated one is, or has in it: the longest such."""
+    """Return the user's line that a generated line is or contains; the longest match."""
     best: tuple[int, Span] | None = None
     for what, text in written.items():
         file = f"<{what} of {name}>"

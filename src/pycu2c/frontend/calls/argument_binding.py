@@ -1,4 +1,4 @@
-"""Which value of a call each parameter gets: by position, by name, by default, or with the rest."""
+"""Bind the arguments of a call to parameters: by position, by name, by default, starred."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from pycu2c.frontend.function_context import FunctionContext, TupleValue, Value,
 from pycu2c.frontend.hints import records
 from pycu2c.frontend.scope.bindings import parameters
 
-CallArgument: TypeAlias = tuple[str | None, Value, Span]  # a keyword or none, the value, where
+CallArgument: TypeAlias = tuple[str | None, Value, Span]  # keyword or None, value, span
 
 
 def call_arguments(context: FunctionContext, node: ast.Call) -> list[CallArgument]:
-    """What a call gives, in order; ``*t`` gives each item of a tuple."""
+    """Return the arguments of a call in order; ``*t`` gives each item of a tuple."""
     nodes = [a.value if isinstance(a, ast.Starred) else a for a in node.args]
     values = evaluate_in_order(context, [*nodes, *(k.value for k in node.keywords)])
     given: list[CallArgument] = []
@@ -46,10 +46,10 @@ def call_arguments(context: FunctionContext, node: ast.Call) -> list[CallArgumen
 def in_call_order(
     context: FunctionContext, own: ast.arguments, given: list[CallArgument]
 ) -> list[CallArgument]:
-    """What keywords give in another order than the parameters have is evaluated before."""
+    """Evaluate arguments first whose keywords are in another order than the parameters."""
     names = [parameter.arg for parameter in parameters(own)]
-    places = [names.index(keyword) for keyword, _, _ in given if keyword in names]
-    if places == sorted(places) or not any(may_have_effects(value) for _, value, _ in given):
+    positions = [names.index(keyword) for keyword, _, _ in given if keyword in names]
+    if positions == sorted(positions) or not any(may_have_effects(value) for _, value, _ in given):
         return given
     return [
         (keyword, materialize(context, value, keyword or "given"), at)
@@ -59,7 +59,7 @@ def in_call_order(
 
 @dataclass(slots=True)
 class ArgumentBinder:
-    """Binds one call of a function with these parameters."""
+    """Binds the arguments of one call of a function."""
 
     own: ast.arguments
     defaults: Mapping[str, Value]
@@ -69,7 +69,7 @@ class ArgumentBinder:
     rest: list[Value] = field(default_factory=list)
 
     def bind(self, given: Sequence[CallArgument]) -> list[Value]:
-        """One value for each parameter, in the order of ``bindings.parameters``."""
+        """Return one value for each parameter, in the order of ``bindings.parameters``."""
         positional = [a.arg for a in (*self.own.posonlyargs, *self.own.args)]
         for position, (keyword, value, span) in enumerate(given):
             if keyword is None and position >= len(positional):

@@ -1,5 +1,7 @@
-"""numpy's functions on whole arrays: ``np.add(a, b, out)``. The thread that calls one goes through
-all elements, as in numba. Knows how that becomes loops, not what the functions compute."""
+"""NumPy ufuncs on whole arrays: ``np.add(a, b, out)``.
+
+The calling thread computes all elements, as in numba.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +34,10 @@ from pycu2c.ir.nodes import Expr, Store, Var, View
 def array_ufunc(
     context: FunctionContext, function: Any, node: ast.Call, call: Callable[[ast.Call], Value]
 ) -> Value:
-    """The function on each element; ``call`` builds that of numbers. Gives the arrays of results,
-    as numpy does."""
+    """Emit loops that apply a ufunc to each element; return the output arrays.
+
+    ``call`` lowers the ufunc of numbers.
+    """
     name, span = f"np.{function.__name__}", context.span(node)
     _check_arguments(context, function, node, name)
     given = evaluate_in_order(context, [*node.args, *(k.value for k in node.keywords)])
@@ -42,9 +46,9 @@ def array_ufunc(
         last = list(last[0].items)
     if len(last) != function.nout:
         _reject(span, f"{len(last)} arrays for results", f"{name} gives {function.nout}")
-    places = [_output(value, name) for value in last]
-    _check_operands(places, [*places, *given[: function.nin]], span)
-    outs = [materialize_view(context, place, "out") for place in places]
+    views = [_output(value, name) for value in last]
+    _check_operands(views, [*views, *given[: function.nin]], span)
+    outs = [materialize_view(context, view, "out") for view in views]
     operands = [
         slice_assignment.materialize_source(context, value) for value in given[: function.nin]
     ]
@@ -98,7 +102,7 @@ def _output(value: Value, name: str) -> View:
 def _of_numbers(
     context: FunctionContext, node: ast.Call, items: list[Value], call: Callable[[ast.Call], Value]
 ) -> Value:
-    """The function of one element each, which stand for names that no program has."""
+    """Lower the ufunc of one element of each operand, under names that no program has."""
     names = [f"<operand {i}>" for i in range(len(items))]
     operands: list[ast.expr] = [
         ast.copy_location(ast.Name(n, ast.Load()), a) for n, a in zip(names, node.args)
@@ -111,7 +115,7 @@ def _of_numbers(
 
 
 def _store(context: FunctionContext, place: View, value: Expr, name: str, span: Span) -> None:
-    """numpy refuses to put results into a lesser kind of number."""
+    """Store a result; like NumPy, reject a conversion to a lower kind of number."""
     wanted = place.type.element
     own = scalar_type(value)
     if wanted.dtype.has_fields or _rank(own) > _rank(wanted):
@@ -121,7 +125,7 @@ def _store(context: FunctionContext, place: View, value: Expr, name: str, span: 
 
 
 def _rank(scalar: Scalar) -> int:
-    """numpy's kinds of numbers; Python's ints go to any integers."""
+    """Return the rank of NumPy's kinds of numbers; Python ints convert to all integers."""
     dtype = scalar.dtype
     if dtype.kind is DTypeKind.BOOL:
         return 0

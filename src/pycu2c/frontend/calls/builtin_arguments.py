@@ -1,5 +1,4 @@
-"""The arguments of a call of a function that is no user's: by position and by name, evaluated as
-they are written."""
+"""Arguments of calls of built-in functions: by position and by name, evaluated in source order."""
 
 from __future__ import annotations
 
@@ -31,7 +30,7 @@ from pycu2c.ops.names.dtype_names import scalar_named
 
 IntrinsicLowering: TypeAlias = Callable[
     [FunctionContext, Intrinsic, ast.Call], Value
-]  # what writes out calls of a row
+]  # lowers the calls of an intrinsic
 
 NO_DEFAULTS: Mapping[str, int] = {}
 
@@ -43,7 +42,7 @@ def argument_nodes(
     what: str,
     defaults: Mapping[str, int] = NO_DEFAULTS,
 ) -> list[ast.expr]:
-    """The arguments of a call in the order of the parameters, keywords put in place."""
+    """Return the arguments of a call in the order of the parameters."""
     given: dict[str, ast.expr] = dict(zip(names, node.args))
     for keyword in node.keywords:
         name = keyword.arg or "**"
@@ -87,7 +86,7 @@ def argument_values(
     what: str,
     defaults: Mapping[str, int] = NO_DEFAULTS,
 ) -> list[Value]:
-    """The values of a call's arguments in the order of the parameters."""
+    """Return the values of the arguments in the order of the parameters."""
     nodes = argument_nodes(context, node, names, what, defaults)
     written = [*node.args, *(keyword.value for keyword in node.keywords)]
     written += [n for n in nodes if n not in written]
@@ -101,7 +100,7 @@ def argument_values(
 def operator_operands(
     context: FunctionContext, node: ast.Call, names: tuple[str, ...], what: str
 ) -> list[Expr]:
-    """Numbers for a function that is made of operators: what they do besides, all of them do."""
+    """Return the operands of a function that is lowered to operators, each evaluated once."""
     if what == "numpy.round":
         names = names[: max(len(node.args) + len(node.keywords), 1)]
     given = [require_number(v) for v in argument_values(context, node, names, what)]
@@ -111,7 +110,7 @@ def operator_operands(
 
 
 def constant_integer(context: FunctionContext, node: ast.expr, what: str) -> int:
-    """An expression that must be a whole number known when the kernel is compiled."""
+    """Return an integer that must be known at compile time."""
     known = known_integer(context, context.value(node))
     if known is not None:
         return known
@@ -123,8 +122,10 @@ def constant_integer(context: FunctionContext, node: ast.expr, what: str) -> int
 
 
 def known_integer(context: FunctionContext, value: Value) -> int | None:
-    """A whole number that is known now; also of ``TILE + 2`` where ``TILE = 16`` is all that the
-    variable is ever given."""
+    """Return an integer that is known at compile time, or None.
+
+    Variables with one constant value count, as in ``TILE + 2`` with ``TILE = 16``.
+    """
     match value:
         case Const() if value.type.dtype.is_integral:
             return int(value.value)
@@ -142,7 +143,7 @@ def known_integer(context: FunctionContext, value: Value) -> int | None:
 
 
 def named_scalar(context: FunctionContext, node: ast.expr) -> Scalar:
-    """The type that an argument names."""
+    """Return the type that an argument names."""
     named = context.value(node)
     scalar = scalar_named(named.value) if isinstance(named, StaticObject) else None
     if scalar is None or scalar.weak:

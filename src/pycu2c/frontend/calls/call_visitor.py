@@ -1,4 +1,4 @@
-"""Calls in a kernel: Python's own functions, conversions, intrinsics, device functions."""
+"""Lower calls: Python built-ins, conversions, intrinsics and device functions."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ from pycu2c.ops.operators import Operator
 
 
 def call(context: FunctionContext, node: ast.Call) -> Value:
-    """The value of a call."""
+    """Return the value of a call."""
     method = _method(context, node)
     if method is not None:
         return method
@@ -95,7 +95,7 @@ def call(context: FunctionContext, node: ast.Call) -> Value:
 
 
 def _intrinsic(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
-    """A call of a row of the registry."""
+    """Lower the call of an intrinsic."""
     form = special_lowering(intrinsic)
     if form is not None:
         return form(context, intrinsic, node)
@@ -117,7 +117,7 @@ def _intrinsic(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -
 
 
 def _method(context: FunctionContext, node: ast.Call) -> Value | None:
-    """``z.conjugate()``: a call on a value of the kernel; None if the owner is known."""
+    """Lower a method call on a value of the kernel: ``z.conjugate()``; None for other calls."""
     if not isinstance(node.func, ast.Attribute) or not _may_be_method(node.func.attr):
         return None
     owner = context.value(node.func.value)
@@ -145,8 +145,7 @@ def _may_be_method(name: str) -> bool:
 
 
 def _ufunc_with_out(context: FunctionContext, function: object, node: ast.Call) -> Any:
-    """numpy's function of a call that says where results go, ``np.sin(x, out)``, ``np.sin(x,
-    out=out)``; None of any other call."""
+    """Return the ufunc of a call with output arrays, ``np.sin(x, out)``; None for other calls."""
     bindings = function.bindings if isinstance(function, Intrinsic) else (function,)
     ufunc = next((found for found in bindings if isinstance(found, np.ufunc)), None)
     if ufunc is None:
@@ -160,12 +159,12 @@ def _ufunc_with_out(context: FunctionContext, function: object, node: ast.Call) 
 def _is_builtin(value: object) -> bool:
     try:
         return value in python_builtins.BUILTINS
-    except TypeError:  # not hashable
+    except TypeError:  # unhashable
         return False
 
 
 def _nested(node: ast.Call) -> ast.Call:
-    """``hypot(x, y, z)`` -> ``hypot(hypot(x, y), z)``."""
+    """Return ``hypot(hypot(x, y), z)`` for ``hypot(x, y, z)``."""
     inner = ast.copy_location(ast.Call(node.func, node.args[:-1], []), node)
     return ast.copy_location(ast.Call(node.func, [inner, node.args[-1]], node.keywords), node)
 

@@ -1,5 +1,4 @@
-"""``cuda.cg.this_cluster()``: where a block stands in its cluster, and the shared arrays of other
-blocks."""
+"""``cuda.cg.this_cluster()``: indices within the cluster, and distributed shared memory."""
 
 from __future__ import annotations
 
@@ -42,7 +41,7 @@ from pycu2c.ops.operators import MOD
 
 
 def _cluster(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
-    """``cuda.cg.this_cluster()``."""
+    """Lower ``cuda.cg.this_cluster()``."""
     argument_nodes(context, node, (), intrinsic.name)
     if not context.devices.cluster:
         fail(
@@ -53,26 +52,26 @@ def _cluster(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> 
     return StaticObject(Cluster, context.span(node))
 
 
-# ---- where a block stands ----------------------------------------------------------------------
+# ---- index of a block ---------------------------------------------------------------------------
 
 
-def _place(variable: str, axis: str, span: Span) -> Expr:
+def _coordinate(variable: str, axis: str, span: Span) -> Expr:
     return Apply(PLACES[variable, axis], (), WEAK_INT, span)
 
 
 def _index(context: FunctionContext, span: Span) -> tuple[Expr, ...]:
-    """Clusters lie in the grid side by side, and so do their blocks."""
+    """Return the index of the block in its cluster."""
     sizes = zip(AXES, context.devices.cluster)
     return tuple(
-        binary(MOD, _place("blockIdx", axis, span), integer(size, span), span)
+        binary(MOD, _coordinate("blockIdx", axis, span), integer(size, span), span)
         if size > 1
         else integer(0, span)
         for axis, size in sizes
     )
 
 
-def _numbered(index: tuple[Expr, ...], extents: tuple[Expr, ...], span: Span) -> Expr:
-    """``x + width * (y + height * z)``."""
+def _linear_index(index: tuple[Expr, ...], extents: tuple[Expr, ...], span: Span) -> Expr:
+    """Return ``x + width * (y + height * z)``."""
     total: Expr = integer(0, span)
     for place, extent in zip(index[::-1], extents[::-1]):
         total = add_scaled(place, extent, total)
@@ -84,16 +83,16 @@ def _extents(context: FunctionContext, span: Span) -> tuple[Expr, ...]:
 
 
 def _rank(context: FunctionContext, span: Span) -> Expr:
-    return _numbered(_index(context, span), _extents(context, span), span)
+    return _linear_index(_index(context, span), _extents(context, span), span)
 
 
 def _block_extents(span: Span) -> tuple[Expr, ...]:
-    return tuple(_place("blockDim", axis, span) for axis in AXES)
+    return tuple(_coordinate("blockDim", axis, span) for axis in AXES)
 
 
 def _thread_index(context: FunctionContext, span: Span) -> tuple[Expr, ...]:
     places = zip(AXES, _index(context, span), _block_extents(span))
-    return tuple(add_scaled(_place("threadIdx", a, span), size, at) for a, at, size in places)
+    return tuple(add_scaled(_coordinate("threadIdx", a, span), size, at) for a, at, size in places)
 
 
 def _thread_extents(context: FunctionContext, span: Span) -> tuple[Expr, ...]:
@@ -101,9 +100,9 @@ def _thread_extents(context: FunctionContext, span: Span) -> tuple[Expr, ...]:
 
 
 def _thread_rank(context: FunctionContext, span: Span) -> Expr:
-    threads = tuple(_place("threadIdx", axis, span) for axis in AXES)
+    threads = tuple(_coordinate("threadIdx", axis, span) for axis in AXES)
     extents = _block_extents(span)
-    inside = _numbered(threads, extents, span)
+    inside = _linear_index(threads, extents, span)
     return add_scaled(inside, reduce(multiply, extents), _rank(context, span))
 
 
@@ -122,7 +121,7 @@ def _along_axes(
 
 
 def _of_block(find: Callable[[FunctionContext, Span], Value]) -> IntrinsicLowering:
-    """A form that takes nothing."""
+    """Return the lowering of a function without arguments."""
 
     def build(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
         argument_nodes(context, node, (), intrinsic.name)
@@ -131,11 +130,11 @@ def _of_block(find: Callable[[FunctionContext, Span], Value]) -> IntrinsicLoweri
     return build
 
 
-# ---- the memory of other blocks ----------------------------------------------------------------
+# ---- distributed shared memory -----------------------------------------------------------------
 
 
 def _map(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
-    """``cluster.map_shared_rank(array, rank)``."""
+    """Lower ``cluster.map_shared_rank(array, rank)``."""
     array, given = argument_values(context, node, ("array", "rank"), intrinsic.name)
     rank = require_integer(require_number(given, "the rank"))
     blocks = math.prod(context.devices.cluster)
@@ -168,7 +167,7 @@ def _mapped(array: Value, rank: Expr, span: Span) -> View:
 
 
 def _in_cluster(view: View, rank: Expr, span: Span) -> View:
-    """A view of one block's array as a view of what all blocks of the cluster have."""
+    """Return a view of one block's array as a view of the cluster's arrays."""
     theirs = Var(view.array.name, array_type(view.array).in_cluster, view.array.span)
     axes = tuple(axis + 1 for axis in view.axes)
     kind = Array(view.type.dtype, view.type.ndim, "A")

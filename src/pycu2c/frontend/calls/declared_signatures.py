@@ -1,7 +1,7 @@
-"""Device functions with a signature: their arguments and results are converted to it.
+"""Device functions with a declared signature: conversion of arguments and results to it.
 
-A function that calls itself has one: what it gives must be known before its body has been
-walked. Annotations are a signature only there; other functions are typed for each call.
+Recursive functions need one, because their result type must be known before their body is lowered.
+Only there annotations count as a signature; other functions are typed for each call.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _RANK = {
 
 
 def declared_signature(source: Source) -> Signature | None:
-    """The signature that a device function was given, or that its annotations are."""
+    """Return the declared signature of a device function, or that of its annotations."""
     try:
         found = source.signature or annotated_device_signature(source.python)
     except BadSignature as error:
@@ -60,7 +60,7 @@ def declared_signature(source: Source) -> Signature | None:
 def require_signatures(
     cycle: tuple[Source, ...], types: tuple[ParameterType, ...], span: Span
 ) -> None:
-    """Functions that call each other, the last of them the first again at ``span``."""
+    """Check that the functions of a recursive cycle have signatures; ``span`` closes the cycle."""
     for source in cycle:
         if declared_signature(source) is None:
             _report_no_signature(source, types if source is cycle[0] else (), span)
@@ -77,7 +77,7 @@ def _report_no_signature(source: Source, types: tuple[ParameterType, ...], span:
 
 
 def report_no_result(source: Source) -> NoReturn:
-    """A result that follows from itself alone."""
+    """Report a recursive function without a base case."""
     fail(
         "recursion",
         Label(source.span(source.tree), f"what {source.name} gives follows from itself"),
@@ -89,7 +89,7 @@ def report_no_result(source: Source) -> NoReturn:
 
 
 def convert_to_declared(value: Value, wanted: ParameterType) -> Value:
-    """A value in a type that a signature says; refused where that would lose its kind."""
+    """Convert a value to a declared type; report a conversion to a lower kind of number."""
     match wanted:
         case Scalar():
             return _number(require_value(value), wanted)
@@ -137,7 +137,7 @@ def _reject(value: Value, wanted: ParameterType) -> NoReturn:
 
 
 def convert_result(value: Value, wanted: ParameterType | None) -> Value:
-    """What a ``return`` gives, in the type that the signature says of it."""
+    """Convert a returned value to the declared result type."""
     if wanted is None:
         return value
     if wanted == NONE:

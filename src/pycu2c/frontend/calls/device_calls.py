@@ -1,7 +1,7 @@
-"""Calls of device functions, and of functions defined inside of functions.
+"""Calls of device functions and of local functions.
 
-A local function is compiled as a device function that takes what it reads from around it as
-parameters after its own; so is a lambda.
+A local function or lambda is compiled as a device function with extra parameters for the captured
+variables (lambda lifting).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def call_function(
     node: ast.Call,
     owner: TupleValue | None = None,
 ) -> Value:
-    """A call of a ``@device`` function or of a local function; of a method with its ``owner``."""
+    """Call a ``@device`` function or a local function; a method also takes its ``owner``."""
     span = context.span(node)
     given = argument_binding.call_arguments(context, node)
     if owner is not None:
@@ -101,7 +101,7 @@ def _call(context: FunctionContext, source: Source, values: list[Value], span: S
 
 
 def _known(context: FunctionContext, value: Value) -> Value:
-    """What a shape is made of, as a part of the type if it is known: an array's shape is."""
+    """Return a constant argument of a shape as a part of the type."""
     if isinstance(value, TupleValue):
         items = tuple(_known(context, item) for item in value.items)
         return TupleValue(items, value.span, value.names)
@@ -112,7 +112,7 @@ def _known(context: FunctionContext, value: Value) -> Value:
 def _call_for_each(
     context: FunctionContext, source: Source, values: list[Value], position: int, span: Span
 ) -> Value:
-    """A call whose signature takes one array where one of several is given."""
+    """Call a function whose signature takes an array, for each array of a selection."""
     given = [materialize(context, value, "given") for value in values]
     array = given[position]
     assert isinstance(array, ArraySelect)
@@ -124,7 +124,7 @@ def _call_for_each(
 
 
 def _check_alignment(argument: Expr) -> None:
-    """A field of a packed record may lie where no pointer to it can be read."""
+    """Report a field of a packed record that is not aligned for a pointer."""
     if not isinstance(argument, View) or not argument.path:
         return
     record = array_views.array_type(argument.array).dtype
@@ -137,7 +137,7 @@ def _check_alignment(argument: Expr) -> None:
 
 
 def _defaults(source: Source) -> dict[str, Value]:
-    """The defaults of a device function: objects that were there when it was defined."""
+    """Return the defaults of a device function."""
     own, python = source.tree.args, source.python
     positional = [*own.posonlyargs, *own.args]
     values = python.__defaults__ or ()
@@ -155,11 +155,11 @@ def _not_callable(callee: StaticObject, span: Span) -> NoReturn:
     fail("call", Label(span, text), hint=hint)
 
 
-# ---- functions inside of functions -------------------------------------------------------------
+# ---- local functions ---------------------------------------------------------------------------
 
 
 def define_function(context: FunctionContext, node: ast.FunctionDef) -> None:
-    """``def f(x): …`` inside of a kernel: ``f`` stands for the function from here on."""
+    """Lower a nested ``def``, which binds a name to a closure."""
     name = context.ranges.names.get(id(node))
     if name is None:
         raise UnknownType
@@ -173,14 +173,13 @@ def define_function(context: FunctionContext, node: ast.FunctionDef) -> None:
 
 
 def lambda_value(context: FunctionContext, node: ast.Lambda) -> Closure:
-    """``lambda x: …``."""
+    """Lower ``lambda x: …``."""
     closure = _closure(context, node, LAMBDA_NAME)
     return name_resolution.bind_captures(context, closure, closure.span)
 
 
 def reopen_closures(context: FunctionContext, value: Value) -> Value:
-    """A value that a name is to stand for: functions defined here read their variables when
-    they are called."""
+    """Return a value for a name, with closures that read their variables when they are called."""
     match value:
         case TupleValue():
             items = tuple(reopen_closures(context, item) for item in value.items)
@@ -195,12 +194,12 @@ def reopen_closures(context: FunctionContext, value: Value) -> Value:
 
 
 def named_lambda(context: FunctionContext, node: ast.Lambda, name: str) -> Closure:
-    """``f = lambda x: …``: what it reads may be assigned after it."""
+    """Lower ``f = lambda x: …``, whose captured variables may be assigned later."""
     return _closure(context, node, name)
 
 
 def _closure(context: FunctionContext, node: ast.FunctionDef | ast.Lambda, name: str) -> Closure:
-    """The function as it is defined: the defaults are evaluated now, what it reads is not."""
+    """Return a function as a closure: defaults are evaluated now, captured variables are not."""
     function = context.local_functions.get(id(node))
     if function is None:
         captured = tuple(_captured(context, node))
@@ -216,7 +215,7 @@ def _closure(context: FunctionContext, node: ast.FunctionDef | ast.Lambda, name:
 
 
 def _captured(context: FunctionContext, node: FunctionLike) -> list[ast.Name]:
-    """One read of each local of this function that the inner one reads."""
+    """Return one read of each local that the nested function captures."""
     first: dict[str, ast.Name] = {}
     for read in free_names(node):
         outside = read.id in context.ranges.locals or any(
@@ -238,7 +237,7 @@ def _lift(
     name: str,
     captured: tuple[ast.Name, ...],
 ) -> Source:
-    """The inner function as one that stands alone."""
+    """Return the nested function as a function without an enclosing scope (lambda lifting)."""
     own = node.args
     more = [ast.copy_location(ast.arg(read.id), read) for read in captured]
     plain = [*own.posonlyargs, *own.args, *own.kwonlyargs]

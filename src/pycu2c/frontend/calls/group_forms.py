@@ -1,4 +1,4 @@
-"""Groups of threads by their names: the grid, the block, tiles of a warp, clusters of blocks."""
+"""Thread groups by name: the grid, the block, tiles of a warp, clusters of blocks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pycu2c.ops.intrinsics.threads.cooperative_groups import SIZES, Block, Grid,
 
 
 def _group(group: type) -> IntrinsicLowering:
-    """``cuda.cg.this_grid()``."""
+    """Return the lowering of ``cuda.cg.this_grid()``."""
 
     def build(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
         argument_nodes(context, node, (), intrinsic.name)
@@ -28,7 +28,7 @@ def _group(group: type) -> IntrinsicLowering:
 
 
 def _tiles(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
-    """``cuda.cg.tiled_partition(block, 8)``."""
+    """Lower ``cuda.cg.tiled_partition(block, 8)``."""
     group, lanes = argument_nodes(context, node, ("group", "size"), intrinsic.name)
     size = constant_integer(context, lanes, "the threads of a tile")
     if size not in SIZES:
@@ -37,15 +37,15 @@ def _tiles(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Va
             Label(context.span(lanes), f"this is {size}"),
             hint=f"a tile has {', '.join(map(str, SIZES[:-1]))} or {SIZES[-1]} threads",
         )
-    whole = context.value(group)
-    if is_coalesced_group(whole):
+    parent = context.value(group)
+    if is_coalesced_group(parent):
         sized = ast.copy_location(ast.Call(node.func, [lanes], []), node)
-        return call_method(context, whole, "tiled_partition", sized)
-    found = cut(whole.value, size) if isinstance(whole, StaticObject) else None
+        return call_method(context, parent, "tiled_partition", sized)
+    found = cut(parent.value, size) if isinstance(parent, StaticObject) else None
     if found is None:
         fail(
             "argument-type",
-            Label(context.span(group), f"this is {describe(whole)}"),
+            Label(context.span(group), f"this is {describe(parent)}"),
             hint="cut cuda.cg.this_thread_block(), a tile that is no smaller, or a group of lanes",
         )
     return StaticObject(found, context.span(node))

@@ -1,4 +1,4 @@
-"""Groups of threads that are found while a kernel runs: their methods are device functions."""
+"""Methods of coalesced groups, which are device functions."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ METHODS = tuple(n for n, m in vars(Coalesced).items() if isfunction(m) and n[0] 
 
 
 def is_coalesced_group(value: Value) -> TypeGuard[TupleValue]:
-    """Whether a value is such a group."""
+    """Return whether a value is a coalesced group."""
     return isinstance(value, TupleValue) and value.names == Coalesced._fields
 
 
 def call_method(context: FunctionContext, group: TupleValue, name: str, node: ast.Call) -> Value:
-    """``group.name(…)``, with the arguments of a call."""
+    """Lower ``group.name(…)``."""
     function = StaticObject(getattr(Coalesced, name), context.span(node.func))
     is_steady = all(isinstance(item, (Var, Const)) for item in group.items)
     steady = group if is_steady else materialize(context, group, "group")

@@ -1,7 +1,7 @@
-"""Device functions that are C of the user's: what C can take and give, and what must be said of it.
+"""Device functions with a C body: check the types of their parameters and results.
 
-C is written for types of one width and meaning, so Python's own numbers are none of them. Where
-there is a Python body too, that is typed like any other.
+C needs types of fixed width, so Python's number types are rejected. A function that also has a
+Python body is typed like any other.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _STRONG[WEAK_COMPLEX] = "complex64 or complex128"
 def external_function(
     source: Source, types: ArgumentTypes, signature: Signature | None
 ) -> Function:
-    """One without a Python body: what it gives must be said."""
+    """Return a function without a Python body; its result type must be declared."""
     if signature is None or signature.result is None:
         names = [p.arg for p in parameters(source.tree.args)]
         written = ", ".join(f"{name}: {displayed_type(kind)}" for name, kind in zip(names, types))
@@ -56,7 +56,7 @@ def external_function(
 def check(
     source: Source, types: ArgumentTypes, result: ParameterType, raises: Sequence[Return] = ()
 ) -> None:
-    """What C takes and gives, and that it does not pass over how an array lies in memory."""
+    """Check the parameter and result types, and that C code uses the strides of its arrays."""
     if raises:
         _reject("this ends the thread", raises[0].span, "C cannot: return a value that says so")
     for node, kind in zip(parameters(source.tree.args), types):

@@ -1,4 +1,4 @@
-"""Calls of rows of the registry: their arguments brought to the types that a row works in."""
+"""Lower calls of intrinsics: convert the arguments to the parameter types."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ from pycu2c.ops.intrinsics.registry import Effect, Intrinsic
 def intrinsic_call(
     context: FunctionContext, intrinsic: Intrinsic, given: list[Value], node: ast.Call
 ) -> Value:
-    """A call of a row; ``given`` are the arguments in the order of its parameters."""
+    """Lower a call; ``given`` are the arguments in the order of the parameters."""
     values = dict(zip((name for name, _ in intrinsic.parameters), given))
     name = next((n for n, kind in intrinsic.parameters if kind == "array"), "")
     array = values.get(name)
@@ -72,7 +72,7 @@ def intrinsic_call(
 
 
 def _has_parts(value: Value) -> bool:
-    """Whether it is a vector or complex number, or an array of them."""
+    """Return whether a value is a vector or complex number, or an array of them."""
     kind = getattr(value, "type", None)
     if not isinstance(kind, Scalar | Array):
         return False
@@ -82,7 +82,7 @@ def _has_parts(value: Value) -> bool:
 def _add_to_parts(
     context: FunctionContext, intrinsic: Intrinsic, values: dict[str, Value], node: ast.Call
 ) -> Value:
-    """An atomic operation on each part of an element; the parts before, as one value."""
+    """Apply an atomic to each part of an element; return the old parts as one value."""
     array = values["array"]
     if not isinstance(array, ArraySelect):
         index = materialize(context, values["index"], "index")
@@ -114,7 +114,7 @@ def _part_sums(
 def _part_by_part(
     context: FunctionContext, intrinsic: Intrinsic, values: dict[str, Value], node: ast.Call
 ) -> Expr:
-    """Lanes exchange a vector or complex number by one call for each of its parts."""
+    """Exchange a vector or complex number between lanes with one call for each part."""
     steady = {name: materialize(context, value, name) for name, value in values.items()}
     whole = require_value(steady["value"])
     kind, span = scalar_type(whole), context.span(node)
@@ -129,7 +129,7 @@ def _apply(
     values: dict[str, Value],
     node: ast.Call,
 ) -> Expr:
-    """A row at work on values."""
+    """Convert the arguments and return the ``Apply`` node."""
     intrinsic = complex_form(intrinsic, any(map(_is_complex, values.values())))
     if intrinsic in IDENTITY_INTRINSICS:
         (given_one,) = map(require_number, values.values())
@@ -138,7 +138,7 @@ def _apply(
             return kept
     common = _common_type(context, intrinsic, values, node)
     half, common = common, common and compute_type(intrinsic, common)
-    # an index is a part of the place in its array
+    # the index is part of the array's place
     arguments = tuple(
         _place(intrinsic, values) if kind == "array" else _argument(kind, values[name], common)
         for name, kind in intrinsic.parameters
@@ -150,7 +150,7 @@ def _apply(
 
 
 def _check_width(intrinsic: Intrinsic, arguments: tuple[Expr, ...]) -> None:
-    """A shuffle is in parts of a warp that are alike."""
+    """Check that the width of a shuffle divides a warp."""
     if intrinsic.parameters[-1:] != (("width", "int"),):
         return
     width = arguments[-1]
@@ -180,7 +180,7 @@ def _argument(kind: str, value: Value, common: Scalar | None) -> Expr:
 
 
 def _of_type(e: Expr, wanted: Scalar) -> Expr:
-    """A float is not cut to a whole number unsaid."""
+    """Convert an argument to a fixed type; a float is not converted to an integer."""
     if wanted.dtype.is_integer and scalar_type(e).dtype.is_float:
         require_integer(e)
     return coerce(e, wanted)
@@ -194,7 +194,7 @@ def _is_complex(value: Value) -> bool:
 def _common_type(
     context: FunctionContext, intrinsic: Intrinsic, values: dict[str, Value], node: ast.Call
 ) -> Scalar | None:
-    """What T or F stands for in this call."""
+    """Return the type that T or F stands for in a call."""
     arrays = [values[n] for n, kind in intrinsic.parameters if kind == "array"]
     handles = [(values[n], kind) for n, kind in intrinsic.parameters if kind in HANDLE_KINDS]
     if handles:
@@ -235,7 +235,7 @@ def _element_type(
 
 
 def _texel_type(intrinsic: Intrinsic, value: Value, wanted: str) -> Scalar:
-    """What a texture or surface gives, or is given."""
+    """Return the element type of a texture or surface."""
     kind = getattr(value, "type", None)
     handle = kind.dtype.handle if isinstance(kind, Scalar) else None
     if handle is not None and f"{handle.access}{handle.axes}d" == wanted:
@@ -271,14 +271,14 @@ def _place(intrinsic: Intrinsic, values: dict[str, Value]) -> Expr:
 
 
 def _first(array: ArrayValue) -> TupleValue:
-    """The index of the first element."""
+    """Return the index of the first element."""
     return TupleValue(
         tuple(integer(0, array.span) for _ in range(array_type(array).ndim)), array.span
     )
 
 
 def _check_global(intrinsic: Intrinsic, place: View, span: Span) -> None:
-    """The caches are those of global memory: elsewhere the launch would fail."""
+    """Check that an array is in global memory, which cache hints require."""
     space = array_type(place.array).space
     if space is not MemorySpace.GLOBAL:
         fail(
@@ -289,7 +289,7 @@ def _check_global(intrinsic: Intrinsic, place: View, span: Span) -> None:
 
 
 def _check_shared_by_threads(intrinsic: Intrinsic, place: View, span: Span) -> None:
-    """GPUs have no atomics on memory of one thread: the launch would fail."""
+    """Check that an array is not local: GPUs have no atomics on local memory."""
     if array_type(place.array).space is MemorySpace.LOCAL:
         fail(
             "argument-type",
@@ -299,7 +299,7 @@ def _check_shared_by_threads(intrinsic: Intrinsic, place: View, span: Span) -> N
 
 
 def _check_aligned(place: View, span: Span) -> None:
-    """No processor changes in one step what lies across its words."""
+    """Check that a field is aligned, which atomics require."""
     record = array_type(place.array).dtype
     if place.path and record.alignment % place.type.dtype.alignment:
         fail(

@@ -21,7 +21,7 @@ from pycu2c.ops.operators import EQ, SUB
 
 
 def call_method(context: FunctionContext, owner: Expr, node: ast.Call) -> Expr:
-    """``owner.name(…)`` of a number that has such a method."""
+    """Lower ``owner.name(…)`` of a number."""
     assert isinstance(node.func, ast.Attribute)
     name, span = node.func.attr, context.span(node)
     if name in ("astype", "view"):
@@ -38,7 +38,7 @@ def _conjugate(context: FunctionContext, z: Expr, span: Span) -> Expr:
 
 
 def _size(n: Expr, span: Span) -> tuple[Expr, int]:
-    """``abs(n)`` as a number of 32 or 64 bits, and how many; that of the least one are its bits."""
+    """Return ``abs(n)`` in 32 or 64 bits, and the width; the least integer keeps its bits."""
     own = scalar_type(n).dtype
     width = max(own.bits, 32)
     working = BY_NAME[f"{'int' if own.is_signed or not own.is_integer else 'uint'}{width}"]
@@ -57,18 +57,18 @@ def _bit_length(context: FunctionContext, n: Expr, span: Span) -> Expr:
 
 
 def _is_integer(context: FunctionContext, x: Expr, span: Span) -> Expr:
-    """``x - trunc(x) == 0``, which is false of infinities, too."""
+    """Lower ``x.is_integer()`` as ``x - trunc(x) == 0``, which is false for infinities."""
     if scalar_type(x).dtype.is_integral:
         if has_effect(x):
             materialize(context, x, "value")
         return literal(True, span)
     wide = cast(x, Scalar(BY_NAME["float32"])) if scalar_type(x).dtype.is_half else x
-    return evaluate_once(context, wide, lambda own: _is_whole(own, span))
+    return evaluate_once(context, wide, lambda own: _equals_trunc(own, span))
 
 
-def _is_whole(x: Expr, span: Span) -> Expr:
-    whole = Apply(REGISTRY["numpy.trunc"], (x,), x.type, span)
-    return binary(EQ, binary(SUB, x, whole, span), const(0.0, span, scalar_type(x)), span)
+def _equals_trunc(x: Expr, span: Span) -> Expr:
+    truncated = Apply(REGISTRY["numpy.trunc"], (x,), x.type, span)
+    return binary(EQ, binary(SUB, x, truncated, span), const(0.0, span, scalar_type(x)), span)
 
 
 def _item(context: FunctionContext, x: Expr, span: Span) -> Expr:
@@ -96,10 +96,10 @@ def _astype(x: Expr, wanted: Scalar, span: Span) -> Expr:
 
 
 def _view(x: Expr, wanted: Scalar, span: Span) -> Expr:
-    """The number whose bits are those of ``x``."""
+    """Return the number with the bits of ``x`` in another type."""
     own = scalar_type(x).dtype
     if own.numpy.itemsize != wanted.dtype.numpy.itemsize or not (
-        _seen(own) and _seen(wanted.dtype)
+        _is_viewable(own) and _is_viewable(wanted.dtype)
     ):
         fail(
             "argument-type",
@@ -111,8 +111,8 @@ def _view(x: Expr, wanted: Scalar, span: Span) -> Expr:
     return _as(bits, wanted.dtype, span) if wanted.dtype.is_float else cast(bits, wanted)
 
 
-def _seen(intrinsic: DType) -> bool:
-    return intrinsic.is_integer or intrinsic.is_float
+def _is_viewable(dtype: DType) -> bool:
+    return dtype.is_integer or dtype.is_float
 
 
 def _as(x: Expr, wanted: DType, span: Span) -> Expr:

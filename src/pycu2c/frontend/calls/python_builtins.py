@@ -1,4 +1,4 @@
-"""Python's own functions in a kernel: conversions, ``min``, ``len``, ``sum``, ``zip``."""
+"""Python built-ins in a kernel: conversions, ``min``, ``len``, ``sum``, ``zip``."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _int(context: FunctionContext, node: ast.Call) -> Expr:
 
 
 def _index(context: FunctionContext, node: ast.Call) -> Expr:
-    """``operator.index(n)``: of whole numbers alone."""
+    """Lower ``operator.index(n)``, which takes integers."""
     return cast(require_integer(_single(context, node, "operator.index")), WEAK_INT)
 
 
@@ -80,7 +80,7 @@ def _float(context: FunctionContext, node: ast.Call) -> Expr:
 
 
 def _of_text(context: FunctionContext, node: ast.expr, text: str) -> float:
-    """``float("inf")``: text that is known is a number that is known."""
+    """Return the value of ``float("inf")``."""
     try:
         return float(text)
     except ValueError:
@@ -92,7 +92,7 @@ def _of_text(context: FunctionContext, node: ast.expr, text: str) -> float:
 
 
 def real_number(e: Expr) -> Expr:
-    """A number that is not complex."""
+    """Return a number that is not complex, or report an error."""
     if scalar_type(e).dtype.is_complex:
         fail(
             "operand-type",
@@ -103,7 +103,7 @@ def real_number(e: Expr) -> Expr:
 
 
 def _complex(context: FunctionContext, node: ast.Call) -> Expr:
-    """``complex(re, im)``: a Python number."""
+    """Lower ``complex(re, im)``."""
     names = ("real", "imag")[: max(len(node.args) + len(node.keywords), 1)]
     given = [require_number(v) for v in argument_values(context, node, names, "complex")]
     if len(given) == 1:
@@ -137,7 +137,7 @@ def _abs(context: FunctionContext, node: ast.Call) -> Expr:
 
 
 def abs_of(context: FunctionContext, node: ast.Call, *, is_float: bool) -> Expr:
-    """``math.hypot(x)``, ``math.gcd(n)``: of one number."""
+    """Lower ``math.hypot(x)`` or ``math.gcd(n)`` of one number."""
     value = _abs(context, node)
     if is_float and scalar_type(value).dtype.is_integral:
         return cast(value, WEAK_FLOAT)
@@ -227,7 +227,7 @@ def _extreme(name: str) -> Callable[[FunctionContext, ast.Call], Value]:
 def _extreme_tuple(
     context: FunctionContext, better: type[ast.Lt | ast.Gt], values: list[Value], node: ast.Call
 ) -> Value:
-    """``max((x, i), (y, j))``: by the first items that differ; of those alike the first."""
+    """Lower ``max((x, i), (y, j))``; of equal tuples the first is the result."""
     span = context.span(node)
     result, *others = (materialize(context, value, "item") for value in values)
     for other in others:
@@ -245,7 +245,7 @@ def _flattened(value: Value, count: int) -> tuple[Value, ...]:
 
 
 def _range(context: FunctionContext, node: ast.Call) -> Value:
-    """Known while compiling, unless it is in a for loop."""
+    """Return a constant range; ``for`` loops lower computed ranges."""
     bounds = [require_number(value) for value in evaluate_in_order(context, node.args)]
     known = [int(b.value) for b in bounds if isinstance(b, Const) and b.type.dtype.is_integral]
     if len(known) != len(bounds) or not known or 0 in known[2:]:
@@ -257,7 +257,7 @@ def _range(context: FunctionContext, node: ast.Call) -> Value:
     return StaticObject(range(*known), context.span(node))
 
 
-# ---- functions of tuples: their length is known ------------------------------------------------
+# ---- functions of tuples -----------------------------------------------------------------------
 
 
 def _items_given(context: FunctionContext, node: ast.Call, what: str) -> list[Value]:
@@ -294,7 +294,7 @@ def _quantified(op: LogicalOp) -> Callable[[FunctionContext, ast.Call], Value]:
 
 
 def _until(context: FunctionContext, op: LogicalOp, tests: Iterator[Expr], span: Span) -> Expr:
-    """Tests joined by ``and`` or ``or``: those after the one that decides are not evaluated."""
+    """Combine tests by ``and`` or ``or``; those after the deciding one are not evaluated."""
     result: Expr = Const(op is LogicalOp.AND, WEAK_BOOL, span)
     while True:
         with context.block() as written:
@@ -336,7 +336,7 @@ def _reversed(context: FunctionContext, node: ast.Call) -> Value:
 
 
 def named_tuple(context: FunctionContext, kind: Any, node: ast.Call) -> Value:
-    """``Point(x, y=2)``: a tuple whose items have names."""
+    """Lower ``Point(x, y=2)``."""
     fields, defaults = kind._fields, kind._field_defaults
     given = {*fields[: len(node.args)], *(keyword.arg for keyword in node.keywords)}
     names = tuple(field for field in fields if field in given or field not in defaults)

@@ -1,5 +1,4 @@
-"""Intrinsics that the frontend itself writes out: coordinates, arrays that a kernel makes, and
-``np.clip``."""
+"""Intrinsics with a lowering of their own: coordinates, array allocations and ``np.clip``."""
 
 from __future__ import annotations
 
@@ -37,7 +36,7 @@ from pycu2c.ops.intrinsics.threads import warp
 
 
 def _coordinates(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
-    """``cuda.grid(ndim)``, ``cuda.gridsize(ndim)``."""
+    """Lower ``cuda.grid(ndim)`` and ``cuda.gridsize(ndim)``."""
     (given,) = argument_nodes(context, node, ("ndim",), intrinsic.name)
     ndim = constant_integer(context, given, f"the number of axes of {intrinsic.name}")
     if ndim not in (1, 2, 3):
@@ -71,7 +70,7 @@ def _allocation(space: MemorySpace) -> IntrinsicLowering:
 
 _FIXED = "write a literal, a variable given only that, or a global that holds an int"
 _DYNAMIC = "or 0, and say at the launch how many bytes: k[grid, block, stream, bytes]"
-DYNAMIC = (0,)  # the shape of an array that takes all bytes that the launch gives
+DYNAMIC = (0,)  # the shape of dynamic shared memory
 
 
 def _shape(context: FunctionContext, node: ast.expr, least: int) -> tuple[int, ...]:
@@ -102,7 +101,7 @@ def _shape(context: FunctionContext, node: ast.expr, least: int) -> tuple[int, .
 
 
 def _clip(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
-    """``np.clip(x, 0, 1)``, ``np.clip(x, None, 1)``, ``np.clip(x, max=1)``."""
+    """Lower ``np.clip(x, 0, 1)``, ``np.clip(x, None, 1)`` and ``np.clip(x, max=1)``."""
     also = {"min": "a_min", "max": "a_max"}
     keywords = [ast.keyword(also.get(k.arg or "", k.arg), k.value) for k in node.keywords]
     given = {k.arg for k in keywords} | set(("a", "a_min", "a_max")[: len(node.args)])
@@ -110,8 +109,8 @@ def _clip(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Val
     keywords += [ast.keyword(n, none) for n in ("a_min", "a_max") if n not in given]
     for old, new in zip(node.keywords, keywords):
         ast.copy_location(new, old)
-    whole = ast.copy_location(ast.Call(node.func, node.args, keywords), node)
-    value, least, most = argument_values(context, whole, ("a", "a_min", "a_max"), intrinsic.name)
+    full = ast.copy_location(ast.Call(node.func, node.args, keywords), node)
+    value, least, most = argument_values(context, full, ("a", "a_min", "a_max"), intrinsic.name)
     return ufuncs.clipped(require_number(value), _limit(least), _limit(most), context.span(node))
 
 
@@ -121,7 +120,7 @@ def _limit(value: Value) -> Expr | None:
 
 
 def _constant_array(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
-    """``cuda.const.array_like(TABLE)``."""
+    """Lower ``cuda.const.array_like(TABLE)``."""
     (given,) = argument_nodes(context, node, ("ndarray",), intrinsic.name)
     found = context.value(given)
     if is_array(found) and array_type(found).space is MemorySpace.CONSTANT:
@@ -134,7 +133,7 @@ def _constant_array(context: FunctionContext, intrinsic: Intrinsic, node: ast.Ca
 
 
 def _match_all(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
-    """``cuda.match_all_sync(mask, value)``: all match if there are lanes that do."""
+    """Lower ``cuda.match_all_sync(mask, value)``: all lanes match if the lane mask is not empty."""
     given = argument_values(context, node, ("mask", "value"), intrinsic.name)
     lanes = intrinsic_calls.intrinsic_call(context, warp.match_all_lanes, given, node)
     kept_lanes = require_number(materialize(context, lanes, "lanes"))
@@ -153,7 +152,7 @@ LOWERINGS: dict[str, IntrinsicLowering] = {
 
 
 def special_lowering(intrinsic: Intrinsic) -> IntrinsicLowering | None:
-    """What writes a row out, if the frontend does."""
+    """Return the lowering of an intrinsic, or None if it has no special one."""
     if intrinsic.name.startswith("cuda.cg."):
         return group_forms.GROUP_LOWERINGS.get(intrinsic.name)
     return LOWERINGS.get(intrinsic.name)

@@ -1,4 +1,4 @@
-"""Calls of functions that are others with types of their own: ``libdevice.sinf``."""
+"""Calls of functions that expand to other intrinsics with fixed types: ``libdevice.sinf``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pycu2c.ops.intrinsics.registry import Intrinsic, TypedOperation
 
 
 def typed_call(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
-    """A call of a row that stands for others."""
+    """Lower a call of an intrinsic that expands to others."""
     names = tuple(name for name, _ in intrinsic.parameters)
     given = argument_values(context, node, names, intrinsic.name)
     brought = [
@@ -31,7 +31,7 @@ def typed_call(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -
 
 
 def _brought(e: Expr, kind: str) -> Expr:
-    """An argument in the type that the function names: only the bits of an integer count."""
+    """Convert an argument to the parameter's type; integers keep only their bits."""
     if kind not in FIXED:
         return e
     wanted = Scalar(FIXED[kind])

@@ -1,7 +1,7 @@
-"""numpy's functions that are operators, or are made of them: ``np.add``, ``np.where``, ``np.clip``.
+"""NumPy functions that are operators, or are made of them: ``np.add``, ``np.where``, ``np.clip``.
 
-Knows numbers that are evaluated already, nothing of syntax. What the functions mean is in
-``ops/intrinsics/floats/ufuncs.py`` and ``ops/names/operator_functions.py``.
+The operands are evaluated already. ``ops/intrinsics/floats/ufuncs.py`` and
+``ops/names/operator_functions.py`` declare what the functions compute.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _OF_BOOLS = ("min", "max", "numpy.minimum", "numpy.maximum", "numpy.fmin", "nump
 
 
 def compute_type(intrinsic: Intrinsic, common: Scalar) -> Scalar:
-    """Functions of 16-bit floats are computed in float32; the greater of two bools in int8."""
+    """Return the type to compute in: float32 for 16-bit floats, int8 for ``max`` of bools."""
     if common.dtype in intrinsic.dtypes:
         return common
     if common.dtype.kind is DTypeKind.BOOL and intrinsic.name in _OF_BOOLS:
@@ -43,7 +43,7 @@ def compute_type(intrinsic: Intrinsic, common: Scalar) -> Scalar:
 
 
 def check_accepted(intrinsic: Intrinsic, wide: Scalar, span: Span) -> None:
-    """``wide``: the type that a call of the row is computed in."""
+    """Check that an intrinsic supports ``wide``, the type that a call is computed in."""
     if intrinsic.dtypes and wide.dtype not in intrinsic.dtypes:
         accepted = ", ".join(str(d) for d in intrinsic.dtypes)
         fail(
@@ -54,7 +54,7 @@ def check_accepted(intrinsic: Intrinsic, wide: Scalar, span: Span) -> None:
 
 
 def apply_intrinsic(intrinsic: Intrinsic, given: list[Expr], common: Scalar, span: Span) -> Expr:
-    """A row that gives its arguments' type, on numbers brought to ``common``."""
+    """Apply an intrinsic whose result has the argument type to numbers converted to ``common``."""
     wide = compute_type(intrinsic, common)
     check_accepted(intrinsic, wide, span)
     arguments = tuple(cast(coerce(e, common), wide) for e in given)
@@ -71,7 +71,7 @@ def common_type(given: list[Expr]) -> Scalar:
 def apply_operator(
     context: FunctionContext, op: Operator | UnaryOperator, given: list[Expr], span: Span
 ) -> Expr:
-    """``np.add(a, b)``."""
+    """Lower ``np.add(a, b)``."""
     if isinstance(op, UnaryOperator):
         return unary(op, given[0], span)
     left, right = given
@@ -94,7 +94,7 @@ def _where(context: FunctionContext, given: list[Expr], span: Span) -> Expr:
 
 
 def clipped(value: Expr, least: Expr | None, most: Expr | None, span: Span) -> Expr:
-    """``np.clip``; a limit may be left out."""
+    """Lower ``np.clip``; a limit may be None."""
     common = common_type([e for e in (value, least, most) if e is not None])
     common = WEAK_INT if common == WEAK_BOOL else common
     result = coerce(value, common)
@@ -142,7 +142,7 @@ def _one_of(context: FunctionContext, given: list[Expr], span: Span) -> Expr:
 
 
 def rounded(context: FunctionContext, given: list[Expr], span: Span) -> Expr:
-    """``np.round(x)``, ``np.round(x, digits)``, ``round(x, digits)``: in the type of ``x``."""
+    """Lower ``np.round(x, digits)`` and ``round(x, digits)``, in the type of ``x``."""
     own = scalar_type(given[0])
     if own.dtype.is_complex:
         fail("argument-type", Label(given[0].span, f"this is `{own}`"), hint="round z.real")
@@ -178,14 +178,14 @@ MADE_OF_OPERATORS: dict[str, Callable[[FunctionContext, list[Expr], Span], Expr]
 }
 
 
-# ---- functions that give some numbers back as they are --------------------------------------
+# ---- functions that return some numbers unchanged ----------------------------------------------
 
 CONJUGATE = REGISTRY["complex.conjugate"]
 IDENTITY_INTRINSICS = (*KEEPING_WHOLE, CONJUGATE)
 
 
 def unchanged_operand(intrinsic: Intrinsic, given: Expr) -> Expr | None:
-    """``math.floor(n)`` of an int: no detour through a float; ``np.conj(x)`` of a real number."""
+    """Return the operand if a call does not change it: ``math.floor(n)`` of an int; else None."""
     dtype = scalar_type(given).dtype
     if intrinsic is CONJUGATE and not dtype.is_complex:
         return given

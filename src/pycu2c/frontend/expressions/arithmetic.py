@@ -1,4 +1,4 @@
-"""Operators applied to numbers: NEP 50's conversions, and the errors where there are none."""
+"""Operators on numbers: type promotion by NEP 50, and its errors."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ from pycu2c.ops.operators import (
 
 
 def coerce(e: Expr, to: Scalar) -> Expr:
-    """Convert an operand; a literal that the type cannot hold is an error, as in numpy."""
+    """Convert an operand; a literal that the type cannot represent is an error, as in NumPy."""
     if not have_common_type(scalar_type(e), to):
         fail(
             "store-type",
@@ -84,7 +84,7 @@ def coerce(e: Expr, to: Scalar) -> Expr:
 
 
 def integer_hint(e: Expr) -> str:
-    """What to write where an integer must stand, and ``e`` is a float."""
+    """Return the hint for a float in place of an integer."""
     if isinstance(e, Binary) and e.op is DIV:
         return "divide with `//`, or convert it with int(...)"
     is_literal = isinstance(e, Const) and e.type.dtype.is_float
@@ -92,7 +92,7 @@ def integer_hint(e: Expr) -> str:
 
 
 def to_index(e: Expr) -> Expr:
-    """A whole number that counts: in 64 bits, which a constant must fit."""
+    """Convert an integer to 64 bits, which a constant must fit."""
     if isinstance(e, Const) and e.type == WEAK_INT and not fits(int(e.value), WEAK_INT):
         fail(
             "constant-range",
@@ -103,7 +103,7 @@ def to_index(e: Expr) -> Expr:
 
 
 def require_integer(e: Expr) -> Expr:
-    """An argument that is an int."""
+    """Return an argument as an int, or report an error."""
     if not scalar_type(e).dtype.is_integral:
         fail(
             "argument-type",
@@ -114,7 +114,7 @@ def require_integer(e: Expr) -> Expr:
 
 
 def evaluate_once(context: FunctionContext, e: Expr, use: Callable[[Expr], Expr]) -> Expr:
-    """``use(e)`` where ``use`` writes it more than once: it is evaluated once."""
+    """Return ``use(e)``; bind ``e`` to a name unless it is an atom."""
     if is_atom(e):
         return use(e)
     name = context.fresh("value")
@@ -122,7 +122,7 @@ def evaluate_once(context: FunctionContext, e: Expr, use: Callable[[Expr], Expr]
 
 
 def binary(context: FunctionContext, op: Operator, left: Expr, right: Expr, span: Span) -> Expr:
-    """``left op right`` with Python's meaning and numpy's type."""
+    """Lower ``left op right`` with Python's meaning and NumPy's type."""
     if op.result is truth:
         return compare(context, op, left, right, span)
     _check_width(left, right)
@@ -139,7 +139,7 @@ def binary(context: FunctionContext, op: Operator, left: Expr, right: Expr, span
 
 
 def _check_width(*sides: Expr) -> None:
-    """Constants are exact among themselves; what is computed has 64 bits."""
+    """Check integer constants that are combined with computed 64-bit integers."""
     if all(isinstance(e, Const) or not scalar_type(e).dtype.is_integral for e in sides):
         return
     for e in sides:
@@ -148,12 +148,12 @@ def _check_width(*sides: Expr) -> None:
 
 
 def fits_64_bits(value: int) -> bool:
-    """Whether an integer type of 64 bits holds it."""
+    """Return whether int64 or uint64 can represent an integer."""
     return fits(value, WEAK_INT) or fits(value, uint64)
 
 
 def _exponent(left: Expr, right: Expr, common: Scalar) -> tuple[Scalar, Expr]:
-    """An int to a negative literal power is a float, as in Python."""
+    """Return the type and exponent of a power; an int to a negative literal power is a float."""
     negative = isinstance(right, Const) and right.value < 0
     if negative and common == WEAK_INT:
         return WEAK_FLOAT, right
@@ -187,7 +187,7 @@ def _report_no_operator(op: Operator, left: Expr, right: Expr, span: Span) -> No
     )
 
 
-_NOT_OF_BITS = {  # what was meant, where it is none of bits
+_NOT_OF_BITS = {  # operators of bits that users take for others
     "^": "a power is written `**`; of bits: ",
     "&": "join conditions with `and`; of numbers: ",
     "|": "join conditions with `or`; of numbers: ",
@@ -199,7 +199,7 @@ def either_is_complex(left: Expr, right: Expr) -> bool:
 
 
 def unary(op: UnaryOperator, operand: Expr, span: Span) -> Expr:
-    """``op operand``; ``not`` of any number is of its truth."""
+    """Lower ``op operand``; ``not`` applies to the truth of a number."""
     if op is NOT:
         return negation(truth_node(operand))
     own = scalar_type(operand)
@@ -216,7 +216,7 @@ def unary(op: UnaryOperator, operand: Expr, span: Span) -> Expr:
 
 
 def compare(context: FunctionContext, op: Operator, left: Expr, right: Expr, span: Span) -> Expr:
-    """A comparison of numbers, exact for integers of any two types, and for Python's numbers."""
+    """Lower a comparison, which is exact for integers of any two types and for Python numbers."""
     left, right = _out_of_range_literal(left, right), _out_of_range_literal(right, left)
     _check_width(left, right)
     left, right = _matching_literal(left, right), _matching_literal(right, left)
@@ -240,7 +240,7 @@ def compare(context: FunctionContext, op: Operator, left: Expr, right: Expr, spa
 
 
 def _compared_exactly(e: Expr, partner: Expr) -> Expr:
-    """An int of Python's beside a float of Python's: they are compared exactly."""
+    """Return a Python int in a form that compares exactly with a Python float."""
     if e.type != WEAK_INT or (
         isinstance(partner, Const) and abs(partner.value) < MAX_EXACT_FLOAT_INT
     ):
@@ -253,7 +253,7 @@ def _compared_exactly(e: Expr, partner: Expr) -> Expr:
 
 
 def _out_of_range_literal(e: Expr, partner: Expr) -> Expr:
-    """A literal that no integer reaches compares with all of them as an infinity does."""
+    """Replace a literal outside all integer types by an infinity, which compares equally."""
     if not isinstance(e, Const) or e.type != WEAK_INT or not scalar_type(partner).dtype.is_integer:
         return e
     if fits(int(e.value), WEAK_INT) or fits(int(e.value), uint64) or isinstance(partner, Const):
@@ -262,8 +262,7 @@ def _out_of_range_literal(e: Expr, partner: Expr) -> Expr:
 
 
 def _matching_literal(e: Expr, partner: Expr) -> Expr:
-    """A weak int literal in the type of an integer that it stands beside, if it fits; one over
-    int64 in uint64."""
+    """Return a weak int literal in the type of the other operand, or in uint64 above int64."""
     own = scalar_type(partner)
     if isinstance(e, Const) and e.type == WEAK_INT and own.dtype.is_integer:
         for kind in (own, WEAK_INT, uint64):
@@ -275,15 +274,15 @@ def _matching_literal(e: Expr, partner: Expr) -> Expr:
 def _compare_across_signs(
     context: FunctionContext, op: Operator, left: Expr, right: Expr, span: Span
 ) -> Expr:
-    """int64 against uint64: no common type holds both, so the sign is looked at first."""
+    """Compare int64 with uint64, which have no common integer type: test the sign first."""
     if scalar_type(left).dtype is dtypes.UINT64:
         op, left, right = MIRRORED[op], right, left
-    below = op in (LT, LE, NE)  # what the answer is where the signed side is negative
+    if_negative = op in (LT, LE, NE)  # the result if the signed operand is negative
 
     def spelled(signed: Expr) -> Expr:
         negative = binary_node(LT, signed, const(0, span, scalar_type(signed)), span)
         positive = binary_node(op, cast(signed, uint64), cast(right, uint64), span)
-        if below:
+        if if_negative:
             return logical(LogicalOp.OR, negative, positive, span)
         return logical(LogicalOp.AND, negation(negative), positive, span)
 
@@ -291,7 +290,7 @@ def _compare_across_signs(
 
 
 def select(condition: Expr, then: Expr, orelse: Expr, span: Span) -> Expr:
-    """``then if condition else orelse`` in the joined type."""
+    """Lower ``then if condition else orelse`` in the common type."""
     if not have_common_type(scalar_type(then), scalar_type(orelse)):
         fail(
             "join",
@@ -307,7 +306,7 @@ def select(condition: Expr, then: Expr, orelse: Expr, span: Span) -> Expr:
 
 
 def product(context: FunctionContext, factors: list[Expr], span: Span) -> Expr:
-    """The product of weak ints; of none, 1."""
+    """Return the product of weak ints; 1 without factors."""
     total: Expr = factors[0] if factors else integer(1, span)
     for factor in factors[1:]:
         total = binary(context, MUL, total, factor, span)

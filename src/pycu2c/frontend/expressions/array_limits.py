@@ -1,4 +1,4 @@
-"""How much memory the arrays that a kernel makes may take."""
+"""Limits of the memory that a kernel's arrays may use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pycu2c.ir.walk import statements
 
 @dataclass(frozen=True, slots=True)
 class MemoryLimit:
-    """Who has the arrays of a space, with how many bytes, and what to do about more."""
+    """The owner of a memory space, its size in bytes, and the hint for more."""
 
     owner: str
     most: int
@@ -35,7 +35,7 @@ MEMORY_LIMITS = {
 
 
 def array_bytes(kind: Array) -> int:
-    """What an array takes when the kernel is compiled; of dynamic shared memory nothing."""
+    """Return the bytes of an array; 0 for dynamic shared memory."""
     return 0 if kind.shape is None else kind.dtype.size * math.prod(kind.shape)
 
 
@@ -49,7 +49,7 @@ def report_too_large(kind: Array, size: int, span: Span, among: str = "") -> NoR
 
 
 def check_memory_limits(module: Module) -> None:
-    """The arrays of all functions lie side by side."""
+    """Check the sums of all arrays of a module's functions. Raises CompileError."""
     total = dict.fromkeys(MEMORY_LIMITS, 0)
     for function in (*module.devices, module.kernel):
         for s in statements(function.body):

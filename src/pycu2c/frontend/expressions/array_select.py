@@ -1,7 +1,7 @@
-"""Names that stand for one array here and for another there: which arrays, and how each lies.
+"""Names that refer to different arrays on different paths.
 
-The arrays of a kernel are known, so a variable of an array is the number of one of them, and the
-numbers that say where a view of it lies.
+The set of arrays is known at compile time. Such a name has a selector variable, the index of the
+array, and variables for the computed numbers of a view's layout.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from pycu2c.ops.operators import EQ
 
 
 def has_contiguous_steps(view: View) -> bool:
-    """Whether its steps follow from its lengths, as after ``reshape``."""
+    """Return whether a view's steps follow from its lengths, as after ``reshape``."""
     return has_linear_index(view) and array_type(view).layout == "C"
 
 
 def view_layout(array: ArrayValue) -> ViewLayout:
-    """What two views have alike if one variable can hold both."""
+    """Return the layout that two views must share to use the same variables."""
     view = whole_view(array, array.span)
     steps = tuple(e.value if isinstance(e, Const) else None for e in view.steps)
     return (
@@ -50,12 +50,12 @@ def view_layout(array: ArrayValue) -> ViewLayout:
 
 
 def field_path(view: View) -> tuple[str, ...]:
-    """The path of a view, whatever the indices in it are."""
+    """Return the fields in a view's path, without the indices."""
     return tuple(step if isinstance(step, str) else "[]" for step in view.path)
 
 
 def record_arrays(context: FunctionContext, name: str, value: Value) -> None:
-    """Note the arrays that a name, or an item of it, is to stand for."""
+    """Record the arrays that a name, or an item of it, may refer to."""
     match value:
         case TupleValue():
             for position, item in enumerate(value.items):
@@ -71,8 +71,8 @@ def record_arrays(context: FunctionContext, name: str, value: Value) -> None:
 
 def _record_array(context: FunctionContext, name: str, array: ArrayValue) -> None:
     known = context.arrays.setdefault(name, {})
-    place = view_layout(array)
-    old = known.get(place)
+    layout = view_layout(array)
+    old = known.get(layout)
     kind = array_type(array)
     for other in known.values():
         if (kind.dtype, kind.ndim) != (array_type(other).dtype, array_type(other).ndim):
@@ -83,28 +83,28 @@ def _record_array(context: FunctionContext, name: str, array: ArrayValue) -> Non
                 hint="choose between their elements, `a[i] if … else b[i]`, or use two names",
             )
     if old is None or (isinstance(array, View) and not isinstance(old, View)):
-        known[place], context.arrays_changed = array, True
+        known[layout], context.arrays_changed = array, True
     elif isinstance(old, View) and isinstance(array, View):
         if array_type(old).layout == "C" and kind.layout == "A":
-            known[place], context.arrays_changed = replace(old, type=kind), True
+            known[layout], context.arrays_changed = replace(old, type=kind), True
 
 
 def candidate_arrays(context: FunctionContext, name: str) -> dict[ViewLayout, ArrayValue]:
-    """The arrays that a name stands for, in an order that all names have."""
+    """Return the arrays that a name may refer to, in a canonical order."""
     known = context.arrays[name]
-    return {place: known[place] for place in sorted(known, key=str)}
+    return {layout: known[layout] for layout in sorted(known, key=str)}
 
 
-# ---- choosing ----------------------------------------------------------------------------------
+# ---- selectors ---------------------------------------------------------------------------------
 
 
 def is_selected(selector: Expr, position: int, span: Span) -> Expr:
-    """Whether it is the array of that number."""
+    """Return the condition that a selector has a value."""
     return binary(EQ, selector, integer(position, span), span)
 
 
 def remap_selector(selector: Expr, numbers: Sequence[int], span: Span) -> Expr:
-    """The number of an array in another list, where it has ``numbers[selector]``."""
+    """Return ``numbers[selector]``."""
     if list(numbers) == list(range(len(numbers))):
         return selector
     out: Expr = integer(numbers[-1], span)
@@ -115,7 +115,7 @@ def remap_selector(selector: Expr, numbers: Sequence[int], span: Span) -> Expr:
 
 
 def select_block(selector: Expr, blocks: Sequence[Sequence[Stmt]], span: Span) -> Sequence[Stmt]:
-    """The statements for the array that it is."""
+    """Return an ``if`` chain that runs the block of the selected array."""
     out = tuple(blocks[-1])
     for position, block in reversed(list(enumerate(blocks[:-1]))):
         out = (If(is_selected(selector, position, span), tuple(block), out, span),)

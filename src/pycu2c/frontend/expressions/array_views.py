@@ -1,7 +1,7 @@
-"""Subscripts of arrays: an element, or a view of a part. Knows values, not syntax.
+"""Views of arrays: elements, slices, fields and transposes.
 
-A view is an array, the place where it begins, and a step and a length for each of its axes; a
-view of a view is a view of the same array.
+A view is an array, a start index, and a step and a length for each axis. A view of a view is a view
+of the same array.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ ArrayValue: TypeAlias = Var | View
 
 @dataclass(frozen=True, slots=True)
 class SliceBounds:
-    """``start:stop:step`` in a subscript, what is left out None."""
+    """``start:stop:step`` in a subscript; omitted bounds are None."""
 
     start: Expr | None
     stop: Expr | None
@@ -72,7 +72,7 @@ def array_type(array: ArrayValue) -> Array:
 
 
 def length(array: ArrayValue, axis: int, span: Span) -> Expr:
-    """``array.shape[axis]``: a literal where the kernel fixed it."""
+    """Return ``array.shape[axis]``, a literal if the kernel fixes the shape."""
     if isinstance(array, View):
         return array.lengths[axis]
     shape = array_type(array).shape
@@ -80,7 +80,7 @@ def length(array: ArrayValue, axis: int, span: Span) -> Expr:
 
 
 def whole_view(array: ArrayValue, span: Span) -> View:
-    """All of an array, as a view of it."""
+    """Return an array as a view of all its elements."""
     if isinstance(array, View):
         return array
     kind = array_type(array)
@@ -92,19 +92,18 @@ def whole_view(array: ArrayValue, span: Span) -> View:
 
 
 def with_array_type(array: ArrayValue, kind: Array) -> View:
-    """An array under a type that says less of it."""
+    """Return a view of an array with a less specific type."""
     return replace(whole_view(array, array.span), type=kind)
 
 
 def subscript_value(array: ArrayValue, given: list[Subscript], span: Span) -> Expr:
-    """``array[given]``: the element if there is an index for each axis, else a view. An element
-    that is a record is a view too: it stands for the place."""
+    """Return ``array[given]``: the element, or a view; a record is a view of its place."""
     place = subscript_view(array, given, span)
     return place if place.axes or is_record(place) else load_element(place, span)
 
 
 def subscript_view(array: ArrayValue, given: list[Subscript], span: Span) -> View:
-    """``array[given]`` as a place: an element is a view without axes."""
+    """Return ``array[given]`` as a view; an element is a view without axes."""
     kind = array_type(array)
     items = _expand_ellipsis(given, kind, span)
     check_subscripts(items, kind)
@@ -115,7 +114,7 @@ def subscript_view(array: ArrayValue, given: list[Subscript], span: Span) -> Vie
 
 
 def element_view(array: ArrayValue, indices: tuple[Expr, ...], span: Span) -> View:
-    """The place at one index for each axis."""
+    """Return the view of the element at one index for each axis."""
     kind = Array(array_type(array).dtype, 0, "C")
     if isinstance(array, Var):
         return View(array, indices, (), (), (), kind, span)
@@ -135,18 +134,18 @@ def _from_start(index: Expr) -> Expr:
 
 
 def _expand_ellipsis(given: list[Subscript], kind: Array, span: Span) -> list[Subscript]:
-    """One item for each axis; ``...``, or nothing at the end, stands for whole axes."""
+    """Return one item for each axis; ``...`` and missing indices become whole axes."""
     rests = [item for item in given if isinstance(item, EllipsisIndex)]
     missing = kind.ndim - (len(given) - len(rests))
     if missing < 0 or len(rests) > 1:
         report_index_count(kind, len(given), span)
     everything = [SliceBounds(None, None, 1, span) for _ in range(missing)]
-    place = given.index(rests[0]) if rests else len(given)
-    return [*given[:place], *everything, *given[place + len(rests) :]]
+    position = given.index(rests[0]) if rests else len(given)
+    return [*given[:position], *everything, *given[position + len(rests) :]]
 
 
 def report_index_count(kind: Array, given: int, span: Span) -> NoReturn:
-    """Indices that are too many, or too few where one element is meant."""
+    """Report too many indices, or too few for one element."""
     indices, axes = (
         replacements.count_phrase(given, "index", "indices"),
         replacements.count_phrase(kind.ndim, "axis", "axes"),
@@ -164,7 +163,7 @@ _INDICES = "ijklmnopqrstuvwx"
 
 
 def check_subscripts(items: list[Subscript], kind: Array) -> None:
-    """Integers, and literals inside the axis where its length is known."""
+    """Check that indices are integers, and that literals are within a known length."""
     for axis, item in enumerate(items):
         bounds = (item.start, item.stop, item.step) if isinstance(item, SliceBounds) else (item,)
         for index in bounds:
@@ -204,15 +203,15 @@ def _view(view: View, items: list[Subscript], span: Span) -> View:
     lengths: list[Expr] = []
     for position, (axis, item) in enumerate(zip(view.axes, items)):
         assert not isinstance(item, EllipsisIndex)
-        at, pace = start_position(view, position), view.steps[position]
+        at, stride = start_position(view, position), view.steps[position]
         if not isinstance(item, SliceBounds):
-            begin[at] = add_scaled(begin[at], pace, _index(view, position, item))
+            begin[at] = add_scaled(begin[at], stride, _index(view, position, item))
             continue
         start, count = _extent(item, view.lengths[position])
-        begin[at] = add_scaled(begin[at], pace, start)
+        begin[at] = add_scaled(begin[at], stride, start)
         axes.append(axis)
         own = integer(item.step, span) if isinstance(item.step, int) else item.step
-        steps.append(multiply(own, pace))
+        steps.append(multiply(own, stride))
         lengths.append(count)
     made = replace(with_starts(view, begin), axes=tuple(axes), steps=tuple(steps), span=span)
     made = replace(made, lengths=tuple(lengths))
@@ -220,8 +219,11 @@ def _view(view: View, items: list[Subscript], span: Span) -> View:
 
 
 def _type(view: View) -> Array:
-    """Contiguous, if the view runs in unit steps along the last axes of a contiguous array, all
-    of them but the first taken whole."""
+    """Return the type of a view, with its contiguity.
+
+    A view is contiguous if it has unit steps along the last axes of a contiguous array, and takes
+    all of them but the first one whole.
+    """
     kind = array_type(view.array)
     ndim = len(view.axes)
     if any(axis < 0 for axis in view.axes):
@@ -241,20 +243,20 @@ def _type(view: View) -> Array:
 
 
 def _is_packed_field(view: View) -> bool:
-    """Whether the elements of a view follow each other in one field of one record."""
+    """Return whether a view's elements are contiguous within one field of one record."""
     extents = _extents_inside(view)
     last = len(path_indices(view.path))
     expected = tuple(~number for number in range(last - len(view.axes), last))
     unit = all(isinstance(step, Const) and step.value == 1 for step in view.steps)
     names = [n for n, step in enumerate(view.path) if isinstance(step, str)]
-    own = len(view.path) - 1 - names[-1]  # axes of the field itself, not of one around it
+    own = len(view.path) - 1 - names[-1]  # axes of the innermost field
     lengths = zip(view.lengths[1:], extents[last - len(view.axes) + 1 :])
     is_whole = all(isinstance(n, Const) and n.value == extent for n, extent in lengths)
     return unit and view.axes == expected and len(view.axes) <= own and is_whole
 
 
 def _extents_inside(view: View) -> list[int]:
-    """Along each axis inside of fields."""
+    """Return the extents of the subarray axes along the view's path."""
     kind, found = array_type(view.array).element, []
     for step in view.path:
         if not isinstance(step, str):
@@ -264,12 +266,12 @@ def _extents_inside(view: View) -> list[int]:
 
 
 def has_linear_index(view: View) -> bool:
-    """Whether the axes of a view run along the numbers of an array's elements."""
+    """Return whether the axes of a view are strides of the array's linear index."""
     return is_flat(view) or sum(axis >= 0 for axis in view.axes) > len(view.first)
 
 
 def contiguous_steps(lengths: Sequence[Expr], span: Span) -> tuple[Expr, ...]:
-    """How far the neighbours along each axis are apart where rows follow each other."""
+    """Return the steps of a C-contiguous view with these lengths."""
     steps: list[Expr] = [integer(1, span)]
     for count in reversed(lengths[1:]):
         steps.append(multiply(count, steps[-1]))
@@ -277,7 +279,7 @@ def contiguous_steps(lengths: Sequence[Expr], span: Span) -> tuple[Expr, ...]:
 
 
 def equal_steps(a: Expr, b: Expr) -> bool:
-    """Whether two steps are surely the same number."""
+    """Return whether two steps are provably equal."""
     match a, b:
         case Const(), Const():
             return a.value == b.value
@@ -300,9 +302,9 @@ def _is_whole_axis(array: Var, axis: int, count: Expr, first: Expr) -> bool:
 
 
 def _index(view: View, axis: int, index: Expr) -> Expr:
-    """An index of the view as one that does not count from the end."""
+    """Return an index of the view that does not count from the end."""
     if _is_plain(view, axis):
-        return index  # as the index of the array itself
+        return index  # equals the index of the array itself
     count = view.lengths[axis]
     if isinstance(index, Const):
         if isinstance(count, Const) and not -count.value <= index.value < count.value:
@@ -329,7 +331,7 @@ def _sum(a: Expr, b: Expr) -> Expr:
 
 
 def _extent(part: SliceBounds, count: Expr) -> tuple[Expr, Expr]:
-    """Where a slice of an axis begins, and how many elements it has."""
+    """Return the start and the length of a slice."""
     if not isinstance(part.step, int):
         return _extent_of_computed_step(part, cast(part.step, WEAK_INT), count)
     if part.step < 0:
@@ -361,7 +363,7 @@ def _stop(stop: Expr, count: Expr) -> Expr:
 
 
 def _extent_backward(part: SliceBounds, count: Expr) -> tuple[Expr, Expr]:
-    """``a[::-1]``, ``a[n:0:-2]``: from the last element that there is to one after ``stop``."""
+    """Return the start and length of ``a[::-1]`` or ``a[n:0:-2]``."""
     last = binary(SUB, count, integer(1, part.span), part.span)
     start = last if part.start is None else _back(part.start, count)
     stop = integer(-1, part.span) if part.stop is None else _back(part.stop, count)
@@ -385,33 +387,33 @@ def _not_negative(e: Expr) -> Expr:
 
 
 def _extent_of_computed_step(part: SliceBounds, step: Expr, count: Expr) -> tuple[Expr, Expr]:
-    """``a[::s]``: forwards or backwards, as the sign of ``s`` says."""
+    """Return the start and length of ``a[::s]``, whose direction is the sign of ``s``."""
     span = part.span
-    is_back = binary(LT, step, integer(0, span), span)
+    is_backward = binary(LT, step, integer(0, span), span)
 
-    def chosen(back: Expr, on: Expr) -> Expr:
-        return Select(is_back, back, on, WEAK_INT, span)
+    def by_direction(backward: Expr, forward: Expr) -> Expr:
+        return Select(is_backward, backward, forward, WEAK_INT, span)
 
     last = binary(SUB, count, integer(1, span), span)
     back = last if part.start is None else _back(part.start, count)
-    start = chosen(back, _start(part, count))
+    start = by_direction(back, _start(part, count))
     end = integer(-1, span) if part.stop is None else _back(part.stop, count)
-    stop = chosen(end, count if part.stop is None else _stop(part.stop, count))
+    stop = by_direction(end, count if part.stop is None else _stop(part.stop, count))
     return start, Apply(rounds, (start, stop, step), WEAK_INT, span)
 
 
 def _count_steps(distance: Expr, part: SliceBounds) -> Expr:
-    """How many steps of the slice a distance takes, the last one perhaps cut."""
+    """Return how many steps of the slice cover a distance, rounded up."""
     assert isinstance(part.step, int)
-    pace = min(abs(part.step), MAX_ARRAY_ELEMENTS)  # a longer one does not come to a second element
-    if pace == 1:
+    size = min(abs(part.step), MAX_ARRAY_ELEMENTS)  # longer steps never reach a second element
+    if size == 1:
         return distance
-    rounded = binary(ADD, distance, integer(pace - 1, part.span), part.span)
-    return binary(FLOORDIV, rounded, integer(pace, part.span), part.span)
+    rounded = binary(ADD, distance, integer(size - 1, part.span), part.span)
+    return binary(FLOORDIV, rounded, integer(size, part.span), part.span)
 
 
 def transposed(array: ArrayValue, span: Span) -> ArrayValue:
-    """``array.T``: the axes the other way round."""
+    """Return ``array.T``, with the axes reversed."""
     view = whole_view(array, span)
     if len(view.axes) < 2:
         return array
@@ -429,20 +431,20 @@ def is_record(array: ArrayValue) -> bool:
 
 
 def load_if_element(value: Value) -> Value:
-    """A place as the value there is: what is no array and no record is read from it."""
+    """Load an element from its view; other values are returned as they are."""
     is_element = isinstance(value, View) and not value.axes and not is_record(value)
     return load_element(value, value.span) if isinstance(value, View) and is_element else value
 
 
 def field_view(view: View, name: str, span: Span) -> View | None:
-    """``array.name`` of a record, or of all records of an array; None if there is no such field."""
+    """Return ``array.name`` of a record, or of all records of an array; None without the field."""
     if not view.type.dtype.has_fields or view.type.dtype.field(name) is None:
         return None
     return _view_of_field(view, name, span)
 
 
 def record_fields(value: Value) -> TupleValue | None:
-    """The fields of one record, in order; None of anything else."""
+    """Return the fields of one record as a tuple; None for other values."""
     if not is_array(value) or not is_record(value) or array_type(value).ndim:
         return None
     view = whole_view(value, value.span)
@@ -451,12 +453,12 @@ def record_fields(value: Value) -> TupleValue | None:
 
 
 def complex_part(array: ArrayValue, name: str, span: Span) -> View:
-    """``array.real``, ``array.imag`` of complex numbers: the floats in the array's memory."""
+    """Return ``array.real`` or ``array.imag`` of complex numbers as a view."""
     return _view_of_field(whole_view(array, span), "x" if name == "real" else "y", span)
 
 
 def _view_of_field(view: View, name: str, span: Span) -> View:
-    """A field; one that has several elements gives the view more axes."""
+    """Return the view of a field; a subarray adds its axes."""
     found = view.type.dtype.field(name)
     assert found is not None
     layout: Layout = "A" if view.axes else "C"
@@ -475,10 +477,10 @@ def _view_of_field(view: View, name: str, span: Span) -> View:
 
 
 def load_view(array: ArrayValue, span: Span) -> Expr:
-    """The element that a place names, which is a view without axes."""
+    """Return the element of a view without axes, or of an array without axes."""
     return load_element(whole_view(array, span), span)
 
 
 def load_element(view: View, span: Span) -> Expr:
-    """The element that a view without axes is."""
+    """Return the element of a view without axes."""
     return read_path(Load(view.array, view.first, span), view.path, span)

@@ -1,5 +1,4 @@
-"""Numbers of a program that no type holds. Among constants alone arithmetic is exact; this is what
-is left where it has come to its end."""
+"""Check that integer constants fit in 64 bits after constant folding, which is exact."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from pycu2c.ir.walk import all_expressions
 
 
 def check_numbers(module: Module) -> None:
-    """That each constant is one of 64 bits. Raises CompileError."""
+    """Check that each integer constant fits in 64 bits. Raises CompileError."""
     for function in (module.kernel, *module.devices):
         for e in all_expressions(function.body):
             if isinstance(e, Const) and e.type == WEAK_INT and not fits_64_bits(int(e.value)):

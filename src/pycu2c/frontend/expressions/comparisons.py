@@ -1,4 +1,4 @@
-"""Comparisons: of numbers, of tuples item by item, ``in``, ``is None``, and chains of these."""
+"""Comparisons: of numbers, of tuples item by item, ``in``, ``is None``, and chains."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ from pycu2c.ops.operators import BY_NODE, EQ, MOD, NE, SUB
 
 Comparison: TypeAlias = type[ast.cmpop]
 
-_RANGE = ("<start>", "<stop>", "<step>")  # the names of the bounds that ``in`` looks between
+_RANGE = ("<start>", "<stop>", "<step>")  # the fields of a range in ``in``
 
 
 def compare(context: FunctionContext, node: ast.Compare) -> Expr:
-    """``a < b``, ``a < b < c``, ``x in t``, ``x is None``."""
+    """Lower ``a < b``, ``a < b < c``, ``x in t`` and ``x is None``."""
     first = [node.left, node.comparators[0]]
     left, right = evaluate_in_order(context, first, lambda n: _operand(context, node, n))
     return _chain(context, [left, right], node, 0)
 
 
 def _operand(context: FunctionContext, node: ast.Compare, operand: ast.expr) -> Value:
-    """A value to compare; ``in`` may look into a range that is computed."""
+    """Return an operand; the operand of ``in`` may be a computed range."""
     sought = (c for c, op in zip(node.comparators, node.ops) if isinstance(op, (ast.In, ast.NotIn)))
     if isinstance(operand, ast.Call) and operand in sought and not operand.keywords:
         callee = context.value(operand.func)
@@ -66,7 +66,7 @@ def _range_of(bounds: list[Expr], span: Span) -> TupleValue:
 
 
 def _chain(context: FunctionContext, pair: list[Value], node: ast.Compare, position: int) -> Expr:
-    """``a < b < c`` is ``a < b and b < c`` with b evaluated once, and c only if that holds."""
+    """Lower ``a < b < c`` as ``a < b and b < c``; b is evaluated once, c only if needed."""
     op, span = type(node.ops[position]), context.span(node)
     left, middle = pair
     if position + 1 == len(node.ops):
@@ -78,7 +78,7 @@ def _chain(context: FunctionContext, pair: list[Value], node: ast.Compare, posit
             )
         if not written:
             return result
-        left = materialize(context, left, "value")  # what is written reads it: it needs a variable
+        left = materialize(context, left, "value")  # the emitted statements read it
     middle = materialize(context, middle, "value")
     holds = compared(context, op, left, middle, span)
     return _and_then(context, holds, middle, node, position + 1)
@@ -116,7 +116,7 @@ def _and_then(
 def conditional_truth(
     context: FunctionContext, first: Expr, written: Sequence[Stmt], rest: Expr, op: LogicalOp
 ) -> Expr:
-    """``first and rest`` where ``rest`` needs statements: they run only if it is evaluated."""
+    """Return ``first and rest``, or ``or``, where ``rest`` needs statements."""
     result = assign_temporary(context, first, "holds")
     assign = Assign(result, rest, rest.span)
     go_on = result if op is LogicalOp.AND else negation(result)
@@ -127,9 +127,9 @@ def conditional_truth(
 def compared(
     context: FunctionContext, op: Comparison, left: Value, right: Value, span: Span
 ) -> Expr:
-    """One comparison of two values of any kind."""
+    """Compare two values of any kind."""
     if not (is_number(left) and is_number(right)) or op in (ast.Is, ast.IsNot):
-        if may_have_effects(left) or may_have_effects(right):  # not every item may be compared
+        if may_have_effects(left) or may_have_effects(right):  # the comparison may skip items
             left, right = materialize(context, left, "value"), materialize(context, right, "value")
     if op in (ast.Is, ast.IsNot):
         return _identical(op, left, right, span)
@@ -142,15 +142,15 @@ def compared(
     if isinstance(left, TupleValue) and isinstance(right, TupleValue):
         equal = _equal_items(context, left, right, span)
         return equal if operator is EQ else negation(equal)
-    if _known(left) and _known(right) and operator in (EQ, NE):
+    if _is_static(left) and _is_static(right) and operator in (EQ, NE):
         return Const(_same(left, right) is (operator is EQ), WEAK_BOOL, span)
-    if operator in (EQ, NE) and (_known(left) != _known(right)):
+    if operator in (EQ, NE) and (_is_static(left) != _is_static(right)):
         return Const(operator is NE, WEAK_BOOL, span)
     return arithmetic.compare(context, operator, require_number(left), require_number(right), span)
 
 
-def _known(value: Value) -> bool:
-    """Whether a value is a string, None or another object that is no number."""
+def _is_static(value: Value) -> bool:
+    """Return whether a value is a string, None or another compile-time object."""
     return isinstance(value, StaticObject)
 
 
@@ -162,7 +162,7 @@ def _same(left: Value, right: Value) -> bool:
 
 
 def _identical(op: Comparison, left: Value, right: Value, span: Span) -> Expr:
-    """``is`` compares with None: whether an argument was given is known when compiling."""
+    """Lower ``is``, which compares with None and is decided at compile time."""
     sides = [v for v in (left, right) if isinstance(v, StaticObject) and v.value is None]
     if not sides:
         fail(
@@ -198,11 +198,11 @@ def _contained(context: FunctionContext, left: Value, right: Value, span: Span) 
 
 
 def _in_range(context: FunctionContext, left: Value, found: TupleValue, span: Span) -> Expr:
-    """``x in range(start, stop, step)``: between the bounds, and whole steps from the first."""
+    """Lower ``x in range(start, stop, step)``."""
     if not is_number(left):
         return Const(False, WEAK_BOOL, span)
-    kept_values = [require_number(materialize(context, v, "bound")) for v in (left, *found.items)]
-    value, start, stop, step = kept_values
+    operands = [require_number(materialize(context, v, "bound")) for v in (left, *found.items)]
+    value, start, stop, step = operands
 
     def holds(op: Comparison, a: Expr, b: Expr) -> Expr:
         return arithmetic.compare(context, BY_NODE[op], a, b, span)
@@ -233,7 +233,7 @@ def _cheap(value: Value) -> bool:
 def _ordered_items(
     context: FunctionContext, op: Comparison, left: TupleValue, right: TupleValue, span: Span
 ) -> Expr:
-    """``(a, b) < (c, d)``: as the first items that differ."""
+    """Lower ``(a, b) < (c, d)``: compare the first items that differ."""
     pairs = list(zip(left.items, right.items))
     lengths = integer(len(left.items), span), integer(len(right.items), span)
     result = compared(context, op, *lengths, span)

@@ -1,7 +1,7 @@
-"""Values with parts: their types, the numbers and arrays that they are made of, and back.
+"""Composite values: their types, their leaves (numbers and arrays), and their reconstruction.
 
-A tuple exists only while compiling: functions pass and return it part by part. ``leaves`` takes
-a value apart, ``value_of_leaves`` puts the parts together again as the type says.
+A tuple exists only at compile time; functions pass and return its leaves. ``leaves`` decomposes a
+value, and ``value_of_leaves`` rebuilds it from its type.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ from pycu2c.ir.nodes import Expr, Member, Pack
 Leaf: TypeAlias = Callable[[str, "Scalar | Array"], Expr]
 
 
-# the names of the items by which the type of a local function is told
+# the item names in the type of a local function
 _CLOSURE = ("<function>", "<defaults>", "<variables>")
-_SELECTOR = "<which>"  # of the first item of an array that is one of several
+_SELECTOR = "<which>"  # the first item name in the type of an array selection
 
 
 def type_of(value: Value) -> ParameterType:
-    """The type of a value as a function takes it."""
+    """Return the type of a value as an argument."""
     match value:
         case StaticObject():
             return Constant(value.value)
@@ -68,7 +68,7 @@ def type_of(value: Value) -> ParameterType:
 
 
 def displayed_type(kind: ParameterType) -> ParameterType:
-    """A type as errors show it: of a local function only its name."""
+    """Return a type as errors show it: a local function by its name."""
     if not isinstance(kind, Tuple):
         return kind
     if kind.names == _CLOSURE:
@@ -77,7 +77,7 @@ def displayed_type(kind: ParameterType) -> ParameterType:
 
 
 def leaves(value: Value) -> list[Expr]:
-    """The numbers and arrays in a value, in order."""
+    """Return the numbers and arrays in a value, in order."""
     match value:
         case StaticObject():
             return []
@@ -90,7 +90,7 @@ def leaves(value: Value) -> list[Expr]:
 
 
 def value_of_type(name: str, kind: ParameterType, span: Span, leaf: Leaf) -> Value:
-    """A value of a type whose leaves are made by ``leaf`` from their names: ``t``, ``t.0.item``."""
+    """Build a value of a type from leaves made by name: ``t``, ``t.0.item``."""
     match kind:
         case Tuple(items, names):
             parts = [
@@ -107,7 +107,7 @@ def value_of_type(name: str, kind: ParameterType, span: Span, leaf: Leaf) -> Val
 
 
 def item_variable(name: str, part: str) -> str:
-    """The variable of a tuple's item."""
+    """Return the name of the variable of a tuple's item."""
     return f"{name}.{part}.item"
 
 
@@ -116,7 +116,7 @@ def item_variable_at(name: str, value: TupleValue, position: int) -> str:
 
 
 def value_of_leaves(kind: ParameterType, given: Iterator[Expr], span: Span) -> Value:
-    """A value of a type, made of leaves in order."""
+    """Build a value of a type from its leaves, in order."""
     match kind:
         case Tuple(items, names):
             return _assembled([value_of_leaves(item, given, span) for item in items], names, span)
@@ -141,7 +141,7 @@ def _assembled(parts: list[Value], names: tuple[str, ...], span: Span) -> Value:
 
 
 def unify_types(a: ParameterType, b: ParameterType) -> ParameterType | None:
-    """The type that values of two types have where they meet; None if they have none."""
+    """Return the common type of two values, or None."""
     if isinstance(a, Scalar) and isinstance(b, Scalar):
         return promote(a, b) if have_common_type(a, b) else None
     if isinstance(a, Tuple) and isinstance(b, Tuple) and len(a.items) == len(b.items):
@@ -155,12 +155,12 @@ def unify_types(a: ParameterType, b: ParameterType) -> ParameterType | None:
 
 
 def result_record(kinds: list[Scalar]) -> DType:
-    """The record in which a function returns several numbers."""
+    """Return the record in which a function returns its numbers."""
     return dtypes.packed_record([(f"item{i}", kind.dtype) for i, kind in enumerate(kinds)])
 
 
 def result_type(kind: ParameterType) -> Type:
-    """What a function of the IR returns for a value of this type."""
+    """Return the IR result type for a value of this type."""
     numbers = [leaf for leaf in leaf_types(kind) if isinstance(leaf, Scalar)]
     if len(numbers) < 2:
         return numbers[0] if numbers else VOID
@@ -168,14 +168,14 @@ def result_type(kind: ParameterType) -> Type:
 
 
 def pack_result(parts: list[Expr], kind: Type, span: Span) -> Expr | None:
-    """The leaves of a result as the one value that a function returns."""
+    """Pack the leaves of a result into the one value that a function returns."""
     if isinstance(kind, Scalar) and kind.dtype.kind is DTypeKind.RECORD:
         return Pack(tuple(parts), kind, span)
     return parts[0] if parts else None
 
 
 def unpack_result(value: Expr, kind: ParameterType, span: Span) -> Value:
-    """A function's result, evaluated already, as the value that it stands for."""
+    """Rebuild a value from an evaluated function result."""
     numbers = [leaf for leaf in leaf_types(kind) if isinstance(leaf, Scalar)]
     parts: list[Expr] = [value]
     if isinstance(value.type, Scalar) and value.type.dtype.kind is DTypeKind.RECORD:
@@ -184,7 +184,7 @@ def unpack_result(value: Expr, kind: ParameterType, span: Span) -> Value:
 
 
 def reject_arrays(value: Value) -> None:
-    """A function cannot give an array back."""
+    """Report arrays in a returned value."""
     for leaf in leaves(value):
         if isinstance(leaf.type, Array):
             fail(

@@ -1,4 +1,4 @@
-"""Comprehensions over what has a fixed length: unrolled, one value for each item."""
+"""Comprehensions over iterables of fixed length; they are unrolled."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from pycu2c.ir.builders import integer
 from pycu2c.ir.nodes import Const, Load
 from pycu2c.ir.walk import expressions
 
-_MOST = 4096  # values that one comprehension, range or repeated tuple may give
+_MOST = 4096  # values of one comprehension, range or repeated tuple
 
 
 def comprehension(context: FunctionContext, node: ast.ListComp | ast.GeneratorExp) -> TupleValue:
-    """``[f(x) for x in t if g(x)]``: a tuple of as many items."""
+    """Lower ``[f(x) for x in t if g(x)]`` to a tuple."""
     return TupleValue(tuple(collect_in_order(context, generate(context, node))), context.span(node))
 
 
 def generate(context: FunctionContext, node: ast.ListComp | ast.GeneratorExp) -> Iterator[Value]:
-    """The values of a comprehension, each evaluated when it is taken."""
+    """Yield the values of a comprehension; each is evaluated when it is requested."""
     first = _iterated(context, node, node.generators[0].iter)
     return _values(context, node, 0, first)
 
@@ -40,7 +40,7 @@ def generate(context: FunctionContext, node: ast.ListComp | ast.GeneratorExp) ->
 def _iterated(
     context: FunctionContext, node: ast.ListComp | ast.GeneratorExp, source: ast.expr
 ) -> Value:
-    """What a comprehension runs over, as it is before the first item is taken."""
+    """Return the iterable of a comprehension, evaluated before the first item."""
     value = context.value(source)
     inner = [n for part in (node.elt, *_tests(node)) for n in ast.walk(part)]
     if isinstance(value, TupleValue) and any(
@@ -90,7 +90,7 @@ def _values(
 
 
 def static_items(iterable: Value) -> tuple[Value, ...]:
-    """The items of a tuple, or the numbers of a range that is known."""
+    """Return the items of a tuple, or the numbers of a constant range."""
     if isinstance(iterable, TupleValue):
         return iterable.items
     if isinstance(iterable, StaticObject) and isinstance(iterable.value, range):
@@ -106,7 +106,7 @@ def static_items(iterable: Value) -> tuple[Value, ...]:
 
 
 def range_length(numbers: range) -> int:
-    """``len`` of any range: Python's has 63 bits."""
+    """Return the length of any range; ``len`` is limited to 63 bits."""
     return (numbers[-1] - numbers[0]) // numbers.step + 1 if numbers else 0
 
 
@@ -120,7 +120,7 @@ def check_unrolled_count(count: int, span: Span) -> None:
 
 
 def _check_own(context: FunctionContext, value: Value, scope: dict[str, Value]) -> None:
-    """A function reads its variables when it is called: here after the last item."""
+    """Report a closure that reads a target of the comprehension after its end."""
     if isinstance(value, Closure):
         own = [name.id for name in value.function.captured if name.id in scope]
         if own:

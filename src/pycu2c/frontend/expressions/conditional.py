@@ -1,4 +1,4 @@
-"""Expressions that evaluate only some of their parts: ``a if c else b``, ``and``, ``or``."""
+"""Expressions that evaluate their parts conditionally: ``a if c else b``, ``and``, ``or``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from pycu2c.ops.operators import UNARY_BY_NODE
 
 
 def condition(context: FunctionContext, node: ast.expr) -> Expr:
-    """An expression as a condition: ``and``, ``or`` and ``not`` need no values here."""
+    """Lower an expression as a condition, where ``and``, ``or`` and ``not`` need no values."""
     match node:
         case ast.BoolOp():
             return _boolean_condition(context, node)
@@ -42,7 +42,7 @@ def condition(context: FunctionContext, node: ast.expr) -> Expr:
 
 
 def truth_of(value: Value) -> Expr:
-    """``bool(value)``: of a tuple whether it has items, of None and strings as in Python."""
+    """Lower ``bool(value)``."""
     match value:
         case TupleValue():
             return Const(bool(value.items), WEAK_BOOL, value.span)
@@ -63,7 +63,7 @@ def _boolean_condition(context: FunctionContext, node: ast.BoolOp) -> Expr:
     joined = condition(context, node.values[0])
     for part in node.values[1:]:
         if isinstance(joined, Const) and bool(joined.value) is (op is LogicalOp.OR):
-            return joined  # decided: the rest need not even have a type
+            return joined  # decided: the rest may be untyped
         with context.block() as written:
             value = condition(context, part)
         if written:
@@ -74,7 +74,7 @@ def _boolean_condition(context: FunctionContext, node: ast.BoolOp) -> Expr:
 
 
 def boolean_value(context: FunctionContext, node: ast.BoolOp) -> Value:
-    """``a and b`` as a value: the operand that decides, in the joined type."""
+    """Lower ``a and b`` as a value: the deciding operand, in the common type."""
     op = _op(node)
     values: list[Value] = []
     for position, part in enumerate(node.values):
@@ -100,7 +100,7 @@ def _joined_values(context: FunctionContext, node: ast.BoolOp, values: list[Expr
     for value in values[1:]:
         common = promote(common, scalar_type(value))
     context.record_join(node, common)
-    if all(scalar_type(v).dtype is BOOL for v in values):  # the operand is the truth
+    if all(scalar_type(v).dtype is BOOL for v in values):  # the operand equals its truth
         joined = truth(values[0])
         for value in values[1:]:
             joined = logical(op, joined, truth(value), span)
@@ -109,7 +109,7 @@ def _joined_values(context: FunctionContext, node: ast.BoolOp, values: list[Expr
 
 
 def _decides(value: Value, op: LogicalOp) -> bool:
-    """Whether the truth of a value is known, and ends the evaluation."""
+    """Return whether the truth of a value is known and ends the evaluation."""
     found = _truth_known(value)
     return found is not None and found is (op is LogicalOp.OR)
 
@@ -127,7 +127,7 @@ def _truth_known(value: Value) -> bool | None:
 
 
 def _evaluate_by_steps(context: FunctionContext, node: ast.BoolOp, before: list[Value]) -> Value:
-    """Where a later operand needs statements: ``x = a; if x: x = b``."""
+    """Lower ``and``/``or`` whose later operands need statements: ``x = a; if x: x = b``."""
     op, span = _op(node), context.span(node)
     name = context.fresh("value")
     first = before[0]
@@ -150,20 +150,20 @@ def _select_deciding(context: FunctionContext, op: LogicalOp, values: list[Expr]
     if not rest:
         return first
 
-    def chosen(value: Expr) -> Expr:
+    def decide(value: Expr) -> Expr:
         other = _select_deciding(context, op, rest)
         decided = truth(value)
         if op is LogicalOp.AND:
             return Select(decided, other, value, scalar_type(value), value.span)
         return Select(decided, value, other, scalar_type(value), value.span)
 
-    return arithmetic.evaluate_once(context, first, chosen)
+    return arithmetic.evaluate_once(context, first, decide)
 
 
 def conditional(context: FunctionContext, node: ast.IfExp) -> Value:
-    """``then if test else orelse``: of numbers in the joined type."""
+    """Lower ``then if test else orelse``."""
     test = condition(context, node.test)
-    if isinstance(test, Const):  # the other arm need not even have a type
+    if isinstance(test, Const):  # the other arm may be untyped
         return context.value(node.body if test.value else node.orelse)
     with context.block() as then_written:
         then = context.value(node.body)

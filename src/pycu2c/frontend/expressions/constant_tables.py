@@ -1,6 +1,6 @@
-"""Tuples of constants that are read at a computed index: arrays in constant memory.
+"""Tuples of constants with a computed index: lookup tables in constant memory.
 
-Of two numbers one is chosen; more are a table, as one would write it in C.
+Two numbers become a select; three or more become a table.
 """
 
 from __future__ import annotations
@@ -19,14 +19,16 @@ from pycu2c.frontend.scope.name_resolution import check_constant_bytes
 from pycu2c.ir.builders import cast, const, integer, is_atom, scalar_type
 from pycu2c.ir.nodes import Cast, Const, ConstantArray, Expr, Load, Var
 
-_FEWEST = 3  # numbers of a table
+_FEWEST = 3  # numbers for which a table pays off
 
 
 def lookup_item(
     context: FunctionContext, items: TupleValue, index: Expr, node: ast.Subscript, span: Span
 ) -> Value | None:
-    """``t[index]`` of constants of one type, or of tuples of these that are equally long; None of
-    anything else, or where they are too few for a table."""
+    """Return ``t[index]`` of constants of one type, or of equally long tuples of them.
+
+    The result is None for other items, or if they are too few for a table.
+    """
     shape = _shape(items)
     if shape is None or not is_table(items):
         return None
@@ -39,7 +41,7 @@ def lookup_item(
 
 
 def is_table(value: Value) -> bool:
-    """Whether a value is a tuple that a computed index finds in a table."""
+    """Return whether a computed index into a value uses a table."""
     if not isinstance(value, TupleValue) or _shape(value) is None:
         return False
     leaves = _leaves(value)
@@ -47,7 +49,7 @@ def is_table(value: Value) -> bool:
 
 
 def lookup_in_row(items: Sequence[Value], index: Expr, span: Span) -> Expr | None:
-    """``t[i][index]``, where ``t[i]`` is a row of a table; None of other items."""
+    """Return ``t[i][index]`` if ``t[i]`` is a row of a table; None for other items."""
     first, elements = items[0], [_read(item) for item in items]
     load = elements[0]
     if load is None or len(items) < _FEWEST or not isinstance(first, (Load, Cast)):
@@ -72,7 +74,7 @@ def _read(item: Value) -> Load | None:
 
 
 def _shape(items: TupleValue) -> tuple[int, ...] | None:
-    """The lengths of tuples in tuples; None if they are no box of constants."""
+    """Return the lengths of nested tuples, or None if they are not rectangular."""
     if all(isinstance(item, Const) for item in items.items):
         return (len(items.items),)
     inner = {_shape(item) if isinstance(item, TupleValue) else None for item in items.items}
@@ -92,7 +94,7 @@ def _leaves(items: TupleValue) -> list[Const]:
 
 
 def _name(node: ast.expr) -> str:
-    """What the table is called: as the tuple is."""
+    """Return the name for a table."""
     match node:
         case ast.Subscript(value=owner):
             return _name(owner)
@@ -105,7 +107,7 @@ def _name(node: ast.expr) -> str:
 def _table(
     context: FunctionContext, leaves: Sequence[Const], shape: tuple[int, ...], name: str, span: Span
 ) -> Var:
-    """The array of these numbers; one for all places that read them."""
+    """Return the constant array of these numbers, shared by equal tables."""
     kind = scalar_type(leaves[0])
     key = (name, shape, kind, *(repr(leaf.value) for leaf in leaves))
     if key not in context.constants:
@@ -123,7 +125,7 @@ def _table(
 
 
 def _held(kind: Scalar, leaves: Sequence[Const]) -> dtypes.DType:
-    """What the elements are in memory: Python's ints are 32-bit if all of them fit."""
+    """Return the element type in memory: int32 for Python ints that all fit."""
     small = dtypes.INT32
     if kind == WEAK_INT and all(small.minimum <= leaf.value <= small.maximum for leaf in leaves):
         return small
@@ -133,7 +135,7 @@ def _held(kind: Scalar, leaves: Sequence[Const]) -> dtypes.DType:
 def _row(
     table: Var, outer: tuple[Expr, ...], items: TupleValue, kind: Scalar, span: Span
 ) -> TupleValue:
-    """``t[i]`` of a table with several axes: a tuple of its elements."""
+    """Return ``t[i]`` of a table with more than one axis, as a tuple of its elements."""
     inner = items.items[0]
     assert isinstance(inner, TupleValue)
     found: list[Value] = []

@@ -1,5 +1,8 @@
-"""Members of enumerations that a kernel names. Those of an ``IntEnum`` are numbers as soon as they
-are values, so what else they have is asked of the expression."""
+"""Members of enumerations that a kernel names.
+
+Members of an ``IntEnum`` become numbers as values, so their other attributes are resolved from the
+expression.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from pycu2c.frontend.function_context import FunctionContext
 
 
 def member_named(context: FunctionContext, node: ast.expr) -> Enum | None:
-    """The member that an expression names; None if it names something else."""
+    """Return the enumeration member that an expression names, or None."""
     found = _named(context, node)
     return found if isinstance(found, Enum) else None
 

@@ -1,4 +1,4 @@
-"""ast.expr -> value: which room each kind of syntax goes to."""
+"""Lower expressions: dispatch on the kind of syntax."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = ["condition", "expression", "numeric"]
 
 
 def expression(context: FunctionContext, node: ast.expr) -> Value:
-    """The value of an expression: a number's IR, or something known while compiling."""
+    """Return the value of an expression: IR of a number, or a compile-time object."""
     match node:
         case ast.Constant():
             return _constant(context, node)
@@ -76,7 +76,7 @@ def expression(context: FunctionContext, node: ast.expr) -> Value:
 
 
 def numeric(context: FunctionContext, node: ast.expr) -> Expr:
-    """An expression that must be a number."""
+    """Return the IR of an expression that must be a number."""
     return context.number(node)
 
 
@@ -84,11 +84,11 @@ def _constant(context: FunctionContext, node: ast.Constant) -> Value:
     span = context.span(node)
     if isinstance(node.value, (bool, int, float, complex)):
         return literal(node.value, span)
-    return StaticObject(node.value, span)  # None, a string, or an error where it is used
+    return StaticObject(node.value, span)  # None or a string; others are errors where they are used
 
 
 def _display(context: FunctionContext, node: ast.Tuple | ast.List) -> TupleValue:
-    """``(a, b, *t)``: a list of a fixed length is a tuple."""
+    """Lower ``(a, b, *t)``; a list of fixed length is a tuple."""
     nodes = [n.value if isinstance(n, ast.Starred) else n for n in node.elts]
     items: list[Value] = []
     for given, value in zip(node.elts, evaluate_in_order(context, nodes)):

@@ -1,5 +1,4 @@
-"""``a.reshape(rows, columns)``, ``a.ravel()``: the elements of a contiguous array, in order, under
-another shape. Nothing moves: what comes of it is a view."""
+"""``a.reshape(rows, columns)``, ``a.ravel()``: views of contiguous arrays with another shape."""
 
 from __future__ import annotations
 
@@ -31,7 +30,7 @@ _SHAPES = "write the lengths, one of them -1 for what is left: a.reshape(4, -1)"
 
 
 def reshaped(context: FunctionContext, array: ArrayValue, node: ast.Call) -> View:
-    """``array.reshape(shape)``, ``array.reshape(2, -1)``."""
+    """Lower ``array.reshape(shape)`` and ``array.reshape(2, -1)``."""
     if node.keywords:
         fail(
             "call",
@@ -46,7 +45,7 @@ def reshaped(context: FunctionContext, array: ArrayValue, node: ast.Call) -> Vie
 
 
 def raveled(context: FunctionContext, array: ArrayValue, node: ast.Call) -> View:
-    """``array.ravel()``: one axis."""
+    """Lower ``array.ravel()``."""
     span = context.span(node)
     if node.args or node.keywords:
         fail("argument-count", Label(span, "ravel() takes nothing"), hint="write a.ravel()")
@@ -54,7 +53,7 @@ def raveled(context: FunctionContext, array: ArrayValue, node: ast.Call) -> View
 
 
 def from_buffer(context: FunctionContext, node: ast.Call) -> Value:
-    """``ffi.from_buffer(array)``: all its elements, for a function in C."""
+    """Lower ``ffi.from_buffer(array)``: all elements, for a C function."""
     (given,) = argument_nodes(context, node, ("cdata",), "from_buffer")
     array, span = context.value(given), context.span(node)
     if not is_array(array):
@@ -84,7 +83,7 @@ def _shaped(context: FunctionContext, array: ArrayValue, wanted: list[Expr], spa
 
 
 def _lengths(context: FunctionContext, view: View, wanted: list[Expr], span: Span) -> list[Expr]:
-    """The lengths asked for, -1 replaced by what is left."""
+    """Return the requested lengths, with -1 replaced by the remaining length."""
     size = arithmetic.product(context, list(view.lengths), span)
     open_ = [i for i, e in enumerate(wanted) if isinstance(e, Const) and e.value < 0]
     others = [e for i, e in enumerate(wanted) if i not in open_]
@@ -107,7 +106,7 @@ def _lengths(context: FunctionContext, view: View, wanted: list[Expr], span: Spa
 
 
 def _check_size(size: Expr, others: list[Expr], is_open: bool, span: Span) -> None:
-    """What is known while compiling fits."""
+    """Check the number of elements if it is known at compile time."""
     known = [int(e.value) for e in others if isinstance(e, Const)]
     if not isinstance(size, Const) or len(known) < len(others):
         return
@@ -118,5 +117,5 @@ def _check_size(size: Expr, others: list[Expr], is_open: bool, span: Span) -> No
 
 
 def _kept(context: FunctionContext, e: Expr) -> Expr:
-    """A number that indices read, computed once."""
+    """Assign a length to a variable unless it is invariant."""
     return e if is_invariant(context, e) else assign_temporary(context, e, "length")

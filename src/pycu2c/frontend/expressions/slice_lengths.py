@@ -1,4 +1,4 @@
-"""Whether what is assigned to a part of an array has room there, as far as its slices tell."""
+"""Check the lengths of slice assignments as far as the bounds are constants."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from pycu2c.ops.operators import ADD, FLOORDIV, SUB
 
 
 def check_slice_lengths(place: View, value: Value, span: Span) -> None:
-    """That no more elements are assigned along an axis than ``a[1:3]`` can have. (Where that is
-    known for certain, the shapes are compared.)"""
+    """Check that a slice such as ``a[1:3]`` can have as many elements as are assigned.
+
+    Where lengths are known exactly, ``slice_assignment.check_shapes`` compares them.
+    """
     if isinstance(value, TupleValue) and len(place.axes) == 1:
         count = len(value.items)
         _compare(place.lengths[0], count, span, Label(value.span, f"and {describe(value)}"))
@@ -36,7 +38,7 @@ def _compare(length: Expr, count: int, span: Span, given: Label) -> None:
 
 
 def max_length(length: Expr) -> int | None:
-    """The most that the length of a slice may be; None if that is the axis' own."""
+    """Return an upper bound of a slice's length, or None without one."""
     match length:
         case Const(value=value):
             return int(value)
@@ -60,7 +62,7 @@ def max_length(length: Expr) -> int | None:
 
 
 def _between(start: Expr, stop: Expr) -> int | None:
-    """From one bound of a slice to the other, which count from the same end."""
+    """Return the distance of two constant bounds that count from the same end, or None."""
     first, last = _bound(start), _bound(stop)
     if first is None or last is None or (first < 0) != (last < 0):
         return None

@@ -1,5 +1,4 @@
-"""What stands in the brackets of a subscript: ``i``, ``1:n``, ``...``, ``'x'``, in their order of
-evaluation. Knows no arrays."""
+"""Subscripts as syntax: ``i``, ``1:n``, ``...``, ``'x'``, in the order of evaluation."""
 
 from __future__ import annotations
 
@@ -27,7 +26,7 @@ from pycu2c.ir.nodes import Const, Expr
 
 
 def evaluate_subscripts(context: FunctionContext, node: ast.expr) -> list[Subscript | StaticObject]:
-    """The parts of a subscript, evaluated from left to right; a tuple counts as its items."""
+    """Return the parts of a subscript, evaluated from left to right; tuples are flattened."""
     nodes = node.elts if isinstance(node, ast.Tuple) else [node]
     for part in nodes:
         if isinstance(part, (ast.List, ast.ListComp)):
@@ -59,7 +58,7 @@ def _evaluated(part: ast.expr) -> list[ast.expr]:
 def after_owner(
     context: FunctionContext, owner: Value, index: ast.expr
 ) -> tuple[Value, list[Subscript | StaticObject]]:
-    """A subscript, and its owner, which is evaluated before it."""
+    """Return a subscript and its owner, which is evaluated first."""
     with context.block() as written:
         given = evaluate_subscripts(context, index)
     if written:
@@ -96,7 +95,10 @@ def array_subscripts(given: list[Subscript | StaticObject]) -> list[Subscript]:
 
 
 def _slice(context: FunctionContext, given: list[Expr | None], span: Span) -> SliceBounds:
-    """Bounds that do something, or go with a computed step, are computed once."""
+    """Return the bounds of a slice.
+
+    Bounds with side effects, or with a computed step, are stored in variables.
+    """
     fixed = given[2] is None or isinstance(given[2], Const)
     if not fixed or any(e is not None and may_have_effects(e) for e in given):
         given = [
@@ -129,7 +131,7 @@ def _constant_step(given: Const | None, span: Span) -> int:
 def materialize_index(
     context: FunctionContext, item: Subscript | StaticObject
 ) -> Subscript | StaticObject:
-    """An index that is written for each of several arrays."""
+    """Evaluate an index once that is used for each array of a selection."""
     if isinstance(item, (SliceBounds, EllipsisIndex, StaticObject)) or is_atom(item):
         return item
     return assign_temporary(context, item, "at")

@@ -1,4 +1,4 @@
-"""Subscripts and attributes as syntax: ``a[i, 1:n]``, ``t[0]``, ``a.shape``, ``p.x``."""
+"""Subscripts and attributes: ``a[i, 1:n]``, ``t[0]``, ``a.shape``, ``p.x``."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ from pycu2c.ops.intrinsics.memory.subscripts import index_from_end
 
 
 def subscript(context: FunctionContext, node: ast.Subscript) -> Value:
-    """``owner[index]``: an item, a slice of a tuple, an element, a view, a field."""
+    """Lower ``owner[index]``: an item, a slice of a tuple, an element, a view or a field."""
     return _read(context, _subscript_of(context, context.value(node.value), node))
 
 
 def _subscript_of(context: FunctionContext, owner: Value, node: ast.Subscript) -> Value:
-    """An element is a place here: a view without axes."""
+    """Lower a subscript; an element stays a view without axes."""
     if isinstance(owner, StaticObject) and isinstance(owner.value, range):
         owner = TupleValue(comprehensions.static_items(owner), owner.span)
     if isinstance(owner, StaticObject) and isinstance(owner.value, EnumMeta):
@@ -99,7 +99,7 @@ def _subscripted(
 
 
 def _by_position(record: ArrayValue, given: list[Subscript], span: Span) -> View:
-    """``r[0]``: a field by its number."""
+    """Lower ``r[0]``: a field by its number."""
     fields = array_views.array_type(record).dtype.fields
     (index,) = given if len(given) == 1 else (None,)
     if not isinstance(index, Const) or not index.type.dtype.is_integral:
@@ -115,7 +115,7 @@ def _by_position(record: ArrayValue, given: list[Subscript], span: Span) -> View
 
 
 def item_at(context: FunctionContext, array: Value, index: Expr, span: Span) -> Value:
-    """``array[index]``: an element, or a view of a row."""
+    """Return ``array[index]``: an element, or a view of a row."""
     if isinstance(array, ArraySelect):
         return branches.for_each_array(
             context, array, lambda known: array_views.subscript_value(known, [index], span)
@@ -125,8 +125,7 @@ def item_at(context: FunctionContext, array: Value, index: Expr, span: Span) -> 
 
 
 def target_view(context: FunctionContext, node: ast.Subscript) -> View | ArraySelect:
-    """What ``a[i, j]``, ``a[i, 1:]`` or ``a[i]['x']`` names: where to store. A place with axes is
-    several elements."""
+    """Return the view of a subscript target: ``a[i, j]``, ``a[i, 1:]`` or ``a[i]['x']``."""
     owner, given = after_owner(context, owner_view(context, node.value), node.slice)
     span = context.span(node)
     if not isinstance(owner, ArraySelect):
@@ -150,7 +149,7 @@ def _place_in(
 
 
 def owner_view(context: FunctionContext, node: ast.expr) -> ArrayValue | ArraySelect:
-    """The array, record or vector in memory that a target is a part of."""
+    """Return the array, record or vector in memory that contains a target."""
     value = _place(context, node)
     if isinstance(value, (View, ArraySelect)) and not value.type.dtype.has_fields:
         value = _read(context, value)
@@ -158,7 +157,7 @@ def owner_view(context: FunctionContext, node: ast.expr) -> ArrayValue | ArraySe
 
 
 def _read(context: FunctionContext, value: Value) -> Value:
-    """A place as the value there is."""
+    """Load an element from its view; other values are returned as they are."""
     if isinstance(value, ArraySelect) and not value.type.ndim:
         return branches.for_each_array(context, value, array_views.load_if_element)
     return array_views.load_if_element(value)
@@ -175,7 +174,7 @@ def _place(context: FunctionContext, node: ast.expr) -> Value:
 
 
 def single_element_view(array: ArrayValue, given: list[Subscript], span: Span) -> View:
-    """The one element that indices name; an error for a part of an array."""
+    """Return the view of the element that indices name; report a slice."""
     kind = array_views.array_type(array)
     if any(isinstance(item, (SliceBounds, EllipsisIndex)) for item in given):
         fail(
@@ -192,7 +191,7 @@ Target = TypeVar("Target", bound=View | ArraySelect)
 
 
 def check_writable(place: Target, span: Span) -> Target:
-    """A place that is written: not in an array that the kernel reads as a constant."""
+    """Return the view of a target; report one in a constant array."""
     options = place.arrays if isinstance(place, ArraySelect) else (place,)
     arrays = (array_views.whole_view(option, span).array for option in options)
     if any(array_views.array_type(array).space is MemorySpace.CONSTANT for array in arrays):
@@ -205,7 +204,7 @@ def check_writable(place: Target, span: Span) -> Target:
 
 
 def record_field_view(context: FunctionContext, array: ArrayValue, name: str, span: Span) -> View:
-    """The field of one record: where to store."""
+    """Return the view of a field of one record."""
     view = array_views.whole_view(array, span)
     if not view.type.dtype.has_fields:
         _no_record(view, name, span)
@@ -222,7 +221,7 @@ def record_field_view(context: FunctionContext, array: ArrayValue, name: str, sp
 
 
 def require_array(context: FunctionContext, value: Value, node: ast.expr) -> ArrayValue:
-    """A value that must be an array."""
+    """Return a value as an array, or report an error."""
     if is_array(value):
         return value
     if isinstance(value, StaticObject):
@@ -258,7 +257,7 @@ def _not_an_array(context: FunctionContext, value: StaticObject, node: ast.expr)
 
 
 def _no_record(array: ArrayValue, name: str, span: Span) -> NoReturn:
-    """A field, or an attribute, of an array of numbers is assigned to."""
+    """Report an assignment to an attribute of an array of numbers."""
     text, hint = f"`{array.type}` has no field `{name}`", "set an element: a[i] = …"
     if name in ("shape", "strides", "dtype", "T", "size", "ndim"):
         text, hint = f"an array keeps its {name}", "change it before the launch"
@@ -269,7 +268,7 @@ def _no_record(array: ArrayValue, name: str, span: Span) -> NoReturn:
 
 
 def _item(context: FunctionContext, owner: TupleValue, node: ast.Subscript) -> Value:
-    """An item of a tuple, or a slice of it."""
+    """Lower an item or a slice of a tuple."""
     if isinstance(node.slice, ast.Slice):
         bounds = (node.slice.lower, node.slice.upper, node.slice.step)
         cut = slice(*(None if b is None else _constant(context, b) for b in bounds))
@@ -281,7 +280,7 @@ def _item(context: FunctionContext, owner: TupleValue, node: ast.Subscript) -> V
             )
         return TupleValue(owner.items[cut], context.span(node))
     if owner.names and isinstance(node.slice, (ast.Constant, ast.Name)):
-        key = context.value(node.slice)  # a record's field
+        key = context.value(node.slice)  # a field of a record
         if (
             isinstance(key, StaticObject)
             and isinstance(key.value, str)
@@ -311,7 +310,7 @@ def _chosen_item(
 
 
 def _too_far(owner: ast.expr, count: int) -> str:
-    """What an index is not in."""
+    """Return the label for an index that is out of range."""
     if isinstance(owner, ast.Attribute) and owner.attr in ("shape", "strides"):
         return (
             f"`{ast.unparse(owner.value)}` has {replacements.count_phrase(count, 'axis', 'axes')}"
@@ -322,7 +321,7 @@ def _too_far(owner: ast.expr, count: int) -> str:
 def _nested_item(
     context: FunctionContext, owner: TupleValue, index: TupleValue, node: ast.Subscript
 ) -> Value:
-    """``r.m[1, 0]``: a field of several axes, of a record that is an argument, is tuples."""
+    """Lower ``r.m[1, 0]``: a field with axes of a record argument, which is nested tuples."""
     found: Value = owner
     for part in index.items:
         if not isinstance(found, TupleValue):
@@ -341,7 +340,7 @@ def _nested_item(
 def _any_item(
     context: FunctionContext, owner: TupleValue, index: Expr, node: ast.Subscript
 ) -> Value:
-    """``t[i]`` of a tuple whose items have one type, or are numbers: then that of all together."""
+    """Lower ``t[i]`` with a computed index: items of one type, or numbers in their common type."""
     own = branches.promote_items(owner)
     found = _one_of(context, own, index, node)
     if {type_of(item) for item in owner.items} != {type_of(item) for item in own.items}:
@@ -397,7 +396,7 @@ def _known(value: Value, span: Span) -> int | None:
 def _key(
     context: FunctionContext, array: ArrayValue, key: StaticObject, node: ast.Subscript
 ) -> Value:
-    """``a['x']``."""
+    """Lower ``a['x']``."""
     found = array_views.field_view(
         array_views.whole_view(array, key.span), str(key.value), context.span(node)
     )
@@ -422,7 +421,7 @@ def _no_field(array: ArrayValue, name: str, span: Span) -> NoReturn:
 
 
 def attribute(context: FunctionContext, node: ast.Attribute) -> Value:
-    """``owner.name``."""
+    """Lower ``owner.name``."""
     if node.attr in ("name", "value"):
         member = enum_members.member_named(context, node.value)
         if member is not None:
@@ -464,7 +463,7 @@ def _attribute_of(context: FunctionContext, owner: Value, node: ast.Attribute) -
 
 
 def real_or_imag(value: Expr, name: str, span: Span) -> Expr:
-    """``z.real``, ``z.imag``; of a real number itself, and 0."""
+    """Lower ``z.real`` and ``z.imag``; also of real numbers."""
     own = scalar_type(value)
     if own.dtype.is_complex:
         kind = Scalar(own.dtype.real, own.weak)
@@ -514,7 +513,7 @@ _OF_ARRAYS = (
 
 
 def _strides(context: FunctionContext, array: ArrayValue, span: Span) -> tuple[Expr, ...]:
-    """In bytes, as numpy gives them."""
+    """Return the strides in bytes, as NumPy does."""
     view = array_views.whole_view(array, span)
     size = integer(array_views.array_type(view.array).dtype.size, span)
     out = []

@@ -1,6 +1,6 @@
-"""CUDA's vectors: put together from components, taken apart, one component replaced.
+"""CUDA's vectors: construction, components, and replacement of a component.
 
-A vector is a value: two names never mean one vector, and ``v.x = 1`` gives ``v`` another value.
+A vector is a value: ``v.x = 1`` assigns a new vector to ``v``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from pycu2c.ops.operators import Operator
 
 
 def construct_vector(context: FunctionContext, kind: Scalar, node: ast.Call) -> Expr:
-    """``float4(x, y, z, w)``, ``float4(v, z, w)``: a vector counts as its components."""
+    """Lower ``float4(x, y, z, w)`` and ``float4(v, z, w)``."""
     given = call_arguments(context, node)
     named = [place for name, _, place in given if name is not None]
     if named:
@@ -54,7 +54,7 @@ def construct_vector(context: FunctionContext, kind: Scalar, node: ast.Call) -> 
 
 
 def components(context: FunctionContext, value: Value) -> list[Expr]:
-    """The numbers of a vector, which is evaluated once."""
+    """Return the numbers of a vector, which is evaluated once."""
     if isinstance(value, Pack):
         return list(value.parts)
     vector = value if isinstance(value, Var) else materialize(context, value, "vector")
@@ -66,7 +66,7 @@ def components(context: FunctionContext, value: Value) -> list[Expr]:
 
 
 def component(vector: Expr, name: str, span: Span) -> Expr:
-    """``v.x``."""
+    """Lower ``v.x``."""
     found = scalar_type(vector).dtype.field(name)
     if found is None:
         _no_component(vector, name, span)
@@ -74,8 +74,8 @@ def component(vector: Expr, name: str, span: Span) -> Expr:
 
 
 def with_component(vector: Var, name: str, new: Expr, span: Span) -> Expr:
-    """The vector that ``v`` is after ``v.x = new``."""
-    component(vector, name, span)  # there is one
+    """Return the vector ``v`` with a component replaced."""
+    component(vector, name, span)  # checks that it exists
     parts = [
         coerce(new, Scalar(f.dtype)) if f.name == name else component(vector, f.name, span)
         for f in scalar_type(vector).dtype.fields
@@ -84,7 +84,7 @@ def with_component(vector: Var, name: str, new: Expr, span: Span) -> Expr:
 
 
 def component_name(context: FunctionContext, node: ast.Subscript) -> str:
-    """The component that ``v['x']`` names."""
+    """Return the component that ``v['x']`` names."""
     key = context.value(node.slice)
     if isinstance(key, StaticObject) and isinstance(key.value, str):
         return key.value
@@ -110,7 +110,7 @@ def _no_component(vector: Expr, name: str, span: Span) -> NoReturn:
 def assign_component(
     context: FunctionContext, target: ast.Subscript | ast.Attribute, value: Expr
 ) -> None:
-    """``v.x = value``: the variable gets another vector."""
+    """Lower ``v.x = value``."""
     vector, span = vector_variable(context, target), context.span(target)
     assert vector is not None
     assert isinstance(target.value, ast.Name)
@@ -130,6 +130,6 @@ def augmented_component(
     target: ast.Subscript | ast.Attribute,
     operator: Operator,
 ) -> None:
-    """``v.x += value``."""
+    """Lower ``v.x += value``."""
     old, right = map(require_number, evaluate_in_order(context, [target, node.value]))
     assign_component(context, target, binary(context, operator, old, right, context.span(node)))

@@ -78,7 +78,7 @@ def _options(context: FunctionContext, node: ast.Call) -> tuple[str, str]:
 
 
 def values_in(nodes: list[ast.expr]) -> Iterator[ast.expr]:
-    """The expressions in what is printed, in order of evaluation."""
+    """Yield the expressions to print, in the order of evaluation."""
     for node in nodes:
         match node:
             case ast.Starred():
@@ -95,7 +95,7 @@ def values_in(nodes: list[ast.expr]) -> Iterator[ast.expr]:
 def _words(
     context: FunctionContext, node: ast.expr, found: Iterator[Value], numbers: list[Expr]
 ) -> list[PrintFormat]:
-    """What one argument of print() writes; a starred one writes several words."""
+    """Return the texts of one argument of print(); a starred one gives more than one."""
     match node:
         case ast.Starred():
             items = comprehensions.static_items(materialize_effects(context, next(found)))

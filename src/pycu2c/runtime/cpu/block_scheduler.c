@@ -170,7 +170,8 @@ static enum poll_result poll_cluster(Launch *l, int64_t number) {
 static int64_t front_now(struct parking *p) {
     int_fast64_t old = atomic_load(&p->front.count);
     int64_t place = old;
-    while (place < p->left && atomic_load(&p->states[p->unfinished[place]]) == DONE_IN_PHASE) place++;
+    while (place < p->left && atomic_load(&p->states[p->unfinished[place]]) == DONE_IN_PHASE)
+        place++;
     if (place != old) atomic_compare_exchange_strong(&p->front.count, &old, place);
     return place;
 }
@@ -190,8 +191,9 @@ static void resume_oldest(Launch *l) {
         const int64_t front = front_now(p), left = p->left - front;
         const int64_t end = front + (left < POLL_RANGE ? left : POLL_RANGE);
         can = false;
-        for (int64_t place = front, failed_polls = 0; place < end && failed_polls < MAX_FAILED_POLLS; place++) {
-            const enum poll_result result = poll_cluster(l, p->unfinished[place]);
+        int64_t failed_polls = 0;
+        for (int64_t i = front; i < end && failed_polls < MAX_FAILED_POLLS; i++) {
+            const enum poll_result result = poll_cluster(l, p->unfinished[i]);
             can |= result == PROGRESS;
             failed_polls += result == NO_PROGRESS;
         }
@@ -206,8 +208,10 @@ static int64_t poll_all(Launch *l) {
     const bool backwards = p->backwards = !p->backwards;
     const int64_t front = front_now(p), count = p->left - front;
     int64_t failed_polls = 0;
-    for (int64_t i = 0; i < count && !atomic_load(&l->code); i++)
-        failed_polls += poll_cluster(l, p->unfinished[backwards ? p->left - 1 - i : front + i]) == NO_PROGRESS;
+    for (int64_t i = 0; i < count && !atomic_load(&l->code); i++) {
+        const int64_t index = backwards ? p->left - 1 - i : front + i;
+        failed_polls += poll_cluster(l, p->unfinished[index]) == NO_PROGRESS;
+    }
     atomic_store(&p->polling_all, false);
     return failed_polls;
 }
@@ -362,7 +366,8 @@ static int run_phases(Launch *l) {
 }
 
 static int run_parked(Launch *l, int64_t clusters) {
-    struct parking parking = {.left = clusters, .patience = MAX_POLLS, .waiting_limit = {WAITING_LIMIT}};
+    struct parking parking = {
+        .left = clusters, .patience = MAX_POLLS, .waiting_limit = {WAITING_LIMIT}};
     struct parking *p = &parking;
     l->parking = p;
     p->parked = calloc(clusters, sizeof *p->parked);
@@ -384,7 +389,8 @@ static int run_parked(Launch *l, int64_t clusters) {
 
 /* Run all blocks of a launch. Return 0; the code of the pool if it ended the run early; STUCK_CODE
  * after a deadlock; MEMORY_CODE if there is too little memory. */
-int pycu2c_run_coroutines(const struct coroutine_kernel *kernel, const void *arguments, int64_t blocks) {
+int pycu2c_run_coroutines(const struct coroutine_kernel *kernel, const void *arguments,
+                          int64_t blocks) {
     const struct head *head = arguments;
     Launch l = {.kernel = kernel, .arguments = arguments};
     l.cluster_blocks = (int64_t)kernel->cluster[0] * kernel->cluster[1] * kernel->cluster[2];

@@ -97,7 +97,7 @@ typedef struct {
     const void *arguments;
     int64_t cluster_blocks;       /* blocks of a cluster */
     int64_t threads, warps; /* of a block */
-    int64_t shared_size, shared_capacity; /* the capacity is larger if a block may use more than the launch gives */
+    int64_t shared_size, shared_capacity; /* a block may write up to the capacity */
     atomic_int code; /* why the launch ends early; 0 if it does not */
     atomic_flag reporting;
     struct report *report;
@@ -276,7 +276,8 @@ static bool count_waits(const Launch *l, const Block *b, int64_t counts[8]) {
         counts[b->waits[i] & REASON]++;
         if (!(b->waits[i] & REASON)) continue;
         if (!barrier) barrier = b->waits[i];
-        differing |= (b->waits[i] ^ barrier) & ~SUSPENSION_POINT & UINT32_MAX; /* the mask is from an earlier wait */
+        /* the mask is from an earlier wait */
+        differing |= (b->waits[i] ^ barrier) & ~SUSPENSION_POINT & UINT32_MAX;
     }
     return (barrier & REASON) == WAIT_BLOCK && !differing;
 }

@@ -85,9 +85,7 @@ class _Scheduler(NamedTuple):
 def scheduler_text() -> str:
     """Return the C source of the scheduler, with the declarations of generated code."""
     text = c_text("cpu/coroutine_scheduler.c", "cpu/block_scheduler.c")
-    limits = (
-        f"enum {{ MAX_SHARED_BYTES = {MAX_SHARED_BYTES}, MAX_CLUSTER_BLOCKS = {MAX_CLUSTER_BLOCKS} }};"
-    )
+    limits = f"enum {{ MAX_SHARED_BYTES = {MAX_SHARED_BYTES}, MAX_CLUSTER_BLOCKS = {MAX_CLUSTER_BLOCKS} }};"
     return f"#include <stdint.h>\n{INTERFACE}{limits}\n{text}"
 
 
@@ -96,7 +94,9 @@ def _scheduler() -> _Scheduler:
     text = scheduler_text()
     library = load(cc.compile(text, "pycu2c_run_coroutines"), "RTLD_NODELETE")
     parallel = f"int(*)({BODY}, const void *, int64_t)"
-    set_pool = symbol(library, "pycu2c_set_scheduler_pool", f"void(*)({parallel}, void(*)(const void *))")
+    set_pool = symbol(
+        library, "pycu2c_set_scheduler_pool", f"void(*)({parallel}, void(*)(const void *))"
+    )
     set_pool(pool().parallel, pool().calls)
     run = symbol(library, "pycu2c_run_coroutines", "int(*)(const void *, const void *, int64_t)")
     watch = symbol(library, "pycu2c_set_memory", "void(*)(const int64_t *, int64_t)")

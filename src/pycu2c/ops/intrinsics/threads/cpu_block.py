@@ -106,31 +106,31 @@ def prefetch_to_write(first: T, ahead: int, count: int) -> None:
 
 
 @intrinsic(
-    "block.elements_before",
-    c=lambda a, t: c.Call(f"elements_before_{t.short}", (c.Unary("&", a["first"]),)),
-    c_helpers=("elements_before",),
+    "block.cache_line_offset",
+    c=lambda a, t: c.Call(f"cache_line_offset_{t.short}", (c.Unary("&", a["first"]),)),
+    c_helpers=("cache_line_offset",),
 )
-def elements_before(first: T) -> int:
+def cache_line_offset(first: T) -> int:
     """How many elements of an array lie before this one in its line of memory."""
     raise AssertionError("who interprets has no lines of memory")
 
 
 def _past(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
-    return c.Call(f"write_past_{dtype.short}", (a["array"], c.Unary("&", a["line"]), a["count"]))
+    return c.Call(f"nontemporal_store_{dtype.short}", (a["array"], c.Unary("&", a["line"]), a["count"]))
 
 
-@intrinsic("block.write_past", effect=Effect.MEMORY, c=_past, c_helpers=("put_line", "write_past"))
-def write_past(array: array, index: index, line: T, count: int) -> None:
+@intrinsic("block.nontemporal_store", effect=Effect.MEMORY, c=_past, c_helpers=("store_line", "nontemporal_store"))
+def nontemporal_store(array: array, index: index, line: T, count: int) -> None:
     """Write elements, this and those after it, without a cache."""
 
 
 @intrinsic(
-    "block.written_past",
+    "block.nontemporal_fence",
     effect=Effect.MEMORY,
-    c=lambda _a, _t: c.Call("written_past", ()),
-    c_helpers=("written_past",),
+    c=lambda _a, _t: c.Call("nontemporal_fence", ()),
+    c_helpers=("nontemporal_fence",),
 )
-def written_past() -> None:
+def nontemporal_fence() -> None:
     """What has been written without a cache is for others to see from here on."""
 
 

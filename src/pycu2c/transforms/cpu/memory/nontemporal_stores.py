@@ -1,10 +1,10 @@
 """Use non-temporal stores for arrays that a large launch only writes (CPU).
 
   ``for i in threads(begin, end) in lockstep: out[i] = e`` ->
-  ``for line in range(begin - elements_before(out[begin]), end, 256):``
+  ``for line in range(begin - cache_line_offset(out[begin]), end, 256):``
   ``    first, last = max(line, begin), min(line + 256, end)``
   ``    for i in threads(first, last) in lockstep: out_line[i - line] = e``
-  ``    write_past(out[first], out_line[first - line], last - first)``
+  ``    nontemporal_store(out[first], out_line[first - line], last - first)``
 
 A normal store first reads the cache line (write-allocate). Streaming stores of whole lines avoid
 this traffic, a quarter of what saxpy transfers. The data is not in a cache afterwards, so the pass
@@ -39,7 +39,7 @@ from pycu2c.ir.nodes import (
 )
 from pycu2c.ir.walk import map_stmt, rewrite, statements
 from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic
-from pycu2c.ops.intrinsics.threads.cpu_block import elements_before, write_past, written_past
+from pycu2c.ops.intrinsics.threads.cpu_block import cache_line_offset, nontemporal_store, nontemporal_fence
 from pycu2c.ops.operators import ADD, SUB
 from pycu2c.transforms.cpu.memory.software_prefetch import is_contiguous_argument
 
@@ -58,7 +58,7 @@ def use_nontemporal_stores(module: Module) -> Module:
 def _rewrite_loop(loop: BlockLoop, fresh: NameGenerator) -> Body:
     buffers: list[Stmt] = []
     body = map_stmt(loop.body, lambda s: _buffer_store(s, buffers, fresh))
-    fence = Evaluate(Apply(written_past, (), VOID, loop.span), loop.span)
+    fence = Evaluate(Apply(nontemporal_fence, (), VOID, loop.span), loop.span)
     return (*buffers, replace(loop, body=body), fence) if buffers else (loop,)
 
 
@@ -123,11 +123,11 @@ def _store_by_lines(
     def subtract(a: Expr, b: Expr) -> Expr:
         return binary(SUB, a, b, span)
 
-    before = integer_call(elements_before, Load(store.array, (index_of(begin),), span))
+    before = integer_call(cache_line_offset, Load(store.array, (index_of(begin),), span))
     buffered_store = replace(store, array=buffer, indices=(subtract(loop.var, base),))
     destination = ElementOf(store.array, (index_of(first),), span)
     flush = Apply(
-        write_past,
+        nontemporal_store,
         (destination, Load(buffer, (subtract(first, base),), span), subtract(last, first)),
         VOID,
         span,

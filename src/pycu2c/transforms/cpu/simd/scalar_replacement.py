@@ -157,8 +157,8 @@ class _ScalarReplacement:
                 return _with_bindings(self._let_components(e), self.expression(e.body))
             case Apply(intrinsic, arguments) if intrinsic in SCALAR_RULES:
                 bindings = []
-                components = [self._atomic_components(a, bindings) for a in arguments]
-                return _with_bindings(bindings, SCALAR_RULES[intrinsic](e, *components))
+                operand_components = [self._atomic_components(a, bindings) for a in arguments]
+                return _with_bindings(bindings, SCALAR_RULES[intrinsic](e, *operand_components))
             case _:
                 return with_children(e, tuple(self.expression(c) for c in children(e)))
 
@@ -184,8 +184,8 @@ class _ScalarReplacement:
                 )
                 return self._components(e.body, bindings)
             case Apply(intrinsic, arguments) if intrinsic in COMPONENT_RULES:
-                components = [self._atomic_components(a, bindings) for a in arguments]
-                return COMPONENT_RULES[intrinsic](e, self._binder(bindings), *components)
+                operand_components = [self._atomic_components(a, bindings) for a in arguments]
+                return COMPONENT_RULES[intrinsic](e, self._binder(bindings), *operand_components)
             case Select():
                 return self._select_components(e, bindings)
             case _:
