@@ -9,11 +9,12 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 MYPY := $(BIN)/mypy --no-error-summary
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check golden docs fuzz bench gpu sanitize clean
+.PHONY: help demo test test-slow test-all check golden docs fuzz bench gpu sanitize clean
+.NOTPARALLEL:  # tests use all processors
 
 help:  ## this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' Makefile | column -t -s '|' 2>/dev/null \
-	  || sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1: \2/p' Makefile
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | column -t -s '|' 2>/dev/null \
+	  || sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1: \2/p' Makefile
 
 demo: $(VENV)/.demo  ## run the examples on this machine's CPU; shows the CUDA C and checks the results
 	@mkdir -p out
@@ -23,9 +24,13 @@ demo: $(VENV)/.demo  ## run the examples on this machine's CPU; shows the CUDA C
 	done
 	@echo "The pictures are in out/."
 
-test: $(VENV)/.test  ## the whole test suite, then ruff and mypy
-	@$(BIN)/python -m pytest -q -n auto
-	@$(MAKE) --no-print-directory check
+test: $(VENV)/.test  ## a sample of the test suite: each golden text, some cases of each test
+	@$(BIN)/python -m pytest -q -n auto -m "not slow"
+
+test-slow: $(VENV)/.test  ## the tests that make test leaves out
+	@$(BIN)/python -m pytest -q -n auto -m slow
+
+test-all: test test-slow check  ## the whole test suite, then ruff and mypy
 
 check: $(VENV)/.test  ## ruff and mypy
 	@$(BIN)/ruff check --quiet .
@@ -34,7 +39,7 @@ check: $(VENV)/.test  ## ruff and mypy
 	@echo "ruff and mypy: clean"
 
 golden: $(VENV)/.test  ## write the golden files anew; fails if one changed, so that you read the diff
-	@$(BIN)/python -m pytest -q --update-golden
+	@$(BIN)/python -m pytest -q -n auto -m golden --update-golden
 
 docs: $(VENV)/.test  ## run every Python block of README.md and docs/
 	@$(BIN)/python -m pytest -q tests/test_docs.py
@@ -43,7 +48,7 @@ N ?= 1000
 SEED ?= 0
 TARGET ?= cpu
 
-fuzz: $(VENV)/.test  ## compare N random kernels with the reference: N=1000 SEED=0 TARGET=cpu|cpu-resumable|narrowed|cuda|nvrtc
+fuzz: $(VENV)/.test  ## compare N random kernels with the reference: N=1000 SEED=0 TARGET=cpu (or cpu-resumable, narrowed, cuda, nvrtc)
 	@PYTHONPATH=tests $(BIN)/python -m fuzzing -n $(N) --seed $(SEED) --target $(TARGET)
 
 bench: $(VENV)/.bench  ## times on this CPU, beside hand-written C, numba, Taichi, Warp and OpenCL; times of launches and of first calls

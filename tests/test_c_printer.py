@@ -229,19 +229,18 @@ def normal(node: object) -> object:
 # ---- round trips -----------------------------------------------------------------------------
 
 
-@settings(deadline=None)
 @given(exprs)
 def test_an_expression_is_read_back_as_it_was(e: c.Expr) -> None:
     assert parsed(f"{print_expr(e)};") == (c.Evaluate(normal(e)),)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(stmts)
 def test_a_statement_is_read_back_as_it_was(s: c.Stmt) -> None:
     assert parsed(print_stmt(s, 1)) == (normal(s),)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(types)
 def test_a_type_is_read_back_as_it_was(t: c.CType) -> None:
     assert parsed(f"{print_type(t, 'v')};") == (c.Declare(t, "v"),)
@@ -254,7 +253,7 @@ def preprocessed(text: str) -> list[str]:
     return done.stdout.decode().split()
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(
     st.lists(texts | st.sampled_from(["a\\", "??/", "*/ x", "/* y", "\\\n", "\\ "]), max_size=30)
 )
@@ -266,7 +265,7 @@ def test_no_comment_touches_the_code_around_it(comments: list[str]) -> None:
     assert with_comments == without
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.lists(texts, max_size=30))
 def test_gcc_reads_a_string_as_one_literal(values: list[str]) -> None:
     body = tuple(c.Evaluate(c.Call("use", (c.String(v),))) for v in values)
@@ -324,7 +323,7 @@ def with_distinct_names(e: object, used: list[str]) -> object:
     return replace(e, **{n: with_distinct_names(getattr(e, n), used) for n in fields})
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.lists(int_exprs, min_size=10, max_size=40))
 def test_gcc_has_nothing_to_say_about_parentheses(trees: list[c.Expr]) -> None:
     functions: list[c.Item] = []

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -55,6 +54,7 @@ print("done")
 """
 
 
+@pytest.mark.slow
 def test_32_processes_want_50_kernels_at_once(directory: Path, tmp_path: Path) -> None:
     """Each kernel is compiled once; every result is right. More compilers may get ready for it."""
     log, compiler = tmp_path / "log", tmp_path / "compiler"
@@ -132,6 +132,7 @@ except ChildProcessError:
 """
 
 
+@pytest.mark.slow
 def test_200_processes_are_killed(directory: Path, tmp_path: Path) -> None:
     """The cache holds whole entries, what else they left goes, and the next process works."""
     scratch = tmp_path / "scratch"
@@ -190,30 +191,32 @@ def test_who_makes_an_entry_for_too_long_is_not_waited_for(
 ) -> None:
     monkeypatch.setattr(file_locks, "_TIMEOUT", 0.3)
     process, _ = holder("alone")
-    start = time.monotonic()
     assert artifact_store.load_or_make(KEY, ".so", lambda: (b"code", "")).data == b"code"
-    assert time.monotonic() - start >= 0.3
+    assert process.poll() is None
     process.kill()
     process.communicate()
 
 
-def test_who_is_killed_keeps_no_lock_nor_do_its_children(directory: Path) -> None:
+def test_who_is_killed_keeps_no_lock_nor_do_its_children(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_locks, "_PATIENCE", float("inf"))
     process, child = holder("forks")
     process.kill()
     process.wait()
-    start = time.monotonic()
     assert artifact_store.load_or_make(KEY, ".so", lambda: (b"code", "")).data == b"code"
-    assert time.monotonic() - start < 10
-    os.kill(child, signal.SIGKILL)
+    os.kill(child, signal.SIGKILL)  # it still runs
     process.communicate()
 
 
-def test_who_waits_goes_on_when_the_entry_is_there(directory: Path) -> None:
+def test_who_waits_goes_on_when_the_entry_is_there(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Though the lock is held: by one that makes another entry."""
+    monkeypatch.setattr(file_locks, "_PATIENCE", float("inf"))
     process, _ = holder("alone")
-    start = time.monotonic()
     threading.Timer(0.2, artifact_store.store, (KEY, ".so", b"code")).start()
     assert artifact_store.load_or_make(KEY, ".so", lambda: (b"", "")).data == b"code"
-    assert time.monotonic() - start < 10
+    assert process.poll() is None
     process.kill()
     process.communicate()

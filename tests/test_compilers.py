@@ -32,6 +32,7 @@ def said_by(words: tuple[str, ...], folder: Path) -> str:
     return ran.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("name", OTHERS)
 def test_no_warnings(name: str, part: int, tmp_path: Path) -> None:

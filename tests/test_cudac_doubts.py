@@ -141,6 +141,7 @@ def as_written(bodies: list[str], monkeypatch: pytest.MonkeyPatch) -> list[list[
         return found(bodies)[0]
 
 
+@pytest.mark.slow
 def test_split_they_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     bodies = list(SPLIT.values())
     results, ways = found(bodies)

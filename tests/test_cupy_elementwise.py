@@ -113,7 +113,8 @@ def test_parts_of_complex_numbers(place: str) -> None:
 SHAPES = arrays_of.mutually_broadcastable_shapes(num_shapes=2, max_dims=4, max_side=5)
 
 
-@settings(max_examples=60, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=60)
 @given(shapes=SHAPES, data=st.data())
 def test_broadcasting_and_strides(shapes: Any, data: st.DataObject) -> None:
     a, b = (strided(shape, data) for shape in shapes.input_shapes)

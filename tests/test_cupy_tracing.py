@@ -315,6 +315,7 @@ def test_sums_along_axes(shape, axis, place: str) -> None:
             check(function, place, x)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["sum", "prod", "max", "amax", "min", "amin", "all", "any"])
 def test_reductions(name: str, place: str) -> None:
     function = getattr(np, name)
@@ -460,6 +461,7 @@ def test_elements_that_are_asked_for(place: str) -> None:
         fuse(lambda x, y: x if x > 0 else 1)(x, None)
 
 
+@pytest.mark.slow
 def test_kernels_are_made_once() -> None:
     fused = fuse(lambda x, y: x + y)
 

@@ -425,6 +425,7 @@ def pages() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1])
 
 
+@pytest.mark.slow
 @pytest.mark.undisturbed
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux")
 def test_launches_on_fresh_arrays_leave_no_memory_behind(place: Any) -> None:

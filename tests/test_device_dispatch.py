@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from launching import grown_by
+from launching import leaks
 from pycu2c.base.parameters import ArgumentPart, Parameter
 from pycu2c.base.types import WEAK_INT, Array, Signature
 from pycu2c.cuda_driver import cuda_errors
@@ -393,7 +393,7 @@ def test_nothing_leaks(tool: Tool, kind: Callable[..., Any], current: list[int])
 
     if kind is Own:
         right.told = wrong.told = type("", (), {"append": lambda self, x: None})()
-    assert grown_by(launch, 5000) < 50
+    assert not leaks(launch, 5000, 50)
 
 
 def test_the_same_entry_is_made_once(tool: Tool) -> None:

@@ -21,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pycu2c
-from launching import grown_by
+from launching import leaks
 from pycu2c import cuda
 from pycu2c.base import dtypes
 from pycu2c.base.diagnostics import LaunchError
@@ -646,6 +646,7 @@ def test_a_kernel_forgets_while_another_thread_launches() -> None:
     assert wrong == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", ["plain", "of_tuples", "refused"])
 def test_launches_with_fresh_arrays_leak_nothing(given: str) -> None:
     _, configured = by_c(fresh(scale))
@@ -662,7 +663,7 @@ def test_launches_with_fresh_arrays_leak_nothing(given: str) -> None:
             with pytest.raises(LaunchError):
                 configured(np.zeros(4), np.ones(4), 2**70)
 
-    assert grown_by(launch, 300 if given == "refused" else 30_000) < 100
+    assert not leaks(launch, 300 if given == "refused" else 30_000, 100)
 
 
 # ---- what differs takes the slow path ------------------------------------------------------
@@ -843,7 +844,8 @@ def outcome(k: Kernel[...], arguments: list[Any]) -> object:
 PLANNED, PLAIN = fresh(scale), fresh(scale)
 
 
-@settings(max_examples=150, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=150)
 @given(st.lists(CALLS, min_size=1, max_size=4))
 def test_random_calls(calls: list[tuple[Any, Any, Any]]) -> None:
     for call in calls * 3:

@@ -109,6 +109,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.usefixtures("sigint_not_ignored")
 @pytest.mark.parametrize("program", [ELSEWHERE, INTERRUPTED])
 def test_in_a_process_of_its_own(program: str) -> None:
     """Where a processor has no switch of ours; and Ctrl-C in a kernel that does not end."""

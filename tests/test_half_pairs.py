@@ -113,6 +113,7 @@ def compared(room: Any, name: str) -> Kernel:
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ["sm_75", "sm_90"])
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_compilers_take_comparisons(kind: Scalar, arch: str) -> None:

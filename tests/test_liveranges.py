@@ -454,7 +454,8 @@ def compiles(text: str) -> ast.Module | None:
     return tree
 
 
-@settings(max_examples=100, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=100)
 @given(programs.map(compiles).filter(lambda tree: tree is not None))
 def test_a_renamed_program_does_the_same(tree: ast.Module) -> None:
     (function,) = tree.body

@@ -66,6 +66,7 @@ def test_powers_of_float32_stay_float32(resolve: Any) -> None:
         assert arithmetic(POW, types.float32, b) == types.float32
 
 
+@pytest.mark.slow
 def test_what_meets_in_a_variable(resolve: Any) -> None:
     for a in TYPES[:10]:
         assert str(unary(a)) == resolve(operator.neg, a)

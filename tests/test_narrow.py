@@ -348,6 +348,7 @@ def index_program(rng: random.Random) -> Function:
     return function(let("p", i(0)), let("q", i(3)), *body(2), n=WEAK_INT, w=int32)
 
 
+@pytest.mark.slow
 def test_indices_mean_what_they_meant() -> None:
     rng = random.Random(7)
     defined = sum(

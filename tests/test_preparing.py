@@ -28,7 +28,7 @@ def loaded(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
 def finish() -> None:
     for thread in prebuild._STARTED:
-        thread.join(10)
+        thread.join(60)
         assert not thread.is_alive()
 
 

@@ -118,6 +118,7 @@ HEADERS += ["assert.h", "cstdio", "cmath", "cstdint", "cuda.h", "cuda_runtime.h"
 HEADERS += ["cooperative_groups.h"]
 
 
+@pytest.mark.slow
 def test_headers_of_c_and_of_cuda() -> None:
     """NVRTC has none of C's, and a text is C, where most of CUDA's are C++."""
     text = (

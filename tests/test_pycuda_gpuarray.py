@@ -82,6 +82,7 @@ def test_in_place(sign: str) -> None:
     same(a_gpu, apply[sign](apply[sign](a, b), np.float32(2)), 1e-4)
 
 
+@pytest.mark.slow
 def test_mixed_types_are_numpys() -> None:
     arrays = {dtype: some(dtype) for dtype in DTYPES}
     for one, a in arrays.items():
@@ -457,6 +458,7 @@ def test_choices() -> None:
         gpuarray.if_positive(a_gpu, a_gpu, b_gpu.astype(np.float64))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
 @pytest.mark.parametrize("count", [1, 300, 100_003])
 def test_reductions(dtype: Any, count: int) -> None:

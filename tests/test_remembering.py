@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import pycu2c
 from kernels_from_text import module_from
 from pycu2c.base import lazy_imports
 from pycu2c.base.dtypes import from_numpy
@@ -361,6 +362,7 @@ class _NotLoaded:
         assert cubin.startswith(b"\x7fELF")
 
 
+@pytest.mark.slow
 def test_a_kernel_of_records_is_remembered(tmp_path: Path) -> None:
     """Its arguments are laid out as they were, inner records and all."""
     program = PROGRAM.replace(
@@ -382,10 +384,11 @@ def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:
     assert run(tmp_path).endswith("False\n")
 
 
+@pytest.mark.slow
 def test_an_edited_pycu2c_compiles_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whichever part of the compiler it is; and not if it is no part of that."""
     package = tmp_path / "package" / "pycu2c"
-    shutil.copytree(Path(value_store.__file__).parent, package)
+    shutil.copytree(Path(pycu2c.__file__).parent, package)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(package.parent), *sys.path)))
     assert run(tmp_path).endswith("True\n")
     assert run(tmp_path).endswith("False\n")
@@ -413,27 +416,29 @@ def libraries(tmp_path: Path) -> int:
 ONCE = PROGRAM.replace("range(3)", "range(1)")
 
 
-@pytest.mark.parametrize("file", ["leaving.c", "pool.c"])
+@pytest.mark.slow
+@pytest.mark.parametrize("file", ["interrupt.c", "pool.c"])
 def test_an_edited_pool_is_compiled_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str
 ) -> None:
     """Though it is found by the state of its files, without reading them."""
     package = tmp_path / "package" / "pycu2c"
-    shutil.copytree(Path(value_store.__file__).parent, package)
+    shutil.copytree(Path(pycu2c.__file__).parent, package)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(package.parent), *sys.path)))
     run(tmp_path, text=ONCE)
     assert run(tmp_path, text=ONCE).endswith("False\n")
     before = libraries(tmp_path)
-    with (package / "runtime" / file).open("a") as text:
+    with (package / "runtime" / "cpu" / file).open("a") as text:
         text.write("/* edited */\n")
     for _ in range(2):
         assert run(tmp_path, text=ONCE).endswith("False\n")
         assert libraries(tmp_path) == before + 1
 
 
+@pytest.mark.slow
 def test_other_flags_are_other_libraries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = tmp_path / "package" / "pycu2c"
-    shutil.copytree(Path(value_store.__file__).parent, package)
+    shutil.copytree(Path(pycu2c.__file__).parent, package)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(package.parent), *sys.path)))
     run(tmp_path, text=ONCE)
     before = libraries(tmp_path)
@@ -451,6 +456,7 @@ if "ANOTHER" in os.environ:
 {ONCE}"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", ["compiler", "settings", "machine"])
 def test_code_of_another_compiler_or_machine_is_not_taken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str
@@ -473,6 +479,7 @@ def test_code_of_another_compiler_or_machine_is_not_taken(
     assert libraries(tmp_path) == before + 2  # the pool's, and the kernel's
 
 
+@pytest.mark.slow
 def test_every_shape_of_blocks_is_remembered(tmp_path: Path) -> None:
     """The first beside what is known of the kernel, others each by itself."""
     text = ONCE.replace("    k(out, 2)", "    for size in (2, 3, 4): k[8 // size, size](out, 2)")
@@ -494,6 +501,7 @@ def test_an_entry_of_some_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     assert value_store.load("0" * 64) is None
 
 
+@pytest.mark.slow
 def test_damage_is_noticed(tmp_path: Path) -> None:
     first = run(tmp_path)
     for file in (tmp_path / "cache").rglob("*.txt"):
@@ -504,6 +512,7 @@ def test_damage_is_noticed(tmp_path: Path) -> None:
     assert run(tmp_path) == first.replace("True", "False")  # the C is there
 
 
+@pytest.mark.slow
 def test_what_a_launch_must_do_more_than_call_is_compiled_each_time(tmp_path: Path) -> None:
     for _ in range(2):
         assert "True" in run(tmp_path, body="print(i)")
@@ -631,6 +640,7 @@ def test_the_state_of_a_file(tmp_path: Path) -> None:
     assert value_store._file_state(str(tmp_path / ("n" * 5000)), future) == ""
 
 
+@pytest.mark.slow
 def test_what_is_allowed_is_looked_through_once(tmp_path: Path) -> None:
     """And what is refused each time; another text anew."""
     text = PROGRAM.replace(

@@ -445,7 +445,8 @@ class Writer:
         self.block(depth + 1, loops + 1, meets, self.random.randint(1, 4))
 
 
-@settings(max_examples=100, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=100)
 @given(st.randoms(use_true_random=False))
 def test_random_kernels_do_the_same(source: random.Random) -> None:
     text = Writer(source).text()

@@ -30,7 +30,7 @@ from pycu2c.reference import elements, scheduler
 from pycu2c.reference.device_variants import inferred_from
 from pycu2c.reference.interpreter import ReferenceKernel
 
-SECONDS = 5.0  # that a launch may take
+SECONDS = 5.0  # of processor time that a launch may take
 
 
 class Undefined(Exception):
@@ -212,15 +212,15 @@ def run_reference(
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Raises Undefined where Python runs for longer."""
+    """Raise Undefined if Python takes more processor time."""
 
     def ring(signum: int, frame: FrameType | None) -> None:
         raise Undefined("it runs for too long")
 
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGVTALRM, ring)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)

@@ -22,6 +22,8 @@ def __getattr__(name: str) -> object:
     """Called for names that the module has not got, yet."""
     if name == "__all__":
         return __dir__()
+    if name.startswith("_"):  # tools look for these in every object
+        raise AttributeError(f"pycu2c.cuda has no {name}", name=name)
     if name in MODULES:
         return importlib.import_module(MODULES[name])
     room = HOST_NAMES.get(name)
