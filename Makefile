@@ -9,11 +9,12 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 MYPY := $(BIN)/mypy --no-error-summary
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check golden docs fuzz bench gpu sanitize clean
+.PHONY: help demo test test-slow test-all check golden docs fuzz bench gpu sanitize clean
+.NOTPARALLEL:  # tests use all processors
 
 help:  ## this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' Makefile | column -t -s '|' 2>/dev/null \
-	  || sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1: \2/p' Makefile
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | column -t -s '|' 2>/dev/null \
+	  || sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1: \2/p' Makefile
 
 demo: $(VENV)/.demo  ## run the examples on this machine's CPU; shows the CUDA C and checks the results
 	@mkdir -p out
@@ -23,9 +24,13 @@ demo: $(VENV)/.demo  ## run the examples on this machine's CPU; shows the CUDA C
 	done
 	@echo "The pictures are in out/."
 
-test: $(VENV)/.test  ## the whole test suite, then ruff and mypy
-	@$(BIN)/python -m pytest -q -n auto
-	@$(MAKE) --no-print-directory check
+test: $(VENV)/.test  ## a sample of the test suite: each golden text, some cases of each test
+	@$(BIN)/python -m pytest -q -n auto -m "not slow"
+
+test-slow: $(VENV)/.test  ## the tests that make test leaves out
+	@$(BIN)/python -m pytest -q -n auto -m slow
+
+test-all: test test-slow check  ## the whole test suite, then ruff and mypy
 
 check: $(VENV)/.test  ## ruff and mypy
 	@$(BIN)/ruff check --quiet .
@@ -34,7 +39,7 @@ check: $(VENV)/.test  ## ruff and mypy
 	@echo "ruff and mypy: clean"
 
 golden: $(VENV)/.test  ## write the golden files anew; fails if one changed, so that you read the diff
-	@$(BIN)/python -m pytest -q --update-golden
+	@$(BIN)/python -m pytest -q -n auto -m golden --update-golden
 
 docs: $(VENV)/.test  ## run every Python block of README.md and docs/
 	@$(BIN)/python -m pytest -q tests/test_docs.py
@@ -43,7 +48,7 @@ N ?= 1000
 SEED ?= 0
 TARGET ?= cpu
 
-fuzz: $(VENV)/.test  ## compare N random kernels with the reference: N=1000 SEED=0 TARGET=cpu|cpu-resumable|narrowed|cuda|nvrtc
+fuzz: $(VENV)/.test  ## compare N random kernels with the reference: N=1000 SEED=0 TARGET=cpu (or cpu-resumable, narrowed, cuda, nvrtc)
 	@PYTHONPATH=tests $(BIN)/python -m fuzzing -n $(N) --seed $(SEED) --target $(TARGET)
 
 bench: $(VENV)/.bench  ## times on this CPU, beside hand-written C, numba, Taichi, Warp and OpenCL; times of launches and of first calls
@@ -52,6 +57,8 @@ bench: $(VENV)/.bench  ## times on this CPU, beside hand-written C, numba, Taich
 	@$(BIN)/python benchmarks/start.py
 	@$(BIN)/python benchmarks/cupy_kernels.py --cpu
 
+# without an installation; it needs setuptools, a C compiler and Python's headers
+BUILD_EXTENSION = $(PYTHON) setup.py --quiet build_ext --inplace --build-temp build/temp
 GPU_RUN = PYTHONPATH=src:$$PYTHONPATH BENCHMARK_FIGURES=build/gpu $(PYTHON)
 WORKERS ?= 8
 IN_PARALLEL = $$($(PYTHON) -c 'import xdist' 2>/dev/null && echo '-n $(WORKERS)')
@@ -59,6 +66,7 @@ IN_PARALLEL = $$($(PYTHON) -c 'import xdist' 2>/dev/null && echo '-n $(WORKERS)'
 gpu:  ## on a machine with a GPU: the test suite there, then the benchmarks (uses PYTHON, installs nothing)
 	@$(PYTHON) -c 'import numpy, pytest, cuda.core' \
 	  || { echo "make gpu needs numpy, pytest, cuda-python and NVRTC in $(PYTHON)"; exit 1; }
+	@$(BUILD_EXTENSION)
 	@rm -rf build/gpu && mkdir -p build/gpu
 	-@$(GPU_RUN) -m pytest -q -p no:benchmark -p no:cacheprovider $(IN_PARALLEL) --junitxml=build/gpu/tests.xml
 	-@for benchmark in launch gpu graphs start_gpu cupy_kernels; do \
@@ -69,25 +77,30 @@ gpu:  ## on a machine with a GPU: the test suite there, then the benchmarks (use
 TOOLS ?= memcheck,racecheck,synccheck,initcheck
 
 sanitize:  ## on a machine with a GPU: the tests that use it, watched by compute-sanitizer
+	@$(BUILD_EXTENSION)
 	@PYTHONPATH=src:$$PYTHONPATH $(PYTHON) tests/sanitize.py --tools $(TOOLS) --workers $(WORKERS)
 
 clean:  ## remove what the targets above have made
 	@rm -rf $(VENV) out build .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info
+	@rm -f src/pycu2c/runtime/dispatch/*.so
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # ---- virtual environments: one folder, a stamp for each set of extras --------------------------
 
-$(VENV)/.demo: pyproject.toml | $(BIN)/python
+# the C extension, which an editable install builds: installed anew when its sources change
+BUILT_FROM := pyproject.toml setup.py $(wildcard src/pycu2c/runtime/dispatch/*.[ch])
+
+$(VENV)/.demo: $(BUILT_FROM) | $(BIN)/python
 	@echo "installing pycu2c into $(VENV)"
 	@$(PIP) --editable .
 	@touch $@
 
-$(VENV)/.test: pyproject.toml | $(BIN)/python
+$(VENV)/.test: $(BUILT_FROM) | $(BIN)/python
 	@echo "installing pycu2c with its test tools into $(VENV)"
 	@$(PIP) --editable '.[gpu,link,sass,test,dev]'
 	@touch $@ $(VENV)/.demo
 
-$(VENV)/.bench: pyproject.toml | $(BIN)/python
+$(VENV)/.bench: $(BUILT_FROM) | $(BIN)/python
 	@echo "installing pycu2c with the others that its benchmarks run into $(VENV)"
 	@$(PIP) --editable '.[bench]'
 	@touch $@ $(VENV)/.demo

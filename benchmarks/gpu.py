@@ -109,7 +109,7 @@ def main(names: Sequence[str]) -> None:
     if unknown := set(names) - set(known):
         raise SystemExit(f"no rows {sorted(unknown)}; there are {', '.join(known)}")
     if not driver.available():
-        raise SystemExit(f"no GPU to measure: {driver.why_not()}")
+        raise SystemExit(f"no GPU to measure: {driver.unavailable_reason()}")
     timer, measured = Timer(), []
     for row in [known[name] for name in names] or ROWS:
         measured.append((row, *measure(row, timer)))

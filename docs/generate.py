@@ -17,7 +17,7 @@ import pycu2c.frontend.subset.unsupported_syntax as refusals
 from pycu2c import cuda
 from pycu2c.cli import error_catalog
 from pycu2c.base.diagnostics import RULES
-from pycu2c.frontend.subset.unsupported_syntax import Refusal
+from pycu2c.frontend.subset.unsupported_syntax import UnsupportedSyntax
 from pycu2c.ops.intrinsics.all import REGISTRY
 from pycu2c.ops.intrinsics.threads.clusters import Cluster
 from pycu2c.ops.intrinsics.threads.coalesced_groups import Coalesced
@@ -213,11 +213,11 @@ def language() -> str:
     for section, rows in groupby(constructs, key=lambda row: row.section):
         text += f"\n## {section}\n\n| construct | example |\n|---|---|\n"
         text += "".join(f"| {cell(row.title)} | {code(row.body)} |\n" for row in rows)
-    found = [r for r in vars(refusals).values() if isinstance(r, Refusal)]
+    found = [r for r in vars(refusals).values() if isinstance(r, UnsupportedSyntax)]
     for table in (refusals.STATEMENTS, refusals.EXPRESSIONS):
         found += table.values()
     unique = {(r.code, r.text): r for r in found}
-    rows = [f"| `{r.code}` | {cell(r.text)} | {cell(r.help)} |" for _, r in sorted(unique.items())]
+    rows = [f"| `{r.code}` | {cell(r.text)} | {cell(r.hint)} |" for _, r in sorted(unique.items())]
     return text + UNSUPPORTED + "\n".join(rows) + "\n"
 
 

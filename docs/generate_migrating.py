@@ -11,15 +11,7 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from pycu2c.ops.names.host_names import HOST_NAMES, MODULES
-from pycu2c.ops.names.numba_names import CURES
-from pycu2c.cli.migrate import migrate
-from pycu2c.compat.migrate.name_map import HOST_FUNCTIONS, MOVED
-from pycu2c.compat.migrate.remarks import KINDS
-from pycu2c.compat.migrate.numba_types import arithmetic, joined
-from pycu2c.compat.migrate.string_references import METHODS, VARIABLES
-from pycu2c.ops.operators import ADD, DIV, FLOORDIV, MUL, POW, Operator
-from pycu2c.types import (
+from pycu2c.base.types import (
     WEAK_FLOAT,
     WEAK_INT,
     Scalar,
@@ -28,11 +20,19 @@ from pycu2c.types import (
     int16,
     int32,
     int64,
-    join,
-    strengthened,
+    promote,
+    to_strong,
     uint8,
     uint64,
 )
+from pycu2c.cli.migrate import migrate
+from pycu2c.compat.migrate.name_map import HOST_FUNCTIONS, MOVED
+from pycu2c.compat.migrate.numba_types import arithmetic, unify
+from pycu2c.compat.migrate.remarks import KINDS
+from pycu2c.compat.migrate.string_references import ENVIRONMENT_VARIABLES, UNSUPPORTED_METHODS
+from pycu2c.ops.names.host_names import HOST_NAMES, MODULES
+from pycu2c.ops.names.numba_names import CURES
+from pycu2c.ops.operators import ADD, DIV, FLOORDIV, MUL, POW, Operator
 
 PAGE = Path(__file__).parent / "migrating.md"
 PROGRAM = "brightness.py"
@@ -66,25 +66,25 @@ def types() -> str:
     """Return the table of result types in numba and in pycu2c."""
     lines = []
     for text, op, a, b in TYPES:
-        numba = joined(strengthened(a), strengthened(b))
-        here: Scalar | None = join(a, b)
+        numba = unify(to_strong(a), to_strong(b))
+        here: Scalar | None = promote(a, b)
         if op is not None:
-            numba, here = arithmetic(op, strengthened(a), strengthened(b)), op.operands(a, b)
+            numba, here = arithmetic(op, to_strong(a), to_strong(b)), op.operands(a, b)
         assert here is not None
-        pycu2c = strengthened(here)
+        pycu2c = to_strong(here)
         lines.append(f"| `{text}` | {numba} | {pycu2c if pycu2c == numba else f'**{pycu2c}**'} |")
     return "| expression | numba | pycu2c |\n|---|---|---|\n" + "\n".join(lines)
 
 
 def kinds() -> str:
     """Return the table of remarks."""
-    rows = [f"| `{kind.weight.value}[{kind.name}]` | {kind.title} |" for kind in KINDS]
+    rows = [f"| `{kind.severity.value}[{kind.name}]` | {kind.title} |" for kind in KINDS]
     return "| remark | meaning |\n|---|---|\n" + "\n".join(rows)
 
 
 def variables() -> str:
     """Return the table of environment variables."""
-    rows = [f"| `{name}` | {_with_code(hint)} |" for name, hint in VARIABLES.items()]
+    rows = [f"| `{name}` | {_with_code(hint)} |" for name, hint in ENVIRONMENT_VARIABLES.items()]
     return "| numba | pycu2c |\n|---|---|\n" + "\n".join(rows)
 
 
@@ -110,7 +110,7 @@ def absent() -> str:
     for name, hint in CURES.items():
         if name not in (*HOST_NAMES, *MODULES):
             names.setdefault(hint, []).append(f"`cuda.{name}`")
-    for name, hint in METHODS.items():
+    for name, hint in UNSUPPORTED_METHODS.items():
         names.setdefault(hint, []).append(f"`kernel.{name}()`")
     rows = [f"| {', '.join(found)} | {_with_code(hint)} |" for hint, found in names.items()]
     return "| name | instead |\n|---|---|\n" + "\n".join(rows)

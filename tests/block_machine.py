@@ -1,7 +1,7 @@
 """For tests of the CPU passes: kernels written in Python as IR, and two ways to run IR.
 
 ``run_threads`` runs a kernel as CUDA does, each thread a generator that yields at barriers; it
-refuses what CUDA leaves undefined. ``run_block`` runs what ``place_threads`` has made of it.
+refuses what CUDA leaves undefined. ``run_block`` runs what ``lower_to_work_item_loops`` has made of it.
 Numbers are Python ints.
 """
 
@@ -12,21 +12,20 @@ import textwrap
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 
-from pycu2c.base.types import VOID, WEAK_BOOL, WEAK_INT, Array, Space
-
 from pycu2c.base.dtypes import INT64
 from pycu2c.base.source import Span
+from pycu2c.base.types import VOID, WEAK_BOOL, WEAK_INT, Array, MemorySpace
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, const, integer, truth, unary
 from pycu2c.ops.intrinsics.all import REGISTRY
-from pycu2c.ops.intrinsics.reference_thread import MACHINE, Thread
+from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE, Thread
 from pycu2c.ops.operators import BY_NODE, QUOTIENT, REMAINDER, UNARY_BY_NODE
 from pycu2c.transforms.common.declare_variables import declare
 
 LANES = 3  # of a strip: no divisor of the blocks that tests use
 SPAN = Span("kernel.py", 1, 0, 1, 1)
 PLACES = {"tid": "cuda.threadIdx.x", "bid": "cuda.blockIdx.x", "width": "cuda.blockDim.x"}
-SPACES = {"shared": Space.SHARED, "local": Space.LOCAL}
+SPACES = {"shared": MemorySpace.SHARED, "local": MemorySpace.LOCAL}
 C_OPERATORS = {ast.FloorDiv: QUOTIENT, ast.Mod: REMAINDER}
 
 
@@ -71,7 +70,11 @@ class Reader:
                 value = self.binary(s.op, self.var(name), self.expr(s.value))
                 return (ir.Assign(self.var(name), value, SPAN),)
             case ast.Expr(value=ast.Call(func=ast.Name(id="sync"))):
-                return (ir.Wait(ir.Meeting.BLOCK, None, (), REGISTRY["cuda.syncthreads"], SPAN),)
+                return (
+                    ir.BarrierWait(
+                        ir.SyncScope.BLOCK, None, (), REGISTRY["cuda.syncthreads"], SPAN
+                    ),
+                )
             case ast.If():
                 then, orelse = self.body(s.body), self.body(s.orelse)
                 return (ir.If(truth(self.expr(s.test)), then, orelse, SPAN),)
@@ -120,7 +123,7 @@ class Reader:
             case ast.UnaryOp(op, operand):
                 return unary(UNARY_BY_NODE[type(op)], self.expr(operand), SPAN)
             case ast.BoolOp(op, values):
-                junction = ir.Junction.AND if isinstance(op, ast.And) else ir.Junction.OR
+                junction = ir.LogicalOp.AND if isinstance(op, ast.And) else ir.LogicalOp.OR
                 first, *others = (truth(self.expr(v)) for v in values)
                 for other in others:
                     first = ir.Logical(junction, first, other, SPAN)
@@ -174,25 +177,25 @@ class Code:
                 self.scope_of(var.name)[var.name] = self.expr(value)
             case ir.Store(array, indices, value):
                 place = tuple(self.expr(i) for i in indices)
-                own = array.type.space is Space.BLOCK
+                own = array.type.space is MemorySpace.BLOCK
                 self.arrays[array.name][place] = (self.given if own else self.expr)(value)
                 self.note(array, place, True)
-            case ir.Wait():
+            case ir.BarrierWait():
                 yield (id(s), *self.counts)
             case ir.If():
                 return (yield from self.block(s.then if self.expr(s.condition) else s.orelse))
             case ir.While() | ir.For():
                 return (yield from self.loop(s))
-            case ir.Strips(body):
+            case ir.StripLoop(body):
                 for first in range(0, self.threads, LANES):
                     self.lanes = range(first, min(first + LANES, self.threads))
                     yield from self.block(body)
                 self.lanes = range(self.threads)
-            case ir.ThreadLoop():
+            case ir.WorkItemLoop():
                 return (yield from self.thread_loop(s))
             case ir.AxisLoop():
                 return (yield from self.axis_loop(s))
-            case ir.Break() | ir.Continue() | ir.Return() | ir.NextThread():
+            case ir.Break() | ir.Continue() | ir.Return() | ir.NextWorkItem():
                 return type(s).__name__
         return ""
 
@@ -222,11 +225,11 @@ class Code:
         here, stop = self.expr(s.var), self.expr(s.stop)
         return here < stop if self.expr(s.step) > 0 else here > stop
 
-    def thread_loop(self, s: ir.ThreadLoop) -> Steps:
+    def thread_loop(self, s: ir.WorkItemLoop) -> Steps:
         for t in self.lanes:
             stand_at(t, self.threads)
             jump = yield from self.block(s.body)
-            assert jump in ("", "NextThread"), jump
+            assert jump in ("", "NextWorkItem"), jump
         stand_at(None, self.threads)
         return ""
 
@@ -234,7 +237,7 @@ class Code:
         for place in range(self.expr(s.start), self.expr(s.stop), self.expr(s.step)):
             self.scopes.append({s.var.name: place})
             jump = yield from self.block(s.body)
-            assert jump in ("", "NextThread"), jump
+            assert jump in ("", "NextWorkItem"), jump
             self.scopes.pop()
         return ""
 
@@ -242,7 +245,7 @@ class Code:
         return next(scope for scope in reversed(self.scopes) if name in scope)
 
     def note(self, array: ir.Var, place: tuple[int, ...], writes: bool) -> None:
-        if self.watch is not None and array.type.space is Space.SHARED:
+        if self.watch is not None and array.type.space is MemorySpace.SHARED:
             self.watch(array.name, place, writes)
 
     def given(self, e: ir.Expr) -> int | None:
@@ -250,7 +253,7 @@ class Code:
         match e:
             case ir.Cast(operand):
                 return self.given(operand)
-            case ir.Load(array, indices) if array.type.space is Space.BLOCK:
+            case ir.Load(array, indices) if array.type.space is MemorySpace.BLOCK:
                 return self.arrays[array.name].get(tuple(self.expr(i) for i in indices))
             case ir.Var(name):
                 return self.scope_of(name)[name]
@@ -272,7 +275,7 @@ class Code:
                 return value if e.type == WEAK_BOOL else int(value)
             case ir.Logical(op, left, right):
                 first = self.expr(left)
-                return first if first is (op is ir.Junction.OR) else self.expr(right)
+                return first if first is (op is ir.LogicalOp.OR) else self.expr(right)
             case ir.Load(array, indices):
                 place = tuple(self.expr(i) for i in indices)
                 self.note(array, place, False)
@@ -289,7 +292,7 @@ class Code:
 
 def stand_at(thread: int | None, threads: int) -> None:
     """``threadIdx`` outside the thread loops is nothing that can be computed with."""
-    MACHINE.thread = Thread((thread, 0, 0), (0, 0, 0), (threads, 1, 1), (1, 1, 1))
+    REFERENCE_STATE.thread = Thread((thread, 0, 0), (0, 0, 0), (threads, 1, 1), (1, 1, 1))
 
 
 def memory(values: Mapping[str, list[int] | int]) -> tuple[dict[str, object], dict[str, Memory]]:
@@ -332,7 +335,7 @@ def run_threads(
     conflicts = Conflicts()
     running: dict[int, Steps] = {}
     for s in body:  # shared arrays first: every thread has the same one
-        if isinstance(s, ir.Allocate) and s.var.type.space is Space.SHARED:
+        if isinstance(s, ir.Allocate) and s.var.type.space is MemorySpace.SHARED:
             shared[s.var.name] = {}
     body = tuple(s for s in body if not (isinstance(s, ir.Allocate) and s.var.name in shared))
     for t in range(threads):

@@ -42,7 +42,7 @@ def compiler(name: str) -> Compiler:
     if words is None and name in IN_CI:
         needed(None, name)
     assert words is not None
-    return Compiler(words, run((*words, "--version")).said.strip(), CROSS.get(name, ""))
+    return Compiler(words, run((*words, "--version")).output.strip(), CROSS.get(name, ""))
 
 
 def _words(name: str) -> tuple[str, ...] | None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pycu2c.compat.cuda_text import Module
+from pycu2c.compat.cuda_text import TextModule
 from pycu2c.cuda_driver import driver
 
 ON_GPU = [pytest.param("cuda", marks=pytest.mark.gpu)] if driver.available() else []
@@ -25,7 +25,7 @@ def launched(
     cooperative: bool = False,
 ) -> None:
     """Launch the kernel ``k`` of a text."""
-    function = Module(text, backend=machine, options=options).function("k")
+    function = TextModule(text, backend=machine, options=options).function("k")
     function.launch(grid, block, arguments, shared, None, cooperative)
 
 

@@ -12,8 +12,8 @@ from unittest import mock
 
 import numpy as np
 
-from pycu2c.compat.cuda_text import Module, cpu_build
-from pycu2c.compat.cuda_text.host_source import Way, generated
+from pycu2c.compat.cuda_text import TextModule, cpu_build
+from pycu2c.compat.cuda_text.host_source import ThreadExecution, generate_host_source
 
 HEAD = """#define MAD(a, b) ((a) * 3 + (b))
 #define BUMP(v) v += t
@@ -279,9 +279,9 @@ def texts(seeds: Sequence[int]) -> str:
     return HEAD + "".join(Writer(seed).text(f"k{seed}") for seed in seeds)
 
 
-def found(text: str, seeds: Sequence[int]) -> tuple[dict[int, np.ndarray], list[Way]]:
+def found(text: str, seeds: Sequence[int]) -> tuple[dict[int, np.ndarray], list[ThreadExecution]]:
     """What the kernels of these seeds put out, and how their threads ran."""
-    module = Module(text, backend="cpu")
+    module = TextModule(text, backend="cpu")
     code = module.code()
     assert isinstance(code, cpu_build.CpuCode)
     results = {}
@@ -291,15 +291,17 @@ def found(text: str, seeds: Sequence[int]) -> tuple[dict[int, np.ndarray], list[
         for row, block in zip(y, BLOCKS):
             module.function(f"k{seed}").launch(BLOCKS_IN_GRID, block, (x, np.uint32(5), row), 0)
         results[seed] = y
-    return results, [entry.way for entry in code.entries]
+    return results, [entry.execution for entry in code.entries]
 
 
-def different(seeds: Sequence[int]) -> tuple[list[int], list[Way]]:
+def different(seeds: Sequence[int]) -> tuple[list[int], list[ThreadExecution]]:
     """The seeds whose kernels find something else when they are split, and how threads ran."""
     text = texts(seeds)
     split, ways = found(text, seeds)
-    as_written = functools.partial(generated, rewrites=False)
-    with mock.patch.object(cpu_build, "generated", lambda *given, **_: as_written(*given)):
+    as_written = functools.partial(generate_host_source, rewrites=False)
+    with mock.patch.object(
+        cpu_build, "generate_host_source", lambda *given, **_: as_written(*given)
+    ):
         plain, _ = found(text, seeds)
     return [seed for seed in seeds if not np.array_equal(split[seed], plain[seed])], ways
 
@@ -309,7 +311,7 @@ def main(first: int, last: int, at_once: int = 8) -> None:
     for start in range(first, last, at_once):
         seeds = range(start, min(start + at_once, last))
         wrong, ways = different(seeds)
-        count += sum(way is not Way.FIBERS for way in ways)
+        count += sum(execution is not ThreadExecution.FIBERS for execution in ways)
         print(f"{seeds[-1]}: {count} split", *(f"WRONG {seed}" for seed in wrong), flush=True)
 
 

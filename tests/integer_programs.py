@@ -6,12 +6,11 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from pycu2c.base.types import VOID, WEAK_BOOL, WEAK_INT, Array, Scalar, int32, uint8
-
 from pycu2c.base.dtypes import FLOAT32
 from pycu2c.base.source import Span
+from pycu2c.base.types import VOID, WEAK_BOOL, WEAK_INT, Array, Scalar, int32, uint8
 from pycu2c.base.values import Number, convert
-from pycu2c.ir.builders import number_of
+from pycu2c.ir.builders import constant_value
 from pycu2c.ir.nodes import (
     Apply,
     Assign,
@@ -26,10 +25,10 @@ from pycu2c.ir.nodes import (
     For,
     Function,
     If,
-    Junction,
     Let,
     Load,
     Logical,
+    LogicalOp,
     Parameter,
     Return,
     Select,
@@ -95,11 +94,11 @@ def op(row: Operator, left: Expr, right: Expr) -> Binary:
 
 
 def both(left: Expr, right: Expr) -> Logical:
-    return Logical(Junction.AND, left, right, HERE)
+    return Logical(LogicalOp.AND, left, right, HERE)
 
 
 def either(left: Expr, right: Expr) -> Logical:
-    return Logical(Junction.OR, left, right, HERE)
+    return Logical(LogicalOp.OR, left, right, HERE)
 
 
 def negate(e: Expr) -> Unary:
@@ -380,7 +379,7 @@ class Interpreter:
     def _value(self, e: Expr) -> Number:
         match e:
             case Const():
-                return number_of(e)
+                return constant_value(e)
             case Var():
                 return self.variables.get(e.name, 0)
             case Unary():
@@ -388,7 +387,7 @@ class Interpreter:
             case Binary():
                 return e.op.reference(self.value(e.left), self.value(e.right))
             case Logical():
-                decides = e.op is Junction.OR
+                decides = e.op is LogicalOp.OR
                 return decides if bool(self.value(e.left)) is decides else self.value(e.right)
             case Select():
                 return self.value(e.then if self.value(e.condition) else e.orelse)

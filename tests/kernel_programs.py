@@ -13,10 +13,10 @@ from launching import run
 from pool_kernels import HERE
 from pycu2c import CompileWarning
 from pycu2c.declarations.signatures import parse_signature
-from pycu2c.ir.nodes import Part
+from pycu2c.ir.nodes import ArgumentPart
 from pycu2c.kernels.specialization import generate_text
-from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.arguments.arguments import layout_of, pack
+from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.cpu import cpu_kernel
 from pycu2c.runtime.launch_configuration import HEAD, extent
 from test_goldens import kernel_of, module_of
@@ -98,7 +98,7 @@ def _kernel(name: str, variant: str) -> tuple[str, str, bytes]:
     pointers = [
         (offset, p.argument)
         for offset, p in zip(layout.offsets, made.parameters)
-        if p.part is Part.DATA
+        if p.part is ArgumentPart.DATA
     ]
     for offset, position in pointers:
         assert isinstance(leaves[position], ArrayArgument)

@@ -13,15 +13,15 @@ import numpy as np
 from pycu2c.analysis.launch_assumptions import Facts
 from pycu2c.analysis.uniformity import Uniformity
 from pycu2c.cuda_driver import driver
-from pycu2c.ir.forms import THREAD_LOOPS
-from pycu2c.ir.nodes import Allocate, Body, For, Module, Print, Stmt, Wait, While
+from pycu2c.ir.forms import WORK_ITEM_LOOPS
+from pycu2c.ir.nodes import Allocate, BarrierWait, Body, For, Module, Print, Stmt, While
 from pycu2c.ir.walk import bodies, map_functions, statements
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.pipeline import TARGETS
 from pycu2c.runtime.cuda import memory_pool
-from pycu2c.transforms.analyses import Analyses, ChooseLoops, Inputs
+from pycu2c.transforms.analyses import Analyses, Inputs, LoopSelector
 from pycu2c.transforms.cpu.simd.divergent_loops import divergent_loops
-from pycu2c.transforms.cpu.simd.scalar_replacement import in_parts
+from pycu2c.transforms.cpu.simd.scalar_replacement import replace_in_body
 from pycu2c.transforms.pass_contract import always
 
 _CPU = TARGETS["cpu"]
@@ -39,26 +39,28 @@ def every_divergent_loop(body: Body, facts: Uniformity) -> set[Stmt]:
 
 
 def has_order(body: Body) -> bool:
-    return any(isinstance(s, Wait | Print | Allocate) for s in statements(body))
+    return any(isinstance(s, BarrierWait | Print | Allocate) for s in statements(body))
 
 
 def in_parts_everywhere(module: Module) -> Module:
-    return map_functions(module, lambda f: in_parts(f, f.body))
+    return map_functions(module, lambda f: replace_in_body(f, f.body))
 
 
 def no_loop(body: Body, facts: Uniformity) -> set[Stmt]:
     return set()
 
 
-def place_threads(module: Module, facts: Facts, choose: ChooseLoops = divergent_loops) -> Module:
-    """The code of a block, with loops over its threads, from the code of a thread."""
+def lower_to_work_item_loops(
+    module: Module, facts: Facts, choose: LoopSelector = divergent_loops
+) -> Module:
+    """Run the passes that make work-item loops; ``choose`` returns the loops to strip-mine."""
     names = [step.name for step in _CPU.passes]
-    first, last = names.index("copy_parameters"), names.index("fission")
+    first, last = names.index("copy_parameters"), names.index("loop_fission")
     analyses = Analyses(module, Inputs(facts, strip_mine=choose))
     for step in _CPU.passes[first : last + 1]:
         if step.when(analyses):
             analyses.replace_module(step.run(analyses))
-            if step.produces is THREAD_LOOPS:
+            if step.produces is WORK_ITEM_LOOPS:
                 break
     return analyses.module
 
@@ -110,19 +112,20 @@ def run(kernel: Kernel, configuration: tuple[Any, ...], arguments: Any, target: 
     return given
 
 
-def grown_by(launch: Callable[[], object], count: int) -> int:
-    """How many more blocks of memory Python has after so many launches. The least of three rounds:
-    other threads may be at work."""
-    found = []
-    for _ in range(3):
+def leaks(launch: Callable[[], object], count: int, blocks: int) -> bool:
+    """Return whether Python has so many more blocks of memory after ``count`` launches, in each of
+    three rounds: other threads may allocate during one."""
+    return all(_grown_by(launch, count) >= blocks for _ in range(3))
+
+
+def _grown_by(launch: Callable[[], object], count: int) -> int:
+    launch()
+    gc.collect()
+    before = sys.getallocatedblocks()
+    for _ in range(count):
         launch()
-        gc.collect()
-        before = sys.getallocatedblocks()
-        for _ in range(count):
-            launch()
-        gc.collect()
-        found.append(sys.getallocatedblocks() - before)
-    return min(found)
+    gc.collect()
+    return sys.getallocatedblocks() - before
 
 
 def in_pool() -> tuple[int, ...]:

@@ -6,8 +6,8 @@
 
 typedef void (*Body)(const void *, int64_t, int64_t);
 
-int pycu2c_run_steps(const struct resumable_kernel *kernel, const void *arguments, int64_t blocks);
-void pycu2c_steps_by(int (*run)(Body, const void *, int64_t), void (*call)(const void *));
+int pycu2c_run_coroutines(const struct coroutine_kernel *kernel, const void *arguments, int64_t blocks);
+void pycu2c_set_scheduler_pool(int (*run)(Body, const void *, int64_t), void (*call)(const void *));
 const int64_t *pycu2c_report(void);
 
 enum { BLOCKS = 2000 };
@@ -40,8 +40,8 @@ int main(int count, char **words) {
     order = count > 1 ? words[1] : "forward";
     args.p0_data0 = flags;
     args.p1_data0 = out;
-    pycu2c_steps_by(one_by_one, no_call);
-    const int code = pycu2c_run_steps(&waits_for_one, &args, BLOCKS);
+    pycu2c_set_scheduler_pool(one_by_one, no_call);
+    const int code = pycu2c_run_coroutines(&waits_for_one, &args, BLOCKS);
     if (code || out[BLOCKS] != BLOCKS) return 1;
     printf("%.1f\n", (double)pycu2c_report()[0] / BLOCKS);
     return 0;

@@ -25,8 +25,9 @@ __all__ = [
     "FOREVER",
     "HERE",
     "HITS",
+    "UNTIL_FLAG",
     "cc",
-    "cpu",
+    "cpu_kernel",
     "hits_kernel",
     "launch",
     "np",
@@ -57,6 +58,9 @@ void hits(const void *pointer, int64_t first, int64_t last) {
             k->hits[b] += 1 + (k->block[0] - 1) + (k->shared - 8) + (k->grid[2] - 1);
 }
 """
+
+# In place of `i < k->n`: a block goes on until a flag is set, whose address is `k->n`.
+UNTIL_FLAG = "i < 1000 || !*(volatile int64_t *)k->n"
 
 
 def hits_kernel() -> cpu_kernel.CpuKernel:

@@ -51,8 +51,8 @@ LEFT_OUT_TESTS = {
     "racecheck": (
         "test_cupy_raw.py::test_threads_launch_one_kernel[cuda]",
         "test_device_arrays.py::test_threads_without_a_context",
-        "test_gpu_plans.py::test_many_threads_at_once",
-        "test_gpu_plans.py::test_numpy_arrays_from_many_threads",
+        "test_gpu_dispatch.py::test_many_threads_at_once",
+        "test_gpu_dispatch.py::test_numpy_arrays_from_many_threads",
     )
 }
 TOGETHER = re.compile("shared|sync|battery|golden")

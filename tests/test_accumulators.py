@@ -11,15 +11,15 @@ import pytest
 from kernels_from_text import module_from
 from pycu2c import cuda, device, float32, int32, int64, kernel, uint8
 from pycu2c.compiler import lower
-from pycu2c.declarations.options import DEFAULT
+from pycu2c.declarations.options import DEFAULT_OPTIONS
 from pycu2c.declarations.signatures import Signature
 from pycu2c.ir.printer import print_module
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.kernels.specialization import facts_for
 from pycu2c.pipeline import TARGETS
-from pycu2c.runtime.arguments.aliasing import alone
+from pycu2c.runtime.arguments.aliasing import is_unaliased
 from pycu2c.runtime.arguments.arguments import describe
-from pycu2c.transforms.cpu.memory.privatize_accumulators import accumulating
+from pycu2c.transforms.cpu.memory.privatize_accumulators import accumulator_arguments
 
 HEAD = "from pycu2c import cuda, device, kernel\n\n\n"
 
@@ -36,7 +36,7 @@ def fresh(made: Kernel) -> Kernel:
 
 
 def candidates(made: Kernel, *types: Any) -> tuple[int, ...]:
-    return accumulating(made.launcher.built(Signature(types)).module)
+    return accumulator_arguments(made.launcher.built(Signature(types)).module)
 
 
 @kernel(backend="cpu")
@@ -64,7 +64,9 @@ x.shape.0: int)
 
 def test_the_pass() -> None:
     built = histogram.launcher.built(Signature((int32[::1], uint8[::1])))
-    facts = facts_for(DEFAULT, ordinary=True, block=(256, 1, 1), accumulators=frozenset({0}))
+    facts = facts_for(
+        DEFAULT_OPTIONS, ordinary=True, block=(256, 1, 1), accumulators=frozenset({0})
+    )
     assert print_module(lower(built.module, TARGETS["cpu"], facts)) == HISTOGRAM.lstrip()
 
 
@@ -210,4 +212,4 @@ def test_who_is_alone() -> None:
     ]
     for a, b, expected in pairs:
         leaves = [describe(a), describe(b), 3]
-        assert alone(0, leaves) is expected  # type: ignore[arg-type]
+        assert is_unaliased(0, leaves) is expected  # type: ignore[arg-type]

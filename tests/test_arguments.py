@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pycu2c.base.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Array, Scalar
 
 from pycu2c import types
 from pycu2c.base import dtypes
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.dtypes import DType
-from pycu2c.ir.nodes import Parameter, Part
-from pycu2c.runtime.arguments.array_argument import ArrayArgument
+from pycu2c.base.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Array, Scalar
+from pycu2c.ir.nodes import ArgumentPart, Parameter
 from pycu2c.runtime.arguments.arguments import describe, layout_of, pack, type_of
+from pycu2c.runtime.arguments.array_argument import ArrayArgument
 
 
 class Interface:
@@ -174,11 +174,11 @@ def packed(scalar: Scalar, number: bool | int | float | np.generic) -> object:
 
 
 ARRAY = [
-    Parameter("a", Array(dtypes.INT16, 2), 1, Part.DATA),
-    Parameter("a_0", WEAK_INT, 1, Part.SHAPE, 0),
-    Parameter("a_1", WEAK_INT, 1, Part.SHAPE, 1),
-    Parameter("a_s0", WEAK_INT, 1, Part.STRIDE, 0),
-    Parameter("a_s1", WEAK_INT, 1, Part.STRIDE, 1),
+    Parameter("a", Array(dtypes.INT16, 2), 1, ArgumentPart.DATA),
+    Parameter("a_0", WEAK_INT, 1, ArgumentPart.SHAPE, 0),
+    Parameter("a_1", WEAK_INT, 1, ArgumentPart.SHAPE, 1),
+    Parameter("a_s0", WEAK_INT, 1, ArgumentPart.STRIDE, 0),
+    Parameter("a_s1", WEAK_INT, 1, ArgumentPart.STRIDE, 1),
 ]
 
 

@@ -49,7 +49,7 @@ SLICES = st.builds(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     slices=st.tuples(SLICES, SLICES, SLICES),
     axes=st.permutations([0, 1, 2]),

@@ -297,8 +297,8 @@ def test_the_last_byte_of_an_array_has_a_neighbour(monkeypatch: pytest.MonkeyPat
 
     thread = SimpleNamespace(has_context=True)
     calls = SimpleNamespace(allocate=allocate, clear=clear, thread=thread)
-    monkeypatch.setattr(memory_pool, "_calls", lambda: calls)
-    assert [memory_pool._allocated(size) for size in (13, 14)] == [4096] * 2
+    monkeypatch.setattr(memory_pool, "_pool_functions", lambda: calls)
+    assert [memory_pool._allocate(size) for size in (13, 14)] == [4096] * 2
     assert (asked, cleared) == ([14, 14], [4096 + 13])
 
 

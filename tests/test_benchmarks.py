@@ -67,6 +67,7 @@ def test_the_table() -> None:
     assert tiny.startswith("tiny launch, µs")
 
 
+@pytest.mark.slow
 def test_the_table_of_launches(tmp_path: Path) -> None:
     ran = output("launch.py", "--cpu", "--rounds", "1", BENCHMARK_FIGURES=str(tmp_path))
     *_, head, first = ran.partition("launches on the CPU")[2].splitlines()[:3]
@@ -87,6 +88,7 @@ def test_the_table_of_graphs(tmp_path: Path) -> None:
     assert set(figures.kept(tmp_path, "graphs")["a graph"]) == {"1", "50"}
 
 
+@pytest.mark.slow
 def test_cupys_kernels() -> None:
     ran = output("cupy_kernels.py", "--cpu", "--small", "--rounds", "1")
     rows = [line.split("|") for line in ran.splitlines() if line.count("|") == 3]

@@ -244,7 +244,7 @@ def test_without_a_python_body() -> None:
 
     (got,) = run(k, (1, 2), [np.zeros(2)], "cpu")
     assert got.tolist() == [1, 1]
-    with pytest.raises(TypeError, match="alone is C alone"):
+    with pytest.raises(TypeError, match="alone has only a C body"):
         alone(1)
     with pytest.raises(TypeError, match="alone is C alone: give it a Python body"):
         run(k, (1, 2), [np.zeros(2)], "python")
@@ -483,7 +483,7 @@ WRONG = {
 
 
 def test_texts_are_texts() -> None:
-    with pytest.raises(TypeError, match="cuda is a text, not 3"):
+    with pytest.raises(TypeError, match="cuda must be a string, not 3"):
         cuda.c_function(cuda=3)(lambda: None)
 
 
@@ -495,7 +495,7 @@ def test_wrong(name: str, tmp_path: Path) -> None:
     with pytest.raises(CompileError) as caught:
         module_from(plain, tmp_path).k[1, 1](np.zeros(1, np.float32))
     found = caught.value
-    assert found.code == "own-c"
+    assert found.code == "inline-c"
     assert said in str(found)
     span = found.diagnostics[0].labels[0].span
     assert span.line == (HEAD + before).count("\n") + 1

@@ -15,7 +15,7 @@ from pycu2c.csyntax import nodes as c
 from pycu2c.csyntax.printer import print_expr, print_file, print_stmt, print_type
 
 PARSER = c_parser.CParser()
-FLOAT, UNSIGNED, RECORD = c.Named("float"), c.Named("unsigned int"), c.Named("struct s")
+FLOAT, UNSIGNED, RECORD = c.NamedType("float"), c.NamedType("unsigned int"), c.NamedType("struct s")
 
 
 # ---- pycparser's tree as ours ----------------------------------------------------------------
@@ -55,15 +55,15 @@ def read_type(node: c_ast.Node) -> c.CType:
         case c_ast.TypeDecl():
             kind = node.type
             name = f"struct {kind.name}" if isinstance(kind, c_ast.Struct) else " ".join(kind.names)
-            return c.Named(name, "const" in node.quals)
+            return c.NamedType(name, "const" in node.quals)
         case c_ast.PtrDecl():
-            return c.Pointer(read_type(node.type), "const" in node.quals)
+            return c.PointerType(read_type(node.type), "const" in node.quals)
         case c_ast.ArrayDecl():
             inner = read_type(node.type)
             extents = (int(node.dim.value),)
-            if isinstance(inner, c.ArrayOf):
-                return c.ArrayOf(inner.of, extents + inner.extents)
-            return c.ArrayOf(inner, extents)
+            if isinstance(inner, c.ArrayType):
+                return c.ArrayType(inner.of, extents + inner.extents)
+            return c.ArrayType(inner, extents)
     raise AssertionError(node)
 
 
@@ -93,7 +93,7 @@ def read_stmt(node: c_ast.Node) -> c.Stmt:
         case c_ast.Assignment():
             return c.Assign(read_expr(node.lvalue), read_expr(node.rvalue), node.op)
         case c_ast.UnaryOp(op="++" | "--"):
-            return c.Step(read_expr(node.expr), node.op)
+            return c.Increment(read_expr(node.expr), node.op)
         case c_ast.If():
             then, orelse = read_body(node.iftrue), read_body(node.iffalse)
             return c.If(read_expr(node.cond), then, orelse)
@@ -113,7 +113,7 @@ def read_stmt(node: c_ast.Node) -> c.Stmt:
         case c_ast.Goto():
             return c.Goto(node.name)
         case c_ast.Label():
-            return c.LabelHere(node.name)
+            return c.LabelStatement(node.name)
         case c_ast.Return():
             return c.Return(read_expr(node.expr) if node.expr else None)
         case c_ast.Pragma():
@@ -131,12 +131,12 @@ def parsed(text: str) -> tuple[c.Stmt, ...]:
 names = st.sampled_from("abxy").map(c.Name)
 numbers = st.sampled_from(["0", "1", "2.0f", "-1", "-0.5", "7U"]).map(c.Number)
 types = st.recursive(
-    st.sampled_from([FLOAT, UNSIGNED, RECORD, c.Named("int", const=True)]),
+    st.sampled_from([FLOAT, UNSIGNED, RECORD, c.NamedType("int", const=True)]),
     lambda inner: (
-        st.builds(c.Pointer, inner, st.booleans())
+        st.builds(c.PointerType, inner, st.booleans())
         | st.builds(
-            c.ArrayOf,
-            inner.filter(lambda t: not isinstance(t, c.ArrayOf)),
+            c.ArrayType,
+            inner.filter(lambda t: not isinstance(t, c.ArrayType)),
             st.lists(st.integers(1, 9), min_size=1, max_size=2).map(tuple),
         )
     ),
@@ -188,7 +188,7 @@ places = (
     | st.builds(c.Unary, st.just("*"), exprs)
 )
 assigns = st.builds(c.Assign, places, exprs, st.sampled_from(["=", "+=", "-=", "<<="]))
-steps = st.builds(c.Step, places, st.sampled_from(["++", "--"]))
+steps = st.builds(c.Increment, places, st.sampled_from(["++", "--"]))
 jumps = st.sampled_from([c.Break(), c.Continue(), c.Goto("end")])
 simple = (
     declares | assigns | steps | jumps | st.builds(c.Evaluate, exprs) | st.builds(c.Return, exprs)
@@ -229,19 +229,18 @@ def normal(node: object) -> object:
 # ---- round trips -----------------------------------------------------------------------------
 
 
-@settings(deadline=None)
 @given(exprs)
 def test_an_expression_is_read_back_as_it_was(e: c.Expr) -> None:
     assert parsed(f"{print_expr(e)};") == (c.Evaluate(normal(e)),)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(stmts)
 def test_a_statement_is_read_back_as_it_was(s: c.Stmt) -> None:
     assert parsed(print_stmt(s, 1)) == (normal(s),)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(types)
 def test_a_type_is_read_back_as_it_was(t: c.CType) -> None:
     assert parsed(f"{print_type(t, 'v')};") == (c.Declare(t, "v"),)
@@ -254,23 +253,23 @@ def preprocessed(text: str) -> list[str]:
     return done.stdout.decode().split()
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(
     st.lists(texts | st.sampled_from(["a\\", "??/", "*/ x", "/* y", "\\\n", "\\ "]), max_size=30)
 )
 def test_no_comment_touches_the_code_around_it(comments: list[str]) -> None:
     body = [s for i, text in enumerate(comments) for s in (c.Comment(text), c.Goto(f"l{i}"))]
     plain = [s for s in body if not isinstance(s, c.Comment)]
-    files = [c.File((c.Function("f", c.Named("void"), (), tuple(b)),)) for b in (body, plain)]
+    files = [c.File((c.Function("f", c.NamedType("void"), (), tuple(b)),)) for b in (body, plain)]
     with_comments, without = (preprocessed(print_file(f)) for f in files)
     assert with_comments == without
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.lists(texts, max_size=30))
 def test_gcc_reads_a_string_as_one_literal(values: list[str]) -> None:
     body = tuple(c.Evaluate(c.Call("use", (c.String(v),))) for v in values)
-    text = print_file(c.File((c.Function("f", c.Named("void"), (), body),)))
+    text = print_file(c.File((c.Function("f", c.NamedType("void"), (), body),)))
     compile_quietly(f"void use(const char *);\nvoid f(void);\n{text}")
 
 
@@ -324,15 +323,15 @@ def with_distinct_names(e: object, used: list[str]) -> object:
     return replace(e, **{n: with_distinct_names(getattr(e, n), used) for n in fields})
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.lists(int_exprs, min_size=10, max_size=40))
 def test_gcc_has_nothing_to_say_about_parentheses(trees: list[c.Expr]) -> None:
     functions: list[c.Item] = []
     for i, tree in enumerate(trees):
         used: list[str] = []
         body = (c.Return(with_distinct_names(tree, used)),)
-        parameters = tuple(c.Parameter(c.Named("int"), name) for name in used)
-        functions.append(c.Function(f"f{i}", c.Named("int"), parameters, body, ("extern",)))
+        parameters = tuple(c.Parameter(c.NamedType("int"), name) for name in used)
+        functions.append(c.Function(f"f{i}", c.NamedType("int"), parameters, body, ("extern",)))
     compile_quietly(print_file(c.File(tuple(functions))))
 
 
@@ -365,7 +364,7 @@ def op(symbol: str, left: c.Expr, right: c.Expr) -> c.Binary:
         (c.Unary("-", c.Number("-1")), "-(-1)"),
         (c.Unary("&", c.Unary("&", A)), "&(&a)"),
         (c.Unary("!", c.Unary("!", A)), "!!a"),
-        (c.Index(c.Cast(c.Pointer(FLOAT), A), op("+", B, C)), "((float *)a)[b + c]"),
+        (c.Index(c.Cast(c.PointerType(FLOAT), A), op("+", B, C)), "((float *)a)[b + c]"),
         (c.Conditional(op("<", A, B), A, c.Conditional(C, A, B)), "a < b ? a : c ? a : b"),
         (c.String('say "hi"\n??='), r'"say \"hi\"\n?\?="'),
     ],
@@ -375,7 +374,7 @@ def test_expressions_have_the_parentheses_that_a_reader_wants(tree: c.Expr, text
 
 
 def test_cases_may_stand_inside_of_loops() -> None:
-    again = c.While(C, (c.Return(A), c.Case(1), c.Step(A)))
+    again = c.While(C, (c.Return(A), c.Case(1), c.Increment(A)))
     assert print_stmt(c.Switch(C, (c.Case(0), again))) == (
         "switch (c) {\n"
         "case 0:;\n"
@@ -391,18 +390,20 @@ def test_cases_may_stand_inside_of_loops() -> None:
 def test_statements_are_laid_out_as_people_write_them() -> None:
     step = c.Assign(A, B, "+=")
     orelse = (c.If(C, (c.Break(), step), (step,)),)
-    init = c.Declare(c.Named("int"), "i", c.Number("0"))
-    loop = c.For(init, op("<", c.Name("i"), A), c.Step(c.Name("i")), (c.If(A, (step,), orelse),))
+    init = c.Declare(c.NamedType("int"), "i", c.Number("0"))
+    loop = c.For(
+        init, op("<", c.Name("i"), A), c.Increment(c.Name("i")), (c.If(A, (step,), orelse),)
+    )
     body = (
         c.If(op(">=", A, B), (c.Return(),)),
         c.Comment("one\ntwo\\"),
         c.Pragma("unroll"),
         loop,
-        c.LabelHere("end"),
+        c.LabelStatement("end"),
         c.For(None, None, None, (c.Continue(),)),
     )
-    parameters = (c.Parameter(c.Named("int"), "a"), c.Parameter(c.Named("int"), "b"))
-    text = print_file(c.File((c.Function("f", c.Named("void"), parameters, body),)))
+    parameters = (c.Parameter(c.NamedType("int"), "a"), c.Parameter(c.NamedType("int"), "b"))
+    text = print_file(c.File((c.Function("f", c.NamedType("void"), parameters, body),)))
     assert text == (
         "void f(int a, int b) {\n"
         "    if (a >= b) return;\n"
@@ -428,7 +429,7 @@ def test_statements_are_laid_out_as_people_write_them() -> None:
 
 
 def test_a_file_has_includes_structs_and_our_own_text() -> None:
-    fields = (c.Parameter(c.ArrayOf(FLOAT, (2, 3)), "m"), c.Parameter(c.Pointer(FLOAT), "p"))
+    fields = (c.Parameter(c.ArrayType(FLOAT, (2, 3)), "m"), c.Parameter(c.PointerType(FLOAT), "p"))
     items = (c.Include("stdint.h"), c.Blank(), c.Struct("s", fields), c.Verbatim("int g;\n\n"))
     assert print_file(c.File(items)) == (
         "#include <stdint.h>\n\nstruct s {\n    float m[2][3];\n    float *p;\n};\nint g;\n"
@@ -436,9 +437,9 @@ def test_a_file_has_includes_structs_and_our_own_text() -> None:
 
 
 def test_a_long_parameter_list_is_packed_under_its_first_parameter() -> None:
-    pointer = c.Pointer(c.Named("float", const=True), restrict=True)
+    pointer = c.PointerType(c.NamedType("float", const=True), restrict=True)
     parameters = tuple(c.Parameter(pointer, f"array_{i}") for i in range(5))
-    lines = print_file(c.File((c.Function("g", c.Named("void"), parameters, ()),))).splitlines()
+    lines = print_file(c.File((c.Function("g", c.NamedType("void"), parameters, ()),))).splitlines()
     assert lines == [
         "void g(const float *__restrict__ array_0, const float *__restrict__ array_1,",
         "       const float *__restrict__ array_2, const float *__restrict__ array_3,",

@@ -89,7 +89,7 @@ def test_one_thread_makes_what_others_wait_for(directory: Path) -> None:
         return b"code", "log"
 
     work = [
-        threading.Thread(target=lambda: found.append(artifact_store.made(KEY, ".so", make)))
+        threading.Thread(target=lambda: found.append(artifact_store.load_or_make(KEY, ".so", make)))
         for _ in range(8)
     ]
     for thread in work:
@@ -106,26 +106,26 @@ def test_what_cannot_be_made_is_tried_again(directory: Path) -> None:
 
     for _ in range(2):
         with pytest.raises(ValueError, match="no"):
-            artifact_store.made(KEY, ".so", fail)
-    assert artifact_store.made(KEY, ".so", lambda: (b"code", "")).data == b"code"
+            artifact_store.load_or_make(KEY, ".so", fail)
+    assert artifact_store.load_or_make(KEY, ".so", lambda: (b"code", "")).data == b"code"
 
 
 def test_info_and_clear(directory: Path) -> None:
-    assert eviction.info() == eviction.Info(directory, (), 1 << 30)
+    assert eviction.usage() == eviction.CacheUsage(directory, (), 1 << 30)
     a, b = stored(KEY, ".so", b"code"), stored(artifact_store.key_of("other"), ".cubin", b"x" * 10)
     sizes = [p.stat().st_size for p in (a, b)]
-    found = eviction.info()
+    found = eviction.usage()
     assert [(k.suffix, k.entries, k.size) for k in found.kinds] == [
         (".cubin", 1, sizes[1]),
         (".so", 1, sizes[0]),
     ]
     assert (found.entries, found.size) == (2, sum(sizes))
-    assert abs(found.kinds[0].used - time.time()) < 60
+    assert abs(found.kinds[0].last_used - time.time()) < 60
     os.utime(a, (0, time.time() - 3 * 86400))
     assert eviction.clear(unused_for=4) == (0, 0)
     assert eviction.clear(unused_for=2) == (1, sizes[0])
     assert eviction.clear() == (1, sizes[1])
-    assert eviction.info().entries == 0
+    assert eviction.usage().entries == 0
 
 
 def test_clear_leaves_alone_what_is_not_the_caches(directory: Path) -> None:
@@ -134,12 +134,12 @@ def test_clear_leaves_alone_what_is_not_the_caches(directory: Path) -> None:
     mine = [
         directory / "a" / "thesis.tex",
         directory.parent / "v1" / "ab" / "data.csv",
-        directory.parent / "refused" / "notes.c",
+        directory.parent / "rejected" / "notes.c",
         directory.parent / "notes.txt",
     ]
     theirs = [
         directory.parent / "v1" / "ab" / f"{KEY}-{'0' * 32}.so",
-        directory.parent / "refused" / f"kernel-{'0' * 12}.c",
+        directory.parent / "rejected" / f"kernel-{'0' * 12}.c",
         directory.parent / "cuda-headers-13.4" / "crt" / "a.h",
     ]
     for path in (*mine, *theirs):
@@ -197,13 +197,13 @@ def test_the_last_one_is_kept_however_large(
 )
 def test_the_limit(monkeypatch: pytest.MonkeyPatch, text: str, size: int) -> None:
     monkeypatch.setenv("PYCU2C_CACHE_SIZE", text)
-    assert (eviction.limit(), eviction.info().problem) == (size, "")
+    assert (eviction.limit(), eviction.usage().problem) == (size, "")
 
 
 def test_a_limit_that_is_none(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYCU2C_CACHE_SIZE", "much")
-    assert (eviction.limit(), eviction.info().limit) == (1 << 30, 1 << 30)
-    assert "PYCU2C_CACHE_SIZE is 'much'" in eviction.info().problem
+    assert (eviction.limit(), eviction.usage().limit) == (1 << 30, 1 << 30)
+    assert "PYCU2C_CACHE_SIZE is 'much'" in eviction.usage().problem
     assert directory in stored(KEY, ".so", b"code").parents
 
 
@@ -238,13 +238,13 @@ def test_where_the_cache_is(
     for name, value in setting.items():
         monkeypatch.setenv(name, value.format(tmp=tmp_path))
     expected = expected.format(tmp=tmp_path)
-    assert eviction.info().directory == Path(expected, f"v{cache_directory.SCHEMA}")
+    assert eviction.usage().directory == Path(expected, f"v{cache_directory.SCHEMA}")
 
 
 def test_a_relative_directory_stays_where_it_was(tmp_path: Path) -> None:
     code = (
         "import os\n"
-        "from pycu2c.toolchain import cache\n"
+        "from pycu2c.toolchain.cache import artifact_store as cache\n"
         f"path = cache.store({KEY!r}, '.so', b'code')\n"
         "os.chdir('/')\n"
         f"assert cache.load({KEY!r}, '.so').path == path\n"
@@ -275,7 +275,7 @@ def test_it_can_be_switched_off(
     )  # for this process
     path.unlink()
     assert directory not in path.parents
-    assert eviction.info().problem == f"PYCU2C_CACHE is {switch}"
+    assert eviction.usage().problem == f"PYCU2C_CACHE is {switch}"
     assert eviction.clear() == (0, 0)
     monkeypatch.setenv("PYCU2C_CACHE", "1")
     assert artifact_store.load(KEY, ".so") == artifact_store.Entry(str(kept), b"old")
@@ -287,9 +287,9 @@ def test_it_can_be_switched_off(
 def test_private_files_go_when_the_process_does() -> None:
     code = (
         "from pathlib import Path\n"
-        "from pycu2c.toolchain import cache\n"
-        "a = cache.keep_until_exit('k.so', b'1')\n"
-        "b = cache.keep_until_exit('k.so', b'2')\n"
+        "from pycu2c.toolchain.cache import artifact_store as cache\n"
+        "a = cache.write_private_file('k.so', b'1')\n"
+        "b = cache.write_private_file('k.so', b'2')\n"
         "assert (Path(a).read_bytes(), Path(b).read_bytes()) == (b'1', b'2')\n"
         "print(a)"
     )
@@ -300,11 +300,11 @@ def test_a_forked_child_leaves_its_parents_files_alone() -> None:
     code = (
         "import os, sys\n"
         "from pathlib import Path\n"
-        "from pycu2c.toolchain import cache\n"
-        "mine = cache.keep_until_exit('k.so', b'parent')\n"
+        "from pycu2c.toolchain.cache import artifact_store as cache\n"
+        "mine = cache.write_private_file('k.so', b'parent')\n"
         "child = os.fork()\n"
         "if child == 0:\n"
-        "    other = cache.keep_until_exit('k.so', b'child')\n"
+        "    other = cache.write_private_file('k.so', b'child')\n"
         "    assert Path(other).parents[1] != Path(mine).parents[1]\n"
         "    sys.exit(0)\n"  # runs what atexit holds
         "assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0\n"
@@ -317,8 +317,8 @@ def test_what_killed_processes_left_goes_with_the_next(tmp_path: Path) -> None:
     """What those have that are alive stays, however old it is."""
     code = (
         "import os, signal, sys\n"
-        "from pycu2c.toolchain import cache\n"
-        "file = cache.keep_until_exit('k.so', b'1')\n"
+        "from pycu2c.toolchain.cache import artifact_store as cache\n"
+        "file = cache.write_private_file('k.so', b'1')\n"
         "print(os.path.dirname(os.path.dirname(file)), flush=True)\n"
         "sys.stdin.read()\n"
     )

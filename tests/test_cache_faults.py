@@ -173,18 +173,18 @@ def test_whichever_call_fails(
         for folder in (directory, own):
             shutil.rmtree(folder, ignore_errors=True)
         own.mkdir()
-        monkeypatch.setattr(cache_directory, "_OWN", {})
-        assert cache_directory.place().problem == ""
+        monkeypatch.setattr(cache_directory, "_PRIVATE_DIRECTORIES", {})
+        assert cache_directory.locate().problem == ""
         for n in () if is_new else range(2):
             artifact_store.store(f"{KEY[0]}{n:063x}", ".so", bytes(1000))
         with monkeypatch.context() as patched:
             called = failing(patched, directory, turn, code)
-            made = artifact_store.made(KEY, ".so", lambda: (b"code", "log"))
+            made = artifact_store.load_or_make(KEY, ".so", lambda: (b"code", "log"))
             again = artifact_store.load(KEY, ".so")
             calls = len(called)
         assert (made.data, made.log) == (b"code", "log")
         assert again is None or again.data == b"code"
-        assert artifact_store.made(KEY, ".so", lambda: (b"code", "log")).data == b"code"
+        assert artifact_store.load_or_make(KEY, ".so", lambda: (b"code", "log")).data == b"code"
     assert calls > 8
 
 
@@ -207,9 +207,9 @@ def test_where_no_disk_takes_anything() -> None:
     """The system itself refuses to write more than nothing to a file."""
     text = (
         "import resource\n"
-        "from pycu2c.toolchain import cache\n"
+        "from pycu2c.toolchain.cache import artifact_store as cache\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))\n"
-        f"made = cache.made({KEY!r}, '.so', lambda: (b'code', 'log'))\n"
+        f"made = cache.load_or_make({KEY!r}, '.so', lambda: (b'code', 'log'))\n"
         "assert made == cache.Entry(None, b'code', 'log'), made\n"
         f"assert cache.load({KEY!r}, '.so') is None\n"
     )
@@ -234,13 +234,13 @@ def test_a_file_where_the_directory_should_be(directory: Path, at: str) -> None:
     blocked.parent.mkdir(exist_ok=True)
     blocked.write_text("of the user")
     assert is_kept_for_this_process(directory)
-    assert "cannot be used" in eviction.info().problem
-    assert (eviction.info().entries, eviction.clear()) == (0, (0, 0))
+    assert "cannot be used" in eviction.usage().problem
+    assert (eviction.usage().entries, eviction.clear()) == (0, (0, 0))
     assert blocked.read_text() == "of the user"
 
 
 def test_a_file_where_a_folder_should_be(directory: Path) -> None:
-    assert cache_directory.place().problem == ""
+    assert cache_directory.locate().problem == ""
     for name in (KEY[0], "locks", "new"):
         (directory / name).touch()
     assert is_kept_for_this_process(directory)
@@ -252,7 +252,7 @@ def test_no_home(monkeypatch: pytest.MonkeyPatch, home: str) -> None:
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setenv("HOME", home)
     assert is_kept_for_this_process(Path("/.cache"))
-    assert eviction.info().problem == "there is no home directory"
+    assert eviction.usage().problem == "there is no home directory"
 
 
 def test_leavings_go_whatever_the_clock_says(directory: Path) -> None:
@@ -322,14 +322,14 @@ def test_a_read_only_home(open_folder: Path) -> None:
         path.chmod(0o555 if path.is_dir() else 0o444)
 
     def work() -> None:
-        cache_directory._place_of.cache_clear()
+        cache_directory._locate.cache_clear()
         found = artifact_store.load(KEY, ".so")
         assert found is not None
         assert found.data == b"code"
-        assert "cannot be written" in eviction.info().problem
-        assert artifact_store.made(other, ".so", lambda: (b"new", "")).data == b"new"
+        assert "cannot be written" in eviction.usage().problem
+        assert artifact_store.load_or_make(other, ".so", lambda: (b"new", "")).data == b"new"
         assert artifact_store.load(other, ".so") is not None
-        cache_directory._remove_tree(cache_directory.private_directory(), os.getpid())
+        cache_directory._remove_at_exit(cache_directory.private_directory(), os.getpid())
 
     as_a_user(work)
     for path in (open_folder, *open_folder.rglob("*")):
@@ -341,10 +341,10 @@ def test_a_read_only_home_without_a_cache(open_folder: Path) -> None:
     open_folder.chmod(0o555)
 
     def work() -> None:
-        cache_directory._place_of.cache_clear()
+        cache_directory._locate.cache_clear()
         assert is_kept_for_this_process(open_folder)
-        assert "cannot be used" in eviction.info().problem
-        cache_directory._remove_tree(cache_directory.private_directory(), os.getpid())
+        assert "cannot be used" in eviction.usage().problem
+        cache_directory._remove_at_exit(cache_directory.private_directory(), os.getpid())
 
     as_a_user(work)
     open_folder.chmod(0o755)
@@ -365,7 +365,7 @@ def test_a_directory_of_another_user_is_not_trusted(
     directory.mkdir(parents=True, mode=0o755)
     given_away((directory / which).resolve(), monkeypatch)
     assert is_kept_for_this_process(directory)
-    assert "belongs to another user" in eviction.info().problem
+    assert "belongs to another user" in eviction.usage().problem
 
 
 def test_an_entry_of_another_user_is_not_trusted(
@@ -396,10 +396,10 @@ def test_a_directory_open_to_others_is_not_trusted(
 ) -> None:
     directory.mkdir(parents=True)
     (directory / which).chmod(mode)
-    assert (eviction.info().problem == "") is trusted
+    assert (eviction.usage().problem == "") is trusted
     if not trusted:
         assert is_kept_for_this_process(directory)
-        assert "can be written by others" in eviction.info().problem
+        assert "can be written by others" in eviction.usage().problem
 
 
 def test_a_link_to_a_directory_open_to_others_is_not_trusted(
@@ -409,16 +409,16 @@ def test_a_link_to_a_directory_open_to_others_is_not_trusted(
     (tmp_path / "open").chmod(0o777)
     directory.parent.symlink_to(tmp_path / "open" / "cache")
     assert is_kept_for_this_process(directory)
-    assert "can be written by others" in eviction.info().problem
+    assert "can be written by others" in eviction.usage().problem
 
 
 def test_users_that_a_namespace_does_not_know(monkeypatch: pytest.MonkeyPatch) -> None:
     for is_inside in (True, False):
-        monkeypatch.setattr(cache_directory, "_in_namespace", lambda inside=is_inside: inside)
-        assert cache_directory.is_foreign(65534) is not is_inside
-    assert cache_directory.is_foreign(ANOTHER_USER)
-    assert not cache_directory.is_foreign(0)
-    assert not cache_directory.is_foreign(os.geteuid())
+        monkeypatch.setattr(cache_directory, "_in_user_namespace", lambda inside=is_inside: inside)
+        assert cache_directory.is_untrusted_owner(65534) is not is_inside
+    assert cache_directory.is_untrusted_owner(ANOTHER_USER)
+    assert not cache_directory.is_untrusted_owner(0)
+    assert not cache_directory.is_untrusted_owner(os.geteuid())
 
 
 # ---- loading -------------------------------------------------------------------------------
@@ -465,7 +465,7 @@ def test_a_disk_that_runs_no_code(
 def test_a_process_killed_while_it_writes_leaves_no_entry(directory: Path) -> None:
     code = (
         "import os, signal\n"
-        "from pycu2c.toolchain import cache\n"
+        "from pycu2c.toolchain.cache import artifact_store as cache\n"
         "cache.os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
         f"cache.store({KEY!r}, '.so', b'half')"
     )

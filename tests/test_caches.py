@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pycu2c.base.types import Scalar
 
 from launching import run
 from pycu2c import CompileError, cuda, float32, float64, int32, kernel
 from pycu2c.base.dtypes import DType
+from pycu2c.base.types import Scalar
 from pycu2c.ops.intrinsics.memory.cache_hints import CACHED
 from pycu2c.toolchain.nvrtc import nvrtc
 

@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from pycu2c.base.types import Array, Constant, Scalar, Tuple
 
 from pycu2c.base.diagnostics import RULES
+from pycu2c.base.types import Array, Constant, Scalar, Tuple
 from pycu2c.cli import error_catalog
 from pycu2c.cli.main import main
 from pycu2c.kernels.kernel import Kernel
 
-FOLDER = Path(error_catalog.__file__).parent / "errors"
+FOLDER = Path(error_catalog.__file__).parents[1] / "base" / "error_pages"
 CASES = [
     pytest.param(code, case, id=f"{code}-{number}")
     for code in sorted(RULES)

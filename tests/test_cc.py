@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from pycu2c.declarations.options import DEFAULT, Options
+from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.toolchain import subprocesses
 from pycu2c.toolchain.binary import Binary
 from pycu2c.toolchain.cache import cache_directory, eviction
@@ -36,13 +36,13 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def runs(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
     """The commands that were run."""
     seen: list[tuple[str, ...]] = []
-    real = subprocesses.Started
+    real = subprocesses.RunningProcess
 
-    def spy(words: tuple[str, ...]) -> subprocesses.Started:
+    def spy(words: tuple[str, ...]) -> subprocesses.RunningProcess:
         seen.append(words)
         return real(words)
 
-    monkeypatch.setattr(subprocesses, "Started", spy)
+    monkeypatch.setattr(subprocesses, "RunningProcess", spy)
     return seen
 
 
@@ -91,7 +91,9 @@ def test_fmad_decides_about_contraction() -> None:
         f.restype, f.argtypes = ctypes.c_double, [ctypes.c_double] * 3
         # the product rounds to 1; fused, -2**-60 is left
         results.append(f(1 + 2.0**-30, 1 - 2.0**-30, -1.0))
-    fuses = " fma " in discovery.machine() or discovery.machine().startswith("aarch64")
+    fuses = " fma " in discovery.machine_identity() or discovery.machine_identity().startswith(
+        "aarch64"
+    )
     assert results == [0.0, -(2.0**-60) if fuses else 0.0]
 
 
@@ -104,22 +106,22 @@ def test_a_damaged_library_is_compiled_again() -> None:
 
 def test_without_the_cache_nothing_is_kept(runs: list[tuple[str, ...]]) -> None:
     discovery.find_compiler()  # its version is kept
-    before = eviction.info().entries
+    before = eviction.usage().entries
     runs.clear()
     paths = {cc.compile(TWICE, "twice", cache=False).path for _ in range(2)}
     assert len(paths) == 2
     assert len(runs) == 2
-    assert eviction.info().entries == before
+    assert eviction.usage().entries == before
 
 
 def test_refused_code_is_our_bug() -> None:
     discovery.find_compiler()  # its version is kept
-    before = eviction.info().entries
+    before = eviction.usage().entries
     with pytest.raises(RejectedCode, match=r"bug in pycu2c(.|\n)*kernel.c:1:") as caught:
         cc.compile("int f(void) { return missing; }\n", "f")
     assert caught.value.text.startswith("int f")
     assert "missing" in caught.value.log
-    assert eviction.info().entries == before
+    assert eviction.usage().entries == before
 
 
 def test_a_compiler_that_cannot_compile_is_not_our_bug(
@@ -139,15 +141,15 @@ def test_refused_code_is_kept_for_a_report(directory: Path) -> None:
     with pytest.raises(RejectedCode) as caught:
         cc.compile(text, "f")
     error = caught.value
-    assert error.kept is not None
-    assert directory in Path(error.kept).parents
-    kept = Path(error.kept).read_text()
+    assert error.saved_path is not None
+    assert directory in Path(error.saved_path).parents
+    kept = Path(error.saved_path).read_text()
     assert kept.startswith(text)
     assert "-O3" in kept
     assert error.log.splitlines()[-1] in kept
     assert error.line == 2
     shown = str(error).splitlines()
-    assert str(error.kept) in shown[0]
+    assert str(error.saved_path) in shown[0]
     assert shown[1].strip().startswith("kernel.c:2:12: error: ")
     assert shown[2].strip() == "2 |     return missing;"
 
@@ -165,8 +167,8 @@ def test_a_full_disk_is_not_our_bug(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_nowhere_to_compile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path / "missing"))
-    monkeypatch.setattr(cache_directory, "_USUAL", ())
-    monkeypatch.setattr(cache_directory, "_OWN", {})
+    monkeypatch.setattr(cache_directory, "_TEMPORARY_FOLDERS", ())
+    monkeypatch.setattr(cache_directory, "_PRIVATE_DIRECTORIES", {})
     with pytest.raises(ToolchainError, match="TMPDIR"):
         cc.compile(TWICE, "twice")
 
@@ -184,7 +186,7 @@ def test_a_killed_compiler_is_not_our_bug(tmp_path: Path, monkeypatch: pytest.Mo
 def test_an_expected_text_is_given_to_the_compiler_that_waits(runs: list[tuple[str, ...]]) -> None:
     discovery.find_compiler()
     runs.clear()
-    with cc.expected(DEFAULT):
+    with cc.prestarted_compiler(DEFAULT_OPTIONS):
         assert len(runs) == 1
         assert call(cc.compile(TWICE, "twice"), 4) == 8
         assert len(runs) == 1
@@ -197,11 +199,11 @@ def test_an_expected_text_that_is_another(text: str, runs: list[tuple[str, ...]]
     """With other flags, or found; then nobody waits on."""
     cc.compile(TWICE, "twice")
     open_files = sorted(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else None
-    with cc.expected(DEFAULT):
-        (build,) = c_builds._EXPECTING
-        process = build.program._process
+    with cc.prestarted_compiler(DEFAULT_OPTIONS):
+        (build,) = c_builds._PRESTARTED
+        process = build.program._pid
         cc.compile(text, "twice")
-    assert c_builds._EXPECTING == []
+    assert c_builds._PRESTARTED == []
     with pytest.raises(ChildProcessError):
         os.waitpid(process, os.WNOHANG)
     assert not os.path.exists(build.path)
@@ -213,27 +215,27 @@ def test_a_text_that_does_not_come(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     own.mkdir()
     monkeypatch.setenv("TMPDIR", str(own))  # where compilers have their temporary files
     discovery.find_compiler()
-    with contextlib.suppress(ValueError), cc.expected(DEFAULT):
+    with contextlib.suppress(ValueError), cc.prestarted_compiler(DEFAULT_OPTIONS):
         time.sleep(0.1)
         raise ValueError
-    assert c_builds._EXPECTING == []
+    assert c_builds._PRESTARTED == []
     assert [path.name for path in own.iterdir() if not path.name.startswith("pycu2c-")] == []
 
 
 def test_nobody_to_expect_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
     """That is said when there is one."""
     monkeypatch.setenv("PYCU2C_CC", "/nowhere/gcc")
-    with cc.expected(DEFAULT), pytest.raises(ToolchainError, match="nowhere"):
+    with cc.prestarted_compiler(DEFAULT_OPTIONS), pytest.raises(ToolchainError, match="nowhere"):
         cc.compile(TWICE, "twice")
 
 
 def test_a_child_forked_meanwhile_does_not_keep_the_compiler_waiting() -> None:
     code = (
         "import os, signal, warnings\n"
-        "from pycu2c.declarations.options import DEFAULT\n"
-        "from pycu2c.toolchain import cc\n"
+        "from pycu2c.declarations.options import DEFAULT_OPTIONS\n"
+        "from pycu2c.toolchain.cc import cc\n"
         "warnings.simplefilter('ignore', DeprecationWarning)\n"
-        "with cc.expected(DEFAULT):\n"
+        "with cc.prestarted_compiler(DEFAULT_OPTIONS):\n"
         "    child = os.fork()\n"
         "    if child == 0:\n"
         "        signal.pause()\n"
@@ -241,7 +243,7 @@ def test_a_child_forked_meanwhile_does_not_keep_the_compiler_waiting() -> None:
         "    assert os.waitpid(child, os.WNOHANG) == (0, 0)\n"
         "    os.kill(child, 9)\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=30)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
 def test_threads_that_want_the_same_compile_it_once(runs: list[tuple[str, ...]]) -> None:
@@ -261,7 +263,7 @@ def test_a_child_forked_while_another_thread_compiles_compiles_too(
     slow = script(tmp_path / "slow", '[ "$1" = --version ] || sleep 0.5; exec gcc "$@"')
     code = (
         "import os, threading, time, warnings\n"
-        "from pycu2c.toolchain import cc\n"
+        "from pycu2c.toolchain.cc import cc\n"
         "warnings.simplefilter('ignore', DeprecationWarning)\n"  # fork beside threads
         f"compile = lambda: cc.compile({TWICE!r}, 'twice')\n"
         "other = threading.Thread(target=compile)\n"
@@ -275,7 +277,7 @@ def test_a_child_forked_while_another_thread_compiles_compiles_too(
         "other.join()"
     )
     monkeypatch.setenv("PYCU2C_CC", slow)
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=30)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
 def test_no_compiler_says_how_to_get_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -373,7 +375,7 @@ def test_warnings_are_shown() -> None:
 
 def test_the_machine_is_part_of_the_identity(monkeypatch: pytest.MonkeyPatch) -> None:
     here = cc.compile(TWICE, "twice")
-    monkeypatch.setattr(discovery, "machine", lambda: "another")
+    monkeypatch.setattr(discovery, "machine_identity", lambda: "another")
     assert cc.compile(TWICE, "twice").path != here.path
 
 
@@ -408,14 +410,14 @@ def test_the_version_of_a_compiler_is_asked_once(
     monkeypatch.setenv("PYCU2C_CACHE_DIR", str(tmp_path))
     # any program that tells its version will do; a gcc may be a script
     monkeypatch.setenv("PYCU2C_CC", os.path.realpath(sys.executable))
-    discovery._found.cache_clear()
+    discovery._find_compiler.cache_clear()
     first = discovery.find_compiler()
-    discovery._found.cache_clear()
+    discovery._find_compiler.cache_clear()
     with monkeypatch.context() as patched:
-        patched.setattr(subprocesses, "Started", None)
+        patched.setattr(subprocesses, "RunningProcess", None)
         assert discovery.find_compiler() == first
     script = tmp_path / "gcc"  # it may start another compiler each time
     script.write_text('#!/bin/sh\nexec gcc "$@"\n')
     script.chmod(0o755)
     assert not discovery._is_one_compiler(str(script))
-    discovery._found.cache_clear()
+    discovery._find_compiler.cache_clear()

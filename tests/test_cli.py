@@ -40,7 +40,7 @@ def test_emit_c_that_runs_thread_by_thread() -> None:
     words = ("--target", "c-resumable", "--signature", TYPES, "--block", "64")
     shown = called("emit", SAXPY, *words).output
     assert "switch (self->pc) {" in shown
-    assert "const struct resumable_kernel saxpy = {" in shown
+    assert "const struct coroutine_kernel saxpy = {" in shown
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_emit_with_the_python_lines() -> None:
     [
         (("nowhere.py",), "there is no file nowhere.py"),
         ((f"{SAXPY}:other",), "has no kernel other; it has saxpy"),
-        ((SAXPY,), "give --signature, one type for each of (a, x, y)"),
+        ((SAXPY,), "pass --signature, one type for each of (a, x, y)"),
         ((SAXPY, "--signature", "float33, int32"), "'float33' is no dtype"),
         ((SAXPY, "--signature", "float32"), "1 type for (a, x, y)"),
         ((SAXPY, "--signature", "float32[1:2], int32, int32"), "cannot read"),
@@ -125,7 +125,7 @@ def test_doctor() -> None:
     ("gpu", "nvrtc_is_there", "verdict"),
     [
         (True, True, "ready: kernels run on the GPU"),
-        (True, False, "not ready: kernels go to the GPU, and NVRTC is missing"),
+        (True, False, "not ready: kernels run on the GPU, but NVRTC is missing"),
         (False, False, "ready: kernels run on the CPU"),
     ],
 )
@@ -221,7 +221,7 @@ def test_cache_info_is_a_table(directory: Path) -> None:
     said = called("cache", "info")
     assert said.exit_code == 0
     place, limit, _, *table = said.output.splitlines()
-    assert place == f"place    {directory}/v{cache_directory.SCHEMA}"
+    assert place == f"location {directory}/v{cache_directory.SCHEMA}"
     assert limit == "limit    1.0 GiB"
     assert [" ".join(line.split()) for line in table] == [
         "kind entries size last used",
@@ -242,8 +242,8 @@ def test_cache_info_says_what_is_wrong(directory: Path) -> None:
 def test_cache_clear(directory: Path) -> None:
     for name, days in ("a", 40), ("b", 20), ("c", 0):
         keep(name, ".so", 1024, days)
-    (directory / "refused").mkdir()
-    (directory / "refused" / f"k-{'0' * 12}.c").write_text("int")
+    (directory / "rejected").mkdir()
+    (directory / "rejected" / f"k-{'0' * 12}.c").write_text("int")
     words = {
         ("--older-than", "30"): "removed 1 file, 1.0 KiB",
         (): "removed 2 files, 2.0 KiB",
@@ -302,7 +302,7 @@ def test_kernels_in_classes(tmp_path: Path) -> None:
     assert "a[0] = 1.0f;" in called("emit", f"{file}:Steps.Inner.first").output
     assert "a[0] = 2.0f;" in called("emit", f"{file}:Steps.second").output
     assert "it has Steps.Inner.first, Steps.second" in called("emit", f"{file}:Steps.x").output
-    assert "'a b' is no name: write" in called("emit", f"{file}:a b").output
+    assert "'a b' is not a name: write" in called("emit", f"{file}:a b").output
 
 
 def test_a_code_that_is_none() -> None:
@@ -388,11 +388,11 @@ def test_other_forms_are_of_one_kernel(tmp_path: Path) -> None:
 
 
 def test_print_after_a_pass_shows_its_golden() -> None:
-    folder = GOLDEN / "passes" / "fission"
-    words = ("--target", "c", "--signature", "float32[::1]", "--print-after", "fission")
+    folder = GOLDEN / "passes" / "loop_fission"
+    words = ("--target", "c", "--signature", "float32[::1]", "--print-after", "loop_fission")
     result = called("emit", str(folder / "kernel.py"), *words)
     assert result.exit_code == 0
-    assert result.output == f"# after fission\n{(folder / 'after.ir').read_text()}"
+    assert result.output == f"# after loop_fission\n{(folder / 'after.ir').read_text()}"
 
 
 def test_print_after_all_shows_each_change_in_order() -> None:

@@ -324,7 +324,7 @@ def test_a_cluster_that_no_place_is_for_is_refused(monkeypatch):
         driver, "api", lambda: SimpleNamespace(cuLaunchKernel=lambda *_: (Code(912),))
     )
     monkeypatch.setattr(driver, "allow_large_clusters", lambda kernel, doing: asked.append(doing))
-    monkeypatch.setattr(driver, "blocks_together", lambda *given: 0)
+    monkeypatch.setattr(driver, "max_coresident_blocks", lambda *given: 0)
     made = CudaKernel(Binary("cubin", "k", "", b"", None, ""), cluster=(4, 4, 1))
     assert asked == ["let clusters of k be (4, 4, 1)"]
     message = r"k: the device has no place where 16 blocks, each with 64 threads and 1024 bytes"
@@ -350,7 +350,7 @@ def test_the_driver_counts_clusters(monkeypatch):
         cuOccupancyMaxActiveClusters=lambda *call: given.append(call) or (0, 5),
     )
     monkeypatch.setattr(driver, "api", lambda: fake)
-    assert driver.blocks_together(loaded, (32, 2, 1), 64, (2, 1, 3)) == 30
+    assert driver.max_coresident_blocks(loaded, (32, 2, 1), 64, (2, 1, 3)) == 30
     ((function, config),) = given
     (attribute,) = config.attrs
     assert function == ("function", 7)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sysconfig
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from compilers_here import CROSS, EMULATORS, compiler, names, needed
 from kernel_programs import write_program
-from pycu2c.declarations.options import DEFAULT, Options
+from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.runtime.cpu import cpu_kernel
-from pycu2c.runtime.plans import library
 from pycu2c.toolchain.cc import cc
 from test_goldens import ROOT
 from test_past_caches import cross, text_of
@@ -31,6 +32,7 @@ def said_by(words: tuple[str, ...], folder: Path) -> str:
     return ran.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("name", OTHERS)
 def test_no_warnings(name: str, part: int, tmp_path: Path) -> None:
@@ -38,7 +40,6 @@ def test_no_warnings(name: str, part: int, tmp_path: Path) -> None:
     texts = {f"{p.parent.name}_{p.name}": p.read_text() for p in GOLDENS[part::PARTS]}
     if part == 0:
         texts["pool.c"] = cpu_kernel.pool_text()
-        texts["plans.c"] = library.plans_text()
         texts["past_caches.c"] = text_of(cross, "float32[:, ::1], float32[:, ::1]")
     for file, text in texts.items():
         (tmp_path / file).write_text(text)
@@ -48,7 +49,17 @@ def test_no_warnings(name: str, part: int, tmp_path: Path) -> None:
         assert said_by(words, tmp_path) == ""
 
 
-@pytest.mark.parametrize("options", [DEFAULT, Options(fmad=False), Options(fastmath=True)])
+@pytest.mark.parametrize("name", NAMES)
+def test_no_warnings_of_the_extension(name: str, tmp_path: Path) -> None:
+    folder = ROOT.parent / "src" / "pycu2c" / "runtime" / "dispatch"
+    headers = (f"-I{sysconfig.get_path('include')}", f"-isystem{np.get_include()}")
+    words = ("-std=c11", "-Wall", "-Wextra", "-Werror", "-fPIC", "-c", *headers)
+    for file in sorted(folder.glob("*.c")):
+        output = ("-o", str(tmp_path / "object.o"), str(file))
+        assert said_by((*compiler(name).command, *words, *output), tmp_path) == ""
+
+
+@pytest.mark.parametrize("options", [DEFAULT_OPTIONS, Options(fmad=False), Options(fastmath=True)])
 @pytest.mark.parametrize("name", NAMES)
 def test_flags_are_known(name: str, options: Options, tmp_path: Path) -> None:
     found = compiler(name)
@@ -57,7 +68,7 @@ def test_flags_are_known(name: str, options: Options, tmp_path: Path) -> None:
     assert said_by((*found.command, *flags, "-Werror", "-c", "f.c"), tmp_path) == ""
 
 
-@pytest.mark.parametrize("options", [DEFAULT, Options(fmad=False)])
+@pytest.mark.parametrize("options", [DEFAULT_OPTIONS, Options(fmad=False)])
 @pytest.mark.parametrize("name", OTHERS)
 def test_kernels_compute_the_same(name: str, options: Options, tmp_path: Path) -> None:
     """On the processor itself, or an emulated one."""

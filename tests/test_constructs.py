@@ -9,12 +9,12 @@ import math
 
 import numpy as np
 import pytest
-from pycu2c.base.types import float64
 
 import pycu2c as renamed
 from by_python import N, by_python
 from launching import run
 from pycu2c import CompileWarning, cuda, device, float32, int32, kernel
+from pycu2c.base.types import float64
 from pycu2c.cuda import grid as place
 
 SCALE = 3

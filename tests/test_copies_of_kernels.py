@@ -39,7 +39,7 @@ def test_by_name(known):
 
 def test_after_launches():
     a = np.ones(3)
-    for _ in range(5):  # by a plan in the end
+    for _ in range(5):  # by the dispatch table in the end
         double[1, 32](a)
     assert pickle.loads(pickle.dumps(double)) is double
 

@@ -22,8 +22,8 @@ from pycu2c.cuda_driver.cuda_errors import (
 
 @pytest.fixture(autouse=True)
 def nothing_launched(monkeypatch):
-    monkeypatch.setattr(recent_launches, "_launched", type(recent_launches._launched)(maxlen=4))
-    monkeypatch.setattr(recent_launches, "_others", [])
+    monkeypatch.setattr(recent_launches, "_recorded", type(recent_launches._recorded)(maxlen=4))
+    monkeypatch.setattr(recent_launches, "recent_kernels", list)
 
 
 @pytest.mark.parametrize(
@@ -58,22 +58,22 @@ def test_a_code_without_advice():
 def test_every_row_is_of_codes_that_there_are():
     pytest.importorskip("cuda.bindings", minversion="13.4")  # older ones lack some of them
     codes = [c.name for c in pytest.importorskip("cuda.bindings.driver").CUresult]
-    for row in cuda_errors._ROWS:
+    for row in cuda_errors._ERRORS:
         for code in row.codes:
             assert any(name.startswith(f"CUDA_ERROR_{code}") for name in codes), code
 
 
 def test_a_fault_names_the_kernels_that_were_launched_last():
     for kernel in ("first", "a", "b", "a", "c"):
-        recent_launches.launched(kernel)
+        recent_launches.record(kernel)
     said = str(error_for("CUDA_ERROR_ILLEGAL_ADDRESS", "illegal", "wait for the stream"))
     assert "Launched last: c, a, b." in said
     assert "PYCU2C_LINEINFO=1" in said
     assert "restart it" in said
 
 
-def test_others_know_of_launches(monkeypatch):
-    recent_launches.ask_too(lambda: ["quick"])
+def test_a_fault_names_kernels_that_the_dispatch_table_started(monkeypatch):
+    monkeypatch.setattr(recent_launches, "recent_kernels", lambda: ["quick"])
     assert "Launched last: quick." in str(error_for("CUDA_ERROR_LAUNCH_FAILED", "failed", "wait"))
 
 

@@ -16,7 +16,7 @@ from pycu2c.cuda_driver import driver
 from pycu2c.runtime.arguments.arguments import describe
 from pycu2c.runtime.cuda import cuda_kernel
 from pycu2c.runtime.cuda.cuda_kernel import CudaKernel
-from pycu2c.runtime.cuda.transfers import staged
+from pycu2c.runtime.cuda.transfers import stage_arguments
 from pycu2c.toolchain.binary import Binary
 from pycu2c.toolchain.nvrtc import nvrtc
 
@@ -26,7 +26,7 @@ ONE = (1, 1, 1)
 
 
 def test_availability_is_told_and_never_raised():
-    assert driver.available() is not bool(driver.why_not())
+    assert driver.available() is not bool(driver.unavailable_reason())
 
 
 def test_without_a_device_using_one_says_why(monkeypatch):
@@ -64,7 +64,7 @@ def test_streams_of_every_package_have_a_handle(stream, handle):
     ("stream", "message"),
     [
         ("main", "a stream is an int, None, or a stream object"),
-        (protocol(7, version=1), "speaks version 1 of __cuda_stream__"),
+        (protocol(7, version=1), "has version 1 of __cuda_stream__"),
         (SimpleNamespace(handle="seven"), "has no handle that is an int"),
     ],
 )
@@ -127,7 +127,7 @@ def fake_kernel(monkeypatch):
         monkeypatch.setattr(
             driver, "allow_dynamic_shared", lambda kernel, size, doing: fake.allowed.append(size)
         )
-        monkeypatch.setattr(cuda_kernel, "_PAD", cuda_kernel._Launchpad())
+        monkeypatch.setattr(cuda_kernel, "_PAD", cuda_kernel._ThreadParameterBuffer())
         return CudaKernel(Binary("cubin", "k", "", b"", None, ""), together), fake
 
     return make
@@ -159,8 +159,8 @@ def test_a_kernel_with_a_grid_barrier_starts_all_blocks_together(fake_kernel):
 
 
 def test_more_blocks_than_run_together_are_refused(fake_kernel, monkeypatch):
-    monkeypatch.setattr(driver, "start_together", lambda *call: (TOO_MANY,))
-    monkeypatch.setattr(driver, "blocks_together", lambda kernel, block, shared, cluster: 264)
+    monkeypatch.setattr(driver, "launch_cooperative", lambda *call: (TOO_MANY,))
+    monkeypatch.setattr(driver, "max_coresident_blocks", lambda kernel, block, shared, cluster: 264)
     kernel, _ = fake_kernel(together=True)
     with pytest.raises(LaunchError, match=r"all its 1000 blocks .* 64 threads .* runs 264: "):
         kernel.launch((1000, 1, 1), (64, 1, 1), 0, None, b"")
@@ -275,7 +275,7 @@ def test_saxpy_on_numpy_arrays():
     n = 1000
     x, y = np.arange(n, dtype=np.float32), np.ones(n, np.float32)
     out = np.zeros(n, np.float32)
-    with staged([describe(a) for a in (out, x, y)], {0}, 0, "saxpy") as addresses:
+    with stage_arguments([describe(a) for a in (out, x, y)], {0}, 0, "saxpy") as addresses:
         packed = struct.pack("@PPPfi", *addresses, 2.0, n)
         loaded(SAXPY, "saxpy").launch((4, 1, 1), (256, 1, 1), 0, None, packed)
     np.testing.assert_array_equal(out, 2 * x + y)
@@ -287,7 +287,7 @@ def test_device_arrays_are_used_in_place():
     x = to_device(np.arange(n, dtype=np.float32))
     out = to_device(np.zeros(n, np.float32))
     arguments = [describe(a) for a in (out, x, x)]
-    with staged(arguments, {0}, 0, "saxpy") as addresses:
+    with stage_arguments(arguments, {0}, 0, "saxpy") as addresses:
         assert addresses == (out.address, x.address, x.address)
         packed = struct.pack("@PPPfi", *addresses, 2.0, n)
         loaded(SAXPY, "saxpy").launch(ONE, (n, 1, 1), 0, None, packed)
@@ -306,7 +306,7 @@ def test_a_device_array_comes_back_as_it_went():
 def test_overlapping_views_stay_aliased():
     base = np.arange(9.0)
     arguments = [describe(base[:8]), describe(base[1:])]
-    with staged(arguments, {1}, 0, "shift") as addresses:
+    with stage_arguments(arguments, {1}, 0, "shift") as addresses:
         packed = struct.pack("@PP", *addresses)
         loaded(SHIFT, "shift").launch(ONE, (8, 1, 1), 0, None, packed)
     assert base.tolist() == [0, 0, 1, 2, 3, 4, 5, 6, 7]
@@ -317,7 +317,7 @@ def test_more_than_48_kb_of_shared_memory():
     n = 15 * 1024  # 60 KB: every device since sm_75 has 64
     x = np.arange(n, dtype=np.int32)
     kernel = loaded(REVERSE, "reverse")
-    with staged([describe(x)], {0}, 0, "reverse") as addresses:
+    with stage_arguments([describe(x)], {0}, 0, "reverse") as addresses:
         packed = struct.pack("@Pi", *addresses, n)
         kernel.launch(ONE, (256, 1, 1), 4 * n, None, packed)
     np.testing.assert_array_equal(x, np.arange(n)[::-1])
@@ -335,7 +335,7 @@ def test_launches_go_into_the_stream_that_is_given(attribute):
     value = (0, handle) if attribute == "__cuda_stream__" else handle
     stream = handle if attribute == "raw" else SimpleNamespace(**{attribute: value})
     x = np.arange(8, dtype=np.float32)
-    with staged([describe(x)] * 3, {0}, handle, "saxpy") as addresses:
+    with stage_arguments([describe(x)] * 3, {0}, handle, "saxpy") as addresses:
         packed = struct.pack("@PPPfi", *addresses, 1.0, 8)
         loaded(SAXPY, "saxpy").launch(ONE, (8, 1, 1), 0, stream, packed)
     driver.check(api.cuStreamDestroy(made), "destroy")
@@ -374,7 +374,7 @@ def test_another_thread_can_launch():
     kernel = loaded(SAXPY, "saxpy")
 
     def run():
-        with staged([describe(x)] * 3, {0}, 0, "saxpy") as addresses:
+        with stage_arguments([describe(x)] * 3, {0}, 0, "saxpy") as addresses:
             packed = struct.pack("@PPPfi", *addresses, 1.0, 8)
             kernel.launch(ONE, (8, 1, 1), 0, None, packed)
 
@@ -389,13 +389,13 @@ def test_another_thread_can_launch():
 def test_a_failed_kernel_is_named():
     program = f"""
 import struct, numpy as np
-from pycu2c.runtime import driver
+from pycu2c.cuda_driver import driver
 from pycu2c.runtime.arguments.arguments import describe
 from pycu2c.runtime.cuda.cuda_kernel import CudaKernel
-from pycu2c.runtime.cuda.transfers import staged
-from pycu2c.toolchain import nvrtc
+from pycu2c.runtime.cuda.transfers import stage_arguments
+from pycu2c.toolchain.nvrtc import nvrtc
 kernel = CudaKernel(nvrtc.compile({WILD!r}, "wild", driver.arch(), cache=False))
-with staged([describe(np.zeros(4, np.float32))], {{0}}, 0, "wild") as addresses:
+with stage_arguments([describe(np.zeros(4, np.float32))], {{0}}, 0, "wild") as addresses:
     kernel.launch((1, 1, 1), (1, 1, 1), 0, None, struct.pack("@Pq", *addresses, 2**45))
 """  # in a process of its own: nothing works in one after such a failure
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

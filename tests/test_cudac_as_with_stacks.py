@@ -13,8 +13,8 @@ import cuda_c_kernels
 from compilers_here import needed
 from cuda_c import launched
 from pycu2c.base.diagnostics import CompileError
-from pycu2c.compat.cuda_text import Module, cpu_build
-from pycu2c.compat.cuda_text.host_source import generated
+from pycu2c.compat.cuda_text import TextModule, cpu_build
+from pycu2c.compat.cuda_text.host_source import generate_host_source
 
 # What stands before a kernel, and its body after DECLARED.
 DECLARED = """int t = threadIdx.x, at = blockIdx.x * 64 + t;
@@ -128,8 +128,8 @@ def found(text: str) -> np.ndarray:
 @pytest.mark.parametrize("name", CASES)
 def test_it_is_as_with_stacks(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     split = found(text_of(name))
-    as_written = functools.partial(generated, rewrites=False)
-    monkeypatch.setattr(cpu_build, "generated", lambda *given, **_: as_written(*given))
+    as_written = functools.partial(generate_host_source, rewrites=False)
+    monkeypatch.setattr(cpu_build, "generate_host_source", lambda *given, **_: as_written(*given))
     assert np.array_equal(split, found(text_of(name)))
     assert split.any()
 
@@ -138,7 +138,7 @@ def test_an_instance_that_is_written_apart_is_the_one_that_runs() -> None:
     text = """template <class T> __global__ void k(int *y) { y[threadIdx.x] = 1; }
 template <> __global__ void k<int>(int *y) { y[threadIdx.x] = 2; }
 """
-    module = Module(text, backend="cpu", name_expressions=("k<int>", "k<float>"))
+    module = TextModule(text, backend="cpu", name_expressions=("k<int>", "k<float>"))
     y = np.zeros(4, np.int32)
     module.function("k<int>").launch(1, 2, (y,), 0)
     module.function("k<float>").launch(1, 1, (y,), 0)
@@ -154,7 +154,7 @@ def test_atomics_on_shared_memory_take_what_those_on_other_memory_do(statement: 
     {statement};
 }}"""
     with pytest.raises(CompileError, match=":3:"):
-        Module(text, backend="cpu", name="mine.cu").code()
+        TextModule(text, backend="cpu", name="mine.cu").code()
 
 
 @pytest.mark.parametrize("first", range(0, 24, 8))
@@ -167,7 +167,7 @@ def test_random_kernels(first: int) -> None:
 def test_what_nothing_closes_is_the_compilers_to_refuse() -> None:
     text = 'extern "C" __global__ void k(float *x) { __syncthreads(); x[0] = 1;'
     with pytest.raises(CompileError, match=":1:"):
-        Module(text, backend="cpu", name="mine.cu").code()
+        TextModule(text, backend="cpu", name="mine.cu").code()
 
 
 @pytest.mark.parametrize("name", ["g++", "clang++"])
@@ -179,6 +179,6 @@ def test_the_bracket_that_nothing_closes_is_shown(
     monkeypatch.setenv("PYCU2C_CXX", name)
     text = 'extern "C" __global__ void k(float *x) { __syncthreads(); x[0] = 1;' + end
     with pytest.raises(CompileError) as caught:
-        Module(text, backend="cpu", name="mine.cu").code()
+        TextModule(text, backend="cpu", name="mine.cu").code()
     assert str(caught.value).splitlines()[1].endswith(f"mine.cu{place}")
     assert "stdin" not in str(caught.value)

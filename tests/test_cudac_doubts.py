@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pycu2c.compat.cuda_text import Module, cpu_build
-from pycu2c.compat.cuda_text.host_source import Way, generated
+from pycu2c.compat.cuda_text import TextModule, cpu_build
+from pycu2c.compat.cuda_text.host_source import ThreadExecution, generate_host_source
 
 # Bodies of kernels k(int *x, int n, int *y): one block of 64 threads.
 SPLIT = {
@@ -116,11 +116,11 @@ template <class T, int N> struct Pair { T a[N]; };
 """
 
 
-def found(bodies: list[str]) -> tuple[list[list[int]], list[Way]]:
+def found(bodies: list[str]) -> tuple[list[list[int]], list[ThreadExecution]]:
     """What the kernels of one text give, and how their threads run."""
     head = 'extern "C" __global__ void k'
     kernels = [f"{head}{i}(int *x, int n, int *y) {{ {b} }}" for i, b in enumerate(bodies)]
-    module = Module(BEFORE + "\n".join(kernels), backend="cpu")
+    module = TextModule(BEFORE + "\n".join(kernels), backend="cpu")
     results = []
     for i in range(len(bodies)):
         x, y = np.array([1, 2, 3, 4] * 16, np.int32), np.zeros(64, np.int32)
@@ -128,19 +128,24 @@ def found(bodies: list[str]) -> tuple[list[list[int]], list[Way]]:
         results.append(y.tolist())
     code = module.code()
     assert isinstance(code, cpu_build.CpuCode)
-    return results, [entry.way for entry in code.entries]
+    return results, [entry.execution for entry in code.entries]
 
 
 def as_written(bodies: list[str], monkeypatch: pytest.MonkeyPatch) -> list[list[int]]:
     with monkeypatch.context() as patch:
-        patch.setattr(cpu_build, "generated", lambda *given, **_: generated(*given, rewrites=False))
+        patch.setattr(
+            cpu_build,
+            "generate_host_source",
+            lambda *given, **_: generate_host_source(*given, rewrites=False),
+        )
         return found(bodies)[0]
 
 
+@pytest.mark.slow
 def test_split_they_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     bodies = list(SPLIT.values())
     results, ways = found(bodies)
-    assert {*ways} == {Way.SPLIT}
+    assert {*ways} == {ThreadExecution.SPLIT}
     expected = as_written(bodies, monkeypatch)
     assert [n for n, a, b in zip(SPLIT, results, expected) if a != b] == []
 
@@ -150,5 +155,5 @@ def test_where_words_leave_a_doubt_they_are_not_split(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     results, ways = found([OTHERS[name]])
-    assert ways == [Way.FIBERS]
+    assert ways == [ThreadExecution.FIBERS]
     assert results == as_written([OTHERS[name]], monkeypatch)

@@ -11,10 +11,10 @@ import pytest
 
 from pycu2c import cupy
 from pycu2c.base.diagnostics import LaunchError
-from pycu2c.compat.cuda_text import Module, arguments, cuda_build, parameters
+from pycu2c.compat.cuda_text import TextModule, arguments, cuda_build, parameters
 from pycu2c.cuda_driver import driver
 from pycu2c.runtime.arguments.arguments import pack
-from pycu2c.runtime.cuda import cuda_runner, foreign_code
+from pycu2c.runtime.cuda import cuda_runner, external_kernel
 from pycu2c.runtime.launch_configuration import Launch
 
 TEXT = """template <class T> struct Pair { T a, b; };
@@ -68,17 +68,17 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[Ran]:
         "api": lambda: Api,
     }.items():
         monkeypatch.setattr(driver, name, value)
-    monkeypatch.setattr(foreign_code, "has_kernel", lambda library, name: name == "k")
+    monkeypatch.setattr(external_kernel, "has_kernel", lambda library, name: name == "k")
     offsets, sizes = (0, 8, 16, 20, 24, 32, 34, 40, 48), (8, 8, 4, 4, 8, 1, 4, 8, 1)
-    monkeypatch.setattr(foreign_code, "parameter_places", lambda kernel: [*zip(offsets, sizes)])
+    monkeypatch.setattr(external_kernel, "parameter_layout", lambda kernel: [*zip(offsets, sizes)])
     monkeypatch.setattr(cuda_runner.CudaRunner, "run", run)
     monkeypatch.setattr(cuda_runner.CudaRunner, "direct", None)
     return found
 
 
 def test_what_kernels_take_is_read_from_their_code() -> None:
-    cubin = Module(TEXT, name_expressions=("own::t<double>",)).cubin()
-    found = parameters.entries(cubin.heads)
+    cubin = TextModule(TEXT, name_expressions=("own::t<double>",)).cubin()
+    found = parameters.entry_parameters(cubin.entry_declarations)
     assert [p.size for p in found["k"]] == [8, 8, 4, 4, 8, 1, 4, 8, 1]
     assert [p.kind.name[0] for p in found["k"]] == list("WWWFFWBWW")
     entry = cuda_build.entry_named("own::t<double>", cubin, found)
@@ -89,8 +89,8 @@ def test_what_kernels_take_is_read_from_their_code() -> None:
 
 
 def test_arguments_are_packed_as_c_lays_them_out() -> None:
-    wanted = parameters.entries(Module(TEXT).cubin().heads)["k"]
-    taken = arguments.taken(GIVEN, wanted, "k")
+    wanted = parameters.entry_parameters(TextModule(TEXT).cubin().entry_declarations)["k"]
+    taken = arguments.bind_arguments(GIVEN, wanted, "k")
     layout = arguments.layout_for(taken, wanted)
     assert layout.struct.format == FORMAT
     packed = pack(layout, arguments.leaves_of(taken), [7] * len(GIVEN))
@@ -112,7 +112,7 @@ def test_a_launch(ran: list[Ran]) -> None:
 
 @pytest.mark.parametrize("suffix", [".ptx", ".cubin"])
 def test_files_that_are_compiled_already(ran: list[Ran], suffix: str, tmp_path: Path) -> None:
-    made, path = Module(TEXT), tmp_path / f"k{suffix}"
+    made, path = TextModule(TEXT), tmp_path / f"k{suffix}"
     ptx = made.inspect("ptx").rstrip("\0").encode()
     path.write_bytes(ptx if suffix == ".ptx" else made.cubin().data)
     module = cupy.RawModule(path=str(path))

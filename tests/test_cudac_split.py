@@ -11,9 +11,9 @@ import pytest
 
 from cuda_c import launched
 from pycu2c.base.diagnostics import CompileError, DeadlockError
-from pycu2c.compat.cuda_text import Module, cpu_build
-from pycu2c.compat.cuda_text.host_source import Way, generated
-from pycu2c.compat.cuda_text.source_text import Text
+from pycu2c.compat.cuda_text import TextModule, cpu_build
+from pycu2c.compat.cuda_text.host_source import ThreadExecution, generate_host_source
+from pycu2c.compat.cuda_text.source_text import CudaSource
 
 # Bodies of kernels k(float *x, int n, float *y): blocks of 8 × 8 or 64 or 40 threads, 3 of them.
 SPLIT = {
@@ -356,8 +356,8 @@ def test_split_or_not_it_is_the_same(
     name: str, block: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     split = found(text_of(ALL[name]), block)
-    as_written = functools.partial(generated, rewrites=False)
-    monkeypatch.setattr(cpu_build, "generated", lambda *given, **_: as_written(*given))
+    as_written = functools.partial(generate_host_source, rewrites=False)
+    monkeypatch.setattr(cpu_build, "generate_host_source", lambda *given, **_: as_written(*given))
     assert np.array_equal(split, found(text_of(ALL[name]), block))
     assert split.any()
 
@@ -368,15 +368,17 @@ def test_warps_that_are_not_full(name: str, block: int, monkeypatch: pytest.Monk
     test_split_or_not_it_is_the_same(name, block, monkeypatch)
 
 
-def ways(text: str) -> list[Way]:
-    code = Module(text, backend="cpu").code()
+def ways(text: str) -> list[ThreadExecution]:
+    code = TextModule(text, backend="cpu").code()
     assert isinstance(code, cpu_build.CpuCode)
-    return [entry.way for entry in code.entries]
+    return [entry.execution for entry in code.entries]
 
 
 @pytest.mark.parametrize("name", [*SPLIT, *WARPS, *TURNED])
 def test_where_the_text_tells_they_are_split(name: str) -> None:
-    assert ways(text_of(ALL[name])) == [Way.SPLIT if name in {*SPLIT, *TURNED} else Way.WARPS]
+    assert ways(text_of(ALL[name])) == [
+        ThreadExecution.SPLIT if name in {*SPLIT, *TURNED} else ThreadExecution.WARPS
+    ]
 
 
 def test_the_same_text_is_made_each_time() -> None:
@@ -384,29 +386,37 @@ def test_the_same_text_is_made_each_time() -> None:
     names = [f"p{i}" for i in range(12)]
     changes = "".join(f"{name} += threadIdx.x; " for name in names)
     parameters = ", ".join(f"int {name}" for name in names)
-    text = Text(
+    text = CudaSource(
         f"__global__ void k(int *out, {parameters}) {{ {changes} __syncthreads(); "
         f"out[threadIdx.x] = {' + '.join(names)}; }}"
     )
-    assert len({generated(text, (), ()).text for _ in range(5)}) == 1
+    assert len({generate_host_source(text, (), ()).text for _ in range(5)}) == 1
 
 
 def test_loops_that_walk_down_columns_are_turned_round() -> None:
     """What all threads have at once lies side by side; or they read the same."""
     for subscript in ("i * n + T", "T + n * i", "i"):
         text = text_of(f"float s = 0; for (int i = 0; i < n; i++) s += x[{subscript}]; y[T] = s;")
-        assert "kept" in generated(Text(text), (), ()).text.partition("pycu2c_split_k")[2]
+        assert (
+            "context"
+            in generate_host_source(CudaSource(text), (), ()).text.partition("pycu2c_split_k")[2]
+        )
     for subscript, bound in (("T * n + i", "n"), ("i * n + T", "8"), ("i * n + T", "FULL")):
         text = text_of(
             f"float s = 0; for (int i = 0; i < {bound}; i++) s += x[{subscript}]; y[T] = s;"
         )
-        assert "kept" not in generated(Text(text), (), ()).text.partition("pycu2c_split_k")[2]
+        assert (
+            "context"
+            not in generate_host_source(CudaSource(text), (), ()).text.partition("pycu2c_split_k")[
+                2
+            ]
+        )
 
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_where_it_does_not_threads_have_stacks(name: str) -> None:
-    (way,) = ways(text_of(OTHERS[name]))
-    assert way is Way.FIBERS or "reference" in name
+    (execution,) = ways(text_of(OTHERS[name]))
+    assert execution is ThreadExecution.FIBERS or "reference" in name
 
 
 def test_lanes_that_never_come_are_told() -> None:
@@ -416,11 +426,11 @@ def test_lanes_that_never_come_are_told() -> None:
         v = __shfl_sync(0xffffffff, v, 0);
     out[threadIdx.x] = v;
 }"""
-    assert ways(text) == [Way.WARPS]
+    assert ways(text) == [ThreadExecution.WARPS]
     with pytest.raises(DeadlockError) as told:
         launched(text, "cpu", np.zeros(64, np.int32), grid=2, block=64)
     lines = str(told.value).splitlines()
-    assert lines[0] == "k would never end: no thread can go on"
+    assert lines[0] == "k would never end: no thread can make progress"
     assert "threads 0-4 wait in a function of the warp with mask 0xffffffff" in lines[1]
     assert lines[1].endswith(":4")
     out = np.zeros(40, np.int32)
@@ -474,7 +484,7 @@ extern "C" __global__ void k(int *out) {{ out[threadIdx.x] = first(threadIdx.x +
     out = np.zeros(8, np.int32)
     launched(text, "cpu", out, block=8)
     assert set(out.tolist()) == {5}
-    made = generated(Text(text), (), ()).text.partition("#line 1")[2]
+    made = generate_host_source(CudaSource(text), (), ()).text.partition("#line 1")[2]
     assert "static __shared__" not in made
     assert "__shared__ static" not in made
 
@@ -485,7 +495,7 @@ def test_messages_are_of_the_users_text() -> None:
     x[threadIdx.x] = missing;
 }"""
     with pytest.raises(CompileError, match=r":3:22") as told:
-        Module(text, backend="cpu", name="mine.cu").code()
+        TextModule(text, backend="cpu", name="mine.cu").code()
     assert "pycu2c" not in str(told.value)
 
 
@@ -496,10 +506,10 @@ def test_templates_are_split() -> None:
     x[threadIdx.x] = row[N - 1 - threadIdx.x];
 }"""
     names = ["k<float, 8>", "k<int, 4>"]
-    module = Module(text, backend="cpu", name_expressions=names)
+    module = TextModule(text, backend="cpu", name_expressions=names)
     code = module.code()
     assert isinstance(code, cpu_build.CpuCode)
-    assert [entry.way for entry in code.entries] == [Way.SPLIT] * 2
+    assert [entry.execution for entry in code.entries] == [ThreadExecution.SPLIT] * 2
     x = np.arange(8, dtype=np.float32)
     module.function(names[0]).launch(1, 8, (x,))
     assert x.tolist() == [*range(7, -1, -1)]
@@ -534,4 +544,4 @@ def test_atomics_on_shared_memory(name: str) -> None:
     t = np.arange(64)
     bins = [1 + t[(t % 2 == i) & (t % 3 == j)].sum() for i in range(2) for j in range(3)]
     assert out.tolist() == [*bins, 1]
-    assert "alone::atomicAdd(&bins" in generated(Text(text), (), ()).text
+    assert "non_atomic::atomicAdd(&bins" in generate_host_source(CudaSource(text), (), ()).text

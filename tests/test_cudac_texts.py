@@ -10,11 +10,11 @@ import pytest
 from cuda_c import MACHINES, given
 from pycu2c.base.diagnostics import CompileError
 from pycu2c.compat import cuda_text
-from pycu2c.compat.cuda_text import Module
-from pycu2c.compat.cuda_text.fission.wait_detection import Waiting
+from pycu2c.compat.cuda_text import TextModule
+from pycu2c.compat.cuda_text.fission.wait_detection import WaitAnalysis
 from pycu2c.compat.cuda_text.parse.functions import functions_in
 from pycu2c.compat.cuda_text.parse.tokens import tokens_of
-from pycu2c.compat.cuda_text.source_text import Text
+from pycu2c.compat.cuda_text.source_text import CudaSource
 
 HEADERS = Path(cuda_text.__file__).with_name("headers")
 
@@ -47,7 +47,7 @@ def test_kernels_in_files_that_are_included(machine: str, part: str, tmp_path: P
     (tmp_path / "parts" / "ten.cuh").write_text("#define TEN 10\n")
     text = '#include "parts/kernels.cuh"\n#include <parts/kernels.cuh>\n'
     text = text if "once" in PARTS[part] else text.splitlines()[1]
-    module = Module(text, options=(f"-I{tmp_path}",), backend=machine)
+    module = TextModule(text, options=(f"-I{tmp_path}",), backend=machine)
     x = np.zeros(8, np.int32)
     module.function("k").launch((1, 1, 1), (8, 1, 1), (x,), 32)
     assert x.tolist() == [10 * t for t in range(8)]
@@ -61,7 +61,7 @@ template __global__ void add<double, 4>(double *, const int);
 namespace other { __global__ void set(float *x, float2 v) { x[0] = v.y; } }
 __global__ void scale(float *x, const float *y) { x[0] *= y[0]; }
 """
-    module = Module(text, backend=machine)
+    module = TextModule(text, backend=machine)
     x, y = np.zeros(1, np.float32), np.zeros(1)
     for name, values in (
         ("_Z3addIfLi3EEvPT_i", (x, 2)),
@@ -81,7 +81,7 @@ __global__ void scale(float *x, const float *y) { x[0] *= y[0]; }
 def test_what_the_cpu_does_not_have_is_shown_where_line_says_it_is() -> None:
     text = '#line 7 "user.cu"\n__global__ void k(int *x) {\n  asm("nop;");\n}\n'
     with pytest.raises(CompileError) as caught:
-        Module(text, backend="cpu", shown={"user.cu": "\n" * 7 + '  asm("nop;");\n'}).compile()
+        TextModule(text, backend="cpu", shown={"user.cu": "\n" * 7 + '  asm("nop;");\n'}).compile()
     assert (caught.value.file, caught.value.line) == ("user.cu", 8)
     assert '8 |   asm("nop;");' in str(caught.value)
 
@@ -220,17 +220,17 @@ extern "C" __global__ void NAME(int *x) { x[threadIdx.x] = 100 * threadIdx.x; }
 """
     for name, factor in (("tens", 10), ("hundreds", 100)):
         x = np.zeros(4, np.int32)
-        Module(text, backend=machine).function(name).launch(1, 4, (x,))
+        TextModule(text, backend=machine).function(name).launch(1, 4, (x,))
         assert x.tolist() == [factor * t for t in range(4)]
     with pytest.raises(LookupError, match="no kernel thousands"):
-        Module(text, backend=machine).function("thousands")
+        TextModule(text, backend=machine).function("thousands")
 
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_kernels_in_a_namespace_without_a_name(machine: str) -> None:
     text = """namespace { __global__ void k(int *x) { x[threadIdx.x] = 10 * threadIdx.x; } }"""
     x = np.zeros(4, np.int32)
-    Module(text, backend=machine, name_expressions=("k",)).function("k").launch(1, 4, (x,))
+    TextModule(text, backend=machine, name_expressions=("k",)).function("k").launch(1, 4, (x,))
     assert x.tolist() == [0, 10, 20, 30]
 
 
@@ -253,7 +253,7 @@ WAITS = {
 
 @pytest.mark.parametrize("text", WAITS)
 def test_which_kernels_may_wait(text: str) -> None:
-    assert Waiting(Text(text), ()).holds("k") is WAITS[text]
+    assert WaitAnalysis(CudaSource(text), ()).may_wait("k") is WAITS[text]
 
 
 def test_functions_are_found() -> None:
@@ -267,4 +267,4 @@ if_this(is, a, macro) { }
     found = {f.path: f for f in functions_in(tokens_of(text)) if f.is_kernel}
     assert list(found) == ["one<float,3>"]
     p, s = found["one<float,3>"].parameters
-    assert (p.name, p.reads, s.name) == ("p", True, "s")
+    assert (p.name, p.is_read_only, s.name) == ("p", True, "s")

@@ -11,7 +11,7 @@ import pytest
 
 from cuda_c import MACHINES, given, launched
 from pycu2c.base.diagnostics import CompileError, DeadlockError, LaunchError
-from pycu2c.compat.cuda_text import Module
+from pycu2c.compat.cuda_text import TextModule
 
 LANES = np.arange(32, dtype=np.int32)
 FULL = 0xFFFFFFFF
@@ -147,7 +147,7 @@ def test_a_deadlock_is_told() -> None:
     with pytest.raises(DeadlockError) as found:
         given(text, "cpu", 1, np.int32, grid=2)
     lines = str(found.value).splitlines()
-    assert lines[0] == "k would never end: no thread can go on"
+    assert lines[0] == "k would never end: no thread can make progress"
     assert "threads 0-4 wait in __syncthreads" in lines[1]
     assert lines[1].endswith(":2")
     assert "threads 5-31 wait in a function of the warp with mask 0xffffffff" in lines[2]
@@ -261,7 +261,7 @@ extern "C" __global__ void k(int *bins, double *sum) {
     atomicAdd(sum, 0.5);
     atomicAdd(&total, 1);
 }"""
-    module = Module(text, backend=machine)
+    module = TextModule(text, backend=machine)
     bins, total = np.zeros(16, np.int32), np.zeros(1)
     module.function("k").launch(500, 128, (bins, total))
     assert set(bins.tolist()) == {4000}
@@ -427,7 +427,7 @@ def test_templates_and_namespaces(machine: str) -> None:
 }
 __global__ void plain(int *x) { x[0] = 7; } }"""
     names = ("own::scaled<float, 2>", "own::scaled<long long, 3>")
-    module = Module(text, backend=machine, name_expressions=names)
+    module = TextModule(text, backend=machine, name_expressions=names)
     for name, dtype, factor in zip(names, ("f4", "i8"), (2, 3)):
         array = np.arange(4).astype(dtype)
         module.function(name).launch(1, 4, (array,))
@@ -457,7 +457,7 @@ __device__ int calls = 5;
 namespace own { __device__ double inner; }
 extern "C" __global__ void k(float *x) { x[threadIdx.x] *= factors[threadIdx.x]; calls++; }
 extern "C" __global__ void other(int *x) { x[0] = calls; }"""
-    module = Module(text, backend=machine)
+    module = TextModule(text, backend=machine)
     x, calls = np.ones(3, np.float32), np.zeros(1, np.int32)
     module.function("k").launch(1, 3, (x,))
     module.function("other").launch(1, 1, (calls,))
@@ -503,7 +503,7 @@ def test_what_the_cpu_has_not_is_named(line: str, what: str) -> None:
 @pytest.mark.parametrize("backend", ["cpu", "nvrtc"])
 def test_a_mistake_is_shown_where_it_is(backend: str) -> None:
     text = 'extern "C" __global__ void k(float *x) {\n\tx[0] = missing(3);\n}'
-    module = Module(text, backend="cpu")
+    module = TextModule(text, backend="cpu")
     with pytest.raises(CompileError) as found:
         module.code() if backend == "cpu" else module.cubin("sm_90")
     lines = str(found.value).splitlines()
@@ -514,7 +514,7 @@ def test_a_mistake_is_shown_where_it_is(backend: str) -> None:
 
 def test_arguments_that_do_not_fit_are_refused() -> None:
     text = 'extern "C" __global__ void k(float *x, int n, float f, const float *in) {}'
-    k = Module(text, backend="cpu").function("k")
+    k = TextModule(text, backend="cpu").function("k")
     x = np.zeros(4, np.float32)
     frozen = x.copy()
     frozen.flags.writeable = False
@@ -541,7 +541,7 @@ def test_arguments_that_do_not_fit_are_refused() -> None:
 
 
 def test_launches_of_impossible_shapes_are_refused() -> None:
-    k = Module('extern "C" __global__ void k(int *x) {}', backend="cpu").function("k")
+    k = TextModule('extern "C" __global__ void k(int *x) {}', backend="cpu").function("k")
     for grid, block, shared in ((0, 1, 0), (1, 2000, 0), (1, (1, 1, 65), 0), (1, 1, 300000)):
         with pytest.raises(LaunchError):
             k.launch(grid, block, (np.zeros(1, np.int32),), shared)
@@ -549,14 +549,15 @@ def test_launches_of_impossible_shapes_are_refused() -> None:
 
 def test_launches_like_one_before_take_the_short_way() -> None:
     text = 'extern "C" __global__ void k(float *x, int n, double d) { x[0] += n * d; }'
-    k = Module(text, backend="cpu").function("k")
+    k = TextModule(text, backend="cpu").function("k")
     x = np.zeros(1, np.float32)
     for _ in range(40):
         k.launch((1,), (1,), (x, 2, 0.5))
     assert x[0] == 40
-    assert k._plans is not None
-    assert k._plans.run(k._calls[(1,), (1,), 0, None], None, (x, 2, 0.5))
-    assert not k._plans.run(k._calls[(1,), (1,), 0, None], None, (x, 2.5, 0.5))
+    assert k._dispatch_table is not None
+    configuration = k._configurations[(1,), (1,), 0, None]
+    assert k._dispatch_table.launch(configuration, (x, 2, 0.5))
+    assert not k._dispatch_table.launch(configuration, (x, 2.5, 0.5))
     with pytest.raises(LaunchError):
         k.launch((1,), (1,), (x, 2.5, 0.5))
 
@@ -616,7 +617,7 @@ extern "C" __global__ void k(__half2 *out, const __half2 *in) {{
 }}"""
     a, b = np.float16([-1.7, 2.6]), np.float16([3.3, 1.2])
     out = np.zeros((len(PAIRS), 2), np.float16)
-    module = Module(text, backend=machine)
+    module = TextModule(text, backend=machine)
     assert "entry k(" in module.inspect("ptx")
     module.function("k").launch((1, 1, 1), (1, 1, 1), (out, np.stack([a, b])), 0)
     for (expression, wanted), found in zip(PAIRS.items(), out):
@@ -635,7 +636,7 @@ extern "C" __global__ void k(__nv_bfloat16 *out, const __nv_bfloat16 *x, float *
     out[i] = __hgt(x[i], __float2bfloat16(0.0f)) ? sum : __hneg(sum);
     wide[i] = __bfloat162float(__hfma(x[i], x[i], x[i])) + __low2float(pair);
 }"""
-    module = Module(text, backend=machine)
+    module = TextModule(text, backend=machine)
     assert "entry k(" in module.inspect("ptx")
     floats = np.float32([1, -2, 0.3, 1e30, 1e-3])
     bits = (floats.view(np.uint32) >> 16).astype(np.uint16)

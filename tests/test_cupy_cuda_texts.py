@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pycu2c.base.parameters import Part
-from pycu2c.compat.cuda_text.module import Module
-from pycu2c.compat.cupy.compiled_kernel import Text
+from pycu2c.base.parameters import ArgumentPart
+from pycu2c.compat.cuda_text.module import TextModule
+from pycu2c.compat.cupy.compiled_kernel import GeneratedText
 from pycu2c.compat.cupy.elementwise import kernel as elementwise
 from pycu2c.compat.cupy.elementwise.cuda_source import elements_of_thread
 from pycu2c.compat.cupy.reduction import kernel as reduction
@@ -26,20 +26,20 @@ def a_small_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reduction, "_processors", lambda: 2)
 
 
-def launch(text: Text, grid: int, arrays: list[Any], passed: list[Any]) -> None:
+def launch(text: GeneratedText, grid: int, arrays: list[Any], passed: list[Any]) -> None:
     """``arrays``: for the pointers, in order; ``passed``: what numbers are read from."""
     pointers = iter(arrays)
     given = []
     for field in text.fields:
         parameter = field.parameter
         value = passed[parameter.argument]
-        if parameter.part is Part.DATA:
+        if parameter.part is ArgumentPart.DATA:
             given.append(next(pointers))
             continue
-        if parameter.part is Part.STRIDE:
+        if parameter.part is ArgumentPart.STRIDE:
             value = value.strides[parameter.axis] // value.dtype.size
         given.append(parameter.type.dtype.numpy.type(value))
-    kernel = Module(text.text, backend="cpu").function(text.entry)
+    kernel = TextModule(text.text, backend="cpu").function(text.entry)
     kernel.launch((grid, 1, 1), (256, 1, 1), given)
 
 
@@ -102,7 +102,7 @@ def of_elements(kernel: ElementwiseKernel, *given: Any) -> tuple[Any, int]:
     call = kernel.checked(given, None).at("cuda")
     form, walked = kernel._form(call)
     size = math.prod(call.shape)
-    passed = [*elementwise._moved(call, form, walked), size, *walked.shape[1:]]
+    passed = [*elementwise._reordered_arguments(call, form, walked), size, *walked.shape[1:]]
     share = elements_of_thread(form, kernel._operation)
     arrays = [*given[: kernel.nin], *call.results]
     launch(kernel._text(form, "cuda"), -(-size // (256 * share)), arrays, passed)

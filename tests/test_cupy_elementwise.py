@@ -113,7 +113,8 @@ def test_parts_of_complex_numbers(place: str) -> None:
 SHAPES = arrays_of.mutually_broadcastable_shapes(num_shapes=2, max_dims=4, max_side=5)
 
 
-@settings(max_examples=60, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=60)
 @given(shapes=SHAPES, data=st.data())
 def test_broadcasting_and_strides(shapes: Any, data: st.DataObject) -> None:
     a, b = (strided(shape, data) for shape in shapes.input_shapes)
@@ -236,9 +237,9 @@ def test_textures(place: str) -> None:
 def test_vectors_are_read_of_raw_arrays(place: str) -> None:
     with pytest.raises(ValueError, match="is a vector") as caught:
         ElementwiseKernel("float4 x", "float32 y", "y = x.w")
-    cure = "raw float32 x", "*(const float4 *)&x[4 * i]"
-    assert all(each in str(caught.value) for each in cure)
-    kernel = ElementwiseKernel(cure[0], "float32 y", f"const float4 v = {cure[1]}; y = v.w", "w")
+    hint = "raw float32 x", "*(const float4 *)&x[4 * i]"
+    assert all(each in str(caught.value) for each in hint)
+    kernel = ElementwiseKernel(hint[0], "float32 y", f"const float4 v = {hint[1]}; y = v.w", "w")
     x, y = np.arange(12, dtype=np.float32), np.zeros(3, np.float32)
     assert here(kernel(there(place, x), there(place, y))).tolist() == [3, 7, 11]
 

@@ -12,8 +12,6 @@ import pytest
 from places import PLACES, here, there
 from pycu2c import LaunchError
 from pycu2c.cupy import ElementwiseKernel, ReductionKernel
-from pycu2c.runtime.cpu import prebuild
-from pycu2c.runtime.plans import library
 
 AXPY = ("T x, T y, T a, int32 n", "T z", "z = a * x + y + n", "axpy")
 SUM = ("T x", "T y", "x", "a + b", "y = a", "0", "sum")
@@ -22,14 +20,6 @@ SUM = ("T x", "T y", "x", "a + b", "y = a", "0", "sum")
 @pytest.fixture(params=PLACES)
 def place(request: pytest.FixtureRequest) -> str:
     return str(request.param)
-
-
-@pytest.fixture(autouse=True)
-def the_c_is_there() -> None:
-    prebuild.begin()
-    for thread in prebuild._STARTED:
-        thread.join()
-    library.load()
 
 
 def learnt(kernel: Any, *args: Any, **named: Any) -> Any:
@@ -141,7 +131,7 @@ def test_threads_that_reduce_at_the_same_time() -> None:
 
 
 def test_kinds_of_calls_are_forgotten_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pycu2c.compat.cupy.fast_calls._MOST", 3)
+    monkeypatch.setattr("pycu2c.compat.cupy.fast_calls._MAX_CALLS", 3)
     kernel = ElementwiseKernel("T x", "T z", "z = x + 1", "next")
     for n in range(1, 8):
         learnt(kernel, np.zeros(n))

@@ -15,7 +15,7 @@ from cuda_c import MACHINES
 from pycu2c import cuda, cupy
 from pycu2c.base.diagnostics import CompileError, LaunchError
 from pycu2c.compat.cuda_text.options import options_of
-from pycu2c.compat.cuda_text.source_text import Text
+from pycu2c.compat.cuda_text.source_text import CudaSource
 
 SUM = r"""
 extern "C" __global__
@@ -269,7 +269,7 @@ def test_macros_are_no_options_of_nvrtc() -> None:
     """NVRTC 13.0 takes names in its own header for them."""
     options = options_of(("-DN=4", "-lineinfo", "--undefine-macro=A", "-I", "folder"))
     assert options.for_nvrtc("sm_90") == ("--gpu-architecture=sm_90", "-lineinfo", "-Ifolder")
-    text = options.with_macros(Text("int n = N;", "mine.cu"))
+    text = options.with_macros(CudaSource("int n = N;", "mine.cu"))
     assert text == '#define N 4\n#undef A\n#line 1 "mine.cu"\nint n = N;'
 
 
@@ -367,7 +367,7 @@ def test_a_mistake_is_shown(machine: str) -> None:
     )
     with pytest.raises(CompileError) as found:
         kernel.compile()
-    assert (found.value.code, found.value.line) == ("own-c", 2)
+    assert (found.value.code, found.value.line) == ("inline-c", 2)
     assert "    x = y;" in str(found.value)
 
 

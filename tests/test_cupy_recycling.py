@@ -18,7 +18,7 @@ COPY = ElementwiseKernel("T x", "T z", "z = x", "copy")
 def nothing_is_kept() -> Iterator[None]:
     yield
     result_memory._FREE.clear()
-    result_memory._held[0] = 0
+    result_memory._held_bytes[0] = 0
 
 
 def address(array: np.ndarray) -> int:
@@ -48,10 +48,10 @@ def test_memory_of_results_that_are_gone_is_used_again() -> None:
 
 
 def test_a_part_of_memory_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(result_memory, "_MOST", 8 * COUNT)
+    monkeypatch.setattr(result_memory, "_MAX_BYTES", 8 * COUNT)
     results = [COPY(np.zeros(COUNT)) for _ in range(3)]
     del results
-    assert result_memory._held == [8 * COUNT]
+    assert result_memory._held_bytes == [8 * COUNT]
     assert len(result_memory._FREE[8 * COUNT]) == 1
 
 

@@ -87,7 +87,8 @@ def test_axes_of_views(place: str, shape: tuple[int, ...], axis: Any) -> None:
             np.testing.assert_array_equal(result, x.sum(axis=axis))
 
 
-@settings(max_examples=60, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=60)
 @given(shape=arrays_of.array_shapes(min_dims=0, max_dims=4, max_side=5), data=st.data())
 def test_any_axes_of_any_strides(shape: tuple[int, ...], data: st.DataObject) -> None:
     x = strided(shape, data)

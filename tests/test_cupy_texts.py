@@ -84,6 +84,7 @@ def texts(case: str) -> dict[str, str]:
     return {".cu": kernel.inspect("cuda"), ".cpp": own}
 
 
+@pytest.mark.golden
 @pytest.mark.parametrize("case", CASES)
 def test_texts(case: str, request: pytest.FixtureRequest) -> None:
     for suffix, text in texts(case).items():

@@ -14,10 +14,10 @@ extern "C" __attribute__((visibility("default"))) int twice(int x) { return 2 * 
 
 
 def test_variables_of_a_library_are_found() -> None:
-    found = elf_symbols.sizes(cxx.compile(TEXT, "numbers", ("-std=c++17",)).data)
+    found = elf_symbols.object_symbol_sizes(cxx.compile(TEXT, "numbers", ("-std=c++17",)).data)
     assert found["numbers"] == 20
     assert "twice" not in found
-    assert elf_symbols.sizes(b"no ELF") == {}
+    assert elf_symbols.object_symbol_sizes(b"no ELF") == {}
 
 
 def test_a_text_is_compiled_once() -> None:
@@ -27,7 +27,7 @@ def test_a_text_is_compiled_once() -> None:
 
 
 def test_a_refusal_tells_what_the_compiler_says() -> None:
-    with pytest.raises(cxx.Refused) as found:
+    with pytest.raises(cxx.CxxCompileError) as found:
         cxx.compile("int f() { return missing; }", "f", ())
     assert "missing" in found.value.log
 

@@ -36,9 +36,9 @@ class Driver:
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> Driver:
     found = Driver()
-    monkeypatch.setattr(memory_pool, "_calls", lambda: found)
-    monkeypatch.setattr(memory_pool, "_kept", memory_pool.Kept())
-    monkeypatch.setattr(driver, "several", lambda: False)
+    monkeypatch.setattr(memory_pool, "_pool_functions", lambda: found)
+    monkeypatch.setattr(memory_pool, "_cache", memory_pool.BlockCache())
+    monkeypatch.setattr(driver, "has_multiple_devices", lambda: False)
     monkeypatch.setattr(driver, "current_ordinal", lambda: 0)
     monkeypatch.setattr(driver, "_used_streams", set())
     monkeypatch.delenv("PYCU2C_KEEP_MEMORY", raising=False)
@@ -111,7 +111,7 @@ def test_the_environment_says_that_nothing_stays(
     calls: Driver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYCU2C_KEEP_MEMORY", "0")
-    monkeypatch.setattr(memory_pool, "_kept", memory_pool.Kept())
+    monkeypatch.setattr(memory_pool, "_cache", memory_pool.BlockCache())
     assert made_and_freed(100, 100) == calls.freed
 
 
@@ -122,7 +122,7 @@ def test_what_stays_is_given_back_on_demand(calls: Driver, monkeypatch: pytest.M
     monkeypatch.setattr(driver, "api", lambda: SimpleNamespace(cuCtxSynchronize=lambda: (0,)))
     monkeypatch.setattr(driver, "check", lambda *_: None)
     monkeypatch.setattr(memory_pool, "pool_of", lambda _: None)
-    memory_pool.give_back()
+    memory_pool.trim()
     assert calls.freed == [4096, 8192]
     assert made_and_freed(100) == [3 * 4096]
 
@@ -153,7 +153,7 @@ def bindings(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     found = Bindings(request.param)
     monkeypatch.setattr(driver, "api", lambda: found)
     monkeypatch.setattr(driver, "devices", lambda: [SimpleNamespace(handle=0)])
-    monkeypatch.setattr(driver, "several", lambda: False)
+    monkeypatch.setattr(driver, "has_multiple_devices", lambda: False)
     for name in ("_has_pools", "pool_of"):
         unknown = functools.cache(getattr(memory_pool, name).__wrapped__)
         monkeypatch.setattr(memory_pool, name, unknown)
@@ -162,7 +162,7 @@ def bindings(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.parametrize("bindings", [True], indirect=True)
 def test_the_first_small_blocks_do_without_the_pool(bindings: Bindings) -> None:
-    calls = memory_pool._Calls(0)
+    calls = memory_pool._PoolFunctions(0)
     for _ in range(18):
         calls.allocate(100, 0)
     assert bindings.asked == ["cuMemAlloc"] * 16 + ["cuMemAllocAsync"] * 2
@@ -172,7 +172,7 @@ def test_the_first_small_blocks_do_without_the_pool(bindings: Bindings) -> None:
 
 @pytest.mark.parametrize("bindings", [True], indirect=True)
 def test_a_large_block_opens_the_pool(bindings: Bindings) -> None:
-    calls = memory_pool._Calls(0)
+    calls = memory_pool._PoolFunctions(0)
     for size in (100, 5 << 20, 100):
         calls.allocate(size, 0)
     assert bindings.asked == ["cuMemAlloc", "cuMemAllocAsync", "cuMemAllocAsync"]
@@ -182,14 +182,14 @@ def test_a_large_block_opens_the_pool(bindings: Bindings) -> None:
 def test_several_devices_share_pools_from_the_start(
     bindings: Bindings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(driver, "several", lambda: True)
-    memory_pool._Calls(0).allocate(100, 0)
+    monkeypatch.setattr(driver, "has_multiple_devices", lambda: True)
+    memory_pool._PoolFunctions(0).allocate(100, 0)
     assert bindings.asked == ["cuMemAllocAsync"]
 
 
 @pytest.mark.parametrize("bindings", [False], indirect=True)
 def test_a_driver_without_pools(bindings: Bindings) -> None:
-    calls = memory_pool._Calls(0)
+    calls = memory_pool._PoolFunctions(0)
     calls.allocate(100, 0)
     calls.free(4096, 0)
     assert bindings.asked == ["cuMemAlloc", "cuMemFree"]

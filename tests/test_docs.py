@@ -62,7 +62,7 @@ def test_passes_are_told_in_the_order_in_which_they_run(target: Target) -> None:
 
 def test_every_target_of_the_makefile_has_its_help() -> None:
     done = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
-    for name in ("demo", "test", "check", "golden", "docs", "gpu", "sanitize"):
+    for name in ("demo", "test", "test-all", "check", "golden", "docs", "gpu", "sanitize"):
         assert re.search(rf"^make {name}\b.*\w", done.stdout, re.M)
 
 

@@ -13,26 +13,28 @@ from error_expectations import as_expectations, diagnostics_of, expectations
 from pycu2c.base.diagnostics import RULES, CompileError, Diagnostic, Label, render
 from pycu2c.base.source import Source, Span
 from pycu2c.frontend.subset import unsupported_syntax
-from pycu2c.frontend.subset.statements import check
-from pycu2c.frontend.subset.unsupported_syntax import Refusal
+from pycu2c.frontend.subset.statements import check_subset
+from pycu2c.frontend.subset.unsupported_syntax import UnsupportedSyntax
 
 FILES = sorted((Path(__file__).parent / "errors" / "subset").glob("*.py"))
 TYPED = sorted((Path(__file__).parent / "errors" / "typed").glob("*.py"))
 
 
 def refused() -> list[Diagnostic]:
-    return [d for path in FILES for d in diagnostics_of(path, check)]
+    return [d for path in FILES for d in diagnostics_of(path, check_subset)]
 
 
-def rows() -> list[Refusal]:
+def rows() -> list[UnsupportedSyntax]:
     tables = (unsupported_syntax.STATEMENTS, unsupported_syntax.EXPRESSIONS)
-    alone = [value for value in vars(unsupported_syntax).values() if isinstance(value, Refusal)]
+    alone = [
+        value for value in vars(unsupported_syntax).values() if isinstance(value, UnsupportedSyntax)
+    ]
     return [row for table in tables for row in table.values()] + alone
 
 
 @pytest.mark.parametrize("path", FILES + TYPED, ids=lambda path: path.stem)
 def test_errors(path: Path) -> None:
-    found = as_expectations(path, diagnostics_of(path, check))
+    found = as_expectations(path, diagnostics_of(path, check_subset))
     wanted = expectations(path)
     assert sorted(found - wanted) == []
     assert sorted(wanted - found) == []
@@ -49,15 +51,15 @@ def test_comments_are_all_read() -> None:
 
 
 def test_every_refusal_has_a_case() -> None:
-    seen = {(d.code, d.labels[0].text, d.help) for d in [*refused(), *refused_trees()]}
+    seen = {(d.code, d.labels[0].text, d.hint) for d in [*refused(), *refused_trees()]}
     newer = set() if sys.version_info >= (3, 12) else {unsupported_syntax.TYPE_ALIAS}
-    wanted = {(row.code, row.text, row.help) for row in set(rows()) - newer}
+    wanted = {(row.code, row.text, row.hint) for row in set(rows()) - newer}
     assert wanted - seen == set()
 
 
 def test_every_refusal_helps() -> None:
     for diagnostic in refused():
-        assert diagnostic.help
+        assert diagnostic.hint
         assert diagnostic.labels[0].text
 
 
@@ -87,7 +89,7 @@ if sys.version_info >= (3, 12):
 
 
 def refused_trees() -> list[Diagnostic]:
-    return [d for text in TREES for d in check(tree_of(text))]
+    return [d for text in TREES for d in check_subset(tree_of(text))]
 
 
 def tree_of(text: str) -> Source:
@@ -99,7 +101,7 @@ def tree_of(text: str) -> Source:
 @pytest.mark.parametrize("text", TREES)
 def test_the_rest_of_python_is_refused(text: str) -> None:
     """Whatever ``ast`` has beyond the subset, now or later, is reported once."""
-    assert [d.code for d in check(tree_of(text))] == [TREES[text]]
+    assert [d.code for d in check_subset(tree_of(text))] == [TREES[text]]
 
 
 def check_of_nothing() -> None:
@@ -111,7 +113,7 @@ def test_breaches_come_in_the_order_of_the_text() -> None:
         for function in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(function, ast.FunctionDef):
                 lines = tuple(path.read_text(encoding="utf-8").splitlines())
-                found = check(Source(check_of_nothing, function, str(path), lines))
+                found = check_subset(Source(check_of_nothing, function, str(path), lines))
                 places = [(d.labels[0].span.line, d.labels[0].span.column) for d in found]
                 assert places == sorted(places)
 
@@ -119,9 +121,9 @@ def test_breaches_come_in_the_order_of_the_text() -> None:
 def test_a_rendered_breach(tmp_path: Path) -> None:
     path = tmp_path / "bad.py"
     path.write_text("def f(a):\n    x = {1, 2}\n")
-    (found,) = diagnostics_of(path, check)
+    (found,) = diagnostics_of(path, check_subset)
     assert render(found) == (
-        "error[dict-set]: data is kept in variables and arrays\n"
+        "error[dict-set]: data is in variables and arrays\n"
         f"  --> {path}:2:9\n"
         "  2 |     x = {1, 2}\n"
         "    |         ^^^^^^ GPU code has no sets\n"
@@ -133,7 +135,7 @@ def test_carets_under_wide_letters(tmp_path: Path) -> None:
     """In a terminal a Chinese letter is as wide as two others."""
     path = tmp_path / "bad.py"
     path.write_text("def f(a):\n\t数, é = {'数'}, {'e\u0301'}\n", encoding="utf-8")
-    first, second = diagnostics_of(path, check)
+    first, second = diagnostics_of(path, check_subset)
     assert render(first).splitlines()[3] == "    | \t        ^^^^^^ GPU code has no sets"
     assert render(second).splitlines()[3] == "    | \t                ^^^^^ GPU code has no sets"
 
@@ -163,7 +165,7 @@ def test_each_decorated_function_is_seen(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.syspath_prepend(tmp_path)
     path = tmp_path / "case.py"
     path.write_text(DECORATED.replace("def plain", "from test_errors import report\n\ndef plain"))
-    lines = [d.labels[0].span.line for d in diagnostics_of(path, check)]
+    lines = [d.labels[0].span.line for d in diagnostics_of(path, check_subset)]
     assert lines == [10, 14]
 
 

@@ -77,7 +77,7 @@ def test_memory_lives_as_long_as_somebody_has_it(speak: Any) -> None:
     assert part.copy_to_host().tolist() == [1, 2, 3]
     del part
     assert gone() is None
-    assert not dlpack._HANDED_OUT
+    assert not dlpack._EXPORTED
 
 
 def test_a_capsule_that_nobody_takes_frees_what_it_holds() -> None:

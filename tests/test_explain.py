@@ -101,7 +101,7 @@ def test_a_cost_is_told_and_its_cure_removes_it(case: tuple[str, ...], tmp_path:
     span = notes[0].labels[-1].span
     line = Path(span.file).read_text().splitlines()[span.line - 1]
     assert line[span.column : span.end_column] == place
-    assert notes[0].cure
+    assert notes[0].hint
     better = kernel_of(cured, cured_types, tmp_path)
     assert kind not in {n.kind for n in better.launcher.notes(better.signature)}
 
@@ -188,4 +188,4 @@ def test_a_number_that_is_made_a_float64(tmp_path: Path) -> None:
     """To write float32(...) around the number that is converted would change nothing."""
     k = kernel_of("a[i] = np.float64(2) * a[i]", F32, tmp_path)
     (note,) = k.launcher.notes(k.signature)
-    assert note.cure == "write float32(...) in the place of float64(...), or around a global"
+    assert note.hint == "write float32(...) in the place of float64(...), or around a global"

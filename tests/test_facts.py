@@ -6,11 +6,11 @@ import enum
 
 import numpy as np
 import pytest
-from pycu2c.base.types import WEAK_INT
 
 from launching import run
 from pycu2c import cuda, int64, kernel, uint64
-from pycu2c.base.values import ordinary_limit
+from pycu2c.base.types import WEAK_INT
+from pycu2c.base.values import assumed_magnitude_limit
 from pycu2c.kernels.launcher import _is_ordinary
 from pycu2c.runtime.arguments.arguments import describe
 from pycu2c.runtime.launch_configuration import Launch
@@ -21,7 +21,7 @@ SMALL = Launch((10, 1, 1), (32, 1, 1), None, 0)
 def facts(value, launch=SMALL, kind=WEAK_INT):
     if isinstance(value, np.ndarray):
         return _is_ordinary(launch, (describe(value),), {})
-    limit = ordinary_limit(kind)
+    limit = assumed_magnitude_limit(kind)
     return _is_ordinary(launch, (value,), {} if limit is None else {0: limit})
 
 

@@ -76,7 +76,7 @@ ELSEWHERE = """
 import sys
 sys.path.insert(0, sys.argv[1])
 import numpy as np
-from pycu2c.runtime import fibers
+from pycu2c.runtime.cpu import fibers
 text = fibers.fibers_text()
 fibers.fibers_text = lambda: "#define PYCU2C_NO_SWITCH 1\\n" + text
 from compilers_here import CROSS, EMULATORS, compiler, names, needed
@@ -109,6 +109,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.usefixtures("sigint_not_ignored")
 @pytest.mark.parametrize("program", [ELSEWHERE, INTERRUPTED])
 def test_in_a_process_of_its_own(program: str) -> None:
     """Where a processor has no switch of ours; and Ctrl-C in a kernel that does not end."""

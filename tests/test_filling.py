@@ -156,7 +156,7 @@ def an_array_with_more(a) -> None:
 def test_what_has_no_order_or_no_place(wrong: Callable[..., None], text: str) -> None:
     with pytest.raises(CompileError, match=text) as caught:
         kernel("float32[:]")(wrong)
-    assert caught.value.code == "part-assign"
+    assert caught.value.code == "slice-assign"
 
 
 @kernel

@@ -86,7 +86,7 @@ b[:] = a * 2  # E[type-needed]: a | index it
 
 c = a + b  # E[type-needed]: a | index it
 
-b[1:] = b[:-1]  # E[part-assign]: b[1:] | write a loop
+b[1:] = b[:-1]  # E[slice-assign]: b[1:] | write a loop
 
 b[0] = m[0]  # E[type-needed]: m[0] | index it
 
@@ -379,7 +379,7 @@ def arguments() -> tuple[object, ...]:
 def test_a_first_mistake(case: str, tmp_path: Path) -> None:
     note = _NOTE.search(case)
     assert note is not None, "no comment says what is expected"
-    code, caret, cure = note.groups()
+    code, caret, hint = note.groups()
     body = _NOTE.sub("", case)
     body += "\n    pass" if body.endswith(":") else ""
     text = HEAD + "".join(f"    {line}\n" for line in body.splitlines())
@@ -392,7 +392,7 @@ def test_a_first_mistake(case: str, tmp_path: Path) -> None:
         caret,
     )
     assert found.labels[0].text
-    assert cure in found.help
+    assert hint in found.hint
 
 
 BOTH_PLACES = {  # body -> the text under the carets of each label, in order
@@ -459,7 +459,7 @@ LAUNCHES = [  # signature, arguments, what the error says
     ("float32[:], int8", (np.ones(3), 1), r"astype\(numpy.float32\)"),
     ("float32[:], int8", (3, 1), r"declared `float32\[:\]`, given 3: pass an array"),
     ("float32[:], int8", (np.ones(3, "f4"), 300), "int8.*given 300.*from -128 to 127"),
-    ("float32[:], int8", (np.ones(3, "f4"), 2.5), "given 2.5, and holds whole numbers"),
+    ("float32[:], int8", (np.ones(3, "f4"), 2.5), "given 2.5, and holds integers"),
     ("float32[:], int8", (np.ones(3, "f4"), np.ones(3)), r"pass one number, a\[0\]"),
     ("float32[:, :], int8", (np.ones(3, "f4"), 1), "reshape.* with 2 axes"),
     ("float32[::1], int8", (np.ones(6, "f4")[::2], 1), "ascontiguousarray"),
@@ -582,9 +582,9 @@ def test_dtypes_that_kernels_do_not_have(dtype: str):
         a[0] = 0
 
     array = np.zeros(2, dtype)
-    cure = re.search(r": pass what (\.\w+\([\w.\"]+\))", launched(cleared, array))
-    assert cure is not None
-    given = eval(f"array{cure[1]}")
+    hint = re.search(r": pass what (\.\w+\([\w.\"]+\))", launched(cleared, array))
+    assert hint is not None
+    given = eval(f"array{hint[1]}")
     kernel(backend="cpu")(cleared)[1, 1](given)
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from pycu2c.base.types import Signature
 
 from launching import run
 from pycu2c import LaunchError, cuda, device, float32, int32, kernel
 from pycu2c.analysis.launch_assumptions import Facts
 from pycu2c.analysis.ranges.range_analysis import analyse
+from pycu2c.base.types import Signature
 from pycu2c.ir.printer import print_module
 from pycu2c.transforms.cpu.fix_block_shape import fix_block
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from fuzzing import parallel
 from fuzzing.cases import text_of
-from fuzzing.parallel import run_all
 from fuzzing.running import MARKS, run_seeds, run_texts
 from pycu2c.cuda_driver import driver
 
@@ -36,11 +36,13 @@ def test_random_kernels_in_strips(first: int) -> None:
     assert not failed, "\n\n".join(f"seed {o.seed}: {o.kind}\n{o.detail}" for o in failed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(2000, 2040, 2 * CHUNK))
-def test_random_kernels_in_32_bits(first: int) -> None:
+def test_random_kernels_in_32_bits(first: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """What CUDA's proofs say fits 32 bits, on the CPU; an overflow kills its process."""
+    monkeypatch.setitem(parallel.LIMITS, "narrowed", 60.0)
     seeds = range(first, first + 2 * CHUNK)
-    outcomes = run_all(seeds, "narrowed", jobs=1, chunk=len(seeds), stop=lambda: False)
+    outcomes = parallel.run_all(seeds, "narrowed", jobs=1, chunk=len(seeds), stop=lambda: False)
     failed = [o for o in outcomes if o.failed]
     assert not failed, "\n\n".join(f"seed {o.seed}: {o.kind}\n{o.detail}" for o in failed)
 

@@ -7,6 +7,7 @@ import importlib.util
 import warnings
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -97,6 +98,7 @@ def test_there_are_enough() -> None:
     assert len(NAMES) >= 25
 
 
+@pytest.mark.golden
 @pytest.mark.parametrize("what", SUFFIXES)
 @pytest.mark.parametrize(("name", "variant"), CASES)
 def test_text(name: str, variant: str, what: str, request: pytest.FixtureRequest) -> None:
@@ -104,6 +106,7 @@ def test_text(name: str, variant: str, what: str, request: pytest.FixtureRequest
     compare(path, generated(name, variant, what), request)
 
 
+@pytest.mark.golden
 @pytest.mark.parametrize("name", NAMES)
 def test_where_the_cpu_cuts(name: str, request: pytest.FixtureRequest) -> None:
     found = cut(name)
@@ -167,13 +170,19 @@ def test_past_caches_the_same_as_the_reference(
     same_as_the_reference(name, variant, "cpu")
 
 
-def same_as_the_reference(name: str, variant: str, backend: str) -> None:
-    kernel = kernel_of(name)
+def computed_by(backend: str, name: str, variant: str) -> list[Any]:
     grid, block, arguments = module_of(name).case(np.random.default_rng(1), variant)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CompileWarning)
-        expected = run(kernel, (grid, block), arguments, "python")
-        found = run(kernel, (grid, block), arguments, backend)
+        return run(kernel_of(name), (grid, block), arguments, backend)
+
+
+expected_of = functools.cache(functools.partial(computed_by, "python"))
+
+
+def same_as_the_reference(name: str, variant: str, backend: str) -> None:
+    arguments = module_of(name).case(np.random.default_rng(1), variant)[2]
+    expected, found = expected_of(name, variant), computed_by(backend, name, variant)
     rounding = any(getattr(a, "dtype", None) == np.float32 for a in arguments)
     changed = False
     for given, right, computed in zip(arguments, expected, found, strict=True):

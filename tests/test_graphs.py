@@ -16,8 +16,7 @@ import pytest
 from pycu2c import LaunchError, cuda
 from pycu2c.cuda_driver import driver
 from pycu2c.kernels.kernel import Kernel
-from pycu2c.runtime.cpu import prebuild
-from pycu2c.runtime.plans import library
+from pycu2c.runtime.dispatch.sequence import in_sequence
 
 
 def add(out, a, x):  # type: ignore[no-untyped-def]
@@ -82,11 +81,9 @@ def test_a_launch_does_what_was_captured_in_order(place: Place) -> None:
     assert g.nodes[0].block == (8, 1, 1)
 
 
-def test_launches_that_were_planned_are_captured(place: Place) -> None:
+def test_launches_in_the_dispatch_table_are_captured(place: Place) -> None:
     k, out = place.kernel(count), place.array(np.zeros(8))
     k[1, 8](out)
-    for thread in prebuild._STARTED:
-        thread.join()
     for _ in range(9):
         k[1, 8](out)
     configured = k[1, 8]
@@ -334,7 +331,7 @@ class Ending:
     def __init__(self, code: int, told: list[int]) -> None:
         kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
         self.start = kind(lambda *given: told.append(given[2]) or code)
-        self.words = ctypes.cast(self.start, ctypes.c_void_p).value, 0, 0, len(told)
+        self.step = ctypes.cast(self.start, ctypes.c_void_p).value, 0, b"packed", len(told)
 
     def finished(self, code: int) -> None:
         raise ArithmeticError(code)
@@ -343,8 +340,7 @@ class Ending:
 def test_a_launch_that_ends_early_is_told_of() -> None:
     told: list[int] = []
     launches = [Ending(code, told) for code in (0, 0, 7, 0)]
-    run = library.in_a_row(launches)  # type: ignore[arg-type]
-    assert run is not None
+    run = in_sequence(launches)  # type: ignore[arg-type]
     with pytest.raises(ArithmeticError, match="7"):
         run()
     assert len(told) == 3

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pycu2c.base.types import Scalar, bool_, uint32
 
 from launching import run
 from pycu2c import CompileError, bfloat162, cuda, float2, half2, kernel
+from pycu2c.base.types import Scalar, bool_, uint32
 from pycu2c.kernels.kernel import Kernel
-from pycu2c.runtime.arguments.flattened_arguments import taken_apart
+from pycu2c.runtime.arguments.flattened_arguments import flatten_arguments
 from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import nvrtc
 
@@ -113,6 +113,7 @@ def compared(room: Any, name: str) -> Kernel:
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ["sm_75", "sm_90"])
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_compilers_take_comparisons(kind: Scalar, arch: str) -> None:
@@ -245,7 +246,7 @@ def test_functions(kind: Scalar, target: str) -> None:
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_compilers_take_the_text(kind: Scalar, arch: str) -> None:
     made = arithmetic(ROOMS[str(kind)])
-    types = taken_apart([*operands(kind), np.zeros((1, 1), kind.dtype.numpy)], [""] * 4).types
+    types = flatten_arguments([*operands(kind), np.zeros((1, 1), kind.dtype.numpy)], [""] * 4).types
     assert cc.check_warnings(made.inspect("c", types)) == ""
     text = made.inspect("cuda", types)
     assert "__hfma2(" in text

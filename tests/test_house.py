@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -92,28 +91,22 @@ def test_no_cycle() -> None:
         visit(name, ())
 
 
-COST = """
-import sys, time
-start = time.process_time()
+IMPORTED = """
+import sys
 import numpy
-middle = time.process_time()
+before = set(sys.modules)
 import pycu2c
-print((time.process_time() - middle) / (middle - start))
+new = set(sys.modules) - before
 heavy = {"cuda", "astor", "cffi", "pycparser", "setuptools", "distutils", "click", "numba"}
 later = {"pycu2c.kernels.launcher", "pycu2c.runtime.arguments.arguments", "pycu2c.runtime.runner"}
-print(sorted({m.split(".")[0] for m in sys.modules} & heavy | later & set(sys.modules)))
+print(len(new), sorted({m.split(".")[0] for m in new} & heavy | later & new))
 """
 
 
-def test_import_is_cheap_and_light(tmp_path: Path) -> None:
-    """Half of what numpy's import takes; no CUDA, astor, compiler or room of launches comes in."""
-    environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(tmp_path)}  # bytecode, as installed
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    words = [sys.executable, "-c", COST]
-    runs = [
-        subprocess.run(words, capture_output=True, text=True, check=True, env=environment)
-        for _ in range(10)
-    ]
-    shares = [float(r.stdout.splitlines()[0]) for r in runs]
-    assert {r.stdout.splitlines()[1] for r in runs} == {"[]"}
-    assert min(shares) < 0.5
+def test_import_takes_few_modules() -> None:
+    """No CUDA, astor, compiler or module of launches. Time is for benchmarks/start.py."""
+    words = [sys.executable, "-c", IMPORTED]
+    ran = subprocess.run(words, capture_output=True, text=True, check=True)
+    count, others = ran.stdout.strip().split(maxsplit=1)
+    assert others == "[]"
+    assert int(count) <= 40

@@ -111,7 +111,7 @@ def test_the_environment_asks_for_lines(monkeypatch, said, expected):
 
 
 def test_without_nvdisasm_it_says_how_to_get_it(monkeypatch):
-    monkeypatch.setattr(disassembly, "_found", lambda: None)
+    monkeypatch.setattr(disassembly, "_packaged_nvdisasm", lambda: None)
     monkeypatch.setenv("PATH", "")
     with pytest.raises(ToolchainError, match=r"pip install 'pycu2c\[sass\]'"):
         stepwise.inspect("sass", TYPES)

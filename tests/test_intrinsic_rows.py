@@ -18,7 +18,7 @@ from pycu2c.codegen.includes import headers_of
 from pycu2c.codegen.structs import definition
 from pycu2c.csyntax.printer import print_expr
 from pycu2c.ops.intrinsics.all import REGISTRY
-from pycu2c.ops.intrinsics.reference_thread import MACHINE, Thread
+from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE, Thread
 from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.toolchain.nvrtc import nvrtc
 from row_cases import (
@@ -149,7 +149,7 @@ def test_atomic_add_in_the_reference_wraps() -> None:
 
 
 def test_places_read_the_running_thread() -> None:
-    MACHINE.thread = Thread((1, 2, 3), (4, 5, 6), (8, 9, 10), (11, 12, 13))
+    REFERENCE_STATE.thread = Thread((1, 2, 3), (4, 5, 6), (8, 9, 10), (11, 12, 13))
     try:
         places = SimpleNamespace(**{n.replace(".", "_"): r.reference for n, r in REGISTRY.items()})
         assert places.cuda_threadIdx_z() == 3
@@ -157,7 +157,7 @@ def test_places_read_the_running_thread() -> None:
         assert places.cuda_grid(2) == (33, 5 * 9 + 2)
         assert places.cuda_gridsize(3) == (88, 108, 130)
     finally:
-        MACHINE.thread = None
+        REFERENCE_STATE.thread = None
 
 
 def test_bounds_hold_for_the_largest_launch() -> None:

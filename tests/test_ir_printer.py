@@ -5,56 +5,56 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
+from integer_programs import HERE, LINE, a, both, call, count, dim, i, let, load, op, place, v, when
+from pycu2c import float32
+from pycu2c.base.dtypes import FLOAT32, INT32, INT64
+from pycu2c.base.external_code import CodeLine, InlineCode
 from pycu2c.base.types import (
     VOID,
     WEAK_BOOL,
     WEAK_FLOAT,
     WEAK_INT,
     Array,
+    MemorySpace,
     Scalar,
-    Space,
     boolean,
     int32,
 )
-
-from integer_programs import HERE, LINE, a, both, call, count, dim, i, let, load, op, place, v, when
-from pycu2c import float32
-from pycu2c.base.dtypes import FLOAT32, INT32, INT64
-from pycu2c.base.external_code import Code, Line
 from pycu2c.ir.nodes import (
     Allocate,
     Apply,
+    ArgumentPart,
+    BarrierWait,
     Break,
     Call,
     Cast,
     Const,
     Continue,
-    CText,
+    Contribution,
+    CoroutineLoop,
     Declare,
     Dim,
     ElementOf,
     Evaluate,
     Expr,
     Function,
-    Gift,
+    Granularity,
+    InlineC,
     Let,
-    Meeting,
     Module,
-    NextThread,
+    NextWorkItem,
     Parameter,
-    Part,
-    Per,
     Return,
     Select,
     Stmt,
     Store,
     Stride,
-    ThreadLoop,
-    ThreadSteps,
+    SyncScope,
     Unary,
     Var,
-    Wait,
     While,
+    WorkItemLoop,
 )
 from pycu2c.ir.printer import print_expr, print_function, print_module, print_stmt
 from pycu2c.ops.intrinsics.all import REGISTRY
@@ -63,13 +63,15 @@ from test_goldens import kernel_of
 
 DOCS = Path(__file__).parent.parent / "docs" / "ir.md"
 SMALL = Scalar(INT32, weak=True)
-TILE = Array(FLOAT32, 2, "C", Space.SHARED, (16, 16))
+TILE = Array(FLOAT32, 2, "C", MemorySpace.SHARED, (16, 16))
 ONE = Const(1.0, Scalar(FLOAT32), HERE)
-BITS = Var("bits", Array(INT64, 1, "C", Space.BLOCK, (32,)), HERE)
+BITS = Var("bits", Array(INT64, 1, "C", MemorySpace.BLOCK, (32,)), HERE)
 
 
-def wait(whom: Meeting = Meeting.BLOCK, mask: Expr | None = None, *gifts: Gift) -> Wait:
-    return Wait(whom, mask, gifts, None, HERE)
+def wait(
+    whom: SyncScope = SyncScope.BLOCK, mask: Expr | None = None, *contributions: Contribution
+) -> BarrierWait:
+    return BarrierWait(whom, mask, contributions, None, HERE)
 
 
 @pytest.mark.parametrize(
@@ -118,15 +120,25 @@ def test_expression(e: Expr, text: str) -> None:
         (Return(i(1), HERE), "return 1"),
         (While(v("c", WEAK_BOOL), (Break(HERE),), HERE), "while c:\n  break"),
         (count("k", i(0), dim(), i(1)), "for k: int in range(0, dim(a, 0), 1):\n  pass"),
-        (ThreadLoop((NextThread(HERE),), HERE), "for each thread:\n  next thread"),
+        (WorkItemLoop((NextWorkItem(HERE),), HERE), "for each thread:\n  next thread"),
         (
-            CText(Code("c", (Line("if (x)", HERE), Line("    return y;", HERE))), (), True, HERE),
+            InlineC(
+                InlineCode("c", (CodeLine("if (x)", HERE), CodeLine("    return y;", HERE))),
+                (),
+                True,
+                HERE,
+            ),
             "in c: if (x)\n          return y;",
         ),
-        (ThreadSteps((wait(),), HERE), "for each thread, from wait to wait:\n  wait for block"),
+        (CoroutineLoop((wait(),), HERE), "for each thread, as a coroutine:\n  barrier block"),
         (
-            wait(Meeting.WARP, v("m"), Gift(BITS, Per.WARP, v("x")), Gift(BITS, Per.THREAD, i(1))),
-            "wait for warp m, giving bits[warp] += x; bits[thread] = 1",
+            wait(
+                SyncScope.WARP,
+                v("m"),
+                Contribution(BITS, Granularity.WARP, v("x")),
+                Contribution(BITS, Granularity.THREAD, i(1)),
+            ),
+            "barrier warp m, contributing bits[warp] += x; bits[thread] = 1",
         ),
         (when(v("c", WEAK_BOOL), [let("x", i(1)), let("x", i(2))]), "if c:\n  x: int = 1\n  x = 2"),
         (
@@ -143,7 +155,7 @@ def test_functions_come_before_their_callers() -> None:
     x = Parameter("x", WEAK_INT, 0)
     body = (Return(op(ADD, v("x"), v("x")), HERE),)
     twice = Function("twice", "twice", (x,), WEAK_INT, body, HERE)
-    data = Parameter("a", LINE, 0, Part.DATA)
+    data = Parameter("a", LINE, 0, ArgumentPart.DATA)
     caller = Function(
         "k", "k", (data,), VOID, (let("y", Call("twice", (i(1),), WEAK_INT, HERE)),), HERE
     )

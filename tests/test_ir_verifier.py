@@ -6,7 +6,6 @@ import random
 from dataclasses import replace
 
 import pytest
-from pycu2c.base.types import VOID, WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Scalar, float32, int32, uint8
 
 from integer_programs import (
     HERE,
@@ -30,40 +29,41 @@ from integer_programs import (
     when,
 )
 from pycu2c.base.dtypes import INT32
-from pycu2c.base.external_code import Code
+from pycu2c.base.external_code import InlineCode
+from pycu2c.base.types import VOID, WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Scalar, float32, int32, uint8
 from pycu2c.ir.nodes import (
     Allocate,
     Apply,
+    ArgumentPart,
     Assign,
+    BarrierWait,
     Binary,
     Break,
     Call,
     Cast,
     Const,
     Continue,
-    CText,
+    Contribution,
     Declare,
     Dim,
     ElementOf,
     Evaluate,
     Expr,
     Function,
-    Gift,
+    Granularity,
+    InlineC,
     Let,
-    Meeting,
     Module,
-    NextThread,
+    NextWorkItem,
     Parameter,
-    Part,
-    Per,
     Return,
     Select,
     Stmt,
     Store,
-    ThreadLoop,
+    SyncScope,
     Unary,
     Var,
-    Wait,
+    WorkItemLoop,
 )
 from pycu2c.ir.verifier import InternalError, verified, verify
 from pycu2c.ops.intrinsics.all import REGISTRY
@@ -72,7 +72,7 @@ from pycu2c.ops.operators import ADD, DIV, LT, NEG, NOT, SHL
 SMALL = Scalar(INT32, weak=True)
 ONE = Const(1.0, float32, HERE)
 X = v("x")
-WAIT = Wait(Meeting.BLOCK, None, (), None, HERE)
+WAIT = BarrierWait(SyncScope.BLOCK, None, (), None, HERE)
 
 
 def messages(*body: Stmt, devices: tuple[Function, ...] = (), **parameters: object) -> list[str]:
@@ -94,44 +94,47 @@ ELEMENT = ElementOf(a(), (i(0),), HERE)
 @pytest.mark.parametrize(
     ("e", "message"),
     [
-        (Const(1, WEAK_FLOAT, HERE), "1 is no value of float"),
-        (Const(1, WEAK_BOOL, HERE), "1 is no value of bool"),
+        (Const(1, WEAK_FLOAT, HERE), "1 is not a value of float"),
+        (Const(1, WEAK_BOOL, HERE), "1 is not a value of bool"),
         (i(300, uint8), "300 does not fit uint8"),
-        (raw(X, i(1, SMALL)), "`add` stands between int and int"),
-        (raw(X, i(1, int32)), "`add` stands between int and int32"),
-        (raw(X, X, int32), "`add` of int gives int, not int32"),
-        (Binary(DIV, X, X, WEAK_INT, HERE), "`div` does not work in int"),
-        (Binary(SHL, ONE, ONE, float32, HERE), "`shl` does not work in float32"),
-        (raw(a(), a()), "`add` does not work in float32[::1]"),
-        (Binary(LT, X, X, WEAK_INT, HERE), "`lt` of int gives bool, not int"),
-        (Unary(NOT, X, WEAK_BOOL, HERE), "`not` is of a bool, not of int"),
-        (Unary(NEG, X, int32, HERE), "`neg` of int gives int, not int32"),
-        (Unary(NEG, op(LT, X, X), WEAK_INT, HERE), "`neg` does not work in bool"),
-        (both(op(LT, X, X), X), "`and` is of bools, not of int"),
+        (raw(X, i(1, SMALL)), "`add` has operands int and int"),
+        (raw(X, i(1, int32)), "`add` has operands int and int32"),
+        (raw(X, X, int32), "`add` of int is int, not int32"),
+        (Binary(DIV, X, X, WEAK_INT, HERE), "`div` has no variant for int"),
+        (Binary(SHL, ONE, ONE, float32, HERE), "`shl` has no variant for float32"),
+        (raw(a(), a()), "`add` has no variant for float32[::1]"),
+        (Binary(LT, X, X, WEAK_INT, HERE), "`lt` of int is bool, not int"),
+        (Unary(NOT, X, WEAK_BOOL, HERE), "`not` takes a bool, not int"),
+        (Unary(NEG, X, int32, HERE), "`neg` of int is int, not int32"),
+        (Unary(NEG, op(LT, X, X), WEAK_INT, HERE), "`neg` has no variant for bool"),
+        (both(op(LT, X, X), X), "`and` takes bools, not int"),
         (Select(X, X, X, WEAK_INT, HERE), "a condition is int"),
-        (Select(op(LT, X, X), X, i(1, int32), WEAK_INT, HERE), "an arm is int32, the whole int"),
+        (
+            Select(op(LT, X, X), X, i(1, int32), WEAK_INT, HERE),
+            "an operand of a selection is int32, the result int",
+        ),
         (Cast(a(), WEAK_INT, HERE), "a float32[::1] is converted to int"),
-        (load(X, X, X, name="m"), "m has 2 axes, and 3 indices here"),
+        (load(X, X, X, name="m"), "m has 2 axes, but 3 indices"),
         (load(op(LT, X, X)), "an index is bool"),
         (load(ONE), "an index is float32"),
         (Dim(a(), 1, HERE), "a has no axis 1"),
         (Dim(a(), 0, HERE, float32), "a length is float32"),
-        (v("missing"), "missing is read and has no value anywhere"),
+        (v("missing"), "missing is read but never assigned"),
         (v("x", int32), "x is int, here int32"),
         (Let("x", i(1), i(2), HERE), "x is bound, and is a variable already"),
         (call("min", X), "min takes 2 arguments, not 1"),
-        (call("min", X, i(1, int32)), "min is given int and int32"),
-        (Apply(REGISTRY["min"], (X, X), int32, HERE), "min does not give int32"),
-        (Apply(REGISTRY["cuda.grid.x"], (), int32, HERE), "cuda.grid.x does not give int32"),
+        (call("min", X, i(1, int32)), "min has arguments int and int32"),
+        (Apply(REGISTRY["min"], (X, X), int32, HERE), "min does not return int32"),
+        (Apply(REGISTRY["cuda.grid.x"], (), int32, HERE), "cuda.grid.x does not return int32"),
         (
             Apply(REGISTRY["cuda.grid"], (i(1),), WEAK_INT, HERE),
             "cuda.grid is the frontend's alone",
         ),
         (call("math.sqrt", X), "math.sqrt has no variant for int"),
-        (atomic(ONE, ONE), "cuda.atomic.add works on an element, not on float32"),
-        (atomic(ELEMENT, i(1)), "cuda.atomic.add is given float32 and int"),
-        (atomic(ELEMENT, ONE, kind=WEAK_INT), "cuda.atomic.add does not give int"),
-        (Call("g", (), WEAK_INT, HERE), "g is called, and does not come earlier"),
+        (atomic(ONE, ONE), "cuda.atomic.add takes an element, not float32"),
+        (atomic(ELEMENT, i(1)), "cuda.atomic.add has arguments float32 and int"),
+        (atomic(ELEMENT, ONE, kind=WEAK_INT), "cuda.atomic.add does not return int"),
+        (Call("g", (), WEAK_INT, HERE), "g is called before its definition"),
     ],
 )
 def test_expression(e: Expr, message: str) -> None:
@@ -143,32 +146,38 @@ def test_expression(e: Expr, message: str) -> None:
     [
         (Assign(v("y"), i(1, int32), HERE), "y is int, its value int32"),
         (Assign(v("y", SMALL), i(1), HERE), "y is int, its value int"),
-        (Assign(a("b"), X, HERE), "b is assigned, and no number"),
+        (Assign(a("b"), X, HERE), "b is assigned, but is not a scalar"),
         (Assign(v("x", int32), i(1, int32), HERE), "x is int elsewhere, here int32"),
         (
             Store(a(), (X,), Const(1.0, WEAK_FLOAT, HERE), HERE),
-            "float is stored in a, which has float32 there",
+            "float is stored in a, whose element is float32",
         ),
-        (Store(a(), (X, X), ONE, HERE), "a has 1 axes, and 2 indices here"),
-        (Store(X, (X,), ONE, HERE), "x is indexed, and no array"),
+        (Store(a(), (X, X), ONE, HERE), "a has 1 axes, but 2 indices"),
+        (Store(X, (X,), ONE, HERE), "x is indexed, but is not an array"),
         (when(X, []), "a condition is int"),
         (loop(X), "a condition is int"),
         (count("k", i(0), i(9, int32), i(1)), "k is int, its range is of int, int32, int"),
-        (Break(HERE), "a jump stands outside of every loop"),
-        (when(op(LT, X, X), [Continue(HERE)]), "a jump stands outside of every loop"),
+        (Break(HERE), "a jump is outside of every loop"),
+        (when(op(LT, X, X), [Continue(HERE)]), "a jump is outside of every loop"),
         (
-            loop(op(LT, X, X), ThreadLoop((Break(HERE),), HERE)),
-            "a jump stands outside of every loop",
+            loop(op(LT, X, X), WorkItemLoop((Break(HERE),), HERE)),
+            "a jump is outside of every loop",
         ),
-        (loop(op(LT, X, X), ThreadLoop((WAIT,), HERE)), "a thread waits inside of a thread loop"),
-        (replace(WAIT, mask=ONE), "the mask of a wait is float32"),
         (
-            replace(WAIT, gifts=(Gift(a("b"), Per.THREAD, X),)),
-            "int is given in b, which is float32[::1]",
+            loop(op(LT, X, X), WorkItemLoop((WAIT,), HERE)),
+            "a barrier is inside of a work-item loop",
         ),
-        (NextThread(HERE), "a thread is ended outside of every thread loop"),
-        (Return(X, HERE), "int is returned, the function gives None"),
-        (Allocate(Var("t", LINE, HERE), HERE), "t is allocated, and no array of a known shape"),
+        (replace(WAIT, mask=ONE), "the mask of a barrier is float32"),
+        (
+            replace(WAIT, contributions=(Contribution(a("b"), Granularity.THREAD, X),)),
+            "b is float32[::1], the value int",
+        ),
+        (NextWorkItem(HERE), "next thread is outside of every work-item loop"),
+        (Return(X, HERE), "int is returned, the result type is None"),
+        (
+            Allocate(Var("t", LINE, HERE), HERE),
+            "t is allocated, but is not an array of known shape",
+        ),
     ],
 )
 def test_statement(s: Stmt, message: str) -> None:
@@ -182,20 +191,20 @@ def test_a_let_binds_one_type() -> None:
 
 def test_declarations_come_first() -> None:
     start = Declare(v("z"), None, HERE)
-    assert messages(start, let("y", i(1))) == ["y is assigned outside of its declaration"]
+    assert messages(start, let("y", i(1))) == ["y is assigned outside of its scope"]
     assert messages(start, start) == ["z is declared twice"]
     inner = when(op(LT, X, X), [Declare(v("y"), i(1), HERE)])
-    assert messages(inner, use(v("y"))) == ["y is read outside of its declaration"]
+    assert messages(inner, use(v("y"))) == ["y is read outside of its scope"]
     stored = Store(Var("t", LINE, HERE), (i(0),), ONE, HERE)
-    assert "t is read and has no value anywhere" in messages(start, stored)
+    assert "t is read but never assigned" in messages(start, stored)
     assert messages(Declare(v("y"), i(1, int32), HERE)) == ["y is int, its value int32"]
     own = count("k", i(0), i(3), i(1), let("z", v("k")))
     assert messages(start, own, inner, inner) == []
 
 
 def test_a_pointer_has_one_index() -> None:
-    flat = Parameter("m", PLANE, 0, Part.DATA)
-    for indices, expected in (((X, X), ["m has 1 axes, and 2 indices here"]), ((X,), [])):
+    flat = Parameter("m", PLANE, 0, ArgumentPart.DATA)
+    for indices, expected in (((X, X), ["m has 1 axes, but 2 indices"]), ((X,), [])):
         body = (let("x", i(0)), Store(a("m", PLANE), indices, ONE, HERE))
         kernel = Function("k", "k", (flat,), VOID, body, HERE)
         assert [x.message for x in verify(Module(kernel))] == expected
@@ -210,8 +219,8 @@ def test_calls_fit_their_function() -> None:
         return messages(Evaluate(call_of_g, HERE), devices=(callee,))
 
     assert called(i(1, int32), VOID) == []
-    assert called(i(1), VOID) == ["g takes (int32), is given (int)"]
-    assert called(i(1, int32), WEAK_INT) == ["g gives None, not int"]
+    assert called(i(1), VOID) == ["g takes (int32), not (int)"]
+    assert called(i(1, int32), WEAK_INT) == ["g returns None, not int"]
 
 
 def test_names_of_functions_and_parameters_are_unique() -> None:
@@ -225,7 +234,7 @@ def test_names_of_functions_and_parameters_are_unique() -> None:
 def test_results_have_the_type_of_the_function() -> None:
     device = Function("g", "g", (), float32, (Return(None, HERE),), HERE)
     found = verify(Module(function(), (device,)))
-    assert [x.message for x in found] == ["None is returned, the function gives float32"]
+    assert [x.message for x in found] == ["None is returned, the result type is float32"]
 
 
 def test_a_literal_may_be_too_long_while_it_is_weak() -> None:
@@ -244,12 +253,12 @@ def test_valid_programs_are_accepted(seed: int) -> None:
 
 
 def test_own_c_is_all_of_a_body_and_of_types_of_c() -> None:
-    text = CText(Code("c", ()), (), True, HERE)
+    text = InlineC(InlineCode("c", ()), (), True, HERE)
     assert verify(Module(function(text))) == []
     (whole,) = verify(Module(function(text, text)))[:1]
-    assert whole.message == "C of the user's is a part of a body"
+    assert whole.message == "inline C is not the whole body"
     (typed,) = verify(Module(function(text, n=WEAK_INT)))
-    assert typed.message == "C of the user's takes or gives int"
+    assert typed.message == "inline C takes or returns int"
 
 
 def test_a_violation_is_our_bug_and_shows_the_place() -> None:
@@ -259,8 +268,8 @@ def test_a_violation_is_our_bug_and_shows_the_place() -> None:
     with pytest.raises(InternalError) as caught:
         verified(bad, "narrow")
     assert str(caught.value) == (
-        "this is a bug in pycu2c: narrow has made IR that is not valid\n"
-        "  f: `add` stands between int and int32\n"
+        "this is a bug in pycu2c: narrow has created invalid IR\n"
+        "  f: `add` has operands int and int32\n"
         "\n"
         "kernel f(a: float32[::1], out: float32[::1], m: float32[:, ::1])\n"
         "  y: int = <<add.int(1, 1:int32)>>\n"

@@ -46,10 +46,10 @@ DATA = np.ones(64, np.float32)
         ((1, (32, 32, 2)), "at most 1024 threads, not 2048"),
         ((1, (1, 1, 65)), "at most 64 along z"),
         (((1, 70000), 1), "at most 65535 along y"),
-        ((2.5, 32), "whole numbers, not 2.5"),
+        ((2.5, 32), "integers, not 2.5"),
         ((2.0, 32), "write 2"),
         (((1, 1, 1, 1), 32), "1, 2 or 3 axes, not 4"),
-        (("many", 32), "whole numbers"),
+        (("many", 32), "integers"),
         ((1, 32, None, -4), "cannot be negative"),
         ((1, 32, -1), "no stream has the handle -1"),
         ((1, 32, 1024), r"handle 1024.*write k\[grid, block, 0, 1024\]"),
@@ -211,7 +211,7 @@ def by_a_name_set_twice(a):
 
 def test_a_grid_follows_from_lengths_that_have_a_name():
     a = np.zeros((21, 70), np.int32)
-    for _ in range(4):  # by a plan in the end
+    for _ in range(4):  # by the dispatch table in the end
         kernel(block=(32, 8))(by_names)(a)
     assert (a == 4).all()
     with pytest.raises(LaunchError, match="has no grid"):

@@ -8,7 +8,7 @@ from unittest import mock
 
 import pytest
 
-from pycu2c.base.lazy_imports import is_imported, lazy_module, lazy_rooms
+from pycu2c.base.lazy_imports import is_imported, lazy_module, lazy_submodules
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def test_a_missing_name_is_the_modules(room: str) -> None:
 
 def test_rooms_of_a_package_are_no_private_names() -> None:
     with pytest.raises(AttributeError, match="has no attribute __path_of_nothing__"):
-        lazy_rooms("pycu2c.transforms")("__path_of_nothing__")
+        lazy_submodules("pycu2c.transforms")("__path_of_nothing__")
 
 
 def test_what_is_set_is_set_in_the_module(room: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pycu2c.frontend.scope.live_ranges import LiveRanges, live_ranges
-from pycu2c.frontend.statements.unroll import Copies, Count, Round
+from pycu2c.frontend.statements.unroll import LoopUnroller, TripCount, UnrolledIteration
 
 
 def function_of(text: str) -> ast.FunctionDef:
@@ -293,15 +293,15 @@ def test_nonlocal_writes_belong_to_the_variable() -> None:
 def written_out(text: str, rounds: int) -> tuple[ast.FunctionDef, ast.FunctionDef]:
     """A function, and the same with its first loop written out."""
     tree = function_of(text)
-    copies = Copies()
-    copies.wanted = {n: Count(rounds) for n in ast.walk(tree) if isinstance(n, ast.For)}
+    copies = LoopUnroller()
+    copies.wanted = {n: TripCount(rounds) for n in ast.walk(tree) if isinstance(n, ast.For)}
     return tree, copies.write_out(tree)
 
 
 def test_each_round_of_a_loop_written_out_has_its_variables() -> None:
     _, tree = written_out("for x in p:\n    y = x\n    use(y)\nuse(x)", 3)
     ranges = live_ranges(tree)
-    rounds = [n for n in ast.walk(tree) if isinstance(n, Round)]
+    rounds = [n for n in ast.walk(tree) if isinstance(n, UnrolledIteration)]
     shown = [[ranges.names[id(n)] for n in ast.walk(r) if id(n) in ranges.names] for r in rounds]
     assert [sorted(set(names)) for names in shown] == [["x", "y"], ["x.1", "y.1"], ["x.2", "y.2"]]
     after = next(n for n in ast.walk(tree.body[1]) if isinstance(n, ast.Name) and n.id == "x")
@@ -328,16 +328,16 @@ def test_writing_a_loop_out_leaves_the_tree_alone() -> None:
 
 def test_copies_know_their_origin() -> None:
     tree = function_of("for x in p:\n    for y in q:\n        use(y)")
-    copies = Copies()
+    copies = LoopUnroller()
     for _ in range(2):
         loops = [n for n in ast.walk(tree) if isinstance(n, ast.For)]
-        copies.wanted = {loops[0]: Count(2)}
+        copies.wanted = {loops[0]: TripCount(2)}
         origin = copies.origin(id(loops[0].target))
         tree = copies.write_out(tree)
     assert origin == id(inner_target(copies))
 
 
-def inner_target(copies: Copies) -> ast.expr:
+def inner_target(copies: LoopUnroller) -> ast.expr:
     """The target of the inner loop as it was in the source."""
     outer = next(iter(copies.done))
     inner = outer.body[0]
@@ -454,7 +454,8 @@ def compiles(text: str) -> ast.Module | None:
     return tree
 
 
-@settings(max_examples=100, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=100)
 @given(programs.map(compiles).filter(lambda tree: tree is not None))
 def test_a_renamed_program_does_the_same(tree: ast.Module) -> None:
     (function,) = tree.body

@@ -35,7 +35,7 @@ def ranges(monkeypatch):
 def test_each_launch_has_a_range(target, monkeypatch, ranges):
     monkeypatch.setenv("PYCU2C_NVTX", "1")
     k, x = Kernel(twice, backend=target), np.ones(4)
-    for _ in range(4):  # the later ones would go by plans
+    for _ in range(4):  # the dispatch table would run the later ones
         k[1, 4](x)
     assert ranges == ["pycu2c: twice", "end"] * 4
     assert (x == 16).all()

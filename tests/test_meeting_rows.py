@@ -17,7 +17,9 @@ from pycu2c.ops.intrinsics.all import REGISTRY
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic
 from pycu2c.toolchain.nvrtc import nvrtc
 
-SPELLED = [r for r in REGISTRY.values() if r.cuda and (r.meets or (r.cuda_helpers and r.bounds))]
+SPELLED = [
+    r for r in REGISTRY.values() if r.cuda and (r.synchronizes or (r.cuda_helpers and r.bounds))
+]
 VARIANTS = [(row, dtype) for row in SPELLED for dtype in row.dtypes or (INT64,)]
 OF_CLUSTERS = [variant for variant in VARIANTS if variant[0].effect is Effect.CLUSTER]
 

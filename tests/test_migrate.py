@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from pycu2c.cli.main import main
-from pycu2c.compat.migrate.migrate_file import migrated
-from pycu2c.compat.migrate.name_map import ours, ours_in_module
+from pycu2c.compat.migrate.migrate_file import migrate_file
+from pycu2c.compat.migrate.name_map import pycu2c_path, pycu2c_import_path
 
 PROGRAMS = sorted((Path(__file__).parent / "numba_programs").glob("*.py"))
 
@@ -25,7 +25,7 @@ def run(*words: object) -> Result:
 def rewritten(text: str, folder: Path) -> str:
     path = folder / "program.py"
     path.write_text(textwrap.dedent(text))
-    return migrated(path).new
+    return migrate_file(path).new
 
 
 CASES = {
@@ -162,11 +162,11 @@ def test_ends_of_lines_and_encodings_stay(newline: str, tmp_path: Path) -> None:
 
 
 def test_names_are_looked_up_where_they_are() -> None:
-    assert ours("numba.cuda.atomic.add") == "pycu2c.cuda.atomic.add"
-    assert ours("numba.cuda.api.to_device") == "pycu2c.cuda.to_device"
-    assert ours_in_module("numba.cuda.types.float32") == "pycu2c.types.float32"
+    assert pycu2c_path("numba.cuda.atomic.add") == "pycu2c.cuda.atomic.add"
+    assert pycu2c_path("numba.cuda.api.to_device") == "pycu2c.cuda.to_device"
+    assert pycu2c_import_path("numba.cuda.types.float32") == "pycu2c.types.float32"
     for path in ("types.Literal", "types.np", "runtime", "errors", "cuda.cuda_paths", "source"):
-        assert ours(f"numba.{path}") is None, path
+        assert pycu2c_path(f"numba.{path}") is None, path
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)

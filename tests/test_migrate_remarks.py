@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from pycu2c.cli.main import main
-from pycu2c.compat.migrate.remarks import KINDS, Weight
-from pycu2c.compat.migrate.string_references import METHODS, VARIABLES
+from pycu2c.compat.migrate.remarks import KINDS, Severity
+from pycu2c.compat.migrate.string_references import UNSUPPORTED_METHODS, ENVIRONMENT_VARIABLES
 
 
 def run(text: str, folder: Path, *words: str) -> Result:
@@ -30,7 +30,7 @@ BY_HAND = {
         f = cuda.open_ipc_array
         """,
         """
-        by hand[name]: this name of numba.cuda is not here
+        by hand[name]: pycu2c does not provide this name of numba.cuda
           --> program.py:2:5
           2 | f = cuda.open_ipc_array
             |     ^^^^^^^^^^^^^^^^^^^
@@ -40,11 +40,11 @@ BY_HAND = {
     "an import": (
         "from numba.cuda.testing import CUDATestCase",
         """
-        by hand[name]: this name of numba.cuda is not here
+        by hand[name]: pycu2c does not provide this name of numba.cuda
           --> program.py:1:32
           1 | from numba.cuda.testing import CUDATestCase
             |                                ^^^^^^^^^^^^
-            = help: it is of numba's own inside: dir(cuda) lists what there is
+            = help: it is internal to numba; dir(cuda) lists the public names
         """,
     ),
     "a name that was misspelt": (
@@ -53,7 +53,7 @@ BY_HAND = {
     ),
     "a star": (
         "from numba import *",
-        "= help: write the names that are used; those of numba.cuda are in pycu2c.cuda",
+        "= help: import the names explicitly; those of numba.cuda are in pycu2c.cuda",
     ),
     "a string": (
         """
@@ -62,11 +62,11 @@ BY_HAND = {
         pytest.importorskip("numba.cuda")
         """,
         """
-        by hand[text]: a string names numba.cuda, and stays as it is
+        by hand[text]: a string names numba.cuda and is not rewritten
           --> program.py:3:21
           3 | pytest.importorskip("numba.cuda")
             |                     ^^^^^^^^^^^^
-            = help: write 'pycu2c.cuda', if the module is meant that kernels are imported from
+            = help: write 'pycu2c.cuda' if it refers to the module of the kernels
         """,
     ),
     "the environment": (
@@ -79,7 +79,7 @@ BY_HAND = {
     ),
     "a method": (
         "from numba import cuda\nprint(k.inspect_llvm())",
-        "= help: kernel.inspect('cuda') shows the CUDA C, kernel.inspect('ir') the typed tree",
+        "= help: kernel.inspect('cuda') shows the CUDA C, kernel.inspect('ir') the typed IR",
     ),
     "an option": (
         """
@@ -114,7 +114,7 @@ BY_HAND = {
         def k(a, b):
             b[0] = a[0]
         """,
-        "by hand[compile]: a complex number, a vector or a record is stored where all its parts",
+        "by hand[compile]: a complex number, vector or record is stored in a type that holds all its parts",
     ),
     "small integers": (
         """
@@ -124,7 +124,7 @@ BY_HAND = {
             a[0] = (a[1] + a[2]) // 2
         """,
         """
-        by hand[small-integers]: numba computes 8- and 16-bit integers in 64 bits; here they wrap
+        by hand[small-integers]: numba computes 8- and 16-bit integers in 64 bits; pycu2c wraps them
         """,
     ),
 }
@@ -144,11 +144,11 @@ NOTES = {
     "njit": (
         "from numba import cuda, njit",
         """
-        note[numba]: this stays numba's
+        note[numba]: this name remains numba's
           --> program.py:1:25
           1 | from numba import cuda, njit
             |                         ^^^^
-            = help: numba compiles it for the host; kernels call it as a device function
+            = help: numba compiles it for the host; kernels can call it as a device function
         """,
     ),
     "lines": (
@@ -162,11 +162,11 @@ NOTES = {
             a[0] = s
         """,
         """
-        beside float32, this is float64 in numba and float32 in pycu2c; small integers wrap
+        with float32, this is float64 in numba and float32 in pycu2c; small integers wrap
           --> program.py:4:9
           4 |     s = 0.0
             |         ^^^ so is line 6
-            = help: write float64(…) where the digits matter; with a signature, or `--types`, what
+            = help: write float64(…) where precision matters; a signature or `--types` gives a more
         """,
     ),
 }
@@ -210,14 +210,14 @@ def test_a_program_is_not_run(tmp_path: Path) -> None:
 def test_each_kind_of_remark_is_one() -> None:
     names = [kind.name for kind in KINDS]
     assert len(set(names)) == len(names)
-    assert {kind.weight for kind in KINDS} == set(Weight)
+    assert {kind.severity for kind in KINDS} == set(Severity)
 
 
-@pytest.mark.parametrize("word", [*VARIABLES, *METHODS])
+@pytest.mark.parametrize("word", [*ENVIRONMENT_VARIABLES, *UNSUPPORTED_METHODS])
 def test_cures_of_words_say_something(word: str, tmp_path: Path) -> None:
     text = f"from numba import cuda\nx.{word} if 0 else {word!r}"
     found = shown(text, tmp_path)
-    assert (VARIABLES | METHODS)[word] in found
+    assert (ENVIRONMENT_VARIABLES | UNSUPPORTED_METHODS)[word] in found
 
 
 def test_what_is_called_wrongly(tmp_path: Path) -> None:

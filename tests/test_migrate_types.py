@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from pycu2c.base.types import Scalar
 
 from pycu2c import types
+from pycu2c.base.types import Scalar
 from pycu2c.cli.main import main
-from pycu2c.compat.migrate.migrate_file import Migrated, migrated
-from pycu2c.compat.migrate.numba_types import arithmetic, joined, negated
+from pycu2c.compat.migrate.migrate_file import MigratedFile, migrate_file
+from pycu2c.compat.migrate.numba_types import arithmetic, unify, unary
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.ops.operators import OPERATORS, POW, truth
 
@@ -66,11 +66,12 @@ def test_powers_of_float32_stay_float32(resolve: Any) -> None:
         assert arithmetic(POW, types.float32, b) == types.float32
 
 
+@pytest.mark.slow
 def test_what_meets_in_a_variable(resolve: Any) -> None:
     for a in TYPES[:10]:
-        assert str(negated(a)) == resolve(operator.neg, a)
+        assert str(unary(a)) == resolve(operator.neg, a)
         for b in TYPES[:10]:
-            assert str(joined(a, b)) == resolve(min, a, b), (a, b)
+            assert str(unify(a, b)) == resolve(min, a, b), (a, b)
 
 
 # ---- of kernels: behind `#`, what is remarked of a line, and the text that it is about -----------
@@ -174,10 +175,10 @@ def k(a, out, n, x):
 """
 
 
-def looked_at(text: str, folder: Path, **kernels: str) -> Migrated:
+def looked_at(text: str, folder: Path, **kernels: str) -> MigratedFile:
     path = folder / "program.py"
     path.write_text(textwrap.dedent(text))
-    return migrated(path, {name: [parse_signature(t)] for name, t in kernels.items()})
+    return migrate_file(path, {name: [parse_signature(t)] for name, t in kernels.items()})
 
 
 def expected_in(text: str) -> list[str]:
@@ -186,7 +187,7 @@ def expected_in(text: str) -> list[str]:
     return sorted(f"{number} {part}" for number, part in parts)
 
 
-def told_in(found: Migrated) -> list[str]:
+def told_in(found: MigratedFile) -> list[str]:
     told = []
     for remark in found.remarks:
         span = remark.labels[0].span

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pycu2c.base.types import NONE, float32, int32
 
 from pycu2c import cuda
 from pycu2c.base.dtypes import VECTORS
+from pycu2c.base.types import NONE, float32, int32
 from pycu2c.ops.intrinsics.registry import REGISTRY, bound_to
 from pycu2c.ops.names.cuda_namespace import CUDA, Namespace, find, members
 from pycu2c.ops.names.dtype_names import scalar_named
@@ -211,6 +211,7 @@ def test_names_of_a_room_that_another_thread_imports(room: str, first: str, path
     assert ran.stdout == f"{path.rpartition('.')[2]}\n", ran.stderr
 
 
+@pytest.mark.slow
 def test_each_namespace_has_all_rows_of_its_name() -> None:
     """Whatever was imported before: all rows are imported here."""
     spaces = {n: sorted(dir(m)) for n, m in members(CUDA).items() if isinstance(m, Namespace)}

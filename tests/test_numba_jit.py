@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 from pycu2c import CompileError, CompileWarning, LaunchError, cuda, float32, int32, kernel, types
-from pycu2c.compat.numba.dispatcher import Jitted, JittedDevice
+from pycu2c.compat.numba.dispatcher import JitDeviceFunction
 from pycu2c.declarations.options import BadOption
 from pycu2c.declarations.signatures import BadSignature
-from pycu2c.kernels.kernel import Kernel
 
 
 @cuda.jit(device=True)
@@ -96,7 +95,7 @@ def both(x):
 
 @pytest.mark.parametrize("function", [place, both])
 def test_an_end_without_a_value_is_warned_of(function):
-    with pytest.warns(CompileWarning, match=r"(?s)other ends have one: 0 is given.*every path"):
+    with pytest.warns(CompileWarning, match=r"(?s)others do: it returns 0.*every path"):
         cuda.jit(device=True)(function)
 
 
@@ -294,7 +293,7 @@ def test_our_kernels_call_them_too(target):
 
 
 def test_a_device_function_is_python_on_the_host():
-    assert isinstance(add, JittedDevice)
+    assert isinstance(add, JitDeviceFunction)
     assert add(1, 2) == add.py_func(1, 2) == 3
     with pytest.raises(TypeError, match="device function"):
         add[1, 1](1, 2)
@@ -358,13 +357,13 @@ def test_ways_to_launch(target):
         made(np.zeros(5), 1)
 
 
-def test_a_jitted_kernel_is_launched_by_c_as_others_are():
+def test_a_jitted_kernel_is_dispatched_as_others_are():
     made = cuda.jit(backend="cpu")(fill.py_func)
     out = np.zeros(5)
     for _ in range(5):
         made[2, 4](out, 1)
-    (planned,) = (c for c in type(made).__mro__ if c.__name__ == "PlannedKernel")
-    assert isinstance(made, (Jitted, Kernel, planned))
+    assert made.launcher.dispatch_table is not None
+    assert made.launcher.dispatch_table.launch(made[2, 4]._configuration, (out, 1))
     assert made.py_func is fill.py_func
     assert made.get_max_threads_per_block()
 

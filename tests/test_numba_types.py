@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from pycu2c.base.types import NONE, Array, Signature, Tuple
 
 from pycu2c import float32, int32, types
+from pycu2c.base.types import NONE, Array, Signature, Tuple
 from pycu2c.declarations.signatures import BadSignature, parse_signature, parse_signatures
 
 NAMES = """

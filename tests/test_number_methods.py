@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pycu2c.base.types import WEAK_INT, Scalar, bool_, int64
 
 from kernels_from_text import module_from
 from launching import run
 from pycu2c import CompileError, cuda, float32, kernel
 from pycu2c.base.dtypes import BFLOAT16, DTYPES, DType
+from pycu2c.base.types import WEAK_INT, Scalar, bool_, int64
 from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import nvrtc
 

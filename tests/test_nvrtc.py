@@ -99,7 +99,7 @@ def test_the_second_compilation_is_read_from_disk(own_cache, monkeypatch):
     first = nvrtc.compile(SCALE, "scale", "sm_90")
     assert first.path is not None
     assert Path(first.path).is_relative_to(own_cache)
-    monkeypatch.setattr(nvrtc, "_compiled", None)  # what a miss would call
+    monkeypatch.setattr(nvrtc, "_compile_job", None)  # what a miss would call
     again = nvrtc.compile(SCALE, "scale", "sm_90")
     assert (again.data, again.path, again.kind) == (first.data, first.path, "cubin")
 
@@ -109,7 +109,7 @@ def test_a_cubin_on_disk_needs_no_nvrtc(own_cache):
     text = SCALE.replace("{\n", "{\n    int unused = 1;\n", 1)
     code = (
         "import sys\n"
-        "from pycu2c.toolchain import nvrtc\n"
+        "from pycu2c.toolchain.nvrtc import nvrtc\n"
         f"binary = nvrtc.compile({text!r}, 'scale', 'sm_90')\n"
         "print(binary.data[:4], 'unused' in binary.log, 'cuda.bindings.nvrtc' in sys.modules)\n"
     )
@@ -120,13 +120,13 @@ def test_a_cubin_on_disk_needs_no_nvrtc(own_cache):
 
 def test_another_nvrtc_than_the_installed_one(own_cache, monkeypatch):
     """What is compiled goes by the one that has compiled it."""
-    monkeypatch.setattr(nvrtc, "installed", lambda: "one that is not loaded after all")
+    monkeypatch.setattr(nvrtc, "installed_identity", lambda: "one that is not loaded after all")
     first = nvrtc.compile(SCALE, "scale", "sm_90")
-    monkeypatch.setattr(nvrtc, "_compiled", None)
+    monkeypatch.setattr(nvrtc, "_compile_job", None)
     assert nvrtc.compile(SCALE, "scale", "sm_90") == first
-    monkeypatch.setattr(nvrtc, "installed", lambda: None)
+    monkeypatch.setattr(nvrtc, "installed_identity", lambda: None)
     assert nvrtc.compile(SCALE, "scale", "sm_90") == first
-    monkeypatch.setattr(nvrtc, "installed", identity.loaded)
+    monkeypatch.setattr(nvrtc, "installed_identity", identity.loaded_identity)
     assert nvrtc.compile(SCALE, "scale", "sm_90") == first
 
 
@@ -134,8 +134,8 @@ def test_an_nvrtc_is_known_by_its_files(tmp_path, monkeypatch):
     library = tmp_path / "nvidia" / "cu13" / "lib" / "libnvrtc.so.13"
     library.parent.mkdir(parents=True)
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
-    identity._installed.cache_clear()
-    assert identity.installed() is None
+    identity._find_installed.cache_clear()
+    assert identity.installed_identity() is None
     found = []
     for path, text in (
         (library, "1"),
@@ -144,12 +144,12 @@ def test_an_nvrtc_is_known_by_its_files(tmp_path, monkeypatch):
         (tmp_path / "nvidia_cuda_nvrtc-13.4.92.dist-info", "1"),
     ):
         path.write_text(text)
-        identity._installed.cache_clear()
-        found.append(identity.installed())
-    identity._installed.cache_clear()
+        identity._find_installed.cache_clear()
+        found.append(identity.installed_identity())
+    identity._find_installed.cache_clear()
     os.utime(library, (0, 0))
-    found.append(identity.installed())
-    identity._installed.cache_clear()
+    found.append(identity.installed_identity())
+    identity._find_installed.cache_clear()
     assert len({*found, None}) == 6
 
 

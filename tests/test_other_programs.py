@@ -8,38 +8,38 @@ import threading
 
 import pytest
 
-from pycu2c.toolchain.subprocesses import Ran, run
+from pycu2c.toolchain.subprocesses import CompletedProcess, run
 
 PYTHON = os.path.realpath(sys.executable)
 LARGE = "a line of text: ≥ 0\n" * 50_000  # more than pipes hold
 
 
-def python(code: str, text: str = "") -> Ran:
+def python(code: str, text: str = "") -> CompletedProcess:
     return run((PYTHON, "-c", f"import os, signal, sys\n{code}"), text)
 
 
 def test_a_text_is_read_and_what_is_said_is_heard() -> None:
     code = "print(sys.stdin.read().upper(), flush=True); print('x', file=sys.stderr)"
-    assert python(code, "text ≥ 0") == Ran(0, "TEXT ≥ 0\nx\n")
+    assert python(code, "text ≥ 0") == CompletedProcess(0, "TEXT ≥ 0\nx\n")
 
 
 def test_both_ways_more_than_a_pipe_holds() -> None:
     echo = "while part := os.read(0, 100_000): os.write(1, part)"
-    assert python(echo, LARGE) == Ran(0, LARGE)
+    assert python(echo, LARGE) == CompletedProcess(0, LARGE)
 
 
 def test_who_speaks_at_length_before_it_reads() -> None:
     code = "os.write(1, b'x' * 1_000_000)\nprint(len(sys.stdin.buffer.read()))"
-    assert python(code, LARGE) == Ran(0, f"{'x' * 1_000_000}{len(LARGE.encode())}\n")
+    assert python(code, LARGE) == CompletedProcess(0, f"{'x' * 1_000_000}{len(LARGE.encode())}\n")
 
 
 def test_who_does_not_read() -> None:
-    assert python("sys.exit(3)", LARGE) == Ran(3, "")
-    assert python("os.close(0)\nprint('done')", LARGE) == Ran(0, "done\n")
+    assert python("sys.exit(3)", LARGE) == CompletedProcess(3, "")
+    assert python("os.close(0)\nprint('done')", LARGE) == CompletedProcess(0, "done\n")
 
 
 def test_who_is_killed() -> None:
-    assert python("os.kill(os.getpid(), signal.SIGKILL)", LARGE) == Ran(-9, "")
+    assert python("os.kill(os.getpid(), signal.SIGKILL)", LARGE) == CompletedProcess(-9, "")
 
 
 def test_no_such_program() -> None:
@@ -51,11 +51,11 @@ def test_no_such_program() -> None:
 
 def test_it_speaks_english(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
-    assert python("print(os.environ['LC_ALL'])") == Ran(0, "C\n")
+    assert python("print(os.environ['LC_ALL'])") == CompletedProcess(0, "C\n")
 
 
 def test_many_at_a_time() -> None:
-    found: list[Ran] = []
+    found: list[CompletedProcess] = []
     code = "sys.stdout.write(sys.stdin.read())"
     threads = [
         threading.Thread(target=lambda n=n: found.append(python(code, f"{n}")))  # type: ignore[misc]
@@ -65,4 +65,4 @@ def test_many_at_a_time() -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(ran.said for ran in found) == [f"{n}" for n in range(8)]
+    assert sorted(ran.output for ran in found) == [f"{n}" for n in range(8)]

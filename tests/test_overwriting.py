@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from pycu2c import cuda, device, kernel
-from pycu2c.analysis.write_coverage import overwritten
-from pycu2c.base.index_bounds import is_whole
+from pycu2c.analysis.write_coverage import find_overwritten_arrays
+from pycu2c.base.index_bounds import writes_every_element
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.runtime.arguments.arguments import describe
 from pycu2c.runtime.cuda import memory, transfers
@@ -277,11 +277,11 @@ def test_what_is_overwritten(case: Case) -> None:
     function, signature, whole = case
     out, a = arrays_for(signature)
     k = kernel(backend="cpu")(function)
-    found = overwritten(k.launcher.built(parse_signature(signature)).module)
+    found = find_overwritten_arrays(k.launcher.built(parse_signature(signature)).module)
     ofs = [o for o in found if o.argument == 0]
     grid, block = threads_for(function, signature)
     threads = [16, 16, 1] if out.ndim == 2 else [grid * block, 1, 1]
-    said = any(is_whole(o, [out.shape, a.shape, ()], [0, 0, N], threads) for o in ofs)
+    said = any(writes_every_element(o, [out.shape, a.shape, ()], [0, 0, N], threads) for o in ofs)
     assert said == whole
     results = []
     for before in (55, 77):
@@ -303,14 +303,14 @@ FEW = [
 @pytest.mark.parametrize(("threads", "n", "whole", "why"), FEW)
 def test_a_launch_may_not_reach_the_end(threads: list[int], n: int, whole: bool, why: str) -> None:
     k = kernel(backend="cpu")(guarded)
-    (found,) = overwritten(k.launcher.built(parse_signature(VECTORS)).module)
-    assert is_whole(found, [(N,), (N,), ()], [0, 0, n], threads) == whole
+    (found,) = find_overwritten_arrays(k.launcher.built(parse_signature(VECTORS)).module)
+    assert writes_every_element(found, [(N,), (N,), ()], [0, 0, n], threads) == whole
 
 
 def test_a_bound_that_is_no_whole_number() -> None:
     k = kernel(backend="cpu")(guarded)
     module = k.launcher.built(parse_signature("float32[::1], float32[::1], float32")).module
-    assert not overwritten(module)
+    assert not find_overwritten_arrays(module)
 
 
 # ---- what is copied ------------------------------------------------------------------------------
@@ -329,7 +329,7 @@ def copied(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def copies_of(*arrays: Any, overwritten: set[int], copied: list[int]) -> list[int]:
     described = [describe(a) for a in arrays]
-    with transfers.staged(described, {0}, 0, "k", overwritten):  # type: ignore[arg-type]
+    with transfers.stage_arguments(described, {0}, 0, "k", overwritten):  # type: ignore[arg-type]
         pass
     return sorted(copied)
 

@@ -67,6 +67,7 @@ def wait_for_first(flag, rounds):
             pass
 
 
+@pytest.mark.usefixtures("sigint_not_ignored")
 def test_ctrl_c_ends_a_launch_in_which_all_but_one_wait() -> None:
     """Their OS threads sleep most of the time, and are called out all the same."""
     text = """
@@ -75,11 +76,10 @@ def test_ctrl_c_ends_a_launch_in_which_all_but_one_wait() -> None:
     wait_for_first[500, 32](flag, 10)
     flag[0] = 0
     for _ in range(3):
-        send_soon(after=0.2)
-        start = time.monotonic()
         try:
+            send_soon(after=0.2)
             wait_for_first[500, 32](flag, 1 << 60)
         except KeyboardInterrupt:
-            print(time.monotonic() - start < 20)
+            print("interrupted")
     """
-    assert run_script(text, PYCU2C_THREADS="4").split() == ["True"] * 3
+    assert run_script(text, PYCU2C_THREADS="4").split() == ["interrupted"] * 3

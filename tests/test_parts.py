@@ -123,6 +123,7 @@ def swapping(out, c, limit):
 KERNELS = [by_parts, by_size, newton, by_functions, of_a_parameter, swapping]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
 @pytest.mark.parametrize("k", KERNELS, ids=lambda k: k.name)
 def test_complex_numbers(k, dtype, target):

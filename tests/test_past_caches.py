@@ -11,7 +11,7 @@ import pytest
 from compilers_here import compiler
 from launching import run
 from pycu2c import cuda, float32, float64, int32, kernel, uint8
-from pycu2c.base.limits import PAST_CACHES
+from pycu2c.base.limits import CACHE_EXCEEDING_BYTES
 from pycu2c.compiler import generate
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.kernels.specialization import facts_for
@@ -19,7 +19,7 @@ from pycu2c.pipeline import TARGETS
 from pycu2c.runtime import runner
 from pycu2c.runtime.launch_configuration import Launch
 from pycu2c.toolchain.cc import cc
-from pycu2c.toolchain.cc.build import READ
+from pycu2c.toolchain.cc.build import STDIN_FLAGS
 from pycu2c.toolchain.subprocesses import run as run_program
 
 
@@ -127,7 +127,7 @@ def test_a_line_is_written_as_a_whole(made: Any, element: str, count: int) -> No
     text = text_of(made, f"{element}[::1], {element}[::1]")
     assert f"out_line[{count}]" in text
     assert text.count("write_past_") == 2  # what it is, and its only call
-    assert text.rstrip().endswith("written_past();\n}")
+    assert text.rstrip().endswith("nontemporal_fence();\n}")
 
 
 def test_rows_of_a_stencil_do_not_ask_for_what_they_write() -> None:
@@ -151,11 +151,18 @@ def test_arrays_with_strides_are_written_as_ever() -> None:
 @pytest.mark.parametrize("name", ["gcc", "clang"])
 def test_lines_are_written_in_parts_of_all_widths(name: str, processor: str) -> None:
     found = compiler(name)
-    words = (*found.command, *cc.warning_flags(found), f"-march={processor}", "-S", "-o-", *READ)
+    words = (
+        *found.command,
+        *cc.warning_flags(found),
+        f"-march={processor}",
+        "-S",
+        "-o-",
+        *STDIN_FLAGS,
+    )
     ran = run_program(words, text_of(cross, "float32[:, ::1], float32[:, ::1]"))
-    assert ran.code == 0
-    assert "movnt" in ran.said
-    assert "warning" not in ran.said
+    assert ran.returncode == 0
+    assert "movnt" in ran.output
+    assert "warning" not in ran.output
 
 
 @pytest.mark.usefixtures("large")
@@ -211,13 +218,13 @@ def test_each_launch_has_the_code_of_its_size(monkeypatch: pytest.MonkeyPatch) -
         (typed,) = fresh.launcher._typed.values()
         ways.append([variant.past_caches for variant in typed.runners])
     assert ways == [[False]] * 20 + [[False, True]] * 22
-    assert fresh.launcher.plans is not None
+    assert fresh.launcher.dispatch_table is not None
 
 
 def test_launches_are_seldom_large() -> None:
     known = scaled.launcher.typed(parse_signature("float32[::1], float32[::1]")).known
     assert known.streamed == 8
-    threads = PAST_CACHES // 8
+    threads = CACHE_EXCEEDING_BYTES // 8
     for number, is_large in ((threads // 64 - 1, False), (threads // 64, True)):
         launch = Launch((number, 1, 1), (64, 1, 1), None, 0)
         assert known.is_large(launch) is is_large

@@ -8,7 +8,7 @@ from pycu2c.analysis.analysis_manager import Analysis, AnalysisManager, kernel_b
 from pycu2c.base.records import replace
 from pycu2c.compiler import lower
 from pycu2c.ir.forms import C_MEANING, TYPED
-from pycu2c.ir.module_summary import Contents, contents
+from pycu2c.ir.module_summary import ModuleSummary, summarize_module
 from pycu2c.ir.nodes import Module
 from pycu2c.ir.printer import print_module
 from pycu2c.ir.verifier import InternalError
@@ -18,7 +18,7 @@ from pycu2c.transforms.pass_contract import Pass, run_passes
 from test_goldens import CASES, built_for_cpu
 
 # conditions that choose between transformations; the others only skip passes with nothing to do
-CHOICES = {"coroutines", "wrap_in_thread_loop", "nontemporal_stores"}
+CHOICES = {"coroutines", "single_region", "nontemporal_stores"}
 
 
 @pytest.mark.parametrize("target", TARGETS.values(), ids=lambda t: t.name)
@@ -72,11 +72,11 @@ def test_ir_that_is_not_in_the_form_is_an_internal_error() -> None:
 def test_an_analysis_is_computed_again_only_where_its_part_has_changed() -> None:
     computed: list[Module] = []
 
-    def run(analyses: AnalysisManager[None]) -> Contents:
+    def run(analyses: AnalysisManager[None]) -> ModuleSummary:
         computed.append(analyses.module)
-        return contents(analyses.module)
+        return summarize_module(analyses.module)
 
-    summary: Analysis[None, Contents] = Analysis("summary", run, kernel_body)
+    summary: Analysis[None, ModuleSummary] = Analysis("summary", run, kernel_body)
     module, _, _ = built_for_cpu("saxpy", "f32")
     analyses = AnalysisManager(module, None)
     assert analyses.get(summary) is analyses.get(summary)

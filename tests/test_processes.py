@@ -25,6 +25,7 @@ def run(text: str, **environment: str) -> str:
     return run_script(QUIET + textwrap.dedent(text), **environment)
 
 
+@pytest.mark.slow
 def test_a_thousand_forks() -> None:
     """Kernels in parent and child; each tenth child forks, too."""
     text = """
@@ -103,6 +104,7 @@ def sums(a, out):
 """
 
 
+@pytest.mark.slow
 def test_64_threads_launch_at_once(tmp_path: Path) -> None:
     """Also the first launches of all, for which kernels and the pool are compiled."""
     (tmp_path / "kernels.py").write_text(KERNELS)

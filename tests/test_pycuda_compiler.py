@@ -12,8 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pycu2c.pycuda.driver as drv
 import pytest
+
+import pycu2c.pycuda.driver as drv
+from pycu2c import CompileError, cupy, device, float32, float64, int32
+from pycu2c.compat.pycuda.modules import nvcc_options
+from pycu2c.cuda_driver import driver as our_driver
+from pycu2c.pycuda import compiler
 from pycu2c.pycuda.compiler import (
     CudaModule,
     DynamicFunction,
@@ -21,11 +26,6 @@ from pycu2c.pycuda.compiler import (
     DynamicSourceModule,
     SourceModule,
 )
-
-from pycu2c import CompileError, cupy, device, float32, float64, int32
-from pycu2c.compat.pycuda.modules import nvcc_options
-from pycu2c.cuda_driver import driver as our_driver
-from pycu2c.pycuda import compiler
 
 SCALE = """
 #ifndef FACTOR
@@ -118,6 +118,7 @@ HEADERS += ["assert.h", "cstdio", "cmath", "cstdint", "cuda.h", "cuda_runtime.h"
 HEADERS += ["cooperative_groups.h"]
 
 
+@pytest.mark.slow
 def test_headers_of_c_and_of_cuda() -> None:
     """NVRTC has none of C's, and a text is C, where most of CUDA's are C++."""
     text = (

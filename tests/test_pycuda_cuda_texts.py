@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+from pycu2c.compat.cuda_text.module import TextModule
+from pycu2c.compat.pycuda.kernels import element_loops
 from pycu2c.pycuda.reduction import ReductionKernel
 from pycu2c.pycuda.scan import ExclusiveScanKernel, InclusiveScanKernel
-
-from pycu2c.compat.cuda_text.module import Module
-from pycu2c.compat.pycuda.kernels import element_loops
 
 RNG = np.random.default_rng(3)
 
@@ -23,7 +23,7 @@ def a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def launch(text: str, name: str, blocks: int, *given: Any) -> None:
-    Module(text, backend="cpu").function(name).launch((blocks, 1, 1), (256, 1, 1), given)
+    TextModule(text, backend="cpu").function(name).launch((blocks, 1, 1), (256, 1, 1), given)
 
 
 @pytest.mark.parametrize("blocks", [1, 2, 5])

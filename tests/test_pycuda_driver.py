@@ -6,11 +6,11 @@ import operator
 from typing import Any
 
 import numpy as np
-import pycu2c.pycuda.driver as drv
 import pytest
 
 import pycu2c
 import pycu2c.pycuda.autoinit
+import pycu2c.pycuda.driver as drv
 from pycu2c.compat.pycuda import errors
 from pycu2c.compat.pycuda.memory import allocations
 from pycu2c.cuda_driver import driver as our_driver

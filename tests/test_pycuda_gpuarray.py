@@ -9,18 +9,18 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pycu2c.pycuda.driver as drv
 import pytest
+
+import pycu2c.pycuda.driver as drv
+from pycu2c import cuda, cupy, kernel
+from pycu2c.cuda_driver import driver as our_driver
+from pycu2c.devices.array import DeviceArray
+from pycu2c.pycuda import cumath, curandom, gpuarray
 from pycu2c.pycuda.elementwise import ElementwiseKernel
 from pycu2c.pycuda.gpuarray import GPUArray
 from pycu2c.pycuda.reduction import ReductionKernel
 from pycu2c.pycuda.scan import InclusiveScanKernel
 from pycu2c.pycuda.tools import DeviceMemoryPool
-
-from pycu2c import cuda, cupy, kernel
-from pycu2c.cuda_driver import driver as our_driver
-from pycu2c.devices.array import DeviceArray
-from pycu2c.pycuda import cumath, curandom, gpuarray
 
 RNG = np.random.default_rng(13)
 DTYPES = (np.float32, np.float64, np.complex64, np.int32, np.uint8)
@@ -82,6 +82,7 @@ def test_in_place(sign: str) -> None:
     same(a_gpu, apply[sign](apply[sign](a, b), np.float32(2)), 1e-4)
 
 
+@pytest.mark.slow
 def test_mixed_types_are_numpys() -> None:
     arrays = {dtype: some(dtype) for dtype in DTYPES}
     for one, a in arrays.items():
@@ -457,6 +458,7 @@ def test_choices() -> None:
         gpuarray.if_positive(a_gpu, a_gpu, b_gpu.astype(np.float64))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
 @pytest.mark.parametrize("count", [1, 300, 100_003])
 def test_reductions(dtype: Any, count: int) -> None:

@@ -6,15 +6,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pycu2c.pycuda.driver as drv
 import pytest
-from pycu2c.pycuda.elementwise import ElementwiseKernel
-from pycu2c.pycuda.reduction import ReductionKernel
-from pycu2c.pycuda.scan import ExclusiveScanKernel, InclusiveScanKernel
 
+import pycu2c.pycuda.driver as drv
 from pycu2c import device
 from pycu2c.compat.pycuda.kernels import element_loops
 from pycu2c.pycuda import characterize, compiler, curandom, elementwise, gpuarray, reduction, tools
+from pycu2c.pycuda.elementwise import ElementwiseKernel
+from pycu2c.pycuda.reduction import ReductionKernel
+from pycu2c.pycuda.scan import ExclusiveScanKernel, InclusiveScanKernel
 
 RNG = np.random.default_rng(17)
 

@@ -11,12 +11,12 @@ import sys
 from functools import reduce
 from pathlib import Path
 
-import pycu2c.pycuda.compiler
-import pycu2c.pycuda.driver
-import pycu2c.pycuda.gpuarray
 import pytest
 
 import pycu2c.cupy
+import pycu2c.pycuda.compiler
+import pycu2c.pycuda.driver
+import pycu2c.pycuda.gpuarray
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "pycuda.md").read_text()

@@ -7,15 +7,15 @@ import threading
 from typing import Any
 
 import numpy as np
-import pycu2c.pycuda.driver as cuda
 import pytest
+
+import pycu2c.pycuda.autoinit  # noqa: F401
+import pycu2c.pycuda.driver as cuda
+from pycu2c.cuda import graph
+from pycu2c.pycuda import gpuarray
 from pycu2c.pycuda.compiler import SourceModule
 from pycu2c.pycuda.elementwise import ElementwiseKernel
 from pycu2c.pycuda.scan import InclusiveScanKernel
-
-import pycu2c.pycuda.autoinit  # noqa: F401
-from pycu2c.cuda import graph
-from pycu2c.pycuda import gpuarray
 
 RNG = np.random.default_rng(11)
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 from string import Template
 
 import numpy as np
-import pycu2c.pycuda.driver as cuda
 import pytest
-from pycu2c.pycuda.compiler import SourceModule
 
 import pycu2c.pycuda.autoinit
+import pycu2c.pycuda.driver as cuda
+from pycu2c.pycuda.compiler import SourceModule
 
 RNG = np.random.default_rng(7)
 

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pycu2c.pycuda.driver as drv
 import pytest
-from pycu2c.pycuda.compiler import SourceModule, compile
-from pycu2c.pycuda.tools import dtype_to_ctype
 
+import pycu2c.pycuda.driver as drv
 from pycu2c import cuda
 from pycu2c.compat.pycuda.textures import reference_source
 from pycu2c.cuda_driver import driver
 from pycu2c.pycuda import gpuarray
+from pycu2c.pycuda.compiler import SourceModule, compile
+from pycu2c.pycuda.tools import dtype_to_ctype
 
 RNG = np.random.default_rng(11)
 

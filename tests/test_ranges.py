@@ -6,7 +6,6 @@ import math
 import random
 
 import pytest
-from pycu2c.base.types import WEAK_BOOL, WEAK_INT, int32, uint8
 
 from integer_programs import (
     HERE,
@@ -33,8 +32,9 @@ from integer_programs import (
 )
 from pycu2c.analysis.ranges import range_analysis as found
 from pycu2c.analysis.ranges.intervals import Interval
-from pycu2c.analysis.ranges.range_analysis import Facts, Ranges, given_anything
+from pycu2c.analysis.ranges.range_analysis import Facts, Ranges, unconstrained_parameters
 from pycu2c.base.limits import INDEX32_LIMIT
+from pycu2c.base.types import WEAK_BOOL, WEAK_INT, int32, uint8
 from pycu2c.ir.nodes import Break, Continue, Expr, Function, Load, Select, Stmt
 from pycu2c.ir.walk import all_expressions
 from pycu2c.ops.operators import (  # fmt: skip
@@ -61,7 +61,7 @@ N = v("n")
 
 def analyse(program: Function, facts: Facts) -> Ranges:
     """The ranges of a function that may be called by anyone."""
-    return found.analyse(program, facts, given_anything(program))
+    return found.analyse(program, facts, unconstrained_parameters(program))
 
 
 def loads(program: Function) -> list[Load]:

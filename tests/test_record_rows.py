@@ -12,9 +12,9 @@ from by_python import by_python
 from kernels_from_text import module_from
 from launching import run
 from pycu2c import CompileError, cuda, device, from_dtype, int64, kernel
-from pycu2c.base.dtypes import dtype_told, from_numpy, told_dtype
+from pycu2c.base.dtypes import decode_dtype, encode_dtype, from_numpy
 from pycu2c.kernels.kernel import Kernel
-from pycu2c.runtime.arguments.flattened_arguments import taken_apart
+from pycu2c.runtime.arguments.flattened_arguments import flatten_arguments
 from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import nvrtc
 
@@ -271,7 +271,7 @@ def test_a_record_as_an_argument(target: str) -> None:
 
 def test_compilers_take_the_text() -> None:
     for made, arguments in (*CASES, (halves, [np.zeros(1, PARTS), out()])):
-        types = taken_apart(arguments, [""] * len(arguments)).types
+        types = flatten_arguments(arguments, [""] * len(arguments)).types
         assert cc.check_warnings(made.inspect("c", types)) == ""
         text = made.inspect("cuda", types)
         assert nvrtc.compile(text, made.__name__, "sm_90", cache=False).log.strip("\0\n ") == ""
@@ -284,7 +284,7 @@ def test_the_types() -> None:
         "{n: int32, x: float32[3], inner: {u: int32, v: float64}, m: int16[2, 2]"
     )
     assert from_numpy(row.numpy) is row
-    assert dtype_told(told_dtype(row)) is row
+    assert decode_dtype(encode_dtype(row)) is row
     assert row.alignment == WIDE.alignment
     swapped = np.dtype({"names": ["b", "a"], "formats": ["i4", "i4"], "offsets": [4, 0]})
     assert str(from_numpy(swapped)) == "{b: int32, a: int32}"
@@ -298,7 +298,7 @@ def test_the_types() -> None:
         ("o[0] = a[0][9]", "index-range", "the record has 5 fields"),
         ("x, y = a[0]", "unpack", "5 values"),
         ("a[0].inner = 1, 2, 3", "store-type", "a tuple of 3"),
-        ("a[0].x = (1, 2)", "part-assign", "a tuple of 2"),
+        ("a[0].x = (1, 2)", "slice-assign", "a tuple of 2"),
         ("o[0] = a[0].x", "store-type|type-needed", "float32"),
         ("o[0] = a[0].x['u']", "name", "has no field"),
         ("a[0].x[1.5] = 1", "index-type", "float"),

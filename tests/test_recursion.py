@@ -349,7 +349,7 @@ def refused(tmp_path: Path, functions: str, call: str) -> CompileError:
             "@device\ndef f(n: int) -> None:\n    if n:\n        cuda.syncthreads()\n"
             "        f(n - 1)",
             "f(i)",
-            "barrier-place",
+            "barrier-recursion",
             "write a loop around what waits",
         ),
         (

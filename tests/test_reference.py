@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pycu2c.base.types import Scalar, boolean, float32, float64, int8, int32, int64
 
 from pycu2c import cuda
 from pycu2c.base.source import Source, source_of
-from pycu2c.reference.elements import Outside
+from pycu2c.base.types import Scalar, boolean, float32, float64, int8, int32, int64
+from pycu2c.reference.elements import UnsupportedByReference
 from pycu2c.reference.interpreter import ReferenceKernel
-from pycu2c.reference.weak_floats import Inferred
+from pycu2c.reference.weak_floats import ReferenceTypes
 
 SCALE = 3
 WEIGHTS = (2, 5)
@@ -29,7 +29,7 @@ def kernel_of(function: Any, types: Any = None, joins: Any = None, **more: Any) 
     devices = {id(d): source_of(d) for d in more.get("devices", ())}
     return ReferenceKernel(
         source,
-        Inferred(
+        ReferenceTypes(
             {id(node): t for node, t in nodes(source, ast.Name, types or {}).items()},
             {id(node): t for node, t in nodes(source, ast.expr, joins or {}).items()},
         ),
@@ -402,7 +402,7 @@ def unknown(out):
 
 def test_an_unknown_function_is_refused_where_it_is_reached() -> None:
     line = unknown.__code__.co_firstlineno + 1
-    with pytest.raises(Outside, match=rf"py:{line}: .*length_hint"):
+    with pytest.raises(UnsupportedByReference, match=rf"py:{line}: .*length_hint"):
         run(unknown, np.zeros(1, np.int32))
 
 

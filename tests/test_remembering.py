@@ -16,20 +16,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pycu2c.base.types import Array, Signature
 
+import pycu2c
 from kernels_from_text import module_from
 from pycu2c.base import lazy_imports
 from pycu2c.base.dtypes import from_numpy
+from pycu2c.base.types import Array, Signature
 from pycu2c.cuda_driver import driver
-from pycu2c.declarations.options import DEFAULT, Options
+from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.kernels import subset_check_cache
 from pycu2c.kernels.fingerprint import NotTold, Teller, surroundings
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.kernels.kernel_cache import Memory
 from pycu2c.ops.intrinsics.all import REGISTRY
-from pycu2c.runtime.cpu import cpu_kernel
 from pycu2c.runtime.cuda.cuda_runner import CudaRunner
 from pycu2c.runtime.runner import Variant
 from pycu2c.toolchain.cache import cache_directory, eviction, value_store
@@ -228,7 +228,7 @@ def test_names_that_hide(tmp_path: Path, body: str) -> None:
 
 
 def test_signatures_and_options_are_told(module: Any) -> None:
-    def key(signature: str = "float32[:]", options: Options = DEFAULT) -> str:
+    def key(signature: str = "float32[:]", options: Options = DEFAULT_OPTIONS) -> str:
         return Memory(module.k.source, parse_signature(signature), options).key
 
     keys = [key(), key("float64[:]"), key("float32[::1]"), key(options=Options(fmad=False))]
@@ -243,7 +243,7 @@ def test_the_places_of_a_records_fields_are_told(module: Any, other: dict[str, A
     def key(align: bool = False, **layout: Any) -> str:
         dtype = np.dtype({"names": ["x", "y"], "formats": ["i4", "f8"], **layout}, align=align)
         kind = Array(from_numpy(dtype), 1)
-        return Memory(module.k.source, Signature((kind,)), DEFAULT).key
+        return Memory(module.k.source, Signature((kind,)), DEFAULT_OPTIONS).key
 
     assert key()
     assert key() != key(**other)
@@ -254,16 +254,16 @@ def test_what_is_made_while_pycu2c_is_edited_is_not_kept(
 ) -> None:
     monkeypatch.setenv("PYCU2C_CACHE_DIR", str(tmp_path))
     known = module.k.launcher.builder.known(OUT)
-    for started, found in ((0.0, None), (lazy_imports.STARTED, known), (0.0, None)):
-        monkeypatch.setattr(value_store, "_STARTED", int(started * 1e9))
-        monkeypatch.setattr(value_store, "_SEEN", {})
-        Memory(module.k.source, OUT, DEFAULT).keep_known(known)
-        assert Memory(module.k.source, OUT, DEFAULT).known == found
+    for started, found in ((0.0, None), (lazy_imports.IMPORT_TIME, known), (0.0, None)):
+        monkeypatch.setattr(value_store, "_START_TIME", int(started * 1e9))
+        monkeypatch.setattr(value_store, "_STATES", {})
+        Memory(module.k.source, OUT, DEFAULT_OPTIONS).keep_known(known)
+        assert Memory(module.k.source, OUT, DEFAULT_OPTIONS).known == found
 
 
 @pytest.fixture(autouse=True)
 def _remembers(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    monkeypatch.setattr(value_store, "REMEMBERS", True)
+    monkeypatch.setattr(value_store, "ENABLED", True)
 
 
 # ---- through processes ---------------------------------------------------------------------
@@ -337,7 +337,7 @@ def test_what_is_kept_of_a_kernel_for_a_gpu(
     monkeypatch.setattr(driver, "api", lambda: _NotLoaded)
     variant, names, k = Variant("cuda", True, None), ("out",), getattr(module, name)
     for _ in range(2):  # the second time in no other way
-        memory = Memory(k.source, OUT, DEFAULT)
+        memory = Memory(k.source, OUT, DEFAULT_OPTIONS)
         assert memory.runner(variant, names) is None
         made = k.launcher.builder.runner(OUT, names, variant)
         assert isinstance(made, CudaRunner)
@@ -362,6 +362,7 @@ class _NotLoaded:
         assert cubin.startswith(b"\x7fELF")
 
 
+@pytest.mark.slow
 def test_a_kernel_of_records_is_remembered(tmp_path: Path) -> None:
     """Its arguments are laid out as they were, inner records and all."""
     program = PROGRAM.replace(
@@ -383,10 +384,11 @@ def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:
     assert run(tmp_path).endswith("False\n")
 
 
+@pytest.mark.slow
 def test_an_edited_pycu2c_compiles_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whichever part of the compiler it is; and not if it is no part of that."""
     package = tmp_path / "package" / "pycu2c"
-    shutil.copytree(Path(value_store.__file__).parent, package)
+    shutil.copytree(Path(pycu2c.__file__).parent, package)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(package.parent), *sys.path)))
     assert run(tmp_path).endswith("True\n")
     assert run(tmp_path).endswith("False\n")
@@ -407,38 +409,40 @@ def test_an_edited_pycu2c_compiles_anew(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def libraries(tmp_path: Path) -> int:
-    """How many there are in the cache: the pool's, the plans', one for each text and compiler."""
+    """How many there are in the cache: the pool's, and one for each text and compiler."""
     return len([*(tmp_path / "cache").rglob("*.so")])
 
 
 ONCE = PROGRAM.replace("range(3)", "range(1)")
 
 
-@pytest.mark.parametrize("file", ["leaving.c", "pool.c", "files.c"])
+@pytest.mark.slow
+@pytest.mark.parametrize("file", ["interrupt.c", "pool.c"])
 def test_an_edited_pool_is_compiled_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str
 ) -> None:
     """Though it is found by the state of its files, without reading them."""
     package = tmp_path / "package" / "pycu2c"
-    shutil.copytree(Path(value_store.__file__).parent, package)
+    shutil.copytree(Path(pycu2c.__file__).parent, package)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(package.parent), *sys.path)))
     run(tmp_path, text=ONCE)
     assert run(tmp_path, text=ONCE).endswith("False\n")
     before = libraries(tmp_path)
-    with (package / "runtime" / file).open("a") as text:
+    with (package / "runtime" / "cpu" / file).open("a") as text:
         text.write("/* edited */\n")
     for _ in range(2):
         assert run(tmp_path, text=ONCE).endswith("False\n")
         assert libraries(tmp_path) == before + 1
 
 
+@pytest.mark.slow
 def test_other_flags_are_other_libraries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = tmp_path / "package" / "pycu2c"
-    shutil.copytree(Path(value_store.__file__).parent, package)
+    shutil.copytree(Path(pycu2c.__file__).parent, package)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(package.parent), *sys.path)))
     run(tmp_path, text=ONCE)
     before = libraries(tmp_path)
-    families = package / "toolchain" / "families.py"
+    families = package / "toolchain" / "cc" / "flags.py"
     families.write_text(families.read_text().replace('"-pipe", ', '"-pipe", "-DEDITED", '))
     for ending in ("True\n", "False\n"):
         assert run(tmp_path, text=ONCE).endswith(ending)
@@ -446,12 +450,13 @@ def test_other_flags_are_other_libraries(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 ON_SOME_MACHINE = f"""import os
-from pycu2c.toolchain import compilers
+from pycu2c.toolchain.cc import discovery
 if "ANOTHER" in os.environ:
-    compilers.machine = lambda: "another"
+    discovery.machine_identity = lambda: "another"
 {ONCE}"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", ["compiler", "settings", "machine"])
 def test_code_of_another_compiler_or_machine_is_not_taken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str
@@ -474,6 +479,7 @@ def test_code_of_another_compiler_or_machine_is_not_taken(
     assert libraries(tmp_path) == before + 2  # the pool's, and the kernel's
 
 
+@pytest.mark.slow
 def test_every_shape_of_blocks_is_remembered(tmp_path: Path) -> None:
     """The first beside what is known of the kernel, others each by itself."""
     text = ONCE.replace("    k(out, 2)", "    for size in (2, 3, 4): k[8 // size, size](out, 2)")
@@ -485,16 +491,17 @@ def test_an_entry_of_some_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     monkeypatch.setenv("PYCU2C_CACHE_DIR", str(tmp_path))
     (tmp_path / "one.py").touch()
     os.utime(tmp_path / "one.py", ns=(0, 0))
-    monkeypatch.setattr(value_store, "HOME", str(tmp_path))
-    monkeypatch.setattr(value_store, "_SEEN", {})
-    monkeypatch.setattr(value_store, "_STARTED", time.time_ns() + 10**10)
+    monkeypatch.setattr(value_store, "PACKAGE_DIRECTORY", str(tmp_path))
+    monkeypatch.setattr(value_store, "_STATES", {})
+    monkeypatch.setattr(value_store, "_START_TIME", time.time_ns() + 10**10)
     value_store.store("0" * 64, [1], ["one.py"])
     assert value_store.load("0" * 64) == [1]
     (tmp_path / "one.py").write_text("2")
-    value_store._SEEN.clear()  # as in another process
+    value_store._STATES.clear()  # as in another process
     assert value_store.load("0" * 64) is None
 
 
+@pytest.mark.slow
 def test_damage_is_noticed(tmp_path: Path) -> None:
     first = run(tmp_path)
     for file in (tmp_path / "cache").rglob("*.txt"):
@@ -505,6 +512,7 @@ def test_damage_is_noticed(tmp_path: Path) -> None:
     assert run(tmp_path) == first.replace("True", "False")  # the C is there
 
 
+@pytest.mark.slow
 def test_what_a_launch_must_do_more_than_call_is_compiled_each_time(tmp_path: Path) -> None:
     for _ in range(2):
         assert "True" in run(tmp_path, body="print(i)")
@@ -528,28 +536,6 @@ def test_what_intrinsics_are_bound_to_is_told_by_its_name() -> None:
             assert "".join(teller.told)
 
 
-PLANNED = f"""{PROGRAM}
-from pycu2c.runtime import preparing
-
-for thread in preparing._STARTED:
-    thread.join()
-for _ in range(2):
-    k(out, 2)
-print("pycu2c.runtime.plans.trial" in sys.modules, k.launcher.plans is not None)
-"""
-
-
-def test_the_c_of_launches_is_tried_once(tmp_path: Path) -> None:
-    """That it is right here is remembered, for this numpy and as it is."""
-    ends = [run(tmp_path, text=PLANNED).splitlines()[-1] for _ in range(3)]
-    assert ends == ["True True", "False True", "False True"]
-    other = PLANNED.replace("import sys", 'import sys\nnp.__version__ = "2.9.9"', 1)
-    assert [run(tmp_path, text=other).splitlines()[-1] for _ in range(2)] == [
-        "True True",
-        "False True",
-    ]
-
-
 SLOW = ["hashlib", "pathlib", "shutil", "subprocess", "tempfile"]
 SLOW += [
     f"pycu2c.{eviction}" for eviction in ("emit", "frontend.build", "intrinsics.registry", "passes")
@@ -563,20 +549,11 @@ SLOW += [
     f"pycu2c.runtime.{eviction}"
     for eviction in ("interface_arguments", "packed_numbers", "strides", "unfit_arrays")
 ]
-AT_PLANS = [
-    f"pycu2c.runtime.{eviction}" for eviction in ("plans.plan", "plans.guards", "capturing")
-]
-AT_FIRST = [
-    "signal",
-    "pycu2c.base.index_bounds",
-    "pycu2c.runtime.direct_launch",
-    "pycu2c.runtime.plans",
-]
+OF_DISPATCH = [f"pycu2c.runtime.dispatch.{name}" for name in ("dispatcher", "guards")]
+AT_FIRST = ["signal", "pycu2c.base.index_bounds", "pycu2c.runtime.direct_launch", *OF_DISPATCH]
 
 
-@pytest.mark.parametrize(
-    ("launches", "slow"), [(1, [*SLOW, *AT_PLANS, *AT_FIRST]), (2, [*SLOW, *AT_PLANS]), (4, SLOW)]
-)
+@pytest.mark.parametrize(("launches", "slow"), [(1, [*SLOW, *AT_FIRST]), (4, SLOW)])
 @pytest.mark.parametrize("compiler", ["usual", "script"])
 def test_a_known_kernel_imports_nothing_that_takes_long(
     tmp_path: Path, compiler: str, launches: int, slow: list[str]
@@ -613,7 +590,8 @@ def test_a_known_kernel_is_launched_with_few_modules(tmp_path: Path) -> None:
 NEW = PROGRAM.replace(
     'print(out.tolist(), "pycu2c.frontend.function_builder" in sys.modules)',
     """
-rooms = [m for m in sys.modules if m[:6] == "pycu2c" and hasattr(sys.modules[m], "__file__")]
+files = [(m, getattr(found, "__file__", "")) for m, found in sys.modules.items()]
+rooms = [m for m, file in files if m[:6] == "pycu2c" and file.endswith(".py")]
 print(len(rooms), sum(os.path.getsize(sys.modules[m].__file__) for m in rooms) // 1000, *rooms)
 """,
 ).replace("import sys", "import os, sys", 1)
@@ -648,33 +626,21 @@ def test_a_new_kernel_imports_what_it_has_something_for(tmp_path: Path) -> None:
     assert int(kilobytes) <= 1100
 
 
-def test_files_are_looked_at_in_c_where_there_is_some(tmp_path: Path) -> None:
-    """By a process that launches a known kernel on the CPU."""
-    text = f"{PROGRAM}\nfrom pycu2c import entries\nprint(len(entries._QUICKLY))"
-    assert [run(tmp_path, text=text).splitlines()[-1] for _ in range(2)] == ["0", "1"]
+def test_the_state_of_a_file(tmp_path: Path) -> None:
+    """It changes with the file, and is empty for one that is missing or changed after a time."""
+    path, future = tmp_path / "no text \udce4", time.time_ns() + 10**18
+    path.write_bytes(b"x")
+    os.utime(path, ns=(0, 10**18 + 1))
+    assert value_store._file_state(str(path), future) == "1000000000000000001 1"
+    path.write_bytes(b"xx")
+    os.utime(path, ns=(0, future))
+    assert value_store._file_state(str(path), future) == f"{future} 2"
+    assert value_store._file_state(str(path), future - 1) == ""
+    assert value_store._file_state(str(path / "missing"), future) == ""
+    assert value_store._file_state(str(tmp_path / ("n" * 5000)), future) == ""
 
 
-def test_c_looks_at_files_as_python_does(tmp_path: Path) -> None:
-    names = [f"{name}.py" for name in ("one", "ä name", "two", "n" * 250)]
-    tmp_path = tmp_path / "no text \udce4"
-    tmp_path.mkdir()
-    for position, name in enumerate(names):
-        (tmp_path / name).write_bytes(b"x" * position)
-        os.utime(tmp_path / name, ns=(0, 10**18 + position))
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "folder" / "long ago.py").touch()
-    os.utime(tmp_path / "folder" / "long ago.py", ns=(0, 0))
-    future = time.time_ns() + 10**18
-    os.utime(tmp_path / "two.py", ns=(future, future))
-    all_of_them = [*names, "folder/long ago.py", "is not there.py", "n" * 5000]
-    for latest in (0, future - 1, future):
-        expected = value_store._looked_at(str(tmp_path), all_of_them, latest)
-        assert cpu_kernel.look(str(tmp_path), all_of_them, latest) == expected
-    assert expected[:3] == ["1000000000000000000 0", "1000000000000000001 1", f"{future} 2"]
-    assert expected[-3:] == ["0 0", "", ""]
-    assert cpu_kernel.look("/" + "f" * 5000, names, future) == [""] * 4
-
-
+@pytest.mark.slow
 def test_what_is_allowed_is_looked_through_once(tmp_path: Path) -> None:
     """And what is refused each time; another text anew."""
     text = PROGRAM.replace(
@@ -694,7 +660,7 @@ def test_who_reads_a_text_is_told(module: Any, tmp_path: Path) -> None:
     class Other(Kernel[Any]):
         pass
 
-    with cache_directory.within(str(tmp_path)):
+    with cache_directory.override(str(tmp_path)):
         source = module.k.source
         assert not subset_check_cache.is_allowed(source, Kernel)
         subset_check_cache.keep_allowed(source, Kernel)

@@ -88,6 +88,7 @@ def test_left_out(): assert False
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 3])
 def test_each_test_runs_once_and_what_is_written_is_named(
     workers: int,

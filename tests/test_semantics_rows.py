@@ -20,7 +20,7 @@ import pytest
 
 from kernels_from_text import module_from
 from launching import run
-from pycu2c.base.dtypes import BY_NAME, DTYPES, DType, Kind
+from pycu2c.base.dtypes import BY_NAME, DTYPES, DType, DTypeKind
 from pycu2c.ir.nodes import Assign
 from pycu2c.ir.walk import statements
 from pycu2c.kernels.kernel import Kernel
@@ -46,7 +46,7 @@ Fits = Callable[[DType], bool]
 
 
 def numbers(row: DType) -> bool:
-    return row.kind is not Kind.BOOL
+    return row.kind is not DTypeKind.BOOL
 
 
 def integers(row: DType) -> bool:
@@ -66,11 +66,11 @@ def complexes(row: DType) -> bool:
 
 
 def whole(row: DType) -> bool:
-    return row.is_whole
+    return row.is_integral
 
 
 def not_whole(row: DType) -> bool:
-    return not row.is_whole
+    return not row.is_integral
 
 
 def everything(row: DType) -> bool:
@@ -79,7 +79,7 @@ def everything(row: DType) -> bool:
 
 def values_of(row: DType) -> np.ndarray[Any, Any]:
     """Numbers near every edge of a dtype."""
-    if row.kind is Kind.BOOL:
+    if row.kind is DTypeKind.BOOL:
         listed: list[Any] = [True, False, True, True, False, False]
     elif row.is_complex:
         listed = [0, 1, 1 - 2j, -2.25 + 0.5j, 3j, 0.1 + 7j]
@@ -165,8 +165,8 @@ ROWS = [
     Row("shift to the right, by any width", "r = (a >> (b & 15)) + (a >> n) + (a >> 100)",
         integers),
     Row("bits", "r = (a & b) ^ (a | 6) ^ ~a", integers),
-    Row("bits of bools", "r = (a & b) ^ (a | b) ^ ~a", lambda row: row.kind is Kind.BOOL),
-    Row("numpy's bools: True + True is True", "r = a + b", lambda row: row.kind is Kind.BOOL),
+    Row("bits of bools", "r = (a & b) ^ (a | b) ^ ~a", lambda row: row.kind is DTypeKind.BOOL),
+    Row("numpy's bools: True + True is True", "r = a + b", lambda row: row.kind is DTypeKind.BOOL),
     Row("a comparison counts as 0 and 1", "r = (a == b) + (a != b) * 2", everything,
         "r = int(a == b) + int(a != b) * 2"),
     Row("negative", "r = -a", numbers),
@@ -233,7 +233,7 @@ def expected(row: Row, x: Any, y: Any) -> list[Any]:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         for i, (a, b) in enumerate(zip(x, y, strict=True)):
-            of_kind = float if row_of(a).is_whole else type(a)
+            of_kind = float if row_of(a).is_integral else type(a)
             scope = {**FIXED, "wrapped": wrapped, "F": of_kind, "a": a, "b": b, "i": i}
             exec(code, scope)
             found.append(scope["r"])

@@ -10,18 +10,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pycu2c.base.types import WEAK_INT, Array, Signature
 
-from launching import grown_by
-from pycu2c.base.parameters import Parameter, Part
+from launching import leaks
+from pycu2c.base.parameters import ArgumentPart, Parameter
+from pycu2c.base.types import WEAK_INT, Array, Signature
 from pycu2c.runtime.arguments.arguments import describe, layout_of
-from pycu2c.runtime.arguments.call_binding import Parameters
+from pycu2c.runtime.arguments.call_binding import CallSignature
 from pycu2c.runtime.direct_launch import Direct
-from pycu2c.runtime.launch_configuration import CALL
-from pycu2c.runtime.plans import library
-from pycu2c.runtime.plans.guards import Seen
-from pycu2c.runtime.plans.plan import Place, Plans
-from test_device_plans import CURRENT, SUBMIT
+from pycu2c.runtime.dispatch._dispatch import LaunchConfiguration, StagingBuffer
+from pycu2c.runtime.dispatch.guards import RecordedLaunch
+from pycu2c.runtime.dispatch.table import DispatchTable, LaunchGuard
+from test_device_dispatch import CURRENT, SUBMIT
 
 SIZE, CONTEXT, STREAM = 4096, 0xC0DE, 7
 SIGNATURE = Signature(())
@@ -48,11 +47,7 @@ class Device:
         }
         memories = ctypes.addressof(self.memory), ctypes.addressof(self.host)
         calls = self.at["in"], self.at["out"], self.at["wait"]
-        self.row = ctypes.create_string_buffer(struct.pack("@2P2q3P", *memories, SIZE, 0, *calls))
-
-    @property
-    def address(self) -> int:
-        return ctypes.addressof(self.row)
+        self.staging = StagingBuffer(None, SIZE, *memories, *calls)
 
     def _answer(self, what: str, *words: Any) -> int:
         self.asked.append((what, *words))
@@ -79,19 +74,17 @@ class Device:
 
 class Tool:
     def __init__(self, *, has_room: bool = True) -> None:
-        plans = library.plans(Parameters("added", ("out", "a"), 2, None, {}))
-        assert plans is not None
-        self.plans: Plans = plans
+        self.table = DispatchTable(CallSignature("added", ("out", "a"), 2, None, {}))
         self.device, self.codes = Device(), list[int]()
-        self._room = self.device if has_room else None
+        self._staging = self.device.staging if has_room else None
 
     def learn(self, out: Any, a: Any, *, written: frozenset[int] = frozenset({0})) -> bool:
         described = describe(out), describe(a)
         kind = Array(describe(np.zeros(1, np.float32)).dtype, 1)  # type: ignore[union-attr]
         parameters = [
-            Parameter("out", kind, 0, Part.DATA),
-            Parameter("n", WEAK_INT, 0, Part.SHAPE, 0),
-            Parameter("a", kind, 1, Part.DATA),
+            Parameter("out", kind, 0, ArgumentPart.DATA),
+            Parameter("n", WEAK_INT, 0, ArgumentPart.SHAPE, 0),
+            Parameter("a", kind, 1, ArgumentPart.DATA),
         ]
         at = self.device.at
         direct = Direct(
@@ -100,15 +93,15 @@ class Tool:
             0xFEED,
             lambda code, head: self.codes.append(code),
             (at["current"], CONTEXT),
-            lambda: self._room,
+            lambda: self._staging,
         )
         types = tuple(d.type for d in described if d)
-        seen = Seen((out, a), types, described, written, {})  # type: ignore[arg-type]
-        return self.plans.learn(seen, Place(None, 0), direct, SIGNATURE)
+        launch = RecordedLaunch((out, a), types, described, written, {})  # type: ignore[arg-type]
+        return self.table.record(launch, LaunchGuard(None, 0), direct, SIGNATURE)
 
     def runs(self, out: Any, a: Any) -> bool:
-        call = CALL.pack(1, 1, 1, 32, 1, 1, 0, STREAM, True)
-        return self.plans.run(call, STREAM, (out, a))
+        configuration = LaunchConfiguration((1, 1, 1), (32, 1, 1), 0, STREAM, STREAM, True)
+        return self.table.launch(configuration, (out, a))
 
 
 def ones(count: int) -> np.ndarray[Any, Any]:
@@ -129,7 +122,7 @@ def test_one_copy_there_and_one_back(tool: Tool) -> None:
     assert a.tolist() == list(range(100))
     in_the_stream = [("in", 1024, STREAM), ("submit", STREAM), ("out", 400, STREAM)]
     assert tool.device.asked == [*in_the_stream, ("wait", STREAM)]
-    assert tool.plans.latest() is SIGNATURE
+    assert tool.table.take_latest() is SIGNATURE
 
 
 def test_other_lengths(tool: Tool) -> None:
@@ -207,14 +200,14 @@ def test_a_launch_meanwhile_goes_the_ordinary_way(tool: Tool) -> None:
     def answer(what: str, *words: Any) -> int:
         if what == "wait":
             begun.set()
-            goes_on.wait(30)
+            goes_on.wait(60)
         return 0
 
     tool.device._answer = answer  # type: ignore[method-assign]
     found: list[bool] = []
     other = threading.Thread(target=lambda: found.append(tool.runs(ones(5), ones(5))))
     other.start()
-    assert begun.wait(30)
+    assert begun.wait(60)
     assert not tool.runs(ones(5), ones(5))
     goes_on.set()
     other.join()
@@ -228,4 +221,4 @@ def test_nothing_leaks(tool: Tool) -> None:
         tool.runs(ones(100), ones(100))
         tool.runs(ones(100), ones(100)[:5])
 
-    assert grown_by(launch, 3000) < 50
+    assert not leaks(launch, 3000, 50)

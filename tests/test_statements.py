@@ -10,12 +10,12 @@ import mmap
 
 import numpy as np
 import pytest
-from pycu2c.base.types import float64
 
 from by_python import N, ThreadEndsError, by_python
 from kernels_from_text import module_from
 from launching import run
 from pycu2c import cuda, device, float32, int32, kernel
+from pycu2c.base.types import float64
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.kernels.specialization import generate_text

@@ -12,7 +12,7 @@ import pytest
 
 from pycu2c import LaunchError, cuda, kernel
 from pycu2c.cuda_driver import driver
-from pycu2c.runtime.cuda.memory import DeviceMemory, ForeignMemory
+from pycu2c.runtime.cuda.memory import DeviceMemory, ExternalMemory
 
 pytestmark = pytest.mark.gpu(optional=True)
 
@@ -115,7 +115,7 @@ def test_one_stream_waits_for_another() -> None:
     event.record(first)
     second.wait(event)
     second.wait(first)
-    memory = ForeignMemory(array, array.address, array.nbytes, array.device)  # knows no streams
+    memory = ExternalMemory(array, array.address, array.nbytes, array.device)  # knows no streams
     seen = cuda.DeviceArray(memory, array.address, array.shape, array.strides, array.dtype)
     seen.copy_to_host(out, second)
     second.synchronize()
@@ -142,8 +142,8 @@ def test_events_tell_the_time() -> None:
         start.elapsed_time(end)
     array = cuda.to_device(np.zeros(100))
     late[1, 128](array, 1)
-    start.record()
     began = time.perf_counter()
+    start.record()
     late[1, 128](array, ROUNDS)
     if not driver.available():
         time.sleep(0.01)
@@ -152,7 +152,7 @@ def test_events_tell_the_time() -> None:
     seen = 1e3 * (time.perf_counter() - began)
     assert end.query()
     told = cuda.event_elapsed_time(start, end)
-    assert 5 < told < 1.5 * seen
+    assert 5 < told < 1.001 * seen  # the host's clock and the GPU's differ
     with pytest.raises(ValueError, match="timing=False"):
         start.elapsed_time(cuda.event(timing=False))
 
@@ -163,7 +163,7 @@ def test_callbacks() -> None:
     late[1, 128, stream](array, 1)
     stream.add_callback(lambda *given: told.append(given), 7)
     stream.synchronize()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while not told and time.monotonic() < deadline:
         time.sleep(0.001)
     assert told == [(stream, 0, 7)]

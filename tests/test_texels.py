@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pycu2c.base.types import float32, texture2d
 
 from pycu2c import LaunchError, cuda
 from pycu2c.base import graph_capture
+from pycu2c.base.types import float32, texture2d
 from pycu2c.cuda_driver import driver
-from pycu2c.runtime.arguments.arguments import described_handle
+from pycu2c.runtime.arguments.arguments import describe_handle
 from pycu2c.runtime.arguments.strides import array_over
 from pycu2c.runtime.cuda import texture_objects
-from pycu2c.runtime.texture_modes import modes
+from pycu2c.runtime.texture_modes import checked_modes
 
 
 class FakeDevice:
@@ -34,7 +34,7 @@ class FakeDevice:
         self.count += 1
         return self.count
 
-    def new_array(self, form: texture_objects.Texels) -> int:
+    def new_array(self, form: texture_objects.TexelFormat) -> int:
         number = self.new()
         size = int(np.prod(form.shape)) * form.channels * form.number.size
         self.arrays[number] = np.zeros(size, np.uint8)
@@ -44,15 +44,15 @@ class FakeDevice:
         size = self.arrays[array].size
         return array_over(address, ((size,), (1,), np.dtype(np.uint8)))
 
-    def fill(self, array: int, form: texture_objects.Texels, address: int) -> None:
+    def fill(self, array: int, form: texture_objects.TexelFormat, address: int) -> None:
         self.done.append("fill")
         self.arrays[array][:] = self.bytes_at(array, address)
 
-    def read(self, array: int, form: texture_objects.Texels, address: int) -> None:
+    def read(self, array: int, form: texture_objects.TexelFormat, address: int) -> None:
         self.done.append("read")
         self.bytes_at(array, address)[:] = self.arrays[array]
 
-    def new_texture(self, array: int, sampling: texture_objects.Sampling) -> int:
+    def new_texture(self, array: int, sampling: texture_objects.SamplerState) -> int:
         number = self.new()
         self.objects[number] = sampling
         return number
@@ -86,7 +86,7 @@ def device(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDevice]:
 
 def launched(thing: object, where: Any = "device") -> int:
     """What a launch passes a kernel."""
-    found = described_handle(thing)
+    found = describe_handle(thing)
     assert found is not None
     return found.handle(where)
 
@@ -157,7 +157,7 @@ def test_elements_stay_on_their_gpu(device: FakeDevice, monkeypatch: pytest.Monk
         return contextlib.nullcontext()
 
     monkeypatch.setattr(driver, "current_ordinal", lambda: here[0])
-    monkeypatch.setattr(driver, "on", on)
+    monkeypatch.setattr(driver, "on_device", on)
     s = cuda.surface(3, np.float32)
     launched(s)
     here[0] = 0
@@ -171,10 +171,12 @@ def test_elements_stay_on_their_gpu(device: FakeDevice, monkeypatch: pytest.Monk
 
 
 def test_the_border_of_integers_is_given_bit_by_bit() -> None:
-    found = modes(("border",), "point", False, "element", (-7.0,)).for_device(texture_objects.INT16)
+    found = checked_modes(("border",), "point", False, "element", (-7.0,)).for_device(
+        texture_objects.INT16
+    )
     assert np.float32(found.border[0]).view(np.int32) == -7
     assert found.as_integer
-    found = modes(("border",), "point", False, "normalized_float", (0.5,)).for_device(
+    found = checked_modes(("border",), "point", False, "normalized_float", (0.5,)).for_device(
         texture_objects.INT16
     )
     assert found.border == (0.5,)
@@ -182,7 +184,7 @@ def test_the_border_of_integers_is_given_bit_by_bit() -> None:
 
 
 def test_extents_are_width_height_depth() -> None:
-    form = texture_objects.Texels((2, 3, 4), texture_objects.FLOAT32, 2)
+    form = texture_objects.TexelFormat((2, 3, 4), texture_objects.FLOAT32, 2)
     assert form.extents == (4, 3, 2)
     assert form.row == 32
-    assert texture_objects.Texels((5,), texture_objects.UINT8, 1).extents == (5, 0, 0)
+    assert texture_objects.TexelFormat((5,), texture_objects.UINT8, 1).extents == (5, 0, 0)

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pycu2c.base.types import Scalar
 
 from pycu2c import CompileError, LaunchError, cuda, device, float4, float32, kernel, types, uchar4
 from pycu2c.base.dtypes import FLOAT32, TEXELS, VECTOR_OF, DType
+from pycu2c.base.types import Scalar
 from pycu2c.declarations.signatures import BadSignature, parse_signature, parse_type
 from pycu2c.kernels.specialization import generate_text
 from pycu2c.reference import texture_sampling
@@ -413,7 +413,7 @@ def test_types_are_written_as_they_are_shown() -> None:
 
 
 def test_places_far_away_are_places_of_some_element() -> None:
-    modes = texture_modes.modes(("wrap",), "linear", True, "element", (0.0,))
+    modes = texture_modes.checked_modes(("wrap",), "linear", True, "element", (0.0,))
     elements = np.array([[1.0], [2.0]], np.float32)
     row = FLOAT32
     reader = texture_sampling.sampler(elements, row, row, modes)

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from block_machine import LANES, Undefined, kernel, run_block, run_threads
-from launching import every_divergent_loop, place_threads
+from launching import every_divergent_loop, lower_to_work_item_loops
 from pycu2c.analysis.launch_assumptions import Facts
-from pycu2c.base.types import Array, Space
+from pycu2c.base.types import Array, MemorySpace
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions, statements
 from pycu2c.transforms.cpu.loops import axis_loops
@@ -26,8 +26,8 @@ def check(text: str, threads: int = THREADS) -> ir.Body:
     module = kernel(text)
     values = {p.name: VALUES[p.name] for p in module.kernel.parameters}
     expected = run_threads(module, values, threads)
-    placed = place_threads(module, Facts())
-    for way in (placed, place_threads(module, Facts(), every_divergent_loop)):
+    placed = lower_to_work_item_loops(module, Facts())
+    for way in (placed, lower_to_work_item_loops(module, Facts(), every_divergent_loop)):
         assert run_block(way, values, threads) == expected
         unrolled = unroll_block_loops(way)
         assert run_block(unrolled, values, threads) == expected
@@ -44,7 +44,7 @@ def shape(body: ir.Body) -> list[object]:
     out: list[object] = []
     for s in body:
         match s:
-            case ir.ThreadLoop():
+            case ir.WorkItemLoop():
                 out.append("threads")
             case ir.If():
                 out.append(("if", shape(s.then), shape(s.orelse)))
@@ -62,7 +62,9 @@ def shape(body: ir.Body) -> list[object]:
 def slots(body: ir.Body) -> set[str]:
     """The arrays with one slot for each thread."""
     arrays = [s.var for s in statements(body) if isinstance(s, ir.Allocate)]
-    return {v.name for v in arrays if isinstance(v.type, Array) and v.type.space is Space.BLOCK}
+    return {
+        v.name for v in arrays if isinstance(v.type, Array) and v.type.space is MemorySpace.BLOCK
+    }
 
 
 # ---- where statements go -----------------------------------------------------------------------
@@ -323,7 +325,7 @@ def test_no_jump_of_one_thread_and_no_barrier_is_left() -> None:
                 sync()
             OUT[tid] = 1
     """)
-    loops = [s for s in statements(body) if isinstance(s, ir.ThreadLoop)]
+    loops = [s for s in statements(body) if isinstance(s, ir.WorkItemLoop)]
     inside = [inner for loop in loops for inner in statements(loop.body)]
     assert not any(isinstance(s, ir.Return | ir.Break) for s in inside)
     assert not any(
@@ -442,7 +444,8 @@ class Writer:
         self.block(depth + 1, loops + 1, meets, self.random.randint(1, 4))
 
 
-@settings(max_examples=100, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=100)
 @given(st.randoms(use_true_random=False))
 def test_random_kernels_do_the_same(source: random.Random) -> None:
     text = Writer(source).text()

@@ -13,7 +13,7 @@ from pycu2c.base.diagnostics import LaunchError
 from pycu2c.cuda_driver import driver
 from pycu2c.runtime.arguments.arguments import describe
 from pycu2c.runtime.cuda import memory, transfers
-from pycu2c.runtime.cuda.transfers import Extent, extent_of, merged
+from pycu2c.runtime.cuda.transfers import ByteExtent, extent_of, merge_extents
 
 
 class FakeMemory:
@@ -54,7 +54,7 @@ class FakeMemory:
 @pytest.fixture
 def fake(monkeypatch):
     fake = FakeMemory()
-    monkeypatch.setattr(driver, "several", lambda: False)
+    monkeypatch.setattr(driver, "has_multiple_devices", lambda: False)
     monkeypatch.setattr(memory, "DeviceMemory", fake.allocate)
     for name in ("copy_in", "copy_out", "fill", "synchronize"):
         monkeypatch.setattr(driver, name, getattr(fake, name))
@@ -75,7 +75,7 @@ def on_device(array, address):
 
 def staged(*values, written=()):
     described = [describe(v) if hasattr(v, "shape") else v for v in values]
-    return transfers.staged(described, set(written), 0, "k")
+    return transfers.stage_arguments(described, set(written), 0, "k")
 
 
 bounds = st.tuples(st.integers(0, 20), st.integers(0, 20))
@@ -83,8 +83,8 @@ bounds = st.tuples(st.integers(0, 20), st.integers(0, 20))
 
 @given(st.lists(bounds))
 def test_merged_covers_the_same_bytes_in_disjoint_ranges(pairs):
-    extents = [Extent(min(p), max(p)) for p in pairs]
-    unions = merged(extents)
+    extents = [ByteExtent(min(p), max(p)) for p in pairs]
+    unions = merge_extents(extents)
     covered = [byte for u in unions for byte in range(u.start, u.stop)]
     assert covered == sorted({byte for e in extents for byte in range(e.start, e.stop)})
     for extent in extents:
@@ -93,8 +93,8 @@ def test_merged_covers_the_same_bytes_in_disjoint_ranges(pairs):
 
 
 def test_neighbours_stay_apart_and_overlaps_join():
-    extents = [Extent(6, 8), Extent(0, 4), Extent(2, 6), Extent(9, 9)]
-    assert merged(extents) == [Extent(0, 6), Extent(6, 8)]
+    extents = [ByteExtent(6, 8), ByteExtent(0, 4), ByteExtent(2, 6), ByteExtent(9, 9)]
+    assert merge_extents(extents) == [ByteExtent(0, 6), ByteExtent(6, 8)]
 
 
 steps = st.integers(-3, 3).filter(bool)
@@ -249,5 +249,5 @@ def test_memory_is_told_of_streams_whichever_object_has_it(monkeypatch: pytest.M
     used, argument = Used(), describe(np.zeros(4), "x")
     assert argument is not None
     for owner in (used, SimpleNamespace(_memory=used), object()):
-        transfers.note_use([argument._replace(owner=owner)], "a stream")
+        transfers.record_use([argument._replace(owner=owner)], "a stream")
     assert used.streams == ["a stream"] * 2

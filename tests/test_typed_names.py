@@ -65,7 +65,7 @@ def text_of(room: str, kinds: Kinds, names: list[str]) -> str:
     place = 0
     for name in names:
         call = f"cuda.{room}.{name}({given})"
-        parts = len(rows_of(room)[name].stands_for)
+        parts = len(rows_of(room)[name].expands_to)
         targets = [f"out[{place + n}, i]" for n in range(parts)]
         lines.append(f"        {', '.join(targets)} = {call}")
         place += parts
@@ -102,7 +102,7 @@ def test_functions_compute_the_reference(
     given = [numbers(kind, seed) for seed, kind in enumerate(kinds)]
     if kinds[0].startswith("int") and len(kinds) == 2 and kinds[1].startswith("float"):
         given[0] = np.abs(given[0]) % 5  # the order of a Bessel function
-    results = [t.gives or FIXED["int32"] for name in names for t in rows[name].stands_for]
+    results = [t.result_type or FIXED["int32"] for name in names for t in rows[name].expands_to]
     out = np.zeros((len(results), COUNT), np.float64)
     expected = run(called, (1, COUNT), [*given, out], "python")[-1]
     for target in ("cpu", "cpu-resumable", *(["cuda"] if driver.available() else [])):
@@ -124,7 +124,7 @@ def test_libdevice_is_numbas() -> None:
         first = [] if str(result) == "none" else [str(result)]
         theirs[name] = given, first + [str(p.ty) for p in parameters if p.is_ptr]
     for name, row in rows_of("libdevice").items():
-        gives = [t.gives.name for t in row.stands_for if t.gives]
+        gives = [t.result_type.name for t in row.expands_to if t.result_type]
         ours[f"__nv_{name}"] = list(kinds_of(row)), gives
     assert ours == theirs
 

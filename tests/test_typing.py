@@ -65,17 +65,20 @@ def mypy_errors(*arguments: str) -> set[tuple[str, int]]:
     return {(Path(file).name, int(line)) for file, line in found}
 
 
+@pytest.mark.slow
 def test_mypy_by_default() -> None:
     pages = [str(p) for p in (*EXAMPLES, *CASES)]
     assert mypy_errors(*pages) == refused(STRICT)
 
 
+@pytest.mark.slow
 def test_mypy_strict() -> None:
     assert mypy_errors("--strict", str(STRICT), str(SOURCE / "cuda" / "__init__.pyi")) == refused(
         STRICT
     )
 
 
+@pytest.mark.slow
 def test_pyright() -> None:
     done = said("pyright", "--outputjson", "--pythonpath", sys.executable)
     report: dict[str, Any] = json.loads(done.stdout)

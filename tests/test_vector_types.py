@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pycu2c.base.types import Array as ArrayType
-from pycu2c.base.types import Scalar
 
 import pycu2c
 from kernels_from_text import module_from
@@ -27,6 +25,8 @@ from pycu2c import (
 )
 from pycu2c.base.dtypes import VECTOR_OF, VECTORS, from_numpy
 from pycu2c.base.dtypes import record as record_row
+from pycu2c.base.types import Array as ArrayType
+from pycu2c.base.types import Scalar
 from pycu2c.codegen import half_types
 from pycu2c.codegen.structs import definition
 from pycu2c.ops.names.dtype_names import scalar_named

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pycu2c.base.types import Scalar
 
 from launching import run
 from pycu2c import (
@@ -30,8 +29,9 @@ from pycu2c import (
     uchar4,
 )
 from pycu2c.base.dtypes import VECTOR_OF
+from pycu2c.base.types import Scalar
 from pycu2c.runtime.arguments.arguments import describe
-from pycu2c.runtime.arguments.vector_views import seen_as_declared
+from pycu2c.runtime.arguments.vector_views import view_as_vectors
 
 ROWS = sorted(VECTOR_OF.values(), key=lambda row: row.name)
 
@@ -459,17 +459,17 @@ def test_arrays_of_other_packages_are_seen_as_vectors() -> None:
     memory = np.arange(12, dtype=np.float32).reshape(3, 4)
     interface = {**memory.__array_interface__, "version": 3, "strides": None}
     other = SimpleNamespace(__cuda_array_interface__=interface)
-    (seen,) = seen_as_declared([other], {0: float4[:]})
+    (seen,) = view_as_vectors([other], {0: float4[:]})
     found = describe(seen)
     assert found is not None
     assert (found.type, found.shape, found.address) == (float4[::1], (3,), memory.ctypes.data)
     assert found.where == "device"
     strided = SimpleNamespace(__cuda_array_interface__={**interface, "strides": (32, 4)})
-    (seen,) = seen_as_declared([strided], {0: float4[:]})
+    (seen,) = view_as_vectors([strided], {0: float4[:]})
     found = describe(seen)
     assert found is not None
     assert (found.type, found.strides) == (float4[:], (32,))
-    assert seen_as_declared([other], {0: float4[:, :]}) == [other]
+    assert view_as_vectors([other], {0: float4[:, :]}) == [other]
 
 
 def test_annotated_locals(target: str) -> None:

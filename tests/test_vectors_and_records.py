@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pycu2c.base.types import Scalar
 
 import pycu2c
 from kernels_from_text import module_from
@@ -23,9 +22,10 @@ from launching import run
 from pycu2c import CompileError, LaunchError, cuda, device, float2, float4, int2, kernel
 from pycu2c.base.dtypes import VECTOR_OF, from_numpy
 from pycu2c.base.dtypes import record as record_row
+from pycu2c.base.types import Scalar
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.runtime.arguments.arguments import describe
-from pycu2c.runtime.arguments.vector_views import seen_as_declared
+from pycu2c.runtime.arguments.vector_views import view_as_vectors
 
 ROWS = sorted(VECTOR_OF.values(), key=lambda row: row.name)
 POINT = np.dtype([("x", "f4"), ("y", "f4")])
@@ -181,7 +181,7 @@ def test_a_record_is_a_place_in_functions_and_variables(target: str) -> None:
 
 
 def test_a_kernel_is_compiled_for_each() -> None:
-    """The plans of earlier launches and the caches of dtypes know them apart."""
+    """The dispatch entries of earlier launches and the caches of dtypes know them apart."""
     k = Kernel(pushed.python, backend="cpu")
     for _ in range(6):
         vectors, records = np.zeros(3, float2.numpy), np.zeros(3, POINT)
@@ -265,11 +265,11 @@ def test_records_of_other_packages_are_seen_as_vectors() -> None:
     memory = np.zeros(6, POINT)[::2]
     interface = {**memory.__array_interface__, "version": 3}
     other = SimpleNamespace(__cuda_array_interface__=interface)
-    (seen,) = seen_as_declared([other], {0: float2[:]})
+    (seen,) = view_as_vectors([other], {0: float2[:]})
     found = describe(seen)
     assert found is not None
     assert (found.type, found.shape, found.strides) == (float2[:], (3,), (16,))
-    assert seen_as_declared([other], {0: int2[:]}) == [other]
+    assert view_as_vectors([other], {0: int2[:]}) == [other]
 
 
 @pytest.mark.parametrize("at", [POINT, float2.numpy, float4.numpy], ids=str)
@@ -331,8 +331,8 @@ def summed(v):
 def test_what_a_vector_would_do(text: str, message: str, tmp_path: Path) -> None:
     made = module_from(f"{HEAD}def k(ps, vs):\n    i = cuda.grid(1)\n    {text}\n", tmp_path).k
     types = (pycu2c.from_dtype(POINT)[:], float2[:])
-    cure = r"to have a vector, pass a\.view\(cuda\.float2\.numpy\)"
-    with pytest.raises(CompileError, match=f"{message}{cure}"):
+    hint = r"to have a vector, pass a\.view\(cuda\.float2\.numpy\)"
+    with pytest.raises(CompileError, match=f"{message}{hint}"):
         made.inspect("cuda", types)
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pycu2c.base.types import Scalar
 
 from launching import run
 from pycu2c import CompileError, bfloat16, cuda, float16, float32, int8, int32, kernel, uint8
+from pycu2c.base.types import Scalar
 from pycu2c.cuda import wmma
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.toolchain.cc import cc
@@ -30,9 +30,9 @@ def multiply(c, a, b):
 
 def test_a_product(target: str) -> None:
     rng = np.random.default_rng(1)
-    a = rng.integers(-4, 5, (32, 48)).astype(np.float16)
-    b = rng.integers(-4, 5, (48, 64)).astype(np.float16)
-    (found, _, _) = run(multiply, ((4, 2), 32), [np.zeros((32, 64), np.float32), a, b], target)
+    a = rng.integers(-4, 5, (16, 48)).astype(np.float16)
+    b = rng.integers(-4, 5, (48, 32)).astype(np.float16)
+    (found, _, _) = run(multiply, ((2, 1), 32), [np.zeros((16, 32), np.float32), a, b], target)
     np.testing.assert_array_equal(found, a.astype(np.float32) @ b.astype(np.float32) + 1)
 
 
@@ -93,6 +93,7 @@ def by_fragments(c, a, b, factor):
     wmma.store_matrix_sync(c[row : row + 16, column : column + 16], total)
 
 
+@pytest.mark.slow
 def test_fragments(target: str) -> None:
     rng = np.random.default_rng(3)
     a = rng.integers(-4, 5, (16, 32)).astype(np.float16)
@@ -118,6 +119,7 @@ def chained(out, a, b, c):
     wmma.store_matrix_sync(out[1, warp].T, more)
 
 
+@pytest.mark.slow
 def test_accumulators(target: str) -> None:
     rng = np.random.default_rng(4)
     a = rng.integers(-4, 5, (2, 16, 16)).astype(np.float16)
@@ -176,6 +178,7 @@ def of_factors(factor: Scalar, total: Scalar) -> Kernel:
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("factor", "total"), FACTORS, ids=str)
 def test_factors_of_other_types(factor: Scalar, total: Scalar, target: str) -> None:
     a, b = factors(factor, (16, 32), 5), factors(factor, (16, 32), 6).T

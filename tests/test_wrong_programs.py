@@ -35,6 +35,6 @@ def test_each_mistake_has_a_place_and_a_cure(seed: int, tmp_path: Path) -> None:
         for diagnostic in found:
             assert diagnostic.labels, text
             assert diagnostic.labels[0].text, text
-            assert diagnostic.help, text
+            assert diagnostic.hint, text
             assert " object at 0x" not in render(diagnostic)
     assert 5 < refused < 25

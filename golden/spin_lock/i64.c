@@ -21,7 +21,7 @@ struct spin_lock_args {
 // wait, from the bit WHAT what it does with those that it meets, in the upper half the mask of a
 // warp's.
 enum { ENDED, WAIT_BLOCK, WAIT_WARP, WAIT_SYNCWARP, WAIT_ACTIVE, WAIT_CLUSTER, WAIT_GRID,
-       WAIT_TURN };
+       WAIT_YIELD };
 enum { WHAT = 23 };
 
 // What a launch needs of a kernel whose threads run in steps.
@@ -86,7 +86,7 @@ static inline int spin_lock_step(const struct spin_lock_args *args, struct spin_
             while (atomic_cas_i64(&lock[0], 0LL, 1LL) != 0) {
                 (void)100LL;
                 self->pc = 1;
-                return WAIT_TURN;
+                return WAIT_YIELD;
             case 1:;
             }
             __atomic_thread_fence(__ATOMIC_SEQ_CST);

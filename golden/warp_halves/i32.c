@@ -20,7 +20,7 @@ struct warp_halves_args {
 // wait, from the bit WHAT what it does with those that it meets, in the upper half the mask of a
 // warp's.
 enum { ENDED, WAIT_BLOCK, WAIT_WARP, WAIT_SYNCWARP, WAIT_ACTIVE, WAIT_CLUSTER, WAIT_GRID,
-       WAIT_TURN };
+       WAIT_YIELD };
 enum { WHAT = 23 };
 
 // What a launch needs of a kernel whose threads run in steps.

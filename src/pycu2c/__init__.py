@@ -1,86 +1,84 @@
 """Write a kernel in Python; get readable CUDA C, and the same kernel as C for the CPU."""
 
+import importlib
 from typing import TYPE_CHECKING
 
-from pycu2c.base.gc_pause import without_collection
-from pycu2c.base.lazy_imports import lazy_names
-
-with without_collection():  # of what importing makes, all stays
-    from pycu2c import cuda, types
-    from pycu2c.base.diagnostics import (
-        CompileError,
-        CompileWarning,
-        DeadlockError,
-        LaunchError,
-        LaunchWarning,
-    )
-    from pycu2c.base.dtypes import VECTORS
-    from pycu2c.base.types import (
-        b1,
-        byte,
-        c8,
-        c16,
-        char,
-        double,
-        f2,
-        f4,
-        f8,
-        float_,
-        i1,
-        i2,
-        i4,
-        i8,
-        int_,
-        intc,
-        intp,
-        long_,
-        longlong,
-        none,
-        short,
-        size_t,
-        ssize_t,
-        u1,
-        u2,
-        u4,
-        u8,
-        uchar,
-        uint,
-        uintc,
-        uintp,
-        ulong,
-        ulonglong,
-        ushort,
-        void,
-    )
-    from pycu2c.declarations.annotations import (
-        Array,
-        bfloat16,
-        bool_,
-        boolean,
-        complex64,
-        complex128,
-        float16,
-        float32,
-        float64,
-        int8,
-        int16,
-        int32,
-        int64,
-        surface1d,
-        surface2d,
-        surface3d,
-        texture1d,
-        texture2d,
-        texture3d,
-        uint8,
-        uint16,
-        uint32,
-        uint64,
-    )
-    from pycu2c.kernels.kernel import device, kernel
+from pycu2c import cuda, types
+from pycu2c.base.diagnostics import (
+    CompileError,
+    CompileWarning,
+    DeadlockError,
+    LaunchError,
+    LaunchWarning,
+)
+from pycu2c.base.dtypes import VECTORS
+from pycu2c.base.types import (
+    b1,
+    byte,
+    c8,
+    c16,
+    char,
+    double,
+    f2,
+    f4,
+    f8,
+    float_,
+    i1,
+    i2,
+    i4,
+    i8,
+    int_,
+    intc,
+    intp,
+    long_,
+    longlong,
+    none,
+    short,
+    size_t,
+    ssize_t,
+    u1,
+    u2,
+    u4,
+    u8,
+    uchar,
+    uint,
+    uintc,
+    uintp,
+    ulong,
+    ulonglong,
+    ushort,
+    void,
+)
+from pycu2c.base.vector_types import *  # noqa: F403
+from pycu2c.cuda_driver.cuda_errors import CudaError, KernelFault, OutOfMemoryError
+from pycu2c.declarations.annotations import (
+    Array,
+    bfloat16,
+    bool_,
+    boolean,
+    complex64,
+    complex128,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    surface1d,
+    surface2d,
+    surface3d,
+    texture1d,
+    texture2d,
+    texture3d,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from pycu2c.kernels.kernel import device, kernel
 
 if TYPE_CHECKING:
-    from pycu2c.base.vector_types import *  # noqa: F403
     from pycu2c.compat.numba import config
     from pycu2c.compat.numba.guvectorize import guvectorize
     from pycu2c.compat.numba.host_functions import jit, literal_unroll, njit, prange
@@ -94,41 +92,37 @@ if TYPE_CHECKING:
         NumbaWarning,
         TypingError,
     )
-    from pycu2c.cuda_driver.cuda_errors import CudaError, KernelFault, OutOfMemoryError
-else:
-    __getattr__ = lazy_names(
-        __name__,
-        dict.fromkeys(
-            (
-                "NumbaDeprecationWarning",
-                "NumbaError",
-                "NumbaPendingDeprecationWarning",
-                "NumbaPerformanceWarning",
-                "NumbaWarning",
-                "TypingError",
-            ),
-            "pycu2c.core.errors",
-        )
-        | dict.fromkeys(
-            ("CudaError", "KernelFault", "OutOfMemoryError"), "pycu2c.cuda_driver.cuda_errors"
-        )
-        | dict.fromkeys(VECTORS, "pycu2c.base.vector_types")
-        | {
-            "from_dtype": "pycu2c.compat.numba.typeof",
-            "config": "pycu2c.compat.numba.config",
-            "guvectorize": "pycu2c.compat.numba.guvectorize",
-            "jit": "pycu2c.compat.numba.host_functions",
-            "literal_unroll": "pycu2c.compat.numba.host_functions",
-            "njit": "pycu2c.compat.numba.host_functions",
-            "prange": "pycu2c.compat.numba.host_functions",
-            "typeof": "pycu2c.compat.numba.typeof",
-            "vectorize": "pycu2c.compat.numba.vectorize",
-        },
-    )
+
+# names of numba, imported when a program first uses one
+_NUMBA_NAMES = {
+    "NumbaDeprecationWarning": "pycu2c.core.errors",
+    "NumbaError": "pycu2c.core.errors",
+    "NumbaPendingDeprecationWarning": "pycu2c.core.errors",
+    "NumbaPerformanceWarning": "pycu2c.core.errors",
+    "NumbaWarning": "pycu2c.core.errors",
+    "TypingError": "pycu2c.core.errors",
+    "config": "pycu2c.compat.numba",
+    "from_dtype": "pycu2c.compat.numba.typeof",
+    "guvectorize": "pycu2c.compat.numba.guvectorize",
+    "jit": "pycu2c.compat.numba.host_functions",
+    "literal_unroll": "pycu2c.compat.numba.host_functions",
+    "njit": "pycu2c.compat.numba.host_functions",
+    "prange": "pycu2c.compat.numba.host_functions",
+    "typeof": "pycu2c.compat.numba.typeof",
+    "vectorize": "pycu2c.compat.numba.vectorize",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _NUMBA_NAMES:
+        raise AttributeError(f"module pycu2c has no attribute {name}", name=name)
+    found: object = getattr(importlib.import_module(_NUMBA_NAMES[name]), name)
+    globals()[name] = found
+    return found
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted([*__all__, *(name for name in globals() if name.startswith("__"))])
 
 
 __version__ = "0.1.0"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pycu2c.analysis.effects import meets_grid, written_arguments
+from pycu2c.analysis.effects import needs_cooperative_launch, written_arguments
 from pycu2c.analysis.launch_assumptions import Facts
 from pycu2c.analysis.suspension_points import steps_of
-from pycu2c.base.diagnostics import CompileError, following
+from pycu2c.base.diagnostics import CompileError, reporting_recursion_limit
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Source
 from pycu2c.base.types import Signature
@@ -15,10 +15,10 @@ from pycu2c.codegen import multi_module
 from pycu2c.codegen.emit import emit
 from pycu2c.codegen.statements import Comments
 from pycu2c.declarations.link_files import Link
-from pycu2c.declarations.options import DEFAULT, Options
-from pycu2c.frontend.function_builder import Built, build
-from pycu2c.ir.nodes import Module, Parameter, Wait
-from pycu2c.ir.print_format import Text
+from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
+from pycu2c.frontend.function_builder import BuiltModule, build
+from pycu2c.ir.nodes import BarrierWait, Module, Parameter
+from pycu2c.ir.print_format import PrintFormat
 from pycu2c.ir.verifier import verified
 from pycu2c.pipeline import FRONTEND, Target
 from pycu2c.transforms.analyses import Inputs
@@ -33,21 +33,24 @@ class Generated:
     entry: str
     parameters: tuple[Parameter, ...]
     written: frozenset[int]  # positions of arguments that are arrays it may write
-    prints: tuple[Text, ...] = ()  # what it prints, by the numbers that the text gives them
+    prints: tuple[PrintFormat, ...] = ()  # what it prints, by the numbers that the text gives them
     in_steps: bool = False  # whether its threads run in steps; then a scheduler runs it
-    waits: tuple[Wait, ...] = ()  # where they wait, from number 1
+    waits: tuple[BarrierWait, ...] = ()  # where they wait, from number 1
     links: tuple[Link, ...] = ()  # what functions in C are linked with
-    meets_grid: bool = False  # whether all its threads must run at the same time
+    needs_cooperative_launch: bool = False  # whether all its threads must run at the same time
 
 
 def build_module(
     source: Source,
     signature: Signature,
-    options: Options = DEFAULT,
+    options: Options = DEFAULT_OPTIONS,
     observe: Observer | None = None,
-) -> Built:
-    """Python to typed IR. Raises CompileError."""
-    with following(source.span(source.tree)):
+) -> BuiltModule:
+    """Build the typed IR of a kernel.
+
+    ``observe`` is called after each pass that changes it. Raises CompileError.
+    """
+    with reporting_recursion_limit(source.span(source.tree)):
         built = build(source, signature, options.cluster, options.checked)
         if options.strict:
             _refuse_undefined(built)
@@ -57,7 +60,7 @@ def build_module(
         )
 
 
-def _refuse_undefined(built: Built) -> None:
+def _refuse_undefined(built: BuiltModule) -> None:
     """Under ``strict=True`` a variable without a value on some path is an error."""
     found = [replace(d, severity="error") for d in built.warnings if d.code == "maybe-undefined"]
     if found:
@@ -65,7 +68,7 @@ def _refuse_undefined(built: Built) -> None:
 
 
 def lower(module: Module, target: Target, facts: Facts, observe: Observer | None = None) -> Module:
-    """The target's passes, one after the other. ``observe`` sees the IR before and after each."""
+    """Run the passes of a target. ``observe`` is called after each that changes the module."""
     inputs = Inputs(replace(facts, narrows=target.narrows), strip_mine=target.strip_mine)
     return run_passes(module, target.passes, inputs, observe)
 
@@ -82,14 +85,14 @@ class Piece:
 def generate_together(pieces: Sequence[Piece], comments: Comments = "none") -> str:
     """Typed IR of several kernels to the text of one file."""
     lowered = [(lower(p.module, p.target, p.facts), p.target.dialect) for p in pieces]
-    return multi_module.emit_together(lowered, comments)
+    return multi_module.emit_file(lowered, comments)
 
 
 def generate(
     module: Module, target: Target, facts: Facts, comments: Comments = "none"
 ) -> Generated:
     """Typed IR to the text of a target."""
-    with following(module.kernel.span):
+    with reporting_recursion_limit(module.kernel.span):
         lowered = lower(module, target, facts)
         emitted = emit(lowered, target.dialect, comments)
         written = written_arguments(module)
@@ -103,5 +106,5 @@ def generate(
             steps_of(lowered.kernel.body) is not None,
             emitted.waits,
             emitted.links,
-            meets_grid(module),
+            needs_cooperative_launch(module),
         )

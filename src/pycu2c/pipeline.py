@@ -2,7 +2,7 @@
 
 ``requires`` and ``produces`` are forms of the IR (``ir/forms.py``). A pass runs on a module that
 has a form that it requires, if its condition ``when`` holds. A pass that does not run leaves the
-form as it is: ``coroutines`` produces a form that the passes for thread loops do not require.
+form as it is: ``coroutines`` produces a form that the passes for work-item loops do not require.
 
 ``uses`` are the values that a pass is called with besides the module, in this order: launch
 assumptions, and analyses, which are cached until a pass that does not preserve them changes what
@@ -22,10 +22,10 @@ from pycu2c.ir.forms import (
     DECLARED,
     FLAT,
     ORDERED,
-    THREAD_LOOPS,
+    WORK_ITEM_LOOPS,
     TYPED,
 )
-from pycu2c.ir.nodes import Allocate, Expr, For, Module, Stmt, Wait, While
+from pycu2c.ir.nodes import Allocate, BarrierWait, Expr, For, Module, Stmt, While
 from pycu2c.ir.walk import statements
 from pycu2c.ops.intrinsics.threads.cpu_block import FIRST
 from pycu2c.transforms.analyses import (
@@ -39,7 +39,7 @@ from pycu2c.transforms.analyses import (
     UNIFORMITY,
     WEAK_FLOAT,
     Analyses,
-    ChooseLoops,
+    LoopSelector,
 )
 from pycu2c.transforms.common import (
     constant_array_types,
@@ -86,7 +86,7 @@ class Target:
     dialect: Dialect
     passes: tuple[Pass, ...]  # in the order in which they run
     narrows: bool  # whether Python ints are 32-bit where they fit
-    strip_mine: ChooseLoops = divergent_loops
+    strip_mine: LoopSelector = divergent_loops
 
     def through(self, name: str) -> tuple[Pass, ...]:
         """Return the passes from the first to the one of this name."""
@@ -102,37 +102,37 @@ def _any_of(*kinds: type[Stmt | Expr]) -> Callable[[Analyses], bool]:
 
 
 def _has_devices(a: Analyses) -> bool:
-    return a.get(SUMMARY).has_devices
+    return a.get(SUMMARY).has_device_functions
 
 
 def _has_inline_c(a: Analyses) -> bool:
-    return a.get(SUMMARY).has_c
+    return a.get(SUMMARY).has_inline_c
 
 
 def _has_memory_intrinsics(a: Analyses) -> bool:
-    return a.get(SUMMARY).acts_on_memory
+    return a.get(SUMMARY).has_memory_intrinsics
 
 
 def _has_intrinsics_to_lower(a: Analyses) -> bool:
     """Whether there are intrinsics that synchronize, or that C does not have."""
-    return a.get(SUMMARY).meets_or_has_no_c
+    return a.get(SUMMARY).needs_cpu_lowering
 
 
 def _has_rows_of_blocks(a: Analyses) -> bool:
     """Whether blocks that run together are neighbours along other axes than x."""
-    return not a.get(SUMMARY).rows.isdisjoint(FIRST[1:])
+    return not a.get(SUMMARY).intrinsics.isdisjoint(FIRST[1:])
 
 
 def _has_single_region(a: Analyses) -> bool:
     """Whether nothing splits the kernel: no barrier, strip-mined or interchanged loop."""
-    if a.get(SUMMARY).any_of(Wait) or a.get(STRIP_LOOPS):
+    if a.get(SUMMARY).any_of(BarrierWait) or a.get(STRIP_LOOPS):
         return False
     loops = (s for s in statements(a.module.kernel.body) if isinstance(s, For))
     return not any(loop.interchanged for loop in loops)
 
 
 def _uses_nontemporal_stores(a: Analyses) -> bool:
-    return a.inputs.facts.past_caches and a.get(SUMMARY).is_plain
+    return a.inputs.facts.past_caches and a.get(SUMMARY).only_loads_and_stores
 
 
 def _has_fast_math(a: Analyses) -> bool:
@@ -144,7 +144,7 @@ def _has_weak_float(a: Analyses) -> bool:
 
 
 def _has_loops_to_narrow(a: Analyses) -> bool:
-    return narrow_integers_in_loops.has_loops(a.module)
+    return narrow_integers_in_loops.has_candidate_loops(a.module)
 
 
 def _needs_coroutines(a: Analyses) -> bool:
@@ -159,7 +159,7 @@ _has_loops = _any_of(For, While)
 
 def _inline_c(dialect: str) -> Pass:
     def select(module: Module) -> Module:
-        return select_inline_c.take_own_c(module, dialect)
+        return select_inline_c.select_inline_c(module, dialect)
 
     return Pass("select_inline_c", select, (TYPED,), when=_has_inline_c)
 
@@ -173,10 +173,10 @@ FRONTEND = (
 )
 _LEGAL = (
     Pass("legalize", legalize.legalize, (TYPED,), C_MEANING, uses=(FACTS, RANGES)),
-    Pass("constant_array_types", constant_array_types.type_constants, (C_MEANING,)),
+    Pass("constant_array_types", constant_array_types.narrow_constant_arrays, (C_MEANING,)),
 )
 _DEAD_CODE = (
-    Pass("dead_code", dead_code.drop_dead, (ORDERED,), uses=(EFFECTFUL,), preserves=(EFFECTFUL,)),
+    Pass("dead_code", dead_code.eliminate_dead_code, (ORDERED,), uses=(EFFECTFUL,), preserves=(EFFECTFUL,)),
 )
 _DECLARED = (
     Pass("flatten_arrays", flatten_arrays.flatten, (ORDERED,), FLAT, uses=(FACTS,),
@@ -187,10 +187,10 @@ _DECLARED = (
 
 _CUDA = (
     _inline_c("cuda"),
-    Pass("fast_math", fast_math.any_nan, (TYPED,), when=_has_fast_math),
+    Pass("fast_math", fast_math.relax_nan_order, (TYPED,), when=_has_fast_math),
     Pass("narrow_integers", narrow_integers.narrow, (TYPED,), uses=(FACTS, RANGES)),
     *_LEGAL,
-    Pass("merge_live_ranges", merge_live_ranges.merge, (C_MEANING,)),
+    Pass("merge_live_ranges", merge_live_ranges.merge_live_ranges, (C_MEANING,)),
     Pass("linearize", linearize.linearize, (C_MEANING,), ORDERED, uses=(EFFECTFUL,)),
     *_DEAD_CODE,
     *_DECLARED,
@@ -200,73 +200,73 @@ _CUDA = (
 _ON_CPU = (
     _inline_c("c"),
     Pass("fix_block_shape", fix_block_shape.fix_block, (TYPED,), uses=(FACTS,)),
-    Pass("inline_small_calls", inline_small_calls.write_small_calls, (TYPED,), when=_has_devices),
-    Pass("narrow_integers_in_loops", narrow_integers_in_loops.narrow_in_strips, (TYPED,),
+    Pass("inline_small_calls", inline_small_calls.inline_small_calls, (TYPED,), when=_has_devices),
+    Pass("narrow_integers_in_loops", narrow_integers_in_loops.narrow_integers_in_loops, (TYPED,),
          uses=(FACTS, RANGES), when=_has_loops_to_narrow),
     *_LEGAL,
-    Pass("scalar_replacement", scalar_replacement.split_in_strips, (C_MEANING,), when=_has_loops),
-    Pass("linearize_barriers", linearize.linearize_blocks, (C_MEANING,), ORDERED,
+    Pass("scalar_replacement", scalar_replacement.replace_aggregates, (C_MEANING,), when=_has_loops),
+    Pass("linearize_blocks", linearize.linearize_blocks, (C_MEANING,), ORDERED,
          uses=(EFFECTFUL,)),
     Pass("inline", inline.inline_block_level, (ORDERED,), when=_has_devices),
-    Pass("drop_cache_hints", drop_cache_hints.load_and_store_plainly, (ORDERED,),
+    Pass("drop_cache_hints", drop_cache_hints.drop_cache_hints, (ORDERED,),
          when=_has_intrinsics_to_lower),
-    Pass("deatomize_shared", deatomize_shared.own_shared_memory, (ORDERED,),
+    Pass("deatomize_shared", deatomize_shared.deatomize_shared, (ORDERED,),
          when=_has_memory_intrinsics),
     *_DEAD_CODE,
-    Pass("lower_barriers", lower_barriers.meet, (ORDERED,), uses=(FACTS,),
+    Pass("lower_barriers", lower_barriers.lower_barriers, (ORDERED,), uses=(FACTS,),
          when=_has_intrinsics_to_lower),
     *_DECLARED,
 )
 
 # From the code of one thread to the code of a block. ``coroutines`` is for kernels whose threads
-# may wait at different barriers; the others become loops over threads. ``fission`` is several
+# may wait at different barriers; the others become work-item loops. ``loop_fission`` is several
 # steps, as the IR between them is not valid: see its docstring.
-_THREADS = (
-    Pass("coroutines", coroutines.resumable, (DECLARED,), COROUTINES, when=_needs_coroutines),
+_PARALLEL_REGIONS = (
+    Pass("coroutines", coroutines.lower_to_coroutines, (DECLARED,), COROUTINES, when=_needs_coroutines),
     Pass("copy_parameters", work_item_loops.copy_parameters, (DECLARED,)),
-    Pass("count_lanes", work_item_loops.count_lanes, (DECLARED,), uses=(STRIP_LOOPS,)),
-    Pass("hoist_coordinates", work_item_loops.hoist_coordinates, (DECLARED,), uses=(STRIP_LOOPS,)),
-    Pass("interchange", interchange.interchange, (DECLARED,),
+    Pass("lane_counters", work_item_loops.count_lanes, (DECLARED,), uses=(STRIP_LOOPS,)),
+    Pass("lane_coordinates", work_item_loops.hoist_coordinates, (DECLARED,), uses=(STRIP_LOOPS,)),
+    Pass("interchange", interchange.interchange_loops, (DECLARED,),
          uses=(FACTS, UNIFORMITY, EFFECTFUL), when=_any_of(For)),
-    Pass("wrap_in_thread_loop", work_item_loops.wrap_in_thread_loop, (DECLARED,), THREAD_LOOPS,
+    Pass("single_region", work_item_loops.single_region, (DECLARED,), WORK_ITEM_LOOPS,
          when=_has_single_region),
-    Pass("fission", work_item_loops.split_at_barriers, (DECLARED,), THREAD_LOOPS,
+    Pass("loop_fission", work_item_loops.split_into_regions, (DECLARED,), WORK_ITEM_LOOPS,
          uses=(FACTS, STRIP_LOOPS, BLOCK_UNIFORMITY)),
 )
 
 # the loops of a block: their order, their bounds, their memory accesses
 _BLOCKS = (
-    Pass("privatize_accumulators", privatize_accumulators.own_accumulators, (THREAD_LOOPS,),
+    Pass("privatize_accumulators", privatize_accumulators.privatize_accumulators, (WORK_ITEM_LOOPS,),
          uses=(FACTS,), when=_has_memory_intrinsics),
-    Pass("unroll_loops", unroll_loops.unroll_block_loops, (THREAD_LOOPS,), when=_any_of(While)),
-    Pass("dead_lane_elimination", dead_lane_elimination.drop_idle_threads, (THREAD_LOOPS,),
+    Pass("unroll_loops", unroll_loops.unroll_block_loops, (WORK_ITEM_LOOPS,), when=_any_of(While)),
+    Pass("dead_lane_elimination", dead_lane_elimination.eliminate_dead_lanes, (WORK_ITEM_LOOPS,),
          uses=(FACTS, EFFECTFUL), when=_any_of(Allocate)),
-    Pass("pass_coordinates", pass_coordinates.pass_coordinates, (THREAD_LOOPS, COROUTINES),
+    Pass("pass_coordinates", pass_coordinates.pass_coordinates, (WORK_ITEM_LOOPS, COROUTINES),
          preserves=(EFFECTFUL,), when=_has_devices),
     Pass("fold_grid_extents", axis_loops.fold_grid_extents, (COROUTINES,), uses=(FACTS,)),
-    Pass("axis_loops", axis_loops.loop_over_axes, (THREAD_LOOPS,), AXIS_LOOPS,
+    Pass("axis_loops", axis_loops.loop_over_axes, (WORK_ITEM_LOOPS,), AXIS_LOOPS,
          uses=(FACTS, EFFECTFUL)),
     Pass("register_tiling", register_tiling.tile_registers, (AXIS_LOOPS,), when=_any_of(For)),
-    Pass("unroll_and_jam", unroll_and_jam.join_rows, (AXIS_LOOPS,), when=_any_of(For)),
-    Pass("software_prefetch", software_prefetch.ask_early, (AXIS_LOOPS,), uses=(FACTS,),
+    Pass("unroll_and_jam", unroll_and_jam.unroll_and_jam, (AXIS_LOOPS,), when=_any_of(For)),
+    Pass("software_prefetch", software_prefetch.insert_software_prefetches, (AXIS_LOOPS,), uses=(FACTS,),
          when=_any_of(For, Allocate)),
-    Pass("nontemporal_stores", nontemporal_stores.write_past_caches, (AXIS_LOOPS,),
+    Pass("nontemporal_stores", nontemporal_stores.use_nontemporal_stores, (AXIS_LOOPS,),
          when=_uses_nontemporal_stores),
-    Pass("strip_prefetch", strip_prefetch.ask_by_strips, (AXIS_LOOPS,), when=_has_rows_of_blocks),
-    Pass("dead_declarations", dead_code.drop_idle_declarations, (AXIS_LOOPS, COROUTINES),
+    Pass("strip_prefetch", strip_prefetch.insert_strip_prefetches, (AXIS_LOOPS,), when=_has_rows_of_blocks),
+    Pass("dead_declarations", dead_code.eliminate_dead_declarations, (AXIS_LOOPS, COROUTINES),
          uses=(EFFECTFUL,)),
 )
 
 _COUNTED = (
-    Pass("counted_loops", counted_loops.count_loops, (DECLARED,), uses=(FACTS,),
+    Pass("counted_loops", counted_loops.convert_while_to_for, (DECLARED,), uses=(FACTS,),
          when=_any_of(While)),
 )
-_COROUTINES = (Pass("coroutines", coroutines.resumable, (DECLARED,), COROUTINES),)
+_COROUTINES = (Pass("coroutines", coroutines.lower_to_coroutines, (DECLARED,), COROUTINES),)
 
 TARGETS: dict[str, Target] = {
     "cuda": Target("cuda", CUDA, _CUDA, narrows=True),
     # int64 counters vectorise better on CPUs, so that little is narrowed
-    "cpu": Target("cpu", C, (*_ON_CPU, *_COUNTED, *_THREADS, *_BLOCKS), narrows=False),
+    "cpu": Target("cpu", C, (*_ON_CPU, *_COUNTED, *_PARALLEL_REGIONS, *_BLOCKS), narrows=False),
     # every kernel as coroutines, for tests and comparisons
     "cpu-resumable": Target("cpu-resumable", C, (*_ON_CPU, *_COROUTINES), narrows=False),
 }

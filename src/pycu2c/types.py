@@ -1,4 +1,4 @@
-"""Types of kernel parameters and locals, by the names of ``numba.types``."""
+"""Types of kernel parameters and locals, under the names of ``numba.types``."""
 
 from pycu2c.base.types import (
     Array,

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from pycu2c.declarations.options import options_from
+from pycu2c.declarations.options import parse_options
 from pycu2c.kernels.kernel import Kernel
 
 Made: TypeAlias = "Callable[[np.random.Generator], Any]"
@@ -106,7 +106,7 @@ def program(
     """Declare a program by its kernel, which has these options."""
 
     def declare(python: Any) -> Program:
-        made = Kernel(python, options=options_from(options))
+        made = Kernel(python, options=parse_options(options))
         return Program(made, [Case(grid, block, arguments, shared)], unordered)
 
     return declare

@@ -14,8 +14,6 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
-from pycu2c.base.types import WEAK_INT, strengthened
-
 from fuzzing import (
     constructs,
     control,
@@ -45,6 +43,7 @@ from fuzzing.writing import (
     Writer,
     holds,
 )
+from pycu2c.base.types import WEAK_INT, to_strong
 
 Dim3 = tuple[int, int, int]
 
@@ -159,7 +158,7 @@ class _Drawing:
 
         if self.rng.random() < 0.2:  # constant memory
             kind, shape = self.w.real(), self.rng.choice(((3,), (5,), (2, 3)))
-            kind = strengthened(kind)
+            kind = to_strong(kind)
             self.globals.append(f"W = {array_text(self.rng, kind, shape)}")
             self.w.arrays.append(ArrayName("W", kind, shape, static=True))
 

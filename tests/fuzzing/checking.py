@@ -16,21 +16,21 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
-from pycu2c.base.types import WEAK_INT, Scalar, Signature
 
 from pycu2c.base import values
 from pycu2c.base.source import Source
-from pycu2c.frontend.function_builder import Built
+from pycu2c.base.types import WEAK_INT, Scalar, Signature
+from pycu2c.frontend.function_builder import BuiltModule
 from pycu2c.ops.intrinsics.library import device_source
 from pycu2c.ops.intrinsics.memory import allocation
-from pycu2c.ops.intrinsics.reference_thread import MACHINE
+from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE
 from pycu2c.ops.intrinsics.registry import Effect
 from pycu2c.ops.intrinsics.threads import warp
 from pycu2c.reference import elements, scheduler
 from pycu2c.reference.device_variants import inferred_from
 from pycu2c.reference.interpreter import ReferenceKernel
 
-SECONDS = 5.0  # that a launch may take
+SECONDS = 5.0  # of processor time that a launch may take
 
 
 class Undefined(Exception):
@@ -56,8 +56,8 @@ def _truncated(value: Any) -> int:
 
 
 def _taken(lane: int, _: Any) -> Any:
-    me = MACHINE.current()
-    arguments = me.met.get(me.number - me.lane + lane)
+    me = REFERENCE_STATE.current()
+    arguments = me.exchanged.get(me.number - me.lane + lane)
     if arguments is None:
         raise Undefined("a shuffle takes from a lane that is not there")
     return arguments[1]
@@ -108,7 +108,7 @@ class _Watch:
         self._record(address, writes)
 
     def _record(self, address: int, writes: bool) -> None:
-        thread = MACHINE.current()
+        thread = REFERENCE_STATE.current()
         place = thread.blockIdx, thread.threadIdx
         me = (*place, self.phases.get(place, 0))
         if writes:
@@ -165,12 +165,16 @@ def _waiting_at(steps: Any) -> tuple[int, ...]:
 
 
 def run_reference(
-    source: Source, built: Built, signature: Signature, extents: tuple[Any, Any], arguments: Any
+    source: Source,
+    built: BuiltModule,
+    signature: Signature,
+    extents: tuple[Any, Any],
+    arguments: Any,
 ) -> None:
     """Run a launch; arrays are changed in place. Raises Undefined."""
     watch = _Watch()
     load, store = elements.load, elements.store
-    go_on = scheduler.Running.go_on
+    go_on = scheduler.RunningThread.go_on
 
     def watched_load(owner: Any, index: Any, where: str) -> Any:
         value = load(owner, index, where)
@@ -181,7 +185,7 @@ def run_reference(
         store(array, index, value, where)
         watch.touched(array, index, True)
 
-    def watched_go_on(running: scheduler.Running) -> None:
+    def watched_go_on(running: scheduler.RunningThread) -> None:
         go_on(running)
         row = running.wait.row if running.wait is not None else None
         if row is not None and row.effect is Effect.BARRIER:
@@ -194,9 +198,9 @@ def run_reference(
         mock.patch.object(values, "wrap", _watched_wrap),
         mock.patch.object(warp, "_taken", _taken),
     )
-    running = mock.patch.object(scheduler.Running, "go_on", watched_go_on)
+    running = mock.patch.object(scheduler.RunningThread, "go_on", watched_go_on)
     with patches[0], patches[1], running:
-        inferred = inferred_from(built.noted, source, signature, False)
+        inferred = inferred_from(built.inferred_types, source, signature, False)
         kernel = WatchedKernel(source, inferred, signature.parameters, device_source)
         kernel.watch = watch
         with patches[2], patches[3], patches[4], limited(SECONDS):
@@ -208,15 +212,15 @@ def run_reference(
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Raises Undefined where Python runs for longer."""
+    """Raise Undefined if Python takes more processor time."""
 
     def ring(signum: int, frame: FrameType | None) -> None:
         raise Undefined("it runs for too long")
 
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGVTALRM, ring)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Scalar
-
 from fuzzing.control import inside_loop
 from fuzzing.expressions import (
     absorbed,
@@ -26,7 +24,8 @@ from fuzzing.statements import (
     writes,
 )
 from fuzzing.writing import SMALL, ArrayName, Made, Writer, is_number
-from pycu2c.base.dtypes import Kind
+from pycu2c.base.dtypes import DTypeKind
+from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Scalar
 
 # ---- expressions -----------------------------------------------------------------------------
 
@@ -45,7 +44,7 @@ def membership(w: Writer, kind: Scalar, depth: int) -> Made | None:
 @makes(0.7, any_type)
 def walrus(w: Writer, kind: Scalar, depth: int) -> Made | None:
     """``(v := x) + v``: the first operand is always evaluated."""
-    if kind.dtype.kind is Kind.BOOL:
+    if kind.dtype.kind is DTypeKind.BOOL:
         return None
     inner = expression(w, kind, depth - 1)
     if inner.bits > SMALL or inner.constant:
@@ -279,13 +278,13 @@ def star(w: Writer) -> None:
 def declared_type(w: Writer) -> None:
     """``x: float32 = …``: the annotation converts."""
     kind = w.strong()
-    source = kind if kind.dtype.kind is Kind.BOOL else absorbed(w, kind)
+    source = kind if kind.dtype.kind is DTypeKind.BOOL else absorbed(w, kind)
     made = expression(w, source, 2)
     if made.constant:
         made = element(w, w.pick(w.arrays))
         kind = made.type
     name = f"x{w.counter}"
     w.counter += 1
-    shown = "boolean" if kind.dtype.kind is Kind.BOOL else str(kind.dtype)
+    shown = "boolean" if kind.dtype.kind is DTypeKind.BOOL else str(kind.dtype)
     w.line(f"{name}: {shown} = {made.text}")
     w.declare(name, kind)

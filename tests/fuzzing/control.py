@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pycu2c.base.types import WEAK_INT
-
 from fuzzing.expressions import absorbed, expression
 from fuzzing.operations import condition
 from fuzzing.statements import NESTING, loops, nests, small, statements, value, writes
 from fuzzing.writing import SMALL, Writer
+from pycu2c.base.types import WEAK_INT
 
 
 @writes(3.5, nests)

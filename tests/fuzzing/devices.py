@@ -6,8 +6,6 @@ nothing but what was written to an array.
 
 from __future__ import annotations
 
-from pycu2c.base.types import WEAK_INT, Scalar
-
 from fuzzing.expressions import any_type, expression, literal, makes
 from fuzzing.statements import another, small, statements, store, value, writes
 from fuzzing.writing import (
@@ -22,6 +20,7 @@ from fuzzing.writing import (
     RecordType,
     Writer,
 )
+from pycu2c.base.types import WEAK_INT, Scalar
 
 Parameter = Scalar | ArrayName | RecordType
 

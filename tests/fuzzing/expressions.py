@@ -10,10 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from pycu2c.base.types import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar, join
-
 from fuzzing.writing import INTEGERS, SCALARS, WIDEST, ArrayName, Made, Writer, holds
-from pycu2c.base.dtypes import Kind
+from pycu2c.base.dtypes import DTypeKind
+from pycu2c.base.types import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar, promote
 
 Make: TypeAlias = "Callable[[Writer, Scalar, int], Made | None]"
 
@@ -80,7 +79,7 @@ def absorbed(w: Writer, kind: Scalar) -> Scalar:
     """A type that leaves ``kind`` as it is where both meet."""
     if w.chance(0.6):
         return kind
-    return w.pick([t for t in SCALARS if join(kind, t) == kind])
+    return w.pick([t for t in SCALARS if promote(kind, t) == kind])
 
 
 # ---- leaves --------------------------------------------------------------------------------------
@@ -128,7 +127,7 @@ def _converted_leaf(w: Writer, kind: Scalar) -> Made:
 
 
 def type_name(kind: Scalar) -> str:
-    return "boolean" if kind.dtype.kind is Kind.BOOL else str(kind.dtype)
+    return "boolean" if kind.dtype.kind is DTypeKind.BOOL else str(kind.dtype)
 
 
 def variable(w: Writer, kind: Scalar) -> Made:
@@ -164,7 +163,7 @@ def literal(w: Writer, kind: Scalar) -> Made:
     if kind.weak:
         return _weak_literal(w, kind)
     row = kind.dtype
-    if row.kind is Kind.BOOL:
+    if row.kind is DTypeKind.BOOL:
         return Made(f"boolean({w.pick((True, False))})", kind, 0, True)
     if row.is_complex:
         return Made(f"{row}({complex_text(w)})", kind, 0, True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pycu2c.base.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Scalar
-
 from fuzzing.expressions import (
     absorbed,
     any_expression,
@@ -15,7 +13,8 @@ from fuzzing.expressions import (
     only,
 )
 from fuzzing.writing import FLOATS, HALVES, INTEGERS, Made, Writer, is_ordered
-from pycu2c.base.dtypes import Kind
+from pycu2c.base.dtypes import DTypeKind
+from pycu2c.base.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Scalar
 
 
 @makes(1.5, is_ordered)
@@ -105,8 +104,8 @@ def conversion(w: Writer, kind: Scalar, depth: int) -> Made | None:
         return None
     row = kind.dtype
     package = "ml_dtypes" if row.name == "bfloat16" else "np"
-    name = w.pick((f"{row}", f"{package}.{row}")) if row.kind is not Kind.BOOL else "boolean"
-    anything = row.is_complex or row.kind is Kind.BOOL
+    name = w.pick((f"{row}", f"{package}.{row}")) if row.kind is not DTypeKind.BOOL else "boolean"
+    anything = row.is_complex or row.kind is DTypeKind.BOOL
     inner = any_expression(w, depth - 1) if anything else any_real(w, depth - 1)
     if inner.constant:
         return literal(w, kind)

@@ -6,11 +6,10 @@ meaning. Floats are not compared bit by bit, as NaNs of one value have several.
 
 from __future__ import annotations
 
-from pycu2c.base.types import WEAK_INT, Scalar, int32, int64, uint32, uint64
-
 from fuzzing.operations import condition
 from fuzzing.statements import loops, nests, statements, together, value, writes
 from fuzzing.writing import SMALL, Writer
+from pycu2c.base.types import WEAK_INT, Scalar, int32, int64, uint32, uint64
 
 ALL = "0xffffffff"
 REDUCED = (int32, uint32, int64, uint64, WEAK_INT)

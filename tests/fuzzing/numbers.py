@@ -6,10 +6,10 @@ import math
 import random
 
 import numpy as np
-from pycu2c.base.types import WEAK_BOOL, WEAK_COMPLEX, WEAK_INT
 
 from fuzzing.writing import Scalar
-from pycu2c.base.dtypes import Kind
+from pycu2c.base.dtypes import DTypeKind
+from pycu2c.base.types import WEAK_BOOL, WEAK_COMPLEX, WEAK_INT
 
 _SPECIAL = ("inf", "-inf", "nan", "-0.0", "1e30", "-1e-30", "16777217.0", "2147483648.0", "1e-40")
 
@@ -19,13 +19,13 @@ def dtype_text(kind: Scalar) -> str:
     row = kind.dtype
     if row.name == "bfloat16":
         return "ml_dtypes.bfloat16"
-    return "np.bool_" if row.kind is Kind.BOOL else f"np.{row}"
+    return "np.bool_" if row.kind is DTypeKind.BOOL else f"np.{row}"
 
 
 def element_text(rng: random.Random, kind: Scalar) -> str:
     """A number as an element of an array's list."""
     row = kind.dtype
-    if row.kind is Kind.BOOL:
+    if row.kind is DTypeKind.BOOL:
         return rng.choice(("True", "False"))
     if row.is_complex:
         bits = row.bits // 2

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pycu2c.base.types import WEAK_BOOL, Scalar
-
 from fuzzing.expressions import absorbed, expression, makes, not_constant, only
 from fuzzing.operations import condition
 from fuzzing.writing import Made, Writer, is_number
+from pycu2c.base.types import WEAK_BOOL, Scalar
 
 _OF_NUMBERS = ("add", "subtract", "multiply")
 _OF_REAL = ("floor_divide", "remainder", "mod", "fmod")

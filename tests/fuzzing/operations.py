@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from functools import cache
 
-from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Scalar
-
 from fuzzing.expressions import (
     absorbed,
     any_expression,
@@ -16,7 +14,8 @@ from fuzzing.expressions import (
     only,
 )
 from fuzzing.writing import SCALARS, WIDEST, Made, Writer
-from pycu2c.base.dtypes import Kind
+from pycu2c.base.dtypes import DTypeKind
+from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Scalar
 from pycu2c.ops.operators import (
     ADD,
     AND,
@@ -148,7 +147,7 @@ def _power(w: Writer, kind: Scalar, depth: int) -> Made | None:
 
 @makes(1.5, any_type)
 def unary(w: Writer, kind: Scalar, depth: int) -> Made | None:
-    if kind.dtype.kind is Kind.BOOL:
+    if kind.dtype.kind is DTypeKind.BOOL:
         return None if kind.weak else Made(f"~{expression(w, kind, depth - 1).operand}", kind)
     sign = w.pick("-+~" if kind.dtype.is_integer else "-+")
     inner = expression(w, kind, depth - 1)

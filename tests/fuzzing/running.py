@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pycu2c.base.types import Signature
 
 from fuzzing.cases import Case, load, text_of
 from fuzzing.checking import Undefined, run_reference
@@ -21,17 +20,18 @@ from fuzzing.comparing import difference
 from launching import IN_STRIPS, NARROWED
 from pycu2c.analysis.ranges.range_analysis import Facts
 from pycu2c.base.diagnostics import CompileError, CompileWarning
+from pycu2c.base.types import Signature
 from pycu2c.compiler import Generated, generate
 from pycu2c.cuda_driver import driver
 from pycu2c.declarations.options import Options
-from pycu2c.frontend.function_builder import Built
+from pycu2c.frontend.function_builder import BuiltModule
 from pycu2c.kernels.specialization import SteppingRunner, facts_for
 from pycu2c.pipeline import TARGETS
-from pycu2c.reference.elements import Outside
-from pycu2c.runtime.arguments.array_argument import ArrayArgument
+from pycu2c.reference.elements import UnsupportedByReference
 from pycu2c.runtime.arguments.arguments import layout_of
-from pycu2c.runtime.arguments.flattened_arguments import put_together
-from pycu2c.runtime.cpu.coroutine_scheduler import SteppingKernel
+from pycu2c.runtime.arguments.array_argument import ArrayArgument
+from pycu2c.runtime.arguments.flattened_arguments import unflatten
+from pycu2c.runtime.cpu.coroutine_scheduler import CoroutineKernel
 from pycu2c.runtime.cpu.cpu_kernel import CpuKernel
 from pycu2c.runtime.cpu.cpu_runner import CpuRunner
 from pycu2c.runtime.cuda.cuda_kernel import CudaKernel
@@ -42,7 +42,7 @@ from pycu2c.toolchain.binary import Binary
 from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import nvrtc
 from pycu2c.toolchain.toolchain_errors import RejectedCode
-from pycu2c.transforms.cpu.memory.privatize_accumulators import accumulating
+from pycu2c.transforms.cpu.memory.privatize_accumulators import accumulator_arguments
 
 EXACT = Options(fmad=False)
 ARCH = "sm_90"  # where there is no GPU to ask
@@ -111,10 +111,10 @@ class _Prepared:
     warned: int
 
 
-def _facts(case: Case, built: Built) -> Facts:
+def _facts(case: Case, built: BuiltModule) -> Facts:
     """What a launch knows; less, where the text says so."""
     block = case.module["BLOCK"] if case.module.get("KNOWN_BLOCK", True) else None
-    small = accumulating(built.module) if case.module.get("OWN_ACCUMULATORS", True) else ()
+    small = accumulator_arguments(built.module) if case.module.get("OWN_ACCUMULATORS", True) else ()
     ordinary = case.module.get("ORDINARY", True)
     past = case.module.get("PAST_CACHES", False)
     return facts_for(
@@ -167,7 +167,7 @@ def _prepare(text: str, seed: int, target: str) -> _Prepared | Outcome:
         return _Prepared(case, seed, expected, generated, len(built.warnings))
     except Undefined as error:
         return Outcome(text, "undefined", str(error), seed)
-    except (Outside, ValueError, OverflowError) as error:
+    except (UnsupportedByReference, ValueError, OverflowError) as error:
         if may_be_refused:  # a step of 0, three numbers for two places
             return Outcome(text, "undefined", str(error), seed)
         return _crash(text, error, seed)
@@ -192,10 +192,10 @@ def _as_parameters(case: Case, signature: Signature, arguments: list[Any]) -> li
     """The arguments as the reference takes them: a record as the tuple of its fields."""
     leaves = case.kernel.launcher.given(arguments).leaves
     owners = iter([a.owner if isinstance(a, ArrayArgument) else a for a in leaves])
-    return [put_together(kind, owners) for kind in signature.parameters]
+    return [unflatten(kind, owners) for kind in signature.parameters]
 
 
-def typed(case: Case) -> tuple[Any, Built, Any]:
+def typed(case: Case) -> tuple[Any, BuiltModule, Any]:
     """A case's source, its IR, and the signature of its launch."""
     launcher = case.kernel.launcher
     signature = launcher.signature(launcher.given(arguments_of(case)))
@@ -312,7 +312,7 @@ def _run_cpu(p: _Prepared, binaries: list[Binary]) -> Outcome:
     layout = layout_of(generated.parameters)
     runner: Runner = CpuRunner(_names(p), layout, CpuKernel(binaries[0]))
     if generated.in_steps:
-        kernel = SteppingKernel(binaries[0], "k", generated.waits)
+        kernel = CoroutineKernel(binaries[0], "k", generated.waits)
         runner = SteppingRunner(CpuRunner(_names(p), layout, kernel), kernel)
 
     def launch(actual: list[Any]) -> None:

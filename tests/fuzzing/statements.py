@@ -11,13 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from pycu2c.base.types import WEAK_INT, Scalar, join
-
 from fuzzing.expressions import any_expression, expression, index_below, literal
 from fuzzing.functions import conversion, library_call
 from fuzzing.operations import condition
 from fuzzing.writing import SMALL, ArrayName, Made, Variable, Writer, holds
-from pycu2c.base.dtypes import Kind
+from pycu2c.base.dtypes import DTypeKind
+from pycu2c.base.types import WEAK_INT, Scalar, promote
 from pycu2c.ops.operators import OPERATORS, POW, SHL, SHR, Operator, truth
 
 Write: TypeAlias = "Callable[[Writer], None]"
@@ -169,7 +168,7 @@ def _keeps(operator: Operator, kind: Scalar) -> bool:
 def join_after_if(w: Writer) -> None:
     """A variable that gets two types in two arms, and has their join where they meet."""
     first, second = w.scalar(), w.scalar()
-    if Kind.BOOL in (first.dtype.kind, second.dtype.kind):
+    if DTypeKind.BOOL in (first.dtype.kind, second.dtype.kind):
         second = first
     texts = value(w, first), value(w, second)
     name = w.fresh("j")
@@ -177,14 +176,14 @@ def join_after_if(w: Writer) -> None:
     w.line(f"    {name} = {texts[0]}")
     w.line("else:")
     w.line(f"    {name} = {texts[1]}")
-    w.declare(name, join(first, second), fixed=True)
+    w.declare(name, promote(first, second), fixed=True)
 
 
 @writes(1, loops)
 def join_in_loop(w: Writer) -> None:
     """``s = 0`` and ``s = s + x`` in a loop: the type of both, from the start."""
     kind = w.pick([v.type for v in w.variables(lambda v: not v.type.weak)] or [w.scalar()])
-    if kind.dtype.kind is Kind.BOOL or kind.weak:
+    if kind.dtype.kind is DTypeKind.BOOL or kind.weak:
         return declare(w)
     name, counter = w.fresh("s"), w.fresh("n")
     w.line(f"{name} = {w.pick(('0', '1', '2' if kind.dtype.is_integer else '0.0'))}")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pycu2c.base.types import WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar, float32, float64
-
 from fuzzing.expressions import any_type, expression, makes, not_constant, only
 from fuzzing.statements import nests, small, statements, value, writes
 from fuzzing.writing import COMPLEX, SMALL, Made, Writer
+from pycu2c.base.types import WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar, float32, float64
 
 _PART = {float32: COMPLEX[0], float64: COMPLEX[1], WEAK_FLOAT: WEAK_COMPLEX}
 _WHOLE = {whole: part for part, whole in _PART.items()}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pycu2c.base.types import WEAK_INT
-
 from fuzzing.control import inside_loop, uniform_int
 from fuzzing.expressions import element, type_name
 from fuzzing.operations import condition
@@ -18,7 +16,8 @@ from fuzzing.statements import (
     writes,
 )
 from fuzzing.writing import INTEGERS, ArrayName, Writer
-from pycu2c.base.dtypes import Kind
+from pycu2c.base.dtypes import DTypeKind
+from pycu2c.base.types import WEAK_INT
 
 
 @writes(0.8, nests)
@@ -111,7 +110,7 @@ def tally(w: Writer) -> None:
 def reduce(w: Writer) -> None:
     """A tree of sums in shared memory."""
     kind = w.strong()
-    if kind.dtype.kind is Kind.BOOL or w.threads & (w.threads - 1) or w.left:
+    if kind.dtype.kind is DTypeKind.BOOL or w.threads & (w.threads - 1) or w.left:
         return exchange(w)
     name, step = w.fresh("sh"), w.fresh("c")
     w.line(f"{name} = cuda.shared.array({w.threads}, {type_name(kind)})")

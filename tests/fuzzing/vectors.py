@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pycu2c.base.types import WEAK_INT, Scalar
-
 from fuzzing.control import inside_loop
 from fuzzing.operations import condition
 from fuzzing.statements import augmented, loops, nests, statements, value, writes
 from fuzzing.writing import Variable, Writer
 from pycu2c.base.dtypes import VECTOR_OF, DType
+from pycu2c.base.types import WEAK_INT, Scalar
 
 _ROWS = list(VECTOR_OF.values())
 _OF = {row.fields[0].dtype: [r for r in _ROWS if r.fields[0].dtype is row.fields[0].dtype]

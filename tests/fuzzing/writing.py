@@ -12,9 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from pycu2c.base.dtypes import DTYPES, DTypeKind
 from pycu2c.base.types import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar
-
-from pycu2c.base.dtypes import DTYPES, Kind
 
 T = TypeVar("T")
 
@@ -39,7 +38,7 @@ def _breadth(kind: Scalar) -> int:
 
 
 def is_number(kind: Scalar) -> bool:
-    return kind.dtype.kind is not Kind.BOOL
+    return kind.dtype.kind is not DTypeKind.BOOL
 
 
 def is_ordered(kind: Scalar) -> bool:

@@ -1,12 +1,12 @@
-"""In which order threads are walked along the axes of the block: so that what follows each other in
-memory is come to one after the other. Estimates; what it says changes no result.
+"""Choose the order of the loops over the axes of a block so that inner loops access memory densely.
 
 ``i, j = cuda.grid(2); out[i, j] = 1`` -> y innermost, then x.
 
-The innermost axis is the one along which fewest cache lines are touched, if it is clearly better
-than x; of the others, who leads farthest through memory stands outermost. Lengths that are not
-known count as ``LENGTH``, what stands in a loop counts as ``ROUNDS`` times, and a store as two
-loads: a line is read before it is written.
+A cost model estimates the number of cache lines that one step along each axis touches. The axis
+with the fewest lines becomes the innermost one if it is clearly better than x. The other axes
+follow by the length of their strides, the longest outermost. Unknown lengths count as
+``ASSUMED_LENGTH``, loop bodies as ``ASSUMED_TRIP_COUNT`` executions, and a store as two loads
+(write-allocate). The result affects performance only.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from pycu2c.base.records import dataclass, field
-from pycu2c.base.types import Array, Space
+from pycu2c.base.types import Array, MemorySpace
 from pycu2c.ir.nodes import (
     Apply,
+    ArgumentPart,
     Binary,
     Body,
     Cast,
@@ -27,7 +28,6 @@ from pycu2c.ir.nodes import (
     For,
     Load,
     Parameter,
-    Part,
     Select,
     Stmt,
     Store,
@@ -35,110 +35,122 @@ from pycu2c.ir.nodes import (
     While,
 )
 from pycu2c.ir.walk import all_expressions, bodies, children, expressions, operands, statements
-from pycu2c.ops.intrinsics.builtins import EXTREMES, OPERATOR_ROWS
+from pycu2c.ops.intrinsics.builtins import EXTREMES, OPERATOR_INTRINSICS
 from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.ops.intrinsics.threads.coordinates import AXES, GRID, PLACES
 from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
 from pycu2c.ops.operators import ADD, MOD, MUL, QUOTIENT, REMAINDER, SUB
 
-LENGTH = 1000.0
-ROUNDS = 8.0
-LINE = 64  # bytes
-CLEARLY = 0.75  # of the lines along x: what is hardly better is not worth another order
-FAR = 1e9  # how far apart neighbours are whose places do not follow from theirs
+ASSUMED_LENGTH = 1000.0
+ASSUMED_TRIP_COUNT = 8.0
+CACHE_LINE = 64  # bytes
+MIN_IMPROVEMENT = 0.75  # of the lines along x
+UNKNOWN_STRIDE = 1e9  # bytes; the stride of an access that the model cannot analyze
 
-Extents = Sequence[int | None]  # of a block; None where it may be any
-_KEEPS_PLACE = (*EXTREMES, OPERATOR_ROWS[MOD])
+Extents = Sequence[int | None]  # of a block; None where it is unknown
+_KEEPS_STRIDE = (*EXTREMES, OPERATOR_INTRINSICS[MOD])
 
 
 @dataclass(frozen=True, slots=True)
-class Walk:
-    """The numbers of the axes, innermost first. ``tiled``: some access steps from line to line,
-    and comes back to these along another axis: before it has gone far, if blocks are run one by
-    one."""
+class AxisOrder:
+    """Loop order of the axes, innermost first.
+
+    ``tiled``: an access steps from line to line along the innermost axis, but stays within a line
+    along another one. Running block by block then reuses the lines while they are in cache.
+    """
 
     order: tuple[int, int, int]
     tiled: bool
 
 
-def walking_order(
+def choose_axis_order(
     body: Body,
     values: Mapping[str, Expr],
     parameters: Mapping[str, Parameter],
     extents: Extents,
-    least: int,
-) -> Walk:
-    """How to walk through a body. ``values`` are those of variables from outside of it; no axis
-    with fewer than ``least`` threads comes before x."""
-    own = {s.var.name: s.init for s in statements(body) if isinstance(s, Declare) and s.init}
-    known = {**values, **own}
-    costs = [_Along(axis, known, parameters, extents).cost(body) for axis in range(3)]
-    asked = _asked(body)
+    min_threads: int,
+) -> AxisOrder:
+    """Return the axis order for a body.
+
+    ``values`` holds the definitions of variables outside the body. An axis with fewer than
+    ``min_threads`` threads never replaces x.
+    """
+    local_definitions = {
+        s.var.name: s.init for s in statements(body) if isinstance(s, Declare) and s.init
+    }
+    definitions = {**values, **local_definitions}
+    costs = [_AxisCostModel(axis, definitions, parameters, extents).cost(body) for axis in range(3)]
+    used = _used_axes(body)
     inner = 0
     for axis in (1, 2):
         extent = extents[axis]
-        wide = axis in asked and (extent is None or extent >= least)
-        if wide and costs[axis].lines < CLEARLY * costs[inner].lines:
+        wide = axis in used and (extent is None or extent >= min_threads)
+        if wide and costs[axis].lines < MIN_IMPROVEMENT * costs[inner].lines:
             inner = axis
-    outer = sorted({0, 1, 2} - {inner}, key=lambda axis: (axis not in asked, costs[axis].distance))
+    outer = sorted({0, 1, 2} - {inner}, key=lambda axis: (axis not in used, costs[axis].distance))
     tiled = any(
-        one >= LINE and any(0 < other < LINE for other in others)
-        for one, *others in zip(costs[inner].ways, *(costs[axis].ways for axis in outer))
+        one >= CACHE_LINE and any(0 < other < CACHE_LINE for other in others)
+        for one, *others in zip(costs[inner].strides, *(costs[axis].strides for axis in outer))
     )
-    return Walk((inner, outer[0], outer[1]), tiled)
+    return AxisOrder((inner, outer[0], outer[1]), tiled)
 
 
-def _asked(body: Body) -> set[int]:
-    """The axes along which threads ask for their place."""
-    rows = {e.intrinsic for e in all_expressions(body) if isinstance(e, Apply)}
-    return {n for n in range(3) if {GRID[n], PLACES["threadIdx", AXES[n]]} & rows}
+def _used_axes(body: Body) -> set[int]:
+    """Return the axes whose coordinates the body reads."""
+    intrinsics = {e.intrinsic for e in all_expressions(body) if isinstance(e, Apply)}
+    return {n for n in range(3) if {GRID[n], PLACES["threadIdx", AXES[n]]} & intrinsics}
 
 
 @dataclass(frozen=True, slots=True)
 class _Cost:
-    """Of one step along an axis: the cache lines that are touched, and how far each access is led
-    through memory, in bytes."""
+    """Cost of one step along an axis: cache lines touched, and strides of the accesses in bytes."""
 
     lines: float
-    ways: tuple[float, ...]
+    strides: tuple[float, ...]
 
     @property
     def distance(self) -> float:
-        return sum(self.ways)
+        return sum(self.strides)
 
 
 @dataclass(slots=True)
-class _Along:
-    """How memory is come to along one axis."""
+class _AxisCostModel:
+    """Estimate the memory strides along one axis."""
 
     axis: int
     values: Mapping[str, Expr]
     parameters: Mapping[str, Parameter]
     extents: Extents
-    moves: dict[Intrinsic, float] = field(default_factory=dict)  # of coordinates, by one step
-    found: dict[str, float | None] = field(default_factory=dict)  # of variables
+    coordinate_strides: dict[Intrinsic, float] = field(
+        default_factory=dict
+    )  # change of each coordinate per step
+    variable_strides: dict[str, float | None] = field(default_factory=dict)  # cache, by variable
 
     def __post_init__(self) -> None:
-        self.moves = {GRID[self.axis]: 1.0, PLACES["threadIdx", AXES[self.axis]]: 1.0}
+        self.coordinate_strides = {GRID[self.axis]: 1.0, PLACES["threadIdx", AXES[self.axis]]: 1.0}
         threads = 1.0
         for extent in self.extents[: self.axis]:
-            threads *= extent or LENGTH
-        self.moves[block_thread] = threads
+            threads *= extent or ASSUMED_LENGTH
+        self.coordinate_strides[block_thread] = threads
 
     def cost(self, body: Body) -> _Cost:
-        lines, ways = 0.0, []
+        lines, strides = 0.0, []
         for array, indices, weight, writes in _accesses(body, 1.0):
             assert isinstance(array.type, Array)
-            if array.type.space is Space.BLOCK:
-                continue  # what threads keep across a barrier is near, wherever it is
+            if array.type.space is MemorySpace.BLOCK:
+                continue  # context arrays stay in cache
             step = self._step(array.type, indices)
-            way = FAR if step is None else min(abs(step) * array.type.dtype.size, FAR)
-            touched = min(way / LINE, 1.0)
+            stride = (
+                UNKNOWN_STRIDE
+                if step is None
+                else min(abs(step) * array.type.dtype.size, UNKNOWN_STRIDE)
+            )
+            touched = min(stride / CACHE_LINE, 1.0)
             if writes:
-                touched = 2 * touched if way else 2.0  # one place for all is stored to anew
+                touched = 2 * touched if stride else 2.0  # all threads store to the same element
             lines += weight * touched
-            ways.append(way)
-        return _Cost(lines, tuple(ways))
+            strides.append(stride)
+        return _Cost(lines, tuple(strides))
 
     def _step(self, kind: Array, indices: tuple[Expr, ...]) -> float | None:
         total = 0.0
@@ -152,7 +164,7 @@ class _Along:
         return total
 
     def of(self, e: Expr) -> float | None:
-        """By how much a whole number grows with one step; None if that is not plain."""
+        """Return the change of an integer per step along the axis; None if it is unknown."""
         match e:
             case Const():
                 return 0.0
@@ -160,9 +172,9 @@ class _Along:
                 return self._variable(name)
             case Cast(operand=operand):
                 return self.of(operand)
-            case Apply(intrinsic=row) if row in self.moves:
-                return self.moves[row]
-            case Apply(intrinsic=row, arguments=arguments) if row in _KEEPS_PLACE:
+            case Apply(intrinsic=intrinsic) if intrinsic in self.coordinate_strides:
+                return self.coordinate_strides[intrinsic]
+            case Apply(intrinsic=intrinsic, arguments=arguments) if intrinsic in _KEEPS_STRIDE:
                 return self._one_of(arguments)
             case Select(then=then, orelse=orelse):
                 return self._one_of((then, orelse))
@@ -175,17 +187,17 @@ class _Along:
                 return 0.0 if all(self.of(x) == 0.0 for x in children(e)) else None
 
     def _variable(self, name: str) -> float | None:
-        if name not in self.found:
-            self.found[name] = None  # for one that follows from itself
+        if name not in self.variable_strides:
+            self.variable_strides[name] = None  # guards against recursive definitions
             value = self.values.get(name)
-            self.found[name] = 0.0 if value is None else self.of(value)
-        return self.found[name]
+            self.variable_strides[name] = 0.0 if value is None else self.of(value)
+        return self.variable_strides[name]
 
-    def _one_of(self, given: Sequence[Expr]) -> float | None:
-        """Of several that are nearly the same, as an index and the border that it is kept from."""
-        steps = [self.of(e) for e in given]
-        known = [step for step in steps if step is not None]
-        return max(known, key=abs) if len(known) == len(steps) else None
+    def _one_of(self, alternatives: Sequence[Expr]) -> float | None:
+        """Return the largest stride of alternatives such as an index and its clamping bound."""
+        steps = [self.of(e) for e in alternatives]
+        definitions = [step for step in steps if step is not None]
+        return max(definitions, key=abs) if len(definitions) == len(steps) else None
 
     def _scaled(self, e: Binary) -> float | None:
         a, b = self.of(e.left), self.of(e.right)
@@ -200,7 +212,7 @@ class _Along:
         return a / self._size(e.right) if e.op is QUOTIENT else a
 
     def _size(self, e: Expr) -> float:
-        """About how much a number is that no step changes."""
+        """Estimate the magnitude of a loop-invariant number."""
         match e:
             case Const(value=value):
                 return abs(float(value)) or 1.0
@@ -211,23 +223,23 @@ class _Along:
             case Var(name=name) if name in self.values:
                 return self._size(self.values[name])
             case Var(name=name) if name in self.parameters:
-                return self._usual(self.parameters[name])
+                return self._typical_size(self.parameters[name])
             case _:
-                return LENGTH
+                return ASSUMED_LENGTH
 
-    def _usual(self, p: Parameter) -> float:
-        """Most arrays lie row by row."""
-        if p.part is not Part.STRIDE:
-            return LENGTH
+    def _typical_size(self, p: Parameter) -> float:
+        """Estimate a parameter; strides are assumed to be those of C-contiguous arrays."""
+        if p.part is not ArgumentPart.STRIDE:
+            return ASSUMED_LENGTH
         after = [q.axis - p.axis for q in self.parameters.values() if q.argument == p.argument]
-        return LENGTH ** max(after)
+        return ASSUMED_LENGTH ** max(after)
 
 
 Access = tuple[Var, tuple[Expr, ...], float, bool]
 
 
 def _accesses(body: Body, weight: float) -> Iterator[Access]:
-    """The arrays that come to be read or written, where, how often, and whether written."""
+    """Yield array, indices, execution weight and whether it is written, for each access."""
     for s in body:
         for value in operands(s):
             for e in expressions(value):
@@ -236,8 +248,8 @@ def _accesses(body: Body, weight: float) -> Iterator[Access]:
         if isinstance(s, Store):
             yield s.array, s.indices, weight, True
         for inner in bodies(s):
-            yield from _accesses(inner, weight * _rounds(s))
+            yield from _accesses(inner, weight * _trip_count(s))
 
 
-def _rounds(s: Stmt) -> float:
-    return ROUNDS if isinstance(s, For | While) else 1.0
+def _trip_count(s: Stmt) -> float:
+    return ASSUMED_TRIP_COUNT if isinstance(s, For | While) else 1.0

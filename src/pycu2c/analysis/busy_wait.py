@@ -1,4 +1,4 @@
-"""Loops in which a thread may wait for what another one does to memory: a lock, a flag."""
+"""Detect busy-wait loops: loops that end when another thread writes memory (locks, flags)."""
 
 from __future__ import annotations
 
@@ -25,20 +25,19 @@ from pycu2c.ir.walk import all_expressions, bodies, expressions, operands
 from pycu2c.ops.intrinsics.registry import Effect
 
 
-def spins(loop: For | While) -> bool:
-    """Whether how long a loop goes on depends on the result of an atomic operation, or, if it has
-    a fence, on memory that it reads."""
+def is_busy_wait(loop: For | While) -> bool:
+    """Return whether a loop exit depends on an atomic result, or on loads if it has a fence."""
     inside = [e for e in all_expressions((loop,)) if isinstance(e, Apply)]
     memory = [e for e in inside if e.intrinsic.effect is Effect.MEMORY]
     if not memory:
         return False
-    found = _Told(any(not _is_atomic(e) for e in memory))
+    found = _DependenceAnalysis(any(not _is_atomic(e) for e in memory))
     before = -1
-    while before != len(found.names) + found.leaves:
-        before = len(found.names) + found.leaves
+    while before != len(found.names) + found.exits:
+        before = len(found.names) + found.exits
         found.body(loop.body, False, True)
     ends = isinstance(loop, While) and found.depends(loop.condition)
-    return ends or found.leaves
+    return ends or found.exits
 
 
 def _is_atomic(e: Apply) -> bool:
@@ -46,31 +45,34 @@ def _is_atomic(e: Apply) -> bool:
 
 
 @dataclass(slots=True)
-class _Told:
-    """Which variables of a loop follow from what other threads have done to memory."""
+class _DependenceAnalysis:
+    """Variables of a loop that depend on memory which other threads write."""
 
-    reads: bool  # loads tell it, too
+    reads: bool  # loads count as well as atomics
     names: set[str] = field(default_factory=set)
-    leaves: bool = False  # it decides whether the loop is left
+    exits: bool = False  # a dependent condition controls an exit of the loop
 
-    def body(self, body: Body, told: bool, own: bool) -> None:
-        """``told``: whether it decides if these statements are run. ``own``: whether a break
-        here leaves the loop in question."""
+    def body(self, body: Body, controlled: bool, innermost: bool) -> None:
+        """Propagate dependence through a body.
+
+        ``controlled``: the execution of these statements depends on such memory. ``innermost``: a
+        break here leaves the analyzed loop.
+        """
         for s in body:
             if isinstance(s, Assign | Declare):
-                if told or any(self.depends(e) for e in operands(s)):
+                if controlled or any(self.depends(e) for e in operands(s)):
                     self.names.add(s.var.name)
-            elif isinstance(s, Return) or (isinstance(s, Break) and own):
-                self.leaves = self.leaves or told
+            elif isinstance(s, Return) or (isinstance(s, Break) and innermost):
+                self.exits = self.exits or controlled
             else:
-                decided = told or any(self.depends(e) for e in _conditions(s))
+                dependent = controlled or any(self.depends(e) for e in _conditions(s))
                 for inner in bodies(s):
-                    self.body(inner, decided, own and isinstance(s, If))
+                    self.body(inner, dependent, innermost and isinstance(s, If))
 
     def depends(self, e: Expr) -> bool:
-        return any(self._tells(x) for x in expressions(e))
+        return any(self._is_source(x) for x in expressions(e))
 
-    def _tells(self, e: Expr) -> bool:
+    def _is_source(self, e: Expr) -> bool:
         match e:
             case Apply():
                 return e.intrinsic.effect is Effect.MEMORY and _is_atomic(e)

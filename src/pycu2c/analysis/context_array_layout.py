@@ -1,7 +1,7 @@
-"""CPU: where in an array of slots each thread has its own: as threads are walked.
+"""Find context arrays that each thread accesses at its own element only, and change their layout.
 
-``total[block.thread()]`` -> ``total[threadIdx.x * 16 + threadIdx.y]``, if y is innermost. Only
-where nobody else comes to it: each access is a thread's own. Knows no loops.
+``total[block.thread()]`` -> ``total[threadIdx.x * 16 + threadIdx.y]`` if y is the innermost axis.
+The elements of consecutive iterations are then adjacent in memory.
 """
 
 from __future__ import annotations
@@ -9,47 +9,51 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 
 from pycu2c.base.records import replace
-from pycu2c.base.types import Array, Space
+from pycu2c.base.types import Array, MemorySpace
 from pycu2c.ir.nodes import Apply, Body, ElementOf, Expr, Load, Stmt, Store, Var
 from pycu2c.ir.walk import all_expressions, map_expr, map_stmt, statements
 from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
 
 
-def own_slots(body: Body) -> frozenset[str]:
-    """The arrays of slots in which each thread asks for its own alone."""
-    found: set[str] = set()
+def thread_private_arrays(body: Body) -> frozenset[str]:
+    """Return the context arrays in which each thread accesses only its own element."""
+    private: set[str] = set()
     shared: set[str] = set()
     named: list[Var] = []
     for array, indices in _accesses(body):
         assert isinstance(array.type, Array)
-        (found if array.type.space is Space.BLOCK and _is_own(indices) else shared).add(array.name)
+        (private if array.type.space is MemorySpace.BLOCK and _is_own(indices) else shared).add(
+            array.name
+        )
         named.append(array)
-    known = set(map(id, named))
-    shared |= {e.name for e in all_expressions(body) if isinstance(e, Var) and id(e) not in known}
+    access_ids = set(map(id, named))
+    shared |= {
+        e.name for e in all_expressions(body) if isinstance(e, Var) and id(e) not in access_ids
+    }
     shared |= {e.array.name for e in all_expressions(body) if isinstance(e, ElementOf)}
-    return frozenset(found - shared)
+    return frozenset(private - shared)
 
 
-def asks_only_for(slots: Set[str], body: Body) -> bool:
-    """Whether threads ask for their number only to find their slots."""
-    asked = sum(isinstance(e, Apply) and e.intrinsic is block_thread for e in all_expressions(body))
-    return asked == sum(array.name in slots for array, _ in _accesses(body))
+def uses_index_only_for(arrays: Set[str], body: Body) -> bool:
+    """Return whether a body uses the thread index only to index ``arrays``."""
+    uses = sum(isinstance(e, Apply) and e.intrinsic is block_thread for e in all_expressions(body))
+    return uses == sum(array.name in arrays for array, _ in _accesses(body))
 
 
-def renumbered(body: Body, slots: Set[str], number: Expr) -> Body:
-    """A body whose threads have their slots at another place."""
+def reindex_context_arrays(body: Body, arrays: Set[str], index: Expr) -> Body:
+    """Replace the thread index of each access to ``arrays`` with ``index``."""
 
-    def loaded(e: Expr) -> Expr:
-        if isinstance(e, Load) and e.array.name in slots:
-            return replace(e, indices=(number, *e.indices[1:]))
+    def replace_load(e: Expr) -> Expr:
+        if isinstance(e, Load) and e.array.name in arrays:
+            return replace(e, indices=(index, *e.indices[1:]))
         return e
 
-    def stored(s: Stmt) -> Body:
-        if isinstance(s, Store) and s.array.name in slots:
-            return (replace(s, indices=(number, *s.indices[1:])),)
+    def replace_store(s: Stmt) -> Body:
+        if isinstance(s, Store) and s.array.name in arrays:
+            return (replace(s, indices=(index, *s.indices[1:])),)
         return (s,)
 
-    return map_stmt(map_expr(body, loaded), stored)
+    return map_stmt(map_expr(body, replace_load), replace_store)
 
 
 def _accesses(body: Body) -> Iterator[tuple[Var, tuple[Expr, ...]]]:

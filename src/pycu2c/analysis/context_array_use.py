@@ -1,5 +1,5 @@
-"""What the threads of one thread loop do to arrays that have a slot for each thread: which threads
-do what is read later, which slots they read, which they write. Changes nothing."""
+"""Which context-array elements the threads of one work-item loop read and write, and which threads
+have an effect that is observed later."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from pycu2c.analysis.effects import any_effect
 from pycu2c.analysis.lane_values import LaneValues
-from pycu2c.analysis.live_across_barriers import declared
+from pycu2c.analysis.live_across_barriers import declared_names
 from pycu2c.base.records import dataclass, field
 from pycu2c.ir.nodes import (
     Assign,
@@ -18,7 +18,7 @@ from pycu2c.ir.nodes import (
     Expr,
     If,
     Load,
-    NextThread,
+    NextWorkItem,
     Select,
     Stmt,
     Store,
@@ -30,117 +30,121 @@ Threads: TypeAlias = frozenset[int]
 
 
 @dataclass(slots=True)
-class Used:
-    """The slots that are read, and those that are surely written."""
+class ElementAccesses:
+    """Elements that may be read, and elements that must be written."""
 
     read: dict[str, Threads] = field(default_factory=dict)
     written: dict[str, Threads] = field(default_factory=dict)
 
-    def note(self, where: dict[str, Threads], name: str, slots: Threads) -> None:
-        where[name] = where.get(name, frozenset()) | slots
+    def add(self, where: dict[str, Threads], name: str, elements: Threads) -> None:
+        where[name] = where.get(name, frozenset()) | elements
 
 
 @dataclass(frozen=True, slots=True)
-class SlotUse:
-    """``lengths``: of the arrays in question."""
+class ContextArrayUse:
+    """Accesses of one work-item loop; ``lengths`` are those of the context arrays."""
 
     values: LaneValues
     threads: int
     lengths: Mapping[str, int]
     effectful: Set[str]
 
-    # ---- who is busy ----
+    # ---- live threads ----
 
-    def busy(self, body: Body, read: Mapping[str, Threads]) -> Threads:
-        """The threads that do something that is read later, or has an effect."""
-        own = declared(body)
+    def live_threads(self, body: Body, read: Mapping[str, Threads]) -> Threads:
+        """Return the threads that store an element that is read later, or have an effect."""
+        local_names = declared_names(body)
         found: set[int] = set()
         for s, threads in self._statements(body, frozenset(range(self.threads))):
             if any(any_effect(e, frozenset(self.effectful)) for e in operands(s)):
                 found |= threads
             elif isinstance(s, Store):
                 found |= self._storing(s, threads, read)
-            elif not isinstance(s, Declare | If | NextThread | Evaluate):
-                found |= threads if not isinstance(s, Assign) or s.var.name not in own else set()
+            elif not isinstance(s, Declare | If | NextWorkItem | Evaluate):
+                found |= (
+                    threads if not isinstance(s, Assign) or s.var.name not in local_names else set()
+                )
         return frozenset(found)
 
     def _storing(self, s: Store, threads: Threads, read: Mapping[str, Threads]) -> Threads:
-        slots = self._slots(s, threads) if s.array.name in self.lengths else None
-        if slots is None:
+        elements = self._elements(s, threads) if s.array.name in self.lengths else None
+        if elements is None:
             return threads
-        return frozenset(t for t, slot in slots.items() if slot in read[s.array.name])
+        return frozenset(t for t, element in elements.items() if element in read[s.array.name])
 
-    def _slots(self, access: Load | Store, threads: Threads) -> dict[int, int] | None:
-        """The slot that each thread names, if that is known."""
+    def _elements(self, access: Load | Store, threads: Threads) -> dict[int, int] | None:
+        """Return the element that each thread accesses, or None if it is unknown."""
         found = self.values.of(access.indices[0])
         return {t: int(found[t]) for t in threads} if found else None
 
     def _statements(self, body: Body, threads: Threads) -> Iterator[tuple[Stmt, Threads]]:
-        """Each statement, and the threads that may come to it; what is in a loop counts as one."""
+        """Yield each statement with the threads that may execute it; loops are not entered."""
         for s in body:
             yield s, threads
             if isinstance(s, If):
-                then, orelse = self._ways(s, threads)
+                then, orelse = self._split(s, threads)
                 yield from self._statements(s.then, then)
                 yield from self._statements(s.orelse, orelse)
-                if _is_end(s) and self._is_known(s.condition):
+                if _is_exit(s) and self._is_known(s.condition):
                     threads -= then
 
-    def _ways(self, choice: If | Select, threads: Threads) -> tuple[Threads, Threads]:
-        """The threads that may go either way."""
-        told = self.values.of(choice.condition)
-        if told is None:
+    def _split(self, branch: If | Select, threads: Threads) -> tuple[Threads, Threads]:
+        """Return the threads that may take each branch."""
+        outcomes = self.values.of(branch.condition)
+        if outcomes is None:
             return threads, threads
-        then = frozenset(t for t in threads if told[t])
+        then = frozenset(t for t in threads if outcomes[t])
         return then, threads - then
 
     def _is_known(self, condition: Expr) -> bool:
         return self.values.of(condition) is not None
 
-    # ---- which slots ----
+    # ---- accessed elements ----
 
-    def of(self, body: Body, threads: Threads) -> Used:
-        """The slots that these threads read and write."""
-        used = Used()
-        for s, here in self._statements(body, threads):
+    def of(self, body: Body, threads: Threads) -> ElementAccesses:
+        """Return the elements that these threads read and write."""
+        used = ElementAccesses()
+        for s, active in self._statements(body, threads):
             inner = all_expressions((s,)) if bodies(s) and not isinstance(s, If) else operands(s)
             for e in inner:
-                self._reads(e, here, used)
-        for store, here in self._surely(body, threads):
-            slots = self._slots(store, here) or {}
-            used.note(used.written, store.array.name, frozenset(slots.values()))
+                self._add_reads(e, active, used)
+        for store, active in self._unconditional_stores(body, threads):
+            elements = self._elements(store, active) or {}
+            used.add(used.written, store.array.name, frozenset(elements.values()))
         return used
 
-    def _surely(self, body: Body, threads: Threads) -> Iterator[tuple[Store, Threads]]:
-        """The stores under no condition, and the threads that surely come there."""
+    def _unconditional_stores(
+        self, body: Body, threads: Threads
+    ) -> Iterator[tuple[Store, Threads]]:
+        """Yield the stores outside conditions with the threads that must execute them."""
         for s in body:
-            if isinstance(s, If) and _is_end(s) and self._is_known(s.condition):
-                threads -= self._ways(s, threads)[0]
-            elif any(isinstance(x, NextThread) for x in statements((s,))):
+            if isinstance(s, If) and _is_exit(s) and self._is_known(s.condition):
+                threads -= self._split(s, threads)[0]
+            elif any(isinstance(x, NextWorkItem) for x in statements((s,))):
                 return
             elif isinstance(s, Store) and s.array.name in self.lengths and not s.path:
                 yield s, threads
 
-    def _reads(self, e: Expr, threads: Threads, used: Used) -> None:
+    def _add_reads(self, e: Expr, threads: Threads, used: ElementAccesses) -> None:
         match e:
             case Load(array=array) if array.name in self.lengths:
-                slots = self._slots(e, threads)
-                found = range(self.lengths[array.name]) if slots is None else slots.values()
-                used.note(used.read, array.name, frozenset(found))
-                self._reads(e.indices[0], threads, used)
+                elements = self._elements(e, threads)
+                found = range(self.lengths[array.name]) if elements is None else elements.values()
+                used.add(used.read, array.name, frozenset(found))
+                self._add_reads(e.indices[0], threads, used)
             case Var(name=name) if name in self.lengths:
-                used.note(used.read, name, frozenset(range(self.lengths[name])))
+                used.add(used.read, name, frozenset(range(self.lengths[name])))
             case Select():
-                then, orelse = self._ways(e, threads)
-                self._reads(e.condition, threads, used)
-                self._reads(e.then, then, used)
-                self._reads(e.orelse, orelse, used)
+                then, orelse = self._split(e, threads)
+                self._add_reads(e.condition, threads, used)
+                self._add_reads(e.then, then, used)
+                self._add_reads(e.orelse, orelse, used)
             case _:
                 for child in children(e):
-                    self._reads(child, threads, used)
+                    self._add_reads(child, threads, used)
 
 
-def _is_end(s: If) -> bool:
-    """Whether it only ends threads."""
-    ends = all(isinstance(x, NextThread) for x in s.then)
-    return bool(s.then) and not s.orelse and ends
+def _is_exit(s: If) -> bool:
+    """Return whether an ``if`` only ends threads."""
+    exits = all(isinstance(x, NextWorkItem) for x in s.then)
+    return bool(s.then) and not s.orelse and exits

@@ -1,13 +1,15 @@
-"""What surely gives the same number only if it is computed once. C compilers make one operation of
-a product and a sum, rounded once, where they stand together, and elsewhere do not; under fastmath
-they regroup products and multiply by what is 1 / x as well. Reads."""
+"""Identify floating-point expressions that a C compiler may contract or reassociate.
+
+A C compiler fuses a product and a sum into one FMA, rounded once, only where both are in the same
+expression. Under fastmath it also regroups products and multiplies by reciprocals. So recomputing
+such an expression elsewhere may give another result.
+"""
 
 from __future__ import annotations
 
 from pycu2c.ir.nodes import Binary, Expr
 
 
-def may_be_rounded_anew(e: Expr) -> bool:
-    """Whether a node is arithmetic of floats, whose operands may be so, too, or variables of
-    such."""
+def may_be_contracted(e: Expr) -> bool:
+    """Return whether a node is floating-point arithmetic that contraction may change."""
     return isinstance(e, Binary) and e.type.dtype.is_float

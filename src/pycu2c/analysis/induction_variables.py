@@ -1,10 +1,9 @@
-"""How far a loop moves the variables that it only ever adds to.
+"""Bound induction variables: by how much a loop changes the variables that it only adds to.
 
-``for k in range(n): count += 1`` moves ``count`` by n at most. Where it lies at the head of the
-loop cannot show that: it grows with every round that is looked at. So the moves of one round
-are summed up over the text of the loop, and multiplied by its rounds. This is right even if a
-sum wraps on the way: modulo 2**64 nothing is lost, and where all rounds together lead a
-variable to a place inside of its type, that is where it is.
+``for k in range(n): count += 1`` changes ``count`` by at most n. Widening at the loop head alone
+cannot find this. So the analysis sums the increments over the text of the body and multiplies them
+by the trip count. Intermediate sums may wrap: arithmetic modulo 2**64 loses nothing if the final
+value is inside the type.
 """
 
 from __future__ import annotations
@@ -12,9 +11,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
-from pycu2c.analysis.ranges.domain import Knowledge, Reach, Term
-from pycu2c.analysis.ranges.intervals import FAR, Interval, everything, is_whole
-from pycu2c.base.dtypes import INT64, Kind
+from pycu2c.analysis.ranges.domain import LoopBounds, RangeState, Term
+from pycu2c.analysis.ranges.intervals import FAR, Interval, everything, is_integral
+from pycu2c.base.dtypes import INT64, DTypeKind
 from pycu2c.base.records import dataclass, field
 from pycu2c.ir.nodes import (
     Assign,
@@ -35,91 +34,107 @@ from pycu2c.ir.nodes import (
 from pycu2c.ir.walk import all_expressions, statements
 from pycu2c.ops.operators import ADD, AND, FLOORDIV, SHR, SUB
 
-_NOWHERE = Interval(0, 0)
-_ENDLESS = FAR
+_ZERO = Interval(0, 0)
+_UNKNOWN_TRIP_COUNT = FAR
 
-Moves = dict[str, Interval]  # how far variables are moved, by name
+Increments = dict[str, Interval]  # change of each variable, by name
 
 
 @dataclass(slots=True)
-class Paces:
-    """How far one round of each loop moves its variables.
+class LoopIncrements:
+    """Increments of the induction variables per iteration, and trip counts, of loops.
 
-    ``of``: where an expression lies, whenever it is evaluated. ``variable``: where all that a
-    variable is ever assigned lies. ``ends``: whether a loop ends where a variable lies there.
+    ``of``: interval of an expression at any time. ``variable``: interval of all values assigned to
+    a variable. ``ends``: whether a loop ends once a variable is in an interval.
     """
 
     of: Callable[[Expr], Interval]
     variable: Callable[[Var], Interval]
     ends: Callable[[While, Var, Interval], bool]
-    _found: dict[int, Moves] = field(default_factory=dict)
+    _found: dict[int, Increments] = field(default_factory=dict)
 
-    def round(self, loop: For | While) -> Moves:
-        """The moves of one round, or of a part of it."""
+    def per_iteration(self, loop: For | While) -> Increments:
+        """Return the change of each induction variable in one iteration, complete or partial."""
         if id(loop) not in self._found:
-            self._found[id(loop)] = self._moves(loop.body, moved_only(loop))
+            self._found[id(loop)] = self._body_increments(loop.body, find_induction_variables(loop))
         return self._found[id(loop)]
 
-    def rounds(self, loop: For | While) -> int:
-        """How many rounds of a loop begin, at most."""
+    def trip_count(self, loop: For | While) -> int:
+        """Return the maximum number of iterations that a loop begins."""
         if isinstance(loop, For):
             start, stop, step = self.of(loop.start), self.of(loop.stop), self.of(loop.step)
-            return rounds_of_range(Interval(stop.low - start.high, stop.high - start.low), step)
+            return max_trip_count(Interval(stop.low - start.high, stop.high - start.low), step)
         if any(isinstance(s, Continue) for s in statements(loop.body)):
-            return _ENDLESS
-        return min([*self._halvings(loop), *self._climbs(loop)], default=_ENDLESS)
+            return _UNKNOWN_TRIP_COUNT
+        return min(
+            [*self._trip_counts_from_shifts(loop), *self._trip_counts_from_increments(loop)],
+            default=_UNKNOWN_TRIP_COUNT,
+        )
 
-    def _moves(self, body: Body, names: Mapping[str, Var]) -> Moves:
-        total = dict.fromkeys(names, _NOWHERE)
+    def _body_increments(self, body: Body, names: Mapping[str, Var]) -> Increments:
+        total = dict.fromkeys(names, _ZERO)
         for s in body:
-            for name, move in self._move(s, names).items():
-                total[name] = Interval(total[name].low + move.low, total[name].high + move.high)
+            for name, increment in self._statement_increments(s, names).items():
+                total[name] = Interval(
+                    total[name].low + increment.low, total[name].high + increment.high
+                )
         return total
 
-    def _move(self, s: Stmt, names: Mapping[str, Var]) -> Moves:
+    def _statement_increments(self, s: Stmt, names: Mapping[str, Var]) -> Increments:
         match s:
             case Assign() if s.var.name in names:
-                by = self._by(s.value, s.var.name)
-                return {s.var.name: by.joined(_NOWHERE)}
+                by = self._increment(s.value, s.var.name)
+                return {s.var.name: by.join_with(_ZERO)}
             case If():
-                then, orelse = self._moves(s.then, names), self._moves(s.orelse, names)
-                return {name: then[name].joined(orelse[name]) for name in names}
+                then, orelse = (
+                    self._body_increments(s.then, names),
+                    self._body_increments(s.orelse, names),
+                )
+                return {name: then[name].join_with(orelse[name]) for name in names}
             case For() | While():
-                moves = self._moves(s.body, names)
-                moving = {name: move for name, move in moves.items() if move != _NOWHERE}
-                rounds = self.rounds(s) if moving else 0
-                return {name: together(move, rounds) for name, move in moving.items()}
+                increments = self._body_increments(s.body, names)
+                nonzero = {
+                    name: increment for name, increment in increments.items() if increment != _ZERO
+                }
+                trip_count = self.trip_count(s) if nonzero else 0
+                return {
+                    name: scale_increment(increment, trip_count)
+                    for name, increment in nonzero.items()
+                }
             case _:
                 return {}
 
-    def _by(self, e: Expr, name: str) -> Interval:
-        """How far ``e``, which adds to a variable, is from it."""
+    def _increment(self, e: Expr, name: str) -> Interval:
+        """Return the difference between ``e`` and the variable that it adds to."""
         match e:
             case Var():
-                return _NOWHERE
+                return _ZERO
             case Select():
-                return self._by(e.then, name).joined(self._by(e.orelse, name))
+                return self._increment(e.then, name).join_with(self._increment(e.orelse, name))
             case Binary(op, left, right):
                 if not _adds_to(left, name):
                     left, right = right, left
-                by, more = self._by(left, name), self.of(right)
+                by, more = self._increment(left, name), self.of(right)
                 if op is SUB:
                     return Interval(by.low - more.high, by.high - more.low)
                 return Interval(by.low + more.low, by.high + more.high)
             case _:
                 raise AssertionError(e)
 
-    # ---- the rounds of while loops ----
+    # ---- trip counts of while loops ----
 
-    def _climbs(self, loop: While) -> Iterator[int]:
-        """``while i < n: i += 2``: a variable that every round moves the same way stays within
-        what it is ever assigned, if that is proved not to wrap."""
-        for name, var in moved_only(loop).items():
-            steps = [self._by(s.value, name) for s in _assignments(loop.body, name)]
+    def _trip_counts_from_increments(self, loop: While) -> Iterator[int]:
+        """Bound ``while i < n: i += 2`` by the range of the variable.
+
+        A variable that only grows (or only shrinks) stays within the values assigned to it, if
+        these do not wrap.
+        """
+        for name, var in find_induction_variables(loop).items():
+            steps = [self._increment(s.value, name) for s in _assignments(loop.body, name)]
             always = [s.value for s in loop.body if isinstance(s, Assign) and s.var.name == name]
-            least = sum(self._by(e, name).low for e in always)
-            most = sum(self._by(e, name).high for e in always)
-            span = self.variable(var).joined(_NOWHERE)  # 0 if nothing is assigned before
+            least = sum(self._increment(e, name).low for e in always)
+            most = sum(self._increment(e, name).high for e in always)
+            span = self.variable(var).join_with(_ZERO)  # variables start as 0
             if span == everything(var.type):
                 continue
             if least > 0 and all(step.low >= 0 for step in steps):
@@ -127,56 +142,55 @@ class Paces:
             elif most < 0 and all(step.high <= 0 for step in steps):
                 yield (span.high - span.low) // -most + 1
 
-    def _halvings(self, loop: While) -> Iterator[int]:
-        """``while x > 0: x >>= 1``: a number that loses a bit, at least, in every round."""
+    def _trip_counts_from_shifts(self, loop: While) -> Iterator[int]:
+        """Bound ``while x > 0: x >>= 1``: the number loses at least one bit per iteration."""
         inside = list(statements(loop.body))
         bound = {e.name for e in all_expressions(loop.body) if isinstance(e, Let)}
         times = Counter(s.var.name for s in inside if isinstance(s, (Assign, For)))
         for s in loop.body:
             if isinstance(s, Assign) and times[s.var.name] == 1 and s.var.name not in bound:
-                span = self.variable(s.var).joined(_NOWHERE)
-                shrinks = is_whole(s.var.type) and _loses_a_bit(s.var.name, s.value)
+                span = self.variable(s.var).join_with(_ZERO)
+                shrinks = is_integral(s.var.type) and _loses_a_bit(s.var.name, s.value)
                 if shrinks and self.ends(loop, s.var, Interval(span.low, 0)):
                     yield span.high.bit_length()
 
 
-def together(pace: Interval, rounds: int) -> Interval:
-    """How far some rounds move a variable, none of them or all."""
-    return Interval(min(0, pace.low * rounds), max(0, pace.high * rounds))
+def scale_increment(increment: Interval, trip_count: int) -> Interval:
+    """Return the change after zero to ``trip_count`` iterations."""
+    return Interval(min(0, increment.low * trip_count), max(0, increment.high * trip_count))
 
 
-def rounds_of_range(way: Interval, step: Interval) -> int:
-    """How many rounds of a loop over a range begin, at most; ``way``: from its start to its
-    stop."""
+def max_trip_count(distance: Interval, step: Interval) -> int:
+    """Return the maximum trip count of a range; ``distance`` is from its start to its stop."""
     if step.low > 0:
-        return max(0, -(-way.high // step.low))
+        return max(0, -(-distance.high // step.low))
     if step.high < 0:
-        return max(0, -(way.low // -step.high))
-    return max(0, way.high, -way.low)
+        return max(0, -(distance.low // -step.high))
+    return max(0, distance.high, -distance.low)
 
 
 def length_of_range(start: Interval, stop: Interval, step: Interval) -> Interval:
-    """How many numbers ``range(start, stop, step)`` has, as an int64 counts them."""
-    way = Interval(stop.low - start.high, stop.high - start.low)
-    return Interval(0, min(rounds_of_range(way, step), INT64.maximum))
+    """Return the interval of ``len(range(start, stop, step))`` as an int64."""
+    distance = Interval(stop.low - start.high, stop.high - start.low)
+    return Interval(0, min(max_trip_count(distance, step), INT64.maximum))
 
 
-def moved_only(loop: For | While) -> dict[str, Var]:
-    """The variables of integers that a loop assigns, and only by adding to them."""
+def find_induction_variables(loop: For | While) -> dict[str, Var]:
+    """Return the integer variables that a loop changes only by additions."""
     found: dict[str, Var] = {}
-    set_anew = {e.name for e in all_expressions(loop.body) if isinstance(e, Let)}
+    reassigned = {e.name for e in all_expressions(loop.body) if isinstance(e, Let)}
     if isinstance(loop, For):
-        set_anew.add(loop.var.name)
+        reassigned.add(loop.var.name)
     for s in statements(loop.body):
         if isinstance(s, (Declare, For)) or (isinstance(s, Assign) and not _adds(s)):
-            set_anew.add(s.var.name)
+            reassigned.add(s.var.name)
         elif isinstance(s, Assign):
             found[s.var.name] = s.var
-    return {name: var for name, var in found.items() if name not in set_anew}
+    return {name: var for name, var in found.items() if name not in reassigned}
 
 
-def changed_by(loop: For | While) -> set[str]:
-    """All variables that a loop assigns."""
+def assigned_in_loop(loop: For | While) -> set[str]:
+    """Return all variables that a loop assigns."""
     changed = {e.name for e in all_expressions(loop.body) if isinstance(e, Let)}
     for s in (loop, *statements(loop.body)):
         if isinstance(s, (Assign, Declare, For)):
@@ -189,12 +203,12 @@ def _assignments(body: Body, name: str) -> Iterator[Assign]:
 
 
 def _adds(s: Assign) -> bool:
-    whole = is_whole(s.var.type) and s.var.type.dtype.kind is not Kind.BOOL
-    return whole and _adds_to(s.value, s.var.name)
+    integral = is_integral(s.var.type) and s.var.type.dtype.kind is not DTypeKind.BOOL
+    return integral and _adds_to(s.value, s.var.name)
 
 
 def _adds_to(e: Expr, name: str) -> bool:
-    """Whether an expression is a variable, or a sum of it and others."""
+    """Return whether an expression is the variable plus other terms."""
     match e:
         case Var():
             return e.name == name
@@ -217,24 +231,29 @@ def _loses_a_bit(name: str, e: Expr) -> bool:
             return False
 
 
-# ---- at the head of a loop -----------------------------------------------------------------------
+# ---- loop head state -----------------------------------------------------------------------
 
 
-def reach_of(entry: Knowledge, moves: Moves, rounds: int, changed: set[str]) -> Reach:
-    """Where no more than so many rounds lead those variables that they leave inside of their
-    type, and how far from terms that the loop does not change."""
-    ways: dict[Term, Interval] = {}
+def bounds_after_iterations(
+    entry: RangeState, increments: Increments, trip_count: int, changed: set[str]
+) -> LoopBounds:
+    """Bound the induction variables after at most ``trip_count`` iterations.
+
+    Omits variables that may leave their type. Keeps differences to terms that the loop does not
+    change.
+    """
+    distances: dict[Term, Interval] = {}
     intervals: dict[Term, Interval] = {}
     for term, interval in entry.intervals.items():
-        if term.name in moves:
-            way = together(moves[term.name], rounds)
-            led = Interval(interval.low + way.low, interval.high + way.high)
-            if term.bounds.holds(led):
-                ways[term], intervals[term] = way, led
-    apart: dict[tuple[Term, Term], int] = {}
-    for (a, b), k in entry.apart.items():
-        if a in ways and b.name not in changed:
-            apart[a, b] = k + ways[a].low
-        elif b in ways and a.name not in changed:
-            apart[a, b] = k - ways[b].high
-    return Reach(intervals, apart)
+        if term.name in increments:
+            distance = scale_increment(increments[term.name], trip_count)
+            shifted = Interval(interval.low + distance.low, interval.high + distance.high)
+            if term.bounds.contains(shifted):
+                distances[term], intervals[term] = distance, shifted
+    min_differences: dict[tuple[Term, Term], int] = {}
+    for (a, b), k in entry.min_differences.items():
+        if a in distances and b.name not in changed:
+            min_differences[a, b] = k + distances[a].low
+        elif b in distances and a.name not in changed:
+            min_differences[a, b] = k - distances[b].high
+    return LoopBounds(intervals, min_differences)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from pycu2c.analysis.ranges.intervals import Interval, everything
-from pycu2c.base.limits import BLOCKS32_LIMIT, INDEX32_LIMIT, MOST_ELEMENTS
+from pycu2c.base.limits import BLOCKS32_LIMIT, INDEX32_LIMIT, MAX_ARRAY_ELEMENTS
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Scalar
-from pycu2c.base.values import ordinary_limit
+from pycu2c.base.values import assumed_magnitude_limit
 from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.ops.intrinsics.threads.coordinates import AXES, BLOCK_NUMBERS, GRID, GRIDSIZE, PLACES
 from pycu2c.ops.intrinsics.threads.cpu_block import MOST_THREADS, block_thread
@@ -48,7 +48,7 @@ class Facts:
 
     @property
     def most_elements(self) -> int:
-        return INDEX32_LIMIT - 1 if self.ordinary else MOST_ELEMENTS
+        return INDEX32_LIMIT - 1 if self.ordinary else MAX_ARRAY_ELEMENTS
 
     @property
     def lengths(self) -> Interval:
@@ -67,7 +67,7 @@ class Facts:
 
     def argument(self, scalar: Scalar) -> Interval:
         """Where a number that the kernel is given lies."""
-        limit = ordinary_limit(scalar) if self.ordinary else None
+        limit = assumed_magnitude_limit(scalar) if self.ordinary else None
         return everything(scalar) if limit is None else Interval(-limit, limit)
 
     def bounds(self, row: Intrinsic) -> Interval | None:
@@ -87,4 +87,4 @@ class Facts:
 
 def is_fixed(row: Intrinsic) -> bool:
     """Whether it is a coordinate of the thread: the same wherever it is read."""
-    return row.bounds is not None and (row.is_value or row in GRID + GRIDSIZE)
+    return row.bounds is not None and (row.is_attribute or row in GRID + GRIDSIZE)

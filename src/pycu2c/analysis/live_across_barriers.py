@@ -1,4 +1,4 @@
-"""Which variables live from one thread loop to another. Reads; changes nothing."""
+"""Sets of variables that decide what is live from one work-item loop to another."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ from pycu2c.ir.nodes import (
     For,
     Function,
     If,
-    NextThread,
+    NextWorkItem,
     Return,
     Stmt,
     Store,
-    ThreadLoop,
     Var,
     While,
+    WorkItemLoop,
 )
 from pycu2c.ir.walk import all_expressions, operands, statements
 
-Fresh: TypeAlias = Callable[[str], str]  # gives a variable a name that is not taken
-Known: TypeAlias = "frozenset[str] | None"  # the variables surely set; None where nothing comes
+NameGenerator: TypeAlias = Callable[[str], str]  # makes an unused name from a hint
+Assigned: TypeAlias = "frozenset[str] | None"  # definitely assigned; None: unreachable
 
 
-def thread_loops(body: Body) -> Iterator[ThreadLoop]:
-    return (s for s in statements(body) if isinstance(s, ThreadLoop))
+def work_item_loops_in(body: Body) -> Iterator[WorkItemLoop]:
+    return (s for s in statements(body) if isinstance(s, WorkItemLoop))
 
 
 def block_scalars(body: Body) -> set[str]:
-    """The variables that are declared outside all thread loops, counters included."""
-    inside = {s for loop in thread_loops(body) for s in statements(loop.body)}
-    own = (s for s in statements(body) if isinstance(s, Declare | For) and s not in inside)
-    return {s.var.name for s in own}
+    """Return the variables declared outside all work-item loops, counters included."""
+    inside = {s for loop in work_item_loops_in(body) for s in statements(loop.body)}
+    outside = (s for s in statements(body) if isinstance(s, Declare | For) and s not in inside)
+    return {s.var.name for s in outside}
 
 
-def mentioned(body: Body) -> set[str]:
-    """The variables and arrays that a block reads or sets; declaring alone does not count."""
+def referenced_names(body: Body) -> set[str]:
+    """Return the variables and arrays that a body reads or assigns, not those it declares."""
     found = {name for s in statements(body) for name in names_in(*operands(s))}
     for s in statements(body):
         if isinstance(s, Assign | For):
@@ -54,75 +54,77 @@ def mentioned(body: Body) -> set[str]:
     return found
 
 
-def declared(body: Body) -> set[str]:
+def declared_names(body: Body) -> set[str]:
     return {s.var.name for s in statements(body) if isinstance(s, Declare | Allocate | For)}
 
 
-def fresh_names(kernel: Function) -> Fresh:
-    """Gives variables names that the kernel has not yet."""
-    taken = {p.name for p in kernel.parameters} | declared(kernel.body)
-    taken |= {e.name for e in all_expressions(kernel.body) if isinstance(e, Var)}
+def fresh_names(kernel: Function) -> NameGenerator:
+    """Return a generator of names that the kernel does not use."""
+    used = {p.name for p in kernel.parameters} | declared_names(kernel.body)
+    used |= {e.name for e in all_expressions(kernel.body) if isinstance(e, Var)}
 
     def fresh(name: str) -> str:
-        free, number = name, 0
-        while free in taken:
+        candidate, number = name, 0
+        while candidate in used:
             number += 1
-            free = f"{name}.{number}"
-        taken.add(free)
-        return free
+            candidate = f"{name}.{number}"
+        used.add(candidate)
+        return candidate
 
     return fresh
 
 
-def set_in(body: Body) -> set[str]:
-    """The variables that a block declares, or assigns."""
+def assigned_names(body: Body) -> set[str]:
+    """Return the variables that a body declares or assigns."""
     return {s.var.name for s in statements(body) if isinstance(s, Declare | Assign)}
 
 
-def set_once(body: Body) -> dict[str, Expr]:
-    """The variables that are never assigned anew, with the values of their declarations."""
-    changed = {s.var.name for s in statements(body) if isinstance(s, Assign)}
-    declared = [s for s in statements(body) if isinstance(s, Declare)]
+def single_definitions(body: Body) -> dict[str, Expr]:
+    """Map each variable that is never reassigned to the value of its declaration."""
+    reassigned = {s.var.name for s in statements(body) if isinstance(s, Assign)}
+    declarations = [s for s in statements(body) if isinstance(s, Declare)]
     return {
-        s.var.name: s.init for s in declared if s.init is not None and s.var.name not in changed
+        s.var.name: s.init
+        for s in declarations
+        if s.init is not None and s.var.name not in reassigned
     }
 
 
-def unset_reads(body: Body) -> set[str]:
-    """What a block may read before it has set it: what it has from elsewhere."""
-    reads = _Reads()
-    reads.block(body, frozenset())
-    return reads.found
+def upward_exposed_reads(body: Body) -> set[str]:
+    """Return the variables that a body may read before it assigns them."""
+    analysis = _UpwardExposedReads()
+    analysis.block(body, frozenset())
+    return analysis.found
 
 
 @dataclass(slots=True)
-class _Reads:
+class _UpwardExposedReads:
     found: set[str] = field(default_factory=set)
 
-    def block(self, body: Body, known: Known) -> Known:
+    def block(self, body: Body, assigned: Assigned) -> Assigned:
         for s in body:
-            if known is None:
+            if assigned is None:
                 return None
-            self.found |= set(names_in(*operands(s))) - known - _counter(s)
-            known = self._after(s, known)
-        return known
+            self.found |= set(names_in(*operands(s))) - assigned - _counter(s)
+            assigned = self._transfer(s, assigned)
+        return assigned
 
-    def _after(self, s: Stmt, known: frozenset[str]) -> Known:
+    def _transfer(self, s: Stmt, assigned: frozenset[str]) -> Assigned:
         match s:
             case Declare() | Assign():
-                return known | {s.var.name}
+                return assigned | {s.var.name}
             case If():
-                then, orelse = self.block(s.then, known), self.block(s.orelse, known)
+                then, orelse = self.block(s.then, assigned), self.block(s.orelse, assigned)
                 if then is None or orelse is None:
                     return orelse if then is None else then
                 return then & orelse
             case While() | For():
-                self.block(s.body, known | _counter(s))
-                return known  # it may not be run at all
-            case Break() | Continue() | Return() | NextThread():
+                self.block(s.body, assigned | _counter(s))
+                return assigned  # the body may not be executed
+            case Break() | Continue() | Return() | NextWorkItem():
                 return None
             case _:
-                return known
+                return assigned
 
 
 def _counter(s: Stmt) -> frozenset[str]:

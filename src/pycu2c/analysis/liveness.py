@@ -1,6 +1,9 @@
-"""Which variables of the threads of a strip are read after a loop, before they are set anew: by
-threads that have gone through it, and by those that wait elsewhere meanwhile, in the other arm of
-a condition or behind an outer loop. Reads; changes nothing. Takes the code of one thread."""
+"""Liveness of variables after loops that SIMD batches of threads execute under an active mask.
+
+A variable is live after a loop if a thread reads it later before assigning it. This includes
+threads that wait elsewhere meanwhile: in the other branch of a condition, or behind an outer loop.
+The input is the code of one thread.
+"""
 
 from __future__ import annotations
 
@@ -15,68 +18,67 @@ from pycu2c.ir.walk import bodies, operands
 Names: TypeAlias = frozenset[str]
 
 
-def alive_after(body: Body, loops: Set[Stmt]) -> Mapping[Stmt, Names]:
-    """For each of the loops, the variables whose values it leaves for what comes after it."""
-    reads = _Reads(loops)
-    reads.block(body, frozenset(), _Exits())
-    return reads.after
+def live_after_loops(body: Body, loops: Set[Stmt]) -> Mapping[Stmt, Names]:
+    """Map each of the loops to the variables that are live after it."""
+    analysis = _Liveness(loops)
+    analysis.block(body, frozenset(), _Exits())
+    return analysis.after
 
 
 @dataclass(frozen=True, slots=True)
 class _Exits:
-    """What is read where a break or a continue leads to, and where threads are that did not come
-    to a block."""
+    """Variables that are live at the targets of break and continue, and in waiting threads."""
 
-    broken: Names = frozenset()
-    continued: Names = frozenset()
-    elsewhere: Names = frozenset()
+    at_break: Names = frozenset()
+    at_continue: Names = frozenset()
+    waiting: Names = frozenset()
 
-    def besides(self, *read: Names) -> _Exits:
-        """In a block that some threads do not come to; they read these."""
-        return replace(self, elsewhere=self.elsewhere.union(*read))
+    def with_waiting(self, *live: Names) -> _Exits:
+        """Return the exits of a block that some threads skip; ``live`` is live in these threads."""
+        return replace(self, waiting=self.waiting.union(*live))
 
 
 @dataclass(slots=True)
-class _Reads:
+class _Liveness:
     loops: Set[Stmt]
     after: dict[Stmt, Names] = field(default_factory=dict)
 
     def block(self, body: Body, after: Names, exits: _Exits) -> Names:
-        """What is read from the beginning of a block on."""
+        """Return the variables that are live at the start of a block."""
         for s in reversed(body):
             after = self._before(s, after, exits)
         return after
 
     def _before(self, s: Stmt, after: Names, exits: _Exits) -> Names:
-        own = frozenset(names_in(*operands(s)))
+        used = frozenset(names_in(*operands(s)))
         match s:
             case Assign() | Declare():
-                return (after - {s.var.name}) | own
+                return (after - {s.var.name}) | used
             case Return():
-                return own
+                return used
             case Break():
-                return exits.broken
+                return exits.at_break
             case Continue():
-                return exits.continued
+                return exits.at_continue
             case If():
-                return own | self._arms(s, after, exits)
+                return used | self._arms(s, after, exits)
             case While() | For():
-                return self._loop(s, after, after | own, exits.elsewhere)
+                return self._loop(s, after, after | used, exits.waiting)
             case _:
-                inside = (self.block(b, after, exits) for b in bodies(s))
-                return own.union(after, *inside)
+                nested = (self.block(b, after, exits) for b in bodies(s))
+                return used.union(after, *nested)
 
     def _arms(self, s: If, after: Names, exits: _Exits) -> Names:
         then = self.block(s.then, after, exits)
-        orelse = self.block(s.orelse, after, exits.besides(after, then))
-        return orelse | self.block(s.then, after, exits.besides(after, orelse))
+        orelse = self.block(s.orelse, after, exits.with_waiting(after, then))
+        return orelse | self.block(s.then, after, exits.with_waiting(after, orelse))
 
-    def _loop(self, s: While | For, after: Names, head: Names, elsewhere: Names) -> Names:
-        """``head``: what is read where the loop looks at its condition, or after it."""
+    def _loop(self, s: While | For, after: Names, head: Names, waiting: Names) -> Names:
+        """Solve a loop; ``head`` is live where the condition is evaluated, or after the loop."""
         if s in self.loops:
-            self.after[s] = self.after.get(s, frozenset()) | after | elsewhere
+            self.after[s] = self.after.get(s, frozenset()) | after | waiting
         while True:
-            found = head | self.block(s.body, head, _Exits(after, head, elsewhere | after | head))
-            if found == head:
+            at_head = head | self.block(s.body, head, _Exits(after, head, waiting | after | head))
+            if at_head == head:
                 return head
-            head = found
+            head = at_head

@@ -1,7 +1,8 @@
-"""Which statements of a kernel stand outside the thread loops. Decides; moves nothing.
+"""Choose which statements of a kernel are outside the work-item loops (pocl's parallel regions).
 
-Outside stands what holds a barrier or a loop that is run in strips of threads, and what is
-uniform and either leaves such a statement or computes a value that is needed outside.
+A statement is outside if it contains a barrier or a strip-mined loop. It is also outside if it is
+uniform and jumps out of such a statement, or computes a value that is needed outside. This module
+decides; ``transforms.cpu.fission`` moves the code.
 """
 
 from __future__ import annotations
@@ -18,12 +19,14 @@ from pycu2c.ir.walk import bodies, operands, statements
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """``hoisted``: constructs outside the thread loops, their parts placed in turn.
-    ``masked``: those of them that threads go through differently; a per-thread state says how.
-    ``block_jumps``: jumps that all running threads make together.
-    ``scalars``: variables that are computed once for the block.
-    ``strips``: loops that strips of threads run by themselves, the outermost ones, each with the
-    variables that are read after it."""
+    """Statements outside the work-item loops.
+
+    ``hoisted``: constructs outside the work-item loops, their parts placed recursively. ``masked``:
+    hoisted constructs that are divergent; a per-thread state selects the active threads.
+    ``block_jumps``: jumps that all running threads take at once. ``scalars``: variables computed
+    once per block. ``strips``: outermost strip-mined loops, with the variables that are live after
+    them.
+    """
 
     hoisted: Set[Stmt]
     masked: Set[Stmt]
@@ -31,50 +34,54 @@ class Placement:
     scalars: Set[str]
     strips: Mapping[Stmt, frozenset[str]]
 
-    def leaves(self, body: Body) -> bool:
-        """Whether single threads may leave a block by a jump."""
-        return any(self._leaves(s) for s in body)
+    def leaves_block(self, body: Body) -> bool:
+        """Return whether single threads may jump out of a block."""
+        return any(self._statement_leaves(s) for s in body)
 
-    def _leaves(self, s: Stmt) -> bool:
+    def _statement_leaves(self, s: Stmt) -> bool:
         match s:
             case Return() | Break() | Continue():
                 return s not in self.block_jumps
             case For() | While():
-                return self.returns(s.body)
+                return self.returns_early(s.body)
             case _:
-                return any(self._leaves(inner) for b in bodies(s) for inner in b)
+                return any(self._statement_leaves(inner) for b in bodies(s) for inner in b)
 
-    def returns(self, body: Body) -> bool:
-        """Whether single threads may return."""
+    def returns_early(self, body: Body) -> bool:
+        """Return whether single threads may return."""
         return any(isinstance(s, Return) and s not in self.block_jumps for s in statements(body))
 
 
-def place(
+def place_regions(
     body: Body,
-    facts: uniformity.Uniformity,
-    wanted: Set[str],
+    uniform: uniformity.Uniformity,
+    required_scalars: Set[str],
     strips: Mapping[Stmt, frozenset[str]],
-    turned: Set[Stmt],
+    interchanged: Set[Stmt],
 ) -> Placement:
-    """Place statements so that ``wanted`` variables, all uniform, are scalars of the block.
-    ``turned``: loops that stand outside since memory is better walked along so."""
-    scalars = set(wanted)
-    outside = _forced_outside(body, set(strips)) | {
-        s for s in statements(body) if _around(s, turned)
+    """Place statements so that ``required_scalars``, all uniform, are computed once per block.
+
+    ``interchanged``: loops kept outside the work-item loops for better memory access.
+    """
+    scalars = set(required_scalars)
+    hoisted_by_force = _forced_outside(body, set(strips)) | {
+        s for s in statements(body) if _contains_loop_of(s, interchanged)
     }
     while True:
-        placing = _Placing(facts, scalars, outside)
-        placing.body(body, None, False)
-        needed = _closure(set(_conditions(placing.hoisted, facts)) | scalars, facts)
-        if needed == scalars:
-            return Placement(placing.hoisted, placing.masked, placing.block_jumps, scalars, strips)
-        scalars = needed
+        placer = _Placer(uniform, scalars, hoisted_by_force)
+        placer.body(body, None, False)
+        closed = _closure(set(_conditions(placer.hoisted, uniform)) | scalars, uniform)
+        if closed == scalars:
+            return Placement(placer.hoisted, placer.masked, placer.block_jumps, scalars, strips)
+        scalars = closed
 
 
 def _forced_outside(body: Body, strips: Set[Stmt]) -> set[Stmt]:
-    """The constructs around barriers and strips; of those in a strip, all loops and what is
-    around them, since no compiler makes vectors of a loop with loops inside."""
-    found = {s for s in statements(body) if has_wait((s,)) or _around(s, strips)}
+    """Return the constructs around barriers and strips, and all nested loops of strips.
+
+    C compilers do not vectorize a loop that contains loops.
+    """
+    found = {s for s in statements(body) if has_wait((s,)) or _contains_loop_of(s, strips)}
     for loop in strips:
         for s in statements((loop,)):
             if any(isinstance(inner, While | For) for inner in statements((s,))):
@@ -82,39 +89,39 @@ def _forced_outside(body: Body, strips: Set[Stmt]) -> set[Stmt]:
     return found
 
 
-def _around(s: Stmt, strips: Set[Stmt]) -> bool:
+def _contains_loop_of(s: Stmt, strips: Set[Stmt]) -> bool:
     return any(inner in strips for inner in statements((s,)))
 
 
-def _conditions(hoisted: Set[Stmt], facts: uniformity.Uniformity) -> Iterator[str]:
-    """The variables that the control flow outside the thread loops reads."""
+def _conditions(hoisted: Set[Stmt], uniform: uniformity.Uniformity) -> Iterator[str]:
+    """Yield the variables that control flow outside the work-item loops reads."""
     for s in hoisted:
-        if facts.agrees(*operands(s)):
-            yield from (name for name in names_in(*operands(s)) if name in facts.values)
+        if uniform.agrees(*operands(s)):
+            yield from (name for name in names_in(*operands(s)) if name in uniform.values)
 
 
-def _closure(names: set[str], facts: uniformity.Uniformity) -> set[str]:
-    """With all variables that their values are computed from."""
+def _closure(names: set[str], uniform: uniformity.Uniformity) -> set[str]:
+    """Return the names and all variables that their values depend on."""
     found: set[str] = set()
     while names:
         name = names.pop()
         found.add(name)
-        read = names_in(*facts.values[name])
-        names |= {n for n in read if n in facts.values and n not in found}
+        read = names_in(*uniform.values[name])
+        names |= {n for n in read if n in uniform.values and n not in found}
     return found
 
 
 @dataclass(slots=True)
-class _Placing:
-    facts: uniformity.Uniformity
+class _Placer:
+    uniform: uniformity.Uniformity
     scalars: Set[str]
-    outside: Set[Stmt]
+    hoisted_by_force: Set[Stmt]
     hoisted: set[Stmt] = field(default_factory=set)
     masked: set[Stmt] = field(default_factory=set)
     block_jumps: set[Stmt] = field(default_factory=set)
 
     def body(self, body: Body, loop: Stmt | None, masked: bool) -> None:
-        """A block outside the thread loops, in a hoisted loop if any, under a mask or not."""
+        """Place a block outside the work-item loops; ``loop`` is the hoisted loop around it."""
         for s in body:
             match s:
                 case Return() if not masked:
@@ -129,20 +136,20 @@ class _Placing:
     def _hoist(self, s: uniformity.Construct, loop: Stmt | None, masked: bool) -> None:
         self.hoisted.add(s)
         returning = any(isinstance(inner, Return) for inner in statements((s,)))
-        if s in self.facts.divergent or (masked and returning and not isinstance(s, If)):
+        if s in self.uniform.divergent or (masked and returning and not isinstance(s, If)):
             self.masked.add(s)
         for inner in bodies(s):
             self.body(inner, loop if isinstance(s, If) else s, masked or s in self.masked)
 
     def _is_hoisted(self, s: uniformity.Construct, loop: Stmt | None, masked: bool) -> bool:
-        if s in self.outside:
+        if s in self.hoisted_by_force:
             return True
-        if s in self.facts.divergent:
+        if s in self.uniform.divergent:
             return False
         if self._computes_scalars(s):
             return True
-        in_step = loop is not None and loop not in self.masked
-        return isinstance(s, If) and self._jumps(s, not masked, in_step)
+        in_lockstep = loop is not None and loop not in self.masked
+        return isinstance(s, If) and self._jumps(s, not masked, in_lockstep)
 
     def _computes_scalars(self, s: Stmt) -> bool:
         return any(
@@ -150,16 +157,16 @@ class _Placing:
             for inner in statements((s,))
         )
 
-    def _jumps(self, s: If, may_return: bool, in_step: bool) -> bool:
-        """Whether all running threads together may come to a jump in an if."""
+    def _jumps(self, s: If, may_return: bool, in_lockstep: bool) -> bool:
+        """Return whether all running threads may reach a jump in an ``if`` at once."""
         for inner in (*s.then, *s.orelse):
             match inner:
                 case Return():
                     found = may_return
                 case Break() | Continue():
-                    found = in_step
-                case If() if inner not in self.facts.divergent:
-                    found = self._jumps(inner, may_return, in_step)
+                    found = in_lockstep
+                case If() if inner not in self.uniform.divergent:
+                    found = self._jumps(inner, may_return, in_lockstep)
                 case _:
                     found = False
             if found:

@@ -1,14 +1,14 @@
-"""Whether threads may run statement by statement together, as ``#pragma omp simd`` has it.
+"""Decide whether ``#pragma omp simd`` may execute the threads of a loop in lockstep.
 
-Threads of a valid program do not race, so each may run beside the others. These stay in order:
+Threads of a valid program have no data races, so lockstep execution is legal except for:
 
-- what has an effect: atomics, prints, and device functions that have one;
-- arrays of a thread's own, and stores at a place that is the same for all;
-- what the compiler itself lets threads gather in one slot, as the bits of a ballot;
-- memory that a thread comes back to. gcc collects accesses with gaps, ``a[3 * i]`` and
-  ``a[3 * i + 1]``, into one; under the pragma it does so across an access that may be to the
-  same place. So where a store is followed by an access that it may touch, both must be without
-  gaps, or to the same place but for a number.
+- side effects: atomics, prints, and device functions that have them;
+- thread-local arrays, and stores to a location that is the same for all threads;
+- values that the compiler itself accumulates in one element, such as the bits of a ballot;
+- strided accesses to memory that is also stored to. gcc merges accesses with gaps, ``a[3 * i]`` and
+  ``a[3 * i + 1]``, and under the pragma moves them across possibly aliasing accesses. So a store
+  followed by a possibly aliasing access requires that both are unit-stride, or differ by a constant
+  only.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Mapping, Set
 
-from pycu2c.analysis.live_across_barriers import set_once
+from pycu2c.analysis.live_across_barriers import single_definitions
 from pycu2c.base.records import dataclass
-from pycu2c.base.types import Array, Space
+from pycu2c.base.types import Array, MemorySpace
 from pycu2c.ir import printer
 from pycu2c.ir.nodes import (
     Allocate,
@@ -42,11 +42,11 @@ from pycu2c.ir.nodes import (
 from pycu2c.ir.walk import all_expressions, bodies, expressions, operands, statements
 from pycu2c.ops.operators import ADD, MUL, SUB
 
-_IRREGULAR = object()  # not a multiple of the axis: each thread goes somewhere by itself
+_IRREGULAR = object()  # not affine in the axis
 
 
 def in_lockstep(axis: Var, body: Body, effectful: Set[str]) -> bool:
-    """Whether threads along an axis may run a body together."""
+    """Return whether threads along an axis may execute a body in lockstep."""
     if any(isinstance(s, Print | Allocate) for s in statements(body)):
         return False
     for e in all_expressions(body):
@@ -54,39 +54,41 @@ def in_lockstep(axis: Var, body: Body, effectful: Set[str]) -> bool:
             return False
         if isinstance(e, Call) and e.function in effectful:
             return False
-    paces = Paces(axis.name, set_once(body), _assigned(body))
-    accesses = list(_accesses(body, paces))
-    if any(a.writes and a.pace == 0 for a in accesses) or _gathers(body, paces):
+    strides = LaneStrides(axis.name, single_definitions(body), _assigned_names(body))
+    accesses = list(_accesses(body, strides))
+    if any(a.writes and a.stride == 0 for a in accesses) or _accumulates(body, strides):
         return False
     return not any(
-        a.writes and not (a.smooth and b.smooth) and _may_meet(a, b)
+        a.writes and not (a.has_no_gaps and b.has_no_gaps) and _may_alias(a, b)
         for i, a in enumerate(accesses)
         for b in accesses[i + 1 :]
     )
 
 
-def _gathers(body: Body, paces: Paces) -> bool:
-    """Whether threads add to one slot of the block, where valid programs have no such race."""
+def _accumulates(body: Body, strides: LaneStrides) -> bool:
+    """Return whether threads accumulate into one element of a context array."""
     stores = (s for s in statements(body) if isinstance(s, Store))
-    slots = (s for s in stores if _space(s.array) is Space.BLOCK)
-    return any(paces.of(s.indices[0]) is _IRREGULAR for s in slots)
+    elements = (s for s in stores if _space(s.array) is MemorySpace.BLOCK)
+    return any(strides.of(s.indices[0]) is _IRREGULAR for s in elements)
 
 
-def _assigned(body: Body) -> set[str]:
+def _assigned_names(body: Body) -> set[str]:
     return {s.var.name for s in statements(body) if isinstance(s, Assign)}
 
 
-# ---- how fast an index moves from one thread to the next ----------------------------------------
+# ---- strides of indices from one thread to the next --------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Paces:
+class LaneStrides:
+    """Strides of indices: the change from one thread of an axis to the next."""
+
     axis: str
     values: Mapping[str, Expr]
     changing: Set[str]
 
     def of(self, e: Expr) -> object:
-        """A number; None if it is one that is not known; or irregular."""
+        """Return the stride as an int, None if unknown, or ``_IRREGULAR`` if it is not constant."""
         match e:
             case Var(name=name):
                 return self._variable(name)
@@ -102,8 +104,8 @@ class Paces:
             case Binary(op=op, left=left, right=right) if op is MUL:
                 return self._product(left, right)
             case _:
-                parts = [self.of(x) for x in expressions(e) if isinstance(x, Var)]
-                return 0 if all(p == 0 for p in parts) else _IRREGULAR
+                variable_strides = [self.of(x) for x in expressions(e) if isinstance(x, Var)]
+                return 0 if all(p == 0 for p in variable_strides) else _IRREGULAR
 
     def _variable(self, name: str) -> object:
         if name == self.axis:
@@ -118,9 +120,9 @@ class Paces:
             return 0
         if a is None or b is None:
             return None
-        for pace, factor, still in ((a, right, b), (b, left, a)):
-            if still == 0 and isinstance(pace, int):
-                return pace * int(factor.value) if isinstance(factor, Const) else None
+        for stride, factor, other_stride in ((a, right, b), (b, left, a)):
+            if other_stride == 0 and isinstance(stride, int):
+                return stride * int(factor.value) if isinstance(factor, Const) else None
         return _IRREGULAR
 
 
@@ -129,73 +131,73 @@ class Paces:
 
 @dataclass(frozen=True, slots=True)
 class _Access:
-    """``place`` tells its indices but for the numbers added to the last one."""
+    """One memory access; ``location`` prints its indices without constants added to the last."""
 
-    array: Var | None  # None stands for any
-    place: Callable[[], str]
-    pace: object
+    array: Var | None  # None: any array
+    location: Callable[[], str]
+    stride: object
     writes: bool
 
     @property
-    def smooth(self) -> bool:
-        """Whether gcc has no reason to move it: neighbours follow each other, or it is alone."""
-        return self.pace in (0, 1) or self.pace is _IRREGULAR
+    def has_no_gaps(self) -> bool:
+        """Return whether gcc has no reason to move it: unit-stride, uniform, or irregular."""
+        return self.stride in (0, 1) or self.stride is _IRREGULAR
 
 
-def _may_meet(a: _Access, b: _Access) -> bool:
-    """Whether two accesses may be to one place, and it is not plain whether they are."""
+def _may_alias(a: _Access, b: _Access) -> bool:
+    """Return whether two accesses may alias and it is undecided whether they do."""
     if a.array is None or b.array is None:
         return True
     if a.array.name == b.array.name:
-        return a.place() != b.place()
-    return _space(a.array) is Space.GLOBAL and _space(b.array) is Space.GLOBAL
+        return a.location() != b.location()
+    return _space(a.array) is MemorySpace.GLOBAL and _space(b.array) is MemorySpace.GLOBAL
 
 
-def _space(array: Var) -> Space:
+def _space(array: Var) -> MemorySpace:
     assert isinstance(array.type, Array)
     return array.type.space
 
 
-def _accesses(body: Body, paces: Paces) -> Iterator[_Access]:
-    """In the order of a thread; what stands in a loop comes twice."""
+def _accesses(body: Body, strides: LaneStrides) -> Iterator[_Access]:
+    """Yield accesses in program order; those in loops occur twice."""
     for s in body:
-        found = list(_of_statement(s, paces))
+        found = list(_of_statement(s, strides))
         yield from found
         if isinstance(s, For | While):
             yield from found
 
 
-def _of_statement(s: Stmt, paces: Paces) -> Iterator[_Access]:
+def _of_statement(s: Stmt, strides: LaneStrides) -> Iterator[_Access]:
     for value in operands(s):
         for e in expressions(value):
             match e:
                 case Load() | ElementOf():
-                    yield _access(e.array, e.indices, paces, isinstance(e, ElementOf))
+                    yield _access(e.array, e.indices, strides, isinstance(e, ElementOf))
                 case Call() if any(isinstance(a.type, Array) for a in e.arguments):
                     yield _Access(None, str, None, False)
                 case _:
                     pass
     if isinstance(s, Store):
-        yield _access(s.array, s.indices, paces, True)
+        yield _access(s.array, s.indices, strides, True)
     for inner in bodies(s):
-        yield from _accesses(inner, paces)
+        yield from _accesses(inner, strides)
 
 
-def _access(array: Var, indices: tuple[Expr, ...], paces: Paces, writes: bool) -> _Access:
+def _access(array: Var, indices: tuple[Expr, ...], strides: LaneStrides, writes: bool) -> _Access:
     assert isinstance(array.type, Array)
-    moves = [paces.of(i) for i in indices]
-    pace: object = moves[-1] if moves else 0
-    if any(m != 0 for m in moves[:-1]):
-        pace = None if _IRREGULAR not in moves else _IRREGULAR
-    if array.type.dtype.fields and pace == 1:
-        pace = None  # the fields of neighbouring records have gaps
+    index_strides = [strides.of(i) for i in indices]
+    stride: object = index_strides[-1] if index_strides else 0
+    if any(m != 0 for m in index_strides[:-1]):
+        stride = None if _IRREGULAR not in index_strides else _IRREGULAR
+    if array.type.dtype.fields and stride == 1:
+        stride = None  # fields of adjacent records have gaps
     *outer, last = indices or (None,)
-    kept = [*outer, _without_number(last)] if last else outer
-    place = functools.cache(lambda: ", ".join(printer.print_expr(i) for i in kept))
-    return _Access(array, place, pace, writes)
+    location_indices = [*outer, _without_constant(last)] if last else outer
+    location = functools.cache(lambda: ", ".join(printer.print_expr(i) for i in location_indices))
+    return _Access(array, location, stride, writes)
 
 
-def _without_number(e: Expr) -> Expr:
+def _without_constant(e: Expr) -> Expr:
     if isinstance(e, Binary) and e.op in (ADD, SUB) and isinstance(e.right, Const):
-        return _without_number(e.left)
+        return _without_constant(e.left)
     return e

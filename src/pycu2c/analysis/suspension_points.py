@@ -1,31 +1,40 @@
-"""Code that runs in steps from wait to wait: where it waits, and what lives across that."""
+"""Suspension points of coroutines, and the variables that are live across them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pycu2c.analysis.effects import mentioned
-from pycu2c.ir.nodes import Allocate, Assign, Body, Declare, For, If, ThreadSteps, Var, Wait
+from pycu2c.analysis.effects import accessed_names
+from pycu2c.ir.nodes import (
+    Allocate,
+    Assign,
+    BarrierWait,
+    Body,
+    CoroutineLoop,
+    Declare,
+    For,
+    If,
+    Var,
+)
 from pycu2c.ir.walk import bodies, statements
 
 
-def steps_of(body: Body) -> ThreadSteps | None:
-    """The steps of a kernel that has been made resumable."""
-    return next((s for s in body if isinstance(s, ThreadSteps)), None)
+def steps_of(body: Body) -> CoroutineLoop | None:
+    """Return the coroutine body of a kernel that was lowered to coroutines, or None."""
+    return next((s for s in body if isinstance(s, CoroutineLoop)), None)
 
 
 def has_wait(body: Body) -> bool:
-    """Whether threads meet in a block."""
-    return any(isinstance(s, Wait) for s in statements(body))
+    """Return whether a body contains a suspension point."""
+    return any(isinstance(s, BarrierWait) for s in statements(body))
 
 
-def waits_in(body: Body) -> list[Wait]:
-    return [s for s in statements(body) if isinstance(s, Wait)]
+def waits_in(body: Body) -> list[BarrierWait]:
+    return [s for s in statements(body) if isinstance(s, BarrierWait)]
 
 
-def kept(body: Body) -> Iterator[Var]:
-    """The variables and arrays that a thread keeps from one step to the next: those that are used
-    on both sides of a wait."""
+def live_across_waits(body: Body) -> Iterator[Var]:
+    """Yield the variables and arrays of a thread that are used on both sides of a wait."""
     if not waits_in(body):
         return
     last = _last_uses(body)
@@ -36,17 +45,20 @@ def kept(body: Body) -> Iterator[Var]:
         elif isinstance(s, For) and waits_in(s.body):
             yield s.var
         for inner in bodies(s):
-            yield from kept(inner)
+            yield from live_across_waits(inner)
 
 
 def _last_uses(body: Body) -> dict[str, int]:
-    """Where in a block each variable is used no more: behind the last statement that names it;
-    before the wait of one that only gives it, or what is inside of an `if` that asks for it."""
+    """Map each variable to the index after its last use in a block.
+
+    For a wait that only contributes the value, or an ``if`` that only tests it, the index is before
+    the nested statements.
+    """
     found: dict[str, int] = {}
     for i, s in enumerate(body):
-        inside = tuple(x for b in bodies(s) for x in b) if isinstance(s, If | Wait) else (s,)
-        changed = {x.var.name for x in statements(inside) if isinstance(x, Assign)}
-        within = mentioned(inside) | changed
-        for name in mentioned((s,)) | changed:
-            found[name] = i + (name in within)
+        inside = tuple(x for b in bodies(s) for x in b) if isinstance(s, If | BarrierWait) else (s,)
+        assigned = {x.var.name for x in statements(inside) if isinstance(x, Assign)}
+        inside_names = accessed_names(inside) | assigned
+        for name in accessed_names((s,)) | assigned:
+            found[name] = i + (name in inside_names)
     return found

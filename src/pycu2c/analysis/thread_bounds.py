@@ -1,7 +1,7 @@
-"""A condition on the place of a thread -> the bounds of a loop over threads.
+"""Convert conditions on thread coordinates to the bounds of loops over threads.
 
-``0 < x and x < width - 1`` says of ``x`` that it starts at 1 and stops at ``width - 1``. Only
-what cannot overflow is said so. Knows nothing of loops.
+``0 < x and x < width - 1`` -> ``x`` starts at 1 and stops at ``width - 1``. Only conditions whose
+arithmetic cannot overflow are converted.
 """
 
 from __future__ import annotations
@@ -10,45 +10,51 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
 
 from pycu2c.analysis.launch_assumptions import Facts, is_fixed
-from pycu2c.analysis.ranges.intervals import Interval, everything, exact_result, held, is_whole
+from pycu2c.analysis.ranges.intervals import (
+    Interval,
+    everything,
+    exact_result,
+    fit_to_type,
+    is_integral,
+)
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import WEAK_INT, Scalar
 from pycu2c.ir.builders import binary, cast, integer, negation, scalar_type
 from pycu2c.ir.nodes import (
     Apply,
+    ArgumentPart,
     Binary,
     Cast,
     Const,
     Expr,
-    Junction,
     Logical,
+    LogicalOp,
     Parameter,
-    Part,
     Unary,
     Var,
 )
 from pycu2c.ops.intrinsics.builtins import EXTREMES
 from pycu2c.ops.operators import ADD, AND, EQ, GE, GT, LE, LT, MUL, NOT, REMAINDER, SUB
 
-Steady: TypeAlias = Callable[[Expr], bool]
+IsInvariant: TypeAlias = Callable[[Expr], bool]
 
-_LESSER, _GREATER = EXTREMES[0], EXTREMES[1]
+_MINIMUM, _MAXIMUM = EXTREMES[0], EXTREMES[1]
 _SWAPPED = {LT: GT, GT: LT, GE: LE, LE: GE, EQ: EQ}
-_LONGEST_STEP = 1 << 31  # so that no step leads out of the numbers
+_MAX_STEP = 1 << 31  # so that adding a step cannot overflow
 _NEGATED = {LT: GE, GE: LT, GT: LE, LE: GT}
 
 
 def conjuncts(e: Expr) -> Iterator[Expr]:
-    """The conditions that all hold where one does."""
+    """Yield the conditions of a conjunction."""
     match e:
-        case Logical(op=Junction.AND):
+        case Logical(op=LogicalOp.AND):
             yield from conjuncts(e.left)
             yield from conjuncts(e.right)
-        case Unary(op=op, operand=Logical(op=Junction.OR) as either) if op is NOT:
+        case Unary(op=op, operand=Logical(op=LogicalOp.OR) as either) if op is NOT:
             yield from conjuncts(negation(either.left))
             yield from conjuncts(negation(either.right))
         case Unary(op=op, operand=Binary() as inner) if op is NOT and inner.op in _NEGATED:
-            if is_whole(inner.left.type):
+            if is_integral(inner.left.type):
                 yield binary(_NEGATED[inner.op], inner.left, inner.right, inner.span)
             else:
                 yield e
@@ -57,9 +63,8 @@ def conjuncts(e: Expr) -> Iterator[Expr]:
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
-    """What one condition says of a variable: where it starts, where it stops, what it is a
-    multiple of."""
+class AxisBound:
+    """Bounds of a variable from one condition: start, stop, and a divisor."""
 
     start: Expr | None = None
     stop: Expr | None = None
@@ -67,8 +72,8 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """What is known of the numbers of a kernel. ``values``: of variables that are set once."""
+class BoundSolver:
+    """Ranges of integers in a kernel; ``values`` holds variables with a single definition."""
 
     facts: Facts
     parameters: Mapping[str, Parameter]
@@ -76,19 +81,19 @@ class Known:
     loops: Mapping[str, Interval]
 
     def of(self, e: Expr) -> Interval:
-        """Where a whole number lies."""
+        """Return the interval of an integer."""
         match e:
             case Const(value=value):
                 return Interval(int(value), int(value))
             case Var(name=name):
                 return self._variable(name, e)
-            case Cast(operand=operand) if is_whole(operand.type):
-                return held(self.of(operand), e.type)
-            case Binary(op=op) if op in (ADD, SUB, MUL) and is_whole(e.type):
+            case Cast(operand=operand) if is_integral(operand.type):
+                return fit_to_type(self.of(operand), e.type)
+            case Binary(op=op) if op in (ADD, SUB, MUL) and is_integral(e.type):
                 exact = exact_result(op, self.of(e.left), self.of(e.right), e.type.dtype)
-                return held(exact, e.type)
-            case Apply(intrinsic=row) if is_fixed(row):
-                return self.facts.bounds(row) or everything(e.type)
+                return fit_to_type(exact, e.type)
+            case Apply(intrinsic=intrinsic) if is_fixed(intrinsic):
+                return self.facts.bounds(intrinsic) or everything(e.type)
             case _:
                 return everything(e.type)
 
@@ -100,55 +105,57 @@ class Known:
         parameter = self.parameters.get(name)
         if parameter is None or not isinstance(e.type, Scalar):
             return everything(e.type)
-        if parameter.part is Part.SHAPE:
+        if parameter.part is ArgumentPart.SHAPE:
             return self.facts.given_lengths
-        if parameter.part is Part.VALUE:
+        if parameter.part is ArgumentPart.VALUE:
             return self.facts.argument(e.type)
         return everything(e.type)
 
-    def least(self, a: Expr, b: Expr) -> Expr:
-        """The lesser of two; one of them, if that is known."""
+    def minimum(self, a: Expr, b: Expr) -> Expr:
+        """Return ``min(a, b)``, simplified where the ranges decide it."""
         x, y = self.of(a), self.of(b)
         if x.high <= y.low:
             return a
-        return b if y.high <= x.low else Apply(_LESSER, (a, b), WEAK_INT, b.span)
+        return b if y.high <= x.low else Apply(_MINIMUM, (a, b), WEAK_INT, b.span)
 
-    def greatest(self, a: Expr, b: Expr) -> Expr:
+    def maximum(self, a: Expr, b: Expr) -> Expr:
         x, y = self.of(a), self.of(b)
         if x.low >= y.high:
             return a
-        return b if y.low >= x.high else Apply(_GREATER, (a, b), WEAK_INT, b.span)
+        return b if y.low >= x.high else Apply(_MAXIMUM, (a, b), WEAK_INT, b.span)
 
     # ---- conditions ----
 
-    def bound(self, condition: Expr, axis: Var, steady: Steady) -> Bound | None:
-        """What a condition says of an axis. ``steady``: whether a number is the same for all
-        threads along it."""
+    def bound(self, condition: Expr, axis: Var, is_invariant: IsInvariant) -> AxisBound | None:
+        """Return the bound that a condition implies for an axis, or None.
+
+        ``is_invariant`` tells whether an expression is the same for all threads along the axis.
+        """
         if not (isinstance(condition, Binary) and condition.op in _SWAPPED):
             return None
         kind = scalar_type(condition.left)
-        if not (is_whole(kind) and everything(WEAK_INT).holds(everything(kind))):
+        if not (is_integral(kind) and everything(WEAK_INT).contains(everything(kind))):
             return None
-        if condition.op is EQ and (step := self._divisor(condition, axis, steady)):
-            return Bound(step=step)
-        for op, here, there in (
+        if condition.op is EQ and (step := self._divisor(condition, axis, is_invariant)):
+            return AxisBound(step=step)
+        for op, side, other in (
             (condition.op, condition.left, condition.right),
             (_SWAPPED[condition.op], condition.right, condition.left),
         ):
-            offset = self._offset(here, axis, steady)
-            if offset is not None and steady(there):
-                limit = self._less(cast(there, WEAK_INT), offset)
-                return None if limit is None else self._said(op, limit)
+            offset = self._offset(side, axis, is_invariant)
+            if offset is not None and is_invariant(other):
+                limit = self._subtract(cast(other, WEAK_INT), offset)
+                return None if limit is None else self._bound_from(op, limit)
         return None
 
-    def _divisor(self, condition: Binary, axis: Var, steady: Steady) -> Expr | None:
-        """``x % 4 == 0`` -> 4, where that is no number that a step may not be."""
+    def _divisor(self, condition: Binary, axis: Var, is_invariant: IsInvariant) -> Expr | None:
+        """Return 4 for ``x % 4 == 0``, if the divisor is valid as a step."""
         rest = condition.left
         if isinstance(rest, Var):
             rest = self.values.get(rest.name, rest)
         if not isinstance(rest, Binary) or not _is_zero(condition.right):
             return None
-        if self._offset(rest.left, axis, steady) != [] or not steady(rest.right):
+        if self._offset(rest.left, axis, is_invariant) != [] or not is_invariant(rest.right):
             return None
         divisor, sizes = rest.right, self.of(rest.right)
         if rest.op is AND and isinstance(divisor, Const):
@@ -157,51 +164,51 @@ class Known:
             divisor, sizes = integer(size, divisor.span), Interval(size, size)
         else:
             is_divisor = rest.op is REMAINDER
-        if not is_divisor or sizes.low < 1 or sizes.high > _LONGEST_STEP:
+        if not is_divisor or sizes.low < 1 or sizes.high > _MAX_STEP:
             return None
         return cast(divisor, WEAK_INT)
 
-    def _offset(self, e: Expr, axis: Var, steady: Steady) -> list[Expr] | None:
-        """What is added to the axis; None if an expression is anything else."""
+    def _offset(self, e: Expr, axis: Var, is_invariant: IsInvariant) -> list[Expr] | None:
+        """Return the terms that an expression adds to the axis; None for other expressions."""
         match e:
             case Var(name=name) if name == axis.name:
                 return []
             case Var(name=name) if name in self.values:
-                return self._offset(self.values[name], axis, steady)
-            case Cast(operand=operand, type=kind) if is_whole(operand.type):
-                kept = everything(kind).holds(self.of(operand))
-                return self._offset(operand, axis, steady) if kept else None
+                return self._offset(self.values[name], axis, is_invariant)
+            case Cast(operand=operand, type=kind) if is_integral(operand.type):
+                exact_cast = everything(kind).contains(self.of(operand))
+                return self._offset(operand, axis, is_invariant) if exact_cast else None
             case Binary(op=op, left=left, right=right) if op is ADD:
                 for inner, added in ((left, right), (right, left)):
-                    found = self._offset(inner, axis, steady)
-                    if found is not None and steady(added):
-                        everywhere = exact_result(ADD, self.of(inner), self.of(added), e.type.dtype)
+                    found = self._offset(inner, axis, is_invariant)
+                    if found is not None and is_invariant(added):
+                        sum_range = exact_result(ADD, self.of(inner), self.of(added), e.type.dtype)
                         added = cast(added, WEAK_INT)
-                        return [*found, added] if everything(e.type).holds(everywhere) else None
+                        return [*found, added] if everything(e.type).contains(sum_range) else None
                 return None
             case _:
                 return None
 
-    def _less(self, e: Expr, offset: list[Expr]) -> Expr | None:
-        """What is left of a number; None if that might wrap."""
-        for part in offset:
-            exact = exact_result(SUB, self.of(e), self.of(part), WEAK_INT.dtype)
-            if not everything(WEAK_INT).holds(exact):
+    def _subtract(self, e: Expr, offset: list[Expr]) -> Expr | None:
+        """Return an expression minus the offset; None if the result may wrap."""
+        for term in offset:
+            exact = exact_result(SUB, self.of(e), self.of(term), WEAK_INT.dtype)
+            if not everything(WEAK_INT).contains(exact):
                 return None
-            e = binary(SUB, e, part, e.span)
+            e = binary(SUB, e, term, e.span)
         return e
 
-    def _said(self, op: object, limit: Expr) -> Bound | None:
+    def _bound_from(self, op: object, limit: Expr) -> AxisBound | None:
         after = binary(ADD, limit, integer(1, limit.span), limit.span)
         if op is LT:
-            return Bound(stop=limit)
+            return AxisBound(stop=limit)
         if op is GE:
-            return Bound(start=limit)
-        if op is EQ:  # if that wraps, no thread is so far
-            return Bound(limit, after)
+            return AxisBound(start=limit)
+        if op is EQ:  # no thread is that far if this wraps
+            return AxisBound(limit, after)
         if self.of(limit).high == WEAK_INT.dtype.maximum:
             return None
-        return Bound(start=after) if op is GT else Bound(stop=after)
+        return AxisBound(start=after) if op is GT else AxisBound(stop=after)
 
 
 def _is_zero(e: Expr) -> bool:

@@ -1,9 +1,9 @@
-"""Which values all running threads of a block, or lanes of a warp, agree on. Knows nothing of
-thread loops.
+"""Uniformity analysis: values on which all running threads of a block, or lanes of a warp, agree.
 
-*Uniform* is said of the threads that are still running: one that has returned never reads
-again. A load at a uniform index is uniform, as in a race-free program no thread writes there
-between two barriers; whoever evaluates it once for a block has to do so in its place.
+Uniformity covers only the threads that are still running: a thread that has returned reads nothing.
+A load at a uniform index is uniform, because in a race-free program no thread writes there between
+two barriers. A pass that evaluates it once per block must do so at the same position. Reference:
+Karrenberg and Hack, "Improving Performance of OpenCL on CPUs" (2012); pocl.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from pycu2c.analysis import lane_values
 from pycu2c.base.records import dataclass, field
-from pycu2c.base.types import Array, Space
+from pycu2c.base.types import Array, MemorySpace
 from pycu2c.ir.nodes import (
     Apply,
     Assign,
@@ -35,26 +35,30 @@ from pycu2c.ir.nodes import (
 )
 from pycu2c.ir.walk import bodies, children, operands
 
-Shape: TypeAlias = tuple[int, int, int]  # of a block
+Shape: TypeAlias = tuple[int, int, int]  # extents of a block
 Construct: TypeAlias = If | While | For
 Path: TypeAlias = tuple[Construct, ...]  # the constructs around a statement, outermost first
 
 
 @dataclass(frozen=True, slots=True)
 class Uniformity:
-    """``divergent``: ifs with another outcome for some threads, loops that some leave or skip
-    a part of before others. ``values``: what is assigned to each declared variable. ``known``
-    says of what else the threads in question agree on, ``lanes`` what follows from their places."""
+    """Result of the analysis.
+
+    ``varying``: variables that may differ between threads. ``divergent``: ifs whose condition
+    varies, and loops that threads leave or continue at different times. ``values``: expressions
+    assigned to each variable. ``lanes``: values that the thread index determines. ``agrees_also``:
+    additional test for uniform expressions.
+    """
 
     varying: Set[str]
     divergent: Set[Stmt]
     values: Mapping[str, tuple[Expr, ...]]
     lanes: lane_values.LaneValues
-    known: Callable[[Expr], bool]
+    agrees_also: Callable[[Expr], bool]
 
     def agrees(self, *values: Expr) -> bool:
-        """Whether all running threads compute the same."""
-        return all(self._agrees(e) or self.known(e) for e in values)
+        """Return whether all running threads compute the same values."""
+        return all(self._agrees(e) or self.agrees_also(e) for e in values)
 
     def _agrees(self, e: Expr) -> bool:
         match e:
@@ -63,10 +67,10 @@ class Uniformity:
             case Var(name):
                 return name not in self.varying
             case Apply(intrinsic, arguments):
-                alike = intrinsic.is_pure and not intrinsic.varies
-                return alike and self.agrees(*arguments)
+                uniform = intrinsic.is_pure and not intrinsic.is_divergent
+                return uniform and self.agrees(*arguments)
             case Load(array, indices):
-                return _is_common(array) and self.agrees(*indices)
+                return _is_visible_to_block(array) and self.agrees(*indices)
             case Call() | ElementOf():
                 return False
             case Let():
@@ -75,9 +79,9 @@ class Uniformity:
                 return self.agrees(*children(e))
 
 
-def _is_common(array: Var) -> bool:
+def _is_visible_to_block(array: Var) -> bool:
     assert isinstance(array.type, Array)
-    return array.type.space in (Space.GLOBAL, Space.SHARED, Space.BLOCK)
+    return array.type.space in (MemorySpace.GLOBAL, MemorySpace.SHARED, MemorySpace.BLOCK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,16 +92,16 @@ class _Definition:
 
 
 @dataclass(slots=True)
-class _Facts:
-    """A function's definitions, constructs and jumps, each with what stands around it."""
+class _Definitions:
+    """Definitions, constructs and jumps of a function, each with its enclosing constructs."""
 
     definitions: list[_Definition] = field(default_factory=list)
     constructs: list[Construct] = field(default_factory=list)
     jumps: list[Path] = field(default_factory=list)
-    depth: dict[str, int] = field(default_factory=dict)  # of a variable's own block
-    own: set[str] = field(default_factory=set)  # the variables of for loops
+    depth: dict[str, int] = field(default_factory=dict)  # nesting depth of a variable's block
+    loop_variables: set[str] = field(default_factory=set)  # of for loops
 
-    def gather(self, body: Body, path: Path) -> None:
+    def collect(self, body: Body, path: Path) -> None:
         for s in body:
             match s:
                 case Declare(var, init):
@@ -115,10 +119,10 @@ class _Facts:
     def _enter(self, s: Construct, path: Path) -> None:
         self.constructs.append(s)
         if isinstance(s, For):
-            self.own.add(s.var.name)
-            self._define(s.var, operands(s), ())  # no thread in the body is without it
+            self.loop_variables.add(s.var.name)
+            self._define(s.var, operands(s), ())  # every thread in the body has it
         for inner in bodies(s):
-            self.gather(inner, path)
+            self.collect(inner, path)
 
     def _define(self, var: Var, values: tuple[Expr, ...], path: Path) -> None:
         self.definitions.append(_Definition(var.name, values, path))
@@ -126,53 +130,56 @@ class _Facts:
     def values(self) -> dict[str, tuple[Expr, ...]]:
         found: dict[str, tuple[Expr, ...]] = {}
         for d in self.definitions:
-            if d.name not in self.own:
+            if d.name not in self.loop_variables:
                 found[d.name] = found.get(d.name, ()) + d.values
         return found
 
 
 def uniformity(body: Body, block: Shape | None = None) -> Uniformity:
-    """What the threads of a block agree on, in blocks of this shape, or of any."""
-    return _agreement(body, block, lambda _: lambda _: False)
+    """Return what the threads of a block agree on, for one block shape or for all."""
+    return _solve(body, block, lambda _: lambda _: False)
 
 
 def warp_uniformity(body: Body, block: Shape | None) -> Uniformity:
-    """What the lanes of each warp agree on."""
-    return _agreement(body, block, lambda lanes: lanes.same_in_warps)
+    """Return what the lanes of each warp agree on."""
+    return _solve(body, block, lambda lanes: lanes.is_warp_uniform)
 
 
-def _agreement(
+def _solve(
     body: Body,
     block: Shape | None,
-    known: Callable[[lane_values.LaneValues], Callable[[Expr], bool]],
+    agrees_also: Callable[[lane_values.LaneValues], Callable[[Expr], bool]],
 ) -> Uniformity:
-    """Begin with everything uniform; take away until nothing changes."""
-    facts = _Facts()
-    facts.gather(body, ())
+    """Assume that everything is uniform, and remove values until a fixed point."""
+    collected = _Definitions()
+    collected.collect(body, ())
     varying: set[str] = set()
     divergent: set[Stmt] = set()
-    values = facts.values()
+    values = collected.values()
     lanes = lane_values.LaneValues(block, values)
-    result = Uniformity(varying, divergent, values, lanes, known(lanes))
-    before = -1
-    while before != len(varying) + len(divergent):
-        before = len(varying) + len(divergent)
-        divergent |= {s for s in facts.constructs if not result.agrees(*operands(s))}
-        divergent |= {loop for path in facts.jumps if (loop := _left_by_some(path, divergent))}
-        varying |= {d.name for d in facts.definitions if _varies(d, facts, result)}
+    result = Uniformity(varying, divergent, values, lanes, agrees_also(lanes))
+    previous = -1
+    while previous != len(varying) + len(divergent):
+        previous = len(varying) + len(divergent)
+        divergent |= {s for s in collected.constructs if not result.agrees(*operands(s))}
+        divergent |= {
+            loop for path in collected.jumps if (loop := _divergent_exit(path, divergent))
+        }
+        varying |= {d.name for d in collected.definitions if _varies(d, collected, result)}
     return result
 
 
-def _left_by_some(jump: Path, divergent: Set[Stmt]) -> Construct | None:
-    """The loop of a break or continue, if only some threads may come to that jump."""
+def _divergent_exit(jump: Path, divergent: Set[Stmt]) -> Construct | None:
+    """Return the loop of a break or continue that only some threads may reach."""
     loop = max(i for i, s in enumerate(jump) if isinstance(s, While | For))
     return jump[loop] if any(s in divergent for s in jump[loop + 1 :]) else None
 
 
-def _varies(d: _Definition, facts: _Facts, known: Uniformity) -> bool:
-    """Whether some threads may assign something else, or come here more often than others.
+def _varies(d: _Definition, collected: _Definitions, agrees_also: Uniformity) -> bool:
+    """Return whether threads may assign different values, or assign a different number of times.
 
-    What stands around the variable's own block does not count: who is not there, has none.
+    Constructs outside the variable's own block do not count: threads that skip it do not have the
+    variable.
     """
-    around = d.path[facts.depth.get(d.name, 0) :]
-    return any(s in known.divergent for s in around) or not known.agrees(*d.values)
+    enclosing = d.path[collected.depth.get(d.name, 0) :]
+    return any(s in agrees_also.divergent for s in enclosing) or not agrees_also.agrees(*d.values)

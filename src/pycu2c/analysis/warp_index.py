@@ -1,4 +1,4 @@
-"""CPU: how kernels say in which warp of a block of one row a thread is, and which lane of it."""
+"""Recognize warp and lane indices in one-dimensional blocks (CPU)."""
 
 from __future__ import annotations
 
@@ -14,37 +14,43 @@ from pycu2c.ops.intrinsics.threads.coordinates import GRID, PLACES
 from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
 from pycu2c.ops.operators import ADD, AND, C_SHR, MUL, QUOTIENT, REMAINDER
 
-_IN_LINE = (block_thread, PLACES["threadIdx", "x"], GRID[0])
+_LINEAR_INDICES = (block_thread, PLACES["threadIdx", "x"], GRID[0])
 _LANE = ((REMAINDER, WARP), (AND, WARP - 1))
 _WARP = ((QUOTIENT, WARP), (C_SHR, WARP.bit_length() - 1))
 
 
-def has_whole_warps(facts: Facts) -> bool:
-    """Whether a block is one row of some warps."""
+def is_multiple_of_warp(facts: Facts) -> bool:
+    """Return whether a block is one-dimensional and a multiple of the warp size, of two warps or
+    more."""
     block = facts.block
     return block is not None and block[1:] == (1, 1) and block[0] % WARP == 0 and block[0] > WARP
 
 
 def is_lane(e: Expr) -> bool:
-    """``threadIdx.x % 32``, or the same of ``grid.x``."""
+    """Return whether an expression is ``threadIdx.x % 32``, or the same for ``grid.x``."""
     return any(_is(e, *form) for form in _LANE)
 
 
 def is_warp(e: Expr) -> bool:
-    """``threadIdx.x / 32``, or the same of ``grid.x``."""
+    """Return whether an expression is ``threadIdx.x / 32``, or the same for ``grid.x``."""
     return any(_is(e, *form) for form in _WARP)
 
 
 def _is(e: Expr, op: object, number: int) -> bool:
     match e:
-        case Binary(op=own, left=Apply(intrinsic=row), right=Const(value=value)):
-            return own is op and value == number and row in _IN_LINE and e.type == WEAK_INT
+        case Binary(op=operator, left=Apply(intrinsic=intrinsic), right=Const(value=value)):
+            return (
+                operator is op
+                and value == number
+                and intrinsic in _LINEAR_INDICES
+                and e.type == WEAK_INT
+            )
         case _:
             return False
 
 
-def standing(e: Expr, warp: Var, lane: Var, facts: Facts) -> Expr:
-    """An expression by the places of the thread, if it asks for one of them."""
+def replace_warp_and_lane(e: Expr, warp: Var, lane: Var, facts: Facts) -> Expr:
+    """Replace a warp or lane index with the variables of the loops over them."""
     if is_lane(e):
         return lane
     if not is_warp(e):
@@ -58,27 +64,29 @@ def standing(e: Expr, warp: Var, lane: Var, facts: Facts) -> Expr:
     return binary(ADD, first, warp, e.span)
 
 
-def warps_have_rows(body: Body) -> bool:
-    """Whether each warp walks over memory of its own, ``a[warp * length + lane]``: only if the
-    warp's part is the same for all of its lanes will a compiler see that they are neighbours."""
+def has_warp_rows(body: Body) -> bool:
+    """Return whether each warp accesses its own row, as in ``a[warp * length + lane]``.
+
+    C compilers vectorize such accesses only if the warp's part is invariant in the loop over lanes.
+    """
     if not any(map(is_lane, all_expressions(body))):
         return False
     values = {s.var.name: s.init for s in statements(body) if isinstance(s, Declare) and s.init}
     places = [i for e in all_expressions(body) if isinstance(e, Load) for i in e.indices]
     places += [i for s in statements(body) if isinstance(s, Store) for i in s.indices]
-    return any(_has_rows(e, values) for place in places for e in expressions(place))
+    return any(_scales_warp(e, values) for index in places for e in expressions(index))
 
 
-def _has_rows(e: Expr, values: Mapping[str, Expr]) -> bool:
+def _scales_warp(e: Expr, values: Mapping[str, Expr]) -> bool:
     match e:
         case Binary(op=op, left=left, right=right) if op is MUL:
             pairs = ((left, right), (right, left))
-            return any(_of_warp(a, values) and not isinstance(b, Const) for a, b in pairs)
+            return any(_depends_on_warp(a, values) and not isinstance(b, Const) for a, b in pairs)
         case _:
             return False
 
 
-def _of_warp(e: Expr, values: Mapping[str, Expr]) -> bool:
+def _depends_on_warp(e: Expr, values: Mapping[str, Expr]) -> bool:
     if isinstance(e, Var) and e.name in values:
-        return _of_warp(values[e.name], values)
-    return is_warp(e) or any(_of_warp(inner, values) for inner in children(e))
+        return _depends_on_warp(values[e.name], values)
+    return is_warp(e) or any(_depends_on_warp(inner, values) for inner in children(e))

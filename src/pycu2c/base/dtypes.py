@@ -1,4 +1,4 @@
-"""Scalar dtypes, one row each: the only place that knows a width, a C spelling or a suffix."""
+"""Scalar dtypes: width, spelling in C and CUDA C, literal suffix and NumPy dtype of each."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ import numpy as np
 from pycu2c.base.records import Enum, dataclass
 
 
-class Kind(Enum):
-    """What arithmetic a dtype has."""
+class DTypeKind(Enum):
+    """The class of a dtype, which decides its arithmetic."""
 
     BOOL = "bool"
     SIGNED = "signed"
     UNSIGNED = "unsigned"
     FLOAT = "float"
     COMPLEX = "complex"
-    RECORD = "record"  # several fields in one value
+    RECORD = "record"  # named fields
     VECTOR = "vector"  # CUDA's float4: fields x, y, z, w of one type
-    HANDLE = "handle"  # what stands for an object of the host: a texture, a surface
-    ROW = "row"  # several elements of one type in a field of a record
+    HANDLE = "handle"  # a texture or surface object
+    SUBARRAY = "subarray"  # elements of one type in a field of a record (NumPy subarray dtype)
 
 
 @dataclass(frozen=True, slots=True)
 class DType:
-    """A fixed-width scalar type, as numpy, CUDA C and C name it."""
+    """A fixed-width scalar type, with its names in NumPy, CUDA C and C."""
 
     name: str
-    kind: Kind
+    kind: DTypeKind
     bits: int
     short: str  # the suffix of generated helper names: floordiv_i32
     cuda: str
     c: str
     suffix: str = ""  # of a literal
     pack: str = ""  # struct module's format character
-    fields: tuple[Field, ...] = ()  # of a record, of a vector, of a complex number
+    fields: tuple[RecordField, ...] = ()  # of a record, of a vector, of a complex number
     handle: Handle | None = None
-    element: DType | None = None  # of a row
+    element: DType | None = None  # of a subarray
 
     def __str__(self) -> str:
         return self.name
@@ -51,10 +51,11 @@ class DType:
         return self.name
 
     def __hash__(self) -> int:
-        return hash(self.name)  # it nearly tells them apart, and tables of all dtypes are many
+        return hash(self.name)  # nearly unique, and faster than all fields
 
     @property
     def numpy(self) -> np.dtype[np.generic]:
+        """Return the NumPy dtype."""
         if self.element is not None:
             return np.dtype((self.innermost.numpy, self.extents))
         if self.has_fields:
@@ -66,7 +67,7 @@ class DType:
                     "titles": self._titles,
                     "itemsize": self.size,
                 },
-                align=self.is_vector,  # so that records with align=True give it a good place
+                align=self.is_vector,  # records with align=True then align it
             )
         if self.name == "bfloat16":  # numpy has none of its own
             added: np.dtype[np.generic] = np.dtype(importlib.import_module("ml_dtypes").bfloat16)
@@ -75,25 +76,26 @@ class DType:
 
     @property
     def _titles(self) -> list[str | None]:
-        """By the title of its first field numpy's dtype of a vector differs from a record's. It is
-        a part of the dtype, which numpy compares, copies and saves; of ``align`` and ``metadata``
-        it does neither always."""
+        """Return the titles of the fields: the first one marks a vector.
+
+        The title distinguishes NumPy's dtype of a vector from a record's. NumPy compares, copies
+        and saves titles, but not always ``align`` and ``metadata``.
+        """
         others: list[str | None] = [None] * len(self.fields)
         return [self.name, *others[1:]] if self.is_vector else others
 
-    def field(self, name: str) -> Field | None:
-        """The field of a record by its name."""
+    def field(self, name: str) -> RecordField | None:
+        """Return the field of a record or vector with a name, or None."""
         return next((f for f in self.fields if f.name == name), None)
 
     @property
     def alignment(self) -> int:
-        """Bytes at whose multiples a value lies; 1 where a record is laid out otherwise than C
-        would: a field lies elsewhere, or the elements of an array do."""
+        """Return the alignment in bytes; 1 for a record whose layout differs from C's."""
         if self.element is not None:
             return self.element.alignment
         if self.is_vector:
             return self.fields[0].dtype.size if len(self.fields) == 3 else min(self.size, 16)
-        if self.kind is not Kind.RECORD:
+        if self.kind is not DTypeKind.RECORD:
             return self.size
         widest = max((f.dtype.alignment for f in self.fields), default=1)
         if self.size % widest or any(f.offset % f.dtype.alignment for f in self.fields):
@@ -102,77 +104,77 @@ class DType:
 
     @property
     def size(self) -> int:
-        """Bytes an element takes."""
+        """Return the bytes of an element."""
         return max(1, self.bits // 8)
 
     @property
     def extents(self) -> tuple[int, ...]:
-        """How many elements a row has along each of its axes; none of any other type."""
+        """Return the shape of a subarray; empty for other types."""
         if self.element is None:
             return ()
         return (self.size // self.element.size, *self.element.extents)
 
     @property
     def innermost(self) -> DType:
-        """The type of a row's elements; of any other type, itself."""
+        """Return the element type of a subarray; other types return themselves."""
         return self if self.element is None else self.element.innermost
 
     @property
     def is_integer(self) -> bool:
-        """True for signed and unsigned integers, not for bool."""
-        return self.kind in (Kind.SIGNED, Kind.UNSIGNED)
+        """Return True for signed and unsigned integers, not for bool."""
+        return self.kind in (DTypeKind.SIGNED, DTypeKind.UNSIGNED)
 
     @property
-    def is_whole(self) -> bool:
-        """True for integers and bool."""
-        return self.is_integer or self.kind is Kind.BOOL
+    def is_integral(self) -> bool:
+        """Return True for integers and bool."""
+        return self.is_integer or self.kind is DTypeKind.BOOL
 
     @property
     def is_float(self) -> bool:
-        return self.kind is Kind.FLOAT
+        return self.kind is DTypeKind.FLOAT
 
     @property
     def is_signed(self) -> bool:
-        return self.kind is Kind.SIGNED
+        return self.kind is DTypeKind.SIGNED
 
     @property
     def is_complex(self) -> bool:
-        return self.kind is Kind.COMPLEX
+        return self.kind is DTypeKind.COMPLEX
 
     @property
     def is_vector(self) -> bool:
-        """True for ``float4`` and its like: values of several numbers, without arithmetic."""
-        return self.kind is Kind.VECTOR
+        """Return True for CUDA's vector types, which have no arithmetic."""
+        return self.kind is DTypeKind.VECTOR
 
     @property
     def has_fields(self) -> bool:
-        """True for what has parts with names: records and vectors."""
-        return self.kind in (Kind.RECORD, Kind.VECTOR)
+        """Return True for records and vectors."""
+        return self.kind in (DTypeKind.RECORD, DTypeKind.VECTOR)
 
     @property
-    def stands_alone(self) -> bool:
-        """True for what has no common type but with itself."""
+    def is_unpromotable(self) -> bool:
+        """Return True for types that have a common type only with themselves."""
         return self.has_fields or self.handle is not None
 
     @property
     def is_half(self) -> bool:
-        """True for the floats of 16 bits, which are computed in 32."""
+        """Return True for 16-bit floats, which are computed in 32 bits."""
         return self.is_float and self.bits == 16
 
     @property
     def real(self) -> DType:
-        """The type of a complex number's parts; of others, the type itself."""
+        """Return the type of the parts of a complex type; other types return themselves."""
         return self.fields[0].dtype if self.is_complex else self
 
     @property
     def minimum(self) -> int:
-        """The least value of an integer dtype."""
+        """Return the least value of an integer type."""
         return -(1 << (self.bits - 1)) if self.is_signed else 0
 
     @property
     def maximum(self) -> int:
-        """The greatest value of an integer dtype; of bool, 1."""
-        if self.kind is Kind.BOOL:
+        """Return the greatest value of an integer type; 1 for bool."""
+        if self.kind is DTypeKind.BOOL:
             return 1
         return (1 << (self.bits - 1 if self.is_signed else self.bits)) - 1
 
@@ -182,7 +184,7 @@ Access = Literal["texture", "surface"]
 
 @dataclass(frozen=True, slots=True)
 class Handle:
-    """What a texture or surface is to a kernel: how many axes it has, what reading gives."""
+    """The type of a texture or surface object, and of what a read returns."""
 
     access: Access
     axes: int
@@ -190,8 +192,8 @@ class Handle:
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
-    """A named part of a record or vector; ``offset`` in bytes."""
+class RecordField:
+    """A field of a record or vector; ``offset`` is in bytes."""
 
     name: str
     dtype: DType
@@ -199,47 +201,47 @@ class Field:
 
 
 def packed_record(parts: Sequence[tuple[str, DType]]) -> DType:
-    """The record that a C compiler makes of fields in this order."""
-    fields: list[Field] = []
+    """Return the record type with the layout that a C compiler gives these fields."""
+    fields: list[RecordField] = []
     end = 0
     for name, dtype in parts:
         start = -(-end // dtype.alignment) * dtype.alignment
-        fields.append(Field(name, dtype, start))
+        fields.append(RecordField(name, dtype, start))
         end = start + dtype.size
     most = max((dtype.alignment for _, dtype in parts), default=1)
     return record(tuple(fields), -(-end // most) * most)
 
 
 @functools.cache
-def record(fields: tuple[Field, ...], size: int) -> DType:
-    """A record of ``size`` bytes with its fields at given places; one object for each."""
+def record(fields: tuple[RecordField, ...], size: int) -> DType:
+    """Return the record type of ``size`` bytes with these fields; cached."""
     shown = ", ".join(f"{f.name}: {f.dtype}" for f in fields)
     short = "_".join(f.dtype.short for f in fields)
-    return DType(f"{{{shown}}}", Kind.RECORD, 8 * size, short, short, short, fields=fields)
+    return DType(f"{{{shown}}}", DTypeKind.RECORD, 8 * size, short, short, short, fields=fields)
 
 
 @functools.cache
-def row_of(element: DType, count: int) -> DType:
-    """The type of a field that has several elements; one object for each."""
+def subarray_of(element: DType, count: int) -> DType:
+    """Return the type of a field with ``count`` elements; cached."""
     inner = element.innermost
     name = f"{inner}[{', '.join(map(str, (count, *element.extents)))}]"
     short = f"{element.short}x{count}"
     bits = 8 * count * element.size
-    return DType(name, Kind.ROW, bits, short, short, short, element=element)
+    return DType(name, DTypeKind.SUBARRAY, bits, short, short, short, element=element)
 
 
 @functools.cache
 def handle(access: Access, axes: int, element: DType) -> DType:
-    """The type of a texture or surface; one object for each."""
+    """Return the type of a texture or surface object; cached."""
     name, short = f"{access}{axes}d[{element}]", f"{access}{axes}d_{element.short}"
     cuda = {"texture": "cudaTextureObject_t", "surface": "cudaSurfaceObject_t"}[access]
     of = Handle(access, axes, element)
-    return DType(name, Kind.HANDLE, 64, short, cuda, access, pack="P", handle=of)
+    return DType(name, DTypeKind.HANDLE, 64, short, cuda, access, pack="P", handle=of)
 
 
-S, U, F = Kind.SIGNED, Kind.UNSIGNED, Kind.FLOAT
+S, U, F = DTypeKind.SIGNED, DTypeKind.UNSIGNED, DTypeKind.FLOAT
 
-BOOL = DType("bool", Kind.BOOL, 8, "b1", "bool", "bool", "", "?")
+BOOL = DType("bool", DTypeKind.BOOL, 8, "b1", "bool", "bool", "", "?")
 INT8 = DType("int8", S, 8, "i8", "signed char", "int8_t", "", "b")
 INT16 = DType("int16", S, 16, "i16", "short", "int16_t", "", "h")
 INT32 = DType("int32", S, 32, "i32", "int", "int32_t", "", "i")
@@ -255,8 +257,10 @@ FLOAT64 = DType("float64", F, 64, "f64", "double", "double", "", "d")
 
 
 def _complex(name: str, short: str, part: DType, cuda: str) -> DType:
-    parts = (Field("x", part, 0), Field("y", part, part.size))
-    return DType(name, Kind.COMPLEX, 2 * part.bits, short, cuda, name, "", 2 * part.pack, parts)
+    parts = (RecordField("x", part, 0), RecordField("y", part, part.size))
+    return DType(
+        name, DTypeKind.COMPLEX, 2 * part.bits, short, cuda, name, "", 2 * part.pack, parts
+    )
 
 
 COMPLEX64 = _complex("complex64", "c64", FLOAT32, "float2")
@@ -294,121 +298,127 @@ _VECTOR_NAMES = {
     FLOAT64: ("double", "float64x"),
     FLOAT16: ("half", "float16x"),
     BFLOAT16: ("bfloat16", "bfloat16x"),
-}  # CUDA's name first; to CUDA long and long long differ in name alone
+}  # CUDA's name first; CUDA's long has the width of long long
 
 
 @functools.cache
 def _vector(part: DType, count: int) -> DType:
     name = f"{_VECTOR_NAMES[part][0]}{count}"
-    parts = tuple(Field(c, part, i * part.size) for i, c in enumerate(COMPONENTS[:count]))
+    parts = tuple(RecordField(c, part, i * part.size) for i, c in enumerate(COMPONENTS[:count]))
     bits = count * part.bits
-    cuda = f"{name}_16a" if bits == 256 else name  # since CUDA 13 the name tells the alignment
+    cuda = f"{name}_16a" if bits == 256 else name  # CUDA 13 names it by its alignment
     cuda = f"__nv_{name}" if part is BFLOAT16 else cuda
-    return DType(name, Kind.VECTOR, bits, name, cuda, name, "", count * part.pack, parts)
+    return DType(name, DTypeKind.VECTOR, bits, name, cuda, name, "", count * part.pack, parts)
 
 
 K = TypeVar("K")
 
 
-class _Vectors(Mapping[K, DType]):
-    """The vectors by some key. There are a hundred, and few programs use one: each is made when
-    it is asked for."""
+class _LazyVectorTable(Mapping[K, DType]):
+    """A table of vector types; each is created on first access, because programs use few."""
 
-    __slots__ = ("_places",)
+    __slots__ = ("_shapes",)
 
-    def __init__(self, places: dict[K, tuple[DType, int]]) -> None:
-        self._places = places
+    def __init__(self, shapes: dict[K, tuple[DType, int]]) -> None:
+        self._shapes = shapes
 
     def __getitem__(self, key: K) -> DType:
-        return _vector(*self._places[key])
+        return _vector(*self._shapes[key])
 
     def __iter__(self) -> Iterator[K]:
-        return iter(self._places)
+        return iter(self._shapes)
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._shapes)
 
 
-_PLACES = [
+_VECTOR_SHAPES = [
     (part, count) for part in _VECTOR_NAMES for count in ((2,) if part.is_half else (1, 2, 3, 4))
 ]
-VECTOR_OF: Mapping[tuple[DType, int], DType] = _Vectors({place: place for place in _PLACES})
-# by every name that there is: float4 and float32x4
-VECTORS: Mapping[str, DType] = _Vectors(
-    {f"{name}{count}": (part, count) for part, count in _PLACES for name in _VECTOR_NAMES[part]}
+VECTOR_OF: Mapping[tuple[DType, int], DType] = _LazyVectorTable(
+    {shape: shape for shape in _VECTOR_SHAPES}
+)
+# by CUDA's and numba's names: float4 and float32x4
+VECTORS: Mapping[str, DType] = _LazyVectorTable(
+    {
+        f"{name}{count}": (part, count)
+        for part, count in _VECTOR_SHAPES
+        for name in _VECTOR_NAMES[part]
+    }
 )
 _NUMBERS = {d.name: d for d in DTYPES}
 BY_NAME: Mapping[str, DType] = ChainMap(_NUMBERS, cast("dict[str, DType]", VECTORS))
 
 
 def from_numpy(dtype: np.dtype[np.generic]) -> DType | None:
-    """The row of a numpy dtype in native byte order, or None where there is none."""
+    """Return the type of a NumPy dtype in native byte order, or None if it is not supported."""
     if dtype.names:
-        return _record_of(dtype)
+        return _record_from_numpy(dtype)
     return _NUMBERS.get(dtype.name) if dtype.isnative else None
 
 
-def _row_of(element: np.dtype[Any], shape: tuple[int, ...]) -> DType | None:
-    row = from_numpy(element)
-    if row is None or 0 in shape:
+def _subarray_from_numpy(element: np.dtype[Any], shape: tuple[int, ...]) -> DType | None:
+    dtype = from_numpy(element)
+    if dtype is None or 0 in shape:
         return None
-    return functools.reduce(row_of, reversed(shape), row)
+    return functools.reduce(subarray_of, reversed(shape), dtype)
 
 
-def _record_of(dtype: np.dtype[np.generic]) -> DType | None:
-    """The row of a structured dtype, if all its fields have one and none lies over another."""
-    places: Any = dtype.fields or {}
-    fields: list[Field] = []
+def _record_from_numpy(dtype: np.dtype[np.generic]) -> DType | None:
+    """Return the type of a structured dtype if its fields are supported and do not overlap."""
+    entries: Any = dtype.fields or {}
+    fields: list[RecordField] = []
     for name in dtype.names or ():
-        part, offset, *_ = places[name]  # and a title
-        row = from_numpy(part) if part.subdtype is None else _row_of(*part.subdtype)
-        if row is None:
+        part, offset, *_ = entries[name]  # and a title
+        found = from_numpy(part) if part.subdtype is None else _subarray_from_numpy(*part.subdtype)
+        if found is None:
             return None
-        fields.append(Field(name, row, offset))
-    by_place = sorted(fields, key=lambda field: field.offset)
-    if any(a.offset + a.dtype.size > b.offset for a, b in itertools.pairwise(by_place)):
+        fields.append(RecordField(name, found, offset))
+    by_offset = sorted(fields, key=lambda field: field.offset)
+    if any(a.offset + a.dtype.size > b.offset for a, b in itertools.pairwise(by_offset)):
         return None
     made = record(tuple(fields), dtype.itemsize)
-    vector, titles = vector_like(made), places[fields[0].name][2:]
+    vector, titles = vector_like(made), entries[fields[0].name][2:]
     return vector if vector and titles == (vector.name,) else made
 
 
-def vector_like(row: DType) -> DType | None:
-    """The vector that has the layout of a record: fields x, y, z, w of one type, and nothing
-    between."""
-    found = VECTOR_OF.get((row.fields[0].dtype, len(row.fields))) if row.fields else None
-    return found if found and found.fields == row.fields and found.size == row.size else None
+def vector_like(dtype: DType) -> DType | None:
+    """Return the vector type with the layout of a record, or None."""
+    found = VECTOR_OF.get((dtype.fields[0].dtype, len(dtype.fields))) if dtype.fields else None
+    return found if found and found.fields == dtype.fields and found.size == dtype.size else None
 
 
-# a name; a record's fields and size; "row", the type of a row's elements, how many
-Told: TypeAlias = Any
+# a name; a record's fields and size; or ("subarray", element type, count)
+EncodedDType: TypeAlias = Any
 
 
-def told_dtype(row: DType) -> Told:
-    """A type as text and numbers: its name, or of a record also where its fields lie."""
-    if row.element is not None:
-        return "row", told_dtype(row.element), row.extents[0]
-    if row.kind is not Kind.RECORD:
-        return row.name
-    return tuple((f.name, told_dtype(f.dtype), f.offset) for f in row.fields), row.size
+def encode_dtype(dtype: DType) -> EncodedDType:
+    """Encode a type as text and numbers: its name, or the layout of a record or subarray."""
+    if dtype.element is not None:
+        return "subarray", encode_dtype(dtype.element), dtype.extents[0]
+    if dtype.kind is not DTypeKind.RECORD:
+        return dtype.name
+    return tuple((f.name, encode_dtype(f.dtype), f.offset) for f in dtype.fields), dtype.size
 
 
-def dtype_told(told: Told) -> DType:
-    """The type that ``told_dtype`` has told."""
-    if isinstance(told, str):
-        return BY_NAME[told]
-    if told[0] == "row":
-        return row_of(dtype_told(told[1]), told[2])
-    fields, size = told
-    return record(tuple(Field(name, dtype_told(of), offset) for name, of, offset in fields), size)
+def decode_dtype(encoded: EncodedDType) -> DType:
+    """Decode a type that ``encode_dtype`` encoded."""
+    if isinstance(encoded, str):
+        return BY_NAME[encoded]
+    if encoded[0] == "subarray":
+        return subarray_of(decode_dtype(encoded[1]), encoded[2])
+    fields, size = encoded
+    return record(
+        tuple(RecordField(name, decode_dtype(of), offset) for name, of, offset in fields), size
+    )
 
 
 TEXELS = (INT8, UINT8, INT16, UINT16, INT32, UINT32, FLOAT32)
 ACCESSES: tuple[Access, ...] = ("texture", "surface")
 
 
-def is_texel(row: DType) -> bool:
-    """Whether reading a texture or surface gives values of a type: 1, 2 or 4 numbers."""
-    if row.is_vector:
-        return len(row.fields) in (1, 2, 4) and row.fields[0].dtype in TEXELS
-    return row in TEXELS
+def is_texel(dtype: DType) -> bool:
+    """Return whether a read of a texture or surface can return a type: 1, 2 or 4 numbers."""
+    if dtype.is_vector:
+        return len(dtype.fields) in (1, 2, 4) and dtype.fields[0].dtype in TEXELS
+    return dtype in TEXELS

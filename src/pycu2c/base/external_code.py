@@ -1,5 +1,4 @@
-"""A user's own C in the place of a function's body: texts, and where in Python they stand. Knows no
-compiler and no syntax of C."""
+"""C code that replaces the body of a function: texts, and their spans in Python."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from pycu2c.base.spans import Span
 
 Dialect = Literal["cuda", "c"]
 
-# patterns, compiled where there is some C
+# compiled on first use
 _NAME = r"[A-Za-z_]\w*"
 _MACRO = r"(?m)^\s*#\s*define\s+(\w+)"
 _NO_CODE = r"//.*|/\*[\s\S]*?\*/|\"(?:\\.|[^\"\\])*\"|(?m:^\s*#.*)"
@@ -20,51 +19,54 @@ _BRACKETS = r"\([^(){}]*\)|\{[^(){}]*\}"
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """One line of C, and the line of Python that it was written in."""
+class CodeLine:
+    """One line of C, and the span of the Python line that contains it."""
 
     text: str
     span: Span
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
-    """What a function is in one dialect. ``preamble`` stands outside of functions, before all
-    of them; ``files`` are what has to be linked with it."""
+class InlineCode:
+    """The code of a function in one dialect.
+
+    ``preamble`` precedes all functions; ``files`` are linked with the code.
+    """
 
     dialect: Dialect
-    lines: tuple[Line, ...]
-    preamble: tuple[Line, ...] = ()
+    lines: tuple[CodeLine, ...]
+    preamble: tuple[CodeLine, ...] = ()
     files: tuple[str, ...] = ()
 
     @property
     def words(self) -> frozenset[str]:
-        """All names in the body."""
-        return words_of(self.lines)
+        """Return all identifiers in the body."""
+        return identifiers_in(self.lines)
 
 
 @dataclass(frozen=True, slots=True)
-class Foreign:
-    """The codes of a function, at most one for each dialect; in others it is its Python body, if
-    it ``has_body``. ``is_pure``: it gives a value of its arguments and of memory, and does nothing
-    else."""
+class ExternalCode:
+    """The codes of a function, at most one for each dialect.
 
-    codes: tuple[Code, ...]
+    Other dialects use the Python body, if ``has_python_body``. A pure function returns a value that
+    depends only on its arguments and on memory, and has no side effects.
+    """
+
+    codes: tuple[InlineCode, ...]
     is_pure: bool
-    has_body: bool
+    has_python_body: bool
 
-    def code(self, dialect: str) -> Code | None:
+    def code(self, dialect: str) -> InlineCode | None:
         return next((code for code in self.codes if code.dialect == dialect), None)
 
 
-def words_of(lines: Iterable[Line]) -> frozenset[str]:
-    """All names in a text, those in comments included."""
+def identifiers_in(lines: Iterable[CodeLine]) -> frozenset[str]:
+    """Return all identifiers in a text, including those in comments."""
     return frozenset(word for line in lines for word in re.findall(_NAME, line.text))
 
 
-def defined_in(lines: Iterable[Line]) -> frozenset[str]:
-    """The names that C may define for what comes after it: macros, and all that stands in no
-    brackets."""
+def names_defined_in(lines: Iterable[CodeLine]) -> frozenset[str]:
+    """Return the names that C code may define: macros, and identifiers outside all brackets."""
     text = "\n".join(line.text for line in lines)
     macros = frozenset(re.findall(_MACRO, text))
     outside, inner = re.sub(_NO_CODE, " ", text), ""
@@ -74,10 +76,10 @@ def defined_in(lines: Iterable[Line]) -> frozenset[str]:
 
 
 def length_name(array: str, ndim: int, axis: int) -> str:
-    """What C calls the length of an axis of an array parameter."""
+    """Return the C name of the length of an axis of an array parameter."""
     return f"{array}_len" if ndim == 1 else f"{array}_shape{axis}"
 
 
 def stride_name(array: str, axis: int) -> str:
-    """What it calls the distance of neighbours along an axis, in elements."""
+    """Return the C name of the stride of an axis, in elements."""
     return f"{array}_stride{axis}"

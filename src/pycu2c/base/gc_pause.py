@@ -1,4 +1,4 @@
-"""Python's collector of cycles, held off while there is nothing for it to find."""
+"""Pause Python's cyclic garbage collector."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_PYTHONS_OWN = 1000  # more objects that are frozen than some Pythons begin with: a user's
+_INITIALLY_FROZEN = 1000  # some Python versions start with fewer frozen objects; more are a user's
 
 
 @contextmanager
-def without_collection() -> Iterator[None]:
-    """For code that makes many objects and keeps them: the collector would go through all of the
-    process's again and again, which is a fifth of the time of importing the compiler; and through
-    the new ones right after, unless they are counted among the old by then."""
+def gc_paused() -> Iterator[None]:
+    """Pause the collector while code creates many long-lived objects.
+
+    Collections would traverse all objects of the process repeatedly, which takes a fifth of the
+    time to import the compiler. On exit all objects move to the oldest generation, so that the next
+    young collection skips them.
+    """
     if not gc.isenabled():
         yield
         return
@@ -21,12 +24,14 @@ def without_collection() -> Iterator[None]:
     try:
         yield
     finally:
-        _count_all_as_old()
+        _move_to_oldest_generation()
         gc.enable()
 
 
-def _count_all_as_old() -> None:
-    """Thawing puts objects among the oldest; to freeze and thaw looks at none of them."""
-    if gc.get_freeze_count() < _PYTHONS_OWN:  # else what a server froze before it forks would thaw
+def _move_to_oldest_generation() -> None:
+    """Freeze and unfreeze, which moves objects to the oldest generation without a traversal."""
+    if (
+        gc.get_freeze_count() < _INITIALLY_FROZEN
+    ):  # keep objects frozen that a server froze before it forks
         gc.freeze()
         gc.unfreeze()

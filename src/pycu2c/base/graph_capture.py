@@ -1,105 +1,98 @@
-"""Whether the calling thread captures its work into a graph, and what then happens to work instead.
+"""Per-thread state of graph capture, and what capture does with work in place of running it.
 
-What launches, copies and streams ask; knows neither graphs nor the driver.
+Launches, copies and streams consult this module. It knows neither graphs nor the driver.
 """
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
-from _thread import _local, allocate_lock  # ``threading``, which has them too, imports much
+from _thread import _local  # ``threading``, which has it too, imports much
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.records import Protocol
+from pycu2c.runtime.dispatch import extension
 
-DEFAULT_STREAMS = (0, 1)  # the handles of the one that copies and launches use if none is named
+DEFAULT_STREAMS = (0, 1)  # the handles of the default stream
 
 
 class Capture(Protocol):
-    """A graph in the making."""
+    """A graph that is being captured."""
 
     @property
     def handle(self) -> int:
-        """Of the stream that takes the work which names none."""
+        """Return the handle of the capturing stream."""
 
     def launch(self, launcher: Any, wanted: Any, values: tuple[object, ...]) -> None:
-        """Take a launch in."""
+        """Capture a launch as a node."""
 
     def do(self, action: Callable[[], object]) -> None:
-        """Take work of the host in."""
+        """Capture a host function as a node."""
 
     def use(self, memory: object) -> None:
-        """Keep memory that the work uses."""
+        """Keep memory alive that captured work uses."""
 
     def join(self, stream: int) -> None:
-        """Let a stream wait for what is captured, which makes it a part."""
+        """Make a stream wait for the captured work, which adds the stream to the capture."""
 
 
-class _Thread(_local):
+class _CaptureState(_local):
     capture: Capture | None = None
     listing = True
 
 
-_THREAD = _Thread()
-_LOCK = allocate_lock()
-_THREADS = ctypes.c_int64(0)  # that capture
-
-
-def address() -> int:
-    """Where C reads how many threads capture."""
-    return ctypes.addressof(_THREADS)
+_STATE = _CaptureState()
 
 
 def current() -> Capture | None:
-    """What the calling thread captures, if it does."""
-    return _THREAD.capture
+    """Return the calling thread's capture, or None."""
+    return _STATE.capture
 
 
 @contextlib.contextmanager
-def into(capture: Capture | None) -> Iterator[None]:
-    """Let the calling thread capture, in a ``with``; or not."""
-    before = _THREAD.capture
-    _count(capture is not None)
-    _THREAD.capture = capture
+def capturing(capture: Capture | None) -> Iterator[None]:
+    """Set the calling thread's capture inside a ``with``; None suspends capturing."""
+    before = _STATE.capture
+    if capture is not None:
+        extension.suspend()  # the dispatch table does not know whose launches are captured
+    _STATE.capture = capture
     try:
         yield
     finally:
-        _THREAD.capture = before
-        _count(-(capture is not None))
-
-
-def _count(change: int) -> None:
-    with _LOCK:
-        _THREADS.value += change
+        _STATE.capture = before
+        if capture is not None:
+            extension.resume()
 
 
 @contextlib.contextmanager
-def unlisted() -> Iterator[None]:
-    """Launches in the ``with`` are parts of something else, and no nodes to the user."""
-    before = _THREAD.listing
-    _THREAD.listing = False
+def without_graph_nodes() -> Iterator[None]:
+    """Do not record the launches inside the ``with`` as separate nodes."""
+    before = _STATE.listing
+    _STATE.listing = False
     try:
         yield
     finally:
-        _THREAD.listing = before
+        _STATE.listing = before
 
 
-def lists() -> bool:
-    return _THREAD.listing
+def records_nodes() -> bool:
+    """Return whether launches are recorded as separate nodes."""
+    return _STATE.listing
 
 
 def stream_for(handle: int) -> int:
-    """The stream that work goes to: what is for the default stream goes into the graph."""
-    capture = _THREAD.capture
+    """Return the stream for work: the capturing stream in place of the default stream."""
+    capture = _STATE.capture
     return handle if capture is None or handle not in DEFAULT_STREAMS else capture.handle
 
 
-def keeps(memory: object) -> bool:
-    """Whether a graph has been told that its work uses this memory: then each of its launches sees
-    to the order of streams."""
-    capture = _THREAD.capture
+def retain(memory: object) -> bool:
+    """Register memory with the current capture; return whether there is one.
+
+    The graph then orders its launches with other streams' use of this memory.
+    """
+    capture = _STATE.capture
     if capture is None:
         return False
     capture.use(memory)
@@ -107,27 +100,28 @@ def keeps(memory: object) -> bool:
 
 
 def join(stream: int) -> None:
-    """Told before a stream waits for another. Raises LaunchError."""
-    if _THREAD.capture is not None:
-        _THREAD.capture.join(stream)
+    """Handle a stream that is about to wait for another. Raises LaunchError."""
+    if _STATE.capture is not None:
+        _STATE.capture.join(stream)
 
 
-def do(action: Callable[[], object]) -> None:
-    """Work of the host: now, or whenever the graph is launched that is captured."""
-    capture = _THREAD.capture
+def run_on_host(action: Callable[[], object]) -> None:
+    """Run a host function now, or at each launch of the graph that is being captured."""
+    capture = _STATE.capture
     if capture is None:
         action()
     else:
         capture.do(action)
 
 
-def check_waits(what: str) -> None:
-    """That nobody waits for work that a graph has taken in. Raises LaunchError."""
-    if _THREAD.capture is not None:
-        refuse(
-            f"{what} would wait for work that is only noted here: do it after the graph's launch"
-        )
+def reject_synchronization(what: str) -> None:
+    """Raise LaunchError if the thread captures.
+
+    Captured work runs later, so a wait for it would never end.
+    """
+    if _STATE.capture is not None:
+        reject(f"{what} would wait for work that is only captured: do it after the graph's launch")
 
 
-def refuse(why: str) -> NoReturn:
+def reject(why: str) -> NoReturn:
     raise LaunchError(f"a graph is captured in this thread, and {why}")

@@ -1,4 +1,4 @@
-"""What the compiler finds of the sizes of a launch's arrays, and what that means at the launch."""
+"""Which arrays a launch writes completely: the compiler's result, and its check at launch."""
 
 from __future__ import annotations
 
@@ -7,39 +7,52 @@ from collections.abc import Sequence
 from pycu2c.base.records import NamedTuple
 
 
-class Length(NamedTuple):
-    """A number of elements or threads: ``arguments[argument].shape[axis]``, or the argument."""
+class ArgumentExtent(NamedTuple):
+    """``arguments[argument].shape[axis]``, or the argument itself if ``axis`` is None."""
 
     argument: int
     axis: int | None
 
 
-class Place(NamedTuple):
-    """An index that each thread has another value of: along an axis of the grid, up to bounds.
-    ``strided``: few threads have all of them, one after the other."""
+class AxisIndex(NamedTuple):
+    """An index that takes each value up to ``bounds`` along one axis of the grid.
+
+    ``strided``: a grid-stride loop, in which any number of threads reach all values.
+    """
 
     grid_axis: int
     strided: bool
-    bounds: frozenset[Length] = frozenset()
+    bounds: frozenset[ArgumentExtent] = frozenset()
 
 
-class Overwritten(NamedTuple):
-    """An array argument whose elements are all written: the index of each axis."""
+class WrittenArray(NamedTuple):
+    """An array argument of which all elements are written, with the index of each axis."""
 
     argument: int
-    axes: tuple[Place, ...]
+    axes: tuple[AxisIndex, ...]
 
 
-def is_whole(
-    found: Overwritten,
+def writes_every_element(
+    found: WrittenArray,
     shapes: Sequence[Sequence[int]],
     numbers: Sequence[int],
     threads: Sequence[int],
 ) -> bool:
-    """Whether a launch writes all of an array. ``shapes`` and ``numbers`` are of the arguments,
-    empty and 0 for those that are no arrays, or no ints; ``threads`` of the grid."""
+    """Return whether a launch writes all elements of an array.
 
-    def reach(bound: Length) -> int:
+    Parameters
+    ----------
+    found
+        The compiler's result for the array.
+    shapes
+        The shapes of the arguments; empty for other arguments than arrays.
+    numbers
+        The integer arguments; 0 for other arguments.
+    threads
+        The threads of the grid along each axis.
+    """
+
+    def reach(bound: ArgumentExtent) -> int:
         return numbers[bound.argument] if bound.axis is None else shapes[bound.argument][bound.axis]
 
     return all(

@@ -1,4 +1,4 @@
-"""Modules that are imported when something of them is first used."""
+"""Modules that are imported on first use."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
-STARTED = time.time()  # files of this package that are newer may not be what was imported
+IMPORT_TIME = time.time()  # newer files of this package may differ from the imported code
 
 
-class _Lazy(ModuleType):
-    """Stands for the module of its name, which Python's import imports once, whichever thread is
-    the first to need it. What is set here is set there."""
+class _LazyModule(ModuleType):
+    """A proxy of a module that imports it on the first attribute access, from any thread.
+
+    Attributes set on the proxy are set on the module.
+    """
 
     _module: ModuleType | None = None
 
@@ -29,7 +31,7 @@ class _Lazy(ModuleType):
 
     @property
     def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
-        return self._imported().__dict__  # tests put back what they find there
+        return self._imported().__dict__  # monkeypatch restores attributes through it
 
     def _imported(self) -> ModuleType:
         module = importlib.import_module(self.__name__)
@@ -38,13 +40,16 @@ class _Lazy(ModuleType):
 
 
 def lazy_module(name: str) -> ModuleType:
-    """The module ``name``, imported at the first look at an attribute."""
-    return _Lazy(name)
+    """Return a proxy that imports the module ``name`` on the first attribute access."""
+    return _LazyModule(name)
 
 
-def lazy_rooms(package: str) -> Callable[[str], ModuleType]:
-    """A ``__getattr__`` for a package: in it, ``from package import room`` imports the room at the
-    first look at one of its names, and ``from package.room import name`` at once."""
+def lazy_submodules(package: str) -> Callable[[str], ModuleType]:
+    """Return a ``__getattr__`` for a package that makes its submodules lazy.
+
+    ``from package import submodule`` gives a proxy; ``from package.submodule import name`` imports
+    at once.
+    """
 
     def get(name: str) -> ModuleType:
         if name.startswith("_"):
@@ -54,16 +59,19 @@ def lazy_rooms(package: str) -> Callable[[str], ModuleType]:
     return get
 
 
-def lazy_names(module: str, rooms: Mapping[str, str], cure: str = "") -> Callable[[str], Any]:
-    """A ``__getattr__`` for a module: names that are imported from their rooms when they are first
-    asked for; a room of that name is meant itself. ``cure``: what to do where a name is missing."""
+def lazy_names(module: str, homes: Mapping[str, str], hint: str = "") -> Callable[[str], Any]:
+    """Return a ``__getattr__`` for a module that imports names on first access.
+
+    ``homes`` maps each name to its module; a module of that name stands for itself. ``hint`` is
+    appended to the error for a missing name.
+    """
 
     def get(name: str) -> Any:
-        if name not in rooms:
-            instead = f": {cure}" if cure and not name.startswith("_") else ""
+        if name not in homes:
+            instead = f": {hint}" if hint and not name.startswith("_") else ""
             raise AttributeError(f"module {module} has no attribute {name}{instead}", name=name)
-        room = importlib.import_module(rooms[name])
-        found = room if room.__name__.endswith(f".{name}") else getattr(room, name)
+        home = importlib.import_module(homes[name])
+        found = home if home.__name__.endswith(f".{name}") else getattr(home, name)
         setattr(sys.modules[module], name, found)
         return found
 
@@ -71,12 +79,12 @@ def lazy_names(module: str, rooms: Mapping[str, str], cure: str = "") -> Callabl
 
 
 def is_imported(module: ModuleType) -> bool:
-    """Whether a lazy module has been imported, by whomever."""
+    """Return whether a lazy module has been imported."""
     return module.__name__ in sys.modules
 
 
-def newly_imported(module: ModuleType) -> bool:
-    """Import a lazy module; whether that was still to be done."""
+def import_now(module: ModuleType) -> bool:
+    """Import a lazy module; return whether it was not imported before."""
     if is_imported(module):
         return False
     importlib.import_module(module.__name__)

@@ -1,4 +1,4 @@
-"""The flat parameters of generated code: what each carries of an argument."""
+"""Parameters of generated functions, and which part of an argument each carries."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pycu2c.base.records import Enum, dataclass
 from pycu2c.base.types import Array, Scalar
 
 
-class Part(Enum):
-    """Which part of a Python argument a flat parameter carries."""
+class ArgumentPart(Enum):
+    """The part of a Python argument that a flat parameter carries."""
 
     VALUE = "value"
     DATA = "data"
@@ -17,11 +17,14 @@ class Part(Enum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parameter:
-    """A parameter. Built: one per Python argument (``part`` is VALUE). Flat: a number, or a
-    pointer if ``part`` is DATA; ``argument`` and ``axis`` say what to pass."""
+    """A parameter of a function.
+
+    After the front end there is one for each Python argument (``part`` is VALUE). A flat parameter
+    is a scalar, or a pointer if ``part`` is DATA; ``argument`` and ``axis`` say what to pass.
+    """
 
     name: str
     type: Scalar | Array
     argument: int
-    part: Part = Part.VALUE
+    part: ArgumentPart = ArgumentPart.VALUE
     axis: int = 0

@@ -1,11 +1,10 @@
-"""``dataclass`` as the standard library's, made thirty times as fast: this package has two hundred.
+"""``dataclass``, ``NamedTuple`` and ``Enum`` that are defined quickly.
 
-The standard one writes and compiles six functions for each class when it is defined. Here they are
-closures; ``__init__`` is a compiled one of as many parameters, which gets their names when there is
-an instance, and ``Field`` objects are made when somebody asks for them. ``fields`` and ``match``
-work as ever; what this package does not use (``order``, ``kw_only``) is not here. ``NamedTuple`` is
-as that of ``typing``, which compiles each annotation and an ``__new__``; ``Enum`` has members, with
-a name and a value, and no methods of its own; ``Protocol`` is there for type checkers alone.
+The standard ``dataclass`` generates and compiles six functions for each class, about thirty times
+the time; this package has two hundred classes. Here the methods are closures, and ``__init__`` is
+specialized when the first instance is created. ``dataclasses.fields`` and ``match`` work; ``order``
+and ``kw_only`` are not supported. ``NamedTuple`` compiles no annotations and no ``__new__``.
+``Enum`` has members with a name and a value. ``Protocol`` exists for type checkers.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pycu2c.base.lazy_imports import lazy_module
 
 MISSING: Any = object()  # the default of a field without one
-_FIELD = "_FIELD"  # what ``fields`` looks for
+_FIELD = "_FIELD"  # the kind of field that ``dataclasses.fields`` returns
 
 
-class Field:
-    """What a class body says of a field beside its type."""
+class FieldSpec:
+    """The declaration of a field in a class body, as ``dataclasses.field`` makes it."""
 
     __slots__ = ("compare", "default", "factory", "init", "repr")
 
@@ -41,14 +40,14 @@ class Field:
         self.default, self.factory, self.init = default, default_factory, init
         self.repr, self.compare = repr, compare
 
-    def as_ever(self) -> Any:
-        """The same for ``dataclasses``."""
-        given = {name: getattr(self, name) for name in ("init", "repr", "compare")}
+    def as_dataclass_field(self) -> Any:
+        """Return the equivalent field of ``dataclasses``."""
+        options = {name: getattr(self, name) for name in ("init", "repr", "compare")}
         if self.factory is not None:
-            given["default_factory"] = self.factory
+            options["default_factory"] = self.factory
         elif self.default is not MISSING:
-            given["default"] = self.default
-        return dataclasses.field(**given)
+            options["default"] = self.default
+        return dataclasses.field(**options)
 
 
 if TYPE_CHECKING:
@@ -59,20 +58,20 @@ if TYPE_CHECKING:
     from typing import NamedTuple as NamedTuple
     from typing import Protocol as Protocol
 else:
-    dataclasses = lazy_module("dataclasses")  # its import takes as long as ten of this package's
+    dataclasses = lazy_module("dataclasses")  # its import is slow
 
     def dataclass(
         cls: type | None = None, /, *, frozen: bool = False, slots: bool = False, eq: bool = True
     ) -> Any:
-        """Make a class of records of a class body with annotations."""
+        """Make a record class from a class body with annotations."""
         if cls is None:
-            return lambda c: _made(c, frozen, slots, eq)
-        return _made(cls, frozen, slots, eq)
+            return lambda c: _make_class(c, frozen, slots, eq)
+        return _make_class(cls, frozen, slots, eq)
 
-    field = Field
+    field = FieldSpec
 
     class _TupleClass(type):
-        """Of ``NamedTuple`` alone: the classes that are made of it are plain."""
+        """The metaclass of ``NamedTuple``; it creates the named tuples as plain classes."""
 
         def __new__(cls, name: str, bases: tuple[type, ...], members: dict[str, Any]) -> Any:
             if not bases:
@@ -82,26 +81,25 @@ else:
             own = {"__slots__": (), "_fields": names, "__match_args__": names}
             own |= {"_field_defaults": defaults, "__new__": _tuple_new(name, names, defaults)}
             own |= {field: _tuplegetter(i, "") for i, field in enumerate(names)}
-            return type(name, (_Named,), {**own, "__doc__": name, **members})
+            return type(name, (_NamedTupleBase,), {**own, "__doc__": name, **members})
 
     def _tuple_new(name: str, names: tuple[str, ...], defaults: dict[str, Any]) -> Any:
-        """Items are mostly given by position; else the standard one sorts them out, or says what is
-        wrong."""
+        """Return a ``__new__`` for positional items; others go through the standard one."""
         ends = tuple(defaults.values())
         standard = lru_cache(lambda: namedtuple(name, names, defaults=ends))
 
-        def __new__(cls: Any, *given: Any, **named: Any) -> Any:
-            missing = len(names) - len(given)
+        def __new__(cls: Any, *items: Any, **named: Any) -> Any:
+            missing = len(names) - len(items)
             if named or not 0 <= missing <= len(ends):
-                given = standard()(*given, **named)
+                items = standard()(*items, **named)
             elif missing:
-                given += ends[-missing:]
-            return tuple.__new__(cls, given)
+                items += ends[-missing:]
+            return tuple.__new__(cls, items)
 
         return __new__
 
-    class _Named(tuple):
-        """What all classes of tuples whose items have names have."""
+    class _NamedTupleBase(tuple):
+        """The methods of all named tuples."""
 
         __slots__ = ()
 
@@ -129,10 +127,10 @@ else:
             return tuple(self)
 
     class NamedTuple(metaclass=_TupleClass):
-        """The base of classes of tuples whose items have names."""
+        """The base of named tuple classes."""
 
     class _EnumClass(type):
-        """Of classes of members: ``Class(value)`` is the one of a value."""
+        """The metaclass of enumerations: ``Class(value)`` returns the member of a value."""
 
         def __new__(cls, name: str, bases: tuple[type, ...], members: dict[str, Any]) -> Any:
             made = super().__new__(cls, name, bases, members)
@@ -154,7 +152,7 @@ else:
             return iter(cls._members.values())
 
     class Enum(metaclass=_EnumClass):
-        """The base of classes of a few members, each of which is there once."""
+        """The base of enumerations; each member exists once."""
 
         def __repr__(self) -> str:
             return f"<{self}: {self.value!r}>"
@@ -166,20 +164,23 @@ else:
             return type(self), (self.value,)
 
     class Protocol:
-        """The base of classes that say what others have, and have nothing themselves."""
+        """The base of structural types."""
 
 
 R = TypeVar("R")
 
 
-def names_of(cls: Any) -> tuple[str, ...]:
-    """The fields of a class of records."""
+def field_names(cls: Any) -> tuple[str, ...]:
+    """Return the field names of a record class."""
     return tuple(_fields_of(cls).defaults)
 
 
 def replace(record: R, /, **changes: Any) -> R:
-    """A record with other values in some of its fields. As ``dataclasses.replace``, for classes
-    of this module whose fields are all given to ``__init__``."""
+    """Return a copy of a record with other values in some fields.
+
+    Equals ``dataclasses.replace`` for classes of this module whose fields are all parameters of
+    ``__init__``.
+    """
     cls: Any = type(record)
     names = cls.__match_args__
     values = [changes.pop(name) if name in changes else getattr(record, name) for name in names]
@@ -187,21 +188,21 @@ def replace(record: R, /, **changes: Any) -> R:
     return made
 
 
-def _made(cls: Any, frozen: bool, slots: bool, eq: bool) -> Any:
+def _make_class(cls: Any, frozen: bool, slots: bool, eq: bool) -> Any:
     members = dict(vars(cls))
     fields = _Fields(cls, members)
     defaults = fields.defaults
     members["__dataclass_fields__"] = fields
-    members.setdefault("__match_args__", fields.named("init"))
+    members.setdefault("__match_args__", fields.names_with("init"))
     members.setdefault("__repr__", _repr)
     if eq and "__eq__" not in members:
-        compared = _values_of(fields.named("compare"))
+        compared = _values_of(fields.names_with("compare"))
         members["__eq__"] = _eq(compared)
         members.setdefault("__hash__", _hash(compared) if frozen else None)
     if frozen:
-        members["__setattr__"] = members["__delattr__"] = _refuse
+        members["__setattr__"] = members["__delattr__"] = _reject_assignment
     if slots:
-        _slot(cls, members, defaults)
+        _add_slots(cls, members, defaults)
     members.pop("__dict__", None)
     members.pop("__weakref__", None)
     made = type(cls)(cls.__name__, cls.__bases__, members)
@@ -212,15 +213,14 @@ def _made(cls: Any, frozen: bool, slots: bool, eq: bool) -> Any:
 
 
 class _Fields:
-    """The fields of the classes above, and those that the body of one says; as an attribute of a
-    class it is what ``dataclasses`` has there."""
+    """The fields of a class and its bases; as a class attribute, what ``dataclasses`` expects."""
 
     __slots__ = ("_made", "_notes", "defaults", "special")
 
     def __init__(self, cls: Any, members: Mapping[str, Any]) -> None:
         self._notes: dict[str, object] = {}
-        self.defaults: dict[str, Any] = {}  # MISSING, or what the body has: a value, a ``field``
-        self.special = False  # whether there is a ``field``
+        self.defaults: dict[str, Any] = {}  # MISSING, a value or a ``field``
+        self.special = False  # whether any default is a ``field``
         self._made: dict[str, Any] | None = None
         for base in cls.__mro__[-2:0:-1]:
             above = vars(base).get("__dataclass_fields__")
@@ -232,31 +232,31 @@ class _Fields:
             if str(note)[:8] != "ClassVar":
                 default = members.get(name, MISSING)
                 self._notes[name], self.defaults[name] = note, default
-                self.special |= isinstance(default, Field)
+                self.special |= isinstance(default, FieldSpec)
 
-    def named(self, wanted: str) -> tuple[str, ...]:
-        """The names of the fields that are wanted; those with no more than a default are."""
+    def names_with(self, option: str) -> tuple[str, ...]:
+        """Return the names of the fields with an option; plain defaults have all options."""
         if not self.special:
             return tuple(self.defaults)
         own = self.defaults.items()
-        return tuple(n for n, d in own if not isinstance(d, Field) or getattr(d, wanted))
+        return tuple(n for n, d in own if not isinstance(d, FieldSpec) or getattr(d, option))
 
     def __get__(self, instance: object, owner: type) -> dict[str, Any]:
         if self._made is None:
             made, kind = {}, getattr(dataclasses, _FIELD)
             for name, note in self._notes.items():
                 default: Any = self.defaults[name]
-                given = default if isinstance(default, Field) else Field(default=default)
-                made[name] = found = given.as_ever()
+                spec = default if isinstance(default, FieldSpec) else FieldSpec(default=default)
+                made[name] = found = spec.as_dataclass_field()
                 for what, value in (("name", name), ("type", note), ("_field_type", kind)):
                     setattr(found, what, value)
             self._made = made
         return self._made
 
 
-def _slot(cls: Any, members: dict[str, Any], defaults: Mapping[str, Any]) -> None:
+def _add_slots(cls: Any, members: dict[str, Any], defaults: Mapping[str, Any]) -> None:
     for name in defaults:
-        members.pop(name, None)  # defaults are those of __init__
+        members.pop(name, None)  # the defaults are those of ``__init__``
     names = tuple(defaults)
     if len(cls.__mro__) > 2:
         inherited = {name for base in cls.__mro__[1:-1] for name in getattr(base, "__slots__", ())}
@@ -291,7 +291,7 @@ def _hash(compared: Callable[[Any], tuple[Any, ...]]) -> Any:
 
 @recursive_repr()
 def _repr(self: Any) -> str:
-    shown = _fields_of(type(self)).named("repr")
+    shown = _fields_of(type(self)).names_with("repr")
     parts = ", ".join(f"{name}={getattr(self, name)!r}" for name in shown)
     return f"{self.__class__.__qualname__}({parts})"
 
@@ -310,14 +310,14 @@ def _set_state(self: Any, state: tuple[Any, ...]) -> None:
         object.__setattr__(self, name, value)
 
 
-def _refuse(self: Any, name: str, *value: Any) -> None:
+def _reject_assignment(self: Any, name: str, *value: Any) -> None:
     raise dataclasses.FrozenInstanceError(f"cannot change field {name!r}")
 
 
 # ---- __init__ ------------------------------------------------------------------------------
 
-# By the number of fields: given what sets each of them, an __init__ that sets all. (Nothing but
-# these is written in one line: compiled with this file, they are there when they are needed.)
+# By the number of fields: a function from the slots' setters to an ``__init__`` that calls them.
+# They are compiled with this file, so no code is compiled for each class.
 _INITS: tuple[Callable[..., Any], ...] = (
     lambda: lambda self: None,
     lambda a: lambda self, A: a(self, A),
@@ -351,7 +351,7 @@ _INITS: tuple[Callable[..., Any], ...] = (
 
 
 def _first_init(cls: Any, fields: _Fields) -> Any:
-    """Of the first instance of a class; then it has another for all later ones."""
+    """Return an ``__init__`` for the first instance, which replaces itself for all later ones."""
     names, has_more = cls.__match_args__, hasattr(cls, "__post_init__") or fields.special
     if has_more or len(names) >= len(_INITS) or not hasattr(cls, "__slots__"):
         return _slow_init(cls, fields.defaults)
@@ -364,7 +364,7 @@ def _first_init(cls: Any, fields: _Fields) -> Any:
 
 
 def _quick_init(cls: Any, names: tuple[str, ...], defaults: Mapping[str, Any]) -> Any:
-    """One of those above, with the names and defaults of a class."""
+    """Return one of ``_INITS`` with the names and defaults of a class."""
     made: FunctionType = _INITS[len(names)](*(getattr(cls, name).__set__ for name in names))
     full = f"{cls.__qualname__}.__init__"
     code = made.__code__.replace(co_varnames=("self", *names), co_name="__init__")
@@ -373,15 +373,18 @@ def _quick_init(cls: Any, names: tuple[str, ...], defaults: Mapping[str, Any]) -
     return made
 
 
-# Of classes with many fields, or factories: what an instance costs more than one that a compiled
-# __init__ makes, by a loop in the order of the fields and otherwise; what it costs to compile one.
+# For classes with many fields or factories: the extra cost of an instance relative to a compiled
+# ``__init__``, with positional arguments and otherwise; the cost to compile an ``__init__``.
 _BY_LOOP, _BY_NAME, _COMPILING = 1, 15, 300
 
 
 def _slow_init(cls: Any, defaults: Mapping[str, Any]) -> Any:
-    """Of the first instances; then it compiles the ``__init__`` of its class for all later ones."""
+    """Return an ``__init__`` for the first instances.
+
+    It compiles a faster one when the instances so far cost as much as the compilation.
+    """
     names, put, paid = cls.__match_args__, object.__setattr__, 0
-    ends = () if any(isinstance(d, Field) for d in defaults.values()) else (*defaults.values(),)
+    ends = () if any(isinstance(d, FieldSpec) for d in defaults.values()) else (*defaults.values(),)
 
     def __init__(self: Any, *given: Any, **named: Any) -> None:
         nonlocal paid
@@ -407,7 +410,7 @@ def _slow_init(cls: Any, defaults: Mapping[str, Any]) -> Any:
 def _filled(
     cls: Any, defaults: Mapping[str, Any], given: tuple[Any, ...], named: dict[str, Any]
 ) -> list[Any]:
-    """The values of all fields. Raises TypeError, as the compiled one does."""
+    """Return the values of all fields. Raises TypeError, as the compiled ``__init__`` does."""
     names = cls.__match_args__
     values = dict(zip(names, given))
     fits = len(given) <= len(names) and values.keys().isdisjoint(named)
@@ -416,40 +419,40 @@ def _filled(
         if name not in values:
             values[name] = _default(defaults[name])
     if not fits or len(values) > len(names) or any(v is MISSING for v in values.values()):
-        _init(cls, defaults)(object.__new__(cls), *given, **named)  # which says what is wrong
+        _init(cls, defaults)(object.__new__(cls), *given, **named)  # raises the error
     return [values[name] for name in names]
 
 
-def _default(given: Any) -> Any:
-    """The value of a field that no argument gives; MISSING if it has none."""
-    if not isinstance(given, Field):
-        return given
-    return given.default if given.factory is None else given.factory()
+def _default(declared: Any) -> Any:
+    """Return the default of a field, or MISSING."""
+    if not isinstance(declared, FieldSpec):
+        return declared
+    return declared.default if declared.factory is None else declared.factory()
 
 
 def _init(cls: Any, defaults: Mapping[str, Any]) -> Any:
-    known: dict[str, Any] = {"_MISSING": MISSING, "_set": object.__setattr__}
+    scope: dict[str, Any] = {"_MISSING": MISSING, "_set": object.__setattr__}
     head, body = ["self"], []
     for name, given in defaults.items():
-        if isinstance(given, Field) and not given.init:  # __post_init__ sets it
+        if isinstance(given, FieldSpec) and not given.init:  # __post_init__ sets it
             continue
         value = name
-        if isinstance(given, Field) and given.factory is not None:
-            known[f"_d_{name}"] = given.factory
+        if isinstance(given, FieldSpec) and given.factory is not None:
+            scope[f"_d_{name}"] = given.factory
             head.append(f"{name}=_MISSING")
             value = f"_d_{name}() if {name} is _MISSING else {name}"
         elif _default(given) is not MISSING:
-            known[f"_d_{name}"] = _default(given)
+            scope[f"_d_{name}"] = _default(given)
             head.append(f"{name}=_d_{name}")
         else:
             head.append(name)
         if name in getattr(cls, "__slots__", ()):
-            known[f"_s_{name}"] = getattr(cls, name).__set__
+            scope[f"_s_{name}"] = getattr(cls, name).__set__
             body.append(f"_s_{name}(self, {value})")
         else:
             body.append(f"_set(self, {name!r}, {value})")
     if hasattr(cls, "__post_init__"):
         body.append("self.__post_init__()")
     lines = "\n    ".join(body or ["pass"])
-    exec(f"def __init__({', '.join(head)}):\n    {lines}", known)
-    return known["__init__"]
+    exec(f"def __init__({', '.join(head)}):\n    {lines}", scope)
+    return scope["__init__"]

@@ -1,6 +1,6 @@
-"""Where code came from: spans, and the FunctionDef of a Python function in its whole file.
+"""Source code of Python functions: the tree of a function in its whole file, and spans.
 
-The whole file is parsed, never a dedented piece of it, so lines and columns are the user's.
+The whole file is parsed, not a dedented part, so lines and columns are those of the user's file.
 """
 
 from __future__ import annotations
@@ -12,23 +12,25 @@ from collections.abc import Iterator
 from functools import lru_cache
 from types import CodeType, FunctionType
 
-from pycu2c.base.external_code import Foreign
+from pycu2c.base.external_code import ExternalCode
 from pycu2c.base.records import dataclass
 from pycu2c.base.spans import Span as Span
 from pycu2c.base.types import Signature
 
 
-class NoSource(Exception):
-    """Python kept no text for a function; the message says why and what to do."""
+class SourceUnavailable(Exception):
+    """Python has no source text of a function; the message says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """A Python function with its syntax tree and the lines of the file that holds it. An
-    ``async def`` has the tree of a plain function, so that one error can say what it is.
-    ``captured`` are the parameters of a local function that it has from around it;
-    ``signature`` is the one that a device function was decorated with, ``foreign`` the C that it
-    is instead of its Python."""
+    """A Python function with its syntax tree and the lines of its file.
+
+    The tree of an ``async def`` is that of a plain function, so that one error reports it.
+    ``captured`` are the parameters of a local function that stand for variables of the enclosing
+    function. ``signature`` is the declared signature of a device function. ``external_code`` is the
+    C code that replaces its body.
+    """
 
     python: FunctionType
     tree: ast.FunctionDef
@@ -37,14 +39,14 @@ class Source:
     is_async: bool = False
     captured: frozenset[str] = frozenset()
     signature: Signature | None = None
-    foreign: Foreign | None = None
+    external_code: ExternalCode | None = None
 
     @property
     def name(self) -> str:
         return self.tree.name
 
     def span(self, node: ast.AST) -> Span:
-        """The place of a syntax node; nodes without one are placed at the function's head."""
+        """Return the span of a syntax node; nodes without a position get the function's head."""
         here = node if hasattr(node, "lineno") else self.tree
         line, column = getattr(here, "lineno", 1), getattr(here, "col_offset", 0)
         end_line = getattr(here, "end_lineno", None) or line
@@ -58,15 +60,16 @@ class Source:
         )
 
     def _characters(self, line: int, utf8_offset: int) -> int:
-        """ast counts columns in UTF-8 bytes; people count characters."""
+        """Convert a column of ``ast``, which counts UTF-8 bytes, to characters."""
         text = self.lines[line - 1] if line <= len(self.lines) else ""
         return len(text.encode()[:utf8_offset].decode(errors="ignore"))
 
 
 def source_of(function: FunctionType) -> Source:
-    """Find ``function`` in its file.
+    """Find the source of ``function`` in its file.
 
-    Raises NoSource where Python kept no text (``python -c``, ``exec``) or the file has changed.
+    Raises SourceUnavailable if Python has no text (``python -c``, ``exec``) or the file has
+    changed.
     """
     code = function.__code__
     lines = linecache.getlines(code.co_filename, function.__globals__)
@@ -76,24 +79,24 @@ def source_of(function: FunctionType) -> Source:
         first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
         if node.name == code.co_name and first <= code.co_firstlineno <= node.lineno:
             is_async = isinstance(node, ast.AsyncFunctionDef)
-            return Source(function, _plain(node), code.co_filename, tuple(lines), is_async)
-    if not lines or code.co_filename == "<string>":  # of exec; Python may keep that of another
-        raise NoSource(
+            return Source(function, _without_async(node), code.co_filename, tuple(lines), is_async)
+    if not lines or code.co_filename == "<string>":  # of exec; linecache may have another text
+        raise SourceUnavailable(
             f"the source of {function.__name__} is not available ({code.co_filename}): "
             "a kernel is translated from its text, so define it in a file, a notebook cell, "
             "or a REPL that keeps source (Python 3.13 or later, IPython)"
         )
-    raise NoSource(
+    raise SourceUnavailable(
         f"{function.__name__} is no longer at {code.co_filename}:{code.co_firstlineno}: "
         "the file changed after it was imported; import it again"
     )
 
 
-LAMBDA = "lambda_"  # the name of a lambda's function
+LAMBDA_NAME = "lambda_"  # the name of a lambda's tree
 
 
 def _source_of_lambda(function: FunctionType, lines: tuple[str, ...]) -> Source:
-    """Find a lambda by its line; of several there, by what Python made of each."""
+    """Find a lambda by its line; compare the compiled code if there are more on that line."""
     code = function.__code__
     found = [
         node
@@ -101,35 +104,41 @@ def _source_of_lambda(function: FunctionType, lines: tuple[str, ...]) -> Source:
         if node.lineno == code.co_firstlineno
     ]
     if len(found) > 1:
-        found = [node for node in found if _traces(_compiled(node)) == _traces(code)]
-    if len({ast.dump(node) for node in found}) != 1:  # of those that read alike, any will do
-        raise NoSource("this lambda is not found in its file: write it as `def f(…): …`")
+        found = [
+            node for node in found if _code_fingerprint(_compiled(node)) == _code_fingerprint(code)
+        ]
+    if len({ast.dump(node) for node in found}) != 1:  # identical lambdas are interchangeable
+        raise SourceUnavailable("this lambda is not found in its file: write it as `def f(…): …`")
     node = found[0]
     body = ast.copy_location(ast.Return(node.body), node.body)
-    tree = ast.FunctionDef(name=LAMBDA, args=node.args, body=[body], decorator_list=[])
+    tree = ast.FunctionDef(name=LAMBDA_NAME, args=node.args, body=[body], decorator_list=[])
     return Source(function, ast.copy_location(tree, node), code.co_filename, lines)
 
 
 def _compiled(node: ast.Lambda) -> CodeType:
-    """A lambda's code, as if nothing was around it."""
+    """Return the code of a lambda compiled alone."""
     whole = compile(ast.Expression(node), "", "eval")
-    *_, code = (c for c in whole.co_consts if isinstance(c, CodeType))  # those of defaults go first
+    *_, code = (
+        c for c in whole.co_consts if isinstance(c, CodeType)
+    )  # lambdas in defaults precede it
     return code
 
 
-def _traces(code: CodeType) -> tuple[set[tuple[int | None, ...]], list[str]]:
-    """What tells a lambda from others on its line, wherever its names are bound: the places of its
-    instructions, and its constants, which Python 3.12 returns without a place."""
+def _code_fingerprint(code: CodeType) -> tuple[set[tuple[int | None, ...]], list[str]]:
+    """Return the instruction positions and constants that distinguish lambdas on one line.
+
+    Python 3.12 returns constants without a position, so both are needed.
+    """
     constants = [type(c).__name__ if isinstance(c, CodeType) else repr(c) for c in code.co_consts]
-    return {place for place in code.co_positions() if place[3]}, constants
+    return {position for position in code.co_positions() if position[3]}, constants
 
 
 def is_stub(tree: ast.FunctionDef) -> bool:
-    """Whether a body says nothing: docstring, ``...``, ``pass``, ``raise NotImplementedError``."""
-    return all(map(_says_nothing, tree.body))
+    """Return whether a body has only a docstring, ``...``, ``pass`` or ``NotImplementedError``."""
+    return all(map(_is_placeholder, tree.body))
 
 
-def _says_nothing(s: ast.stmt) -> bool:
+def _is_placeholder(s: ast.stmt) -> bool:
     match s:
         case ast.Pass() | ast.Expr(value=ast.Constant()):
             return True
@@ -140,11 +149,11 @@ def _says_nothing(s: ast.stmt) -> bool:
 
 
 class Unbound:
-    """What a name is that no object is bound to."""
+    """The result for a name that is bound to no object."""
 
 
-def bound_name(function: FunctionType, name: str) -> object:
-    """The object that a free name of a function is bound to now."""
+def bound_object(function: FunctionType, name: str) -> object:
+    """Return the object that a free name of a function is bound to now."""
     code = function.__code__
     if name in code.co_freevars and function.__closure__:
         cell = function.__closure__[code.co_freevars.index(name)]
@@ -157,7 +166,7 @@ def bound_name(function: FunctionType, name: str) -> object:
     return getattr(builtins, name, Unbound())
 
 
-def _plain(node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.FunctionDef:
+def _without_async(node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.FunctionDef:
     if isinstance(node, ast.FunctionDef):
         return node
     fields = {name: getattr(node, name) for name in node._fields}
@@ -183,14 +192,14 @@ def _functions(text: str, file: str) -> tuple[ast.FunctionDef | ast.AsyncFunctio
 
 
 def _functions_in(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    """Those defined in it and in them; expressions, which are most of a file, define none."""
-    waiting = [tree]
-    while waiting:
-        node = waiting.pop()
+    """Yield the functions defined in a tree; expressions are skipped, because they define none."""
+    pending = [tree]
+    while pending:
+        node = pending.pop()
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield node
         for block in _BLOCKS:
-            waiting += getattr(node, block, ())
+            pending += getattr(node, block, ())
 
 
-_BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")  # what holds statements
+_BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")  # fields with statements

@@ -1,4 +1,4 @@
-"""A stretch of a file: where a part of a program stands."""
+"""Spans: regions of source files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from pycu2c.base.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of a file. Lines count from 1, columns from 0 and in characters, end excluded."""
+    """A region of a file.
+
+    Lines count from 1, columns from 0 in characters; the end is excluded.
+    """
 
     file: str
     line: int

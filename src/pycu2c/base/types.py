@@ -1,7 +1,7 @@
-"""The types that values of a kernel have, and the NEP 50 join of two of them.
+"""Types of values in kernels, and the type promotion of NEP 50.
 
-A scalar is *strong* (a numpy dtype) or *weak* (a Python number: its dtype is what it has by
-itself, and beside a strong operand it gives way).
+A scalar type is *strong* (a NumPy dtype) or *weak* (a Python number: alone it has its default
+dtype, with a strong operand it takes that operand's).
 """
 
 from __future__ import annotations
@@ -12,23 +12,25 @@ from typing import Any, Literal, TypeAlias, get_args, get_origin
 import numpy as np
 
 from pycu2c.base import dtypes, vectors
-from pycu2c.base.dtypes import DType, Kind
-from pycu2c.base.limits import INDEX32_LIMIT, INT64_LIMIT, MOST_CLUSTER
+from pycu2c.base.dtypes import DType, DTypeKind
+from pycu2c.base.limits import INDEX32_LIMIT, INT64_LIMIT, MAX_CLUSTER_BLOCKS
 from pycu2c.base.records import Enum, dataclass, field
 
 Layout: TypeAlias = Literal["C", "A"]  # C-contiguous, or any strides
 
 
-class Space(Enum):
-    """Which memory an array lives in."""
+class MemorySpace(Enum):
+    """The memory space of an array."""
 
     GLOBAL = "global"
     SHARED = "shared"
     LOCAL = "local"
-    CONSTANT = "constant"  # of a file: numbers that are known when the kernel is compiled
-    CLUSTER = "cluster"  # a shared array of any block of the cluster, whose rank is the first index
-    BLOCK = "block"  # CPU build: one slot per thread, shared by the block's code
-    WORKER = "worker"  # CPU build: of one OS thread, for all blocks that it runs
+    CONSTANT = "constant"  # constants of the generated file
+    CLUSTER = (
+        "cluster"  # shared arrays of all blocks of the cluster; the first index is the block's rank
+    )
+    BLOCK = "block"  # CPU: one element for each thread of the block (context array)
+    WORKER = "worker"  # CPU: private to an OS thread, for all blocks that it runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,18 +47,21 @@ class Scalar:
 
     @property
     def numpy(self) -> np.dtype[np.generic]:
-        """The dtype of numpy's arrays: ``np.zeros(n, cuda.float4.numpy)``."""
+        """Return the NumPy dtype: ``np.zeros(n, cuda.float4.numpy)``."""
         return self.dtype.numpy
 
     @property
     def type(self) -> Scalar:
-        """What converts to it: ``a.dtype.type(x)``, as with numpy's dtypes."""
+        """Return the converter of this type: ``a.dtype.type(x)``, as with NumPy's dtypes."""
         return self
 
-    __numpy_dtype__ = numpy  # since numpy 2.4: np.zeros(n, cuda.float4)
+    __numpy_dtype__ = numpy  # NumPy 2.4: np.zeros(n, cuda.float4)
 
     def __getitem__(self, axes: slice | tuple[slice, ...]) -> Array:
-        """``float32[:, ::1]``: an array type; a step of 1 on the last axis means C-contiguous."""
+        """Return an array type: ``float32[:, ::1]``.
+
+        A step of 1 on the last axis means C-contiguous.
+        """
         if self.dtype.handle is not None:
             raise TypeError(f"there are no arrays of {self}: pass a tuple of them")
         slices = axes if isinstance(axes, tuple) else (axes,)
@@ -67,8 +72,10 @@ class Scalar:
         return Array(self.dtype, len(slices), "C" if steps[-1] == 1 else "A")
 
     def __call__(self, *values: Any) -> Any:
-        """Convert a Python or numpy number, as ``numpy.float32(value)`` does; put a vector
-        together from its components. Of types it is the signature of a function that gives it."""
+        """Convert a number, as ``numpy.float32(value)`` does, or build a vector from components.
+
+        With types as arguments, return the signature of a function with this result type.
+        """
         if values and isinstance(values[0], _TYPES):
             return Signature(values, self)
         if self.dtype.is_vector:
@@ -77,31 +84,31 @@ class Scalar:
 
 
 _WEAK_NAMES = {
-    Kind.BOOL: "bool",
-    Kind.SIGNED: "int",
-    Kind.FLOAT: "float",
-    Kind.COMPLEX: "complex",
+    DTypeKind.BOOL: "bool",
+    DTypeKind.SIGNED: "int",
+    DTypeKind.FLOAT: "float",
+    DTypeKind.COMPLEX: "complex",
 }
 
 WEAK_BOOL = Scalar(dtypes.BOOL, weak=True)
 WEAK_INT = Scalar(dtypes.INT64, weak=True)
-SMALL = Scalar(dtypes.INT32, weak=True)  # a Python int that is proved to fit 32 bits
+WEAK_INT32 = Scalar(dtypes.INT32, weak=True)  # a Python int that is proved to fit in 32 bits
 WEAK_FLOAT = Scalar(dtypes.FLOAT64, weak=True)
 WEAK_COMPLEX = Scalar(dtypes.COMPLEX128, weak=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """An array of known rank. ``shape`` is set where the kernel fixes it (shared, local)."""
+    """An array of fixed rank; ``shape`` is set if the kernel fixes it (shared, local)."""
 
     dtype: DType
     ndim: int
     layout: Layout = "A"
-    space: Space = Space.GLOBAL
+    space: MemorySpace = MemorySpace.GLOBAL
     shape: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        """``Array(float32, 2, "F")``, as numba has it: Fortran's order is one of any strides."""
+        """Accept numba's form ``Array(float32, 2, "F")``; Fortran order counts as any strides."""
         given: object = self.dtype
         if isinstance(given, Scalar):
             object.__setattr__(self, "dtype", given.dtype)
@@ -113,16 +120,18 @@ class Array:
             return f"{self.space.value} {self.dtype}[{', '.join(map(str, self.shape))}]"
         if not self.ndim:
             return str(self.dtype)
-        if self.space is Space.SHARED:
+        if self.space is MemorySpace.SHARED:
             return f"shared {self.dtype}[]"
         last = "::1" if self.layout == "C" else ":"
         return f"{self.dtype}[{', '.join([':'] * (self.ndim - 1) + [last])}]"
 
     __repr__ = __str__
 
-    def __class_getitem__(cls, given: object) -> Array:
-        """``Array[float32, 2]``, ``Array[float32, Literal[2], "C"]``; one axis by default."""
-        element, *rest = map(_plain, given if isinstance(given, tuple) else (given,))
+    def __class_getitem__(cls, parameters: object) -> Array:
+        """Return the type of ``Array[float32, 2]`` or ``Array[float32, Literal[2], "C"]``."""
+        element, *rest = map(
+            _unwrap_literal, parameters if isinstance(parameters, tuple) else (parameters,)
+        )
         ndim, layout = (*rest, *(1, "A")[len(rest) :]) if len(rest) < 3 else (0, "A")
         if (
             isinstance(element, Scalar)
@@ -139,28 +148,27 @@ class Array:
 
     @property
     def in_cluster(self) -> Array:
-        """A shared array together with those of the other blocks. They lie far apart."""
-        shape = None if self.shape is None else (MOST_CLUSTER, *self.shape)
-        return Array(self.dtype, self.ndim + 1, "A", Space.CLUSTER, shape)
+        """Return the type of this shared array in all blocks of the cluster."""
+        shape = None if self.shape is None else (MAX_CLUSTER_BLOCKS, *self.shape)
+        return Array(self.dtype, self.ndim + 1, "A", MemorySpace.CLUSTER, shape)
 
     @property
     def in_block(self) -> Array:
-        """The shared array that the one of a cluster is in each block."""
-        assert self.space is Space.CLUSTER
+        """Return the type of one block's array of a cluster's arrays."""
+        assert self.space is MemorySpace.CLUSTER
         shape = None if self.shape is None else self.shape[1:]
-        return Array(self.dtype, self.ndim - 1, "C", Space.SHARED, shape)
+        return Array(self.dtype, self.ndim - 1, "C", MemorySpace.SHARED, shape)
 
 
 @dataclass(frozen=True, slots=True)
-class Handles:
-    """``texture2d``: ``texture2d[float32]`` is the type of a texture with two axes that gives
-    floats, ``surface1d[int4]`` that of a surface with one."""
+class GenericHandle:
+    """A texture or surface type without its element, as ``texture2d`` in ``texture2d[float32]``."""
 
     access: dtypes.Access
     axes: int
 
     def __getitem__(self, given: object) -> Scalar:
-        element = _plain(given)
+        element = _unwrap_literal(given)
         if not isinstance(element, Scalar) or element.weak or not dtypes.is_texel(element.dtype):
             known = ", ".join(map(str, dtypes.TEXELS))
             raise TypeError(f"{self} gives {known}, or a vector of 2 or 4 of them, not {given!r}")
@@ -172,19 +180,21 @@ class Handles:
     __repr__ = __str__
 
 
-def _plain(given: object) -> Any:
-    """What stands in ``Literal[2]``, as type checkers want it; the scalar of a numpy type."""
-    if get_origin(given) is Literal:
-        return get_args(given)[0]
-    if isinstance(given, np.dtype) or (isinstance(given, type) and issubclass(given, np.generic)):
-        row = dtypes.from_numpy(np.dtype(given))
-        return Scalar(row) if row else None
-    return given
+def _unwrap_literal(annotation: object) -> Any:
+    """Return the value in ``Literal[2]``, or the scalar type of a NumPy type."""
+    if get_origin(annotation) is Literal:
+        return get_args(annotation)[0]
+    if isinstance(annotation, np.dtype) or (
+        isinstance(annotation, type) and issubclass(annotation, np.generic)
+    ):
+        dtype = dtypes.from_numpy(np.dtype(annotation))
+        return Scalar(dtype) if dtype else None
+    return annotation
 
 
 @dataclass(frozen=True, slots=True)
 class Void:
-    """The type of a call that gives nothing. ``void(float32[:])`` is the signature of one."""
+    """The type of a call without a result; ``void(float32[:])`` is a signature."""
 
     def __str__(self) -> str:
         return "None"
@@ -198,8 +208,10 @@ VOID = Void()
 
 @dataclass(frozen=True, slots=True)
 class Tuple:
-    """A tuple, a named tuple or a frozen dataclass: it is passed item by item. ``names`` are
-    those of the fields, empty for a plain tuple."""
+    """A tuple, named tuple or frozen dataclass, which is passed item by item.
+
+    ``names`` are the names of the fields, empty for a plain tuple.
+    """
 
     items: tuple[ParameterType, ...]
     names: tuple[str, ...] = ()
@@ -213,9 +225,11 @@ class Tuple:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Constant:
-    """The type of a Python object that is known when the kernel is compiled: None, a string, a
-    function, a number for a shape. The object itself is the type; nothing is passed at run time.
-    Strings and numbers are equal by what they say, other objects if they are one."""
+    """The type of a Python object that is a compile-time constant.
+
+    Examples are None, strings, functions and the ints of shapes. Nothing is passed at run time.
+    Strings and ints are compared by value, other objects by identity.
+    """
 
     value: object
 
@@ -238,16 +252,18 @@ class Constant:
 
 NONE = Constant(None)
 
-Path: TypeAlias = tuple[str, ...]  # names of fields, or numbers of items, outermost first
+Path: TypeAlias = tuple[str, ...]  # field names or item numbers, outermost first
 
 Type: TypeAlias = Scalar | Array | Void  # of values in the IR
-ParameterType: TypeAlias = Scalar | Array | Tuple | Constant  # of what functions are given
+ParameterType: TypeAlias = Scalar | Array | Tuple | Constant  # of arguments
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """The types of a kernel's or device function's parameters. ``result`` is what a device
-    function gives back, None where the signature does not say."""
+    """The parameter types of a kernel or device function.
+
+    ``result`` is the type that a device function returns; None if the signature has none.
+    """
 
     parameters: tuple[ParameterType, ...]
     result: ParameterType | None = field(default=None, compare=False)
@@ -257,12 +273,12 @@ class Signature:
 
     @property
     def args(self) -> tuple[ParameterType, ...]:
-        """The parameters, as numba calls them."""
+        """Return the parameters (numba's name)."""
         return self.parameters
 
     @property
     def return_type(self) -> ParameterType | None:
-        """The result, as numba calls it."""
+        """Return the result (numba's name)."""
         return self.result
 
 
@@ -270,7 +286,7 @@ _TYPES = (Scalar, Array, Tuple, Constant)
 
 
 def leaf_paths(kind: ParameterType, path: Path = ()) -> Iterator[tuple[Path, Scalar | Array]]:
-    """The numbers and arrays in a value of a type, in order, each with the items on the way."""
+    """Yield the scalar and array types in a type, each with its path of items."""
     match kind:
         case Tuple(items, names):
             for position, item in enumerate(items, start=1):
@@ -283,37 +299,38 @@ def leaf_paths(kind: ParameterType, path: Path = ()) -> Iterator[tuple[Path, Sca
 
 
 def leaf_types(kind: ParameterType) -> list[Scalar | Array]:
-    """The types of the numbers and arrays in a value."""
+    """Return the scalar and array types in a type."""
     return [leaf for _, leaf in leaf_paths(kind)]
 
 
 def strong(dtype: DType) -> Scalar:
+    """Return the strong scalar type of a dtype."""
     return Scalar(dtype)
 
 
-def strengthened(scalar: Scalar) -> Scalar:
-    """The strong type that a weak value has when it stands alone: int is int64."""
+def to_strong(scalar: Scalar) -> Scalar:
+    """Return the strong type of a weak one: int becomes int64."""
     return Scalar(scalar.dtype)
 
 
-def by_itself(kind: ParameterType) -> ParameterType:
-    """The type of a value that stands alone: an int, also as an item of a tuple, is int64."""
+def default_type(kind: ParameterType) -> ParameterType:
+    """Return the type of a value without a typed context: ints, also in tuples, become int64."""
     match kind:
         case Tuple(items, names):
-            return Tuple(tuple(map(by_itself, items)), names)
+            return Tuple(tuple(map(default_type, items)), names)
         case Scalar():
-            return strengthened(kind)
+            return to_strong(kind)
         case _:
             return kind
 
 
 def scalar_of(value: object) -> Scalar | None:
-    """The scalar type of a number; None if it is not one that kernels have."""
+    """Return the scalar type of a number, or None if kernels do not support it."""
     if isinstance(value, np.generic):  # before float: np.float64 is one
         dtype = dtypes.from_numpy(value.dtype)
         return Scalar(dtype) if dtype else None
     if isinstance(value, tuple) and isinstance(value, vectors.Vector):
-        return Scalar(value.row)
+        return Scalar(value.vector_type)
     if isinstance(value, bool):
         return WEAK_BOOL
     if isinstance(value, int):
@@ -323,9 +340,8 @@ def scalar_of(value: object) -> Scalar | None:
     return WEAK_FLOAT if isinstance(value, float) else None
 
 
-def ordinary_limit(kind: object) -> int | None:
-    """How far from 0 an argument of a type lies at most in a launch that is ordinary to the
-    compiler; None if nothing is asked of it."""
+def assumed_magnitude_limit(kind: object) -> int | None:
+    """Return the magnitude that the compiler assumes an argument does not exceed, or None."""
     if not isinstance(kind, Scalar):
         return None
     if kind.weak and kind.dtype.is_integer:
@@ -333,21 +349,24 @@ def ordinary_limit(kind: object) -> int | None:
     return INT64_LIMIT if kind.dtype is dtypes.INT64 else None
 
 
-_WEAK_SAMPLE: dict[Kind, int | float | complex] = {
-    Kind.SIGNED: 0,
-    Kind.FLOAT: 0.0,
-    Kind.COMPLEX: 0j,
+_WEAK_SAMPLE: dict[DTypeKind, int | float | complex] = {
+    DTypeKind.SIGNED: 0,
+    DTypeKind.FLOAT: 0.0,
+    DTypeKind.COMPLEX: 0j,
 }
 
 
-def have_join(a: Scalar, b: Scalar) -> bool:
-    """Whether two types have a common one: a vector or texture has only with itself."""
-    return a == b or not (a.dtype.stands_alone or b.dtype.stands_alone)
+def have_common_type(a: Scalar, b: Scalar) -> bool:
+    """Return whether two types promote to a common type; vectors and textures need equal types."""
+    return a == b or not (a.dtype.is_unpromotable or b.dtype.is_unpromotable)
 
 
-def join(a: Scalar, b: Scalar) -> Scalar:
-    """The NEP 50 common type: ``float32, float -> float32``; ``int32, float -> float64``."""
-    assert have_join(a, b), f"{a} and {b} have no common type"
+def promote(a: Scalar, b: Scalar) -> Scalar:
+    """Return the common type by NEP 50: ``float32, float -> float32``.
+
+    ``int32, float`` give ``float64``.
+    """
+    assert have_common_type(a, b), f"{a} and {b} have no common type"
     if a == b:
         return a
     if a.weak and b.weak:
@@ -355,29 +374,29 @@ def join(a: Scalar, b: Scalar) -> Scalar:
     if b.weak:
         a, b = b, a
     if dtypes.BFLOAT16 in (a.dtype, b.dtype):
-        return _join_bfloat16(a, b)
+        return _promote_bfloat16(a, b)
     if not a.weak:
         joined = np.promote_types(a.dtype.numpy, b.dtype.numpy)
-    elif a.dtype.kind is Kind.BOOL:
+    elif a.dtype.kind is DTypeKind.BOOL:
         return b
     else:
         joined = np.result_type(_WEAK_SAMPLE[a.dtype.kind], b.dtype.numpy)
     dtype = dtypes.from_numpy(joined)
-    assert dtype is not None, f"{a} and {b} join to {joined}, which has no row"
+    assert dtype is not None, f"{a} and {b} promote to {joined}, which is not supported"
     return Scalar(dtype)
 
 
-def _join_bfloat16(a: Scalar, b: Scalar) -> Scalar:
-    """numpy has no bfloat16: as the package that adds it joins its types. ``b`` is strong."""
+def _promote_bfloat16(a: Scalar, b: Scalar) -> Scalar:
+    """Promote bfloat16 as ``ml_dtypes`` does; ``b`` is strong."""
     if a.weak:
         is_complex = a.dtype.is_complex
         return Scalar(dtypes.COMPLEX64) if is_complex else b
     other = b.dtype if a.dtype is dtypes.BFLOAT16 else a.dtype
-    if other is dtypes.BFLOAT16 or (other.is_whole and other.bits == 8):
+    if other is dtypes.BFLOAT16 or (other.is_integral and other.bits == 8):
         return Scalar(dtypes.BFLOAT16)
-    if other.is_half or (other.is_whole and other.bits == 16):
+    if other.is_half or (other.is_integral and other.bits == 16):
         return Scalar(dtypes.FLOAT32)
-    return join(Scalar(dtypes.FLOAT32), Scalar(other))
+    return promote(Scalar(dtypes.FLOAT32), Scalar(other))
 
 
 boolean = strong(dtypes.BOOL)
@@ -396,8 +415,8 @@ float64 = strong(dtypes.FLOAT64)
 complex64 = strong(dtypes.COMPLEX64)
 complex128 = strong(dtypes.COMPLEX128)
 bool_ = boolean
-texture1d, texture2d, texture3d = (Handles("texture", axes) for axes in (1, 2, 3))
-surface1d, surface2d, surface3d = (Handles("surface", axes) for axes in (1, 2, 3))
+texture1d, texture2d, texture3d = (GenericHandle("texture", axes) for axes in (1, 2, 3))
+surface1d, surface2d, surface3d = (GenericHandle("surface", axes) for axes in (1, 2, 3))
 HANDLES = {str(h): h for h in (texture1d, texture2d, texture3d, surface1d, surface2d, surface3d)}
 
 # ---- numba's names -----------------------------------------------------------------------------
@@ -418,10 +437,10 @@ float_, double = float32, float64
 
 
 def CPointer(element: Scalar) -> Array:
-    """The type of what ``ffi.from_buffer(array)`` gives to a function in C."""
+    """Return the type of ``ffi.from_buffer(array)`` as a parameter of a C function."""
     return Array(element.dtype, 1, "C")
 
 
 def UniTuple(item: ParameterType, count: int) -> Tuple:
-    """The type of a tuple of ``count`` items of one type."""
+    """Return the type of a tuple of ``count`` items of one type."""
     return Tuple((item,) * count)

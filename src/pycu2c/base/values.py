@@ -1,4 +1,4 @@
-"""Numbers as a kernel has them at run time: strong ones are numpy scalars, weak ones Python's.
+"""Values of kernels at run time: strong ones are NumPy scalars, weak ones Python numbers.
 
 The reference interpreter computes with these, and the compiler folds constants with them.
 """
@@ -10,33 +10,33 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from pycu2c.base import vectors
-from pycu2c.base.dtypes import DType, Kind
+from pycu2c.base.dtypes import DType, DTypeKind
 from pycu2c.base.types import Scalar
-from pycu2c.base.types import ordinary_limit as ordinary_limit
+from pycu2c.base.types import assumed_magnitude_limit as assumed_magnitude_limit
 from pycu2c.base.types import scalar_of as scalar_of
 
-Number: TypeAlias = "bool | int | float | np.generic"  # or complex or a Vector: few see those
+Number: TypeAlias = "bool | int | float | np.generic"  # also complex and Vector
 
 
 def is_named_tuple(kind: object) -> bool:
-    """Whether an object is the class of a named tuple."""
+    """Return whether an object is a named tuple class."""
     return isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields")
 
 
-EXACT_FLOATS = 2**53  # as far as this, each int is a float64
+MAX_EXACT_FLOAT_INT = 2**53  # larger ints may not be exact in float64
 
 
 def wrap(value: int, scalar: Scalar) -> int:
-    """Cut an integer to the width of an integer type, as two's complement does."""
+    """Wrap an integer to the width of an integer type (two's complement)."""
     dtype = scalar.dtype
     return (value - dtype.minimum) % (1 << dtype.bits) + dtype.minimum
 
 
 def convert(value: Number, to: Scalar) -> Number:
-    """Convert as ``ndarray.astype`` does: integers wrap, floats are cut towards zero."""
-    if to.dtype.handle is not None:  # a texture is what it is
+    """Convert as ``ndarray.astype`` does: integers wrap, floats truncate."""
+    if to.dtype.handle is not None:
         return value
-    if to.dtype.kind is Kind.BOOL:
+    if to.dtype.kind is DTypeKind.BOOL:
         return bool(value) if to.weak else np.bool_(value)
     if to.dtype.is_vector:
         same: Number = as_vector(value, to.dtype)
@@ -50,18 +50,18 @@ def convert(value: Number, to: Scalar) -> Number:
         with np.errstate(all="ignore"):
             number = to.dtype.numpy.type(value)
         return float(number) if to.weak else number
-    whole = wrap(_truncated(value), to)
-    return whole if to.weak else to.dtype.numpy.type(whole)
+    integer = wrap(_truncated(value), to)
+    return integer if to.weak else to.dtype.numpy.type(integer)
 
 
-def as_vector(value: Any, row: DType) -> Any:
-    """A vector, which may come as an element of a numpy array; 0 is the one of zeros."""
+def as_vector(value: Any, dtype: DType) -> Any:
+    """Return a vector from an element of a NumPy array, a vector, or a scalar that fills it."""
     if isinstance(value, np.void):
-        return vectors.vector(row, value.item())
+        return vectors.vector(dtype, value.item())
     if isinstance(value, vectors.Vector):
-        assert value.row is row, f"{value!r} is no {row}"
+        assert value.vector_type is dtype, f"{value!r} is no {dtype}"
         return value
-    return vectors.vector(row, [value] * len(row.fields))
+    return vectors.vector(dtype, [value] * len(dtype.fields))
 
 
 def _as_complex(value: Any, to: Scalar) -> Any:
@@ -71,12 +71,12 @@ def _as_complex(value: Any, to: Scalar) -> Any:
 
 
 def _truncated(value: Number) -> int:
-    """Undefined for NaN and infinity: any answer will do, an exception will not."""
-    if isinstance(value, int):  # of any size, before it is cut to a width
+    """Return a number as an int; NaN and infinity give 0, because their result is undefined."""
+    if isinstance(value, int):
         return value
     return int(value) if np.isfinite(value) else 0
 
 
 def fits(value: int, scalar: Scalar) -> bool:
-    """Whether an integer is a value of an integer type."""
+    """Return whether an integer type can represent an integer."""
     return scalar.dtype.minimum <= value <= scalar.dtype.maximum

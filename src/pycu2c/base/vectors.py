@@ -1,6 +1,6 @@
-"""Values of CUDA's vector types: ``float4(1, 2, 3, 4)``. Knows their rows, no kernel and no C.
+"""Values of CUDA's vector types: ``float4(1, 2, 3, 4)``.
 
-A value never changes: in a kernel, ``v.x = 1`` gives the variable ``v`` another one.
+Vectors are immutable: in a kernel ``v.x = 1`` assigns a new vector to the variable ``v``.
 """
 
 from __future__ import annotations
@@ -16,19 +16,22 @@ from pycu2c.base.dtypes import BY_NAME, DType
 
 
 class Vector(tuple[np.generic, ...]):
-    """A vector; ``v.x`` and ``v["x"]`` are numpy scalars. It is a tuple, because that is what
-    numpy stores in a structured array; unlike one, it equals vectors of its type only."""
+    """A vector; ``v.x`` and ``v["x"]`` are NumPy scalars.
+
+    It is a tuple, because NumPy stores tuples in structured arrays. Unlike a tuple, it equals only
+    vectors of its type.
+    """
 
     __slots__ = ()
-    row: ClassVar[DType]
+    vector_type: ClassVar[DType]
 
     @classmethod
     def _make(cls, parts: Iterable[Any]) -> Vector:
-        return vector(cls.row, tuple(parts))
+        return vector(cls.vector_type, tuple(parts))
 
     @property
     def dtype(self) -> np.dtype[np.generic]:
-        return self.row.numpy
+        return self.vector_type.numpy
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray[Any, Any]:
         return np.array(tuple(self), dtype or self.dtype)
@@ -43,13 +46,13 @@ class Vector(tuple[np.generic, ...]):
         return not self == other
 
     def __hash__(self) -> int:
-        return hash((self.row.name, tuple(self)))
+        return hash((self.vector_type.name, tuple(self)))
 
     def __repr__(self) -> str:
-        return f"{self.row}({', '.join(str(part) for part in self)})"
+        return f"{self.vector_type}({', '.join(str(part) for part in self)})"
 
     def __reduce__(self) -> Any:
-        return _named, (self.row.name, tuple(self))
+        return _named, (self.vector_type.name, tuple(self))
 
     def _no_arithmetic(self, other: Any) -> Any:
         return NotImplemented
@@ -58,20 +61,20 @@ class Vector(tuple[np.generic, ...]):
 
 
 @functools.cache
-def _class_of(row: DType) -> type[Vector]:
-    parts = {f.name: property(itemgetter(i)) for i, f in enumerate(row.fields)}
-    return type(row.name, (Vector,), {"__slots__": (), "row": row, **parts})
+def _class_of(dtype: DType) -> type[Vector]:
+    parts = {f.name: property(itemgetter(i)) for i, f in enumerate(dtype.fields)}
+    return type(dtype.name, (Vector,), {"__slots__": (), "vector_type": dtype, **parts})
 
 
-def vector(row: DType, given: Sequence[Any]) -> Vector:
-    """``float4(x, y, z, w)``; a vector among the arguments counts as its components."""
+def vector(dtype: DType, given: Sequence[Any]) -> Vector:
+    """Return ``float4(x, y, z, w)``; a vector among the values counts as its components."""
     parts = [p for value in given for p in (value if isinstance(value, Vector) else (value,))]
-    if len(parts) != len(row.fields):
-        raise TypeError(f"{row} has {len(row.fields)} components, {len(parts)} given")
-    numbers = (f.dtype.numpy.type(p) for f, p in zip(row.fields, parts))
-    return tuple.__new__(_class_of(row), numbers)
+    if len(parts) != len(dtype.fields):
+        raise TypeError(f"{dtype} has {len(dtype.fields)} components, {len(parts)} given")
+    numbers = (f.dtype.numpy.type(p) for f, p in zip(dtype.fields, parts))
+    return tuple.__new__(_class_of(dtype), numbers)
 
 
 def _named(name: str, parts: Sequence[Any]) -> Vector:
-    """As pickle makes one again."""
+    """Rebuild a pickled vector."""
     return vector(BY_NAME[name], parts)

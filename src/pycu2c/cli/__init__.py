@@ -1,0 +1,1 @@
+"""Implement the command line, one module per command. May import every other package."""

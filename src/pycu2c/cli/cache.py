@@ -1,4 +1,4 @@
-"""``pycu2c cache``: what is kept on disk, and removing it."""
+"""Implement ``pycu2c cache``: show or clear the disk cache."""
 
 from __future__ import annotations
 
@@ -12,41 +12,47 @@ _KINDS = {
     ".so": "C for the CPU",
     ".cubin": "CUDA C for GPUs",
     ".ptx": "PTX",
-    ".txt": "facts of kernels and compilers",
+    ".txt": "metadata",
 }
 
 
 @click.group()
 def cache() -> None:
-    """Show or remove the compiled code that is kept on disk."""
+    """Show or clear the disk cache of compiled code."""
 
 
 @cache.command()
 def info() -> None:
-    """Say where compiled code is kept, how much of it there is, and how much there may be."""
-    found = eviction.info()
-    click.echo(f"place    {found.directory}")
+    """Print the location, the size and the limit of the cache."""
+    found = eviction.usage()
+    click.echo(f"location {found.directory}")
     if found.problem:
         click.echo(f"problem  {found.problem}")
     click.echo(f"limit    {_size(found.limit)}")
-    row = "{:32}{:>8}{:>12}   {}"
-    click.echo(f"\n{row.format('kind', 'entries', 'size', 'last used')}")
+    columns = "{:32}{:>8}{:>12}   {}"
+    click.echo(f"\n{columns.format('kind', 'entries', 'size', 'last used')}")
     for kind in found.kinds:
         name = _KINDS.get(kind.suffix, kind.suffix)
-        click.echo(row.format(name, kind.entries, _size(kind.size), _since(kind.used)))
-    click.echo(row.format("all", found.entries, _size(found.size), "").rstrip())
+        click.echo(columns.format(name, kind.entries, _size(kind.size), _since(kind.last_used)))
+    click.echo(columns.format("all", found.entries, _size(found.size), "").rstrip())
 
 
 @cache.command()
-@click.option("--older-than", type=float, default=0.0, metavar="DAYS", help="Not used since then.")
+@click.option(
+    "--older-than",
+    type=float,
+    default=0.0,
+    metavar="DAYS",
+    help="Only entries that were not used since.",
+)
 @click.option(
     "--all",
     "everything",
     is_flag=True,
-    help="Also what other versions of pycu2c keep, CUDA's headers, and code that was refused.",
+    help="Also entries of other versions of pycu2c, CUDA headers, and rejected code.",
 )
 def clear(older_than: float, everything: bool) -> None:
-    """Remove compiled code. Processes that have loaded some go on with it."""
+    """Remove compiled code. Running processes keep what they have loaded."""
     count, size = eviction.clear(unused_for=older_than, everything=everything)
     click.echo(f"removed {count} {'file' if count == 1 else 'files'}, {_size(size)}")
 

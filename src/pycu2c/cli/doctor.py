@@ -1,12 +1,16 @@
-"""What this machine has of what kernels need, and the one command that brings what is missing."""
+"""Implement ``pycu2c doctor``: report the toolchain, the devices, and what is missing."""
 
 from __future__ import annotations
 
+import sys
+
+import click
 import numpy as np
 
-from pycu2c.base.backends import usual_backend
+from pycu2c.base.backends import default_backend
 from pycu2c.cuda_driver import driver
 from pycu2c.runtime.cpu.thread_count import thread_count
+from pycu2c.runtime.dispatch import extension
 from pycu2c.toolchain.cache import eviction
 from pycu2c.toolchain.cc import cxx, discovery
 from pycu2c.toolchain.link import nvjitlink
@@ -14,14 +18,24 @@ from pycu2c.toolchain.nvrtc import nvrtc
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 
+@click.command()
+def doctor() -> None:
+    """Report the compiler, NVRTC, driver, devices and cache, and what is missing."""
+    lines, complete = report()
+    for line in lines:
+        click.echo(line)
+    sys.exit(0 if complete else 1)
+
+
 def report() -> tuple[list[str], bool]:
-    """Lines to print, and whether kernels can run here at all."""
+    """Return the lines to print, and whether kernels can run."""
     compiler, has_compiler = _compiler()
     nvrtc_found, has_nvrtc = _nvrtc()
     cuda, has_cuda = _cuda()
     lines = [
         f"numpy     {np.__version__}",
         *compiler,
+        _dispatch(),
         _cxx(),
         nvrtc_found,
         _linker(),
@@ -29,23 +43,23 @@ def report() -> tuple[list[str], bool]:
         _cache(),
     ]
     try:
-        wanted = usual_backend()
+        backend = default_backend()
     except ValueError as error:
         return [*lines, f"not ready: {error}"], False
-    verdict = _verdict(wanted, has_cuda, has_nvrtc, has_compiler)
+    verdict = _verdict(backend, has_cuda, has_nvrtc, has_compiler)
     return [*lines, verdict], verdict.startswith("ready")
 
 
-def _verdict(wanted: str, has_cuda: bool, has_nvrtc: bool, has_compiler: bool) -> str:
-    """Where kernels run that name no backend."""
-    if wanted == "python":
-        return "ready: kernels run in the reference interpreter, as PYCU2C_BACKEND says"
-    if wanted == "cuda" and not has_cuda:
-        return "not ready: PYCU2C_BACKEND=cuda, and there is no GPU to use; without it, the CPU is"
+def _verdict(backend: str, has_cuda: bool, has_nvrtc: bool, has_compiler: bool) -> str:
+    """Return where kernels without an explicit back end run."""
+    if backend == "python":
+        return "ready: kernels run in the reference interpreter (PYCU2C_BACKEND=python)"
+    if backend == "cuda" and not has_cuda:
+        return "not ready: PYCU2C_BACKEND=cuda, but no GPU is available; unset it to use the CPU"
     if has_cuda and has_nvrtc:
         return "ready: kernels run on the GPU"
     if has_cuda:
-        return "not ready: kernels go to the GPU, and NVRTC is missing; backend='cpu' runs here"
+        return "not ready: kernels run on the GPU, but NVRTC is missing; backend='cpu' works"
     if has_compiler:
         return "ready: kernels run on the CPU"
     return "not ready: kernels run with backend='python' only, the slow reference"
@@ -57,6 +71,16 @@ def _compiler() -> tuple[list[str], bool]:
     except ToolchainError as error:
         return [f"compiler  missing: {error}"], False
     return [f"compiler  {found}", f"threads   {thread_count()}"], True
+
+
+def _dispatch() -> str:
+    if not extension.UNAVAILABLE:
+        return "launches  fast path: the C extension is there"
+    return (
+        "launches  slow path, tens of µs each: there is no C extension. Where a C compiler and "
+        "Python's headers (python3-dev) are, pip install --force-reinstall --no-deps pycu2c "
+        f"builds it. ({extension.UNAVAILABLE})"
+    )
 
 
 def _cxx() -> str:
@@ -86,13 +110,13 @@ def _linker() -> str:
 
 def _cuda() -> tuple[str, bool]:
     if not driver.available():
-        return f"GPU       none: {driver.why_not()}", False
+        return f"GPU       none: {driver.unavailable_reason()}", False
     found = (f"{device.name}, {device.arch}" for device in driver.devices())
     return "GPU       " + "\n          ".join(found), True
 
 
 def _cache() -> str:
-    found = eviction.info()
+    found = eviction.usage()
     if found.problem:
         return f"cache     not used: {found.problem}"
     return f"cache     {found.directory}: {found.entries} entries, {found.size / 2**20:.1f} MiB"

@@ -1,7 +1,7 @@
-"""Every error with programs that are wrong and the same programs cured.
+"""Render the error catalog: wrong programs with their messages, and corrected versions.
 
-The programs stand in ``errors/CODE.md``, with ``«»`` around what gets the carets. A message is not
-written there: it is what the compiler says of the program, which is run for it.
+The programs are in ``base/error_pages/CODE.md``; ``«»`` mark the expected carets. The messages are
+not stored: the compiler produces them when the page is rendered.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _MARKS = str.maketrans("", "", "«»")
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """A mistake as a program, marked, and the program without it."""
+class CatalogCase:
+    """A wrong program with marks, and its corrected version."""
 
     remark: str
     marked: str
@@ -35,20 +35,20 @@ class Case:
         return self.marked.translate(_MARKS)
 
 
-def cases(code: str) -> list[Case]:
-    """The mistakes that a code has in the catalogue, the most common first."""
+def cases(code: str) -> list[CatalogCase]:
+    """Return the cases of an error code, most common first."""
     text = (
         resources.files("pycu2c")
         .joinpath("base", "error_pages", f"{code}.md")
         .read_text(encoding="utf-8")
     )
-    found = [Case(m["remark"].strip(), m["wrong"], m["cured"]) for m in _CASE.finditer(text)]
-    assert _CASE.sub("", text) == "", f"{code}.md ends with text that belongs to no program"
+    found = [CatalogCase(m["remark"].strip(), m["wrong"], m["cured"]) for m in _CASE.finditer(text)]
+    assert _CASE.sub("", text) == "", f"{code}.md contains text outside of programs"
     return found
 
 
 def run(text: str, file: str) -> dict[str, Any]:
-    """Run a program as if ``file`` held it; give its names."""
+    """Run a program under a file name and return its namespace."""
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     space: dict[str, Any] = {"__name__": file.removesuffix(".py")}
     exec(compile(text, file, "exec"), space)
@@ -56,7 +56,7 @@ def run(text: str, file: str) -> dict[str, Any]:
 
 
 def message(text: str) -> str:
-    """What pycu2c says of a program: its error, or its warning; empty if nothing."""
+    """Return the error or warning that a program causes; empty if none."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         try:
@@ -67,7 +67,7 @@ def message(text: str) -> str:
 
 
 def as_text(code: str) -> str:
-    """A page of the catalogue for a terminal."""
+    """Render a catalog page for a terminal."""
     parts = [f"{code}: {RULES[code]}"]
     for case in cases(code):
         parts += [case.remark] if case.remark else []
@@ -76,7 +76,7 @@ def as_text(code: str) -> str:
 
 
 def as_markdown(code: str) -> str:
-    """A section of the page of all errors."""
+    """Render a catalog page as a section of the documentation."""
     parts = [f"## {code}", f"{RULES[code][0].upper()}{RULES[code][1:]}."]
     for case in cases(code):
         parts += [case.remark] if case.remark else []

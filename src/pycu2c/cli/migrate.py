@@ -1,4 +1,4 @@
-"""``pycu2c migrate``: programs for numba.cuda, rewritten for this package."""
+"""Implement ``pycu2c migrate``: rewrite numba.cuda programs for pycu2c."""
 
 from __future__ import annotations
 
@@ -11,53 +11,53 @@ import click
 
 from pycu2c.base.records import replace
 from pycu2c.base.types import Signature
-from pycu2c.compat.migrate.migrate_file import Migrated, Types, migrated
-from pycu2c.compat.migrate.remarks import Weight, gathered
+from pycu2c.compat.migrate.migrate_file import MigratedFile, Types, migrate_file
+from pycu2c.compat.migrate.remarks import Severity, merge_by_topic
 from pycu2c.declarations.signatures import BadSignature, parse_signature
 
 
 @click.command()
 @click.argument("files", metavar="FILE…", nargs=-1, required=True, type=click.Path(exists=True))
-@click.option("--write", is_flag=True, help="Rewrite the files, instead of showing a diff.")
+@click.option("--write", is_flag=True, help="Rewrite the files instead of printing a diff.")
 @click.option(
     "--check",
     is_flag=True,
-    help="Show and write nothing; the exit code is 1 if a file would change, too.",
+    help="Print and write nothing; exit with code 1 also if a file would change.",
 )
 @click.option(
     "--types",
     "typed",
     metavar="KERNEL=TYPES",
     multiple=True,
-    help='What a kernel without a signature is launched with: "step=f4[:, :], i4".',
+    help='The types of a kernel without a signature: "step=f4[:, :], i4".',
 )
-@click.option("--quiet", is_flag=True, help="Say what needs a hand, and nothing else.")
+@click.option("--quiet", is_flag=True, help="Print only remarks that require manual changes.")
 def migrate(
     files: tuple[str, ...], write: bool, check: bool, typed: tuple[str, ...], quiet: bool
 ) -> None:
-    """Rewrite the imports of programs for numba.cuda, and say what will differ.
+    """Rewrite the imports of numba.cuda programs and report differences.
 
-    A diff goes to the output, remarks to the error output. FILE may be a folder. The exit code is 1
-    if something needs a hand: a name that is not here, a kernel that does not compile, integers
-    that would wrap.
+    The diff is printed to stdout, remarks to stderr. FILE may be a directory. The exit code is 1 if
+    manual changes are required: a name is missing, a kernel does not compile, or integers would
+    wrap.
     """
     types, paths = _types(typed), list(_files(files))
-    looked_at = [found for path in paths if (found := _read(path, types))]
-    for found in looked_at:
+    files_migrated = [found for path in paths if (found := _read(path, types))]
+    for found in files_migrated:
         if found.is_changed and check:
             click.echo(f"{found.path} would change", err=True)
         elif found.is_changed and write:
-            found = _written(found, types)
+            found = _write(found, types)
         elif found.is_changed:
             click.echo(found.diff(), nl=False)
-        _say(found, quiet=quiet)
-    _sum_up(looked_at)
-    is_wrong = any(m.needs_a_hand or (check and m.is_changed) for m in looked_at)
-    sys.exit(1 if is_wrong or len(looked_at) < len(paths) else 0)
+        _print_remarks(found, quiet=quiet)
+    _print_summary(files_migrated)
+    is_wrong = any(m.needs_manual_change or (check and m.is_changed) for m in files_migrated)
+    sys.exit(1 if is_wrong or len(files_migrated) < len(paths) else 0)
 
 
 def _types(given: Iterable[str]) -> dict[str, list[Signature]]:
-    """``step=f4[:], i4`` by its kernel."""
+    """Parse ``step=f4[:], i4`` options."""
     found: dict[str, list[Signature]] = {}
     for word in given:
         name, equals, types = word.partition("=")
@@ -76,38 +76,38 @@ def _files(given: Iterable[str]) -> Iterator[Path]:
         yield from sorted(path.rglob("*.py")) if path.is_dir() else [path]
 
 
-def _read(path: Path, types: Types) -> Migrated | None:
+def _read(path: Path, types: Types) -> MigratedFile | None:
     try:
-        return migrated(path, types)
+        return migrate_file(path, types)
     except (OSError, SyntaxError, ValueError, RecursionError) as error:
         click.echo(f"{path} cannot be read: {error}", err=True)
         return None
 
 
-def _written(found: Migrated, types: Types) -> Migrated:
-    """The file is rewritten, and looked at as it is now: so remarks name its lines."""
+def _write(found: MigratedFile, types: Types) -> MigratedFile:
+    """Rewrite the file and migrate it again, so that remarks refer to its new lines."""
     found.path.write_bytes(found.new.encode(found.old.encoding))
     linecache.checkcache(str(found.path))
-    return replace(migrated(found.path, types), new=found.new, old=found.old)
+    return replace(migrate_file(found.path, types), new=found.new, old=found.old)
 
 
-def _say(found: Migrated, *, quiet: bool) -> None:
-    for remark in gathered(found.remarks):
-        if remark.kind.weight is Weight.HAND or not quiet:
+def _print_remarks(found: MigratedFile, *, quiet: bool) -> None:
+    for remark in merge_by_topic(found.remarks):
+        if remark.kind.severity is Severity.MANUAL or not quiet:
             click.echo(f"{remark}\n", err=True)
 
 
-def _sum_up(looked_at: list[Migrated]) -> None:
-    weights = [r.kind.weight for m in looked_at for r in m.remarks]
-    counts = {weight: weights.count(weight) for weight in Weight}
-    changed = sum(m.is_changed for m in looked_at)
+def _print_summary(files_migrated: list[MigratedFile]) -> None:
+    weights = [r.kind.severity for m in files_migrated for r in m.remarks]
+    counts = {severity: weights.count(severity) for severity in Severity}
+    changed = sum(m.is_changed for m in files_migrated)
     click.echo(
-        f"{_amount(len(looked_at), 'file')}, {changed} with imports of numba.cuda; "
-        f"{_amount(counts[Weight.HAND], 'place')} by hand, "
-        f"{_amount(counts[Weight.DIFFERS], 'place')} with other types",
+        f"{_count(len(files_migrated), 'file')}, {changed} with imports of numba.cuda; "
+        f"{_count(counts[Severity.MANUAL], 'place')} by hand, "
+        f"{_count(counts[Severity.DIFFERS], 'place')} with other types",
         err=True,
     )
 
 
-def _amount(count: int, what: str) -> str:
+def _count(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"

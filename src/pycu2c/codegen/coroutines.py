@@ -1,7 +1,8 @@
-"""A kernel on the CPU whose threads run in steps, from one wait to the next: one C function that
-goes on where it stopped, ``switch (self->pc)`` around the kernel's own code.
+"""Emit coroutine kernels for the CPU: kernels whose threads suspend at barriers.
 
-Knows what the scheduler (``runtime/scheduler.c``) is given, and nothing of how it works.
+The code of the kernel becomes one C function with ``switch (self->pc)`` around it, which resumes a
+thread where it was suspended. ``runtime/cpu/coroutine_scheduler.c`` calls the function;
+``INTERFACE`` declares the structs that both use.
 """
 
 from __future__ import annotations
@@ -9,58 +10,58 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from string import Template
 
-from pycu2c.analysis.effects import is_dynamic, mentioned, reaches_cluster
-from pycu2c.analysis.suspension_points import kept
+from pycu2c.analysis.effects import accessed_names, is_dynamic, reaches_cluster
+from pycu2c.analysis.suspension_points import live_across_waits
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import Array, Scalar
-from pycu2c.codegen.cpu_entry_point import TypeOf, extent_read, parameters_read
-from pycu2c.codegen.expressions import Speller
+from pycu2c.codegen.cpu_entry_point import TypeOf, read_extent, read_parameters
+from pycu2c.codegen.expressions import ExpressionSpeller
 from pycu2c.codegen.statements import DYNAMIC, StatementSpeller, dynamic_array, numbered
 from pycu2c.csyntax import nodes as c
 from pycu2c.ir.builders import scalar_type
 from pycu2c.ir.nodes import (
     Allocate,
+    BarrierWait,
     Body,
+    Contribution,
+    CoroutineLoop,
     Declare,
     Function,
-    Gift,
-    Meeting,
-    Per,
+    Granularity,
     Return,
     Stmt,
-    ThreadSteps,
+    SyncScope,
     Var,
-    Wait,
 )
 
 PLACE_BITS = 20
-_MOST_DONE = 1 << (31 - 3 - PLACE_BITS)  # different things, in what is left of an int
+_MAX_OPERATIONS = 1 << (31 - 3 - PLACE_BITS)  # in the other bits of an int
 _WORDS = f"""\
-// Why a thread has stopped: the lowest 3 bits of a word. Above them stands the number of its
-// wait, from the bit WHAT what it does with those that it meets, in the upper half the mask of a
-// warp's.
+// Why a thread is suspended, in a word of 64 bits: the reason in the lowest 3 bits, then the number
+// of the suspension point, from bit OPERATION the operation, in the upper half the mask of a warp
+// operation.
 enum {{ ENDED, WAIT_BLOCK, WAIT_WARP, WAIT_SYNCWARP, WAIT_ACTIVE, WAIT_CLUSTER, WAIT_GRID,
-       WAIT_TURN }};
-enum {{ WHAT = {3 + PLACE_BITS} }};
+       WAIT_YIELD }};
+enum {{ OPERATION = {3 + PLACE_BITS} }};
 """
-# shared with runtime/scheduler.c, which is compiled with this text before it
+# precedes the text of runtime/cpu/coroutine_scheduler.c
 INTERFACE = (
     _WORDS
     + """
-// What a launch needs of a kernel whose threads run in steps.
-struct resumable_kernel {
-    // makes the threads of a block ready
+// A kernel whose threads are coroutines.
+struct coroutine_kernel {
+    // initializes the threads of a block
     void (*begin)(const void *arguments, int64_t block, void *shared, void *threads);
-    // one step of each thread of a warp that has a bit in lanes
+    // resumes each thread of a warp that has a bit in lanes
     void (*run)(const void *arguments, void *shared, void *threads, uint32_t lanes,
                 uint64_t *waits);
-    // puts what such threads give where others see it; NULL if they give nothing
-    void (*show)(void *shared, void *threads, int64_t warp, uint32_t lanes, int32_t is_first);
+    // copies the contributions of such threads to shared memory; NULL if there are none
+    void (*publish)(void *shared, void *threads, int64_t warp, uint32_t lanes, int32_t is_first);
     int64_t shared_size, thread_size;
-    int32_t parks; // whether its blocks may wait for any other
-    int32_t cluster[3]; // how many blocks along x, y and z run together
-    // tells a block where the shared memory of its cluster's blocks lies; NULL if it does not ask
-    void (*join)(void *shared, void *const *cluster);
+    int32_t waits_for_blocks; // whether blocks may wait for blocks of other clusters
+    int32_t cluster[3]; // blocks of a cluster along x, y and z
+    // passes a block the shared memory of the blocks of its cluster; NULL if it does not use it
+    void (*set_cluster)(void *shared, void *const *cluster);
 };
 """
 )
@@ -96,9 +97,9 @@ static void ${name}_run(const void *arguments, void *shared, void *threads, uint
 }
 """
 
-_SHOW = """
-static void ${name}_show(void *shared, void *threads, int64_t warp, uint32_t lanes,
-                  ${space}int32_t is_first) {
+_PUBLISH = """
+static void ${name}_publish(void *shared, void *threads, int64_t warp, uint32_t lanes,
+                     ${space}int32_t is_first) {
     struct ${name}_block *const block = shared;
 $cleared
     for (; lanes; lanes &= lanes - 1) {
@@ -111,48 +112,50 @@ $cases
 }
 """
 
-_JOIN = """
-static void ${name}_join(void *shared, void *const *cluster) {
+_SET_CLUSTER = """
+static void ${name}_set_cluster(void *shared, void *const *cluster) {
     struct ${name}_block *const block = shared;
     block->cluster = (struct ${name}_block *const *)cluster;
 }
 """
 
 _KERNEL = """
-const struct resumable_kernel $name = {
+const struct coroutine_kernel $name = {
     ${name}_begin,
     ${name}_run,
-    $show,
+    $publish,
     sizeof(struct ${name}_block),
     sizeof(struct ${name}_thread),
-    $parks,
+    $waits_for_blocks,
     {$cluster},
-    $join,
+    $set_cluster,
 };
 """
 
-_REASONS = {meeting: f"WAIT_{meeting.name}" for meeting in Meeting}
+_REASONS = {scope: f"WAIT_{scope.name}" for scope in SyncScope}
 _SELF, _BLOCK = c.Name("self"), c.Name("block")
 
 
-def homes(function: Function, steps: ThreadSteps, names: Mapping[str, str]) -> dict[str, c.Expr]:
-    """Where the variables live that are parts of a struct: the thread's or the block's."""
+def struct_members(
+    function: Function, loop: CoroutineLoop, names: Mapping[str, str]
+) -> dict[str, c.Expr]:
+    """Return the variables that are members of the struct of the thread or of the block."""
     found: dict[str, c.Expr] = {
-        v.name: c.Member(_SELF, names[v.name], arrow=True) for v in kept(steps.body)
+        v.name: c.Member(_SELF, names[v.name], arrow=True) for v in live_across_waits(loop.body)
     }
     for var in _shared(function):
         found[var.name] = c.Member(_BLOCK, names[var.name], arrow=True)
     return found
 
 
-def of_rank(speller: Speller, array: Var, rank: c.Expr) -> c.Expr:
-    """The shared array of another block of the cluster: ``block->cluster[1]->tile``."""
+def distributed_shared_array(speller: ExpressionSpeller, array: Var, rank: c.Expr) -> c.Expr:
+    """Return the shared array of another block of the cluster: ``block->cluster[1]->tile``."""
     other = c.Index(c.Member(_BLOCK, "cluster", arrow=True), rank)
     if not is_dynamic(array):
         return c.Member(other, speller.names[array.name], arrow=True)
     element = speller.type(Scalar(array.type.dtype)) if isinstance(array.type, Array) else None
     assert element is not None
-    return c.Cast(c.Pointer(element), c.Member(other, DYNAMIC, arrow=True))
+    return c.Cast(c.PointerType(element), c.Member(other, DYNAMIC, arrow=True))
 
 
 def _shared(function: Function) -> list[Var]:
@@ -160,7 +163,7 @@ def _shared(function: Function) -> list[Var]:
 
 
 def _dynamic(function: Function) -> list[Allocate]:
-    """The arrays that begin where the memory does that the launch gives the block."""
+    """Return the arrays in dynamic shared memory."""
     return [s for s in _allocated(function) if is_dynamic(s.var)]
 
 
@@ -169,24 +172,27 @@ def _allocated(function: Function) -> list[Allocate]:
 
 
 @dataclass(slots=True)
-class StepSpeller(StatementSpeller):
-    """Spells the steps of a kernel's threads; ``waits`` are all that it comes upon, by number.
-    ``does`` numbers what threads do where they meet: those who do the same there meet."""
+class CoroutineSpeller(StatementSpeller):
+    """Spells the body of a coroutine; ``waits`` collects its suspension points.
 
-    waits: list[Wait] = field(default_factory=list)
-    does: dict[Meeting, dict[object, int]] = field(default_factory=dict)
+    ``operations`` numbers the operations of each scope: only threads that execute the same
+    operation synchronize with each other.
+    """
+
+    waits: list[BarrierWait] = field(default_factory=list)
+    operations: dict[SyncScope, dict[object, int]] = field(default_factory=dict)
 
     def statement(self, s: Stmt) -> list[c.Stmt]:
         speller = self.speller
         match s:
-            case Wait():
+            case BarrierWait():
                 return self._wait(s)
-            case Declare() if s.var.name in speller.homes:
+            case Declare() if s.var.name in speller.struct_members:
                 if s.init is None:
                     return []
                 value = speller.into(s.init, scalar_type(s.var).dtype)
                 return [c.Assign(speller.named(s.var.name), value)]
-            case Allocate() if s.var.name in speller.homes:
+            case Allocate() if s.var.name in speller.struct_members:
                 return []
             case Return():
                 return [c.Return(c.Name("ENDED"))]
@@ -194,31 +200,31 @@ class StepSpeller(StatementSpeller):
                 return StatementSpeller.statement(self, s)
 
     def _counter(self, var: Var, start: c.Expr) -> c.Declare | c.Assign:
-        if var.name in self.speller.homes:
+        if var.name in self.speller.struct_members:
             return c.Assign(self.speller.named(var.name), start)
         return StatementSpeller._counter(self, var, start)
 
-    def _wait(self, s: Wait) -> list[c.Stmt]:
+    def _wait(self, s: BarrierWait) -> list[c.Stmt]:
         self.waits.append(s)
         number = len(self.waits)
         out: list[c.Stmt] = []
-        for gift in s.gifts:
-            value = self.speller.into(gift.value, scalar_type(gift.value).dtype)
-            out.append(c.Assign(_member(self.speller.names[gift.slots.name]), value))
+        for contribution in s.contributions:
+            value = self.speller.into(contribution.value, scalar_type(contribution.value).dtype)
+            out.append(c.Assign(_member(self.speller.names[contribution.array.name]), value))
         if s.mask is not None:
             out.append(c.Assign(_member("mask"), self.speller.spell(s.mask, exact=False)))
         out.append(c.Assign(_member("pc"), c.Number(str(number))))
         return [*out, c.Return(self._reason(s)), c.Case(number)]
 
-    def _reason(self, s: Wait) -> c.Expr:
-        numbers = self.does.setdefault(s.meeting, {})
-        done = s.row, tuple(gift.slots.name for gift in s.gifts)
-        number = numbers.setdefault(done, len(numbers))
-        assert number < _MOST_DONE
-        reason = c.Name(_REASONS[s.meeting])
+    def _reason(self, s: BarrierWait) -> c.Expr:
+        numbers = self.operations.setdefault(s.scope, {})
+        operation = s.intrinsic, tuple(each.array.name for each in s.contributions)
+        number = numbers.setdefault(operation, len(numbers))
+        assert number < _MAX_OPERATIONS
+        reason = c.Name(_REASONS[s.scope])
         if number == 0:
             return reason
-        return c.Binary("|", reason, c.Binary("<<", c.Number(str(number)), c.Name("WHAT")))
+        return c.Binary("|", reason, c.Binary("<<", c.Number(str(number)), c.Name("OPERATION")))
 
 
 def _member(name: str) -> c.Expr:
@@ -226,81 +232,90 @@ def _member(name: str) -> c.Expr:
 
 
 @dataclass(frozen=True, slots=True)
-class Kernel:
-    """What runs in steps: its name in C, and how many blocks are a cluster, if that is said."""
+class CoroutineDefinition:
+    """A coroutine kernel: its name in C, and the size of its clusters, if any."""
 
     name: str
     function: Function
-    steps: ThreadSteps
+    loop: CoroutineLoop
     cluster: tuple[int, ...]
 
 
-def spelled(kernel: Kernel, statements: StepSpeller, type_of: TypeOf) -> list[c.Item]:
-    """The structs, the function of one step, and what the scheduler calls."""
-    name, function, steps = kernel.name, kernel.function, kernel.steps
-    speller, joins = statements.speller, reaches_cluster(steps.body)
-    body = statements.block(steps.body)
-    gifts = [gift for wait in statements.waits for gift in wait.gifts]
-    places = speller.coordinates[function.name]
-    step = _step(name, function, steps.body, body, (places, speller, type_of))
-    items: list[c.Item] = [*_structs(kernel, statements, joins), step]
+def coroutine_items(
+    kernel: CoroutineDefinition, statements: CoroutineSpeller, type_of: TypeOf
+) -> list[c.Item]:
+    """Return the structs, the resumable function, and the functions that the scheduler calls."""
+    name, function, loop = kernel.name, kernel.function, kernel.loop
+    speller, uses_cluster = statements.speller, reaches_cluster(loop.body)
+    body = statements.block(loop.body)
+    contributions = [
+        contribution for wait in statements.waits for contribution in wait.contributions
+    ]
+    coordinates = speller.coordinates[function.name]
+    step = _step(name, function, loop.body, body, (coordinates, speller, type_of))
+    items: list[c.Item] = [*_structs(kernel, statements, uses_cluster), step]
     masks = any(wait.mask is not None for wait in statements.waits)
-    texts = [_BEGIN, _RUN, *[_SHOW] * bool(gifts), *[_JOIN] * joins, _KERNEL]
-    parks = any(w.meeting in (Meeting.GRID, Meeting.TURN) for w in statements.waits)
-    together = joins or any(w.meeting is Meeting.CLUSTER for w in statements.waits)
-    holes = {
+    texts = [_BEGIN, _RUN, *[_PUBLISH] * bool(contributions)]
+    texts += [*[_SET_CLUSTER] * uses_cluster, _KERNEL]
+    waits_for_blocks = any(w.scope in (SyncScope.GRID, SyncScope.YIELD) for w in statements.waits)
+    in_cluster = uses_cluster or any(w.scope is SyncScope.CLUSTER for w in statements.waits)
+    values = {
         "name": name,
         "space": " " * len(name),
         "mask": " | (uint64_t)self->mask << 32" if masks else "",
-        "show": f"{name}_show" if gifts else "NULL",
-        "parks": str(int(parks)),
-        "cluster": ", ".join(map(str, kernel.cluster if together else (1, 1, 1))),
-        "join": f"{name}_join" if joins else "NULL",
-        "cleared": "\n".join(_cleared(gifts, speller)),
+        "publish": f"{name}_publish" if contributions else "NULL",
+        "waits_for_blocks": str(int(waits_for_blocks)),
+        "cluster": ", ".join(map(str, kernel.cluster if in_cluster else (1, 1, 1))),
+        "set_cluster": f"{name}_set_cluster" if uses_cluster else "NULL",
+        "cleared": "\n".join(_cleared(contributions, speller)),
         "cases": "\n".join(_cases(statements.waits, speller)),
     }
     for text in texts:
-        items += [c.Blank(), c.Verbatim(Template(text.strip("\n")).substitute(holes))]
+        items += [c.Blank(), c.Verbatim(Template(text.strip("\n")).substitute(values))]
     return items
 
 
-def _structs(kernel: Kernel, statements: StepSpeller, joins: bool) -> Iterator[c.Item]:
-    name, function, steps = kernel.name, kernel.function, kernel.steps
+def _structs(
+    kernel: CoroutineDefinition, statements: CoroutineSpeller, uses_cluster: bool
+) -> Iterator[c.Item]:
+    name, function, loop = kernel.name, kernel.function, kernel.loop
     speller = statements.speller
-    dim3, number = c.Named("struct dim3"), c.Named("int32_t")
+    dim3, number = c.NamedType("struct dim3"), c.NamedType("int32_t")
     shared = [_field(var, speller) for var in _shared(function)]
-    if joins:
-        others = c.Pointer(c.Pointer(c.Named(f"struct {name}_block"), const=True))
+    if uses_cluster:
+        others = c.PointerType(c.PointerType(c.NamedType(f"struct {name}_block"), const=True))
         shared.insert(0, c.Parameter(others, "cluster"))
     if _dynamic(function):  # aligned as vectors are
-        element = c.Named("__attribute__((aligned(64))) unsigned char")
-        shared.append(c.Parameter(c.ArrayOf(element, ()), DYNAMIC))
-    yield c.Comment("What the threads of a block share.")
+        element = c.NamedType("__attribute__((aligned(64))) unsigned char")
+        shared.append(c.Parameter(c.ArrayType(element, ()), DYNAMIC))
+    yield c.Comment("The shared memory of a block.")
     yield c.Struct(f"{name}_block", (c.Parameter(dim3, "blockIdx"), *shared))
     yield c.Blank()
     own = [c.Parameter(number, "pc")]
     if any(wait.mask is not None for wait in statements.waits):
-        own.append(c.Parameter(c.Named("uint32_t"), "mask"))
-    gifts = {g.slots.name: g.slots for wait in statements.waits for g in wait.gifts}
-    given = [c.Parameter(_element(v, speller), speller.names[v.name]) for v in gifts.values()]
-    fields = [_field(var, speller) for var in kept(steps.body)]
-    yield c.Comment("What a thread keeps while it waits.")
+        own.append(c.Parameter(c.NamedType("uint32_t"), "mask"))
+    contributions = {g.array.name: g.array for wait in statements.waits for g in wait.contributions}
+    members = [
+        c.Parameter(_element(v, speller), speller.names[v.name]) for v in contributions.values()
+    ]
+    fields = [_field(var, speller) for var in live_across_waits(loop.body)]
+    yield c.Comment("The state of a suspended thread.")
     threadidx = c.Parameter(dim3, "threadIdx")
-    yield c.Struct(f"{name}_thread", (*own, threadidx, *given, *fields))
+    yield c.Struct(f"{name}_thread", (*own, threadidx, *members, *fields))
     yield c.Blank()
 
 
-def _element(var: Var, speller: Speller) -> c.Named:
+def _element(var: Var, speller: ExpressionSpeller) -> c.NamedType:
     assert isinstance(var.type, Array)
     return speller.type(var.type.element)
 
 
-def _field(var: Var, speller: Speller) -> c.Parameter:
+def _field(var: Var, speller: ExpressionSpeller) -> c.Parameter:
     kind = var.type
     if isinstance(kind, Array):
         assert kind.shape is not None
         return c.Parameter(
-            c.ArrayOf(speller.type(kind.element), kind.shape), speller.names[var.name]
+            c.ArrayType(speller.type(kind.element), kind.shape), speller.names[var.name]
         )
     return c.Parameter(speller.type(scalar_type(var)), speller.names[var.name])
 
@@ -308,61 +323,65 @@ def _field(var: Var, speller: Speller) -> c.Parameter:
 def _step(
     name: str,
     function: Function,
-    steps: Body,
+    body_ir: Body,
     body: tuple[c.Stmt, ...],
-    surroundings: tuple[Sequence[str], Speller, TypeOf],
+    context: tuple[Sequence[str], ExpressionSpeller, TypeOf],
 ) -> c.Function:
-    """The kernel's code in a switch, from the place where the thread stopped."""
-    places, speller, type_of = surroundings
-    out = parameters_read(function, speller.names.known, type_of)
-    given = c.Member(_BLOCK, DYNAMIC, arrow=True)
-    out += [dynamic_array(s.var, speller, given) for s in _dynamic(function)]
+    """Return the function that resumes a thread: the code of the kernel in a switch."""
+    coordinates, speller, type_of = context
+    out = read_parameters(function, speller.names.assigned, type_of)
+    dynamic = c.Member(_BLOCK, DYNAMIC, arrow=True)
+    out += [dynamic_array(s.var, speller, dynamic) for s in _dynamic(function)]
     for place in ("gridDim", "blockDim"):
-        out += extent_read(place) if place in places else []
+        out += read_extent(place) if place in coordinates else []
     for place, home in (("blockIdx", _BLOCK), ("threadIdx", _SELF)):
-        if place in places:
+        if place in coordinates:
             value = c.Member(home, place, arrow=True)
-            out.append(c.Declare(c.Named("struct dim3", const=True), place, value))
-    out += numbered(steps)
-    if not mentioned(function.body) & {p.name for p in function.parameters} and not (
-        {"gridDim", "blockDim"} & set(places)
+            out.append(c.Declare(c.NamedType("struct dim3", const=True), place, value))
+    out += numbered(body_ir)
+    if not accessed_names(function.body) & {p.name for p in function.parameters} and not (
+        {"gridDim", "blockDim"} & set(coordinates)
     ):
-        out.append(c.Evaluate(c.Cast(c.Named("void"), c.Name("args"))))
-    if "blockIdx" not in places and not _allocated(function):
-        out.append(c.Evaluate(c.Cast(c.Named("void"), _BLOCK)))
+        out.append(c.Evaluate(c.Cast(c.NamedType("void"), c.Name("args"))))
+    if "blockIdx" not in coordinates and not _allocated(function):
+        out.append(c.Evaluate(c.Cast(c.NamedType("void"), _BLOCK)))
     out.append(c.Switch(_member("pc"), (c.Case(0), *body)))
     out.append(c.Return(c.Name("ENDED")))
     kinds = (("args", f"const struct {name}_args"), ("block", f"struct {name}_block"))
-    parameters = [c.Parameter(c.Pointer(c.Named(kind)), word) for word, kind in kinds]
-    parameters.append(c.Parameter(c.Pointer(c.Named(f"struct {name}_thread")), "self"))
-    result = c.Named("int")
+    parameters = [c.Parameter(c.PointerType(c.NamedType(kind)), word) for word, kind in kinds]
+    parameters.append(c.Parameter(c.PointerType(c.NamedType(f"struct {name}_thread")), "self"))
+    result = c.NamedType("int")
     return c.Function(f"{name}_step", result, tuple(parameters), tuple(out), ("static", "inline"))
 
 
-# ---- what threads give -------------------------------------------------------------------------
+# ---- contributions ------------------------------------------------------------------------------
 
 
-def _cleared(gifts: Sequence[Gift], speller: Speller) -> Iterator[str]:
-    """Sums begin with 0 before the threads of a warp, or of the block, add to them."""
-    for gift in {gift.slots.name: gift for gift in gifts}.values():
-        place = f"block->{speller.names[gift.slots.name]}"
-        if gift.per is Per.WARP:
+def _cleared(contributions: Sequence[Contribution], speller: ExpressionSpeller) -> Iterator[str]:
+    """Yield statements that set sums to 0 before the threads of a warp or block add to them."""
+    for contribution in {each.array.name: each for each in contributions}.values():
+        place = f"block->{speller.names[contribution.array.name]}"
+        if contribution.granularity is Granularity.WARP:
             yield f"    {place}[warp] = 0;"
-        elif gift.per is Per.BLOCK:
+        elif contribution.granularity is Granularity.BLOCK:
             yield f"    if (is_first) {place}[0] = 0;"
-    if not any(gift.per is Per.BLOCK for gift in gifts):
+    if not any(each.granularity is Granularity.BLOCK for each in contributions):
         yield "    (void)is_first;"
-    if all(gift.per is Per.BLOCK for gift in gifts):
+    if all(each.granularity is Granularity.BLOCK for each in contributions):
         yield "    (void)warp;"
 
 
-def _cases(waits: Sequence[Wait], speller: Speller) -> Iterator[str]:
-    indices = {Per.THREAD: "32 * warp + lane] =", Per.WARP: "warp] +=", Per.BLOCK: "0] +="}
+def _cases(waits: Sequence[BarrierWait], speller: ExpressionSpeller) -> Iterator[str]:
+    indices = {
+        Granularity.THREAD: "32 * warp + lane] =",
+        Granularity.WARP: "warp] +=",
+        Granularity.BLOCK: "0] +=",
+    }
     for number, wait in enumerate(waits, start=1):
-        if not wait.gifts:
+        if not wait.contributions:
             continue
         yield f"        case {number}:"
-        for gift in wait.gifts:
-            name = speller.names[gift.slots.name]
-            yield f"            block->{name}[{indices[gift.per]} self->{name};"
+        for contribution in wait.contributions:
+            name = speller.names[contribution.array.name]
+            yield f"            block->{name}[{indices[contribution.granularity]} self->{name};"
         yield "            break;"

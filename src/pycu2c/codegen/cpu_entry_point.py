@@ -1,27 +1,26 @@
-"""What stands around a block's code in a CPU kernel: the arguments' struct, the loop over
-blocks, and the coordinates that CUDA has as built-in variables."""
+"""Emit the entry point of a CPU kernel: argument struct, loop over blocks, built-in variables."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from functools import reduce
 
-from pycu2c.analysis.effects import mentioned, takes_dynamic_shared
-from pycu2c.base.limits import MOST_SHARED
+from pycu2c.analysis.effects import accessed_names, uses_dynamic_shared
+from pycu2c.base.limits import MAX_SHARED_BYTES
 from pycu2c.base.records import dataclass
 from pycu2c.csyntax import nodes as c
-from pycu2c.ir.call_graph import summarized
+from pycu2c.ir.call_graph import fixed_point_summaries
 from pycu2c.ir.nodes import Apply, BlockLoop, Body, Call, Function, Module, Parameter
 from pycu2c.ir.walk import all_expressions
 from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.ops.intrinsics.threads.cpu_block import FIRST, LAST, launched
 
-PLACES = ("threadIdx", "blockIdx", "blockDim", "gridDim")
-_DIM3 = c.Named("struct dim3")
-_INT = c.Named("int64_t")
+COORDINATES = ("threadIdx", "blockIdx", "blockDim", "gridDim")
+_DIM3 = c.NamedType("struct dim3")
+_INT = c.NamedType("int64_t")
 TypeOf = Callable[[Parameter], c.CType]
 
-# which built-in variables an intrinsic of threads reads
+# the built-in variables that an intrinsic reads
 _READS = {
     "grid": ("threadIdx", "blockIdx", "blockDim"),
     "gridsize": ("blockDim", "gridDim"),
@@ -30,24 +29,24 @@ _READS = {
 
 
 def coordinates_used(module: Module) -> dict[str, tuple[str, ...]]:
-    """For each function, the coordinates that it or its callees read."""
+    """Return, for each function, the built-in variables that it or its callees read."""
 
     def read(function: Function, used: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
         found: set[str] = set()
         for e in all_expressions(function.body):
             if isinstance(e, Apply):
                 word = e.intrinsic.name.split(".")[1] if "." in e.intrinsic.name else ""
-                found |= set(_READS.get(word, (word,) if word in PLACES else ()))
+                found |= set(_READS.get(word, (word,) if word in COORDINATES else ()))
             elif isinstance(e, Call):
                 found |= set(used[e.function])
-        return tuple(place for place in PLACES if place in found)
+        return tuple(place for place in COORDINATES if place in found)
 
-    return summarized((*module.devices, module.kernel), read, ())
+    return fixed_point_summaries((*module.devices, module.kernel), read, ())
 
 
 def cpu_types(module: Module, name: str, type_of: TypeOf) -> list[c.Item]:
-    """``struct dim3`` and the struct that a launch packs: its head, then the parameters."""
-    three = c.ArrayOf(c.Named("int32_t"), (3,))
+    """Return ``struct dim3`` and the struct of the arguments: launch configuration, parameters."""
+    three = c.ArrayType(c.NamedType("int32_t"), (3,))
     head = [
         c.Parameter(three, "gridDim"),
         c.Parameter(three, "blockDim"),
@@ -62,9 +61,9 @@ def _field(p: Parameter) -> str:
     return f"p{p.argument}_{p.part.value}{p.axis}"
 
 
-def parameters_read(function: Function, names: Mapping[str, str], type_of: TypeOf) -> list[c.Stmt]:
-    """The parameters that a kernel reads, taken out of its arguments' struct."""
-    read = mentioned(function.body)
+def read_parameters(function: Function, names: Mapping[str, str], type_of: TypeOf) -> list[c.Stmt]:
+    """Return declarations that read the used parameters from the argument struct."""
+    read = accessed_names(function.body)
     return [
         c.Declare(type_of(p), names[p.name], c.Member(c.Name("args"), _field(p), arrow=True))
         for p in function.parameters
@@ -74,8 +73,7 @@ def parameters_read(function: Function, names: Mapping[str, str], type_of: TypeO
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """What a kernel does for each block or row of blocks, and what an OS thread does before and
-    after them."""
+    """The code of each block or row of blocks, and the code before and after the loop over them."""
 
     before: tuple[c.Stmt, ...]
     each: tuple[c.Stmt, ...]
@@ -84,8 +82,8 @@ class Blocks:
     in_rows: bool = False
 
 
-def around_blocks(function: Function) -> tuple[Body, BlockLoop, Body]:
-    """A kernel's loop over blocks, and what stands before it and after it."""
+def split_block_loop(function: Function) -> tuple[Body, BlockLoop, Body]:
+    """Return the code before the loop over blocks of a kernel, the loop, and the code after it."""
     body = function.body
     for i, s in enumerate(body):
         if isinstance(s, BlockLoop):
@@ -101,52 +99,54 @@ def cpu_kernel(
     blocks: Blocks,
     places: tuple[str, ...],
 ) -> c.Function:
-    """The kernel as the pool calls it: for blocks ``first_block`` up to ``last_block``."""
+    """Return the function that the pool calls for the blocks ``first_block`` to ``last_block``."""
     function = module.kernel
-    struct = c.Pointer(c.Named(f"struct {name}_args", const=True), const=True)
+    struct = c.PointerType(c.NamedType(f"struct {name}_args", const=True), const=True)
     out: list[c.Stmt] = [c.Declare(struct, "args", c.Name("arguments"))]
-    out += parameters_read(function, names, type_of)
+    out += read_parameters(function, names, type_of)
     rows = {e.intrinsic for e in all_expressions(function.body) if isinstance(e, Apply)}
     if blocks.in_rows or {"blockIdx", "gridDim"} & set(places):
-        out += extent_read("gridDim")
+        out += read_extent("gridDim")
     if blocks.in_rows or "blockDim" in places:
-        out += extent_read("blockDim")
+        out += read_extent("blockDim")
     if launched in rows:
-        out.append(_threads())
+        out.append(_launched_threads())
     asked = len(out) > 1 or "shared_bytes" in {row.name.rpartition(".")[2] for row in rows}
     if not asked:
-        out[0] = c.Evaluate(c.Cast(c.Named("void"), c.Name("arguments")))
-    if takes_dynamic_shared(module):
+        out[0] = c.Evaluate(c.Cast(c.NamedType("void"), c.Name("arguments")))
+    if uses_dynamic_shared(module):
         out.append(_dynamic_shared())
     loop = _by_rows(rows, blocks) if blocks.in_rows else [_by_blocks(places, blocks)]
     around = (*blocks.before, *loop, *blocks.after)
     parameters = (
-        c.Parameter(c.Pointer(c.Named("void", const=True)), "arguments"),
+        c.Parameter(c.PointerType(c.NamedType("void", const=True)), "arguments"),
         c.Parameter(_INT, "first_block"),
         c.Parameter(_INT, "last_block"),
     )
-    return c.Function(name, c.Named("void"), parameters, (*out, *around))
+    return c.Function(name, c.NamedType("void"), parameters, (*out, *around))
 
 
 def _dynamic_shared() -> c.Stmt:
-    """One after the other, the blocks of this OS thread take the same bytes. There is room for as
-    many as a device has: a kernel that takes more than its launch gives spoils nothing else."""
-    bytes_of = c.ArrayOf(c.Named("unsigned char"), (MOST_SHARED,))
+    """Declare dynamic shared memory, which the blocks of an OS thread reuse.
+
+    It has the largest size of a device, so that writes beyond the size of the launch are harmless.
+    """
+    bytes_of = c.ArrayType(c.NamedType("unsigned char"), (MAX_SHARED_BYTES,))
     return c.Declare(bytes_of, "dynamic_shared", None, ("__attribute__((aligned(64)))",))
 
 
-def extent_read(place: str) -> list[c.Stmt]:
-    """``gridDim`` or ``blockDim``, from the arguments."""
+def read_extent(place: str) -> list[c.Stmt]:
+    """Return the declaration of ``gridDim`` or ``blockDim``, read from the arguments."""
     field = c.Member(c.Name("args"), place, arrow=True)
     return [_filled(place, [c.Index(field, c.Number(str(axis))) for axis in range(3)])]
 
 
 def _filled(place: str, values: Sequence[c.Expr]) -> c.Stmt:
-    return c.Declare(_DIM3, place, c.Braced("", tuple(values)), ("const",))
+    return c.Declare(_DIM3, place, c.CompoundLiteral("", tuple(values)), ("const",))
 
 
-def _threads() -> c.Stmt:
-    """How many are launched."""
+def _launched_threads() -> c.Stmt:
+    """Declare the number of threads of the launch."""
     extents: list[c.Expr] = [
         c.Member(c.Name(d), axis) for d in ("gridDim", "blockDim") for axis in "xyz"
     ]
@@ -159,7 +159,7 @@ _GRID = tuple(c.Member(c.Name("gridDim"), axis) for axis in "xyz")
 
 
 def _block_index(order: tuple[int, int, int]) -> tuple[c.Expr, c.Expr, c.Expr]:
-    """Where in the grid a block stands, from its number."""
+    """Return the index of a block in the grid from its linear index."""
     inner, middle, outer = order
     row = c.Binary("/", _BLOCK, _GRID[inner])
     here = {
@@ -171,15 +171,15 @@ def _block_index(order: tuple[int, int, int]) -> tuple[c.Expr, c.Expr, c.Expr]:
 
 
 def _by_blocks(places: tuple[str, ...], blocks: Blocks) -> c.Stmt:
-    """One block after the other."""
+    """Return the loop over single blocks."""
     index = (_filled("blockIdx", _block_index(blocks.order)),) if "blockIdx" in places else ()
     going = c.Binary("<", _BLOCK, c.Name("last_block"))
     first = c.Declare(_INT, "block", c.Name("first_block"))
-    return c.For(first, going, c.Step(_BLOCK), (*index, *blocks.each))
+    return c.For(first, going, c.Increment(_BLOCK), (*index, *blocks.each))
 
 
 def _by_rows(asked: Set[Intrinsic], blocks: Blocks) -> list[c.Stmt]:
-    """The blocks that stand in one row together, as far as they are asked for."""
+    """Return the loop over rows of blocks; an iteration runs the blocks of one row."""
     following, size = c.Name("next_block"), [c.Member(c.Name("blockDim"), a) for a in "xyz"]
     inner = blocks.order[0]
     row = c.Binary("/", _BLOCK, _GRID[inner])

@@ -1,4 +1,4 @@
-"""CUDA C and the CPU's C as two rows of data: everything that emission does differently."""
+"""The differences between CUDA C and the C for CPUs, as data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pycu2c.ops.intrinsics.registry import Intrinsic, Spell
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How one target spells types, intrinsics, functions and numbers that C cannot write."""
+    """The spelling of types, intrinsics, qualifiers and special numbers for one target."""
 
     name: Literal["cuda", "c"]
     suffix: str  # of the file
@@ -22,13 +22,13 @@ class Dialect:
     helper_names: Callable[[Intrinsic], tuple[str, ...]]
     header_names: Callable[[Intrinsic], tuple[str, ...]]
     kernel: tuple[str, ...]  # qualifiers
-    bounds: str  # one more, where a kernel is declared to keep within some
-    clusters: str  # and where its blocks are in clusters
+    bounds: str  # qualifier for launch bounds
+    clusters: str  # qualifier for the size of clusters
     device: tuple[str, ...]
     shared: tuple[str, ...]
-    dynamic: str  # the declaration of the shared memory that a launch gives, outside of functions
-    constant: tuple[str, ...]  # of an array at the top of the file
-    headers: Callable[[str], tuple[str, ...]]  # that a text needs, beside those of its rows
+    dynamic: str  # declaration of dynamic shared memory at file scope
+    constant: tuple[str, ...]  # qualifiers of a constant array
+    headers: Callable[[str], tuple[str, ...]]  # that a text needs, besides those of its intrinsics
     infinity: dict[str, str]  # by the dtype's short name
     nan: dict[str, str]
 
@@ -47,7 +47,7 @@ CUDA = Dialect(
     shared=("__shared__",),
     dynamic="extern __shared__ __align__(16) unsigned char dynamic_shared[];",
     constant=("__constant__", "const"),
-    headers=lambda _: (),  # NVRTC has none unless it is given some
+    headers=lambda _: (),  # NVRTC has no standard headers
     infinity={
         "f32": "__int_as_float(0x7f800000)",
         "f64": "__longlong_as_double(0x7ff0000000000000LL)",

@@ -1,11 +1,19 @@
-"""IR -> C text. Knows no target: everything that differs is in the Dialect, except the frame
-that a CPU kernel needs around its block, which is in ``codegen/cpu_entry_point.py``."""
+"""Emit a module as C or CUDA C.
+
+The differences between targets are in ``dialect``, and for CPU kernels in ``cpu_entry_point`` and
+``coroutines``.
+"""
 
 from __future__ import annotations
 
 from functools import partial
 
-from pycu2c.analysis.effects import foreign_body, mentioned, takes_dynamic_shared, writes
+from pycu2c.analysis.effects import (
+    accessed_names,
+    inline_c_body,
+    uses_dynamic_shared,
+    written_arrays,
+)
 from pycu2c.analysis.suspension_points import steps_of
 from pycu2c.base.dtypes import DType
 from pycu2c.base.records import dataclass, replace
@@ -13,13 +21,13 @@ from pycu2c.base.types import Array, Scalar
 from pycu2c.codegen import coroutines, inline_c, vector_math
 from pycu2c.codegen.cpu_entry_point import (
     Blocks,
-    around_blocks,
     coordinates_used,
     cpu_kernel,
     cpu_types,
+    split_block_loop,
 )
 from pycu2c.codegen.dialect import Dialect
-from pycu2c.codegen.expressions import Speller
+from pycu2c.codegen.expressions import ExpressionSpeller
 from pycu2c.codegen.helpers.catalog import texts_of
 from pycu2c.codegen.names import constant_names, function_names, name_variables, names_as_written
 from pycu2c.codegen.print_log import Prints
@@ -29,26 +37,29 @@ from pycu2c.csyntax import nodes as c
 from pycu2c.csyntax.printer import print_file
 from pycu2c.declarations.link_files import Link
 from pycu2c.ir import parallel_regions
-from pycu2c.ir.call_graph import called
-from pycu2c.ir.nodes import Function, Module, Parameter, Part, ThreadSteps, Wait
-from pycu2c.ir.print_format import Text
+from pycu2c.ir.call_graph import callees
+from pycu2c.ir.nodes import ArgumentPart, BarrierWait, CoroutineLoop, Function, Module, Parameter
+from pycu2c.ir.print_format import PrintFormat
 
 
 @dataclass(frozen=True, slots=True)
 class Emitted:
-    """Generated text; ``entry`` is the C name of the kernel, ``prints`` what its prints write, by
-    their numbers; ``waits`` where its threads wait if they run in steps, from number 1;
-    ``links`` what it has to be linked with."""
+    """Generated text.
+
+    ``entry`` is the C name of the kernel, ``prints`` has the formats of its prints by number,
+    ``waits`` the suspension points of a coroutine kernel from number 1, ``links`` the files to
+    link.
+    """
 
     text: str
     entry: str
-    prints: tuple[Text, ...] = ()
-    waits: tuple[Wait, ...] = ()
+    prints: tuple[PrintFormat, ...] = ()
+    waits: tuple[BarrierWait, ...] = ()
     links: tuple[Link, ...] = ()
 
 
 def emit(module: Module, dialect: Dialect, comments: Comments = "none") -> Emitted:
-    """The C file of a flat module: helpers that it calls, device functions, the kernel."""
+    """Return the C file of a flat module: used helpers, device functions, the kernel."""
     items, emitter = items_of(module, dialect, comments)
     text = print_items(items, dialect)
     entry, prints = emitter.functions[module.kernel.name], tuple(emitter.prints.numbered)
@@ -58,15 +69,17 @@ def emit(module: Module, dialect: Dialect, comments: Comments = "none") -> Emitt
 def items_of(
     module: Module, dialect: Dialect, comments: Comments, others: frozenset[str] = frozenset()
 ) -> tuple[list[c.Item], ModuleEmitter]:
-    """What the file of a module consists of, and what has made it. ``others``: names that stand
-    for something else in the file."""
+    """Return the items of the file of a module, and their emitter.
+
+    ``others`` are names that the file uses otherwise.
+    """
     taken = {*inline_c.names_taken(module), *others}
     functions = function_names(module, taken)
     functions |= constant_names(module, {*taken, *functions.values()})
     emitter = ModuleEmitter(module, dialect, comments, functions)
     devices = [emitter.device(f) for f in module.devices]
     steps = steps_of(module.kernel.body)
-    kernel = emitter.kernel() if steps is None else emitter.resumable(steps)
+    kernel = emitter.kernel() if steps is None else emitter.lower_to_coroutines(steps)
     items: list[c.Item] = [c.Include(header) for header in emitter.headers]
     items += emitter.records.headers()
     for struct in emitter.records.definitions():
@@ -75,7 +88,7 @@ def items_of(
         items += [c.Blank(), *cpu_types(module, functions[module.kernel.name], emitter.ctype)]
     if steps is not None:
         items += [c.Blank(), c.Verbatim(coroutines.INTERFACE)]
-    if dialect.dynamic and takes_dynamic_shared(module):
+    if dialect.dynamic and uses_dynamic_shared(module):
         items += [c.Blank(), c.Verbatim(dialect.dynamic)]
     for text in emitter.helper_texts():
         items += [c.Blank(), c.Verbatim(text)]
@@ -94,7 +107,7 @@ def items_of(
 
 
 def print_items(items: list[c.Item], dialect: Dialect) -> str:
-    """The text of a file, with the headers of the words in it."""
+    """Return the text of a file, with the headers that its identifiers need."""
     first = next((i for i, item in enumerate(items) if not isinstance(item, c.Blank)), 0)
     text = print_file(c.File(tuple(items[first:])))
     headers = [c.Include(header) for header in dialect.headers(text)]
@@ -102,38 +115,40 @@ def print_items(items: list[c.Item], dialect: Dialect) -> str:
 
 
 def _called_ahead(module: Module) -> set[str]:
-    """The device functions that one before them calls."""
+    """Return the device functions that are called before their definition."""
     later = [f.name for f in module.devices]
     found: set[str] = set()
     for function in module.devices:
         later.remove(function.name)
-        found |= called(function) & set(later)
+        found |= callees(function) & set(later)
     return found
 
 
 class ModuleEmitter:
+    """Emits the functions of a module, and collects the helpers, headers and prints they use."""
+
     def __init__(
         self, module: Module, dialect: Dialect, comments: Comments, functions: dict[str, str]
     ) -> None:
         self.module, self.dialect, self.comments = module, dialect, comments
         self.functions = functions
-        self.written = writes(module)
+        self.written = written_arrays(module)
         self.coordinates = coordinates_used(module) if dialect.name == "c" else {}
         self.records = Records(module, dialect)
         self.helpers: dict[tuple[str, DType], None] = {}
         self.headers: dict[str, None] = {}
         self.vectors: dict[str, None] = {}
         self.prints = Prints(dialect, self.records.type_name)
-        self.waits: list[Wait] = []
+        self.waits: list[BarrierWait] = []
 
-    def speller(self, function: Function) -> Speller:
+    def speller(self, function: Function) -> ExpressionSpeller:
         constants = {c.var.name: self.functions[c.var.name] for c in self.module.constants}
         taken = {*self.functions.values(), *inline_c.names_taken(self.module)}
         names = name_variables(function, taken, constants)
-        if foreign_body(function) is not None:
+        if inline_c_body(function) is not None:
             names = names_as_written(function)
-        pointers = frozenset(p.name for p in function.parameters if p.part is Part.DATA)
-        return Speller(
+        pointers = frozenset(p.name for p in function.parameters if p.part is ArgumentPart.DATA)
+        return ExpressionSpeller(
             self.dialect,
             names,
             self.functions,
@@ -147,17 +162,17 @@ class ModuleEmitter:
         )
 
     def ctype(self, p: Parameter) -> c.CType:
-        """The C type of a flat parameter; what is only read is const."""
+        """Return the C type of a flat parameter; pointers to data that is only read are const."""
         if isinstance(p.type, Array):
             name = self.records.type_name(p.type.dtype)
             owner = self._owner(p)
-            return c.Pointer(c.Named(name, const=p.name not in self.written[owner]))
-        return c.Named(self.records.type_name(p.type.dtype))
+            return c.PointerType(c.NamedType(name, const=p.name not in self.written[owner]))
+        return c.NamedType(self.records.type_name(p.type.dtype))
 
     def line_of(self, function: Function) -> list[c.Item]:
-        """Where a function begins, for debuggers."""
+        """Return the ``#line`` directive of a function, for debuggers."""
         span = function.span
-        return [c.Line(span.line, span.file)] if self.comments == "lines" else []
+        return [c.LineDirective(span.line, span.file)] if self.comments == "lines" else []
 
     def _owner(self, p: Parameter) -> str:
         for function in (self.module.kernel, *self.module.devices):
@@ -169,7 +184,7 @@ class ModuleEmitter:
         speller = self.speller(function)
         body = StatementSpeller(speller, self.comments).block(function.body)
         places = self.coordinates.get(function.name, ())
-        parameters = [c.Parameter(c.Named("struct dim3", const=True), name) for name in places]
+        parameters = [c.Parameter(c.NamedType("struct dim3", const=True), name) for name in places]
         parameters += [
             c.Parameter(self.ctype(p), speller.names[p.name]) for p in function.parameters
         ]
@@ -186,14 +201,14 @@ class ModuleEmitter:
         statements = StatementSpeller(speller, self.comments, on_cpu, regions)
         name = self.functions[function.name]
         if on_cpu:
-            before, loop, after = around_blocks(function)
+            before, loop, after = split_block_loop(function)
             first, each, last = map(statements.block, (before, loop.body, after))
             parts = Blocks(first, each, last, loop.order, loop.in_rows)
             if statements.block_label:
-                parts = replace(parts, each=(*parts.each, c.LabelHere(statements.block_label)))
+                parts = replace(parts, each=(*parts.each, c.LabelStatement(statements.block_label)))
             places = self.coordinates[function.name]
-            made = cpu_kernel(name, self.module, speller.names.known, self.ctype, parts, places)
-            return [*statements.big_arrays.functions, made]
+            made = cpu_kernel(name, self.module, speller.names.assigned, self.ctype, parts, places)
+            return [*statements.large_arrays.functions, made]
         body = statements.block(function.body)
         parameters = tuple(
             c.Parameter(self.ctype(p), speller.names[p.name]) for p in function.parameters
@@ -207,30 +222,30 @@ class ModuleEmitter:
         sizes = ", ".join(map(str, self.module.cluster))
         return (*self.dialect.kernel, self.dialect.clusters.format(sizes))
 
-    def resumable(self, steps: ThreadSteps) -> list[c.Item]:
-        """A kernel whose threads run in steps."""
+    def lower_to_coroutines(self, steps: CoroutineLoop) -> list[c.Item]:
+        """Return the items of a coroutine kernel."""
         function = self.module.kernel
         speller = self.speller(function)
-        speller.homes = coroutines.homes(function, steps, speller.names.known)
-        speller.elsewhere = partial(coroutines.of_rank, speller)
-        statements = coroutines.StepSpeller(speller, self.comments, waits=self.waits)
+        speller.struct_members = coroutines.struct_members(function, steps, speller.names.assigned)
+        speller.distributed_shared = partial(coroutines.distributed_shared_array, speller)
+        statements = coroutines.CoroutineSpeller(speller, self.comments, waits=self.waits)
         name, cluster = self.functions[function.name], self.module.cluster
-        return coroutines.spelled(
-            coroutines.Kernel(name, function, steps, cluster), statements, self.ctype
+        return coroutines.coroutine_items(
+            coroutines.CoroutineDefinition(name, function, steps, cluster), statements, self.ctype
         )
 
     def constants(self) -> list[c.Item]:
-        """The arrays that never change."""
+        """Return the definitions of the constant arrays."""
         speller = self.speller(self.module.kernel)
         out: list[c.Item] = []
         for constant in self.module.constants:
             kind = constant.var.type
             assert isinstance(kind, Array)
             assert kind.shape is not None
-            of = c.ArrayOf(speller.type(kind.element), kind.shape)
+            of = c.ArrayType(speller.type(kind.element), kind.shape)
             values = tuple(speller.element(e) for e in constant.values)
             name = self.functions[constant.var.name]
-            out += [c.Blank(), c.Table(of, name, values, self.dialect.constant)]
+            out += [c.Blank(), c.ConstantTable(of, name, values, self.dialect.constant)]
         return out
 
     def helper_texts(self) -> list[str]:
@@ -240,15 +255,15 @@ class ModuleEmitter:
         return texts
 
 
-def _result(function: Function, speller: Speller) -> c.CType:
-    """What a function gives; a kernel gives nothing, but a device function in its place may."""
+def _result(function: Function, speller: ExpressionSpeller) -> c.CType:
+    """Return the result type of a function in C."""
     if isinstance(function.result, Scalar):
         return speller.type(function.result)
-    return c.Named("void")
+    return c.NamedType("void")
 
 
-def _unused(function: Function, speller: Speller) -> list[c.Stmt]:
-    """gcc warns of parameters that a body does not read."""
-    read = mentioned(function.body)
+def _unused(function: Function, speller: ExpressionSpeller) -> list[c.Stmt]:
+    """Return statements that mark unused parameters, to avoid warnings of gcc."""
+    read = accessed_names(function.body)
     names = [speller.names[p.name] for p in function.parameters if p.name not in read]
-    return [c.Evaluate(c.Cast(c.Named("void"), c.Name(name))) for name in names]
+    return [c.Evaluate(c.Cast(c.NamedType("void"), c.Name(name))) for name in names]

@@ -35,10 +35,10 @@ from pycu2c.ir.nodes import (
     ElementOf,
     Expr,
     Item,
-    Junction,
     Let,
     Load,
     Logical,
+    LogicalOp,
     Member,
     Pack,
     Print,
@@ -51,7 +51,7 @@ from pycu2c.ir.nodes import (
     field_type,
     in_cluster,
 )
-from pycu2c.ir.print_format import numbers
+from pycu2c.ir.print_format import scalar_types
 from pycu2c.ops.intrinsics.threads import clusters
 from pycu2c.ops.operators import ADD, C_SHL, C_SHR, MUL, SUB, truth
 
@@ -59,7 +59,7 @@ _MODULAR = (ADD, SUB, MUL)
 
 
 @dataclass(slots=True)
-class Speller:
+class ExpressionSpeller:
     """Spells the expressions of one function, and notes which helpers they call."""
 
     dialect: Dialect
@@ -72,45 +72,47 @@ class Speller:
     headers: dict[str, None] = field(default_factory=dict)
     prints: Prints | None = None
     vectors: dict[str, None] = field(default_factory=dict)  # functions that may run in vectors
-    homes: Mapping[str, c.Expr] = field(default_factory=dict)  # of what is a part of a struct
+    struct_members: Mapping[str, c.Expr] = field(
+        default_factory=dict
+    )  # of what is a part of a struct
     # the shared array of another block of the cluster, from its name and the block's number
-    elsewhere: Callable[[Var, c.Expr], c.Expr] | None = None
+    distributed_shared: Callable[[Var, c.Expr], c.Expr] | None = None
 
     def named(self, variable: str) -> c.Expr:
         """A variable or array, where it lives."""
-        return self.homes.get(variable) or c.Name(self.names[variable])
+        return self.struct_members.get(variable) or c.Name(self.names[variable])
 
-    def type(self, scalar: Scalar) -> c.Named:
-        return c.Named(self.records.type_name(scalar.dtype))
+    def type(self, scalar: Scalar) -> c.NamedType:
+        return c.NamedType(self.records.type_name(scalar.dtype))
 
     def into(self, e: Expr, dtype: DType) -> c.Expr:
         """Where C converts to ``dtype`` by itself: an integer widened needs no cast."""
-        if isinstance(e, Cast) and scalar_type(e).dtype is dtype and _is_whole(e.operand):
+        if isinstance(e, Cast) and scalar_type(e).dtype is dtype and _is_integral(e.operand):
             # the place converts from the operand's type: that must be what the C has
-            return self._unsigned_place(e.operand, self.spell(e.operand, exact=True))
+            return self._without_coordinate_cast(e.operand, self.spell(e.operand, exact=True))
         if isinstance(e, Binary) and e.op in _MODULAR and dtype is INT32:
             return self._modular(e)
-        return self._unsigned_place(e, self.spell(e, exact=False))
+        return self._without_coordinate_cast(e, self.spell(e, exact=False))
 
     def _subscript(self, e: Expr) -> c.Expr:
         """Of any integer type: a conversion that keeps the value is left out, no other. (The
         sign matters: strides can be negative.)"""
-        if isinstance(e, Cast) and _is_whole(e.operand):
+        if isinstance(e, Cast) and _is_integral(e.operand):
             inner, own = scalar_type(e.operand).dtype, scalar_type(e).dtype
             if inner.bits < own.bits or inner is own:
-                return self._unsigned_place(e.operand, self.spell(e.operand, exact=True))
-        return self._unsigned_place(e, self.spell(e, exact=False))
+                return self._without_coordinate_cast(e.operand, self.spell(e.operand, exact=True))
+        return self._without_coordinate_cast(e, self.spell(e, exact=False))
 
     def _modular(self, e: Expr) -> c.Expr:
         """Sums and products that end in an int: with unsigned coordinates among them C computes
         modulo 2**32, and the int has the same bits."""
         if isinstance(e, Binary) and e.op in _MODULAR and e.op.c is not None:
-            e = _plainer(e)
+            e = _subtract_positive(e)
             assert e.op.c is not None
             return c.Binary(e.op.c, self._modular(e.left), self._modular(e.right))
-        return self._unsigned_place(e, self.spell(e, exact=False))
+        return self._without_coordinate_cast(e, self.spell(e, exact=False))
 
-    def _unsigned_place(self, e: Expr, spelled: c.Expr) -> c.Expr:
+    def _without_coordinate_cast(self, e: Expr, spelled: c.Expr) -> c.Expr:
         """CUDA's coordinates are unsigned and small: any type takes them without a cast."""
         if isinstance(e, Apply) and e.intrinsic.bounds and isinstance(spelled, c.Cast):
             return spelled.operand
@@ -119,7 +121,7 @@ class Speller:
     def printed(self, s: Print) -> c.Expr:
         """The call that notes what is printed."""
         assert self.prints is not None
-        pairs = zip(s.values, numbers(s.text))
+        pairs = zip(s.values, scalar_types(s.text))
         values = tuple(self.into(value, kind.dtype) for value, kind in pairs)
         return c.Call(self.prints.name(s.text), values)
 
@@ -134,7 +136,7 @@ class Speller:
             case Binary():
                 return self._binary(e, exact)
             case Logical():
-                op = "&&" if e.op is Junction.AND else "||"
+                op = "&&" if e.op is LogicalOp.AND else "||"
                 return c.Binary(op, self.spell(e.left, False), self.spell(e.right, False))
             case Select():
                 return self._select(e, exact)
@@ -173,31 +175,31 @@ class Speller:
         return name
 
     def _binary(self, e: Binary, exact: bool) -> c.Expr:
-        if _adds_nothing(e):
+        if _adds_zero(e):
             return self.spell(e.left, exact)
-        e = _plainer(e)
+        e = _subtract_positive(e)
         comparison = e.op.result is truth
         left_is_literal = isinstance(e.left, Const)
         if e.op in (C_SHL, C_SHR):
             left, right = self.spell(e.left, exact=True), self.spell(e.right, exact=False)
         else:
             # of two literals in a type of its own, C would compute in int
-            demanded = exact or comparison or (_is_loose(e) and _overflows_int(e))
-            left = self._beside(e.left, e.right, demanded and not left_is_literal)
+            demanded = exact or comparison or (_is_literal_expression(e) and _overflows_int(e))
+            left = self._operand(e.left, e.right, demanded and not left_is_literal)
             # only one side may leave its conversion to the other
-            firm = e.left if not _leaves(e.left, e.right) else None
-            right = self._beside(e.right, firm, demanded and left_is_literal)
+            firm = e.left if not _is_implicit_conversion(e.left, e.right) else None
+            right = self._operand(e.right, firm, demanded and left_is_literal)
         assert e.op.c is not None, f"{e.op} is not C's"
         return c.Binary(e.op.c, left, right)
 
-    def _beside(self, e: Expr, other: Expr | None, exact: bool) -> c.Expr:
+    def _operand(self, e: Expr, other: Expr | None, exact: bool) -> c.Expr:
         """An operand; C converts it by itself to the type of one that has it, and what is
         narrower than int to int."""
-        if isinstance(e, Cast) and other is not None and _leaves(e, other):
-            return self._beside(e.operand, None, exact)
+        if isinstance(e, Cast) and other is not None and _is_implicit_conversion(e, other):
+            return self._operand(e.operand, None, exact)
         if isinstance(e, Cast) and scalar_type(e).dtype is INT32:
             inner = scalar_type(e.operand).dtype
-            if inner.is_whole and inner.bits < 32:
+            if inner.is_integral and inner.bits < 32:
                 return self.spell(e.operand, exact)
         return self.spell(e, exact)
 
@@ -216,9 +218,11 @@ class Speller:
         if source.is_half or e.type.dtype.is_half:
             function = half_types.conversion(source, e.type.dtype, self.dialect.name)
             return c.Call(function, (self.spell(e.operand),))
-        inner = self.spell(e.operand, exact=_is_loose(e.operand) and _overflows_int(e.operand))
+        inner = self.spell(
+            e.operand, exact=_is_literal_expression(e.operand) and _overflows_int(e.operand)
+        )
         if isinstance(inner, c.Cast) and isinstance(e.operand, Apply):
-            inner = inner.operand if e.operand.intrinsic.is_value else inner
+            inner = inner.operand if e.operand.intrinsic.is_attribute else inner
         return c.Cast(self.type(e.type), inner)
 
     def place(self, e: Load | ElementOf | Store) -> c.Expr:
@@ -226,11 +230,11 @@ class Speller:
         place: c.Expr = self.named(e.array.name)
         indices = e.indices
         if in_cluster(e.array):
-            place, indices = self._of_rank(e.array, indices[0]), indices[1:]
+            place, indices = self._distributed_shared_array(e.array, indices[0]), indices[1:]
         for index in indices[:-1]:
             place = c.Index(place, self._subscript(index))
         if indices:
-            place = c.Index(self._from_here_on(e, place), self._subscript(indices[-1]))
+            place = c.Index(self._element_pointer(e, place), self._subscript(indices[-1]))
         path = () if isinstance(e, Load) else e.path
         for number, step in enumerate(path):
             if not isinstance(step, str):
@@ -241,11 +245,11 @@ class Speller:
                 place = self._field(place, step, False)
         return place
 
-    def _of_rank(self, array: Var, rank: Expr) -> c.Expr:
+    def _distributed_shared_array(self, array: Var, rank: Expr) -> c.Expr:
         """A shared array of another block."""
         number = self._subscript(rank)
-        if self.elsewhere is not None:
-            return self.elsewhere(array, number)
+        if self.distributed_shared is not None:
+            return self.distributed_shared(array, number)
         (helper,) = clusters.map_shared_rank.cuda_helpers
         self.helpers[helper, INT32] = None
         return c.Call(helper, (self.named(array.name), number))
@@ -276,7 +280,7 @@ class Speller:
         outer = [field_type(element, s.path[:i]).dtype for i in range(len(s.path))]
         return self.records.put(outer, kind, value)
 
-    def _from_here_on(self, e: Load | ElementOf | Store, place: c.Expr) -> c.Expr:
+    def _element_pointer(self, e: Load | ElementOf | Store, place: c.Expr) -> c.Expr:
         """A pointer, if the last index counts the elements of several axes."""
         kind = e.array.type
         assert isinstance(kind, Array)
@@ -305,7 +309,7 @@ class Speller:
         for helper in self.dialect.helper_names(row):  # some dtypes do without it
             if _calls(spelled, function_name(helper, dtype)):
                 self.helpers[helper, dtype] = None
-        if row.gives is None or row.gives is scalar_type(e).dtype:
+        if row.c_result is None or row.c_result is scalar_type(e).dtype:
             return spelled
         return c.Cast(self.type(scalar_type(e)), spelled)
 
@@ -336,7 +340,7 @@ class Speller:
     def element(self, e: Expr) -> c.Expr:
         """A number or vector in the table of a constant array, where nothing is computed."""
         if isinstance(e, Pack):
-            return c.Braced("", tuple(self.element(part) for part in e.parts))
+            return c.CompoundLiteral("", tuple(self.element(part) for part in e.parts))
         dtype = scalar_type(e).dtype
         assert isinstance(e, Const)
         if self.dialect.name == "cuda" and dtype in (FLOAT32, FLOAT64):
@@ -379,9 +383,13 @@ def _is_reference(array: Var) -> bool:
     return isinstance(array.type, Array) and array.type.ndim == 0
 
 
-def _leaves(e: Expr, other: Expr) -> bool:
+def _is_implicit_conversion(e: Expr, other: Expr) -> bool:
     """Whether an integer's conversion can be left to C, ``other`` being of the type already."""
-    if not isinstance(e, Cast) or isinstance(other, (Cast, Const, Select)) or _is_loose(other):
+    if (
+        not isinstance(e, Cast)
+        or isinstance(other, (Cast, Const, Select))
+        or _is_literal_expression(other)
+    ):
         return False
     source, wanted = scalar_type(e.operand).dtype, scalar_type(e).dtype
     if not (source.is_integer and wanted.is_integer) or wanted.bits < 32:
@@ -389,23 +397,23 @@ def _leaves(e: Expr, other: Expr) -> bool:
     return source.bits < wanted.bits or (source.bits == wanted.bits and not wanted.is_signed)
 
 
-def _is_loose(e: Expr) -> bool:
+def _is_literal_expression(e: Expr) -> bool:
     """Whether an expression is made of literals, and so has C's type of those."""
     match e:
         case Const():
             return True
         case Unary():
-            return _is_loose(e.operand)
+            return _is_literal_expression(e.operand)
         case Select():
-            return _is_loose(e.then) and _is_loose(e.orelse)
+            return _is_literal_expression(e.then) and _is_literal_expression(e.orelse)
         case Binary():
             shifts = e.op in (C_SHL, C_SHR) or e.op.result is truth
-            return not shifts and _is_loose(e.left) and _is_loose(e.right)
+            return not shifts and _is_literal_expression(e.left) and _is_literal_expression(e.right)
         case _:
             return False
 
 
-def _adds_nothing(e: Binary) -> bool:
+def _adds_zero(e: Binary) -> bool:
     """``x + 0`` of whole numbers: what is written out for each item of a tuple has it."""
     return (
         e.op in (ADD, SUB)
@@ -415,7 +423,7 @@ def _adds_nothing(e: Binary) -> bool:
     )
 
 
-def _plainer(e: Binary) -> Binary:
+def _subtract_positive(e: Binary) -> Binary:
     """``x + -1`` -> ``x - 1``."""
     right = e.right
     if e.op is not ADD or not isinstance(right, Const) or not right.type.dtype.is_integer:
@@ -438,5 +446,5 @@ def _calls(e: c.Expr, function: str) -> bool:
     return isinstance(inner, c.Call) and inner.function == function
 
 
-def _is_whole(e: Expr) -> bool:
-    return scalar_type(e).dtype.is_whole
+def _is_integral(e: Expr) -> bool:
+    return scalar_type(e).dtype.is_integral

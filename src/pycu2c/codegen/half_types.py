@@ -1,7 +1,7 @@
-"""float16 and bfloat16 in C: types of 16 bits, and their conversions. They are computed in float.
+"""The types float16 and bfloat16 in C, and their conversions. Arithmetic is done in float.
 
-The compiler's own ``_Float16`` is used where there is one; the rest is whole-number arithmetic on
-the bits, rounding to the nearest, the even one of two.
+The conversions use ``_Float16`` where the compiler has it, else integer arithmetic on the bits.
+They round to nearest, ties to even.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CUDA_CONVERSIONS: dict[tuple[DType, DType], str] = {
 
 
 def conversion(source: DType, to: DType, dialect: str) -> str:
-    """The name of the function that converts between a half type and float or double."""
+    """Return the name of the function that converts between a half type and float or double."""
     if dialect == "cuda":
         return CUDA_CONVERSIONS[source, to]
     return f"{to.name}_from_{source.c}"
@@ -83,7 +83,7 @@ static inline bfloat16 bfloat16_from_double(double x) {
 """
 
 
-# an initialiser of a table: a call is no constant to C
+# initializers of constant arrays, where C does not allow a call
 _CONSTANT_FLOAT16 = """
 #ifdef __FLT16_MAX__
 #define float16_constant(value, bits) ((float16)value)
@@ -93,19 +93,19 @@ _CONSTANT_FLOAT16 = """
 """
 
 
-def constant(value: float, shown: c.Expr, dtype: DType, dialect: str) -> c.Expr:
-    """An element of a constant array; ``shown`` is its value as a float's literal."""
+def constant(value: float, literal: c.Expr, dtype: DType, dialect: str) -> c.Expr:
+    """Return an element of a constant array; ``literal`` is its value as a float literal."""
     bits = c.Number(f"{int(np.array(value, dtype.numpy).view(np.uint16)):#06x}")
     if dialect == "cuda":
-        return c.Braced(f"{dtype.cuda}_raw", (bits,))
-    return c.Call("float16_constant", (shown, bits)) if dtype is FLOAT16 else bits
+        return c.CompoundLiteral(f"{dtype.cuda}_raw", (bits,))
+    return c.Call("float16_constant", (literal, bits)) if dtype is FLOAT16 else bits
 
 
 def constant_definition(dtype: DType) -> str:
-    """What ``constant`` uses, in the CPU's C."""
+    """Return the macro that ``constant`` uses, in the C for CPUs."""
     return _CONSTANT_FLOAT16.strip("\n") if dtype is FLOAT16 else ""
 
 
 def definition(dtype: DType) -> str:
-    """The type and its conversions, in the CPU's C."""
+    """Return the type and its conversions, in the C for CPUs."""
     return (_FLOAT16 if dtype is FLOAT16 else _BFLOAT16).strip("\n")

@@ -5,36 +5,36 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
-from pycu2c.analysis.effects import foreign_body
-from pycu2c.base.external_code import Code, Line, defined_in
+from pycu2c.analysis.effects import inline_c_body
+from pycu2c.base.external_code import CodeLine, InlineCode, names_defined_in
 from pycu2c.csyntax import nodes as c
 from pycu2c.declarations.link_files import Link
 from pycu2c.ir.nodes import Module
 
-Part: TypeAlias = c.Comment | c.Line | c.Verbatim  # of a file, and of a body
+Part: TypeAlias = c.Comment | c.LineDirective | c.Verbatim  # of a file, and of a body
 
 OWN_C = "@c "  # in comments with places
 
 
-def parts(lines: Iterable[Line], comments: str) -> Iterator[Part]:
+def parts(lines: Iterable[CodeLine], comments: str) -> Iterator[Part]:
     """Lines of C as they are written."""
     goes_on = False  # a macro may: nothing stands between its lines
     for line in lines:
         if comments == "places" and not goes_on:
             yield c.Comment(f"{OWN_C}{line.span}")
         elif comments == "lines" and not goes_on:
-            yield c.Line(line.span.line, line.span.file)
+            yield c.LineDirective(line.span.line, line.span.file)
         yield c.Verbatim(line.text)
         goes_on = line.text.endswith("\\")
 
 
-def codes_of(module: Module) -> list[Code]:
+def codes_of(module: Module) -> list[InlineCode]:
     """Those of the functions that a module has."""
-    found = (foreign_body(f) for f in module.devices)
+    found = (inline_c_body(f) for f in module.devices)
     return [body.code for body in found if body is not None]
 
 
-def preambles(module: Module) -> list[tuple[Line, ...]]:
+def preambles(module: Module) -> list[tuple[CodeLine, ...]]:
     """What stands before the functions, each text once."""
     texts = {tuple(x.text for x in code.preamble): code.preamble for code in codes_of(module)}
     return [lines for lines in texts.values() if lines]
@@ -42,7 +42,7 @@ def preambles(module: Module) -> list[tuple[Line, ...]]:
 
 def names_taken(module: Module) -> frozenset[str]:
     """Names that the user's C may define: nothing else is to be called so."""
-    return frozenset(name for lines in preambles(module) for name in defined_in(lines))
+    return frozenset(name for lines in preambles(module) for name in names_defined_in(lines))
 
 
 def links_of(module: Module) -> tuple[Link, ...]:

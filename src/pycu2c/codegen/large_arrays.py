@@ -1,5 +1,4 @@
-"""Where the arrays of a CPU kernel's blocks are: on the stack, or in memory that each OS thread
-has for itself."""
+"""Place the arrays of a CPU kernel: on the stack, or in thread-local memory if they are large."""
 
 from __future__ import annotations
 
@@ -10,41 +9,42 @@ from pycu2c.base.types import Array
 from pycu2c.codegen.names import Names
 from pycu2c.csyntax import nodes as c
 
-# of the arrays together, shared, local and over barriers: the stacks of threads are small
+# bytes of all arrays of a kernel; the stacks of OS threads are small
 _MOST_ON_STACK = 256 * 1024
 
-# clang keeps AVX-512's upper registers over its calls for thread-local variables, though the first
-# of an OS thread may change them. So no loop makes such a call, and no optimiser sees through this
-_UNSEEN = '__asm__("" : "+r"(place));'
+# clang keeps the upper registers of AVX-512 across the calls that compute the address of a
+# thread-local variable, but the first such call of an OS thread may change them. So the address is
+# computed once, outside of loops, and is opaque to the optimizer.
+_OPAQUE = '__asm__("" : "+r"(address));'
 
 
 @dataclass(slots=True)
-class BigArrays:
-    """The arrays that found no room on the stack, each with a function that gives its place."""
+class LargeArrays:
+    """The arrays that do not fit on the stack, each with a function that returns its address."""
 
     functions: list[c.Item] = field(default_factory=list)
     _on_stack: int = 0  # bytes
 
-    def declare(self, kind: Array, of: c.ArrayOf, name: str, names: Names) -> c.Stmt:
-        """The declaration of an array in a kernel, wherever it is."""
+    def declare(self, kind: Array, of: c.ArrayType, name: str, names: Names) -> c.Stmt:
+        """Return the declaration of an array in a kernel."""
         assert kind.shape is not None
         size = math.prod(kind.shape) * kind.dtype.size
         if self._on_stack + size <= _MOST_ON_STACK:
             self._on_stack += size
             return c.Declare(of, name)
-        function = names.of_helper(f"room_for_{name}")
-        self.functions += [_gives_room(function, of), c.Blank()]
-        row = c.ArrayOf(of.of, of.extents[1:]) if of.extents[1:] else of.of
-        return c.Declare(c.Pointer(row, restrict=True), name, c.Call(function, ()))
+        function = names.of_helper(f"memory_of_{name}")
+        self.functions += [_address_function(function, of), c.Blank()]
+        row = c.ArrayType(of.of, of.extents[1:]) if of.extents[1:] else of.of
+        return c.Declare(c.PointerType(row, restrict=True), name, c.Call(function, ()))
 
 
-def _gives_room(function: str, of: c.ArrayOf) -> c.Function:
+def _address_function(function: str, of: c.ArrayType) -> c.Function:
     body = (
-        c.Declare(of, "room", None, ("static", "_Thread_local")),
-        c.Declare(c.Pointer(c.Named("void")), "place", c.Name("room")),
-        c.Comment("asked for once, not by the loops again and again"),
-        c.Verbatim(_UNSEEN),
-        c.Return(c.Name("place")),
+        c.Declare(of, "memory", None, ("static", "_Thread_local")),
+        c.Declare(c.PointerType(c.NamedType("void")), "address", c.Name("memory")),
+        c.Comment("hides the address from the optimizer, which would compute it again in loops"),
+        c.Verbatim(_OPAQUE),
+        c.Return(c.Name("address")),
     )
     qualifiers = ("static", "__attribute__((noinline))")
-    return c.Function(function, c.Pointer(c.Named("void")), (), body, qualifiers)
+    return c.Function(function, c.PointerType(c.NamedType("void")), (), body, qualifiers)

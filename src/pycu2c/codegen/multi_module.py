@@ -1,4 +1,4 @@
-"""Several kernels in one C file: what they share stands there once."""
+"""Emit several kernels into one C file, with shared definitions only once."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pycu2c.csyntax import nodes as c
 from pycu2c.ir.nodes import Module, Print
 from pycu2c.ir.walk import statements
 
-Part = tuple[c.Item, ...]  # what stands between two empty lines
+Part = tuple[c.Item, ...]  # the items between two empty lines
 
 
-def emit_together(made: Sequence[tuple[Module, Dialect]], comments: Comments) -> str:
+def emit_file(made: Sequence[tuple[Module, Dialect]], comments: Comments) -> str:
     """The file of flat modules. A function or table of another with the same name gets a number:
-    ``clamp_1``. Raises SeveralPrint."""
+    ``clamp_1``. Raises MultiplePrintsError."""
     _check_prints(made)
     known: dict[str, c.Item] = {}
     headers: dict[c.Item, None] = {}
@@ -32,8 +32,8 @@ def emit_together(made: Sequence[tuple[Module, Dialect]], comments: Comments) ->
     return print_items(out, made[0][1])
 
 
-class SeveralPrint(ValueError):
-    """What kernels print is numbered in each file from 0."""
+class MultiplePrintsError(ValueError):
+    """Raised if more than one kernel of a file prints, because prints are numbered per kernel."""
 
 
 def _check_prints(made: Sequence[tuple[Module, Dialect]]) -> None:
@@ -45,7 +45,7 @@ def _check_prints(made: Sequence[tuple[Module, Dialect]]) -> None:
     ]
     names = sorted(set(printing))
     if len(names) > 1:
-        raise SeveralPrint(
+        raise MultiplePrintsError(
             f"{', '.join(names)} print, which one kernel of a file can: write FILE:KERNEL for "
             "each, or take the prints out"
         )
@@ -54,7 +54,7 @@ def _check_prints(made: Sequence[tuple[Module, Dialect]]) -> None:
 def _agreeing(
     module: Module, dialect: Dialect, comments: Comments, known: dict[str, c.Item]
 ) -> list[c.Item]:
-    """The items of a module, whose names say nothing else than those that are known."""
+    """Return the items of a module, renamed where ``known`` defines a name differently."""
     others: frozenset[str] = frozenset()
     while True:
         items, _ = items_of(module, dialect, comments, others)
@@ -65,7 +65,11 @@ def _agreeing(
 
 
 def _named(items: Sequence[c.Item]) -> dict[str, c.Item]:
-    return {item.name: item for item in items if isinstance(item, c.Function | c.Table | c.Struct)}
+    return {
+        item.name: item
+        for item in items
+        if isinstance(item, c.Function | c.ConstantTable | c.Struct)
+    }
 
 
 def _parts(items: Sequence[c.Item]) -> Iterator[Part]:

@@ -1,8 +1,8 @@
-"""What lies in CUDA's packed structs: copies of types, without alignment.
+"""Types without alignment for the fields of packed structs in CUDA C.
 
-CUDA aligns its vectors and makes classes of its halves, and a compiler takes their alignment for
-granted wherever such a value is read or written whole, also in a packed struct. So there a struct
-of the same bytes stands for the type; ``aligned(x)`` and ``packed(x)`` turn one into the other.
+CUDA aligns its vectors, and its half types are classes. The compiler assumes this alignment for
+each access, also in a packed struct. So a packed struct has fields of a struct with the same
+bytes; ``aligned(x)`` and ``packed(x)`` convert.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from pycu2c.base.dtypes import BFLOAT16, FLOAT16, DType
 
 
 def needs_copy(dtype: DType) -> bool:
-    """Whether values of a type are to be copied out of a packed struct and into it."""
+    """Return whether a field of a packed struct needs a type without alignment."""
     return dtype.is_half or (bool(dtype.fields) and dtype.alignment > 1)
 
 
-def copy_of(name: str) -> str:
-    """What the copy of a type is called."""
+def packed_name(name: str) -> str:
+    """Return the name of the type without alignment."""
     return f"{name.strip('_')}_packed"
 
 
@@ -38,8 +38,8 @@ __device__ __forceinline__ struct $P packed($T x) {
 
 _COPIED = "struct $P value;\n    memcpy(&value, &x, sizeof value);"
 
-# The bits go through a register of 32: ptxas 13.0 takes a conversion whose 16 bits are stored
-# byte by byte for one to a whole number of 8 bits.
+# The bits pass through a 32-bit register: ptxas 13.0 miscompiles a conversion whose 16 bits are
+# stored byte by byte as a conversion to an 8-bit integer.
 _HALF = """
 // $T at any address.
 struct __attribute__((packed)) $P {
@@ -65,16 +65,16 @@ _BITS = {
 
 
 def conversions(dtype: DType, name: str) -> str:
-    """``aligned`` and ``packed`` for the type that C calls ``name``; of a half its copy, too."""
-    plain = copy_of(name.removeprefix("struct "))
+    """Return the functions ``aligned`` and ``packed`` for a type, and the struct for a half."""
+    packed = packed_name(name.removeprefix("struct "))
     if dtype.is_half:
-        return Template(_HALF.strip("\n")).substitute(T=name, P=plain, **_BITS[dtype])
+        return Template(_HALF.strip("\n")).substitute(T=name, P=packed, **_BITS[dtype])
     text = Template(_WHOLE.strip("\n")).safe_substitute(packed=_packed(dtype))
-    return Template(text).substitute(T=name, P=plain)
+    return Template(text).substitute(T=name, P=packed)
 
 
 def _packed(dtype: DType) -> str:
-    """How a value is copied: halves one by one, as their bits have a way of their own."""
+    """Return the code that copies a value; fields with halves are converted one by one."""
     if not any(field.dtype.is_half for field in dtype.fields):
         return _COPIED
     parts = ", ".join(f"packed(x.{field.name})" for field in dtype.fields)

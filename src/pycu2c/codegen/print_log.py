@@ -13,7 +13,7 @@ from pycu2c.base.dtypes import UINT64, DType
 from pycu2c.base.records import dataclass, field
 from pycu2c.codegen.dialect import Dialect
 from pycu2c.csyntax import nodes as c
-from pycu2c.ir.print_format import Text, numbers, shown, words
+from pycu2c.ir.print_format import PrintFormat, format_text, scalar_types, word_count
 
 _LOG = {
     "c": """
@@ -51,31 +51,31 @@ _QUALIFIERS = {"c": "static inline", "cuda": "static __device__"}
 
 @dataclass(slots=True)
 class Prints:
-    """The prints of one file, numbered as they are first met."""
+    """The prints of one file, numbered in order of their first use."""
 
     dialect: Dialect
     type_name: Callable[[DType], str]
-    numbered: dict[Text, int] = field(default_factory=dict)
+    numbered: dict[PrintFormat, int] = field(default_factory=dict)
 
-    def name(self, text: Text) -> str:
-        """The C function that appends a record of ``text``."""
+    def name(self, text: PrintFormat) -> str:
+        """Return the name of the C function that appends a record of ``text`` to the log."""
         return f"print_{self.numbered.setdefault(text, len(self.numbered))}"
 
     def definitions(self) -> list[c.Item]:
-        """The log and the functions; none if nothing is printed."""
+        """Return the log and its functions; nothing if the kernel does not print."""
         if not self.numbered:
             return []
         log = Template(_LOG[self.dialect.name].strip("\n"))
         texts = [log.substitute(W=self.dialect.type_name(UINT64)), *map(self._text, self.numbered)]
         return [item for text in texts for item in (c.Blank(), c.Verbatim(text))]
 
-    def _text(self, text: Text) -> str:
-        dtypes = [scalar.dtype for scalar in numbers(text)]
+    def _text(self, text: PrintFormat) -> str:
+        dtypes = [scalar.dtype for scalar in scalar_types(text)]
         given = [f"{self.type_name(dtype)} v{i}" for i, dtype in enumerate(dtypes)]
         listed = ", ".join(given) or ("void" if self.dialect.name == "c" else "")
-        lines = [f'// print "{shown(text)}"']
+        lines = [f'// print "{format_text(text)}"']
         lines += [f"{_QUALIFIERS[self.dialect.name]} void {self.name(text)}({listed}) {{"]
-        record = f"print_record({self.numbered[text]}, {sum(map(words, dtypes))})"
+        record = f"print_record({self.numbered[text]}, {sum(map(word_count, dtypes))})"
         if dtypes:
             lines += [f"    {self.dialect.type_name(UINT64)} *const record = {record};"]
             lines += ["    if (!record) return;", *_copies(dtypes)]
@@ -85,10 +85,10 @@ class Prints:
 
 
 def _copies(dtypes: list[DType]) -> list[str]:
-    """Bytes, since a word may hold any type."""
+    """Return the lines that copy the values as bytes, because a word may have any type."""
     lines, offset = [], 0
     for i, dtype in enumerate(dtypes):
         place = f"record + {offset}" if offset else "record"
         lines.append(f"    memcpy({place}, &v{i}, sizeof v{i});")
-        offset += words(dtype)
+        offset += word_count(dtype)
     return lines

@@ -1,5 +1,8 @@
-"""Names that generated text cannot give to a variable or function: keywords, what the headers
-and CUDA declare, macros, and the helpers of ``codegen/helpers/catalog.py``."""
+"""Names that variables and functions in generated code cannot have.
+
+These are keywords, declarations and macros of the C headers and of CUDA, and the helpers of
+``codegen/helpers/catalog.py``.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +19,13 @@ _WORDS = frozenset(
     threadIdx blockIdx blockDim gridDim warpSize dim3 uint3 clock clock64 printf assert
     memcpy memmove memset strlen main args self block thread first_block last_block state
     dynamic_shared launched globaltimer hadd mulhi rhadd sad uhadd umulhi urhadd usad
-    put_line written_past
+    store_line nontemporal_fence
     int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t NULL
     print_log print_record aligned packed texture surface texture_data surface_data
     INFINITY NAN near far errno float16 bfloat16 complex64 complex128
     """.split()  # noqa: SIM905
 )
-# <stdlib.h>, <time.h>, <fenv.h>, what they include, and functions that CUDA overloads
+# <stdlib.h>, <time.h>, <fenv.h>, the headers that they include, and functions that CUDA overloads
 _LIBRARY = frozenset(
     """
     a64l abort abs aligned_alloc all alloca any arc4random arc4random_buf arc4random_uniform
@@ -41,13 +44,13 @@ _LIBRARY = frozenset(
     timezone tzname tzset ullmax ullmin umax umin umul24 unsetenv valloc wcstombs wctomb
     """.split()  # noqa: SIM905
 )
-_MACROS = (  # those with a capital letter
+_MACROS = (  # names with a capital letter
     r"U?INT\w*_(MAX|MIN|C)|(PTRDIFF|SIG_ATOMIC|SIZE|WCHAR|WINT|MB_CUR|RAND)_(MAX|MIN)|M_\w+|FP_\w+"
     r"|HUGE_VAL[FL]?|MATH_ERR\w+|EXIT_(FAILURE|SUCCESS)|FD_\w+|NFDBITS|W[A-Z]+"
-    r"|WAIT_[A-Z]+|ENDED|(threadIdx|blockIdx|blockDim|gridDim)_[xyz]|(BYTE|BIG|LITTLE|PDP)_(ORDER|ENDIAN)|atomic[A-Z]\w*"
+    r"|WAIT_[A-Z]+|ENDED|OPERATION|(threadIdx|blockIdx|blockDim|gridDim)_[xyz]|(BYTE|BIG|LITTLE|PDP)_(ORDER|ENDIAN)|atomic[A-Z]\w*"
     r"|(FE|CLOCK|TIMER|TIME)_\w+|CLOCKS_PER_SEC"
 )
-_SMALL = (  # those that may have none
+_SMALL = (  # names without a capital letter
     r"math_errhandling|(first|last|next)_[xyz]|print_\d+|\w+_packed|(texture|surface)_(number|place|index|element|weights|rounded|scaled|half|nearest|blended|fetch)|[bl]e(16|32|64)toh|hto[bl]e(16|32|64)"
     r"|u?int(_(least|fast)(8|16|32|64)|max|ptr)_t|(clock|timer)_\w+"
 )
@@ -58,7 +61,7 @@ _VECTORS = frozenset(
 )
 _CUDA = r"(tex|surf)[123]D\w*|cuda(Texture|Surface|Boundary)\w*"
 _SHORT = frozenset(dtype.short for dtype in DTYPES)
-# after the last underscore of a helper: rooms of helpers are imported for names that end so
+# suffixes of helper names; only for these is a module of helpers imported
 _ENDS = _SHORT.union(
     """
     bfloat16 double e4m3 e5m2 float half hi int l lc lo longlong of perm r rc rd rn ru rz short
@@ -68,10 +71,10 @@ _ENDS = _SHORT.union(
 
 
 def is_reserved(name: str) -> bool:
-    """Whether C, CUDA or the text's own helpers have another use for a name."""
+    """Return whether C, CUDA or a helper function declares a name."""
     if name in KEYWORDS or name in _WORDS or name in _LIBRARY or name in _VECTORS or is_math(name):
         return True
-    if name.isalpha() and name.islower():  # no pattern, and to compile them takes two milliseconds
+    if name.isalpha() and name.islower():  # no pattern matches; compiling them takes 2 ms
         return False
     if _is_helper(name) or _small().fullmatch(name):
         return True

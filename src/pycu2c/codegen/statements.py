@@ -6,14 +6,14 @@ import linecache
 from collections.abc import Mapping
 from typing import Literal, TypeAlias, assert_never
 
-from pycu2c.analysis.effects import mentioned
+from pycu2c.analysis.effects import accessed_names
 from pycu2c.base.dtypes import INT32, INT64
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Span
-from pycu2c.base.types import Array, Scalar, Space
+from pycu2c.base.types import Array, MemorySpace, Scalar
 from pycu2c.codegen import inline_c
-from pycu2c.codegen.expressions import Speller
-from pycu2c.codegen.large_arrays import BigArrays
+from pycu2c.codegen.expressions import ExpressionSpeller
+from pycu2c.codegen.large_arrays import LargeArrays
 from pycu2c.csyntax import nodes as c
 from pycu2c.ir.builders import scalar_type
 from pycu2c.ir.nodes import (
@@ -21,6 +21,7 @@ from pycu2c.ir.nodes import (
     Apply,
     Assign,
     AxisLoop,
+    BarrierWait,
     Binary,
     BlockLoop,
     Body,
@@ -28,26 +29,25 @@ from pycu2c.ir.nodes import (
     Cast,
     Const,
     Continue,
-    CText,
+    CoroutineLoop,
     Declare,
     Evaluate,
     Expr,
     For,
     If,
+    InlineC,
     Load,
     Member,
-    NextThread,
+    NextWorkItem,
     Pack,
     Print,
     Return,
     Stmt,
     Store,
-    Strips,
-    ThreadLoop,
-    ThreadSteps,
+    StripLoop,
     Var,
-    Wait,
     While,
+    WorkItemLoop,
 )
 from pycu2c.ir.walk import all_expressions, statements
 from pycu2c.ops.intrinsics.memory import atomic
@@ -61,7 +61,7 @@ PLACE = "@ "
 
 DYNAMIC = "dynamic_shared"  # the bytes that a launch gives each block
 
-_INT = c.Named("int64_t")
+_INT = c.NamedType("int64_t")
 _COMPOUND = (ADD, SUB, MUL, DIV, QUOTIENT, REMAINDER, AND, OR, XOR, C_SHL, C_SHR)
 
 
@@ -69,16 +69,16 @@ _COMPOUND = (ADD, SUB, MUL, DIV, QUOTIENT, REMAINDER, AND, OR, XOR, C_SHL, C_SHR
 class StatementSpeller:
     """Spells the statements of one function."""
 
-    speller: Speller
+    speller: ExpressionSpeller
     comments: Comments = "none"
-    leaves_block: bool = False  # a CPU kernel's Return ends one block, others follow
+    in_block_loop: bool = False  # a CPU kernel's Return ends one block, others follow
     regions: Mapping[AxisLoop, str] = field(default_factory=dict)  # what is said above each
     _line: int = 0  # of the Python that has been quoted so far
     _file: str = ""
     _loops: int = 0  # inside the innermost ThreadLoop
     _labels: int = 0
     _label: str = ""
-    big_arrays: BigArrays = field(default_factory=BigArrays)  # of a CPU kernel
+    large_arrays: LargeArrays = field(default_factory=LargeArrays)  # of a CPU kernel
     block_label: str = ""  # set if a jump to the end of a block was needed
 
     def block(self, body: Body) -> tuple[c.Stmt, ...]:
@@ -91,7 +91,7 @@ class StatementSpeller:
 
     def _shares_line(self, s: Stmt, body: Body) -> bool:
         """Whether ``if (c) return;`` or ``else if`` would be laid out otherwise with a comment."""
-        jumps = (If, Break, Continue, Return, NextThread)
+        jumps = (If, Break, Continue, Return, NextWorkItem)
         return self.comments == "places" and len(body) == 1 and isinstance(s, jumps)
 
     def quoted(self, span: Span) -> list[c.Stmt]:
@@ -101,7 +101,7 @@ class StatementSpeller:
         if self.comments == "places":
             return [c.Comment(f"{PLACE}{span}")]
         if self.comments == "lines":
-            return [c.Line(span.line, span.file)]
+            return [c.LineDirective(span.line, span.file)]
         first = self._line + 1 if span.file == self._file else span.line
         self._file, self._line = span.file, max(self._line, span.line)
         lines = [linecache.getline(span.file, n).strip() for n in range(first, span.line + 1)]
@@ -137,16 +137,16 @@ class StatementSpeller:
                 return [c.Continue()]
             case Return():
                 return [self._return(s)]
-            case ThreadLoop() | Strips():
+            case WorkItemLoop() | StripLoop():
                 raise AssertionError("thread loops have axes before emission")
             case AxisLoop():
                 said = self.regions.get(s)
                 return [*([c.Comment(said)] if said else []), *self._axis_loop(s)]
-            case NextThread():
+            case NextWorkItem():
                 return [self._next_thread()]
-            case Wait() | ThreadSteps():
+            case BarrierWait() | CoroutineLoop():
                 raise AssertionError("resumable code is emitted by emit/resumable")
-            case CText():
+            case InlineC():
                 return [*inline_c.parts(s.code.lines, self.comments)]
             case BlockLoop():
                 raise AssertionError("the kernel's frame has the loop over blocks")
@@ -158,11 +158,11 @@ class StatementSpeller:
         assert isinstance(kind, Array)
         if kind.shape is None:
             return dynamic_array(s.var, self.speller, c.Name(DYNAMIC))
-        of = c.ArrayOf(self.speller.type(kind.element), kind.shape)
+        of = c.ArrayType(self.speller.type(kind.element), kind.shape)
         name = self.speller.names[s.var.name]
-        if self.leaves_block:
-            return self.big_arrays.declare(kind, of, name, self.speller.names)
-        qualifiers = self.speller.dialect.shared if kind.space is Space.SHARED else ()
+        if self.in_block_loop:
+            return self.large_arrays.declare(kind, of, name, self.speller.names)
+        qualifiers = self.speller.dialect.shared if kind.space is MemorySpace.SHARED else ()
         return c.Declare(of, name, None, qualifiers)
 
     def _declare(self, s: Declare) -> c.Stmt:
@@ -232,9 +232,9 @@ class StatementSpeller:
         stop = self.speller.spell(s.stop, exact=False)
         pace = s.step.value if isinstance(s.step, Const) else None
         backwards = pace is not None and pace < 0
-        step: c.Assign | c.Step
+        step: c.Assign | c.Increment
         if pace in (1, -1):
-            step = c.Step(name, "++" if pace == 1 else "--")
+            step = c.Increment(name, "++" if pace == 1 else "--")
         elif backwards:
             assert pace is not None
             step = c.Assign(name, self.speller.integer(int(-pace), kind.dtype, False), "-=")
@@ -248,7 +248,7 @@ class StatementSpeller:
         return c.Declare(self.speller.type(scalar_type(var)), self.speller.names[var.name], start)
 
     def _return(self, s: Return) -> c.Stmt:
-        if self.leaves_block:
+        if self.in_block_loop:
             if self._loops == 0:
                 return c.Continue()
             self.block_label = "next_block"
@@ -266,16 +266,16 @@ class StatementSpeller:
         self._loops, self._label = 0, ""
         body = self.block(s.body)
         if self._label:
-            body = (*body, c.LabelHere(self._label))
+            body = (*body, c.LabelStatement(self._label))
         self._loops, self._label = outer
         name = self.speller.names[s.var.name]
         start = self.speller.into(s.start, INT64)
         if _is_one(s) and not _ends_threads(s.body):
-            read = s.var.name in mentioned(s.body)
+            read = s.var.name in accessed_names(s.body)
             own = [c.Declare(_INT, name, start, ("const",))] if read else []
             return [c.Block((*own, *body))]
         going = c.Binary("<", c.Name(name), self.speller.spell(s.stop, exact=False))
-        step: c.Assign | c.Step = c.Step(c.Name(name))
+        step: c.Assign | c.Increment = c.Increment(c.Name(name))
         if not (isinstance(s.step, Const) and s.step.value == 1):
             step = c.Assign(c.Name(name), self.speller.into(s.step, INT64), "+=")
         loop = c.For(c.Declare(_INT, name, start), going, step, body)
@@ -297,10 +297,10 @@ class StatementSpeller:
         return c.Goto(self._label)
 
 
-def dynamic_array(var: Var, speller: Speller, given: c.Expr) -> c.Stmt:
+def dynamic_array(var: Var, speller: ExpressionSpeller, given: c.Expr) -> c.Stmt:
     """All arrays of dynamic shared memory begin where it does."""
     assert isinstance(var.type, Array)
-    pointer = c.Pointer(speller.type(var.type.element))
+    pointer = c.PointerType(speller.type(var.type.element))
     return c.Declare(replace(pointer, const=True), speller.names[var.name], c.Cast(pointer, given))
 
 
@@ -345,7 +345,7 @@ def _only_counts(body: Body) -> bool:
 def _for_its_effect(e: c.Expr) -> c.Expr:
     """A call whose value is not used is not converted."""
     match e:
-        case c.Cast(type=kind, operand=inner) if kind != c.Named("void"):
+        case c.Cast(type=kind, operand=inner) if kind != c.NamedType("void"):
             return _for_its_effect(inner)
         case c.Binary(op="!=", left=c.Call() as inner, right=c.Number()):
             return inner
@@ -367,7 +367,7 @@ def _thread_number() -> c.Stmt:
     rows = c.Binary("*", member("blockDim", "y"), member("threadIdx", "z"))
     row = c.Binary("+", member("threadIdx", "y"), rows)
     number = c.Binary("+", member("threadIdx", "x"), c.Binary("*", member("blockDim", "x"), row))
-    return c.Declare(c.Named("int64_t", const=True), "thread", number)
+    return c.Declare(c.NamedType("int64_t", const=True), "thread", number)
 
 
 def _is_one(s: AxisLoop) -> bool:
@@ -377,4 +377,4 @@ def _is_one(s: AxisLoop) -> bool:
 
 
 def _ends_threads(body: Body) -> bool:
-    return any(isinstance(s, NextThread) for s in statements(body))
+    return any(isinstance(s, NextWorkItem) for s in statements(body))

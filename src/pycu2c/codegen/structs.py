@@ -1,10 +1,10 @@
-"""Records and vectors -> C structs: one for each that a module uses. CUDA has the vectors."""
+"""Define C structs for the records, vectors, complex types and halves that a module uses."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pycu2c.base.dtypes import UINT8, DType, Kind
+from pycu2c.base.dtypes import UINT8, DType, DTypeKind
 from pycu2c.base.types import Array, Scalar, Type
 from pycu2c.codegen import half_types, packed_structs
 from pycu2c.codegen.dialect import Dialect
@@ -16,14 +16,14 @@ from pycu2c.ir.walk import all_expressions, statements
 
 
 def definition(dtype: DType) -> str:
-    """A complex type or vector in C, laid out as CUDA's ``float2``."""
+    """Return the definition of a complex type or vector, with the layout of CUDA's ``float2``."""
     parts = f"{dtype.fields[0].dtype.c} {', '.join(f.name for f in dtype.fields)}"
     aligned = f"__attribute__((aligned({dtype.alignment})))"
     return f"typedef struct {{ {parts}; }} {aligned} {dtype.c};\n"
 
 
 def loose_definition(dtype: DType) -> str:
-    """The same type where it lies at any address, in packed structs."""
+    """Return the definition of the type without alignment, for packed structs."""
     return f"typedef {dtype.c} {_loose(dtype)} __attribute__((aligned(1)));\n"
 
 
@@ -32,21 +32,21 @@ def _loose(dtype: DType) -> str:
 
 
 def older_name(dtype: DType) -> str:
-    """CUDA before 13 knows a vector of 256 bits by its short name."""
+    """Return aliases for vectors of 256 bits, which have other names before CUDA 13."""
     return f"typedef {dtype.name} {dtype.cuda};\n#define make_{dtype.cuda} make_{dtype.name}\n"
 
 
 class Records:
-    """The structs of one module. ``names`` is what they are called."""
+    """The structs of one module, with their names."""
 
     def __init__(self, module: Module, dialect: Dialect) -> None:
         self.dialect = dialect
         self.names: dict[DType, str] = {}
-        self.plain: dict[DType, None] = {}  # complex numbers and vectors: CUDA has them
-        self.loose: dict[DType, None] = {}  # those of them that stand in packed structs
+        self.plain: dict[DType, None] = {}  # complex numbers and vectors, which CUDA declares
+        self.loose: dict[DType, None] = {}  # those of them that are fields of packed structs
         self.halves: dict[DType, None] = {}
         self.handles: dict[str, None] = {}  # textures, surfaces
-        self.copies: dict[DType, None] = {}  # types of which packed structs hold copies
+        self.copies: dict[DType, None] = {}  # fields of packed structs that need packed types
         tables = [k.var.type.dtype for k in module.constants if isinstance(k.var.type, Array)]
         self.half_tables = [row for row in map(_number_in, tables) if row.is_half]
         for dtype in tables:
@@ -57,7 +57,7 @@ class Records:
                     self._take(kind.dtype)
 
     def _take(self, dtype: DType) -> None:
-        """A struct's fields are defined before it."""
+        """Collect a type; the types of fields precede a struct."""
         if dtype.handle is not None:
             self.handles[dtype.handle.access] = None
         if dtype.is_half:
@@ -65,12 +65,12 @@ class Records:
         if dtype.is_complex or dtype.is_vector:
             self._take(dtype.fields[0].dtype)
             self.plain[dtype] = None
-        if dtype.kind is not Kind.RECORD or dtype in self.names:
+        if dtype.kind is not DTypeKind.RECORD or dtype in self.names:
             return
         for field in dtype.fields:
             own = field.dtype.innermost
             self._take(own)
-            if self._is_loose(dtype, own):
+            if self._is_literal_expression(dtype, own):
                 self.loose[own] = None
         if self.dialect.name == "cuda" and _is_packed(dtype):
             self._copy_fields(dtype)
@@ -82,7 +82,7 @@ class Records:
         self.names[dtype] = chosen
 
     def _copy_fields(self, record: DType) -> None:
-        """Note that the fields of a struct, and theirs, lie where they have no right to."""
+        """Collect the fields of a packed struct that need a type without alignment."""
         for field in record.fields:
             own = field.dtype.innermost
             if packed_structs.needs_copy(own):
@@ -90,18 +90,18 @@ class Records:
                 self.copies[own] = None
 
     def type_name(self, dtype: DType) -> str:
-        """How C spells any dtype."""
-        if dtype.kind is Kind.RECORD:
+        """Return the C name of a dtype."""
+        if dtype.kind is DTypeKind.RECORD:
             return f"struct {self.names[dtype]}"
         return self.dialect.type_name(dtype)
 
     def headers(self) -> list[c.Item]:
-        """What CUDA's types of 16 bits need."""
+        """Return the headers of CUDA's half types."""
         in_cuda = self.dialect.name == "cuda"
         return [c.Include(half_types.HEADERS[d]) for d in self.halves] if in_cuda else []
 
     def definitions(self) -> list[c.Item]:
-        """The structs, each after those that it holds."""
+        """Return the definitions; a struct follows the structs of its fields."""
         known: list[c.Item] = []
         if self.dialect.name == "c":
             known += [c.Verbatim(half_types.definition(dtype)) for dtype in self.halves]
@@ -124,25 +124,25 @@ class Records:
         return known
 
     def _copy(self, dtype: DType) -> list[c.Item]:
-        """The copy of a type, and how to come from one to the other."""
+        """Return the type without alignment, and the conversions."""
         name = self.type_name(dtype)
         text = c.Verbatim(packed_structs.conversions(dtype, name))
         if dtype.is_half:
             return [text]
         return [
-            self._struct(dtype, packed_structs.copy_of(self.names.get(dtype, name)), True),
+            self._struct(dtype, packed_structs.packed_name(self.names.get(dtype, name)), True),
             text,
         ]
 
     def packed(self, dtype: DType, parts: tuple[c.Expr, ...]) -> c.Expr:
         """A value made of its parts."""
         in_cuda = self.dialect.name == "cuda"
-        if dtype.kind is not Kind.RECORD and in_cuda:
+        if dtype.kind is not DTypeKind.RECORD and in_cuda:
             return c.Call(f"make_{dtype.cuda.removeprefix('__nv_')}", parts)
         name = self.names.get(dtype, "")
         pairs = zip(dtype.fields, parts, strict=True)
         parts = tuple(self.put([dtype], field.dtype, part) for field, part in pairs)
-        return c.Braced(name if in_cuda else f"({self.type_name(dtype)})", parts)
+        return c.CompoundLiteral(name if in_cuda else f"({self.type_name(dtype)})", parts)
 
     def taken(self, record: DType, dtype: DType, place: c.Expr) -> c.Expr:
         """The value in a field, or in an element of one, which C has at ``place``."""
@@ -154,7 +154,7 @@ class Records:
         copied = dtype in self.copies and any(map(_is_packed, records))
         return c.Call("packed", (value,)) if copied else value
 
-    def _is_loose(self, record: DType, field: DType) -> bool:
+    def _is_literal_expression(self, record: DType, field: DType) -> bool:
         """Whether gcc has to be told that a field's type lies where it has no right to."""
         in_c = self.dialect.name == "c" and (field.is_vector or field.is_complex)
         return in_c and _is_packed(record)
@@ -166,9 +166,9 @@ class Records:
             natural = 1 if packed else field.dtype.alignment
             if -(-end // natural) * natural < field.offset:
                 fields.append(self._padding(field.offset - end, len(fields)))
-            kind: c.CType = c.Named(self._field_type(dtype, field.dtype.innermost, packed))
+            kind: c.CType = c.NamedType(self._field_type(dtype, field.dtype.innermost, packed))
             if field.dtype.extents:
-                kind = c.ArrayOf(kind, field.dtype.extents)
+                kind = c.ArrayType(kind, field.dtype.extents)
             fields.append(c.Parameter(kind, identifier(field.name)))
             end = field.offset + field.dtype.size
         natural = 1 if packed else dtype.alignment
@@ -178,12 +178,14 @@ class Records:
 
     def _field_type(self, record: DType, dtype: DType, packed: bool) -> str:
         if packed and dtype in self.copies:
-            return f"struct {packed_structs.copy_of(self.names.get(dtype, self.type_name(dtype)))}"
-        return _loose(dtype) if self._is_loose(record, dtype) else self.type_name(dtype)
+            return f"struct {packed_structs.packed_name(self.names.get(dtype, self.type_name(dtype)))}"
+        return (
+            _loose(dtype) if self._is_literal_expression(record, dtype) else self.type_name(dtype)
+        )
 
     def _padding(self, size: int, number: int) -> c.Parameter:
-        byte = c.Named(self.dialect.type_name(UINT8))
-        return c.Parameter(c.ArrayOf(byte, (size,)), f"unused{number}")
+        byte = c.NamedType(self.dialect.type_name(UINT8))
+        return c.Parameter(c.ArrayType(byte, (size,)), f"unused{number}")
 
 
 def _is_packed(record: DType) -> bool:

@@ -1,12 +1,10 @@
-"""Functions of C's math library that a loop in lockstep calls for several numbers at once, and some
-that are written out for it. Knows nothing of loops.
+"""Math functions that vectorized loops can call, and helpers for nontemporal stores and prefetch.
 
-CUDA documents how far each function may be from the exact result, and so far a vector's may be,
-too. What glibc 2.36 has for vectors was measured on random numbers: these functions are within
-CUDA's bounds. Others are not, such as logf, which is off by 3.9 units in the last place where CUDA
-allows 1: ``exp`` and ``log`` of float32 are therefore code of our own, within 0.9 units. So is
-``cbrt`` of float64, within 0.7, where glibc's is off by 3; and ``hypot``, within 0.5 units for
-float32 and 1.2 for float64, since it is short, and other compilers make vectors of it, too.
+A vector function may have the error that CUDA documents for the scalar one. The listed functions
+of glibc 2.36 were measured on random arguments and are within these bounds. Others are not: logf
+has an error of 3.9 ulp where CUDA allows 1. So ``exp`` and ``log`` of float32 are implemented here,
+with an error of 0.9 ulp, as are ``cbrt`` of float64 (0.7 ulp; glibc: 3) and ``hypot`` (0.5 ulp for
+float32, 1.2 ulp for float64), which all compilers vectorize.
 """
 
 from __future__ import annotations
@@ -29,12 +27,12 @@ _DECLARATIONS = {
 
 
 def has_vectors(function: str) -> bool:
-    """Whether a function of C is one of these."""
+    """Return whether glibc has a vector variant of a C function that is accurate enough."""
     return function in _DECLARATIONS
 
 
 def declarations(functions: Iterable[str]) -> str:
-    """Tells gcc that glibc has the functions for vectors; other compilers call them singly."""
+    """Return declarations that tell gcc of the vector variants; other compilers do not use them."""
     lines = "".join(
         f'__attribute__((simd("notinbranch"), const)) {_DECLARATIONS[name]};\n'
         for name in sorted(functions)
@@ -138,7 +136,7 @@ $q __attribute__((always_inline)) $T cbrt_$t($T x) {
 """
 )
 
-# infinity is chosen before the root: one under a condition would not become part of a vector
+# infinity is selected before the root, because a conditional root prevents vectorization
 _HYPOT_32 = """
 // sqrt(a * a + b * b), by arithmetic alone, so that it runs in vectors.
 $q __attribute__((always_inline)) $T hypot_$t($T a, $T b) {
@@ -181,16 +179,16 @@ $q void {name}_$t(const $T *from, int64_t ahead, int64_t count) {{
     return Helper(text, text, text)
 
 
-_TO_LINE = """
+_CACHE_LINE_OFFSET = """
 // How many elements lie before this one in its line of memory.
-$q int64_t elements_before_$t(const $T *first) {
+$q int64_t cache_line_offset_$t(const $T *first) {
     return (int64_t)((uintptr_t)first % 64 / sizeof *first);
 }
 """
 
-_PUT_LINE = """
+_STORE_LINE = """
 // Writes a line of memory of 64 bytes: as a whole, so that it need not be read before.
-$q void put_line(void *to, const void *from) {
+$q void store_line(void *to, const void *from) {
 #if defined __clang__ || defined __SSE2__
 #if defined __AVX512F__
     typedef long long part __attribute__((vector_size(64)));
@@ -219,16 +217,16 @@ $q void put_line(void *to, const void *from) {
 }
 """
 
-_WRITE_PAST = """
+_NONTEMPORAL_STORE = """
 // Writes elements without a cache, but for those at the ends that are no whole line of memory.
-$q void write_past_$t($T *to, const $T *from, int64_t count) {
+$q void nontemporal_store_$t($T *to, const $T *from, int64_t count) {
     enum { LINE = 64 / sizeof *to };
     int64_t i = 0;
     for (; i < count && (uintptr_t)(to + i) % 64 > 0; ++i) {
         to[i] = from[i];
     }
     for (; i + LINE <= count; i += LINE) {
-        put_line(to + i, from + i);
+        store_line(to + i, from + i);
     }
     for (; i < count; ++i) {
         to[i] = from[i];
@@ -236,9 +234,9 @@ $q void write_past_$t($T *to, const $T *from, int64_t count) {
 }
 """
 
-_WRITTEN_PAST = """
-// What put_line has written is for others to see from here on.
-$q void written_past(void) {
+_NONTEMPORAL_FENCE = """
+// What store_line has written is for others to see from here on.
+$q void nontemporal_fence(void) {
 #if defined __SSE2__
     __builtin_ia32_sfence();
 #endif
@@ -246,10 +244,10 @@ $q void written_past(void) {
 """
 
 VECTOR_HELPERS = {
-    "elements_before": Helper(_TO_LINE, _TO_LINE, _TO_LINE),
-    "put_line": Helper(fixed=_PUT_LINE),
-    "write_past": Helper(_WRITE_PAST, _WRITE_PAST, _WRITE_PAST, calls=("put_line",)),
-    "written_past": Helper(fixed=_WRITTEN_PAST),
+    "cache_line_offset": Helper(_CACHE_LINE_OFFSET, _CACHE_LINE_OFFSET, _CACHE_LINE_OFFSET),
+    "store_line": Helper(fixed=_STORE_LINE),
+    "nontemporal_store": Helper(_NONTEMPORAL_STORE, _NONTEMPORAL_STORE, _NONTEMPORAL_STORE, calls=("store_line",)),
+    "nontemporal_fence": Helper(fixed=_NONTEMPORAL_FENCE),
     "exp": EXP,
     "log": LOG,
     "cbrt": CBRT,

@@ -1,1 +1,5 @@
-"""C as data: a tree of expressions, statements and declarations, and its printer."""
+"""The syntax tree of the generated C, and its printer.
+
+``nodes`` defines the tree, which other modules import ``as c``. ``expressions`` and ``printer``
+convert the tree to text. Imports only ``base``.
+"""

@@ -1,6 +1,6 @@
-"""C expressions and types -> text. The only place that writes parentheses.
+"""Print C expressions and types. Only this module writes parentheses.
 
-Knows C's grammar and gcc's ``-Wparentheses``; knows nothing of statements.
+Parentheses follow the precedence of C operators and the warnings of gcc's ``-Wparentheses``.
 """
 
 from __future__ import annotations
@@ -8,20 +8,20 @@ from __future__ import annotations
 from typing import assert_never
 
 from pycu2c.csyntax.nodes import (
-    ArrayOf,
+    ArrayType,
     Binary,
-    Braced,
     Call,
     Cast,
+    CompoundLiteral,
     Conditional,
     CType,
     Expr,
     Index,
     Member,
     Name,
-    Named,
+    NamedType,
     Number,
-    Pointer,
+    PointerType,
     String,
     Unary,
 )
@@ -40,7 +40,7 @@ _LEVELS: tuple[tuple[str, ...], ...] = (
     ("+", "-"),
     ("*", "/", "%"),
 )
-_BINDING = {op: level for level, ops in enumerate(_LEVELS, start=1) for op in ops}
+_PRECEDENCE = {op: level for level, ops in enumerate(_LEVELS, start=1) for op in ops}
 _CONDITIONAL, _UNARY, _PRIMARY = 0, len(_LEVELS) + 1, len(_LEVELS) + 2
 
 _COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
@@ -50,21 +50,21 @@ _LOGIC = frozenset({"&&", "||"})
 
 
 def print_expr(e: Expr) -> str:
-    """An expression, with the parentheses that C, gcc's warnings or a reader ask for."""
+    """Return the text of an expression, with the parentheses that C, gcc or a reader needs."""
     match e:
         case Name(text) | Number(text):
             return text
         case String(value):
             return _quoted(value)
         case Unary(op, operand):
-            return prefixed(op, operand)
+            return print_prefix(op, operand)
         case Binary(op, left, right):
             return f"{_operand(op, left, 0)} {op} {_operand(op, right, 1)}"
         case Conditional(condition, then, orelse):
-            alone = isinstance(condition, Conditional) or _operator(condition) in _LOGIC
-            test = _wrapped(print_expr(condition), alone)
-            chosen = _wrapped(print_expr(then), isinstance(then, Conditional))
-            return f"{test} ? {chosen} : {print_expr(orelse)}"
+            wrap_test = isinstance(condition, Conditional) or _operator(condition) in _LOGIC
+            test = _parenthesized(print_expr(condition), wrap_test)
+            first = _parenthesized(print_expr(then), isinstance(then, Conditional))
+            return f"{test} ? {first} : {print_expr(orelse)}"
         case Call(function, arguments):
             return f"{function}({', '.join(map(print_expr, arguments))})"
         case Index(base, index):
@@ -72,18 +72,18 @@ def print_expr(e: Expr) -> str:
         case Member(base, field, arrow):
             return f"{_base(base)}{'->' if arrow else '.'}{field}"
         case Cast(type_, operand):
-            return f"({print_type(type_)}){tight(operand)}"
-        case Braced(head, items):
+            return f"({print_type(type_)}){print_unary_operand(operand)}"
+        case CompoundLiteral(head, items):
             return f"{head}{{{', '.join(map(print_expr, items))}}}"
         case _:
             assert_never(e)
 
 
-def _binding(e: Expr) -> int:
-    """How tightly an expression holds together; tighter is greater."""
+def _precedence(e: Expr) -> int:
+    """Return the precedence of an expression; a greater number binds more tightly."""
     match e:
         case Binary(op, _, _):
-            return _BINDING[op]
+            return _PRECEDENCE[op]
         case Conditional():
             return _CONDITIONAL
         case Unary() | Cast():
@@ -98,18 +98,18 @@ def _operator(e: Expr) -> str:
     return e.op if isinstance(e, Binary | Unary) else ""
 
 
-def _wrapped(text: str, wanted: bool) -> str:
-    return f"({text})" if wanted else text
+def _parenthesized(text: str, condition: bool) -> str:
+    return f"({text})" if condition else text
 
 
 def _operand(op: str, e: Expr, side: int) -> str:
-    """The left (side 0) or right (1) operand of a binary operator."""
-    needed = _binding(e) < _BINDING[op] + side  # all of them associate to the left
-    return _wrapped(print_expr(e), needed or _is_confusing(op, e))
+    """Print the left (side 0) or right (side 1) operand of a binary operator."""
+    needed = _precedence(e) < _PRECEDENCE[op] + side  # all of them are left-associative
+    return _parenthesized(print_expr(e), needed or _is_confusing(op, e))
 
 
 def _is_confusing(op: str, e: Expr) -> bool:
-    """Whether gcc or a reader would ask for parentheses that the grammar does not."""
+    """Whether gcc warns, or a reader hesitates, without parentheses that are redundant in C."""
     if isinstance(e, Unary):
         return e.op == "!" and op in _BITS | _COMPARISONS
     if not isinstance(e, Binary):
@@ -128,31 +128,31 @@ def _is_confusing(op: str, e: Expr) -> bool:
     return False
 
 
-def prefixed(op: str, operand: Expr) -> str:
-    """``-x``, but ``-(-x)``: two tokens never run into one."""
-    text = tight(operand)
-    return op + _wrapped(text, op[-1] in "+-&" and text[0] == op[-1])
+def print_prefix(op: str, operand: Expr) -> str:
+    """Print a prefix operator: ``-x``, but ``-(-x)``, because ``--x`` is one token."""
+    text = print_unary_operand(operand)
+    return op + _parenthesized(text, op[-1] in "+-&" and text[0] == op[-1])
 
 
-def tight(e: Expr) -> str:
-    """The operand of a prefix operator or a cast."""
-    return _wrapped(print_expr(e), _binding(e) < _UNARY)
+def print_unary_operand(e: Expr) -> str:
+    """Print the operand of a prefix operator or a cast."""
+    return _parenthesized(print_expr(e), _precedence(e) < _UNARY)
 
 
 def _base(e: Expr) -> str:
-    """What stands before ``[`` or ``.``; a number's own dot is kept away from it."""
-    return _wrapped(print_expr(e), _binding(e) < _PRIMARY or isinstance(e, Number))
+    """Print the operand before ``[`` or ``.``; a number needs parentheses, as in ``(1.).x``."""
+    return _parenthesized(print_expr(e), _precedence(e) < _PRIMARY or isinstance(e, Number))
 
 
 _ESCAPES = {ord('"'): '\\"', ord("\\"): "\\\\", ord("\n"): "\\n", ord("\t"): "\\t"}
 
 
 def _quoted(value: str) -> str:
-    """A literal that nothing in the text can end; octal, as it never takes in what follows."""
+    """Return a string literal. Octal escapes end after three digits; hexadecimal ones do not."""
     out: list[str] = []
     for byte in value.encode("utf-8", "surrogatepass"):
         if byte == ord("?") and out and out[-1] in ("?", "\\?"):
-            out.append("\\?")  # two in a row may begin a trigraph
+            out.append("\\?")  # two question marks may begin a trigraph
         elif byte in _ESCAPES:
             out.append(_ESCAPES[byte])
         else:
@@ -164,16 +164,16 @@ def _quoted(value: str) -> str:
 
 
 def print_type(t: CType, name: str = "") -> str:
-    """A type, or the declaration of ``name`` with it: ``float (*row)[16]``."""
+    """Return the text of a type, or of a declaration of ``name``: ``float (*row)[16]``."""
     match t:
-        case Named(text, const):
+        case NamedType(text, const):
             base = f"const {text}" if const else text
             return f"{base} {name}" if name else base
-        case Pointer(to, const, restrict):
+        case PointerType(to, const, restrict):
             words = [w for w, on in (("const", const), ("__restrict__", restrict)) if on]
             star = "*" + " ".join([*words, name] if name else words)
-            return print_type(to, _wrapped(star, isinstance(to, ArrayOf)))
-        case ArrayOf(of, extents):
+            return print_type(to, _parenthesized(star, isinstance(to, ArrayType)))
+        case ArrayType(of, extents):
             return print_type(of, name + ("".join(f"[{n}]" for n in extents) or "[]"))
         case _:
             assert_never(t)

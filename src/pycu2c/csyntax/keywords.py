@@ -1,4 +1,4 @@
-"""The keywords of C and C++, and what compilers take for some: no name can be one of these."""
+"""Keywords of C and C++ and predefined macros of compilers, which cannot be identifiers."""
 
 from __future__ import annotations
 

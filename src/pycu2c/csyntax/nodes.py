@@ -1,4 +1,7 @@
-"""The C that we emit, as a tree. Knows nothing of IR or Python; holds no text but names."""
+"""The nodes of the C syntax tree: types, expressions, statements, declarations and files.
+
+Other modules import this one ``as c``, so that ``c.If`` differs from the IR's ``If``.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,16 @@ from pycu2c.base.records import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """``float``, ``long long``, ``struct saxpy_args``; ``const`` goes before it."""
+class NamedType:
+    """A type by its name: ``float``, ``long long``, ``struct saxpy_args``."""
 
     name: str
     const: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Pointer:
-    """``const float *__restrict__``: a pointer; ``const`` makes the pointer itself constant."""
+class PointerType:
+    """A pointer, ``const float *__restrict__``; ``const`` qualifies the pointer itself."""
 
     to: CType
     const: bool = False
@@ -27,14 +30,14 @@ class Pointer:
 
 
 @dataclass(frozen=True, slots=True)
-class ArrayOf:
-    """``float name[16][17]``; without extents ``float name[]``."""
+class ArrayType:
+    """An array, ``float name[16][17]``; without extents ``float name[]``."""
 
     of: CType
     extents: tuple[int, ...]
 
 
-CType: TypeAlias = Named | Pointer | ArrayOf
+CType: TypeAlias = NamedType | PointerType | ArrayType
 
 # ---- expressions ---------------------------------------------------------------------------
 
@@ -46,21 +49,21 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A literal as it is printed: ``2.0f``, ``-1``; a leading minus counts as unary minus."""
+    """A literal as printed, ``2.0f`` or ``-1``; a leading minus counts as unary minus."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class String:
-    """A string literal; ``value`` is the text itself, the printer escapes it."""
+    """A string literal; ``value`` is the unescaped text."""
 
     value: str
 
 
 @dataclass(frozen=True, slots=True)
 class Unary:
-    """``op`` is one of ``- + ~ ! * &``."""
+    """A unary expression; ``op`` is one of ``- + ~ ! * &``."""
 
     op: str
     operand: Expr
@@ -68,7 +71,7 @@ class Unary:
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """``op`` is a C binary operator other than assignment and comma."""
+    """A binary expression; ``op`` is any C operator but assignment and comma."""
 
     op: str
     left: Expr
@@ -110,16 +113,28 @@ class Cast:
 
 
 @dataclass(frozen=True, slots=True)
-class Braced:
-    """A struct value: ``(struct pair){a, b}`` in C, where ``head`` is the cast, ``pair{a, b}`` in
-    C++."""
+class CompoundLiteral:
+    """A struct value: ``(struct pair){a, b}`` in C, ``pair{a, b}`` in C++.
+
+    ``head`` is the text before the braces.
+    """
 
     head: str
     items: tuple[Expr, ...]
 
 
 Expr: TypeAlias = (
-    Name | Number | String | Unary | Binary | Conditional | Call | Index | Member | Cast | Braced
+    Name
+    | Number
+    | String
+    | Unary
+    | Binary
+    | Conditional
+    | Call
+    | Index
+    | Member
+    | Cast
+    | CompoundLiteral
 )
 
 # ---- statements ----------------------------------------------------------------------------
@@ -127,7 +142,7 @@ Expr: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class Declare:
-    """``__shared__ float tile[16][16];`` or ``const int i = 0;``."""
+    """A declaration: ``__shared__ float tile[16][16];``, ``const int i = 0;``."""
 
     type: CType
     name: str
@@ -137,7 +152,7 @@ class Declare:
 
 @dataclass(frozen=True, slots=True)
 class Assign:
-    """``target op value;`` where op is ``=``, ``+=``, …"""
+    """An assignment ``target op value;``, where ``op`` is ``=``, ``+=``, …"""
 
     target: Expr
     value: Expr
@@ -145,8 +160,8 @@ class Assign:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """``++target`` or ``--target``, as a statement or a for loop's third part."""
+class Increment:
+    """``++target`` or ``--target``, as a statement or in the head of a for loop."""
 
     target: Expr
     op: Literal["++", "--"] = "++"
@@ -159,7 +174,7 @@ class Evaluate:
 
 @dataclass(frozen=True, slots=True)
 class If:
-    """``orelse`` that holds exactly one If is printed as ``else if``."""
+    """An if statement; an ``orelse`` of exactly one If is printed as ``else if``."""
 
     condition: Expr
     then: tuple[Stmt, ...]
@@ -168,11 +183,11 @@ class If:
 
 @dataclass(frozen=True, slots=True)
 class For:
-    """``init`` is a Declare or Assign, ``step`` an Assign or Step; each may be absent."""
+    """A for loop; ``init``, ``condition`` and ``step`` may be absent."""
 
     init: Declare | Assign | None
     condition: Expr | None
-    step: Assign | Step | None
+    step: Assign | Increment | None
     body: tuple[Stmt, ...]
 
 
@@ -198,15 +213,15 @@ class Goto:
 
 
 @dataclass(frozen=True, slots=True)
-class LabelHere:
-    """``name:;``, at one level less of indentation."""
+class LabelStatement:
+    """A label, ``name:;``, indented one level less."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """``switch (subject) { … }``; its cases may stand inside of the loops in its body."""
+    """``switch (subject) { … }``; its cases may be inside loops of its body."""
 
     subject: Expr
     body: tuple[Stmt, ...]
@@ -214,7 +229,7 @@ class Switch:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """``case 3:;``, at one level less of indentation."""
+    """A case label, ``case 3:;``, indented one level less."""
 
     number: int
 
@@ -231,21 +246,21 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """One ``//`` line per line of text. No text can end it or run on into code."""
+    """One ``//`` line per line of text; the printer removes characters that could end it."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Pragma:
-    """``#pragma text``, at the left margin's indentation of its block."""
+    """``#pragma text``, with the indentation of its block."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """``#line 12 "kernels.py"``: where a debugger says that what follows stands."""
+class LineDirective:
+    """``#line 12 "kernels.py"``: the source position of the next line, for debuggers."""
 
     number: int
     file: str
@@ -258,8 +273,7 @@ class Blank:
 
 @dataclass(frozen=True, slots=True)
 class Verbatim:
-    """C that is no tree, a helper function or the user's own: printed as it is, its lines
-    indented."""
+    """C text that is not a tree, such as a helper function or inline C; its lines are indented."""
 
     text: str
 
@@ -267,7 +281,7 @@ class Verbatim:
 Stmt: TypeAlias = (
     Declare
     | Assign
-    | Step
+    | Increment
     | Evaluate
     | If
     | For
@@ -275,14 +289,14 @@ Stmt: TypeAlias = (
     | Break
     | Continue
     | Goto
-    | LabelHere
+    | LabelStatement
     | Switch
     | Case
     | Return
     | Block
     | Comment
     | Pragma
-    | Line
+    | LineDirective
     | Blank
     | Verbatim
 )
@@ -298,7 +312,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A definition. ``qualifiers`` come first: ``extern "C" __global__``, ``static inline``."""
+    """A function definition; ``qualifiers`` are ``extern "C" __global__``, ``static inline``, …"""
 
     name: str
     result: CType
@@ -309,14 +323,14 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Prototype:
-    """``void f(int a);``: a function that is defined further down."""
+    """``void f(int a);``: the declaration of a function that is defined later."""
 
     function: Function
 
 
 @dataclass(frozen=True, slots=True)
 class Struct:
-    """``packed``: its fields follow each other without gaps."""
+    """A struct definition; ``packed`` removes the padding between fields."""
 
     name: str
     fields: tuple[Parameter, ...]
@@ -331,17 +345,25 @@ class Include:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """``static const float name[2][2] = {1, 2, 3, 4};`` at the top of a file."""
+class ConstantTable:
+    """A constant array at file scope: ``static const float name[2][2] = {…};``."""
 
-    type: ArrayOf
+    type: ArrayType
     name: str
     values: tuple[Expr, ...]
     qualifiers: tuple[str, ...]
 
 
 Item: TypeAlias = (
-    Function | Prototype | Struct | Table | Include | Verbatim | Comment | Line | Blank
+    Function
+    | Prototype
+    | Struct
+    | ConstantTable
+    | Include
+    | Verbatim
+    | Comment
+    | LineDirective
+    | Blank
 )
 
 

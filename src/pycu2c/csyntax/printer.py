@@ -1,6 +1,6 @@
-"""C tree -> text: the only place that writes ``;`` or indentation.
+"""Print the statements, declarations and files of the C tree.
 
-Knows how C is laid out; knows nothing of IR, targets or Python.
+Only this module writes semicolons, braces and indentation.
 """
 
 from __future__ import annotations
@@ -9,7 +9,12 @@ import unicodedata
 from collections.abc import Iterator
 from typing import assert_never
 
-from pycu2c.csyntax.expressions import prefixed, print_expr, print_type, tight
+from pycu2c.csyntax.expressions import (
+    print_expr,
+    print_prefix,
+    print_type,
+    print_unary_operand,
+)
 from pycu2c.csyntax.nodes import (
     Assign,
     Blank,
@@ -17,6 +22,7 @@ from pycu2c.csyntax.nodes import (
     Break,
     Case,
     Comment,
+    ConstantTable,
     Continue,
     Declare,
     Evaluate,
@@ -27,19 +33,18 @@ from pycu2c.csyntax.nodes import (
     Goto,
     If,
     Include,
+    Increment,
     Item,
-    LabelHere,
-    Line,
+    LabelStatement,
+    LineDirective,
     Parameter,
     Pragma,
     Prototype,
     Return,
-    Step,
     Stmt,
     String,
     Struct,
     Switch,
-    Table,
     Verbatim,
     While,
 )
@@ -54,7 +59,7 @@ SHORT_LINE = 80  # the longest `if (c) return;` on one line
 
 
 def print_stmt(s: Stmt, depth: int = 0) -> str:
-    """A statement's lines, indented ``depth`` times, with no newline at the end."""
+    """Return the lines of a statement, indented ``depth`` times, without a final newline."""
     return "\n".join(_lines(s, depth))
 
 
@@ -71,7 +76,7 @@ def _lines(s: Stmt, depth: int) -> Iterator[str]:
             yield indent + "{"
             yield from _inner(body, depth)
             yield indent + "}"
-        case LabelHere(name):
+        case LabelStatement(name):
             yield f"{INDENT * (depth - 1)}{name}:;"
         case Switch(subject, body):
             yield from _braced(f"switch ({print_expr(subject)})", body, depth)
@@ -81,7 +86,7 @@ def _lines(s: Stmt, depth: int) -> Iterator[str]:
             yield from (indent + line for line in _comment_lines(text))
         case Pragma(text):
             yield f"{indent}#pragma {text}"
-        case Line():
+        case LineDirective():
             yield _directive(s)
         case Blank():
             yield ""
@@ -91,19 +96,19 @@ def _lines(s: Stmt, depth: int) -> Iterator[str]:
             yield f"{indent}{_simple(s)};"
 
 
-SimpleStmt = Declare | Assign | Step | Evaluate | Break | Continue | Goto | Return
+SimpleStmt = Declare | Assign | Increment | Evaluate | Break | Continue | Goto | Return
 
 
 def _simple(s: SimpleStmt) -> str:
-    """A statement of one line, without its semicolon."""
+    """Return a statement of one line, without its semicolon."""
     match s:
         case Declare(type_, name, init, qualifiers):
             head = " ".join((*qualifiers, print_type(type_, name)))
             return head if init is None else f"{head} = {print_expr(init)}"
         case Assign(target, value, op):
-            return f"{tight(target)} {op} {print_expr(value)}"
-        case Step(target, op):
-            return prefixed(op, target)
+            return f"{print_unary_operand(target)} {op} {print_expr(value)}"
+        case Increment(target, op):
+            return print_prefix(op, target)
         case Evaluate(expression):
             return print_expr(expression)
         case Break():
@@ -119,7 +124,7 @@ def _simple(s: SimpleStmt) -> str:
 
 
 def _for_head(
-    init: Declare | Assign | None, condition: Expr | None, step: Assign | Step | None
+    init: Declare | Assign | None, condition: Expr | None, step: Assign | Increment | None
 ) -> str:
     parts = ["" if init is None else _simple(init)]
     parts.append("" if condition is None else f" {print_expr(condition)}")
@@ -139,7 +144,7 @@ def _braced(head: str, body: tuple[Stmt, ...], depth: int) -> Iterator[str]:
 
 
 def _if_lines(s: If, depth: int) -> Iterator[str]:
-    """An ``else`` that holds one If only goes on with ``else if``."""
+    """Yield the lines of an ``if``; an ``else`` with a single If becomes ``else if``."""
     indent = INDENT * depth
     head = f"{indent}if ({print_expr(s.condition)})"
     if (
@@ -164,13 +169,15 @@ def _if_lines(s: If, depth: int) -> Iterator[str]:
     yield indent + "}"
 
 
-def _rows(values: tuple[Expr, ...], extents: tuple[int, ...], depth: int) -> Iterator[str]:
-    """The values of a table: braces for each axis but the first, as many on a line as fit."""
+def _initializer_lines(
+    values: tuple[Expr, ...], extents: tuple[int, ...], depth: int
+) -> Iterator[str]:
+    """Yield the values of an array: braces for each axis but the first, full lines of values."""
     indent = INDENT * depth
     if len(extents) > 1:
         size = len(values) // extents[0]
         for start in range(0, len(values), size):
-            inside = list(_rows(values[start : start + size], extents[1:], 0))
+            inside = list(_initializer_lines(values[start : start + size], extents[1:], 0))
             if len(inside) == 1:
                 yield f"{indent}{{{inside[0]}}},"
             else:
@@ -191,19 +198,19 @@ def _rows(values: tuple[Expr, ...], extents: tuple[int, ...], depth: int) -> Ite
 
 
 def _comment_lines(text: str) -> Iterator[str]:
-    """``//`` lines that neither end early nor run on: no control or direction characters."""
+    """Yield ``//`` lines without control characters, which could end or continue the comment."""
     for line in text.splitlines() or [""]:
-        shown = "".join(_shown(character) for character in line).rstrip()
-        if shown.endswith(("\\", "??/")):  # either would join the next line to the comment
-            shown += " ."
-        yield f"// {shown}".rstrip()
+        printable = "".join(_printable(character) for character in line).rstrip()
+        if printable.endswith(("\\", "??/")):  # either continues the comment on the next line
+            printable += " ."
+        yield f"// {printable}".rstrip()
 
 
-def _directive(line: Line) -> str:
+def _directive(line: LineDirective) -> str:
     return f"#line {line.number} {print_expr(String(line.file))}"
 
 
-def _shown(character: str) -> str:
+def _printable(character: str) -> str:
     if character == "\t":
         return " "
     return "" if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp") else character
@@ -213,7 +220,7 @@ def _shown(character: str) -> str:
 
 
 def print_file(file: File) -> str:
-    """A whole file; it ends with a newline."""
+    """Return the text of a file, which ends with a newline."""
     return "".join(f"{line}\n" for item in file.items for line in _item_lines(item))
 
 
@@ -229,9 +236,9 @@ def _item_lines(item: Item) -> Iterator[str]:
             yield f"struct {'__attribute__((packed)) ' if packed else ''}{name} {{"
             yield from (f"{INDENT}{print_type(f.type, f.name)};" for f in fields)
             yield "};"
-        case Table(type_, name, values, qualifiers):
+        case ConstantTable(type_, name, values, qualifiers):
             yield f"{' '.join(qualifiers)} {print_type(type_, name)} = {{"
-            yield from _rows(values, type_.extents, 1)
+            yield from _initializer_lines(values, type_.extents, 1)
             yield "};"
         case Include(header):
             yield f"#include <{header}>"
@@ -239,7 +246,7 @@ def _item_lines(item: Item) -> Iterator[str]:
             yield text.rstrip("\n")
         case Comment(text):
             yield from _comment_lines(text)
-        case Line():
+        case LineDirective():
             yield _directive(item)
         case Blank():
             yield ""
@@ -248,7 +255,7 @@ def _item_lines(item: Item) -> Iterator[str]:
 
 
 def _header_lines(function: Function, end: str) -> Iterator[str]:
-    """``void f(int a) {``; a list too long for the line goes on under its first parameter."""
+    """Yield ``void f(int a) {``; long parameter lists continue below the first parameter."""
     words = (*function.qualifiers, print_type(function.result, f"{function.name}("))
     line = " ".join(words)
     margin = " " * min(len(line), LINE // 2)

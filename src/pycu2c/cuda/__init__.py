@@ -22,6 +22,8 @@ def __getattr__(name: str) -> object:
     """Called for names that the module has not got, yet."""
     if name == "__all__":
         return __dir__()
+    if name.startswith("_"):  # tools look for these in every object
+        raise AttributeError(f"pycu2c.cuda has no {name}", name=name)
     if name in MODULES:
         return importlib.import_module(MODULES[name])
     room = HOST_NAMES.get(name)
@@ -34,7 +36,7 @@ def __getattr__(name: str) -> object:
         globals()[name] = row
         return row
     otherwise = "dir(cuda) lists what it has"
-    cure = numba_names.CURES.get(name) or spelling_suggestions.did_you_mean(
+    hint = numba_names.CURES.get(name) or spelling_suggestions.did_you_mean(
         name, __dir__(), otherwise
     )
-    raise AttributeError(f"pycu2c.cuda has no {name}: {cure}", name=name, obj=cuda_namespace.CUDA)
+    raise AttributeError(f"pycu2c.cuda has no {name}: {hint}", name=name, obj=cuda_namespace.CUDA)

@@ -1,4 +1,4 @@
-"""What the CUDA driver can answer, as exceptions that say what was asked, and what helps."""
+"""Map error codes of the CUDA driver to exceptions with the failed action and advice."""
 
 from __future__ import annotations
 
@@ -9,8 +9,13 @@ _PREFIX = "CUDA_ERROR_"
 
 
 class CudaError(RuntimeError):
-    """The driver refused or failed. ``name`` is its code, ``text`` what it says of it, ``doing``
-    what was asked of it; ``advice`` is what helps, if that is known."""
+    """A call of the CUDA driver failed.
+
+    name: the error code, such as ``CUDA_ERROR_OUT_OF_MEMORY``.
+    text: the driver's description of the code.
+    doing: the action that failed.
+    advice: how to fix the problem; may be empty.
+    """
 
     def __init__(self, name: str, text: str, doing: str, advice: str = "") -> None:
         self.name, self.text, self.doing, self.advice = name, text, doing, advice
@@ -18,39 +23,39 @@ class CudaError(RuntimeError):
 
 
 class NoDeviceError(CudaError):
-    """There is no device, or none that this process may use."""
+    """There is no device that this process may use."""
 
 
 class DriverError(CudaError):
-    """The driver's version does not fit."""
+    """The version of the driver does not fit the code or the device."""
 
 
 class OutOfMemoryError(CudaError, MemoryError):
-    """There is not as much memory on the device as was asked for."""
+    """The device does not have enough free memory."""
 
 
 class LaunchResourcesError(CudaError):
-    """A block takes more registers, memory or threads than there are."""
+    """A block requires more registers, shared memory or threads than the device has."""
 
 
 class CaptureError(CudaError):
-    """What cannot be done while a stream is captured into a graph."""
+    """The action is not allowed while a stream is captured into a graph."""
 
 
 class PeerAccessError(CudaError):
-    """A device cannot use the memory of another."""
+    """A device cannot access the memory of another device."""
 
 
 class KernelFault(CudaError):
-    """A kernel failed while it ran. No later CUDA call of the process can succeed."""
+    """A kernel failed while it ran. All later CUDA calls of the process fail."""
 
 
 class IllegalAddressError(KernelFault):
-    """A kernel used memory that is not there: an index outside of an array, most likely."""
+    """A kernel accessed an invalid address, most likely by an index out of bounds."""
 
 
 class MisalignedAddressError(KernelFault):
-    """A kernel used memory at an address that is no multiple of what its type needs."""
+    """A kernel accessed an address that is not aligned for its type."""
 
 
 class DeviceAssertError(KernelFault):
@@ -58,30 +63,30 @@ class DeviceAssertError(KernelFault):
 
 
 class LaunchTimeoutError(KernelFault):
-    """A kernel ran for longer than the system lets one run on a device with a screen."""
+    """A kernel exceeded the time limit of a device with a display."""
 
 
-# ---- which code is which -----------------------------------------------------------------------
+# ---- error codes -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _ErrorCodes:
     error: type[CudaError]
-    codes: tuple[str, ...]  # how their names begin, without CUDA_ERROR_
+    codes: tuple[str, ...]  # prefixes of their names, without CUDA_ERROR_
     advice: str = ""
 
 
-_ROWS = (
-    _Row(IllegalAddressError, ("ILLEGAL_ADDRESS", "INVALID_ADDRESS_SPACE")),
-    _Row(MisalignedAddressError, ("MISALIGNED_ADDRESS",)),
-    _Row(DeviceAssertError, ("ASSERT",)),
-    _Row(
+_ERRORS = (
+    _ErrorCodes(IllegalAddressError, ("ILLEGAL_ADDRESS", "INVALID_ADDRESS_SPACE")),
+    _ErrorCodes(MisalignedAddressError, ("MISALIGNED_ADDRESS",)),
+    _ErrorCodes(DeviceAssertError, ("ASSERT",)),
+    _ErrorCodes(
         LaunchTimeoutError,
         ("LAUNCH_TIMEOUT",),
         "The system ends kernels on a device with a screen after some seconds: launch less work "
         "at a time.",
     ),
-    _Row(
+    _ErrorCodes(
         KernelFault,
         (
             "LAUNCH_FAILED",
@@ -92,18 +97,18 @@ _ROWS = (
             "ECC_UNCORRECTABLE",
         ),
     ),
-    _Row(
+    _ErrorCodes(
         OutOfMemoryError,
         ("OUT_OF_MEMORY",),
         "Free arrays by dropping the last reference to them, or work on a part at a time.",
     ),
-    _Row(
+    _ErrorCodes(
         LaunchResourcesError,
         ("LAUNCH_OUT_OF_RESOURCES",),
         "Use smaller blocks, or @kernel(max_registers=…); k.attributes() says what a kernel takes.",
     ),
-    _Row(NoDeviceError, ("NO_DEVICE", "INVALID_DEVICE", "DEVICE_UNAVAILABLE")),
-    _Row(
+    _ErrorCodes(NoDeviceError, ("NO_DEVICE", "INVALID_DEVICE", "DEVICE_UNAVAILABLE")),
+    _ErrorCodes(
         DriverError,
         (
             "UNSUPPORTED_PTX_VERSION",
@@ -115,30 +120,30 @@ _ROWS = (
         ),
         "`pycu2c doctor` shows the versions that were found.",
     ),
-    _Row(CaptureError, ("STREAM_CAPTURE", "CAPTURED_EVENT")),
-    _Row(PeerAccessError, ("PEER_ACCESS", "TOO_MANY_PEERS")),
+    _ErrorCodes(CaptureError, ("STREAM_CAPTURE", "CAPTURED_EVENT")),
+    _ErrorCodes(PeerAccessError, ("PEER_ACCESS", "TOO_MANY_PEERS")),
 )
 
 
 def error_for(name: str, text: str, doing: str) -> CudaError:
-    """The exception for a code of the driver."""
+    """Return the exception for an error code."""
     code = name.removeprefix(_PREFIX)
-    for row in _ROWS:
+    for row in _ERRORS:
         if code.startswith(row.codes):
-            advice = _of_fault(row.advice) if issubclass(row.error, KernelFault) else row.advice
+            advice = _fault_advice(row.advice) if issubclass(row.error, KernelFault) else row.advice
             return row.error(name, text, doing, advice)
     return CudaError(name, text, doing)
 
 
-# ---- kernels that may have failed --------------------------------------------------------------
+# ---- kernel faults -----------------------------------------------------------------------------
 
 
-def _of_fault(advice: str) -> str:
+def _fault_advice(advice: str) -> str:
     names = recent_launches.names()
-    said = f"Launched last: {', '.join(names)}." if names else ""
-    found = (
+    launched = f"Launched last: {', '.join(names)}." if names else ""
+    how_to_find = (
         "To find the line, run the program under compute-sanitizer with PYCU2C_LINEINFO=1, or the "
         "kernel with backend='python', which checks every index."
     )
     end = "No later CUDA call of this process can succeed: restart it."
-    return " ".join(filter(None, (said, advice or found, end)))
+    return " ".join(filter(None, (launched, advice or how_to_find, end)))

@@ -1,9 +1,9 @@
-"""The CUDA driver: devices, contexts, memory, kernels and streams, as ints and exceptions.
+"""Call the CUDA driver: devices, contexts, memory, kernels and streams.
 
-A thin layer on ``cuda.bindings.driver``, imported at first use. Knows no array and no argument.
-Kernels are loaded without a context (``cuLibrary``): they run in the context that is current in
-the calling thread, which says too what device the thread is on: the primary one of device 0
-unless another is selected, or another package has made its own.
+A thin layer on ``cuda.bindings.driver``, imported at first use. Handles are ints or objects of the
+bindings; errors are exceptions. Kernels are loaded without a context (``cuLibrary``) and run in the
+current context of the calling thread. That context also selects the device. The default is the
+primary context of device 0.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pycu2c.cuda_driver.cuda_errors import CudaError, NoDeviceError, error_for
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A device and the module that speaks to it."""
+    """A device, and the module ``cuda.bindings.driver``."""
 
     api: Any
     handle: Any
@@ -35,7 +35,7 @@ class Device:
 
 @functools.cache
 def _probe() -> tuple[Device, ...] | str:
-    """The devices, or why there are none. Makes no context."""
+    """Return the devices, or why there are none. Creates no context."""
     found = libcuda.library()
     if isinstance(found, str):
         return found
@@ -69,18 +69,18 @@ def _device(api: Any, ordinal: int) -> Device:
 
 
 def available() -> bool:
-    """Whether there are a driver and a device. Never raises."""
+    """Return whether there are a driver and a device. Never raises."""
     return isinstance(_probe(), tuple)
 
 
-def why_not() -> str:
-    """Why ``available()`` is false, in a sentence; empty if it is true. Never raises."""
+def unavailable_reason() -> str:
+    """Return why ``available()`` is false; empty if it is true. Never raises."""
     found = _probe()
     return found if isinstance(found, str) else ""
 
 
 def devices() -> tuple[Device, ...]:
-    """All devices; a CudaError if there is none."""
+    """Return all devices. Raises CudaError if there is none."""
     found = _probe()
     if isinstance(found, str):
         raise NoDeviceError("CUDA_ERROR_NO_DEVICE", found, "use a GPU")
@@ -88,29 +88,29 @@ def devices() -> tuple[Device, ...]:
 
 
 @functools.cache
-def several() -> bool:
-    """Whether there is more than one device, so that it matters which."""
+def has_multiple_devices() -> bool:
+    """Return whether there is more than one device."""
     found = _probe()
     return isinstance(found, tuple) and len(found) > 1
 
 
 def device() -> Device:
-    """The device that the calling thread is on; a CudaError if there is none."""
+    """Return the current device of the calling thread. Raises CudaError if there is none."""
     return devices()[current_ordinal()]
 
 
 def api() -> Any:
-    """The module ``cuda.bindings.driver``; a CudaError if there is no device."""
+    """Return the module ``cuda.bindings.driver``. Raises CudaError if there is no device."""
     return devices()[0].api
 
 
 def arch() -> str:
-    """What to compile for: ``sm_90``."""
+    """Return the architecture of the current device, such as ``sm_90``."""
     return device().arch
 
 
 def check(answer: tuple[Any, ...], doing: str) -> Any:
-    """Unpack what a driver function returned: its value, or a CudaError."""
+    """Return the result of a driver function. Raises CudaError if it failed."""
     code, *values = answer
     if int(code) != 0:
         raise error_for(code.name, _text_of(code), doing)
@@ -129,36 +129,36 @@ def _text_of(code: Any) -> str:
 
 @functools.cache
 def primary_context(ordinal: int) -> Any:
-    """Retained for the life of the process: arrays and kernels may outlive every scope."""
+    """Return the primary context of a device, retained until the process exits."""
     found = devices()[ordinal]
     return check(found.api.cuDevicePrimaryCtxRetain(found.handle), "open the primary context")
 
 
 def make_current() -> None:
-    """Give the calling thread device 0's primary context, unless it has a context already."""
+    """Set the primary context of device 0 if the calling thread has no current context."""
     if current_context() == 0:
-        select(0)
+        set_device(0)
 
 
-def select(ordinal: int) -> None:
-    """Let the calling thread be on a device from now on."""
-    enter(primary_context(ordinal))
+def set_device(ordinal: int) -> None:
+    """Set the current device of the calling thread."""
+    set_current_context(primary_context(ordinal))
 
 
-def enter(context: Any) -> None:
-    """Let the calling thread have a context, or none."""
+def set_current_context(context: Any) -> None:
+    """Set the current context of the calling thread; None for no context."""
     check(api().cuCtxSetCurrent(context), "enter a context")
 
 
 def current_ordinal() -> int:
-    """The number of the device that the calling thread is on."""
-    if not several() or current_context() == 0:
+    """Return the ordinal of the calling thread's device."""
+    if not has_multiple_devices() or current_context() == 0:
         return 0
-    return int(check(api().cuCtxGetDevice(), "ask for the current device"))
+    return int(check(api().cuCtxGetDevice(), "read the current device"))
 
 
-class _On:
-    """See ``on``."""
+class _OnDevice:
+    """The context manager of ``on_device``."""
 
     __slots__ = ("_before", "_ordinal")
 
@@ -169,24 +169,23 @@ class _On:
         self._before = None
         if current_context() == 0 or current_ordinal() != self._ordinal:
             self._before = check(api().cuCtxGetCurrent(), "read the current context")
-            select(self._ordinal)
+            set_device(self._ordinal)
 
     def __exit__(self, *_: object) -> None:
         if self._before is not None:
-            enter(self._before)
+            set_current_context(self._before)
 
 
-_HERE = contextlib.nullcontext()
+_UNCHANGED = contextlib.nullcontext()
 
 
-def on(ordinal: int) -> contextlib.AbstractContextManager[None]:
-    """Work on a device in a ``with``, and then where the thread was; of memory of the host the
-    number is negative, and nothing happens."""
-    return _On(ordinal) if ordinal >= 0 and several() else _HERE
+def on_device(ordinal: int) -> contextlib.AbstractContextManager[None]:
+    """Select a device in a ``with``. A negative ordinal, for host memory, has no effect."""
+    return _OnDevice(ordinal) if ordinal >= 0 and has_multiple_devices() else _UNCHANGED
 
 
 def current_context() -> int:
-    """The handle of the calling thread's context; 0 if it has none."""
+    """Return the handle of the calling thread's context; 0 if it has none."""
     return int(check(api().cuCtxGetCurrent(), "read the current context"))
 
 
@@ -194,7 +193,7 @@ def current_context() -> int:
 
 
 def allocate(size: int) -> int:
-    """The address of ``size`` new bytes on the device, aligned to 256; 0 for no bytes."""
+    """Allocate ``size`` bytes, aligned to 256, and return the address; 0 for no bytes."""
     if size == 0:
         return 0
     make_current()
@@ -208,25 +207,25 @@ def free(address: int) -> None:
 
 
 def copy_in(device_address: int, host_address: int, size: int, stream: int = 0) -> None:
-    """Copy host bytes to the device, in the order of the stream."""
+    """Copy host bytes to the device, in stream order."""
     answer = api().cuMemcpyHtoDAsync(device_address, host_address, size, stream)
     check(answer, f"copy {size} bytes to the device")
 
 
 def copy_out(host_address: int, device_address: int, size: int, stream: int = 0) -> None:
-    """Copy device bytes to the host, in the order of the stream; ``synchronize`` before use."""
+    """Copy device bytes to the host, in stream order; call ``synchronize`` before use."""
     answer = api().cuMemcpyDtoHAsync(host_address, device_address, size, stream)
     check(answer, f"copy {size} bytes from the device")
 
 
 def copy_within(target: int, source: int, size: int, stream: int = 0) -> None:
-    """Copy device bytes to another place there, in the order of the stream."""
+    """Copy bytes within the device, in stream order."""
     answer = api().cuMemcpyDtoDAsync(target, source, size, stream)
     check(answer, f"copy {size} bytes on the device")
 
 
 def fill(address: int, pattern: bytes, count: int, stream: int = 0) -> None:
-    """Write a pattern of 1, 2 or 4 bytes ``count`` times, in the order of the stream."""
+    """Write a pattern of 1, 2 or 4 bytes ``count`` times, in stream order."""
     write = getattr(api(), f"cuMemsetD{8 * len(pattern)}Async")
     answer = write(address, int.from_bytes(pattern, sys.byteorder), count, stream)
     check(answer, f"fill {count * len(pattern)} bytes of the device")
@@ -237,35 +236,35 @@ def fill(address: int, pattern: bytes, count: int, stream: int = 0) -> None:
 
 @dataclass(frozen=True, slots=True)
 class LoadedKernel:
-    """A kernel of a loaded cubin, with what the driver says of it."""
+    """A loaded kernel and its attributes."""
 
     handle: Any
     library: Any
     static_shared: int
-    dynamic_shared: int  # what a launch may ask for without opting in
+    dynamic_shared: int  # the maximum of a launch without opt-in
     block_limit: int
     registers: int
 
 
 def load_kernel(cubin: bytes, entry: str) -> LoadedKernel:
-    """Load a cubin and look its kernel up. It stays loaded for the life of the process."""
+    """Load a cubin and return its kernel, which stays loaded until the process exits."""
     return kernel_of(load_library(cubin, f"load the kernel {entry}"), entry)
 
 
 def load_library(code: bytes, doing: str) -> Any:
-    """Load a cubin, or PTX with a zero at its end. It stays loaded for the life of the process."""
+    """Load a cubin, or PTX with a final zero byte, until the process exits."""
     make_current()
     loaded = api().cuLibraryLoadData(code, [], [], 0, [], [], 0)
     return check(loaded, f"{doing} ({len(code)} bytes of code)")
 
 
 def kernel_of(library: Any, entry: str) -> LoadedKernel:
-    """A kernel of loaded code."""
+    """Return a kernel of a loaded library."""
     make_current()
     bindings, doing = api(), f"look the kernel {entry} up"
     handle = check(bindings.cuLibraryGetKernel(library, entry.encode()), doing)
     attribute = bindings.CUfunction_attribute
-    facts = (
+    attributes = (
         check(bindings.cuKernelGetAttribute(which, handle, device().handle), doing)
         for which in (
             attribute.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
@@ -274,24 +273,24 @@ def kernel_of(library: Any, entry: str) -> LoadedKernel:
             attribute.CU_FUNC_ATTRIBUTE_NUM_REGS,
         )
     )
-    return LoadedKernel(handle, library, *facts)
+    return LoadedKernel(handle, library, *attributes)
 
 
 def variable(kernel: LoadedKernel, name: str) -> int:
-    """The address of a ``__device__`` variable beside the kernel."""
+    """Return the address of a ``__device__`` variable of the kernel's library."""
     return variable_of(kernel.library, name)[0]
 
 
 def variable_of(library: Any, name: str) -> tuple[int, int]:
-    """The address of a ``__device__`` or ``__constant__`` variable, and how many bytes it has."""
+    """Return the address and size of a ``__device__`` or ``__constant__`` variable."""
     make_current()
     code, address, size = api().cuLibraryGetGlobal(library, name.encode())
     check((code,), f"look the variable {name} up")
     return int(address), int(size)
 
 
-def start_together(handle: Any, *call: Any) -> tuple[Any, ...]:
-    """cuLaunchKernel of a kernel whose blocks all run at the same time."""
+def launch_cooperative(handle: Any, *call: Any) -> tuple[Any, ...]:
+    """Launch a cooperative kernel, with the arguments of ``cuLaunchKernel``."""
     bindings = api()
     config, attribute = bindings.CUlaunchConfig(), bindings.CUlaunchAttribute()
     attribute.id = bindings.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_COOPERATIVE
@@ -305,33 +304,33 @@ def start_together(handle: Any, *call: Any) -> tuple[Any, ...]:
     return answer
 
 
-def blocks_together(
+def max_coresident_blocks(
     kernel: LoadedKernel,
     block: tuple[int, int, int],
     shared_bytes: int,
     cluster: tuple[int, ...] = (),
 ) -> int:
-    """How many blocks of a kernel the device runs at the same time."""
+    """Return how many blocks of a kernel the device can run at the same time."""
     bindings = api()
     if cluster:
-        return _clusters_together(kernel, block, shared_bytes, cluster) * math.prod(cluster)
+        return _max_active_clusters(kernel, block, shared_bytes, cluster) * math.prod(cluster)
     count = bindings.cuOccupancyMaxActiveBlocksPerMultiprocessor
     handle = bindings.CUfunction(int(kernel.handle))
     of_one = check(count(handle, math.prod(block), shared_bytes), "count the blocks that fit")
-    return int(of_one) * processors()
+    return int(of_one) * multiprocessor_count()
 
 
-def processors() -> int:
-    """How many multiprocessors the device has."""
+def multiprocessor_count() -> int:
+    """Return the number of multiprocessors of the device."""
     which = api().CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
     answer = api().cuDeviceGetAttribute(which, device().handle)
     return int(check(answer, "count the multiprocessors"))
 
 
-def _clusters_together(
+def _max_active_clusters(
     kernel: LoadedKernel, block: tuple[int, int, int], shared_bytes: int, cluster: tuple[int, ...]
 ) -> int:
-    """How many clusters of a kernel the device runs at the same time."""
+    """Return how many clusters of a kernel the device can run at the same time."""
     bindings = api()
     config, attribute = bindings.CUlaunchConfig(), bindings.CUlaunchAttribute()
     attribute.id = bindings.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
@@ -347,21 +346,21 @@ def _clusters_together(
 
 
 def allow_large_clusters(kernel: LoadedKernel, doing: str) -> None:
-    """Let clusters of the kernel have more blocks than every device takes."""
+    """Allow clusters with more blocks than the portable maximum."""
     bindings = api()
     which = bindings.CUfunction_attribute.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
     check(bindings.cuKernelSetAttribute(which, 1, kernel.handle, device().handle), doing)
 
 
 def shared_limit() -> int:
-    """The most shared memory, static and dynamic, that a block may opt in to."""
+    """Return the maximum shared memory of a block with opt-in, static and dynamic."""
     which = api().CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
     answer = api().cuDeviceGetAttribute(which, device().handle)
     return int(check(answer, "read the shared memory limit"))
 
 
 def allow_dynamic_shared(kernel: LoadedKernel, size: int, doing: str) -> None:
-    """Let launches of the kernel ask for ``size`` bytes of dynamic shared memory."""
+    """Allow launches of the kernel with ``size`` bytes of dynamic shared memory."""
     bindings = api()
     which = bindings.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
     check(bindings.cuKernelSetAttribute(which, size, kernel.handle, device().handle), doing)
@@ -373,19 +372,19 @@ _HANDLE_ATTRIBUTES = ("cuda_stream", "ptr", "handle")  # torch; cupy; numba and 
 
 
 def stream_of(stream: object) -> int:
-    """The handle of a stream of any package; 0 and None are the default stream."""
+    """Return the handle of a stream of any package; 0 and None are the default stream."""
     handle = _handle_of(stream)
     if handle > _LEGACY:
         _used_streams.add(True)
     return handle
 
 
-_LEGACY = 1  # a name of the default stream
+_LEGACY = 1  # CU_STREAM_LEGACY, another handle of the default stream
 _used_streams: set[bool] = set()
 
 
 def uses_streams() -> bool:
-    """Whether the program has named a stream other than the default one, ever."""
+    """Return whether the program has ever used a stream other than the default stream."""
     return bool(_used_streams)
 
 
@@ -405,17 +404,17 @@ def _handle_of(stream: object) -> int:
     )
 
 
-_SPECIAL = range(3)  # the default stream, by two names, and the one of each thread
-_LEAST_HANDLE = 4096  # others are addresses
+_SPECIAL_HANDLES = range(3)  # 0, CU_STREAM_LEGACY and CU_STREAM_PER_THREAD
+_MIN_ADDRESS = 4096  # other handles are addresses
 
 
 def may_be_handle(number: int) -> bool:
-    """Whether a number may be that of a stream."""
-    return number in _SPECIAL or _LEAST_HANDLE <= number < 2**64
+    """Return whether an int may be a stream handle."""
+    return number in _SPECIAL_HANDLES or _MIN_ADDRESS <= number < 2**64
 
 
 def _number(handle: int) -> int:
-    """Where bytes of shared memory stand in the place of the stream, the driver would crash."""
+    """Check a handle: the driver would crash on a number of bytes in the position of the stream."""
     if may_be_handle(handle):
         return handle
     raise LaunchError(
@@ -425,20 +424,22 @@ def _number(handle: int) -> int:
 
 
 def working_stream(stream: object) -> int:
-    """The handle of the stream that work goes to: as ``stream_of``, but while the thread captures
-    a graph, that is where what would be for the default stream goes."""
+    """Return the handle of the stream for new work.
+
+    During graph capture, the capturing stream replaces the default stream.
+    """
     return graph_capture.stream_for(0 if stream is None else stream_of(stream))
 
 
 def _protocol_handle(answer: Any, stream: object) -> int:
     version, handle = answer
     if version != 0:
-        raise LaunchError(f"{stream!r} speaks version {version} of __cuda_stream__, not 0")
+        raise LaunchError(f"{stream!r} has version {version} of __cuda_stream__, not 0")
     return _as_int(handle, stream)
 
 
 def _as_int(handle: Any, stream: object) -> int:
-    raw = getattr(handle, "value", handle)  # ctypes.c_void_p; None in it is the default stream
+    raw = getattr(handle, "value", handle)  # ctypes.c_void_p; its value None is the default stream
     try:
         return int(raw or 0)
     except (TypeError, ValueError):
@@ -446,17 +447,14 @@ def _as_int(handle: Any, stream: object) -> int:
 
 
 def synchronize(stream: int = 0, doing: str = "wait for the stream") -> None:
-    """Wait until everything in the stream is done. Errors of kernels surface here."""
+    """Wait for all work of the stream. Raises the errors of its kernels."""
     make_current()
     check(api().cuStreamSynchronize(stream), doing)
 
 
-_LEGACY_DEFAULT = 1  # the default stream's other name
-
-
 def order_after(earlier: int, stream: int) -> None:
-    """Let what comes next in ``stream`` wait for what is in ``earlier`` now."""
-    if earlier == stream or {earlier, stream} == {0, _LEGACY_DEFAULT}:
+    """Make later work of ``stream`` wait for the work that ``earlier`` contains now."""
+    if earlier == stream or {earlier, stream} == {0, _LEGACY}:
         return
     make_current()
     bindings, doing = api(), "order one stream after another"

@@ -1,32 +1,23 @@
-"""Which kernels were launched last on a GPU: a fault is told by a later call of the driver, which
-does not know whose it is."""
+"""Record the kernels that were launched last on a GPU.
+
+A later driver call reports a fault, and the driver does not know which kernel caused it.
+"""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
 
-_MOST_NAMED = 4
-_launched: deque[str] = deque(maxlen=_MOST_NAMED)
-_others: list[Callable[[], Iterable[str]]] = []
+from pycu2c.runtime.dispatch.extension import recent_kernels
 
-
-def launched(kernel: str) -> None:
-    """Remember a launch."""
-    _launched.append(kernel)
+_MAX_NAMES = 4
+_recorded: deque[str] = deque(maxlen=_MAX_NAMES)
 
 
-def ask_too(launches: Callable[[], Iterable[str]]) -> None:
-    """Somebody else who knows of launches: the latest last."""
-    _others.append(launches)
+def record(kernel: str) -> None:
+    """Record a launch."""
+    _recorded.append(kernel)
 
 
 def names() -> list[str]:
-    """The kernels, the latest first."""
-    return list(dict.fromkeys(reversed([*_all()])))[:_MOST_NAMED]
-
-
-def _all() -> Iterator[str]:
-    yield from _launched
-    for launches in _others:
-        yield from launches()
+    """Return the names of the last kernels, the latest first."""
+    return list(dict.fromkeys(reversed([*_recorded, *recent_kernels()])))[:_MAX_NAMES]

@@ -10,7 +10,7 @@ import builtins
 from typing import NoReturn
 
 from pycu2c import cuda
-from pycu2c.base.spelling_suggestions import NoSuchName
+from pycu2c.base.spelling_suggestions import UnknownNameError
 from pycu2c.compat.cupy.jit import rawkernel as rawkernel
 from pycu2c.cuda import cg as cg
 from pycu2c.kernels.kernel import device
@@ -52,8 +52,8 @@ atomic_exch, atomic_cas = cuda.atomic.exch, cuda.atomic.cas
 
 
 def __getattr__(name: str) -> NoReturn:
-    cure = _ELSEWHERE.get(name, "dir(pycu2c.cupy.jit) lists what it has")
-    raise NoSuchName("pycu2c.cupy.jit", name, cure)
+    hint = _ELSEWHERE.get(name, "dir(pycu2c.cupy.jit) lists what it has")
+    raise UnknownNameError("pycu2c.cupy.jit", name, hint)
 
 
 _ELSEWHERE = {

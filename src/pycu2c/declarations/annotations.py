@@ -1,7 +1,7 @@
-"""The names that annotations of kernels use: ``def k(x: Array[float32, Literal[2]], n: int32)``.
+"""Types for annotations of kernels: ``def k(x: Array[float32, Literal[2]], n: int32)``.
 
-At run time they are our types. Type checkers see here what such a parameter is like in a kernel,
-and what may be given for it: a Python number; anything that is indexed like an array.
+At run time they are the types of ``pycu2c.types``. Type checkers see what such a parameter supports
+in a kernel and which arguments it accepts: Python numbers and objects indexed like arrays.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     _I: TypeAlias = SupportsIndex
 
     class Array(Protocol[_Element, _Rank, _Layout]):
-        """An array with so many axes; with one where none is said."""
+        """An array of this rank; the default rank is 1."""
 
         @property
         def shape(self) -> tuple[int, ...]: ...
@@ -66,30 +66,30 @@ if TYPE_CHECKING:
         def __iter__(self) -> Iterator[Any]: ...
 
     class texture1d(Protocol[_Element]):
-        """A texture that gives such elements: what ``cuda.texture`` makes."""
+        """A texture with one axis, as ``cuda.texture`` creates it."""
 
         @property
         def ndim(self) -> int: ...
         def at(self, *coordinates: float) -> Any: ...
 
     class texture2d(texture1d[_Element], Protocol[_Element]):
-        """The same with two axes."""
+        """A texture with two axes."""
 
     class texture3d(texture1d[_Element], Protocol[_Element]):
-        """The same with three."""
+        """A texture with three axes."""
 
     class surface1d(Protocol[_Element]):
-        """A surface with such elements: what ``cuda.surface`` makes."""
+        """A surface with one axis, as ``cuda.surface`` creates it."""
 
         @property
         def ndim(self) -> int: ...
-        def element(self, *place: int) -> Any: ...
+        def element(self, *index: int) -> Any: ...
 
     class surface2d(surface1d[_Element], Protocol[_Element]):
-        """The same with two axes."""
+        """A surface with two axes."""
 
     class surface3d(surface1d[_Element], Protocol[_Element]):
-        """The same with three."""
+        """A surface with three axes."""
 
 else:
     from pycu2c.base.types import (

@@ -1,5 +1,7 @@
-"""Files of the user's own that compiled code is linked with: which are for which target. Knows no
-linker and reads none of them."""
+"""User files that are linked with compiled code, and their targets.
+
+This module calls no linker and reads no file.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from typing import TypeAlias, get_args
 
 from pycu2c.base.external_code import Dialect
 
-Link: TypeAlias = tuple[Dialect, str]  # for which target, and the file's absolute path
+Link: TypeAlias = tuple[Dialect, str]  # target and absolute path
 
 SUFFIXES: Mapping[Dialect, tuple[str, ...]] = {
     "cuda": (".cu", ".ptx", ".cubin", ".fatbin", ".ltoir", ".o", ".a"),
@@ -19,12 +21,15 @@ _TARGETS: Mapping[str, Dialect] = {"cuda": "cuda", "cpu": "c"}
 
 
 class BadLink(ValueError):
-    """A file that cannot be linked; the message says why and what to give."""
+    """A file cannot be linked; the message says why and what to pass."""
 
 
-def links_of(given: object) -> tuple[Link, ...]:
-    """The files of ``link=…``: one or several, each for the targets that take such files; or a
-    dict of those for "cuda" and for "cpu". Raises BadLink."""
+def parse_links(given: object) -> tuple[Link, ...]:
+    """Parse the option ``link``. Raises BadLink.
+
+    The value is a path or paths, each for the targets that accept its suffix, or a dict with the
+    keys "cuda" and "cpu".
+    """
     if given is None:
         return ()
     if isinstance(given, Mapping):
@@ -33,20 +38,20 @@ def links_of(given: object) -> tuple[Link, ...]:
                 raise BadLink(f"link: files are for 'cuda' or 'cpu', not for {name!r}")
         pairs = [(_TARGETS[name], path) for name, of in given.items() for path in _paths(of)]
         return tuple((dialect, _checked(path, (dialect,))) for dialect, path in pairs)
-    found = [(path, dialect) for path in _paths(given) for dialect in _taking(path)]
-    return tuple((dialect, _checked(path, _taking(path))) for path, dialect in found)
+    found = [(path, dialect) for path in _paths(given) for dialect in _dialects_for(path)]
+    return tuple((dialect, _checked(path, _dialects_for(path))) for path, dialect in found)
 
 
-def for_target(links: Iterable[Link], dialect: str) -> tuple[str, ...]:
-    """The files of one target, each once."""
+def links_for_target(links: Iterable[Link], dialect: str) -> tuple[str, ...]:
+    """Return the files for one target, without duplicates."""
     return tuple(dict.fromkeys(path for target, path in links if target == dialect))
 
 
 def _paths(given: object) -> list[str]:
-    several = [given] if isinstance(given, (str, os.PathLike)) else given
-    if not isinstance(several, Iterable):
+    paths = [given] if isinstance(given, (str, os.PathLike)) else given
+    if not isinstance(paths, Iterable):
         raise BadLink(f"link: a file is named by its path, not by {given!r}")
-    return [_path(path) for path in several]
+    return [_path(path) for path in paths]
 
 
 def _path(given: object) -> str:
@@ -55,13 +60,13 @@ def _path(given: object) -> str:
     return os.path.abspath(os.fspath(given))
 
 
-def _taking(path: str) -> tuple[Dialect, ...]:
+def _dialects_for(path: str) -> tuple[Dialect, ...]:
     suffix = os.path.splitext(path)[1]
     return tuple(d for d in get_args(Dialect) if suffix in SUFFIXES[d]) or get_args(Dialect)
 
 
 def _checked(path: str, dialects: tuple[Dialect, ...]) -> str:
-    """The path, if there is such a file, of a kind that one of the targets takes."""
+    """Return the path if the file exists and one of the targets accepts its suffix."""
     suffix = os.path.splitext(path)[1]
     if not any(suffix in SUFFIXES[d] for d in dialects):
         names = {d: name for name, d in _TARGETS.items()}

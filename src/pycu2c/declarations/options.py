@@ -1,4 +1,4 @@
-"""What ``@kernel`` may be told about meaning and speed. Knows no target and no compiler."""
+"""The options of ``@kernel`` on meaning and speed, independent of targets."""
 
 from __future__ import annotations
 
@@ -9,32 +9,31 @@ from typing import Any
 
 from pycu2c.base import spelling_suggestions
 from pycu2c.base.dtypes import FLOAT32, FLOAT64, DType
-from pycu2c.base.limits import MOST_CLUSTER, MOST_REGISTERS, MOST_THREADS
-from pycu2c.base.records import dataclass, names_of, replace
+from pycu2c.base.limits import MAX_BLOCK_THREADS, MAX_CLUSTER_BLOCKS, MAX_REGISTERS
+from pycu2c.base.records import dataclass, field_names, replace
 from pycu2c.declarations import link_files
 from pycu2c.ops.names.dtype_names import scalar_named
 
 
 class BadOption(TypeError):
-    """An option that ``@kernel`` does not have, or a value that it does not take."""
+    """An unknown option of ``@kernel``, or an invalid value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """How a kernel and the device functions that it calls are compiled.
 
-    weak_float: what a Python float is by itself; None stands for float64.
-    wraparound: whether an index may be negative at run time, and then counts from the end.
-    fmad: whether ``a * b + c`` may be one operation that rounds once.
-    fastmath: whether speed goes before the last bits of floating-point results.
-    strict: whether a read that some path has not assigned is an error.
-    checked: whether the launch raises what the kernel raises and asserts.
-    lineinfo: whether profilers and debuggers are told the lines of Python.
-    max_registers: the most registers of a thread on a GPU; None leaves it to the compiler.
-    link: files that the compiled code is linked with, and for which target.
-    launch_bounds: the most threads of a block, then how many blocks a GPU's multiprocessor is to
-    hold; empty for what any launch may have.
-    cluster: the blocks of a cluster along x, y and z; empty for a kernel without clusters.
+    weak_float: the type of a Python float without a typed context; None means float64. wraparound:
+    whether an index may be negative at run time, and counts from the end. fmad: whether ``a * b +
+    c`` may be contracted to a fused multiply-add. fastmath: whether to trade accuracy of
+    floating-point results for speed. strict: whether a read of a variable that some path leaves
+    unassigned is an error. checked: whether the launch raises the exceptions and failed assertions
+    of the kernel. lineinfo: whether to emit line information for profilers and debuggers.
+    max_registers: the maximum number of registers of a thread on a GPU; None lets the compiler
+    decide. link: files to link with the compiled code, with their targets. launch_bounds: the
+    maximum number of threads of a block, and the minimum number of resident blocks on a
+    multiprocessor; empty without bounds. cluster: the number of blocks of a cluster along x, y and
+    z; empty without clusters.
     """
 
     weak_float: DType | None = None
@@ -49,19 +48,21 @@ class Options:
     cluster: tuple[int, ...] = ()
     link: tuple[link_files.Link, ...] = ()
 
-    def linking(self, more: tuple[link_files.Link, ...]) -> Options:
-        """The same, with more files."""
-        return replace(self, link=tuple(dict.fromkeys((*self.link, *more)))) if more else self
+    def with_links(self, links: tuple[link_files.Link, ...]) -> Options:
+        """Return these options with more files to link."""
+        return replace(self, link=tuple(dict.fromkeys((*self.link, *links)))) if links else self
 
 
-DEFAULT = Options()
-NAMES = names_of(Options)
+DEFAULT_OPTIONS = Options()
+OPTION_NAMES = field_names(Options)
 
 
-def options_from(given: Mapping[str, object]) -> Options:
-    """The options that ``@kernel`` was given, by name. Raises BadOption."""
+def parse_options(given: Mapping[str, object]) -> Options:
+    """Return the options of a ``@kernel`` decorator. Raises BadOption."""
     given = {"lineinfo": os.environ.get("PYCU2C_LINEINFO") == "1", **given}
-    return Options(**{name: _READ.get(name, _switch)(name, value) for name, value in given.items()})
+    return Options(
+        **{name: _PARSERS.get(name, _switch)(name, value) for name, value in given.items()}
+    )
 
 
 def _switch(name: str, given: object) -> bool:
@@ -80,45 +81,45 @@ def _weak_float(name: str, given: object) -> DType | None:
 
 
 def _registers(name: str, given: object) -> int | None:
-    if given is None or (type(given) is int and 16 <= given <= MOST_REGISTERS):
+    if given is None or (type(given) is int and 16 <= given <= MAX_REGISTERS):
         return given
-    raise BadOption(f"{name} is a number from 16 to {MOST_REGISTERS}, not {given!r}")
+    raise BadOption(f"{name} is a number from 16 to {MAX_REGISTERS}, not {given!r}")
 
 
 def _bounds(name: str, given: object) -> tuple[int, ...]:
     numbers = given if isinstance(given, tuple) else (given,)
-    whole = [n for n in numbers if type(n) is int and n > 0]
+    valid = [n for n in numbers if type(n) is int and n > 0]
     if given is None or given == ():
         return ()
-    if len(whole) != len(numbers) or len(whole) > 2 or whole[0] > MOST_THREADS:
+    if len(valid) != len(numbers) or len(valid) > 2 or valid[0] > MAX_BLOCK_THREADS:
         raise BadOption(
-            f"{name} is the most threads of a block, up to {MOST_THREADS}, or a tuple of that and "
-            f"the least number of blocks on a multiprocessor, not {given!r}"
+            f"{name} is the most threads of a block, up to {MAX_BLOCK_THREADS}, or a tuple of that "
+            f"and the least number of blocks on a multiprocessor, not {given!r}"
         )
-    return tuple(whole)
+    return tuple(valid)
 
 
 def _cluster(name: str, given: object) -> tuple[int, ...]:
     numbers = given if isinstance(given, tuple) else (given,)
-    whole = [n for n in numbers if type(n) is int and n > 0]
+    valid = [n for n in numbers if type(n) is int and n > 0]
     if given is None or given == ():
         return ()
-    if len(whole) != len(numbers) or len(whole) > 3 or math.prod(whole) > MOST_CLUSTER:
+    if len(valid) != len(numbers) or len(valid) > 3 or math.prod(valid) > MAX_CLUSTER_BLOCKS:
         raise BadOption(
             f"{name} is how many blocks a cluster has, or a tuple of that along x, y and z; all "
-            f"GPUs that have clusters take 8, and some up to {MOST_CLUSTER}, not {given!r}"
+            f"GPUs that have clusters take 8, and some up to {MAX_CLUSTER_BLOCKS}, not {given!r}"
         )
-    return tuple((*whole, 1, 1)[:3])
+    return tuple((*valid, 1, 1)[:3])
 
 
 def _links(name: str, given: object) -> tuple[link_files.Link, ...]:
     try:
-        return link_files.links_of(given)
+        return link_files.parse_links(given)
     except link_files.BadLink as error:
         raise BadOption(str(error)) from None
 
 
-_READ: dict[str, Callable[[str, object], Any]] = {
+_PARSERS: dict[str, Callable[[str, object], Any]] = {
     "weak_float": _weak_float,
     "max_registers": _registers,
     "launch_bounds": _bounds,
@@ -127,11 +128,11 @@ _READ: dict[str, Callable[[str, object], Any]] = {
 }
 
 
-def check_names(given: Iterable[str], known: Iterable[str]) -> None:
-    """Refuse names that ``@kernel`` does not have. Raises BadOption."""
-    names = [*known, *NAMES]
+def check_option_names(given: Iterable[str], known: Iterable[str]) -> None:
+    """Reject names that are no options of ``@kernel``. Raises BadOption."""
+    names = [*known, *OPTION_NAMES]
     for name in given:
         if name not in names:
-            near = spelling_suggestions.nearest(name, names, cutoff=0.5)
-            cure = f"did you mean {near}?" if near else f"it has {', '.join(names)}"
-            raise BadOption(f"@kernel has no option {name!r}: {cure}")
+            near = spelling_suggestions.closest_name(name, names, cutoff=0.5)
+            hint = f"did you mean {near}?" if near else f"it has {', '.join(names)}"
+            raise BadOption(f"@kernel has no option {name!r}: {hint}")

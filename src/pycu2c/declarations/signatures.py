@@ -1,4 +1,4 @@
-"""Signatures as users write them: our types, numpy's, numba's, Python's, or a string."""
+"""Parse signatures that users write: our types, NumPy's, numba's, Python's and strings."""
 
 from __future__ import annotations
 
@@ -41,26 +41,26 @@ _EXAMPLES = "write float32, float32[:], float32[:, ::1], Array[float32, 2], (int
 
 
 class BadSignature(TypeError):
-    """A signature that cannot be read; the message says which part and what to write."""
+    """An invalid signature; the message says which part is wrong and what to write."""
 
 
 def parse_type(given: object) -> ParameterType:
-    """One parameter's type. Raises BadSignature."""
+    """Return the type of one parameter. Raises BadSignature."""
     if given is None or given is type(None):
         return NONE
     if isinstance(given, (Scalar, Array, Tuple, Constant)):
         return given
     if isinstance(given, str):
-        return _from_node(_parsed(given), given)
+        return _type_from_node(_parsed(given), given)
     if isinstance(given, tuple):
         return Tuple(tuple(map(parse_type, given)))
     if isinstance(given, type) and given in _PYTHON:
         return _PYTHON[given]
     if isinstance(given, np.dtype) or (isinstance(given, type) and issubclass(given, np.generic)):
-        row = dtypes.from_numpy(np.dtype(given))
-        if row is not None:
-            return Scalar(row)
-    found = numba_type(given) or _of_python(given)
+        dtype = dtypes.from_numpy(np.dtype(given))
+        if dtype is not None:
+            return Scalar(dtype)
+    found = numba_type(given) or _type_from_python(given)
     if found is None:
         raise BadSignature(
             f"{given!r} is not a type of kernels: write float32, float32[:], 'float32[:, :]', …"
@@ -68,8 +68,8 @@ def parse_type(given: object) -> ParameterType:
     return found
 
 
-def _of_python(given: object) -> Tuple | None:
-    """``tuple[int, float]``, a NamedTuple, a dataclass; None for anything else."""
+def _type_from_python(given: object) -> Tuple | None:
+    """Return the type of ``tuple[int, float]``, a NamedTuple or a dataclass; None for others."""
     if typing.get_origin(given) is tuple and ... not in typing.get_args(given):
         return Tuple(tuple(map(parse_type, typing.get_args(given))))
     if not isinstance(given, type):
@@ -94,7 +94,7 @@ def _parsed(text: str) -> ast.expr:
         raise BadSignature(f"cannot read the type {text!r}: {_EXAMPLES}") from None
 
 
-def _from_node(node: ast.expr, text: str) -> ParameterType:
+def _type_from_node(node: ast.expr, text: str) -> ParameterType:
     match node:
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return _named(name, text)
@@ -104,13 +104,13 @@ def _from_node(node: ast.expr, text: str) -> ParameterType:
             ast.Tuple(elts=items)
             | ast.Subscript(value=ast.Name(id="tuple"), slice=ast.Tuple(elts=items))
         ):
-            return Tuple(tuple(_from_node(item, ast.unparse(item)) for item in items))
+            return Tuple(tuple(_type_from_node(item, ast.unparse(item)) for item in items))
         case ast.Subscript(value=ast.Name(id="Array") | ast.Attribute(attr="Array"), slice=given):
             return _array_of(given.elts if isinstance(given, ast.Tuple) else [given], text)
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=parts) if (
-            name in _MADE
+            name in _CONSTRUCTORS
         ):
-            return _MADE[name](parts, text)
+            return _CONSTRUCTORS[name](parts, text)
         case ast.Subscript(value=ast.Name(id=name) | ast.Attribute(attr=name), slice=given) if (
             name in HANDLES
         ):
@@ -123,18 +123,18 @@ def _from_node(node: ast.expr, text: str) -> ParameterType:
 
 def _named(name: str, text: str) -> Scalar:
     weak = {python.__name__: scalar for python, scalar in _PYTHON.items()}.get(name)
-    known, row = vars(types).get(name), BY_NAME.get(name.rstrip("_"))
+    known, dtype = vars(types).get(name), BY_NAME.get(name.rstrip("_"))
     if weak is not None:
         return weak
     if isinstance(known, Scalar):
         return known
-    if row is None:
-        numbers = [row.name for row in dtypes.DTYPES]
+    if dtype is None:
+        numbers = [dtype.name for dtype in dtypes.DTYPES]
         otherwise = f"there are {', '.join(numbers)}, and vectors such as float4"
-        cure = spelling_suggestions.did_you_mean(name, BY_NAME, otherwise)
-        cure = spelling_suggestions.did_you_mean(name, numbers, cure)
-        raise BadSignature(f"{name!r} in {text!r} is no dtype: {cure}")
-    return Scalar(row)
+        hint = spelling_suggestions.did_you_mean(name, BY_NAME, otherwise)
+        hint = spelling_suggestions.did_you_mean(name, numbers, hint)
+        raise BadSignature(f"{name!r} in {text!r} is no dtype: {hint}")
+    return Scalar(dtype)
 
 
 def _array(element: Scalar, axes: ast.expr, text: str) -> Array:
@@ -147,26 +147,26 @@ def _array(element: Scalar, axes: ast.expr, text: str) -> Array:
 
 
 def _handle(name: str, element: ast.expr, text: str) -> Scalar:
-    """``texture2d[float32]``."""
+    """Parse ``texture2d[float32]``."""
     try:
-        return HANDLES[name][_from_node(element, text)]
+        return HANDLES[name][_type_from_node(element, text)]
     except TypeError as error:
         raise BadSignature(f"cannot read {text!r}: {error}") from None
 
 
 def _array_of(parts: list[ast.expr], text: str) -> Array:
-    """``Array[float32, 2, "C"]``; a number or layout may stand in ``Literal[…]``."""
+    """Parse ``Array[float32, 2, "C"]``; rank and layout may be in ``Literal[…]``."""
     inner = [p.slice if isinstance(p, ast.Subscript) else p for p in parts[1:]]
     rest = [p.value if isinstance(p, ast.Constant) else None for p in inner]
     try:
-        return Array.__class_getitem__((_from_node(parts[0], text), *rest))
+        return Array.__class_getitem__((_type_from_node(parts[0], text), *rest))
     except TypeError as error:
         raise BadSignature(f"cannot read {text!r}: {error}") from None
 
 
 def _pointer(parts: list[ast.expr], text: str) -> Array:
-    """``CPointer(float32)``."""
-    match [_from_node(part, text) for part in parts]:
+    """Parse ``CPointer(float32)``."""
+    match [_type_from_node(part, text) for part in parts]:
         case [Scalar() as element]:
             return types.CPointer(element)
         case _:
@@ -174,25 +174,25 @@ def _pointer(parts: list[ast.expr], text: str) -> Array:
 
 
 def _uniform(parts: list[ast.expr], text: str) -> Tuple:
-    """``UniTuple(float32, 3)``."""
+    """Parse ``UniTuple(float32, 3)``."""
     match parts:
         case [item, ast.Constant(value=int(count))]:
-            return types.UniTuple(_from_node(item, text), count)
+            return types.UniTuple(_type_from_node(item, text), count)
         case _:
             raise BadSignature(f"cannot read {text!r}: write UniTuple(float32, 3)")
 
 
 def _tuple_of(parts: list[ast.expr], text: str) -> Tuple:
-    """``Tuple((float32, int32))``."""
+    """Parse ``Tuple((float32, int32))``."""
     match parts:
         case [ast.Tuple(elts=items) | ast.List(elts=items)]:
-            return Tuple(tuple(_from_node(item, ast.unparse(item)) for item in items))
+            return Tuple(tuple(_type_from_node(item, ast.unparse(item)) for item in items))
         case _:
             raise BadSignature(f"cannot read {text!r}: write Tuple((float32, int32))")
 
 
-# what numba has in text
-_MADE: dict[str, Callable[[list[ast.expr], str], ParameterType]] = {
+# numba's type constructors
+_CONSTRUCTORS: dict[str, Callable[[list[ast.expr], str], ParameterType]] = {
     "Array": _array_of,
     "CPointer": _pointer,
     "UniTuple": _uniform,
@@ -201,14 +201,17 @@ _MADE: dict[str, Callable[[list[ast.expr], str], ParameterType]] = {
 
 
 def parse_signatures(given: object) -> tuple[Signature, ...]:
-    """One signature, or a list of several that a kernel is for."""
+    """Return one signature, or those of a list."""
     if isinstance(given, list):
         return tuple(map(parse_signature, given))
     return (parse_signature(given),)
 
 
 def parse_signature(given: object) -> Signature:
-    """A tuple of types, a string such as ``"void(float32[:], int32)"``, or a Signature."""
+    """Return the signature of a tuple of types, a string or a Signature.
+
+    Strings have the form ``"void(float32[:], int32)"``.
+    """
     if isinstance(given, Signature):
         return given
     if isinstance(given, str):
@@ -223,14 +226,14 @@ def parse_signature(given: object) -> Signature:
 
 
 def _from_text(text: str) -> Signature:
-    parameters = tuple(_from_node(n, ast.unparse(n)) for n in _parameters(text))
+    parameters = tuple(_type_from_node(n, ast.unparse(n)) for n in _parameters(text))
     whole = _parsed(text) if text.strip() else None
     if not isinstance(whole, ast.Call):
         return Signature(parameters)
     head = ast.unparse(whole.func)
-    if head in _MADE:
-        return Signature((_from_node(whole, text),))
-    result = NONE if head in ("void", "none") else _from_node(whole.func, head)
+    if head in _CONSTRUCTORS:
+        return Signature((_type_from_node(whole, text),))
+    result = NONE if head in ("void", "none") else _type_from_node(whole.func, head)
     return Signature(parameters, result)
 
 
@@ -241,7 +244,7 @@ def _result_of_numba(given: object) -> ParameterType | None:
 
 
 def is_signature(given: object) -> bool:
-    """Whether an object is meant as a signature or type, not as a function."""
+    """Return whether an object is a signature or type rather than a function."""
     if isinstance(given, (Signature, str, tuple, list, Scalar, Array, Tuple)):
         return True
     of_numba = type(given).__module__.startswith("numba.")
@@ -249,16 +252,16 @@ def is_signature(given: object) -> bool:
 
 
 def _arguments(given: object) -> object:
-    """Of ``numba.void(...)``."""
+    """Return the parameter types of ``numba.void(...)``, or None."""
     return getattr(given, "args", None)
 
 
 def _parameters(text: str) -> list[ast.expr]:
-    """The types in a written signature: ``void(x, y)``, ``(x, y)`` or ``x, y``."""
+    """Return the types in a signature string: ``void(x, y)``, ``(x, y)`` or ``x, y``."""
     if not text.strip():
         return []
     match _parsed(text):
-        case ast.Call(func=ast.Name(id=name)) as node if name in _MADE:
+        case ast.Call(func=ast.Name(id=name)) as node if name in _CONSTRUCTORS:
             return [node]
         case ast.Call(args=parts) | ast.Tuple(elts=parts):
             return parts
@@ -267,7 +270,7 @@ def _parameters(text: str) -> list[ast.expr]:
 
 
 def annotated_signature(function: FunctionType) -> Signature | None:
-    """The signature that annotations give, if every parameter has one that says one type."""
+    """Return the signature from annotations, if each parameter has one that names a single type."""
     code = function.__code__
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     notes = inspect.get_annotations(function)
@@ -275,14 +278,16 @@ def annotated_signature(function: FunctionType) -> Signature | None:
     if not names or takes_more or any(name not in notes for name in names):
         return None
     given = [_evaluated(notes[name], function.__globals__) for name in names]
-    if any(map(_is_open, given)):
+    if any(map(_is_unspecific, given)):
         return None
     return Signature(tuple(_annotated(name, g) for name, g in zip(names, given)))
 
 
-def _is_open(note: object) -> bool:
-    """Whether an annotation leaves the type to each launch: ``int | None``, ``Any``, and classes of
-    arrays, which say neither axes nor, mostly, dtype: ``np.ndarray``, ``NDArray[np.float32]``."""
+def _is_unspecific(note: object) -> bool:
+    """Return whether an annotation leaves the type open: ``int | None``, ``Any``, ``np.ndarray``.
+
+    Array classes, also ``NDArray[np.float32]``, fix neither the rank nor, in general, the dtype.
+    """
     origin = typing.get_origin(note) or note
     if origin in (typing.Union, UnionType, typing.Any, object):
         return True
@@ -296,27 +301,27 @@ def _annotated(name: str, note: object) -> ParameterType:
         raise BadSignature(f"parameter {name}: {error}") from None
 
 
-def annotated_device(function: FunctionType) -> Signature | None:
-    """The signature that the annotations of a device function give, its result included."""
+def annotated_device_signature(function: FunctionType) -> Signature | None:
+    """Return the signature from the annotations of a device function, with its result."""
     code = function.__code__
-    plain = Signature(())
+    signature = Signature(())
     if code.co_argcount + code.co_kwonlyargcount or code.co_flags & inspect.CO_VARARGS:
         found = annotated_signature(function)
         if found is None:
             return None
-        plain = found
+        signature = found
     notes = inspect.get_annotations(function)
     if "return" not in notes:
-        return plain
-    return replace(plain, result=parse_type(_evaluated(notes["return"], function.__globals__)))
+        return signature
+    return replace(signature, result=parse_type(_evaluated(notes["return"], function.__globals__)))
 
 
 def _evaluated(note: object, home: Mapping[str, object]) -> object:
-    """``from __future__ import annotations`` leaves text: look the name up where it stands."""
-    note = getattr(note, "__forward_arg__", note)  # as NamedTuple keeps it
+    """Evaluate a string annotation in its module (``from __future__ import annotations``)."""
+    note = getattr(note, "__forward_arg__", note)  # a ForwardRef of NamedTuple
     if not isinstance(note, str):
         return note
     try:
-        return eval(note, dict(home), vars(types))  # the user's own annotation
+        return eval(note, dict(home), vars(types))  # evaluates the user's annotation
     except Exception:
         return note

@@ -1,7 +1,6 @@
-"""Comparisons of ``half2`` and ``bfloat162`` by CUDA's names: twelve, each in three forms.
+"""Define comparisons of ``half2`` and ``bfloat162`` with CUDA's names: twelve, each in three forms.
 
-Which one it is, and what a NaN answers, the comparison of one number says; CUDA has an instruction
-for each form.
+The scalar comparisons define the NaN semantics. CUDA has an instruction for each form.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import pycu2c.ops.intrinsics.floats.half_names  # noqa: F401  # the comparisons of one number
+import pycu2c.ops.intrinsics.floats.half_names  # noqa: F401  # registers the scalar comparisons
 from pycu2c.inline_c.functions import c_function
 from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic
 
@@ -38,7 +37,7 @@ def _mask(compared: Any) -> Callable[..., Any]:
     return mask
 
 
-# the name, what is made of a comparison, what it gives if not a pair, and what that means
+# (name, form, result type if not a pair, docstring)
 _FORMS: tuple[tuple[str, Callable[[Any], Callable[..., Any]], str, str], ...] = (
     ("h{}2", _pair, "", "1.0 where {}, else 0.0."),
     ("hb{}2", _both, "bool", "Whether in both components {}."),
@@ -46,23 +45,23 @@ _FORMS: tuple[tuple[str, Callable[[Any], Callable[..., Any]], str, str], ...] = 
 )
 
 
-def comparisons(room: str, kind: Any) -> dict[str, Any]:
-    """The comparisons of ``cuda.fp16`` or ``cuda.bf16``."""
+def comparisons(module: str, kind: Any) -> dict[str, Any]:
+    """Return the comparisons of ``cuda.fp16`` or ``cuda.bf16`` by name."""
     made = {}
     for short in _NAMES:
-        compared = REGISTRY[f"cuda.{room}.h{short}"]
-        for pattern, form, gives, doc in _FORMS:
+        compared = REGISTRY[f"cuda.{module}.h{short}"]
+        for pattern, form, result, doc in _FORMS:
             name = pattern.format(short)
             function = form(compared)
             function.__name__ = function.__qualname__ = name
-            function.__doc__ = doc.format(_told(compared))
-            signature = f"{gives or kind}({kind}, {kind})"
+            function.__doc__ = doc.format(_description(compared))
+            signature = f"{result or kind}({kind}, {kind})"
             text = f"return __{name}(a, b);"
             made[name] = c_function(cuda=text, pure=True, signature=signature)(function)
     return made
 
 
-def _told(compared: Intrinsic) -> str:
-    """``a == b`` in the words of the comparison of one number."""
-    told = compared.doc.partition(":")[0].rstrip(".")
-    return told.replace("x ", "a ").replace(" y", " b")
+def _description(compared: Intrinsic) -> str:
+    """Return the scalar comparison's description with ``a`` and ``b`` as operands."""
+    description = compared.doc.partition(":")[0].rstrip(".")
+    return description.replace("x ", "a ").replace(" y", " b")

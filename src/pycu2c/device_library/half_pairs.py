@@ -1,7 +1,6 @@
-"""Functions of ``half2`` and ``bfloat162`` by CUDA's names, in ``cuda.fp16`` and ``cuda.bf16``.
+"""Define functions of ``half2`` and ``bfloat162`` with CUDA's names: ``cuda.fp16``, ``cuda.bf16``.
 
-Each does with both components what the function of one number does. A GPU has instructions for
-some.
+Each applies the scalar function to both components. GPUs have instructions for some.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-import pycu2c.ops.intrinsics.floats.half_names  # noqa: F401  # the functions of one number
+import pycu2c.ops.intrinsics.floats.half_names  # noqa: F401  # registers the scalar functions
 from pycu2c.base.types import bfloat16, float16, float32
 from pycu2c.base.vector_types import bfloat162, float2, half2
 from pycu2c.device_library.half_pair_comparisons import comparisons
@@ -25,30 +24,31 @@ from pycu2c.ops.names.cuda_namespace import WRITTEN
 rsqrt, rcp, exp10 = (REGISTRY[f"cuda.{name}"] for name in ("rsqrt", "rcp", "exp10"))
 
 
-_CALLS: dict[str, str] = {}  # of CUDA's functions that are one instruction
+_INTRINSIC_CALLS: dict[str, str] = {}  # functions with a CUDA intrinsic
 
 
-def _native(call: str) -> Callable[[Callable[..., Any]], Any]:
-    """What CUDA calls for a pair of either type."""
+def _cuda_intrinsic(call: str) -> Callable[[Callable[..., Any]], Any]:
+    """Register the CUDA intrinsic for pairs of either type."""
 
-    def noted(function: Callable[..., Any]) -> Any:
-        _CALLS[function.__name__] = call
+    def record(function: Callable[..., Any]) -> Any:
+        _INTRINSIC_CALLS[function.__name__] = call
         return function
 
-    return noted
+    return record
 
 
-def _of_pairs(function: Any, kind: Any) -> Any:
-    """A function of pairs of one type."""
-    call = _CALLS.get(function.__name__)
+def _for_type(function: Any, kind: Any) -> Any:
+    """Return a function for pairs of one type."""
+    call = _INTRINSIC_CALLS.get(function.__name__)
     if call is None:
         return function
-    taken = [str(kind)] * function.__code__.co_argcount
+    parameter_types = [str(kind)] * function.__code__.co_argcount
     text = _FUSED_EARLY if kind is bfloat162 and function is hfma2 else f"return {call};"
-    return c_function(cuda=text, pure=True, signature=f"{kind}({', '.join(taken)})")(function)
+    signature = f"{kind}({', '.join(parameter_types)})"
+    return c_function(cuda=text, pure=True, signature=signature)(function)
 
 
-# GPUs have it since sm_80; the products are exact in double
+# the instruction requires sm_80; in double, the products are exact
 _FUSED_EARLY = """
 #if __CUDA_ARCH__ >= 800
 return __hfma2(a, b, c);
@@ -63,65 +63,65 @@ return make_bfloat162(__double2bfloat16(x), __double2bfloat16(y));
 # ---- arithmetic --------------------------------------------------------------------------------
 
 
-@_native("__hadd2_rn(a, b)")
+@_cuda_intrinsic("__hadd2_rn(a, b)")
 def hadd2(a: Any, b: Any) -> Any:
-    """The sums, each rounded once."""
+    """Return the sums, each rounded once."""
     a.x, a.y = a.x + b.x, a.y + b.y
     return a
 
 
-@_native("__hsub2_rn(a, b)")
+@_cuda_intrinsic("__hsub2_rn(a, b)")
 def hsub2(a: Any, b: Any) -> Any:
-    """The differences, each rounded once."""
+    """Return the differences, each rounded once."""
     a.x, a.y = a.x - b.x, a.y - b.y
     return a
 
 
-@_native("__hmul2_rn(a, b)")
+@_cuda_intrinsic("__hmul2_rn(a, b)")
 def hmul2(a: Any, b: Any) -> Any:
-    """The products, each rounded once."""
+    """Return the products, each rounded once."""
     a.x, a.y = a.x * b.x, a.y * b.y
     return a
 
 
 @device
 def h2div(a: Any, b: Any) -> Any:
-    """The quotients, each rounded once."""
+    """Return the quotients, each rounded once."""
     a.x, a.y = a.x / b.x, a.y / b.y
     return a
 
 
-@_native("__hfma2(a, b, c)")
+@_cuda_intrinsic("__hfma2(a, b, c)")
 def hfma2(a: Any, b: Any, c: Any) -> Any:
-    """``a * b + c``, each rounded once."""
+    """Return ``a * b + c``, each rounded once."""
     a.x, a.y = FUSED(a.x, b.x, c.x), FUSED(a.y, b.y, c.y)
     return a
 
 
-@_native("__hneg2(a)")
+@_cuda_intrinsic("__hneg2(a)")
 def hneg2(a: Any) -> Any:
-    """Both with the other sign."""
+    """Return the negated components."""
     a.x, a.y = -a.x, -a.y
     return a
 
 
-@_native("__habs2(a)")
+@_cuda_intrinsic("__habs2(a)")
 def habs2(a: Any) -> Any:
-    """Both without their signs."""
+    """Return the absolute values."""
     a.x, a.y = abs(a.x), abs(a.y)
     return a
 
 
-@_native("__hmin2(a, b)")
+@_cuda_intrinsic("__hmin2(a, b)")
 def hmin2(a: Any, b: Any) -> Any:
-    """The lesser of both; a NaN gives way."""
+    """Return the minima; of a NaN and a number, the number."""
     a.x, a.y = np.fmin(a.x, b.x), np.fmin(a.y, b.y)
     return a
 
 
-@_native("__hmax2(a, b)")
+@_cuda_intrinsic("__hmax2(a, b)")
 def hmax2(a: Any, b: Any) -> Any:
-    """The greater of both; a NaN gives way."""
+    """Return the maxima; of a NaN and a number, the number."""
     a.x, a.y = np.fmax(a.x, b.x), np.fmax(a.y, b.y)
     return a
 
@@ -131,112 +131,112 @@ def hmax2(a: Any, b: Any) -> Any:
 
 @device
 def h2sqrt(a: Any) -> Any:
-    """The square roots."""
+    """Return the square roots."""
     a.x, a.y = math.sqrt(a.x), math.sqrt(a.y)
     return a
 
 
 @device
 def h2rsqrt(a: Any) -> Any:
-    """``1 / sqrt(x)``."""
+    """Return ``1 / sqrt(x)``."""
     a.x, a.y = rsqrt(a.x), rsqrt(a.y)
     return a
 
 
 @device
 def h2rcp(a: Any) -> Any:
-    """``1 / x``."""
+    """Return ``1 / x``."""
     a.x, a.y = rcp(a.x), rcp(a.y)
     return a
 
 
 @device
 def h2exp(a: Any) -> Any:
-    """e to the power ``x``."""
+    """Return e to the power ``x``."""
     a.x, a.y = math.exp(a.x), math.exp(a.y)
     return a
 
 
 @device
 def h2exp2(a: Any) -> Any:
-    """2 to the power ``x``."""
+    """Return 2 to the power ``x``."""
     a.x, a.y = np.exp2(a.x), np.exp2(a.y)
     return a
 
 
 @device
 def h2exp10(a: Any) -> Any:
-    """10 to the power ``x``."""
+    """Return 10 to the power ``x``."""
     a.x, a.y = exp10(a.x), exp10(a.y)
     return a
 
 
 @device
 def h2log(a: Any) -> Any:
-    """The natural logarithms."""
+    """Return the natural logarithms."""
     a.x, a.y = math.log(a.x), math.log(a.y)
     return a
 
 
 @device
 def h2log2(a: Any) -> Any:
-    """The logarithms to base 2."""
+    """Return the base-2 logarithms."""
     a.x, a.y = math.log2(a.x), math.log2(a.y)
     return a
 
 
 @device
 def h2log10(a: Any) -> Any:
-    """The logarithms to base 10."""
+    """Return the base-10 logarithms."""
     a.x, a.y = math.log10(a.x), math.log10(a.y)
     return a
 
 
 @device
 def h2sin(a: Any) -> Any:
-    """The sines."""
+    """Return the sines."""
     a.x, a.y = math.sin(a.x), math.sin(a.y)
     return a
 
 
 @device
 def h2cos(a: Any) -> Any:
-    """The cosines."""
+    """Return the cosines."""
     a.x, a.y = math.cos(a.x), math.cos(a.y)
     return a
 
 
 @device
 def h2tanh(a: Any) -> Any:
-    """The hyperbolic tangents."""
+    """Return the hyperbolic tangents."""
     a.x, a.y = math.tanh(a.x), math.tanh(a.y)
     return a
 
 
 @device
 def h2floor(a: Any) -> Any:
-    """The greatest whole numbers that are not above."""
+    """Round down to integers."""
     a.x, a.y = np.floor(a.x), np.floor(a.y)
     return a
 
 
 @device
 def h2ceil(a: Any) -> Any:
-    """The least whole numbers that are not below."""
+    """Round up to integers."""
     a.x, a.y = np.ceil(a.x), np.ceil(a.y)
     return a
 
 
 @device
 def h2rint(a: Any) -> Any:
-    """The nearest whole numbers, the even one of two."""
+    """Round to the nearest integers, ties to even."""
     a.x, a.y = np.rint(a.x), np.rint(a.y)
     return a
 
 
 @device
 def h2trunc(a: Any) -> Any:
-    """Without what comes after the point."""
+    """Round toward zero."""
     a.x, a.y = np.trunc(a.x), np.trunc(a.y)
     return a
 
@@ -246,104 +246,104 @@ def h2trunc(a: Any) -> Any:
 
 @device
 def lowhigh2highlow(a: Any) -> Any:
-    """``(y, x)``"""
+    """Return ``(y, x)``."""
     a.x, a.y = a.y, a.x
     return a
 
 
 @device
 def low2float(a: Any) -> Any:
-    """``x`` as float32."""
+    """Return ``x`` as float32."""
     return float32(a.x)
 
 
 @device
 def high2float(a: Any) -> Any:
-    """``y`` as float32."""
+    """Return ``y`` as float32."""
     return float32(a.y)
 
 
 @device
 def half22float2(a: Any) -> Any:
-    """Both as float32."""
+    """Return both components as float32."""
     return float2(a.x, a.y)
 
 
 @device
 def bfloat1622float2(a: Any) -> Any:
-    """Both as float32."""
+    """Return both components as float32."""
     return float2(a.x, a.y)
 
 
 @device
 def float22half2_rn(a: Any) -> Any:
-    """Both as float16."""
+    """Return both components as float16."""
     return half2(a.x, a.y)
 
 
 @device
 def float22bfloat162_rn(a: Any) -> Any:
-    """Both as bfloat16."""
+    """Return both components as bfloat16."""
     return bfloat162(a.x, a.y)
 
 
 @device
 def floats2half2_rn(a: Any, b: Any) -> Any:
-    """``(a, b)`` as float16."""
+    """Return ``(a, b)`` as float16."""
     return half2(a, b)
 
 
 @device
 def floats2bfloat162_rn(a: Any, b: Any) -> Any:
-    """``(a, b)`` as bfloat16."""
+    """Return ``(a, b)`` as bfloat16."""
     return bfloat162(a, b)
 
 
 @device
 def float2half2_rn(a: Any) -> Any:
-    """``(a, a)`` as float16."""
+    """Return ``(a, a)`` as float16."""
     return half2(a, a)
 
 
 @device
 def float2bfloat162_rn(a: Any) -> Any:
-    """``(a, a)`` as bfloat16."""
+    """Return ``(a, a)`` as bfloat16."""
     return bfloat162(a, a)
 
 
 @device
 def halves2half2(a: Any, b: Any) -> Any:
-    """``(a, b)``"""
+    """Return ``(a, b)``."""
     return half2(float16(a), float16(b))
 
 
 @device
 def halves2bfloat162(a: Any, b: Any) -> Any:
-    """``(a, b)``"""
+    """Return ``(a, b)``."""
     return bfloat162(bfloat16(a), bfloat16(b))
 
 
 @device
 def low2half(a: Any) -> Any:
-    """``x``"""
+    """Return ``x``."""
     return a.x
 
 
 @device
 def high2half(a: Any) -> Any:
-    """``y``"""
+    """Return ``y``."""
     return a.y
 
 
 @device
 def low2bfloat16(a: Any) -> Any:
-    """``x``"""
+    """Return ``x``."""
     return a.x
 
 
 @device
 def high2bfloat16(a: Any) -> Any:
-    """``y``"""
+    """Return ``y``."""
     return a.y
 
 
@@ -361,7 +361,7 @@ _BF16: tuple[Any, ...] = (
     *(halves2bfloat162, low2bfloat16, high2bfloat16),
 )
 
-for _room, _kind, _own in (("fp16", half2, _FP16), ("bf16", bfloat162, _BF16)):
-    _functions = {f.__name__: _of_pairs(f, _kind) for f in (*_BOTH, *_own)}
-    _functions |= comparisons(_room, _kind)
-    WRITTEN.update((f"cuda.{_room}.{name}", f) for name, f in _functions.items())
+for _module, _kind, _type_specific in (("fp16", half2, _FP16), ("bf16", bfloat162, _BF16)):
+    _functions = {f.__name__: _for_type(f, _kind) for f in (*_BOTH, *_type_specific)}
+    _functions |= comparisons(_module, _kind)
+    WRITTEN.update((f"cuda.{_module}.{name}", f) for name, f in _functions.items())

@@ -1,7 +1,6 @@
-"""``from pycu2c.cuda import wmma``: products of small matrices by the tensor cores of a warp.
+"""Implement ``pycu2c.cuda.wmma``: 16 x 16 matrix products by the tensor cores of a warp.
 
-Of whole matrices in memory, and of fragments: local arrays with what each thread has of a matrix of
-16 rows and columns.
+Operands are matrices in memory, or fragments: local arrays with the elements of each thread.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ __device__ void mma_of_tiles(float *c, int c_step, nvcuda::wmma::layout_t order,
                              int depth) {
     using namespace nvcuda::wmma;
     fragment<accumulator, 16, 16, 16, float> sum;
-    __syncwarp();  // what lanes have written is read by others
+    __syncwarp();  // lanes read elements that other lanes wrote
     load_matrix_sync(sum, c, c_step, order);
     for (int k = 0; k < depth; k += 16) {
         fragment<matrix_a, 16, 16, 16, __half, LayoutA> left;
@@ -58,8 +57,8 @@ if (a_stride1 == 1 && b_stride1 == 1) {
     headers=("mma.h",),
     signature=(float32[:, :], float16[:, :], float16[:, :]),
 )
-def mma_of_matrices(c: Any, a: Any, b: Any) -> None:
-    """``c += a @ b`` in memory."""
+def _mma_in_memory(c: Any, a: Any, b: Any) -> None:
+    """Compute ``c += a @ b`` in memory."""
     cuda.syncwarp()
     for n in range(8):
         place = cuda.laneid + 32 * n
@@ -72,73 +71,77 @@ def mma_of_matrices(c: Any, a: Any, b: Any) -> None:
 
 
 @device
-def mma_of_parts(c: Any, a: Any, b: Any) -> None:
-    """``c += a @ b`` in memory, by fragments."""
+def _mma_through_fragments(c: Any, a: Any, b: Any) -> None:
+    """Compute ``c += a @ b`` in memory with fragments."""
     left, right = cuda.local.array(8, a.dtype), cuda.local.array(8, b.dtype)
     total = cuda.local.array(8, c.dtype)
     load_matrix_sync(total, c, "accumulator")
     for k in range(0, a.shape[1], 16):
         load_matrix_sync(left, a[:, k : k + 16], "matrix_a")
         load_matrix_sync(right, b[k : k + 16, :], "matrix_b")
-        mma_of_fragments(total, left, right, total)
+        _mma_on_fragments(total, left, right, total)
     store_matrix_sync(c, total)
 
 
 @device
-def mma_of_fragments(d: Any, a: Any, b: Any, c: Any) -> None:
-    """``d = a @ b + c`` of what the threads have."""
+def _mma_on_fragments(d: Any, a: Any, b: Any, c: Any) -> None:
+    """Compute ``d = a @ b + c`` on fragments."""
     if a.dtype == bfloat16:
-        wmma_fragments.OF_BRAINS(d, a, b, c)
+        wmma_fragments.MMA_BFLOAT16(d, a, b, c)
     elif a.dtype == int8:
-        wmma_fragments.OF_BYTES(d, a, b, c)
+        wmma_fragments.MMA_INT8(d, a, b, c)
     elif a.dtype == uint8:
-        wmma_fragments.OF_UNSIGNED(d, a, b, c)
+        wmma_fragments.MMA_UINT8(d, a, b, c)
     else:
-        wmma_fragments.OF_HALVES(d, a, b, c)
+        wmma_fragments.MMA_FLOAT16(d, a, b, c)
 
 
 @device
 def mma_sync(d: Any, a: Any, b: Any, c: Any = None) -> None:
-    """``d += a @ b`` of matrices in memory, or ``d = a @ b + c`` of fragments, by the 32 threads
-    of a warp together.
+    """Compute ``d += a @ b`` of matrices in memory, or ``d = a @ b + c`` of fragments, in one warp.
 
-    Matrices: ``d`` has 16 rows and columns, ``a`` 16 rows and ``b`` 16 columns; how many columns
-    ``a`` and rows ``b`` has is a multiple of 16. They lie in global or shared memory. Those of
-    float16 lie row by row or column by column; on a GPU each begins at a multiple of 32 bytes, and
-    its rows or columns follow each other at a multiple of 16 bytes. Others may lie in any way.
+    Matrices: ``d`` has 16 rows and columns, ``a`` 16 rows and ``b`` 16 columns; the inner dimension
+    is a multiple of 16. They are in global or shared memory. float16 matrices are row-major or
+    column-major; on a GPU, each is aligned to 32 bytes and its leading stride is a multiple of 16
+    bytes. Other types may have any strides.
 
-    Fragments: local arrays of 8 elements; ``c`` and ``d`` may be one.
+    Fragments: local arrays of 8 elements; ``c`` and ``d`` may be the same.
 
-    ``a`` and ``b`` are of float16 or bfloat16, ``c`` and ``d`` then of float32; or of int8 or
-    uint8, and the others of int32.
+    ``a`` and ``b`` are float16 or bfloat16, and ``c`` and ``d`` float32. Or they are int8 or uint8,
+    and ``c`` and ``d`` int32.
     """
     if c is not None:
-        mma_of_fragments(d, a, b, c)
+        _mma_on_fragments(d, a, b, c)
     elif a.dtype == float16:
-        mma_of_matrices(d, a, b)
+        _mma_in_memory(d, a, b)
     else:
-        mma_of_parts(d, a, b)
+        _mma_through_fragments(d, a, b)
 
 
 @device
 def load_matrix_sync(fragment: Any, matrix: Any, use: Any) -> None:
-    """Take what the thread has of a matrix of 16 rows and columns, which may lie in any way.
+    """Load this thread's elements of a 16 x 16 matrix with any strides.
 
-    fragment: a local array of 8 elements.
-    use: "matrix_a", "matrix_b" or "accumulator": what it is in a product.
+    Parameters
+    ----------
+    fragment
+        A local array of 8 elements.
+    matrix
+        The matrix.
+    use
+        "matrix_a", "matrix_b" or "accumulator": the operand of the product.
     """
     if use not in ("matrix_a", "matrix_b", "accumulator"):
-        fragment[0] = matrix[use]  # which is an error that names it
+        fragment[0] = matrix[use]  # raises a type error that names the use
     cuda.syncwarp()
     for n in range(8):
-        along, across = places(fragment, use, n)
+        along, across = _element_position(fragment, use, n)
         fragment[n] = matrix[across, along] if use == "matrix_b" else matrix[along, across]
 
 
 @device
-def places(fragment: Any, use: Any, n: Any) -> Any:
-    """Where element ``n`` of a fragment is: on the axis that the product keeps, or is of, and on
-    the other one."""
+def _element_position(fragment: Any, use: Any, n: Any) -> Any:
+    """Return the position of element ``n`` of a fragment along the outer and inner dimensions."""
     group, pair = cuda.laneid // 4, cuda.laneid % 4
     low, middle, high = n % 2, n // 2 % 2 * 8, n // 4 * 8
     if fragment.dtype == int8 or fragment.dtype == uint8:
@@ -150,7 +153,7 @@ def places(fragment: Any, use: Any, n: Any) -> Any:
 
 @device
 def store_matrix_sync(matrix: Any, fragment: Any) -> None:
-    """Put the elements of an accumulator where they belong in a matrix."""
+    """Store the elements of an accumulator to a matrix."""
     group, pair = cuda.laneid // 4, cuda.laneid % 4 * 2
     for n in range(8):
         low, middle, high = n % 2, n // 2 % 2 * 8, n // 4 * 8
@@ -160,6 +163,6 @@ def store_matrix_sync(matrix: Any, fragment: Any) -> None:
 
 @device
 def fill_fragment(fragment: Any, value: Any) -> None:
-    """Give all elements of a fragment one value."""
+    """Set all elements of a fragment to a value."""
     for n in range(8):
         fragment[n] = value

@@ -1,7 +1,7 @@
-"""What each thread of a warp has of a matrix of 16 rows and columns, and products of that.
+"""Define the fragments of 16 x 16 matrices in a warp, and products of fragments.
 
-A fragment is a local array of 8 elements. Which ones they are is what the instructions ``mma``
-document, and depends on how wide the elements are. Knows nothing of matrices in memory.
+A fragment is a local array of 8 elements. The layout is that of the PTX instructions ``mma``; it
+depends on the width of the elements.
 """
 
 from __future__ import annotations
@@ -16,31 +16,34 @@ from pycu2c.kernels.kernel import device
 
 FULL = 0xFFFFFFFF
 
-# ---- where the 16 numbers of a row of the left matrix, or a column of the right one, are ---------
+# ---- layouts: the 16 elements of a row of the left matrix, or a column of the right one ----------
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
-    """Four lanes share them. Which of the four has number ``k``, and which of its elements that is:
-    of the left matrix in the upper or lower half of the rows, of the right one in those columns."""
+class FragmentLayout:
+    """Four lanes share a row or column.
+
+    ``holder`` maps position ``k`` to the lane; ``left`` and ``right`` map it to the element, given
+    the upper or lower half of the rows or columns.
+    """
 
     holder: Any
     left: Any
     right: Any
 
 
-HALVES = Layout(
+HALVES = FragmentLayout(
     device(lambda k: k % 8 // 2),
     device(lambda k, half: k % 2 + 2 * half + k // 8 * 4),
     device(lambda k, half: k % 2 + k // 8 * 2 + 4 * half),
 )
-BYTES = Layout(
+BYTES = FragmentLayout(
     device(lambda k: k // 4),
     device(lambda k, half: k % 4 + 4 * half),
     device(lambda k, half: k % 4 + 4 * half),
 )
 
-# ---- on GPUs: one instruction for half of the columns, or two ------------------------------------
+# ---- GPU code: one or two instructions per half of the columns -----------------------------------
 
 _FOR_ALL = """
 #if defined(__CUDACC__) && !defined(PYCU2C_FRAGMENTS)
@@ -60,7 +63,7 @@ __device__ __forceinline__ int left_of_element(int size, int k, int half) {
 __device__ __forceinline__ int right_of_element(int size, int k, int block) {
     return size == 1 ? k % 4 + 4 * block : k % 2 + k / 8 * 2 + 4 * block;
 }
-// for GPUs that have no such instruction
+// for GPUs without the instruction
 template <typename S, typename T>
 __device__ void mma_by_shuffles(S *d, const T *a, const T *b, const S *c) {
     unsigned lane;
@@ -84,7 +87,7 @@ __device__ void mma_by_shuffles(S *d, const T *a, const T *b, const S *c) {
 }
 #endif
 """
-_OF_HALVES = """
+_HALF_TEMPLATE = """
 const unsigned a0 = word_of_elements(a), a1 = word_of_elements(a + 2);
 const unsigned a2 = word_of_elements(a + 4), a3 = word_of_elements(a + 6);
 for (int block = 0; block < 2; ++block, b += 4, c += 4, d += 4) {
@@ -94,7 +97,7 @@ for (int block = 0; block < 2; ++block, b += 4, c += 4, d += 4) {
 }
 """
 _HALVES = (
-    _OF_HALVES
+    _HALF_TEMPLATE
     % """\
     asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.$type.$type.f32 "
                  "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"
@@ -104,7 +107,7 @@ _HALVES = (
 """
 )
 _HALVES_EARLY = (
-    _OF_HALVES
+    _HALF_TEMPLATE
     % """\
     asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
                  "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %8, %9, %10};"
@@ -140,11 +143,11 @@ def _text(instructions: str, kind: str, early: str) -> str:
 
 
 def _product(factor: Scalar, text: str, *headers: str) -> Any:
-    """``d = a @ b + c`` of what the threads have, of factors of a type."""
+    """Return ``d = a @ b + c`` on fragments for a factor type."""
     layout, total = (HALVES, float32) if factor.dtype.is_float else (BYTES, int32)
     holder, of_left, of_right = layout.holder, layout.left, layout.right
 
-    def mma_of_fragments(d: Any, a: Any, b: Any, c: Any) -> None:
+    def _mma_on_fragments(d: Any, a: Any, b: Any, c: Any) -> None:
         """``d = a @ b + c`` of what the threads have."""
         group, pair = cuda.laneid // 4, cuda.laneid % 4
         for n in range(8):
@@ -161,7 +164,7 @@ def _product(factor: Scalar, text: str, *headers: str) -> Any:
 
     types = (_line(total), _line(factor), _line(factor), _line(total))
     made = c_function(cuda=text, preamble=_FOR_ALL, headers=headers, signature=types)
-    return made(mma_of_fragments)
+    return made(_mma_on_fragments)
 
 
 def _line(kind: Scalar) -> Array:
@@ -169,7 +172,7 @@ def _line(kind: Scalar) -> Array:
     return made
 
 
-OF_HALVES = _product(float16, _text(_HALVES, "f16", _HALVES_EARLY), "cuda_fp16.h")
-OF_BRAINS = _product(bfloat16, _text(_HALVES, "bf16", _EARLY), "cuda_bf16.h")
-OF_BYTES = _product(int8, _text(_BYTES, "s8", _EARLY))
-OF_UNSIGNED = _product(uint8, _text(_BYTES, "u8", _EARLY))
+MMA_FLOAT16 = _product(float16, _text(_HALVES, "f16", _HALVES_EARLY), "cuda_fp16.h")
+MMA_BFLOAT16 = _product(bfloat16, _text(_HALVES, "bf16", _EARLY), "cuda_bf16.h")
+MMA_INT8 = _product(int8, _text(_BYTES, "s8", _EARLY))
+MMA_UINT8 = _product(uint8, _text(_BYTES, "u8", _EARLY))

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import math
 import operator
-import struct
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
 
@@ -25,6 +24,7 @@ from pycu2c.runtime.arguments import array_checks
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.arguments.strides import Shape, array_over, is_contiguous
 from pycu2c.runtime.cuda.memory import HOST, Memory
+from pycu2c.runtime.dispatch.extension import DeviceArrayBase
 
 if TYPE_CHECKING:
     from pycu2c.devices import copies, interoperability
@@ -33,9 +33,6 @@ else:
     interoperability = lazy_module("pycu2c.devices.interoperability")
 
 Order: TypeAlias = Literal["C", "F"]
-
-CONTIGUOUS, WRITEABLE = 1, 2  # flags in the words
-_WORDS = tuple(struct.Struct(f"@{4 + 2 * axes}q") for axes in range(33))
 
 _TO_HOST = ("get", "cpu", "numpy", "to_host", "asnumpy")  # as others call it
 _COPIED = ": copy_to_host() gives a numpy array"
@@ -47,26 +44,15 @@ _NUMBAS = {
 }
 
 
-class DeviceArray(NoHostArithmetic):
+class DeviceArray(DeviceArrayBase, NoHostArithmetic):
     """Elements in the memory of a GPU, with a shape. The array does not change in place or shape:
     a view is an array of its own. ``writeable`` says whether kernels and assignments may write.
 
-    ``_words`` is what launches read: the address, the device's ordinal (-1: the host's memory),
-    flags, the number of axes, the shape in elements and the strides in bytes, as int64s.
+    The base class has what launches read: address, device (the ordinal of the GPU; -1 for memory of
+    the host), dtype, shape in elements, strides in bytes, and whether it is writeable.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_argument",
-        "_memory",
-        "_words",
-        "address",
-        "dtype",
-        "shape",
-        "stream",
-        "strides",
-        "writeable",
-    )
+    __slots__ = ("__weakref__", "_argument", "_memory", "stream")
 
     def __init__(
         self,
@@ -78,20 +64,12 @@ class DeviceArray(NoHostArithmetic):
         writeable: bool = True,
         stream: object = None,
     ) -> None:
-        self.address, self.shape, self.strides, self.dtype = address, shape, strides, dtype
-        self.writeable, self.stream, self._memory = writeable, stream, memory
+        contiguous = is_contiguous(shape, strides, dtype.itemsize)
+        super().__init__(address, memory.ordinal, shape, strides, dtype, writeable, contiguous)
+        self.stream, self._memory = stream, memory
         self._argument: ArrayArgument | None = None
-        flags = WRITEABLE if writeable else 0
-        if is_contiguous(shape, strides, dtype.itemsize):
-            flags |= CONTIGUOUS
-        axes = len(shape)
-        self._words = _WORDS[axes].pack(address, memory.ordinal, flags, axes, *shape, *strides)
 
     # ---- what it is ----
-
-    @property
-    def ndim(self) -> int:
-        return len(self.shape)
 
     @property
     def size(self) -> int:
@@ -107,11 +85,6 @@ class DeviceArray(NoHostArithmetic):
         return self.dtype.itemsize
 
     @property
-    def device(self) -> int:
-        """The ordinal of the GPU whose memory it is in; -1 for memory of the host."""
-        return self._memory.ordinal
-
-    @property
     def alloc_size(self) -> int:
         """Bytes of its elements."""
         return self.nbytes
@@ -123,7 +96,7 @@ class DeviceArray(NoHostArithmetic):
 
     def is_c_contiguous(self) -> bool:
         """Whether elements lie in C's order, without gaps."""
-        return bool(self._words[16] & CONTIGUOUS)  # the flags' first byte
+        return self._c_contiguous
 
     def is_f_contiguous(self) -> bool:
         """Whether elements lie in Fortran's order, without gaps."""
@@ -167,8 +140,8 @@ class DeviceArray(NoHostArithmetic):
             if isinstance(own := vars(type(self)).get(name), property):
                 own.__get__(self)  # raises what has brought Python here
             numpys = not name.startswith("_") and hasattr(np.ndarray, name)
-            cure = COMPUTED if numpys else _COPIED if name in _TO_HOST else _NUMBAS.get(name, "")
-            raise AttributeError(f"a device array has no {name}{cure}", name=name, obj=self)
+            hint = COMPUTED if numpys else _COPIED if name in _TO_HOST else _NUMBAS.get(name, "")
+            raise AttributeError(f"a device array has no {name}{hint}", name=name, obj=self)
 
     # ---- views ----
 
@@ -309,11 +282,11 @@ class DeviceArray(NoHostArithmetic):
         self._memory.used_on(stream)
 
     def __pycu2c_array__(self, name: str) -> ArrayArgument:
-        """What launches that cannot read the words see. It keeps the memory, not this object."""
+        """Return what the slow path reads. It keeps the memory, not this object."""
         if self._argument is None:
             on_host = self.device == HOST
             described = ArrayArgument(
-                array_checks.row_of(self.dtype, name),
+                array_checks.dtype_of(self.dtype, name),
                 self.shape,
                 self.strides,
                 self.address,
@@ -323,7 +296,7 @@ class DeviceArray(NoHostArithmetic):
                 self._shadow if on_host else self._memory,
                 placed=True,
             )
-            array_checks.check_places(described, name)
+            array_checks.check_layout(described, name)
             self._argument = described
         return self._argument
 

@@ -30,7 +30,7 @@ class Deallocations:
     def clear(self) -> None:
         """Give what the pool keeps back to the driver."""
         if driver.available():
-            memory_pool.give_back()
+            memory_pool.trim()
 
     @contextlib.contextmanager
     def disable(self) -> Iterator[None]:
@@ -119,7 +119,7 @@ def close() -> None:
     """Wait for all work, and give memory that nobody uses back to the driver. Arrays stay."""
     gc.collect()
     if driver.available():
-        memory_pool.give_back()
+        memory_pool.trim()
 
 
 @contextlib.contextmanager
@@ -149,13 +149,13 @@ def detect() -> bool:
             print(f"{what:>40}: {value}")
     print(f"Summary:\n\t{len(found)}/{len(found)} devices are supported")
     if not found:
-        print(f"\t{driver.why_not()}: kernels run on the CPU")
+        print(f"\t{driver.unavailable_reason()}: kernels run on the CPU")
     return len(found) > 0
 
 
 def cuda_error() -> str | None:
     """Why there is no GPU to work on; None if there is one."""
-    return driver.why_not() or None
+    return driver.unavailable_reason() or None
 
 
 def is_supported_version() -> bool:

@@ -169,9 +169,9 @@ def _begin(stream: object, *arrays: DeviceArray) -> int:
 def _check_lasting(host: NDArray[Any]) -> None:
     """That memory of the host will be there, and where it is, when a graph copies it."""
     kept = memory_of(host)
-    if not graph_capture.keeps(kept) or isinstance(kept, Memory):
+    if not graph_capture.retain(kept) or isinstance(kept, Memory):
         return
-    graph_capture.refuse(
+    graph_capture.reject(
         "a copy between the host and a device array is of a cuda.pinned_array there: pass one, "
         "or copy before or after the graph"
     )
@@ -180,7 +180,7 @@ def _check_lasting(host: NDArray[Any]) -> None:
 def _check_same(what: str) -> None:
     """That a graph copies an array of the host as it is."""
     if graph_capture.current() is not None:
-        graph_capture.refuse(f"an array of the host that {what} is not copied: make the two alike")
+        graph_capture.reject(f"an array of the host that {what} is not copied: make the two alike")
 
 
 _Done = TypeVar("_Done", bound=Callable[..., None])
@@ -191,10 +191,10 @@ def _there(done: _Done) -> _Done:
 
     @functools.wraps(done)
     def there(array: DeviceArray, *rest: Any) -> None:
-        if not driver.several():
+        if not driver.has_multiple_devices():
             done(array, *rest)
             return
-        with driver.on(array.device):
+        with driver.on_device(array.device):
             done(array, *rest)
 
     return there  # type: ignore[return-value]
@@ -204,7 +204,7 @@ def _there(done: _Done) -> _Done:
 def _copy_in(target: DeviceArray, host: NDArray[Any], stream: object) -> None:
     _check_lasting(host)
     if target.device == HOST:
-        graph_capture.do(lambda: np.copyto(target._shadow, host, casting="unsafe"))
+        graph_capture.run_on_host(lambda: np.copyto(target._shadow, host, casting="unsafe"))
         return
     if not target.size:
         return
@@ -227,7 +227,7 @@ def _copy_in(target: DeviceArray, host: NDArray[Any], stream: object) -> None:
 def _copy_out(array: DeviceArray, host: NDArray[Any], stream: object) -> None:
     _check_lasting(host)
     if array.device == HOST:
-        graph_capture.do(lambda: np.copyto(host, array._shadow))
+        graph_capture.run_on_host(lambda: np.copyto(host, array._shadow))
         return
     if not array.size:
         return
@@ -261,14 +261,14 @@ def _copy(target: DeviceArray, source: DeviceArray, stream: object) -> None:
     elif target.dtype != source.dtype and not copy_kernels.can_convert(source.dtype, target.dtype):
         _copy_in(target, to_host(source, None, None), stream)
     elif target.size:
-        with graph_capture.unlisted():
+        with graph_capture.without_graph_nodes():
             copy_kernels.copy(target, source, handle)
 
 
 def _between(target: DeviceArray, source: DeviceArray, stream: object) -> None:
     """Between arrays on two GPUs: by way of memory without gaps on each, where there are some."""
     if graph_capture.current() is not None:
-        graph_capture.refuse(
+        graph_capture.reject(
             "a copy between two GPUs is none of it: copy before or after the graph"
         )
     if not _alike(target, source):
@@ -281,7 +281,7 @@ def _between(target: DeviceArray, source: DeviceArray, stream: object) -> None:
         if room is not target:
             _copy(target, room, stream)
     elif target.nbytes:
-        with driver.on(source.device):
+        with driver.on_device(source.device):
             source._memory.before_use(0)
         handle = _begin(stream, target)
         to, start = (target.device, target.address), (source.device, source.address)
@@ -312,7 +312,7 @@ def _fill(target: DeviceArray, value: Any, stream: object) -> None:
     element = np.zeros((), target.dtype)
     element[()] = value  # numpy's rules of what fits
     if target.device == HOST:
-        graph_capture.do(lambda: np.copyto(target._shadow, element))
+        graph_capture.run_on_host(lambda: np.copyto(target._shadow, element))
         return
     if not target.size:
         return
@@ -333,6 +333,6 @@ def _unit(pattern: bytes) -> bytes | None:
 
 
 def _copy_element(target: DeviceArray, element: NDArray[Any], stream: object) -> None:
-    with graph_capture.into(None):  # it is there before a graph is launched
+    with graph_capture.capturing(None):  # it is there before a graph is launched
         one = from_host(element, target.device, stream)
     _copy(target, one._seen(view_geometry.broadcast((), (), target.shape)), stream)

@@ -7,7 +7,7 @@ import os
 import platform
 from collections.abc import Iterable
 
-from pycu2c.base.limits import MOST_SHARED, MOST_THREADS
+from pycu2c.base.limits import MAX_BLOCK_THREADS, MAX_SHARED_BYTES
 from pycu2c.base.records import NamedTuple
 from pycu2c.runtime.cpu.thread_count import thread_count
 from pycu2c.runtime.launch_configuration import LIMITS
@@ -100,16 +100,16 @@ CPU = Cpu()
 
 def _numbers() -> dict[str, int]:
     return {
-        "MAX_THREADS_PER_BLOCK": MOST_THREADS,
+        "MAX_THREADS_PER_BLOCK": MAX_BLOCK_THREADS,
         **{
             f"MAX_{what.upper()}_DIM_{axis}": most
             for what, limits in LIMITS.items()
             for axis, most in zip("XYZ", limits)
         },
         "MAX_SHARED_MEMORY_PER_BLOCK": 48 * 1024,
-        "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": MOST_SHARED,
-        "MAX_SHARED_MEMORY_PER_MULTIPROCESSOR": MOST_SHARED,
-        "MAX_THREADS_PER_MULTI_PROCESSOR": 2 * MOST_THREADS,
+        "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": MAX_SHARED_BYTES,
+        "MAX_SHARED_MEMORY_PER_MULTIPROCESSOR": MAX_SHARED_BYTES,
+        "MAX_THREADS_PER_MULTI_PROCESSOR": 2 * MAX_BLOCK_THREADS,
         "MAX_REGISTERS_PER_BLOCK": _REGISTERS,
         "MAX_REGISTERS_PER_MULTIPROCESSOR": _REGISTERS,
         "TOTAL_CONSTANT_MEMORY": _CONSTANT,

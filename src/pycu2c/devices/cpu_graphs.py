@@ -12,10 +12,10 @@ from pycu2c.base.diagnostics import LaunchError
 from pycu2c.devices.graph_nodes import Captured, Node
 from pycu2c.kernels.launcher import Launcher, Ready
 from pycu2c.runtime import nvtx_ranges
-from pycu2c.runtime.cpu.captured_launch import Noted
+from pycu2c.runtime.cpu.captured_launch import CapturedCpuLaunch
 from pycu2c.runtime.cpu.cpu_runner import CpuRunner
-from pycu2c.runtime.launch_configuration import Wanted
-from pycu2c.runtime.plans import library
+from pycu2c.runtime.dispatch.sequence import in_sequence
+from pycu2c.runtime.launch_configuration import LaunchRequest
 
 
 class HostGraph:
@@ -31,12 +31,12 @@ class HostGraph:
         self._kept: list[object] = []
 
     def going_on(self) -> contextlib.AbstractContextManager[None]:
-        return graph_capture.into(self)
+        return graph_capture.capturing(self)
 
-    def launch(self, launcher: Launcher, wanted: Wanted, values: tuple[object, ...]) -> None:
+    def launch(self, launcher: Launcher, wanted: LaunchRequest, values: tuple[object, ...]) -> None:
         ready = launcher.ready(wanted, values)
         action = _action(ready)
-        if graph_capture.lists():
+        if graph_capture.records_nodes():
             self.nodes.append(Node(self, launcher, wanted, ready))
             self._places.append(len(self._actions))
         else:
@@ -66,7 +66,7 @@ class HostGraph:
     def start(self, stream: object) -> None:
         if self._joined is None:
             self._joined = list(_joined(self._actions))
-        graph_capture.do(
+        graph_capture.run_on_host(
             partial(_run, self._joined)
         )  # of another graph a part that does not change
 
@@ -78,18 +78,24 @@ def _run(actions: list[Callable[[], object]]) -> None:
 
 def _joined(actions: list[Callable[[], object]]) -> Iterator[Callable[[], object]]:
     """The same actions, with launches one after the other as one."""
-    for is_noted, group in itertools.groupby(actions, lambda a: isinstance(a, Noted)):
+    for is_noted, group in itertools.groupby(actions, lambda a: isinstance(a, CapturedCpuLaunch)):
         some = list(group)
-        launches = [action for action in some if isinstance(action, Noted)]
-        together = library.in_a_row(launches) if is_noted and len(launches) > 1 else None
-        yield from [together] if together else some
+        launches = [action for action in some if isinstance(action, CapturedCpuLaunch)]
+        if is_noted and len(launches) > 1:
+            yield in_sequence(launches)
+        else:
+            yield from some
 
 
 def _action(ready: Ready) -> Callable[[], None]:
     """A launch, to be done later."""
-    runner, launch, leaves = nvtx_ranges.unmarked(ready.runner), ready.launch, ready.taken.leaves
+    runner, launch, leaves = (
+        nvtx_ranges.without_nvtx_ranges(ready.runner),
+        ready.launch,
+        ready.taken.leaves,
+    )
     if isinstance(runner, CpuRunner):
-        return runner.noted(launch, leaves)
+        return runner.capture(launch, leaves)
     if ready.variant.backend == "cuda":
         raise LaunchError(
             "a launch on a GPU is no part of a graph on the CPU: leave the graph's device='cpu' out"

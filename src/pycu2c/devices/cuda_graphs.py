@@ -24,8 +24,8 @@ from pycu2c.runtime import nvtx_ranges
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.cuda import peer_access, transfers
 from pycu2c.runtime.cuda.cuda_runner import CudaRunner
-from pycu2c.runtime.cuda.memory import DeviceMemory, behind
-from pycu2c.runtime.launch_configuration import Wanted
+from pycu2c.runtime.cuda.memory import DeviceMemory, memory_behind
+from pycu2c.runtime.launch_configuration import LaunchRequest
 
 _MOST_NAMED = 3
 _INSTEAD = 1  # of the nodes that a stream's next one came after so far
@@ -86,7 +86,7 @@ class DeviceGraph:
         mode = bindings.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
         driver.check(bindings.cuStreamBeginCapture(self.handle, mode), "begin to capture a graph")
         try:
-            with graph_capture.into(self):
+            with graph_capture.capturing(self):
                 yield
         except BaseException:
             _, self._drawn.graph = bindings.cuStreamEndCapture(self.handle)
@@ -94,21 +94,21 @@ class DeviceGraph:
         doing = "end the capture of a graph"
         self._drawn.graph = driver.check(bindings.cuStreamEndCapture(self.handle), doing)
 
-    def launch(self, launcher: Launcher, wanted: Wanted, values: tuple[object, ...]) -> None:
+    def launch(self, launcher: Launcher, wanted: LaunchRequest, values: tuple[object, ...]) -> None:
         ready = launcher.ready(wanted, values)
         runner = _checked(launcher, ready)
         handle = driver.working_stream(wanted.stream)
         if handle != self.handle:
             _check_other(handle)
         runner.run(ready.launch, ready.taken.leaves)
-        if graph_capture.lists():
+        if graph_capture.records_nodes():
             self._drawn.nodes.append(_latest(handle))
             self.nodes.append(Node(self, launcher, wanted, ready))
         else:
             self._keep(ready)
 
     def do(self, action: Callable[[], object]) -> None:
-        graph_capture.refuse(
+        graph_capture.reject(
             "it is one of the GPU, and this is work of the CPU: use arrays on the GPU, or capture "
             "with device='cpu'"
         )
@@ -118,7 +118,7 @@ class DeviceGraph:
 
     def join(self, stream: int) -> None:
         if not _is_captured(stream) and not _is_apart(stream):
-            graph_capture.refuse(
+            graph_capture.reject(
                 "a stream that the default stream waits for would become a part of it: make it "
                 "by cuda.stream(blocking=False)"
             )
@@ -146,7 +146,7 @@ class DeviceGraph:
     # ---- made ----
 
     def there(self) -> contextlib.AbstractContextManager[None]:
-        return driver.on(self._ordinal)
+        return driver.on_device(self._ordinal)
 
     def make(self, before: Captured | None) -> None:
         if not (isinstance(before, DeviceGraph) and self._take_over(before)):
@@ -167,7 +167,7 @@ class DeviceGraph:
     def change(self, place: int, ready: Ready) -> None:
         node = self.nodes[place]
         runner = _checked(node.launcher, ready)
-        peer_access.others(ready.taken.leaves, node.name)
+        peer_access.peer_devices(ready.taken.leaves, node.name)
         made = runner.as_node(ready.launch, ready.taken.leaves)
         bindings, doing = driver.api(), f"change {node!r}"
         call = self._ready, self._origin.nodes[place], made.parameters
@@ -183,15 +183,15 @@ class DeviceGraph:
         owners = [leaf.owner for leaf in leaves if isinstance(leaf, ArrayArgument)]
         used = {id(owner): owner for owner in (*owners, *self._kept.values())}
         self._owners = list(used.values())
-        found = dict.fromkeys(map(behind, self._owners))
+        found = dict.fromkeys(map(memory_behind, self._owners))
         self._memories = [each for each in found if isinstance(each, DeviceMemory)]
         names = list(dict.fromkeys(node.name for node in self.nodes))
         more = ", …" if len(names) > _MOST_NAMED else ""
         self._name = f"a graph ({', '.join(names[:_MOST_NAMED])}{more})"
 
     def start(self, stream: object) -> None:
-        if driver.several() and driver.current_ordinal() != self._ordinal:
-            with driver.on(self._ordinal):
+        if driver.has_multiple_devices() and driver.current_ordinal() != self._ordinal:
+            with driver.on_device(self._ordinal):
                 return self.start(stream)
         driver.make_current()
         handle = driver.working_stream(stream)
@@ -201,7 +201,7 @@ class DeviceGraph:
             case DeviceGraph() as other:
                 other._take_in(self, handle)
             case _:
-                graph_capture.refuse(
+                graph_capture.reject(
                     "it is one of the CPU, and what it is to launch is a graph of a GPU: leave "
                     "device='cpu' out"
                 )
@@ -214,7 +214,7 @@ class DeviceGraph:
         (code,) = driver.api().cuGraphLaunch(self._ready, handle)
         if code:
             driver.check((code,), f"launch {self._name}")
-        recent_launches.launched(self._name)
+        recent_launches.record(self._name)
 
     def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
         if finalizing():
@@ -235,14 +235,14 @@ def _checked(launcher: Launcher, ready: Ready) -> CudaRunner:
             f"{launcher.name} runs on the CPU, and the graph on a GPU: capture it with "
             "device='cpu', or leave the kernel's backend out"
         )
-    runner = nvtx_ranges.unmarked(ready.runner)
+    runner = nvtx_ranges.without_nvtx_ranges(ready.runner)
     if not isinstance(runner, CudaRunner):
         raise LaunchError(
             f"{launcher.name} prints, and a graph is not waited for: launch it outside of the graph"
         )
     names = launcher.leaf_names(ready.taken.signature)
     for name, leaf in zip(names, ready.taken.leaves):
-        if isinstance(leaf, ArrayArgument) and not transfers.is_there(leaf):
+        if isinstance(leaf, ArrayArgument) and not transfers.is_used_in_place(leaf):
             raise LaunchError(
                 f"{name} is in memory of the host, and a graph does not copy it for the launch: "
                 "pass a device array (cuda.to_device) or a cuda.mapped_array"
@@ -253,7 +253,7 @@ def _checked(launcher: Launcher, ready: Ready) -> CudaRunner:
 def _check_other(handle: int) -> None:
     """That a stream takes part in the capture."""
     if not _is_captured(handle):
-        graph_capture.refuse(
+        graph_capture.reject(
             "a launch names another stream: leave the stream out; or make it by "
             "cuda.stream(blocking=False) and let it wait for g.stream, and g.stream for it before "
             "the end"

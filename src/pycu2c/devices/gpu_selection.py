@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from pycu2c.base import graph_capture
-from pycu2c.base.backends import hidden_by
+from pycu2c.base.backends import gpu_disabled_by
 from pycu2c.base.lazy_imports import lazy_module
 from pycu2c.cuda_driver import driver
 from pycu2c.cuda_driver.cuda_errors import NoDeviceError
@@ -86,14 +86,14 @@ class Gpu:
 
     def synchronize(self) -> None:
         """Wait until all work on it is done. Errors of kernels surface here."""
-        graph_capture.check_waits("synchronize()")
+        graph_capture.reject_synchronization("synchronize()")
         with self._there():
             driver.check(driver.api().cuCtxSynchronize(), f"wait for GPU {self.id}")
 
     def reset(self) -> None:
         """Wait for it, and give memory that nobody uses back to the driver."""
         with self._there():
-            memory_pool.give_back()
+            memory_pool.trim()
 
     def get_primary_context(self) -> contexts.Context:
         """What numba calls its context."""
@@ -106,11 +106,11 @@ class Gpu:
     def enable_peer_access(self, other: int | Gpu) -> None:
         """Let its kernels use arrays of another GPU. Such a launch waits for the default stream of
         the other GPU, and that for the launch."""
-        peer_access.let_access(self.id, _checked(other))
+        peer_access.enable_access(self.id, _checked(other))
 
     def _there(self) -> Any:
         driver.make_current()
-        return driver.on(self.id)
+        return driver.on_device(self.id)
 
     def __enter__(self) -> Gpu:
         before = driver.current_ordinal()
@@ -141,7 +141,7 @@ class Gpus:
     kernels run on the CPU, that stands for one."""
 
     def __len__(self) -> int:
-        return len(driver.devices()) if driver.available() else int(bool(hidden_by()))
+        return len(driver.devices()) if driver.available() else int(bool(gpu_disabled_by()))
 
     @overload
     def __getitem__(self, number: int) -> Gpu: ...
@@ -180,7 +180,7 @@ gpus = Gpus()
 
 def is_available() -> bool:
     """Whether there is a GPU to work on, or the environment says that kernels run on the CPU."""
-    return driver.available() or bool(hidden_by())
+    return driver.available() or bool(gpu_disabled_by())
 
 
 def select_device(device_id: int) -> Gpu:
@@ -226,7 +226,9 @@ def _checked(number: int | Gpu) -> int:
     except TypeError:
         raise TypeError(f"a device is the number of a GPU, or 'cpu', not {number!r}") from None
     if not count:
-        raise NoDeviceError("CUDA_ERROR_NO_DEVICE", driver.why_not(), f"use GPU {ordinal}")
+        raise NoDeviceError(
+            "CUDA_ERROR_NO_DEVICE", driver.unavailable_reason(), f"use GPU {ordinal}"
+        )
     if not 0 <= ordinal < count:
         there = "only GPU 0" if count == 1 else f"GPUs 0 to {count - 1}"
         raise IndexError(f"there is no GPU {ordinal} here, {there}")
@@ -235,5 +237,5 @@ def _checked(number: int | Gpu) -> int:
 
 def _select(ordinal: int) -> None:
     if graph_capture.current() is not None and ordinal != driver.current_ordinal():
-        graph_capture.refuse("another GPU would be selected: a graph is of one")
-    driver.select(ordinal)
+        graph_capture.reject("another GPU would be selected: a graph is of one")
+    driver.set_device(ordinal)

@@ -9,7 +9,7 @@ from pycu2c.base import graph_capture
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.records import Protocol
 from pycu2c.kernels.launcher import Launcher, Ready
-from pycu2c.runtime.launch_configuration import Extent, Wanted
+from pycu2c.runtime.launch_configuration import Extent, LaunchRequest
 
 
 class Captured(graph_capture.Capture, Protocol):
@@ -38,7 +38,9 @@ class Node:
 
     __slots__ = ("_is_current", "_owner", "_place", "_wanted", "launcher", "ready")
 
-    def __init__(self, owner: Captured, launcher: Launcher, wanted: Wanted, ready: Ready) -> None:
+    def __init__(
+        self, owner: Captured, launcher: Launcher, wanted: LaunchRequest, ready: Ready
+    ) -> None:
         self._owner = weakref.ref(owner)  # which keeps this: what is used goes with the graph
         self._is_current = True
         self._place = len(owner.nodes)
@@ -69,7 +71,7 @@ class Node:
                 "node from g.nodes"
             )
         values = self.launcher.values(arguments, named)
-        with graph_capture.into(None), owner.there():
+        with graph_capture.capturing(None), owner.there():
             ready = self.launcher.ready(self._wanted, values)
             owner.change(self._place, ready)
         self.ready = ready

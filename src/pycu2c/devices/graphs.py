@@ -45,9 +45,9 @@ class Graph:
         ``g.stream`` is the stream. A graph that has been captured becomes another: that is cheap
         if both do the same to other arrays and numbers."""
         if graph_capture.current() is not None:
-            graph_capture.refuse("no other can be begun there: launch that one in it")
+            graph_capture.reject("no other can be begun there: launch that one in it")
         before, fresh = self.nodes, self._fresh(stream)
-        with driver.on(self._ordinal):
+        with driver.on_device(self._ordinal):
             try:
                 with fresh.going_on():
                     yield self
@@ -62,7 +62,7 @@ class Graph:
         if self._ordinal == HOST:
             self.stream = Stream(0)
             return HostGraph()
-        with driver.on(self._ordinal):
+        with driver.on_device(self._ordinal):
             self.stream = cuda_graphs.stream_to_capture(stream)
         return cuda_graphs.DeviceGraph(self.stream, self._ordinal)
 

@@ -17,10 +17,10 @@ from pycu2c.base.diagnostics import LaunchError
 from pycu2c.cuda_driver import driver
 from pycu2c.devices.array import DeviceArray
 from pycu2c.runtime.arguments import array_interface, dlpack
-from pycu2c.runtime.arguments.dlpack import CPU, CUDA, CUDA_HOST, CUDA_MANAGED, Exchanged
+from pycu2c.runtime.arguments.dlpack import CPU, CUDA, CUDA_HOST, CUDA_MANAGED, DlpackArray
 from pycu2c.runtime.arguments.strides import packed_strides
 from pycu2c.runtime.cuda import peer_access
-from pycu2c.runtime.cuda.memory import HOST, ForeignMemory
+from pycu2c.runtime.cuda.memory import HOST, ExternalMemory
 
 _LEGACY = 1  # the default stream, as both protocols call it
 
@@ -64,13 +64,13 @@ def capsule_of(
         array = array.copy()
     if own[0] == CUDA:
         _let_wait(array, stream)
-    given = Exchanged(
+    given = DlpackArray(
         own, array.address, array.shape, array.strides, array.dtype, not array.writeable, array
     )
     versioned = max_version is not None and max_version[0] >= 1
     try:
-        return dlpack.handed_out(given, versioned=versioned, copied=bool(copy))
-    except dlpack.NotExchanged as error:
+        return dlpack.export_array(given, versioned=versioned, copied=bool(copy))
+    except dlpack.DlpackUnsupportedError as error:
         raise BufferError(str(error)) from None
 
 
@@ -130,9 +130,11 @@ def from_cuda_array_interface(
     shape = tuple(map(int, desc["shape"]))
     strides = desc.get("strides")
     address, readonly = desc["data"]
-    ordinal = peer_access.ordinal_at(int(address)) if address and driver.several() else 0
+    ordinal = (
+        peer_access.ordinal_at(int(address)) if address and driver.has_multiple_devices() else 0
+    )
     array = DeviceArray(
-        ForeignMemory(owner, int(address or 0), 0, ordinal),
+        ExternalMemory(owner, int(address or 0), 0, ordinal),
         int(address or 0),
         shape,
         tuple(map(int, strides)) if strides else packed_strides(shape, dtype.itemsize),
@@ -140,7 +142,7 @@ def from_cuda_array_interface(
         writeable=not readonly,
     )
     if sync and desc.get("stream") is not None:
-        with driver.on(ordinal):
+        with driver.on_device(ordinal):
             driver.order_after(int(desc["stream"]), 0)
     return array
 
@@ -152,8 +154,8 @@ def from_dlpack(obj: Any) -> DeviceArray:
     if not hasattr(obj, "__dlpack__"):
         raise TypeError(f"a {type(obj).__name__} has no __dlpack__")
     try:
-        found = dlpack.taken(obj, _LEGACY)
-    except dlpack.NotExchanged as error:
+        found = dlpack.import_array(obj, _LEGACY)
+    except dlpack.DlpackUnsupportedError as error:
         raise LaunchError(f"this {type(obj).__name__} is not taken over: {error}") from None
     kind, ordinal = found.device
     if kind not in (CPU, CUDA, CUDA_HOST, CUDA_MANAGED):
@@ -162,7 +164,7 @@ def from_dlpack(obj: Any) -> DeviceArray:
         )
     where = ordinal if kind in (CUDA, CUDA_MANAGED) else HOST
     return DeviceArray(
-        ForeignMemory(found.owner, found.address, 0, where),
+        ExternalMemory(found.owner, found.address, 0, where),
         found.address,
         found.shape,
         found.strides,
@@ -175,7 +177,7 @@ def over_numpy(array: np.ndarray[Any, Any], ordinal: int, stream: object) -> Dev
     """A device array where numpy's lies, in memory that the GPU ``ordinal`` reaches."""
     address = array.__array_interface__["data"][0]
     return DeviceArray(
-        ForeignMemory(array, address, 0, ordinal),
+        ExternalMemory(array, address, 0, ordinal),
         address,
         array.shape,
         array.strides,

@@ -60,13 +60,13 @@ class Stream:
 
     def synchronize(self) -> None:
         """Wait until all work in the stream is done. Errors of its kernels surface here."""
-        graph_capture.check_waits("synchronize()")
+        graph_capture.reject_synchronization("synchronize()")
         if driver.available():
             driver.synchronize(self.handle)
 
     def done(self) -> bool:
         """Whether all work in the stream is done, without waiting for it."""
-        graph_capture.check_waits("done()")
+        graph_capture.reject_synchronization("done()")
         if not driver.available():
             return True
         driver.make_current()
@@ -94,7 +94,7 @@ class Stream:
         """Call ``callback(stream, 0, arg)`` when the work that is in the stream now is done, from
         a thread of the driver. It must not use the GPU."""
         if graph_capture.current() is not None:
-            graph_capture.refuse(
+            graph_capture.reject(
                 "a callback is no part of one: add it to the stream after the launch"
             )
         if not driver.available():
@@ -120,7 +120,7 @@ class Stream:
                 driver.api().cuStreamDestroy(self.handle)  # its work goes on to its end
 
 
-launch_configuration.LASTING.add(Stream)  # what is configured with one may be kept
+launch_configuration.IMMORTAL_STREAM_TYPES.add(Stream)  # what is configured with one may be kept
 
 
 def stream(*, blocking: bool = True, priority: int = 0) -> Stream:
@@ -160,7 +160,7 @@ def external_stream(ptr: object) -> Stream:
 
 def synchronize() -> None:
     """Wait until all work on the device is done. Errors of kernels surface here."""
-    graph_capture.check_waits("cuda.synchronize()")
+    graph_capture.reject_synchronization("cuda.synchronize()")
     if driver.available():
         driver.make_current()
         driver.check(driver.api().cuCtxSynchronize(), "wait for the device")
@@ -195,12 +195,12 @@ class Event:
 
     def query(self) -> bool:
         """Whether the work before this place is done."""
-        graph_capture.check_waits("query()")
+        graph_capture.reject_synchronization("query()")
         return not self.handle or _is_ready(driver.api().cuEventQuery(self.handle), "ask an event")
 
     def synchronize(self) -> None:
         """Wait until the work before this place is done."""
-        graph_capture.check_waits("synchronize()")
+        graph_capture.reject_synchronization("synchronize()")
         if self.handle:
             driver.check(driver.api().cuEventSynchronize(self.handle), "wait for an event")
 

@@ -51,7 +51,7 @@ class _Handle:
 
     def __del__(self, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
         if not finalizing():
-            with contextlib.suppress(CudaError), driver.on(self.ordinal):
+            with contextlib.suppress(CudaError), driver.on_device(self.ordinal):
                 self._free(self.value)
 
 
@@ -60,9 +60,9 @@ class _Elements:
     has the numbers of an element on its last axis."""
 
     def __init__(self, host: NDArray[Any], element: DType) -> None:
-        number = texture_modes.number_of(element)
+        number = texture_modes.component_type(element)
         self.host, self.element, self.number = host, element, number
-        self.form = texture_objects.Texels(host.shape[:-1], number, host.shape[-1])
+        self.form = texture_objects.TexelFormat(host.shape[:-1], number, host.shape[-1])
         self._there: _Handle | None = None
         self._new_there, self._new_here = False, True
         self._lock = threading.Lock()
@@ -71,7 +71,7 @@ class _Elements:
         with self._lock:
             if not self._new_here:
                 assert self._there is not None
-                with driver.on(self._there.ordinal):
+                with driver.on_device(self._there.ordinal):
                     texture_objects.read(self._there.value, self.form, self.host.ctypes.data)
             self._new_here = True
             self._new_there = self._new_there and not written
@@ -79,7 +79,7 @@ class _Elements:
 
     def on_device(self, *, written: bool = False) -> _Handle:
         if graph_capture.current() is not None:
-            graph_capture.refuse("textures and surfaces are in no graph: launch it outside")
+            graph_capture.reject("textures and surfaces are in no graph: launch it outside")
         with self._lock:
             if self._there is None:
                 self._there = _Handle(
@@ -119,15 +119,15 @@ def _elements_of(array: object) -> _Elements:
     if row is not FLOAT16 and (row is None or not is_texel(row)):
         known = ", ".join(map(str, (*TEXELS, FLOAT16)))
         vector = vector_like(row) if row else None
-        cure = f": pass .view(cuda.{vector}.numpy)" if vector and is_texel(vector) else ""
+        hint = f": pass .view(cuda.{vector}.numpy)" if vector and is_texel(vector) else ""
         raise TypeError(
             f"an array of {host.dtype} is no texture: they have {known}, and vectors of 2 or 4 "
-            f"numbers but float16{cure}"
+            f"numbers but float16{hint}"
         )
     assert row is not None
     if not 1 <= host.ndim <= 3 or not host.size:
         raise ValueError(f"the shape is {host.shape}: textures have 1 to 3 axes, and elements")
-    number = texture_modes.number_of(row)
+    number = texture_modes.component_type(row)
     copied = np.array(host, order="C", copy=True).reshape(host.shape)
     return _Elements(copied.view(number.numpy).reshape(*host.shape, -1), row)
 
@@ -161,12 +161,12 @@ class _Object:
 
     def update(self, array: ArrayLike | DeviceArray) -> None:
         """Take other elements; the shape and dtype stay."""
-        graph_capture.check_waits("update() of a texture or surface")
+        graph_capture.reject_synchronization("update() of a texture or surface")
         self._elements.fill(array)
 
     def copy_to_host(self) -> NDArray[Any]:
         """The elements, as a new array."""
-        graph_capture.check_waits("copy_to_host()")
+        graph_capture.reject_synchronization("copy_to_host()")
         host = self._elements.on_host().copy()
         return host.view(self.dtype).reshape(self.shape)
 
@@ -179,7 +179,9 @@ class Texture(_Object):
 
     _access = "texture"
 
-    def __init__(self, elements: _Elements, element: DType, modes: texture_modes.Modes) -> None:
+    def __init__(
+        self, elements: _Elements, element: DType, modes: texture_modes.TextureModes
+    ) -> None:
         super().__init__(elements, element)
         self.modes = modes
         self._sampler = texture_sampling.sampler(elements.host, elements.number, element, modes)
@@ -265,14 +267,14 @@ def texture(
     """
     elements = array._elements if isinstance(array, Surface) else _elements_of(array)
     axes, channels = len(elements.form.shape), elements.form.channels
-    modes = texture_modes.modes(
-        texture_modes.each_axis(address_mode, axes),
+    modes = texture_modes.checked_modes(
+        texture_modes.address_modes(address_mode, axes),
         filter_mode,
         bool(normalized),
         read_mode,
-        texture_modes.each_channel(border, channels),
+        texture_modes.border_values(border, channels),
     )
-    return Texture(elements, texture_modes.read_as(elements.element, modes), modes)
+    return Texture(elements, texture_modes.sampled_type(elements.element, modes), modes)
 
 
 def surface(

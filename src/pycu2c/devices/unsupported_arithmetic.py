@@ -66,8 +66,8 @@ def _between(symbol: str) -> Callable[[Any, Any], Any]:
     def refuse(self: Any, other: Any) -> Any:
         if _computes_on_devices(other):
             return NotImplemented
-        cure = f"{COMPUTED}; `is` says whether they are one object" if symbol == "==" else COMPUTED
-        raise TypeError(f"a device array has no {symbol}{cure}")
+        hint = f"{COMPUTED}; `is` says whether they are one object" if symbol == "==" else COMPUTED
+        raise TypeError(f"a device array has no {symbol}{hint}")
 
     return refuse
 

@@ -8,7 +8,7 @@ from pycu2c.base.diagnostics import Label
 from pycu2c.base.dtypes import FLOAT64
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.source import Span
-from pycu2c.base.types import Array, Scalar, Space
+from pycu2c.base.types import Array, MemorySpace, Scalar
 from pycu2c.explain.notes import Note
 from pycu2c.explain.value_origins import Origins, Subject, origins, plain
 from pycu2c.ir.nodes import (
@@ -36,7 +36,7 @@ class Cause:
 
     span: Span
     text: str
-    cure: str
+    hint: str
     topic: str = ""
 
 
@@ -51,7 +51,7 @@ def doubles(subject: Subject) -> Iterator[Note]:
                 for cause in tracer.causes(found):
                     here = Label(found.span, "this is computed in float64")
                     because = Label(cause.span, cause.text)
-                    yield Note("float64", (here, because), cause.cure, cause.topic)
+                    yield Note("float64", (here, because), cause.hint, cause.topic)
 
 
 def _outermost(e: Expr) -> Iterator[Expr]:
@@ -86,8 +86,8 @@ class _Tracer:
                 return [_array(e)] if _may_hold_double(e) else []
             case Call():
                 text = f"`{plain(e.function)}` gives float64"
-                cure = "return float32(...) there"
-                return [Cause(e.span, text, cure, e.function)] if _is_double(e) else []
+                hint = "return float32(...) there"
+                return [Cause(e.span, text, hint, e.function)] if _is_double(e) else []
             case Cast():
                 return self._of_cast(e)
             case Member():
@@ -102,8 +102,8 @@ class _Tracer:
             case Let():
                 return self.causes(e.body)
             case Binary(op=op) if op is DIV and all(map(_is_whole, (e.left, e.right))):
-                cure = "divide with //, or one float32: float32(a) / b"
-                return [Cause(e.span, "whole numbers are divided, which gives float64", cure)]
+                hint = "divide with //, or one float32: float32(a) / b"
+                return [Cause(e.span, "whole numbers are divided, which gives float64", hint)]
             case Apply() if _is_double(e) and all(map(_is_whole, e.arguments)):
                 text = f"`{e.intrinsic.name}` of a whole number gives float64"
                 return [Cause(e.span, text, "convert its argument: float32(...)")]
@@ -142,10 +142,10 @@ class _Tracer:
             return found
         number = "complex64" if _is_complex(e) else "float32"
         if not self.subject.is_kernel:
-            cure = f"call `{self.subject.function.python_name}` with {number}(...)"
-            return [Cause(e.span, f"`{name}` is given as float64", cure, e.name)]
-        cure = f"pass numpy.{number}({name})"
-        return [Cause(e.span, f"`{name}` comes as float64", cure, e.name)]
+            hint = f"call `{self.subject.function.python_name}` with {number}(...)"
+            return [Cause(e.span, f"`{name}` is given as float64", hint, e.name)]
+        hint = f"pass numpy.{number}({name})"
+        return [Cause(e.span, f"`{name}` comes as float64", hint, e.name)]
 
 
 def _is_double(e: Expr) -> bool:
@@ -181,7 +181,7 @@ def _is_whole(e: Expr) -> bool:
     if isinstance(e, Const):
         return float(e.value) == int(e.value)
     kind = _before(e).type
-    return isinstance(kind, Scalar) and kind.dtype.is_whole
+    return isinstance(kind, Scalar) and kind.dtype.is_integral
 
 
 def _is_wide(e: Expr) -> bool:
@@ -189,7 +189,7 @@ def _is_wide(e: Expr) -> bool:
     kind = e.type
     return (
         isinstance(kind, Scalar)
-        and kind.dtype.is_whole
+        and kind.dtype.is_integral
         and not kind.weak
         and (kind.dtype.bits >= 32)
     )
@@ -204,8 +204,8 @@ def _literal(e: Expr) -> Cause:
     assert isinstance(e.type, Scalar)
     number = "complex64" if _is_complex(e) else "float32"
     if not e.type.weak:
-        cure = f"write {number}(...) in the place of {e.type}(...), or around a global"
-        return Cause(e.span, f"this is {e.type}", cure)
+        hint = f"write {number}(...) in the place of {e.type}(...), or around a global"
+        return Cause(e.span, f"this is {e.type}", hint)
     kind = "complex number" if _is_complex(e) else "float"
     text = f"a Python {kind} with no {number} beside it"
     return Cause(e.span, text, f"write {number}(...) around it, or @kernel(weak_float='float32')")
@@ -216,12 +216,12 @@ def _array(e: Load) -> Cause:
     name = plain(e.array.name)
     read = f"or convert what is read: float32({name}[...])"
     match e.array.type.space:
-        case Space.SHARED | Space.CLUSTER:
-            cure = f"make it cuda.shared.array(..., float32), {read}"
-        case Space.LOCAL:
-            cure = f"make it cuda.local.array(..., float32), {read}"
-        case Space.CONSTANT:
-            cure = f"make {name} an array of numpy.float32, {read}"
+        case MemorySpace.SHARED | MemorySpace.CLUSTER:
+            hint = f"make it cuda.shared.array(..., float32), {read}"
+        case MemorySpace.LOCAL:
+            hint = f"make it cuda.local.array(..., float32), {read}"
+        case MemorySpace.CONSTANT:
+            hint = f"make {name} an array of numpy.float32, {read}"
         case _:
-            cure = f"pass {name} as float32, {read}"
-    return Cause(e.span, f"`{name}` holds float64", cure, e.array.name)
+            hint = f"pass {name} as float32, {read}"
+    return Cause(e.span, f"`{name}` holds float64", hint, e.array.name)

@@ -26,7 +26,7 @@ Pace: TypeAlias = int | Many | None  # None: open
 
 
 @dataclass(frozen=True, slots=True)
-class Paces:
+class LaneStrides:
     """The paces of expressions in one function. ``given`` are names whose values may be anything:
     the parameters of a device function."""
 
@@ -81,7 +81,7 @@ class Paces:
         match part:
             case Apply():
                 row = part.intrinsic
-                along_x = row.varies and not row.name.endswith((".y", ".z"))
+                along_x = row.is_divergent and not row.name.endswith((".y", ".z"))
                 return along_x or not row.is_pure
             case Call():
                 return True
@@ -98,7 +98,7 @@ class Paces:
     def runs_along_others(self, e: Expr, depth: int = _DEPTH) -> bool:
         """Whether an expression is made of the thread's coordinate along y or z."""
         for part in expressions(e):
-            if isinstance(part, Apply) and part.intrinsic.varies:
+            if isinstance(part, Apply) and part.intrinsic.is_divergent:
                 return part.intrinsic.name.endswith((".y", ".z"))
             if isinstance(part, Var) and depth:
                 values = self.known.get(part.name, ())
@@ -107,11 +107,11 @@ class Paces:
         return False
 
 
-def paces(subject: Subject) -> Paces:
+def paces(subject: Subject) -> LaneStrides:
     """What is known in a function; the arguments of a kernel are the same for all threads."""
     function = subject.function
     given = () if subject.is_kernel else (p.name for p in function.parameters)
-    return Paces(origins(function), counters(function), frozenset(given))
+    return LaneStrides(origins(function), counters(function), frozenset(given))
 
 
 def _sum(left: Pace, right: Pace, is_difference: bool) -> Pace:

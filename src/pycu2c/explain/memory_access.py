@@ -8,8 +8,8 @@ from math import gcd, prod
 
 from pycu2c.base.diagnostics import Label
 from pycu2c.base.source import Span
-from pycu2c.base.types import Array, Space
-from pycu2c.explain.index_strides import Many, Pace, Paces, paces
+from pycu2c.base.types import Array, MemorySpace
+from pycu2c.explain.index_strides import LaneStrides, Many, Pace, paces
 from pycu2c.explain.notes import Note
 from pycu2c.explain.value_origins import Subject, counters, plain
 from pycu2c.ir.nodes import Const, ElementOf, Expr, For, Function, Load, Store, Var
@@ -36,14 +36,14 @@ def strides(subject: Subject) -> Iterator[Note]:
     """``a[x, y]`` where x runs along the threads: neighbours are a row apart."""
     known = paces(subject)
     for access, kind, span in accesses(subject.function):
-        if kind.space is not Space.GLOBAL or not access.indices:
+        if kind.space is not MemorySpace.GLOBAL or not access.indices:
             continue
         name = plain(access.array.name)
         distance = _distance([known.of(i) for i in access.indices], name, kind)
         if distance:
             text = f"neighbouring threads are {distance} elements apart"
-            cure = _nearer(access.indices, known, name)
-            yield Note("stride", (Label(span, text),), cure, f"{name}: {distance}")
+            hint = _nearer(access.indices, known, name)
+            yield Note("stride", (Label(span, text),), hint, f"{name}: {distance}")
 
 
 def _distance(along: list[Pace], name: str, kind: Array) -> str:
@@ -62,7 +62,7 @@ def _distance(along: list[Pace], name: str, kind: Array) -> str:
     return " * ".join(factors)
 
 
-def _nearer(indices: tuple[Expr, ...], known: Paces, name: str) -> str:
+def _nearer(indices: tuple[Expr, ...], known: LaneStrides, name: str) -> str:
     if len(indices) == 1:
         return "let neighbours use neighbouring elements, or split the array into several"
     if known.runs_along_others(indices[-1]):
@@ -74,7 +74,7 @@ def banks(subject: Subject) -> Iterator[Note]:
     """``tile[x, y]`` of a shared array whose rows all begin in the same bank."""
     known = paces(subject)
     for access, kind, span in accesses(subject.function):
-        if kind.space is not Space.SHARED or kind.shape is None:
+        if kind.space is not MemorySpace.SHARED or kind.shape is None:
             continue
         sizes = [prod(kind.shape[axis + 1 :]) for axis in range(kind.ndim)]
         along = [known.of(i) for i in access.indices]
@@ -102,13 +102,13 @@ def local_arrays(subject: Subject) -> Iterator[Note]:
     """An index that is not known when the loops are unrolled keeps an array out of registers."""
     loops = counters(subject.function)
     for access, kind, span in accesses(subject.function):
-        if kind.space is not Space.LOCAL:
+        if kind.space is not MemorySpace.LOCAL:
             continue
         if all(_is_unrolled(index, loops) for index in access.indices):
             continue
-        cure = "index it with literals and counters of short loops alone, or use a shared array"
+        hint = "index it with literals and counters of short loops alone, or use a shared array"
         text = "this index is computed"
-        yield Note("local-array", (Label(span, text),), cure, access.array.name)
+        yield Note("local-array", (Label(span, text),), hint, access.array.name)
 
 
 def _is_unrolled(index: Expr, loops: dict[str, For]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import linecache
 
-from pycu2c.base.diagnostics import Label, excerpts
+from pycu2c.base.diagnostics import Label, render_excerpts
 from pycu2c.base.records import dataclass
 from pycu2c.base.source import Span
 
@@ -26,7 +26,7 @@ class Note:
 
     kind: str
     labels: tuple[Label, ...]
-    cure: str
+    hint: str
     topic: str = ""
 
     @property
@@ -55,7 +55,7 @@ def _with_more(note: Note, more: int) -> Note:
         return note
     here, *others = note.labels
     text = f"{here.text}; so {'is' if more == 1 else 'are'} {more} more line{'s' * (more > 1)}"
-    return Note(note.kind, (Label(here.span, text), *others), note.cure, note.topic)
+    return Note(note.kind, (Label(here.span, text), *others), note.hint, note.topic)
 
 
 def quoted(span: Span) -> str:
@@ -69,7 +69,8 @@ def shown(notes: list[Note]) -> str:
     if not notes:
         return "nothing was found that costs more than it would in hand-written CUDA C\n"
     parts = [
-        "\n".join(excerpts(f"cost[{n.kind}]: {COSTS[n.kind]}", n.labels, n.cure)) for n in notes
+        "\n".join(render_excerpts(f"cost[{n.kind}]: {COSTS[n.kind]}", n.labels, n.hint))
+        for n in notes
     ]
     counts = {kind: sum(n.kind == kind for n in notes) for kind in COSTS}
     summary = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
@@ -83,7 +84,7 @@ def as_objects(notes: list[Note]) -> list[dict[str, object]]:
             "kind": note.kind,
             "line": note.line,
             "places": [{"at": str(label.span), "text": label.text} for label in note.labels],
-            "cure": note.cure,
+            "cure": note.hint,
         }
         for note in notes
     ]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pycu2c.base.diagnostics import Label
-from pycu2c.base.types import Array, Scalar, Space
+from pycu2c.base.types import Array, MemorySpace, Scalar
 from pycu2c.explain.notes import Note, quoted
 from pycu2c.explain.value_origins import Subject
 from pycu2c.ir.nodes import (
@@ -33,8 +33,8 @@ def floors(subject: Subject) -> Iterator[Note]:
     """``//`` and ``%`` of numbers whose signs are not known."""
     for e in all_expressions(subject.function.body):
         if isinstance(e, Apply) and e.intrinsic.name in _FLOORED:
-            text, cure = _rounded(_FLOORED[e.intrinsic.name], e)
-            yield Note("floor", (Label(e.span, text),), cure)
+            text, hint = _rounded(_FLOORED[e.intrinsic.name], e)
+            yield Note("floor", (Label(e.span, text),), hint)
 
 
 def _rounded(symbol: str, e: Apply) -> tuple[str, str]:
@@ -47,12 +47,12 @@ def _rounded(symbol: str, e: Apply) -> tuple[str, str]:
     if not e.type.dtype.is_signed:
         return f"`{symbol}` with a divisor that may be 0", "test it before, `if n > 0:`"
     if isinstance(e.arguments[1], Const):
-        cure = "test it in a variable before, `if i >= 0:`, or use an unsigned type"
-        return f"`{symbol}` of a number that may be negative", cure
-    cure = "test both in variables before, `if i >= 0 and n > 0:`"
+        hint = "test it in a variable before, `if i >= 0:`, or use an unsigned type"
+        return f"`{symbol}` of a number that may be negative", hint
+    hint = "test both in variables before, `if i >= 0 and n > 0:`"
     if symbol == "%":
-        cure += "; for an index that is not below -n write (i + n) % n"
-    return f"`{symbol}` of numbers that may be negative, or a divisor that may be 0", cure
+        hint += "; for an index that is not below -n write (i + n) % n"
+    return f"`{symbol}` of numbers that may be negative, or a divisor that may be 0", hint
 
 
 def wraps(subject: Subject) -> Iterator[Note]:
@@ -68,10 +68,10 @@ def wraps(subject: Subject) -> Iterator[Note]:
 def _wrap(subject: Subject, e: Select) -> Note:
     text, here = quoted(e.span), Label(e.span, "this may be negative")
     if text.isidentifier():
-        cure = f"test it before, `if {text} >= 0:`, or @kernel(wraparound=False)"
-        return Note("wraparound", (here,), cure, f"{subject.function.name}: {text}")
-    cure = "give it a name and test that before, `if at >= 0:`, or @kernel(wraparound=False)"
-    return Note("wraparound", (here,), cure)
+        hint = f"test it before, `if {text} >= 0:`, or @kernel(wraparound=False)"
+        return Note("wraparound", (here,), hint, f"{subject.function.name}: {text}")
+    hint = "give it a name and test that before, `if at >= 0:`, or @kernel(wraparound=False)"
+    return Note("wraparound", (here,), hint)
 
 
 def _places(function: Function) -> dict[str, Expr]:
@@ -90,8 +90,8 @@ def wide_indices(subject: Subject) -> Iterator[Note]:
     for index in _indices(subject.function):
         wide = [e for e in expressions(index) if isinstance(e, Binary) and _is_wide(e)]
         if wide:
-            cure = "keep indices in int32: int32 arrays of indices, numpy.int32 arguments"
-            yield Note("index64", (Label(wide[0].span, "64 bits are needed here"),), cure)
+            hint = "keep indices in int32: int32 arrays of indices, numpy.int32 arguments"
+            yield Note("index64", (Label(wide[0].span, "64 bits are needed here"),), hint)
 
 
 def _indices(function: Function) -> Iterator[Expr]:
@@ -104,7 +104,11 @@ def _indices(function: Function) -> Iterator[Expr]:
 
 
 def _is_memory(kind: object) -> bool:
-    return isinstance(kind, Array) and kind.space in (Space.GLOBAL, Space.SHARED, Space.LOCAL)
+    return isinstance(kind, Array) and kind.space in (
+        MemorySpace.GLOBAL,
+        MemorySpace.SHARED,
+        MemorySpace.LOCAL,
+    )
 
 
 def _is_wrap(e: Select) -> bool:

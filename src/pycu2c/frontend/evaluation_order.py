@@ -1,5 +1,8 @@
-"""Order of evaluation: what one part of an expression writes out as statements comes after the
-parts to its left, and only where Python evaluates it."""
+"""Preserve Python's order of evaluation.
+
+Statements that a part of an expression emits run after the parts to its left, and only where Python
+evaluates that part.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,14 @@ from collections.abc import Callable, Iterator, Sequence
 from pycu2c.base.records import replace
 from pycu2c.base.types import Scalar
 from pycu2c.frontend.function_context import (
-    Chosen,
+    ArraySelect,
     Closure,
-    Frame,
-    Items,
-    Static,
+    FunctionContext,
+    StaticObject,
+    TupleValue,
     Value,
     is_array,
-    number,
+    require_number,
 )
 from pycu2c.ir.builders import scalar_type
 from pycu2c.ir.nodes import (
@@ -37,79 +40,81 @@ from pycu2c.ir.nodes import (
 from pycu2c.ir.walk import all_expressions, children, expressions, statements, with_children
 
 
-def in_order(
-    frame: Frame, nodes: Sequence[ast.expr], evaluate: Callable[[ast.expr], Value] | None = None
+def evaluate_in_order(
+    context: FunctionContext,
+    nodes: Sequence[ast.expr],
+    evaluate: Callable[[ast.expr], Value] | None = None,
 ) -> list[Value]:
-    """The values of expressions, evaluated from left to right."""
-    return one_by_one(frame, map(evaluate or frame.value, nodes))
+    """Evaluate expressions from left to right."""
+    return collect_in_order(context, map(evaluate or context.value, nodes))
 
 
-def one_by_one(frame: Frame, values: Iterator[Value]) -> list[Value]:
-    """Values that are evaluated as they are taken."""
+def collect_in_order(context: FunctionContext, values: Iterator[Value]) -> list[Value]:
+    """Collect values that are evaluated as the iterator yields them."""
     out: list[Value] = []
     while True:
-        with frame.block() as written:
+        with context.block() as written:
             value = next(values, None)
         if written:
-            out = [before(frame, earlier, tuple(written)) for earlier in out]
-            frame.emit_all(written)
+            out = [materialize_if_changed(context, earlier, tuple(written)) for earlier in out]
+            context.emit_all(written)
         if value is None:
             return out
         out.append(value)
 
 
-def settled(frame: Frame, value: Value) -> Value:
-    """A tuple whose items can be read any number of times, in any order: if one of them acts
-    they are all evaluated now."""
-    return kept(frame, value, "item") if acts(value) else value
+def materialize_effects(context: FunctionContext, value: Value) -> Value:
+    """Return a value that can be read repeatedly; evaluate it now if it has side effects."""
+    return materialize(context, value, "item") if may_have_effects(value) else value
 
 
-def acts(value: Value) -> bool:
-    """Whether evaluating a value may do more than give it."""
+def may_have_effects(value: Value) -> bool:
+    """Return whether the evaluation of a value may have side effects."""
     match value:
-        case Static():
+        case StaticObject():
             return False
-        case Items():
-            return any(map(acts, value.items))
-        case Closure() | Chosen():
-            return acts(value.inside)
+        case TupleValue():
+            return any(map(may_have_effects, value.items))
+        case Closure() | ArraySelect():
+            return may_have_effects(value.operands)
         case _:
             return any(map(has_effect, expressions(value)))
 
 
-def before(frame: Frame, value: Value, later: Body) -> Value:
-    """A value that statements after it could change, kept in a variable before them."""
+def materialize_if_changed(context: FunctionContext, value: Value, later: Body) -> Value:
+    """Store a value in a variable before statements that could change it."""
     match value:
-        case Static() | Const():
+        case StaticObject() | Const():
             return value
-        case Items():
-            items = tuple(before(frame, item, later) for item in value.items)
-            return Items(items, value.span, value.names)
-        case Closure() | Chosen():
-            return with_inside(value, before(frame, value.inside, later))
+        case TupleValue():
+            items = tuple(materialize_if_changed(context, item, later) for item in value.items)
+            return TupleValue(items, value.span, value.names)
+        case Closure() | ArraySelect():
+            return with_operands(value, materialize_if_changed(context, value.operands, later))
         case _ if _may_change(value, later):
-            return kept(frame, value, "first")
+            return materialize(context, value, "first")
         case _:
             return value
 
 
-def with_inside(value: Closure | Chosen, inside: Value) -> Closure | Chosen:
-    """The same local function with its defaults and variables in other places; the same arrays
-    to choose from."""
-    assert isinstance(inside, Items)
-    if isinstance(value, Chosen):
-        which, *options = inside.items
-        return Chosen(number(which), tuple(o for o in options if is_array(o)), value.span)
+def with_operands(value: Closure | ArraySelect, inside: Value) -> Closure | ArraySelect:
+    """Return the closure or array selection with other operands."""
+    assert isinstance(inside, TupleValue)
+    if isinstance(value, ArraySelect):
+        selector, *options = inside.items
+        return ArraySelect(
+            require_number(selector), tuple(o for o in options if is_array(o)), value.span
+        )
     defaults, variables = inside.items
-    assert isinstance(defaults, Items)
-    assert isinstance(variables, Items)
+    assert isinstance(defaults, TupleValue)
+    assert isinstance(variables, TupleValue)
     return replace(value, defaults=defaults, variables=variables)
 
 
 def _may_change(value: Expr, later: Body) -> bool:
-    # by Python's names: live ranges of one name may become one variable again
+    # compare Python names, because live ranges of one name may be merged again
     assigned = {s.var.name.split(".", 1)[0] for s in statements(later) if isinstance(s, Assign)}
-    acts = any(acts_on_memory(s) for s in statements(later)) or any(
+    acts = any(writes_memory(s) for s in statements(later)) or any(
         has_effect(e) for e in all_expressions(later)
     )
     for e in expressions(value):
@@ -120,57 +125,59 @@ def _may_change(value: Expr, later: Body) -> bool:
     return False
 
 
-def acts_on_memory(s: Stmt) -> bool:
+def writes_memory(s: Stmt) -> bool:
     return isinstance(s, Store)
 
 
 def has_effect(e: Expr) -> bool:
-    """Whether a node may do more than give a value."""
+    """Return whether a node may have side effects."""
     return isinstance(e, Call) or (isinstance(e, Apply) and e.intrinsic.has_effect)
 
 
-def kept(frame: Frame, value: Value, hint: str) -> Value:
-    """The value in variables that nothing else assigns."""
+def materialize(context: FunctionContext, value: Value, hint: str) -> Value:
+    """Store a value in variables that nothing else assigns."""
     match value:
-        case Items():
-            items = tuple(kept(frame, item, hint) for item in value.items)
-            return Items(items, value.span, value.names)
-        case Closure() | Chosen():
-            return with_inside(value, kept(frame, value.inside, hint))
-        case Static() | Const():
+        case TupleValue():
+            items = tuple(materialize(context, item, hint) for item in value.items)
+            return TupleValue(items, value.span, value.names)
+        case Closure() | ArraySelect():
+            return with_operands(value, materialize(context, value.operands, hint))
+        case StaticObject() | Const():
             return value
         case View():
-            return kept_view(frame, value, hint)
+            return materialize_view(context, value, hint)
         case _ if isinstance(value.type, Scalar):
-            return variable_of(frame, value, hint)
+            return assign_temporary(context, value, hint)
         case _:
             return value
 
 
-def kept_view(frame: Frame, view: View, hint: str) -> View:
-    """A view whose numbers are computed now, not where it is read."""
+def materialize_view(context: FunctionContext, view: View, hint: str) -> View:
+    """Evaluate the computed numbers of a view now."""
     parts = children(view)[1:]
-    new = tuple(p if is_steady(frame, p) else variable_of(frame, p, hint) for p in parts)
+    new = tuple(
+        p if is_invariant(context, p) else assign_temporary(context, p, hint) for p in parts
+    )
     made = with_children(view, (view.array, *new))
     assert isinstance(made, View)
     return made
 
 
-def is_steady(frame: Frame, e: Expr) -> bool:
-    """Whether an expression is the same wherever it is read, and costs nothing."""
+def is_invariant(context: FunctionContext, e: Expr) -> bool:
+    """Return whether an expression has the same value everywhere and is free to read."""
     match e:
         case Const() | Dim():
             return True
         case Var():
-            return e.name in frame.ranges.steady
+            return e.name in context.ranges.invariant
         case Cast():
-            return is_steady(frame, e.operand)
+            return is_invariant(context, e.operand)
         case _:
             return False
 
 
-def variable_of(frame: Frame, value: Expr, hint: str) -> Var:
-    """A fresh variable that holds a number from here on."""
-    var = Var(frame.fresh(hint), scalar_type(value), value.span)
-    frame.emit(Assign(var, value, value.span))
+def assign_temporary(context: FunctionContext, value: Expr, hint: str) -> Var:
+    """Store a number in a fresh variable."""
+    var = Var(context.fresh(hint), scalar_type(value), value.span)
+    context.emit(Assign(var, value, value.span))
     return var

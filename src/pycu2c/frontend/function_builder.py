@@ -1,4 +1,4 @@
-"""Source + Signature -> ir.Module: the walk over a function, repeated until its types settle."""
+"""Build the IR of a module: lower a function repeatedly until the types of its variables settle."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import TypeAlias
 from pycu2c.base.diagnostics import CompileError, Diagnostic, Label, fail
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Source, Span
-from pycu2c.base.types import Array, ParameterType, Scalar, Signature, join
+from pycu2c.base.types import Array, ParameterType, Scalar, Signature, promote
 from pycu2c.frontend.calls import declared_signatures, inline_c
 from pycu2c.frontend.expressions import big_integers
-from pycu2c.frontend.expressions.array_limits import check_room
-from pycu2c.frontend.expressions.composite_values import named, result_type, told
+from pycu2c.frontend.expressions.array_limits import check_memory_limits
+from pycu2c.frontend.expressions.composite_values import displayed_type, result_type, value_of_type
 from pycu2c.frontend.expressions.expression_visitor import expression
-from pycu2c.frontend.function_context import Frame, Types, Unknown
+from pycu2c.frontend.function_context import ArgumentTypes, FunctionContext, UnknownType
 from pycu2c.frontend.hints import replacements
 from pycu2c.frontend.scope.bindings import parameters as parameters_of
-from pycu2c.frontend.scope.inferred_types import NotedTypes, noted
+from pycu2c.frontend.scope.inferred_types import InferredTypes, inferred_types
 from pycu2c.frontend.scope.live_ranges import live_ranges
 from pycu2c.frontend.statements import thread_exit
-from pycu2c.frontend.statements.returns import joined_result, result_of, returning
+from pycu2c.frontend.statements.returns import check_result_type, convert_returns, joined_result
 from pycu2c.frontend.statements.statement_visitor import block
-from pycu2c.frontend.subset.statements import check
+from pycu2c.frontend.subset.statements import check_subset
 from pycu2c.ir.builders import cast
-from pycu2c.ir.call_graph import reached
+from pycu2c.ir.call_graph import transitive_callees
 from pycu2c.ir.nodes import (
     Assign,
     Body,
@@ -38,15 +38,15 @@ from pycu2c.ir.nodes import (
 )
 from pycu2c.ir.walk import all_expressions
 
-Key: TypeAlias = tuple[Source, Types]
+Key: TypeAlias = tuple[Source, ArgumentTypes]
 
-# types settle in two or three walks; a chain of n loop-carried names takes n. After these many
-# they only grow, so that they settle whatever a walk makes of those that it is given
-_FREE_WALKS = 20
+# Types settle in two or three passes; a chain of n loop-carried names takes n. After this many
+# passes types only grow, which guarantees termination.
+_MAX_FREE_PASSES = 20
 
 
-class CallsItself(Exception):
-    """Functions were found to call each other: whoever builds them begins anew, knowing it."""
+class RecursionFound(Exception):
+    """Device functions call each other, so the build restarts with their declared signatures."""
 
     def __init__(self, functions: tuple[Source, ...]) -> None:
         super().__init__(", ".join(source.name for source in functions))
@@ -54,27 +54,32 @@ class CallsItself(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
-    """A module, and what the reference interpreter needs to follow its types."""
+class BuiltModule:
+    """A module, and the inferred types that the reference interpreter uses."""
 
     module: Module
-    noted: Mapping[Key, NotedTypes]
+    inferred_types: Mapping[Key, InferredTypes]
     warnings: tuple[Diagnostic, ...]
 
 
 def build(
     source: Source, signature: Signature, cluster: tuple[int, ...] = (), checked: bool = False
-) -> Built:
-    """Type a kernel and lower it to IR. Raises CompileError with every mistake in it."""
+) -> BuiltModule:
+    """Type a kernel and lower it to IR. Raises CompileError with all diagnostics."""
     builder, module = _built(source, signature.parameters, cluster, checked, is_kernel=True)
-    used = {None, *(device.name for device in module.devices)}  # the kernel has no name there
-    types = {key: n for key, n in builder.noted.items() if builder.names.get(key) in used}
-    return Built(module, types, tuple(builder.warnings))
+    used = {
+        None,
+        *(device.name for device in module.devices),
+    }  # the kernel has no entry in ``names``
+    types = {key: n for key, n in builder.inferred_types.items() if builder.names.get(key) in used}
+    return BuiltModule(module, types, tuple(builder.warnings))
 
 
-def build_device(source: Source, types: Types) -> tuple[Module, ParameterType]:
-    """Type a device function and lower it, in the kernel's place of a module; and what it gives
-    for arguments of these types. Raises CompileError."""
+def build_device(source: Source, types: ArgumentTypes) -> tuple[Module, ParameterType]:
+    """Type and lower a device function as the kernel of a module; also return its result type.
+
+    Raises CompileError.
+    """
     builder, module = _built(source, types, (), False, is_kernel=False)
     result = builder.results[source, types]
     assert result is not None, "it is built"
@@ -82,20 +87,25 @@ def build_device(source: Source, types: Types) -> tuple[Module, ParameterType]:
 
 
 def _built(
-    source: Source, types: Types, cluster: tuple[int, ...], checked: bool, *, is_kernel: bool
+    source: Source,
+    types: ArgumentTypes,
+    cluster: tuple[int, ...],
+    checked: bool,
+    *,
+    is_kernel: bool,
 ) -> tuple[_ModuleBuilder, Module]:
-    known: frozenset[Source] = frozenset()
+    recursive: frozenset[Source] = frozenset()
     while True:
-        builder = _ModuleBuilder(source.name, known, cluster, checked)
+        builder = _ModuleBuilder(source.name, recursive, cluster, checked)
         try:
             function = builder.function(source, types, is_kernel=is_kernel)
-        except CallsItself as found:
-            known |= frozenset(found.functions)
+        except RecursionFound as found:
+            recursive |= frozenset(found.functions)
             continue
-        devices = called_by(function, tuple(builder.devices.values()))
+        devices = called_functions(function, tuple(builder.devices.values()))
         constants = _read_constants((function, *devices), builder.constants)
         module = Module(function, devices, constants, cluster)
-        check_room(module)
+        check_memory_limits(module)
         big_integers.check_numbers(module)
         return builder, module
 
@@ -103,65 +113,70 @@ def _built(
 @dataclass(slots=True)
 class _ModuleBuilder:
     kernel: str
-    recursive: frozenset[Source]  # device functions that are known to call themselves
+    recursive: frozenset[Source]  # recursive device functions
     cluster: tuple[int, ...]
     checked: bool
     devices: dict[Key, Function] = field(default_factory=dict)
     results: dict[Key, ParameterType | None] = field(default_factory=dict)
     names: dict[Key, str] = field(default_factory=dict)
-    noted: dict[Key, NotedTypes] = field(default_factory=dict)
+    inferred_types: dict[Key, InferredTypes] = field(default_factory=dict)
     constants: dict[object, ConstantArray] = field(default_factory=dict)
     warnings: list[Diagnostic] = field(default_factory=list)
     _active: list[Key] = field(default_factory=list)
-    # while a walk asks for types alone, and nothing that it makes is kept: what it has asked for
-    _asked: set[Key] | None = None
+    # the recursive functions whose result types are being inferred; None outside of inference
+    _inferring: set[Key] | None = None
 
-    def function(self, source: Source, types: Types, *, is_kernel: bool) -> Function:
-        """Build one function: walk until the types of its variables are those found before."""
-        if source.foreign is not None and not source.foreign.has_body:
-            return self._declared(source, types)
-        frame, body = _settled(self._frame(source, types, is_kernel), types)
-        if frame.problems:
-            raise CompileError(_unique(frame.problems))
-        for name, span in frame.unknown:  # and no walk has found one
+    def function(self, source: Source, types: ArgumentTypes, *, is_kernel: bool) -> Function:
+        """Build one function: repeat passes until the types of its variables settle."""
+        if source.external_code is not None and not source.external_code.has_python_body:
+            return self._external_function(source, types)
+        context, body = _iterate_to_fixpoint(self._frame(source, types, is_kernel), types)
+        if context.problems:
+            raise CompileError(_unique(context.problems))
+        for name, span in context.untyped_reads:  # no pass has found a type
             plain = name.split(".")[0]
             fail(
                 "name",
                 Label(span, f"`{plain}` is computed from itself, and has no first value"),
-                help=f"give {plain} a value before the loop",
+                hint=f"give {plain} a value before the loop",
             )
-        return self._finished(source, frame, body, types)
+        return self._finish(source, context, body, types)
 
-    def _frame(self, source: Source, types: Types, is_kernel: bool) -> Frame:
+    def _frame(self, source: Source, types: ArgumentTypes, is_kernel: bool) -> FunctionContext:
         parameters = parameters_of(source.tree.args)
         if len(parameters) != len(types):
             names = ", ".join(p.arg for p in parameters)
-            given = replacements.amount(len(types), "type", "types")
+            given = replacements.count_phrase(len(types), "type", "types")
             fail(
                 "signature",
                 Label(source.span(source.tree), f"{given} for ({names})"),
-                help=f"write one type for each parameter, not ({', '.join(map(str, types))})",
+                hint=f"write one type for each parameter, not ({', '.join(map(str, types))})",
             )
-        problems = check(source)
+        problems = check_subset(source)
         if problems:
             raise CompileError(problems)
-        frame = Frame(source, live_ranges(source.tree), {}, self, expression, is_kernel)
-        frame.constants = self.constants
+        context = FunctionContext(source, live_ranges(source.tree), {}, self, expression, is_kernel)
+        context.constants = self.constants
         signature = None if is_kernel else self.signature(source)
-        frame.result = signature.result if signature else None
-        return frame
+        context.result = signature.result if signature else None
+        return context
 
-    def _finished(self, source: Source, frame: Frame, body: Body, types: Types) -> Function:
-        kind = result_of(frame, body)
-        self.noted[source, types] = noted(frame, kind)
-        body = returning(frame, body, kind)
-        if source.foreign is not None:
-            inline_c.check(source, types, kind, frame.ended)
-        if frame.ended:
-            body, kind = thread_exit.telling(frame, body, kind), thread_exit.with_ending(kind)
+    def _finish(
+        self, source: Source, context: FunctionContext, body: Body, types: ArgumentTypes
+    ) -> Function:
+        kind = check_result_type(context, body)
+        self.inferred_types[source, types] = inferred_types(context, kind)
+        body = convert_returns(context, body, kind)
+        if source.external_code is not None:
+            inline_c.check(source, types, kind, context.thread_exits)
+        if context.thread_exits:
+            body, kind = (
+                thread_exit.return_exit_flag(context, body, kind),
+                thread_exit.with_exit_flag(kind),
+            )
         self.results[source, types] = kind
-        self.warnings += _maybe_undefined(frame)
-        parameters, converted = _parameters(frame, types)
+        self.warnings += _maybe_undefined(context)
+        parameters, converted = _parameters(context, types)
         return Function(
             source.name,
             source.name,
@@ -169,51 +184,51 @@ class _ModuleBuilder:
             result_type(kind),
             converted + body,
             source.span(source.tree),
-            source.foreign,
+            source.external_code,
         )
 
     # ---- device functions ----
 
-    def _declared(self, source: Source, types: Types) -> Function:
-        """A function that is C of the user's, and nothing else."""
+    def _external_function(self, source: Source, types: ArgumentTypes) -> Function:
+        """Return a function that has only a C body."""
         signature = self.signature(source)
-        function = inline_c.declared(source, types, signature)
+        function = inline_c.external_function(source, types, signature)
         assert signature is not None
         self.results[source, types] = signature.result
         return function
 
     def signature(self, source: Source) -> Signature | None:
-        """What a call's arguments are converted to; annotations count where there is no way
-        round them."""
-        is_signed = source.signature or source.foreign or source in self.recursive
-        return declared_signatures.signature_of(source) if is_signed else None
+        """Return the types to which arguments are converted; annotations count only if required."""
+        is_signed = source.signature or source.external_code or source in self.recursive
+        return declared_signatures.declared_signature(source) if is_signed else None
 
-    def called(self, source: Source, types: Types, span: Span) -> tuple[str, ParameterType]:
-        """A device function for the types of a call, built once for each: its name in the
-        module, and the type of what it returns."""
+    def specialize(
+        self, source: Source, types: ArgumentTypes, span: Span
+    ) -> tuple[str, ParameterType]:
+        """Return the name and result type of a device function; build it once for each types."""
         key = (source, types)
         if key not in self.devices:
             if source in [active for active, _ in self._active]:
-                self._called_again(key, span)
-            elif self._asked is not None and source in self.recursive:
+                self._check_recursion(key, span)
+            elif self._inferring is not None and source in self.recursive:
                 self.names.setdefault(key, self._free_name(source))
-                if key not in self._asked:
-                    self._ask(key)
+                if key not in self._inferring:
+                    self._infer_result(key)
             else:
                 self.devices[key] = self._built(key, span)
         result = self.results[key]
-        if result is None:  # of a function that is being built, and not known yet
-            raise Unknown
+        if result is None:  # the function is being built
+            raise UnknownType
         return self.names[key], result
 
-    def _called_again(self, key: Key, span: Span) -> None:
-        """A function is called that is being built."""
+    def _check_recursion(self, key: Key, span: Span) -> None:
+        """Handle a call of a function that is being built: restart, or check its signature."""
         active = [source for source, _ in self._active]
         cycle = self._active[active.index(key[0]) :]
         functions = tuple(source for source, _ in cycle)
         if not self.recursive.issuperset(functions):
-            declared_signatures.check_signed(functions, cycle[0][1], span)
-            raise CallsItself(functions)
+            declared_signatures.require_signatures(functions, cycle[0][1], span)
+            raise RecursionFound(functions)
 
     def _built(self, key: Key, span: Span) -> Function:
         source, types = key
@@ -221,7 +236,7 @@ class _ModuleBuilder:
         try:
             if source in self.recursive:
                 self.names.setdefault(key, self._free_name(source))
-                built = self._recursive(key)
+                built = self._build_recursive(key)
             else:
                 built = self.function(source, types, is_kernel=False)
                 self.names[key] = self._free_name(source)
@@ -232,155 +247,157 @@ class _ModuleBuilder:
         return replace(built, name=self.names[key])
 
     def _free_name(self, source: Source) -> str:
-        taken = {self.kernel, *self.names.values()}
-        return f"{source.name}.{len(self.names)}" if source.name in taken else source.name
+        used = {self.kernel, *self.names.values()}
+        return f"{source.name}.{len(self.names)}" if source.name in used else source.name
 
-    def _recursive(self, key: Key) -> Function:
-        """A function that calls itself: built with what it is taken to return, until that is
-        what it returns. So are those that it calls, and that call it."""
+    def _build_recursive(self, key: Key) -> Function:
+        """Build a recursive function until its assumed result type is its result type.
+
+        Recursive functions that it calls are rebuilt with it.
+        """
         source, types = key
-        self._ask(key)
+        self._infer_result(key)
         if self.results[key] is None:
-            declared_signatures.no_result(source)
+            declared_signatures.report_no_result(source)
         while True:
-            taken, before = self.results[key], set(self.devices)
+            assumed, before = self.results[key], set(self.devices)
             built = self.function(source, types, is_kernel=False)
-            if self.results[key] == taken:
+            if self.results[key] == assumed:
                 return built
             for other in self.devices.keys() - before:
                 if other[0] in self.recursive:
                     del self.devices[other]
 
-    def _ask(self, key: Key) -> None:
-        """What a function that calls itself returns, as its signature says, or its returns that
-        are known so far; None if there is none."""
+    def _infer_result(self, key: Key) -> None:
+        """Set the result type of a recursive function: the declared one, or that of its returns."""
         source, types = key
         signature = self.signature(source)
         assert signature is not None
         self.results[key] = signature.result
         if signature.result is not None:
             return
-        outer = self._asked
-        self._asked = {key} if outer is None else outer | {key}
+        outer = self._inferring
+        self._inferring = {key} if outer is None else outer | {key}
         self._active.append(key)
         try:
-            first, _ = _settled(self._frame(source, types, is_kernel=False), types)
+            first, _ = _iterate_to_fixpoint(self._frame(source, types, is_kernel=False), types)
         finally:
             self._active.pop()
             if outer is None:
-                self._asked = None
+                self._inferring = None
         if first.problems:
             raise CompileError(_unique(first.problems))
         self.results[key] = joined_result(first)
 
 
-def _called(source: Source, types: Types) -> str:
+def _called(source: Source, types: ArgumentTypes) -> str:
     if source.name != source.python.__name__ or not types:
-        return "called here"  # one defined inside of another also takes what it reads from there
-    return f"called here, with {', '.join(f'`{told(kind)}`' for kind in types)}"
+        return "called here"  # a local function also has captured parameters
+    return f"called here, with {', '.join(f'`{displayed_type(kind)}`' for kind in types)}"
 
 
 def _with_call(error: CompileError, call: Label) -> CompileError:
-    """The mistakes of a function with the call that led to them."""
+    """Add the call to the diagnostics of the called function."""
     found = error.diagnostics
     return CompileError(replace(d, labels=(*d.labels, call)) for d in found)
 
 
-def called_by(kernel: Function, devices: tuple[Function, ...]) -> tuple[Function, ...]:
-    """The functions that a kernel comes to; walks with unsettled types have built others."""
-    needed = reached((*devices, kernel))[kernel.name]
+def called_functions(kernel: Function, devices: tuple[Function, ...]) -> tuple[Function, ...]:
+    """Return the functions reachable from a kernel; early passes may have built others."""
+    needed = transitive_callees((*devices, kernel))[kernel.name]
     return tuple(f for f in devices if f.name in needed)
 
 
 def _read_constants(
     functions: tuple[Function, ...], found: Mapping[object, ConstantArray]
 ) -> tuple[ConstantArray, ...]:
-    """Those of the constant arrays that a function mentions."""
+    """Return the constant arrays that the functions read."""
     read = {e.name for f in functions for e in all_expressions(f.body) if isinstance(e, Var)}
     return tuple(constant for constant in found.values() if constant.var.name in read)
 
 
-def _settled(frame: Frame, types: Types) -> tuple[Frame, Body]:
-    """Walk until the types of variables are those found before, and each loop over a tuple is
-    written out."""
-    walks = 0
+def _iterate_to_fixpoint(
+    context: FunctionContext, types: ArgumentTypes
+) -> tuple[FunctionContext, Body]:
+    """Lower a function until types settle and all loops over tuples are unrolled."""
+    passes = 0
     while True:
-        body = _walk(frame, types)
-        if frame.copies.wanted:
-            frame, walks = frame.written_out(), 0
+        body = _lower_once(context, types)
+        if context.unroller.pending:
+            context, passes = context.unrolled(), 0
             continue
-        if walks >= _FREE_WALKS:
-            frame.types = _grown(frame.settled, frame.types)
-        if frame.types == frame.settled and not frame.found_arrays:
-            return frame, body
-        frame, walks = frame.again(), walks + 1
+        if passes >= _MAX_FREE_PASSES:
+            context.types = _join_types(context.previous_types, context.types)
+        if context.types == context.previous_types and not context.arrays_changed:
+            return context, body
+        context, passes = context.next_pass(), passes + 1
 
 
-def _grown(before: Mapping[str, Scalar], found: Mapping[str, Scalar]) -> dict[str, Scalar]:
-    """The types that a walk has found, none of them less than it was before."""
-    grown = dict(before)
+def _join_types(before: Mapping[str, Scalar], found: Mapping[str, Scalar]) -> dict[str, Scalar]:
+    """Join the types of two passes, so that no type narrows."""
+    result = dict(before)
     for name, kind in found.items():
         old = before.get(name, kind)
-        grown[name] = kind if old == kind else join(old, kind)
-    return grown
+        result[name] = kind if old == kind else promote(old, kind)
+    return result
 
 
-def _walk(frame: Frame, types: Types) -> Body:
-    """One walk over a function: parameters, then statements."""
-    source = frame.source
+def _lower_once(context: FunctionContext, types: ArgumentTypes) -> Body:
+    """Run one pass over a function: parameters, then statements."""
+    source = context.source
     for node, given in zip(parameters_of(source.tree.args), types):
-        name, span = frame.ranges.names[id(node)], source.span(node)
-        frame.origins[name] = span
+        name, span = context.ranges.names[id(node)], source.span(node)
+        context.origins[name] = span
 
         def leaf(part: str, kind: Scalar | Array, span: Span = span) -> Expr:
             if isinstance(kind, Array):
                 return Var(part, kind, span)
-            frame.types[part] = kind
-            frame.origins[part] = span
-            return frame.variable(part, span)
+            context.types[part] = kind
+            context.origins[part] = span
+            return context.variable(part, span)
 
-        value = named(name, given, span, leaf)
+        value = value_of_type(name, given, span, leaf)
         if not isinstance(given, Scalar):
-            frame.bound[name] = value
-    return block(frame, source.tree.body)
+            context.bound[name] = value
+    return block(context, source.tree.body)
 
 
 def _unique(problems: list[Diagnostic]) -> list[Diagnostic]:
-    """The same mistake found twice (in a body that is walked for a loop, in a function that is
-    called again) is shown once."""
+    """Remove repeated diagnostics of loop bodies and of functions that are called twice."""
     first: dict[tuple[str, Label], Diagnostic] = {}
     for found in problems:
         first.setdefault((found.code, found.labels[0]), found)
     return list(first.values())
 
 
-def _parameters(frame: Frame, types: Types) -> tuple[tuple[Parameter, ...], Body]:
-    """A parameter for each number and array, and conversions of those whose variable has
-    another type than comes in."""
+def _parameters(
+    context: FunctionContext, types: ArgumentTypes
+) -> tuple[tuple[Parameter, ...], Body]:
+    """Return a parameter for each scalar and array, and conversions to the variables' types."""
     parameters: list[Parameter] = []
     converted: list[Stmt] = []
-    for node, given in zip(parameters_of(frame.source.tree.args), types):
-        span = frame.span(node)
+    for node, given in zip(parameters_of(context.source.tree.args), types):
+        span = context.span(node)
 
         def leaf(name: str, kind: Scalar | Array, span: Span = span) -> Expr:
-            own = frame.types.get(name, kind)
+            own = context.types.get(name, kind)
             if isinstance(kind, Scalar) and isinstance(own, Scalar) and own != kind:
-                arriving = Var(f"{name}.given", kind, span)
-                converted.append(Assign(Var(name, own, span), cast(arriving, own), span))
-                name = arriving.name
+                passed = Var(f"{name}.given", kind, span)
+                converted.append(Assign(Var(name, own, span), cast(passed, own), span))
+                name = passed.name
             parameters.append(Parameter(name, kind, len(parameters)))
             return Var(name, kind, span)
 
-        named(frame.ranges.names[id(node)], given, span, leaf)
+        value_of_type(context.ranges.names[id(node)], given, span, leaf)
     return tuple(parameters), tuple(converted)
 
 
-def _maybe_undefined(frame: Frame) -> list[Diagnostic]:
-    """A read that only some paths have assigned: it compiles, and reads 0."""
+def _maybe_undefined(context: FunctionContext) -> list[Diagnostic]:
+    """Warn of reads that some paths have not assigned; they read 0."""
     found = []
-    for node, assignments in frame.ranges.maybe_undefined:
-        places = tuple(Label(frame.span(a), "assigned here, on some paths") for a in assignments)
-        read = Label(frame.span(node), f"`{node.id}` may have no value here, and would read 0")
-        cure = f"assign {node.id} before the branch or loop"
-        found.append(Diagnostic("maybe-undefined", (read, *places), cure, severity="warning"))
+    for node, assignments in context.ranges.maybe_undefined:
+        labels = tuple(Label(context.span(a), "assigned here, on some paths") for a in assignments)
+        read = Label(context.span(node), f"`{node.id}` may have no value here, and would read 0")
+        hint = f"assign {node.id} before the branch or loop"
+        found.append(Diagnostic("maybe-undefined", (read, *labels), hint, severity="warning"))
     return _unique(found)

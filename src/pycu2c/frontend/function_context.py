@@ -1,4 +1,4 @@
-"""What is known of the function being built: names, types so far, what went wrong."""
+"""The state of one pass over a function: names, types, emitted statements and diagnostics."""
 
 from __future__ import annotations
 
@@ -9,27 +9,26 @@ from typing import NoReturn, TypeAlias, TypeGuard
 
 from pycu2c.base.diagnostics import CompileError, Diagnostic, Label, fail
 from pycu2c.base.records import Protocol, dataclass, field, replace
-from pycu2c.base.source import LAMBDA, Source, Span
-from pycu2c.base.types import Array, ParameterType, Scalar, Signature, join
+from pycu2c.base.source import LAMBDA_NAME, Source, Span
+from pycu2c.base.types import Array, ParameterType, Scalar, Signature, promote
 from pycu2c.frontend.hints import records, replacements
 from pycu2c.frontend.scope.live_ranges import LiveRanges, live_ranges
-from pycu2c.frontend.statements.unroll import Copies
+from pycu2c.frontend.statements.unroll import LoopUnroller
 from pycu2c.ir.nodes import Const, ConstantArray, Expr, Return, Stmt, Var, View
 from pycu2c.ops.intrinsics.threads import coalesced_groups
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Static:
-    """A Python object known when the kernel is compiled: a function, a dtype, a module."""
+class StaticObject:
+    """A Python object that is a compile-time constant: a function, a dtype, a module."""
 
     value: object
     span: Span
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Items:
-    """A tuple; it exists only while compiling, its items are values of their own. ``names``
-    are those of a named tuple's fields."""
+class TupleValue:
+    """A tuple of values, at compile time only; ``names`` are the fields of a named tuple."""
 
     items: tuple[Value, ...]
     span: Span
@@ -38,8 +37,11 @@ class Items:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LocalFunction:
-    """A function defined inside of another. ``source`` takes what it reads from there,
-    ``captured``, as parameters after its own, ``arguments``."""
+    """A function defined inside another one.
+
+    ``source`` receives the variables that it reads there, ``captured``, as parameters after its
+    own, ``arguments``.
+    """
 
     source: Source
     arguments: ast.arguments
@@ -47,120 +49,131 @@ class LocalFunction:
 
     @property
     def __name__(self) -> str:
-        """What errors call it."""
-        return "lambda" if self.source.name == LAMBDA else self.source.name
+        """Return the name that errors show."""
+        return "lambda" if self.source.name == LAMBDA_NAME else self.source.name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Closure:
-    """A local function as a value: with its parameters' defaults, and the variables that it
-    reads as they are now. In the function that defines it these are read where it is used, and
-    what its name stands for ``is_open``."""
+    """A local function as a value: with its default arguments and its captured variables.
+
+    While ``is_open``, in the enclosing function, the variables are read at each use.
+    """
 
     function: LocalFunction
-    defaults: Items
-    variables: Items
+    defaults: TupleValue
+    variables: TupleValue
     span: Span
     is_open: bool = False
 
     @property
-    def inside(self) -> Items:
-        """The values that go where the function goes."""
-        return Items((self.defaults, self.variables), self.span)
+    def operands(self) -> TupleValue:
+        """Return the values of which the closure consists."""
+        return TupleValue((self.defaults, self.variables), self.span)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Chosen:
-    """One of several arrays, of one dtype and rank: ``which`` is its number in ``options``."""
+class ArraySelect:
+    """One of ``arrays``, which have one dtype and rank; ``selector`` is its index."""
 
-    which: Expr
-    options: tuple[Var | View, ...]
+    selector: Expr
+    arrays: tuple[Var | View, ...]
     span: Span
 
     @property
     def type(self) -> Array:
-        found = self.options[0].type
+        found = self.arrays[0].type
         assert isinstance(found, Array)
         return found
 
     @property
-    def inside(self) -> Items:
-        """The values that go where the array goes."""
-        return Items((self.which, *self.options), self.span)
+    def operands(self) -> TupleValue:
+        """Return the values of which the selection consists."""
+        return TupleValue((self.selector, *self.arrays), self.span)
 
 
-Value: TypeAlias = Expr | Static | Items | Closure | Chosen
-Types: TypeAlias = tuple[ParameterType, ...]
+Value: TypeAlias = Expr | StaticObject | TupleValue | Closure | ArraySelect
+ArgumentTypes: TypeAlias = tuple[ParameterType, ...]
 
-# an array and how a view lies in it, apart from numbers that are computed
-Place: TypeAlias = tuple[object, ...]
+# identifies an array and a view's layout in it, without computed numbers
+ViewLayout: TypeAlias = tuple[object, ...]
 
 
-class Devices(Protocol):
-    """The device functions of a module, built as they are called. ``cluster``: how many blocks the
-    kernel's clusters have along x, y and z; empty if it has none. ``checked``: whether the launch
-    raises what the kernel does."""
+class DeviceFunctions(Protocol):
+    """The device functions of a module, which are built on demand.
+
+    ``cluster``: the number of blocks of a cluster along x, y and z; empty without clusters.
+    ``checked``: whether the launch raises the exceptions of the kernel.
+    """
 
     cluster: tuple[int, ...]
     checked: bool
 
     def signature(self, source: Source) -> Signature | None:
-        """The types to which a call's arguments are brought; None if it takes any."""
+        """Return the types to which the arguments of calls are converted; None if it is generic."""
 
-    def called(self, source: Source, types: Types, span: Span) -> tuple[str, ParameterType]:
-        """The name of a function for the types of a call, and the type of what it returns."""
+    def specialize(
+        self, source: Source, types: ArgumentTypes, span: Span
+    ) -> tuple[str, ParameterType]:
+        """Return the name and the result type of a function for the argument types of a call."""
 
 
-Evaluate: TypeAlias = "Callable[[Frame, ast.expr], Value]"
+Evaluate: TypeAlias = "Callable[[FunctionContext, ast.expr], Value]"
 
 
-class Unknown(Exception):
-    """An expression depends on one that was already reported, or whose type is not yet known."""
+class UnknownType(Exception):
+    """The type of an expression is not known yet, or an error in it was reported."""
 
 
 @dataclass(slots=True)
-class Frame:
-    """One walk over one function. ``settled`` holds the types that the walk before found."""
+class FunctionContext:
+    """The state of one pass over one function; ``previous_types`` are those of the pass before."""
 
     source: Source
     ranges: LiveRanges
-    settled: dict[str, Scalar]
-    devices: Devices
-    evaluate: Evaluate  # expressions contain each other; this ties the knot
+    previous_types: dict[str, Scalar]
+    devices: DeviceFunctions
+    evaluate: Evaluate  # breaks the import cycle between kinds of expressions
     is_kernel: bool
     types: dict[str, Scalar] = field(default_factory=dict)
-    origins: dict[str, Span] = field(default_factory=dict)  # where a variable got its type
+    origins: dict[str, Span] = field(default_factory=dict)  # the span that gave a variable its type
     bound: dict[str, Value] = field(default_factory=dict)  # arrays, tuples, functions
-    scopes: list[dict[str, Value]] = field(default_factory=list)  # of comprehensions
-    result: ParameterType | None = None  # that a signature says
+    comprehension_scopes: list[dict[str, Value]] = field(
+        default_factory=list
+    )  # the targets of each
+    result: ParameterType | None = None  # the declared one
     results: list[tuple[ParameterType, Span]] = field(default_factory=list)
     problems: list[Diagnostic] = field(default_factory=list)
     blocks: list[list[Stmt]] = field(default_factory=lambda: [[]])
     store_types: dict[int, str] = field(default_factory=dict)  # id(ast.Name) -> variable
-    untyped: list[int] = field(default_factory=list)  # id(ast.Name) of those without a variable
-    join_types: dict[int, Scalar] = field(default_factory=dict)  # id(ast.IfExp) -> its type
-    mixed_joins: list[int] = field(default_factory=list)  # of those that have several
-    returns: list[int] = field(default_factory=list)  # id(ast.Return) of those with a value
-    # local functions by their nodes, the same in every walk
+    nodes_without_variable: list[int] = field(default_factory=list)  # id(ast.Name)
+    join_types: dict[int, Scalar] = field(default_factory=dict)  # id(ast.IfExp) -> type
+    mixed_joins: list[int] = field(default_factory=list)  # those with more than one type
+    returns: list[int] = field(default_factory=list)  # id(ast.Return), with a value
+    # local functions by the id of their nodes, shared by all passes
     local_functions: dict[int, LocalFunction] = field(default_factory=dict)
-    # by the id of numpy's array, or by what a tuple holds
+    # by the id of a NumPy array, or by the content of a tuple
     constants: dict[object, ConstantArray] = field(default_factory=dict)
-    fixed: dict[str, Const] = field(default_factory=dict)  # variables that only have one number
-    declared: dict[str, Scalar] = field(default_factory=dict)  # by an annotation, in any walk
-    copies: Copies = field(default_factory=Copies)  # of the bodies of loops written out
-    ended: list[Return] = field(default_factory=list)  # in a function: those of raises
-    # the arrays that a name may stand for, found in any walk, and whether this one found more
-    arrays: dict[str, dict[Place, Var | View]] = field(default_factory=dict)
-    found_arrays: bool = False
-    unknown: list[tuple[str, Span]] = field(default_factory=list)  # reads that have no type yet
-    broken: set[str] = field(default_factory=set)  # variables that an error was found for
-    # an expression, and the variable that it is assigned to: an array made there gets its name
+    constant_variables: dict[str, Const] = field(
+        default_factory=dict
+    )  # variables with one constant value
+    declared: dict[str, Scalar] = field(default_factory=dict)  # by annotations, in all passes
+    unroller: LoopUnroller = field(
+        default_factory=LoopUnroller
+    )  # copies the bodies of unrolled loops
+    thread_exits: list[Return] = field(default_factory=list)  # in a device function
+    # the arrays that a name may refer to, in all passes; whether this pass found more
+    arrays: dict[str, dict[ViewLayout, Var | View]] = field(default_factory=dict)
+    arrays_changed: bool = False
+    untyped_reads: list[tuple[str, Span]] = field(default_factory=list)  # reads without a type yet
+    conflicting: set[str] = field(default_factory=set)  # variables with a reported error
+    # an expression and the variable that it is assigned to, which names an array created there
     target: tuple[ast.expr, str] | None = None
-    temporaries: set[str] = field(default_factory=set)  # variables with one assignment each
+    temporaries: set[str] = field(default_factory=set)  # variables with one assignment
 
-    def again(self) -> Frame:
-        """For the next walk, which knows the types that this one has found."""
-        return Frame(
+    def next_pass(self) -> FunctionContext:
+        """Return the context of the next pass, which starts with the types of this one."""
+        return FunctionContext(
             self.source,
             self.ranges,
             self.types,
@@ -170,15 +183,15 @@ class Frame:
             local_functions=self.local_functions,
             constants=self.constants,
             declared=self.declared,
-            copies=self.copies,
+            unroller=self.unroller,
             result=self.result,
             arrays=self.arrays,
         )
 
-    def written_out(self) -> Frame:
-        """For the walk after loops were found that are to be written out."""
-        tree = self.copies.write_out(self.source.tree)
-        return Frame(
+    def unrolled(self) -> FunctionContext:
+        """Return the context of the first pass after loops were unrolled."""
+        tree = self.unroller.unroll(self.source.tree)
+        return FunctionContext(
             replace(self.source, tree=tree),
             live_ranges(tree),
             {},
@@ -187,7 +200,7 @@ class Frame:
             self.is_kernel,
             local_functions=self.local_functions,
             constants=self.constants,
-            copies=self.copies,
+            unroller=self.unroller,
             result=self.result,
         )
 
@@ -195,24 +208,25 @@ class Frame:
         return self.source.span(node)
 
     def value(self, node: ast.expr) -> Value:
-        """What an expression is: a number's IR, or something known while compiling."""
+        """Return the value of an expression: IR of a number, or a compile-time object."""
         return self.evaluate(self, node)
 
     def number(self, node: ast.expr) -> Expr:
-        """An expression that must be a number."""
-        return number(self.value(node))
+        """Return the IR of an expression that must be a number."""
+        return require_number(self.value(node))
 
-    def note_store(self, node: ast.AST, name: str) -> None:
-        """Note what an ``ast.Name``, or a name in a pattern, has set: a number's variable, or
-        something that has none."""
+    def record_store(self, node: ast.AST, name: str) -> None:
+        """Record which scalar variable an ``ast.Name`` or a name in a pattern assigns."""
         if name in self.types:
             self.store_types[id(node)] = name
         else:
-            self.untyped.append(id(node))
+            self.nodes_without_variable.append(id(node))
 
-    def note_join(self, node: ast.AST, kind: Scalar) -> None:
-        """Note the type of an ``ast.IfExp`` or ``ast.BoolOp``, or of an item of a tuple; a
-        comprehension may come to it for several items."""
+    def record_join(self, node: ast.AST, kind: Scalar) -> None:
+        """Record the common type of an ``ast.IfExp``, an ``ast.BoolOp`` or a tuple item.
+
+        A comprehension evaluates the node for each item, so types can differ.
+        """
         if self.join_types.setdefault(id(node), kind) != kind:
             self.mixed_joins.append(id(node))
 
@@ -224,7 +238,7 @@ class Frame:
 
     @contextmanager
     def block(self) -> Iterator[list[Stmt]]:
-        """Statements emitted inside go to a block of their own."""
+        """Collect the statements emitted inside the ``with`` in a block of their own."""
         self.blocks.append([])
         try:
             yield self.blocks[-1]
@@ -232,73 +246,73 @@ class Frame:
             self.blocks.pop()
 
     @property
-    def is_straight(self) -> bool:
-        """Whether every path of the function comes here, once: in no branch and no loop."""
+    def is_unconditional(self) -> bool:
+        """Return whether the current point is outside all branches and loops."""
         return len(self.blocks) == 2
 
     @contextmanager
-    def recovering(self) -> Iterator[None]:
-        """A mistake inside is noted, and the walk goes on after it."""
+    def collecting_errors(self) -> Iterator[None]:
+        """Collect the diagnostics raised inside the ``with`` and continue after it."""
         try:
             yield
         except CompileError as error:
             self.problems += error.diagnostics
-        except Unknown:
+        except UnknownType:
             pass
 
     def fresh(self, hint: str) -> str:
-        """A variable name that no Python name can be."""
+        """Return a new variable name that is no Python identifier."""
         name = f"{hint}.t{len(self.temporaries) + 1}"
         self.temporaries.add(name)
         for known in [n for n in self.arrays if n == name or n.startswith(f"{name}.")]:
-            del self.arrays[known]  # of another temporary of the walk before
+            del self.arrays[known]  # of a temporary of the previous pass
         return name
 
     def constant_name(self, name: str) -> str:
-        """A name for another constant array that the program calls ``name``."""
+        """Return an unused name for a constant array that the program calls ``name``."""
         number = sum(c.var.name.split(".")[0] == name for c in self.constants.values())
         return f"{name}.const{number}" if number else f"{name}.const"
 
     def name_for(self, node: ast.expr, otherwise: str) -> str:
-        """The variable that ``node`` is assigned to, if it is one."""
+        """Return the variable that ``node`` is assigned to, or a fresh name."""
         if self.target is not None and self.target[0] is node:
             return self.target[1]
         return self.fresh(otherwise)
 
     def assigned(self, name: str, value_type: Scalar, span: Span) -> Scalar:
-        """Note a type that reaches a variable; give the type that the variable has."""
+        """Join a type into a variable's type; return the variable's type in this pass."""
         known = self.types.get(name)
         if name in self.declared:
             self.types[name] = self.declared[name]
             self.origins.setdefault(name, span)
             return self.declared[name]
-        self.types[name] = value_type if known is None else join(known, value_type)
+        self.types[name] = value_type if known is None else promote(known, value_type)
         if known != self.types[name]:
             self.origins[name] = span
-        return self.settled.get(name, self.types[name])
+        return self.previous_types.get(name, self.types[name])
 
     def variable(self, name: str, span: Span) -> Var:
-        """A read of a number's variable."""
-        known = self.settled.get(name) or self.types.get(name)
+        """Return a read of a scalar variable."""
+        known = self.previous_types.get(name) or self.types.get(name)
         if known is None:
-            self.unknown.append((name, span))
-            raise Unknown
+            self.untyped_reads.append((name, span))
+            raise UnknownType
         return Var(name, known, span)
 
 
-def is_fresh(name: str) -> bool:
-    """Whether a variable is the compiler's own, from ``Frame.fresh``."""
+def is_temporary_name(name: str) -> bool:
+    """Return whether a variable was created by ``FunctionContext.fresh``."""
     return ".t" in name
 
 
-def shown(value: Value) -> str:
-    """A value as errors name it."""
+def describe(value: Value) -> str:
+    """Return the description of a value in errors."""
     match value:
-        case Static():
-            return replacements.described(value.value)
-        case Items() if value.names == coalesced_groups.Coalesced._fields:
+        case StaticObject():
+            return replacements.describe_object(value.value)
+        case TupleValue() if value.names == coalesced_groups.Coalesced._fields:
             return "a group of threads"
-        case Items():
+        case TupleValue():
             return f"a tuple of {len(value.items)}"
         case Closure():
             return f"the function `{value.function.__name__}`"
@@ -311,84 +325,88 @@ def is_number(value: Value) -> TypeGuard[Expr]:
 
 
 def is_array(value: Value) -> TypeGuard[Var | View]:
-    """Whether a value is an array that is known."""
+    """Return whether a value is one known array."""
     return isinstance(value, (Var, View)) and isinstance(value.type, Array)
 
 
 def is_vector(value: Value) -> bool:
-    """Whether a value is a vector, not a number, a tuple or an array."""
-    if isinstance(value, (Static, Items, Closure)) or not isinstance(value.type, Scalar):
+    """Return whether a value is a vector."""
+    if isinstance(value, (StaticObject, TupleValue, Closure)) or not isinstance(value.type, Scalar):
         return False
     return value.type.dtype.is_vector
 
 
-def named_vector(frame: Frame, target: ast.Subscript | ast.Attribute) -> Var | None:
-    """The variable ``v`` of a target ``v.x``, if it is a vector."""
+def vector_variable(context: FunctionContext, target: ast.Subscript | ast.Attribute) -> Var | None:
+    """Return the vector variable ``v`` of a target ``v.x``, or None."""
     owner = target.value
-    if not isinstance(owner, ast.Name) or id(owner) not in frame.ranges.names:
+    if not isinstance(owner, ast.Name) or id(owner) not in context.ranges.names:
         return None
-    value = frame.value(owner)
+    value = context.value(owner)
     return value if isinstance(value, Var) and is_vector(value) else None
 
 
 _READING = {"texture": "tex{}D(t, …)", "surface": "surf{}Dread(s, …)"}
 
 
-def number(value: Value, what: str = "this") -> Expr:
-    """The value as an expression that is a number, or an error that says what it is."""
-    e = single(value, what)
+def require_number(value: Value, what: str = "this") -> Expr:
+    """Return the value as an expression of a number, or report an error."""
+    e = require_value(value, what)
     assert isinstance(e.type, Scalar)
     handle = e.type.dtype.handle
     if handle is not None:
         fail(
             "type-needed",
             Label(value.span, f"{what} is a {handle.access} `{e.type}`, not a number"),
-            help="read it: cuda." + _READING[handle.access].format(handle.axes),
+            hint="read it: cuda." + _READING[handle.access].format(handle.axes),
         )
     if e.type.dtype.is_vector:
         fail(
             "type-needed",
             Label(value.span, f"{what} is a vector `{e.type}`"),
-            help="vectors have no operators: write it for each component, "
+            hint="vectors have no operators: write it for each component, "
             f"{e.type}(v.x + w.x, …), or take one, v.x",
         )
     return e
 
 
-def single(value: Value, what: str = "this") -> Expr:
-    """The value as an expression that a variable holds: a number or a vector."""
-    if isinstance(value, (Static, Closure)):
-        cure = (
+def require_value(value: Value, what: str = "this") -> Expr:
+    """Return the value as an expression that a variable can hold: a number or vector."""
+    if isinstance(value, (StaticObject, Closure)):
+        hint = (
             replacements.instead_of_object(value.value)
-            if isinstance(value, Static)
+            if isinstance(value, StaticObject)
             else "call it: f(…)"
         )
-        fail("type-needed", Label(value.span, f"{what} is {shown(value)}, not a number"), help=cure)
-    if isinstance(value, Items):
         fail(
             "type-needed",
-            Label(value.span, f"{what} is {shown(value)}"),
-            help="take one of its items: t[0]",
+            Label(value.span, f"{what} is {describe(value)}, not a number"),
+            hint=hint,
+        )
+    if isinstance(value, TupleValue):
+        fail(
+            "type-needed",
+            Label(value.span, f"{what} is {describe(value)}"),
+            hint="take one of its items: t[0]",
         )
     if isinstance(value.type, Array) and not value.type.ndim:
         fail(
             "type-needed",
             Label(value.span, f"{what} is a record `{value.type}`"),
-            help=records.one_field(value),
+            hint=records.single_field_hint(value),
         )
-    if isinstance(value, Chosen) or isinstance(value.type, Array):
+    if isinstance(value, ArraySelect) or isinstance(value.type, Array):
         fail(
             "type-needed",
             Label(value.span, f"{what} is an array `{value.type}`"),
-            help=f"index it: a kernel works on one element at a time, {_one_element(value)}",
+            hint=f"index it: a kernel works on one element at a time, {_one_element(value)}",
         )
     if not isinstance(value.type, Scalar):
-        nothing(value.span)
+        report_no_value(value.span)
     return value
 
 
-def _one_element(value: Expr | Chosen) -> str:
-    """``a[i]``, with an index for each axis of the array that it is, or is a part of."""
+def _one_element(value: Expr | ArraySelect) -> str:
+    """Return ``a[i]`` with an index for each axis of the array."""
     whole = value.array if isinstance(value, View) else value
     name = whole.name if isinstance(whole, Var) else "a"
     axes = whole.type.ndim if isinstance(whole.type, Array) else 1
@@ -397,10 +415,10 @@ def _one_element(value: Expr | Chosen) -> str:
     return f"{name}[{', '.join(letters[:axes])}]{counts}"
 
 
-def nothing(span: Span) -> NoReturn:
-    """A call stands for a value, and gives none."""
+def report_no_value(span: Span) -> NoReturn:
+    """Report that a call without a result is used as a value."""
     fail(
         "type-needed",
         Label(span, "this call returns nothing"),
-        help="end the function with `return …`; what only does something is a statement",
+        hint="end the function with `return …`; what only does something is a statement",
     )

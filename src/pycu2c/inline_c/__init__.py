@@ -1,1 +1,4 @@
-"""Functions whose bodies are C or PTX of the user's, and files that kernels are linked with."""
+"""Implement device functions with user-written C or PTX bodies, and link inputs in memory.
+
+May import ``base``, ``csyntax``, ``declarations``, ``frontend``, ``toolchain`` and ``kernels``.
+"""

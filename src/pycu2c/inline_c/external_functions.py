@@ -1,4 +1,4 @@
-"""Functions in C that are defined elsewhere: what calls them, made of their types."""
+"""Generate the declaration and the call of C functions that linked files define."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any, Literal, TypeAlias
 
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.dtypes import DType
-from pycu2c.base.external_code import Code, Dialect, Line
+from pycu2c.base.external_code import CodeLine, Dialect, InlineCode
 from pycu2c.base.records import dataclass
 from pycu2c.base.source import Source
 from pycu2c.base.types import Array, ParameterType, Scalar, Signature
 from pycu2c.frontend.calls import inline_c
-from pycu2c.frontend.calls.declared_signatures import signature_of
+from pycu2c.frontend.calls.declared_signatures import declared_signature
 from pycu2c.frontend.scope.bindings import parameters
 
 Abi: TypeAlias = Literal["c", "numba"]
@@ -22,11 +22,10 @@ Abi: TypeAlias = Literal["c", "numba"]
 _DECLARED = {"cuda": 'extern "C" __device__ ', "c": "extern "}
 
 
-def stub_of(name: str, signature: Signature, frame: FrameType) -> Source:
-    """A Python function without a body for one that has none in Python. It stands where it is
-    declared: on the line that a frame is at."""
+def external_stub(name: str, signature: Signature, frame: FrameType) -> Source:
+    """Return a Python stub for a function without a Python body, located at the caller's line."""
     if not name.isidentifier():
-        raise ValueError(f"{name!r} is no name of a function in C")
+        raise ValueError(f"{name!r} is not a valid C function name")
     names = ", ".join(f"x{number}" for number in range(len(signature.parameters)))
     (tree,) = ast.parse(f"def {name}({names}): ...").body
     assert isinstance(tree, ast.FunctionDef)
@@ -38,28 +37,31 @@ def stub_of(name: str, signature: Signature, frame: FrameType) -> Source:
             place = {"lineno": number, "end_lineno": number, "end_col_offset": len(line.encode())}
             vars(node).update(place, col_offset=len(line) - len(line.lstrip()))
     space: dict[str, Any] = {"__name__": frame.f_globals.get("__name__", "")}
-    exec(compile(ast.Module([tree], []), file, "exec"), space)  # a stub: nothing is run
+    exec(compile(ast.Module([tree], []), file, "exec"), space)  # defines the stub only
     return Source(space[name], tree, file, lines, signature=signature)
 
 
 @dataclass(frozen=True, slots=True)
-class External:
-    """A function of this name in files that are linked. ``abi``: "c", or "numba" where it gives a
-    status, and its value through a pointer that comes first."""
+class ExternalFunction:
+    """A function of this name in linked files.
+
+    ``abi`` is "c", or "numba": it returns a status and stores its result through a pointer, its
+    first parameter.
+    """
 
     source: Source
     pure: bool
     abi: Abi = "c"
 
-    def code(self, dialect: Dialect, files: tuple[str, ...]) -> Code:
-        """A body that calls it, and its declaration."""
+    def code(self, dialect: Dialect, files: tuple[str, ...]) -> InlineCode:
+        """Return a body that calls the function, and its declaration."""
         signature, name = self._signature, self.source.name
         names = [p.arg for p in parameters(self.source.tree.args)]
         kinds = [_c_type(kind, dialect) for kind in signature.parameters]
         result = "void"
         if isinstance(signature.result, Scalar):
             result = _c_type(signature.result, dialect)
-        if self.pure:  # it only reads the arrays
+        if self.pure:  # a pure function does not write arrays
             kinds = [f"const {kind}" if kind.endswith("*") else kind for kind in kinds]
         taken, given = [_declared(kind, n) for kind, n in zip(kinds, names)], names
         head, lines = result, _plain_call(name, given, result)
@@ -68,21 +70,21 @@ class External:
             taken = [_declared(f"{result} *", place), *taken]
             lines = _call_for_status(name, given, result, place)
         declared = f"{_DECLARED[dialect]}{_declared(head, name)}({', '.join(taken) or 'void'});"
-        return Code(dialect, tuple(map(self._line, lines)), (self._line(declared),), files)
+        return InlineCode(dialect, tuple(map(self._line, lines)), (self._line(declared),), files)
 
     @property
     def _signature(self) -> Signature:
-        """Its types, which must be said."""
-        source, found = self.source, signature_of(self.source)
+        """Return the declared types, which are mandatory."""
+        source, found = self.source, declared_signature(self.source)
         if found is None or found.result is None:
-            label = Label(source.span(source.tree), "its code is elsewhere, and says no types here")
-            cure = f"annotate it: def {source.name}(x: float32) -> float32, or -> None"
-            fail("own-c", label, help=cure)
+            label = Label(source.span(source.tree), "an external function needs a signature")
+            hint = f"annotate it: def {source.name}(x: float32) -> float32, or -> None"
+            fail("inline-c", label, hint=hint)
         inline_c.check(source, found.parameters, found.result)
         return found
 
-    def _line(self, text: str) -> Line:
-        return Line(text, self.source.span(self.source.tree))
+    def _line(self, text: str) -> CodeLine:
+        return CodeLine(text, self.source.span(self.source.tree))
 
 
 def _plain_call(name: str, given: list[str], result: str) -> list[str]:

@@ -1,5 +1,4 @@
-"""Code in memory that kernels are linked with, instead of files: ``link=[cuda.CUSource("…")]``.
-Names and parameters are numba's."""
+"""Define link inputs in memory, ``link=[cuda.CUSource("…")]``, with numba's names."""
 
 from __future__ import annotations
 
@@ -8,11 +7,11 @@ import re
 from typing import Any, ClassVar
 
 from pycu2c.base.hashing import digest_of
-from pycu2c.toolchain.cache.cache_directory import private_folder
+from pycu2c.toolchain.cache.cache_directory import sibling_folder
 
 
 class LinkableCode:
-    """Something to link. Which kind it is, its class says."""
+    """A link input; the subclass defines its kind."""
 
     suffix: ClassVar[str] = ""
 
@@ -24,21 +23,34 @@ class LinkableCode:
         teardown_callback: object = None,
         nrt: bool = False,
     ) -> None:
-        """data: text, bytes, or a file that is open for reading. name: what messages call it."""
+        """Create a link input.
+
+        Parameters
+        ----------
+        data
+            A string, bytes, or a file open for reading.
+        name
+            The name in messages.
+
+        Raises
+        ------
+        NotImplementedError
+            If callbacks or numba's runtime are requested.
+        """
         if setup_callback is not None or teardown_callback is not None or nrt:
             raise NotImplementedError(
-                "setup_callback, teardown_callback and nrt mean nothing here: code is linked into "
-                "each kernel, and there is no runtime of numba"
+                "setup_callback, teardown_callback and nrt are not supported: code is linked into "
+                "each kernel, and there is no numba runtime"
             )
         read = data.read() if hasattr(data, "read") else data
         self.data = read.encode() if isinstance(read, str) else bytes(read)
         self.name = name or type(self).__name__
 
     def __fspath__(self) -> str:
-        """A file that has it: the same for the same code."""
+        """Return a content-addressed file with the data."""
         stem = re.sub(r"\W", "_", self.name)
         file = f"{stem}-{digest_of(self.data)[:12]}{self.suffix}"
-        path = os.path.join(private_folder("linked"), file)
+        path = os.path.join(sibling_folder("linked"), file)
         if not os.path.isfile(path):
             temporary = f"{path}.{os.getpid()}-{os.urandom(4).hex()}"
             with open(temporary, "xb") as written:
@@ -48,37 +60,37 @@ class LinkableCode:
 
 
 class CSource(LinkableCode):
-    """C, for the CPU."""
+    """C source, for the CPU."""
 
     suffix = ".c"
 
 
 class CUSource(LinkableCode):
-    """CUDA C."""
+    """CUDA C source."""
 
     suffix = ".cu"
 
 
 class PTXSource(LinkableCode):
-    """PTX."""
+    """A PTX text."""
 
     suffix = ".ptx"
 
 
 class Cubin(LinkableCode):
-    """Code for one GPU architecture."""
+    """A binary for one GPU architecture."""
 
     suffix = ".cubin"
 
 
 class Fatbin(LinkableCode):
-    """Code for several GPU architectures."""
+    """Binaries for several GPU architectures."""
 
     suffix = ".fatbin"
 
 
 class LTOIR(LinkableCode):
-    """What NVRTC and nvcc make with ``-dlto``."""
+    """LTO-IR, which NVRTC and nvcc generate with ``-dlto``."""
 
     suffix = ".ltoir"
 
@@ -90,6 +102,6 @@ class Object(LinkableCode):
 
 
 class Archive(LinkableCode):
-    """A library of object files."""
+    """A static library."""
 
     suffix = ".a"

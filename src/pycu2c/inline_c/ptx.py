@@ -1,66 +1,68 @@
-"""PTX with names -> the C that holds it: ``"add.s32 %result, %x, 1;"``."""
+"""Lower PTX with named operands to C with inline assembly: ``"add.s32 %result, %x, 1;"``."""
 
 from __future__ import annotations
 
 import re
 
 from pycu2c.base.diagnostics import Label, fail
-from pycu2c.base.external_code import Line
+from pycu2c.base.external_code import CodeLine
 from pycu2c.base.source import Source
 from pycu2c.base.types import Array, ParameterType, Scalar
-from pycu2c.frontend.calls.declared_signatures import signature_of
+from pycu2c.frontend.calls.declared_signatures import declared_signature
 from pycu2c.frontend.scope.bindings import parameters
 
 _OPERAND = re.compile(r"%([A-Za-z_]\w*)?")
 _DECLARES = re.compile(r"\.reg\b|^\s*[\w$]+:")  # registers, labels
 _RESULT = "result"
-_OWN_RESULT = "own_result"  # of the C
+_OWN_RESULT = "own_result"  # the C variable
 
 
-def asm_text(lines: tuple[Line, ...], source: Source, pure: bool) -> tuple[Line, ...]:
-    """The body of a function around instructions, each on the line of Python where it stands."""
+def asm_text(lines: tuple[CodeLine, ...], source: Source, pure: bool) -> tuple[CodeLine, ...]:
+    """Return the C body around the instructions; each line keeps the span of its Python line."""
     if not lines:
         fail(
-            "own-c",
-            Label(source.span(source.tree), "the text of its PTX is empty"),
-            help='write @cuda.ptx_function("add.s32 %result, %x, %y;")',
+            "inline-c",
+            Label(source.span(source.tree), "its PTX text is empty"),
+            hint='write @cuda.ptx_function("add.s32 %result, %x, %y;")',
         )
     kinds, result = _types(source)
     names = [*([_RESULT] if result is not None else []), *kinds]
     numbers = {name: str(number) for number, name in enumerate(names)}
-    if any(_DECLARES.search(line.text) for line in lines):  # it may come twice in one function
-        lines = (Line("{", lines[0].span), *lines, Line("}", lines[-1].span))
+    if any(
+        _DECLARES.search(line.text) for line in lines
+    ):  # a scope, in case the function is inlined twice
+        lines = (CodeLine("{", lines[0].span), *lines, CodeLine("}", lines[-1].span))
     head = "asm(" if pure else "asm volatile("
-    taken = ", ".join(f'"{_register(kinds[n], n, source)}"({n})' for n in kinds)
-    given = f'"={_register(result, "result", source)}"({_OWN_RESULT})' if result else ""
-    changed = "" if pure else ' : "memory"'
+    inputs = ", ".join(f'"{_register(kinds[n], n, source)}"({n})' for n in kinds)
+    output = f'"={_register(result, "result", source)}"({_OWN_RESULT})' if result else ""
+    clobbers = "" if pure else ' : "memory"'
     first, last = lines[0].span, lines[-1].span
     margin = " " * len(head)
-    quoted = [Line(margin + _quoted(line.text, numbers), line.span) for line in lines]
-    quoted[0] = Line(head + quoted[0].text.lstrip(), first)
-    out = [*quoted, Line(f"{margin}: {given} : {taken}{changed});", last)]
+    quoted = [CodeLine(margin + _quoted(line.text, numbers), line.span) for line in lines]
+    quoted[0] = CodeLine(head + quoted[0].text.lstrip(), first)
+    out = [*quoted, CodeLine(f"{margin}: {output} : {inputs}{clobbers});", last)]
     if result is not None:
-        out = [Line(f"{result.dtype.cuda} {_OWN_RESULT};", first), *out]
-        out.append(Line(f"return {_OWN_RESULT};", last))
+        out = [CodeLine(f"{result.dtype.cuda} {_OWN_RESULT};", first), *out]
+        out.append(CodeLine(f"return {_OWN_RESULT};", last))
     return tuple(out)
 
 
 def _types(source: Source) -> tuple[dict[str, ParameterType], Scalar | None]:
-    """Those of the parameters, and of the result."""
-    found, names = signature_of(source), [p.arg for p in parameters(source.tree.args)]
+    """Return the types of the parameters, and of the result."""
+    found, names = declared_signature(source), [p.arg for p in parameters(source.tree.args)]
     if found is None or found.result is None or _RESULT in names:
         rename = ", and call no parameter result" if _RESULT in names else ""
         fail(
-            "own-c",
-            Label(source.span(source.tree), "registers have types"),
-            help=f"annotate it: def {source.name}(x: int32) -> int32{rename}",
+            "inline-c",
+            Label(source.span(source.tree), "PTX operands need types"),
+            hint=f"annotate it: def {source.name}(x: int32) -> int32{rename}",
         )
     result = found.result if isinstance(found.result, Scalar) else None
     return dict(zip(names, found.parameters)), result
 
 
 def _register(kind: ParameterType, name: str, source: Source) -> str:
-    """What the C compiler calls registers of a type."""
+    """Return the constraint of inline assembly for a type."""
     if isinstance(kind, Array):
         return "l"
     if isinstance(kind, Scalar) and not kind.weak:
@@ -70,14 +72,14 @@ def _register(kind: ParameterType, name: str, source: Source) -> str:
         if dtype.is_float and dtype.bits >= 32:
             return {32: "f", 64: "d"}[dtype.bits]
     fail(
-        "own-c",
-        Label(source.span(source.tree), f"`{kind}`, the type of {name}, is none of a register"),
-        help="take integers of 16 to 64 bits, float32, float64, and arrays, whose address it is",
+        "inline-c",
+        Label(source.span(source.tree), f"`{kind}`, the type of {name}, does not fit a register"),
+        hint="use integers of 16 to 64 bits, float32, float64, or arrays (by address)",
     )
 
 
 def _quoted(text: str, numbers: dict[str, str]) -> str:
-    """A line of PTX as a string of C, with operands by their numbers."""
+    """Return a line of PTX as a C string literal, with numbered operands."""
 
     def operand(found: re.Match[str]) -> str:
         number = numbers.get(found[1] or "")

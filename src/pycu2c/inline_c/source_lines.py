@@ -1,4 +1,4 @@
-"""Texts that decorators are given, line by line, with the places in Python where they stand."""
+"""Split texts in decorator arguments into lines with their source spans in the Python file."""
 
 from __future__ import annotations
 
@@ -6,24 +6,23 @@ import ast
 import textwrap
 from collections.abc import Iterator
 
-from pycu2c.base.external_code import Line
+from pycu2c.base.external_code import CodeLine
 from pycu2c.base.source import Source
 from pycu2c.base.spans import Span
 
 
-def lines_of(text: str, source: Source) -> tuple[Line, ...]:
-    """The lines of a text, with no more indentation than they have among themselves."""
+def lines_of(text: str, source: Source) -> tuple[CodeLine, ...]:
+    """Return the lines of a text, dedented."""
     literal = next(_literals(source, text), None)
     raw = text.splitlines()
     first = next((i for i, line in enumerate(raw) if line.strip()), len(raw))
     shown = textwrap.dedent("\n".join(_with_tail(raw[first:]))).splitlines()
     numbered = enumerate(shown, first)
-    return tuple(Line(line, _span(source, literal, text, i)) for i, line in numbered)
+    return tuple(CodeLine(line, _span(source, literal, text, i)) for i, line in numbered)
 
 
 def _with_tail(lines: list[str]) -> list[str]:
-    """Without empty lines at the end. The first may stand behind the quotes, and the others be
-    indented: then it is like the least of them."""
+    """Return the lines without trailing empty ones; indent a first line that follows the quotes."""
     while lines and not lines[-1].strip():
         lines = lines[:-1]
     rest = [len(line) - len(line.lstrip()) for line in lines[1:] if line.strip()]
@@ -33,7 +32,7 @@ def _with_tail(lines: list[str]) -> list[str]:
 
 
 def _literals(source: Source, text: str) -> Iterator[ast.Constant]:
-    """Where the decorators of a function have a text."""
+    """Yield the string literals in the decorators that equal a text."""
     for decorator in source.tree.decorator_list:
         for node in ast.walk(decorator):
             if isinstance(node, ast.Constant) and node.value == text:
@@ -41,15 +40,15 @@ def _literals(source: Source, text: str) -> Iterator[ast.Constant]:
 
 
 def _span(source: Source, literal: ast.Constant | None, text: str, number: int) -> Span:
-    """The place of a line. A text that is written elsewhere has that of the decorator."""
+    """Return the span of a line; that of the decorator if the text is not a literal in it."""
     if literal is None:
         return source.span(next(iter(source.tree.decorator_list), source.tree))
     whole = source.span(literal)
-    if whole.end_line - whole.line != text.count("\n"):  # of several literals, or with escapes
+    if whole.end_line - whole.line != text.count("\n"):  # concatenated literals, or escapes
         return whole
     line = whole.line + number
-    python, wanted = source.lines[line - 1], text.splitlines()[number].strip()
-    column = python.find(wanted) if wanted else 0
+    python, expected = source.lines[line - 1], text.splitlines()[number].strip()
+    column = python.find(expected) if expected else 0
     if column < 0:
         return whole
-    return Span(source.file, line, column, line, column + max(len(wanted), 1))
+    return Span(source.file, line, column, line, column + max(len(expected), 1))

@@ -1,1 +1,4 @@
-"""The typed tree IR."""
+"""The typed intermediate representation (IR): nodes, builders, traversal, printer, verifier.
+
+``docs/ir.md`` describes the nodes and their text form. Imports ``base`` and ``ops``.
+"""

@@ -1,5 +1,4 @@
-"""Making IR nodes that are right by construction: conversions are folded, result types follow
-the operator's row. The frontend and the passes build with these."""
+"""Build IR nodes: fold constants and conversions, and derive the types of results."""
 
 from __future__ import annotations
 
@@ -7,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pycu2c.base.dtypes import UINT32, UINT64, Kind
+from pycu2c.base.dtypes import UINT32, UINT64, DTypeKind
 from pycu2c.base.records import replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Scalar
@@ -19,8 +18,8 @@ from pycu2c.ir.nodes import (
     Const,
     Dim,
     Expr,
-    Junction,
     Logical,
+    LogicalOp,
     Pack,
     Unary,
     Var,
@@ -29,31 +28,31 @@ from pycu2c.ops.operators import EQ, NE, NOT, Operator, UnaryOperator, folded, f
 
 
 def scalar_type(e: Expr) -> Scalar:
-    """The type of an expression that is known to be a number."""
+    """Return the type of an expression that is a scalar."""
     assert isinstance(e.type, Scalar), f"{e} is not a number"
     return e.type
 
 
-def plain(value: Number) -> bool | int | float:
-    """A numpy scalar as the Python number that a Const holds."""
+def python_number(value: Number) -> bool | int | float:
+    """Return a number as the Python number that a Const holds."""
     return value.item() if isinstance(value, np.generic) else value
 
 
 def const(value: Number, span: Span, type: Scalar | None = None) -> Const:
-    """A literal; its type is the number's own unless given."""
+    """Return a literal of type ``type``, by default the type of the number."""
     own = type or scalar_of(value)
     assert own is not None
-    # a literal over int64 stays whole: beside a uint64 it fits
-    return Const(int(value) if own == WEAK_INT else plain(convert(value, own)), own, span)
+    # an int beyond int64 is not wrapped: it may be the operand of a uint64
+    return Const(int(value) if own == WEAK_INT else python_number(convert(value, own)), own, span)
 
 
 def integer(value: int, span: Span) -> Const:
-    """A weak int literal."""
+    """Return a weak int literal."""
     return Const(value, WEAK_INT, span)
 
 
 def literal(value: object, span: Span) -> Expr:
-    """Any number that a program writes; a complex one is packed of its parts, as a vector is."""
+    """Return any number as a literal; a complex number or vector is a Pack of its parts."""
     kind = scalar_of(value)
     assert kind is not None
     number: Any = value
@@ -68,7 +67,7 @@ def literal(value: object, span: Span) -> Expr:
 
 
 def zero(kind: Scalar, span: Span) -> Expr:
-    """The 0 of a type; of complex numbers, vectors and records, of each part."""
+    """Return the zero of a type; a Pack of zeros for complex numbers, vectors and records."""
     if not kind.dtype.fields:
         return const(0, span, kind)
     weak = kind.weak and kind.dtype.is_complex
@@ -76,13 +75,13 @@ def zero(kind: Scalar, span: Span) -> Expr:
     return Pack(parts, kind, span)
 
 
-def number_of(e: Const) -> Number:
-    """The number that a Const means: a numpy scalar if it is strong."""
+def constant_value(e: Const) -> Number:
+    """Return the value of a Const, as a numpy scalar if its type is strong."""
     return e.value if e.type == WEAK_INT else convert(e.value, e.type)
 
 
 def cast(e: Expr, to: Scalar) -> Expr:
-    """``e`` converted to a type; nothing if it has it, a literal if it is one."""
+    """Convert ``e`` to a type; fold literals and redundant conversions."""
     own = scalar_type(e)
     if own == to:
         return e
@@ -93,51 +92,55 @@ def cast(e: Expr, to: Scalar) -> Expr:
         part = Scalar(to.dtype.real, to.weak)
         return Pack((cast(e, part), const(0, e.span, part)), to, e.span)
     if isinstance(e, Const):
-        return Const(plain(convert(number_of(e), to)), to, e.span)
-    if isinstance(e, Cast) and (_changes_nothing(e) or (to.dtype.is_integer and _is_detour(e, to))):
+        return Const(python_number(convert(constant_value(e), to)), to, e.span)
+    if isinstance(e, Cast) and (_keeps_dtype(e) or (to.dtype.is_integer and _is_redundant(e, to))):
         return cast(e.operand, to)
     return Cast(e, to, e.span)
 
 
-def standing_at(e: Expr, span: Span) -> Expr:
-    """A conversion that the user wrote stands where the call does, not where its operand does."""
+def with_cast_span(e: Expr, span: Span) -> Expr:
+    """Return a conversion with the span of the call that the user wrote."""
     return replace(e, span=span) if isinstance(e, Cast) else e
 
 
-def _changes_nothing(e: Cast) -> bool:
-    """Whether a number became weak, or strong, and stayed what it is."""
+def _keeps_dtype(e: Cast) -> bool:
+    """Return whether a conversion only changes between a weak and a strong type."""
     return scalar_type(e.operand).dtype == scalar_type(e).dtype
 
 
-def _is_detour(e: Cast, to: Scalar) -> bool:
-    """Whether converting the operand of a conversion straight to ``to`` gives the same: integers
-    keep their low bits, and what was widened kept its value."""
+def _is_redundant(e: Cast, to: Scalar) -> bool:
+    """Return whether converting the operand of ``e`` directly to ``to`` has the same result.
+
+    A widening conversion keeps the value; integer conversions keep the low bits.
+    """
     source, between = scalar_type(e.operand), scalar_type(e)
     if _widens(source, between):
         return True
-    both_whole = source.dtype.is_integer and between.dtype.is_whole
+    both_whole = source.dtype.is_integer and between.dtype.is_integral
     return both_whole and between.dtype.bits >= to.dtype.bits
 
 
 def _widens(a: Scalar, b: Scalar) -> bool:
-    """Whether every integer of ``a`` stays what it is in ``b``."""
-    kinds = (Kind.SIGNED, Kind.UNSIGNED, Kind.BOOL)
-    if a.dtype.kind not in kinds or b.dtype.kind not in kinds or b.dtype.kind is Kind.BOOL:
+    """Return whether ``b`` represents every value of the integer type ``a``."""
+    kinds = (DTypeKind.SIGNED, DTypeKind.UNSIGNED, DTypeKind.BOOL)
+    if a.dtype.kind not in kinds or b.dtype.kind not in kinds or b.dtype.kind is DTypeKind.BOOL:
         return False
     return b.dtype.minimum <= a.dtype.minimum and a.dtype.maximum <= b.dtype.maximum
 
 
 def binary(op: Operator, left: Expr, right: Expr, span: Span) -> Expr:
-    """An operator on two operands of one type; folded if both are literals."""
+    """Apply an operator to two operands of one type; fold two literals."""
     if isinstance(left, Const) and isinstance(right, Const):
-        value = folded(op, number_of(left), number_of(right))
+        value = folded(op, constant_value(left), constant_value(right))
         return const(value, span, op.result(left.type))
     return Binary(op, left, right, op.result(scalar_type(left)), span)
 
 
-def in_unsigned(op: Operator, left: Expr, right: Expr, span: Span) -> Expr:
-    """``+``, ``-`` or ``*`` of whole numbers of 32 or 64 bits that may wrap, as ``int(unsigned(a) +
-    unsigned(b))``: C leaves open what signed numbers do beyond their ends."""
+def wrapping_arithmetic(op: Operator, left: Expr, right: Expr, span: Span) -> Expr:
+    """Return ``+``, ``-`` or ``*`` with wraparound: ``int(unsigned(a) + unsigned(b))``.
+
+    Signed overflow is undefined in C. The operands are integers of 32 or 64 bits.
+    """
     own = scalar_type(left)
     if not own.dtype.is_signed:
         return binary(op, left, right, span)
@@ -146,29 +149,29 @@ def in_unsigned(op: Operator, left: Expr, right: Expr, span: Span) -> Expr:
 
 
 def unary(op: UnaryOperator, operand: Expr, span: Span) -> Expr:
-    """A unary operator on an operand of the type it works in; folded on literals."""
+    """Apply a unary operator to an operand of its type; fold a literal."""
     if isinstance(operand, Const):
-        return const(folded_unary(op, number_of(operand)), span, op.result(operand.type))
+        return const(folded_unary(op, constant_value(operand)), span, op.result(operand.type))
     return Unary(op, operand, op.result(scalar_type(operand)), span)
 
 
 def truth(e: Expr) -> Expr:
-    """``bool(e)``: e itself if it is a bool, else ``e != 0``."""
+    """Return ``bool(e)``: ``e`` if it is a bool, else ``e != 0``."""
     own = scalar_type(e)
     if isinstance(e, Const):
         return Const(bool(e.value), WEAK_BOOL, e.span)
-    if own.dtype.kind is Kind.BOOL:
+    if own.dtype.kind is DTypeKind.BOOL:
         return cast(e, WEAK_BOOL)
-    if isinstance(e, Cast) and scalar_type(e.operand).dtype.kind is Kind.BOOL:
+    if isinstance(e, Cast) and scalar_type(e.operand).dtype.kind is DTypeKind.BOOL:
         return truth(e.operand)
     if own.dtype.is_complex:
         zero = cast(const(0, e.span), own)
         return Binary(NE, e, zero, WEAK_BOOL, e.span)
-    return Binary(NE, e, Const(plain(convert(0, own)), own, e.span), WEAK_BOOL, e.span)
+    return Binary(NE, e, Const(python_number(convert(0, own)), own, e.span), WEAK_BOOL, e.span)
 
 
 def negation(e: Expr) -> Expr:
-    """``not e`` of a condition; comparisons of integers are turned round."""
+    """Return ``not e`` of a condition; ``==`` and ``!=`` are exchanged."""
     if isinstance(e, Const):
         return Const(not e.value, WEAK_BOOL, e.span)
     if isinstance(e, Unary) and e.op is NOT:
@@ -178,9 +181,9 @@ def negation(e: Expr) -> Expr:
     return Unary(NOT, e, WEAK_BOOL, e.span)
 
 
-def both(op: Junction, left: Expr, right: Expr, span: Span) -> Expr:
-    """``left and right`` or ``left or right`` of conditions; folded where one decides."""
-    decides = op is Junction.OR
+def logical(op: LogicalOp, left: Expr, right: Expr, span: Span) -> Expr:
+    """Return ``left and right`` or ``left or right``; fold an operand that is a literal."""
+    decides = op is LogicalOp.OR
     if isinstance(left, Const):
         return left if bool(left.value) is decides else right
     if isinstance(right, Const) and bool(right.value) is not decides:
@@ -189,13 +192,15 @@ def both(op: Junction, left: Expr, right: Expr, span: Span) -> Expr:
 
 
 def is_atom(e: Expr) -> bool:
-    """Whether an expression costs nothing to write twice: a literal, a variable, a coordinate,
-    a dimension, or a conversion of one."""
+    """Return whether duplicating an expression is free.
+
+    Literals, variables, thread coordinates, array lengths and conversions of these are atoms.
+    """
     match e:
         case Const() | Var() | Dim():
             return True
-        case Apply(intrinsic=row, arguments=()):
-            return row.is_value
+        case Apply(intrinsic=intrinsic, arguments=()):
+            return intrinsic.is_attribute
         case Cast(operand=inner):
             return is_atom(inner)
         case _:

@@ -1,4 +1,4 @@
-"""Who calls whom, and what is said of a function where it follows from those that it calls."""
+"""The call graph, and interprocedural summaries computed as a fixed point over it."""
 
 from __future__ import annotations
 
@@ -11,38 +11,40 @@ from pycu2c.ir.walk import all_expressions
 T = TypeVar("T")
 
 
-def called(function: Function) -> frozenset[str]:
-    """The device functions that a function calls itself."""
+def callees(function: Function) -> frozenset[str]:
+    """Return the names of the device functions that a function calls directly."""
     return frozenset(e.function for e in all_expressions(function.body) if isinstance(e, Call))
 
 
-def summarized(
-    functions: Sequence[Function], say: Callable[[Function, Mapping[str, T]], T], nothing: T
+def fixed_point_summaries(
+    functions: Sequence[Function], summarize: Callable[[Function, Mapping[str, T]], T], bottom: T
 ) -> dict[str, T]:
-    """What ``say`` says of each function, given what is said of the others. Callees come first;
-    it begins with ``nothing`` for those that call each other, and must only ever grow."""
-    found = {f.name: nothing for f in functions}
-    settled = False
-    while not settled:
-        before = dict(found)
+    """Return the summary of each function, the least fixed point of ``summarize``.
+
+    Callees precede callers. All summaries start as ``bottom``, and ``summarize`` is monotone.
+    """
+    summaries = {f.name: bottom for f in functions}
+    converged = False
+    while not converged:
+        before = dict(summaries)
         for f in functions:
-            found[f.name] = say(f, found)
-        settled = found == before
-    return found
+            summaries[f.name] = summarize(f, summaries)
+        converged = summaries == before
+    return summaries
 
 
-def reached(functions: Sequence[Function]) -> dict[str, frozenset[str]]:
-    """The device functions that a call of each function comes to."""
+def transitive_callees(functions: Sequence[Function]) -> dict[str, frozenset[str]]:
+    """Return, for each function, the names of the functions that it calls transitively."""
 
-    def of(function: Function, known: Mapping[str, frozenset[str]]) -> frozenset[str]:
-        own = called(function)
+    def summarize(function: Function, known: Mapping[str, frozenset[str]]) -> frozenset[str]:
+        own = callees(function)
         return own.union(*(known[name] for name in own))
 
-    nothing: frozenset[str] = frozenset()
-    return summarized(functions, of, nothing)
+    none: frozenset[str] = frozenset()
+    return fixed_point_summaries(functions, summarize, none)
 
 
-def recursive(module: Module) -> frozenset[str]:
-    """The device functions that may come to be called while they run."""
-    found = reached(module.devices)
+def recursive_functions(module: Module) -> frozenset[str]:
+    """Return the names of the device functions that call themselves, directly or indirectly."""
+    found = transitive_callees(module.devices)
     return frozenset(name for name, names in found.items() if name in names)

@@ -1,4 +1,4 @@
-"""The expressions of the IR. ``ir/nodes.py`` says more, and is where others find them."""
+"""The expression nodes of the IR; other modules import them from ``ir/nodes.py``."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from typing import TypeAlias
 
 from pycu2c.base.records import dataclass
 from pycu2c.base.source import Span
-from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Array, Scalar, Space, Type
+from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Array, MemorySpace, Scalar, Type
 from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.ops.operators import Operator, UnaryOperator
 
-# the names of fields, outermost first, and indices of their elements
+# names of fields, outermost first, and indices into fields that are arrays
 Path: TypeAlias = "tuple[str | Expr, ...]"
 
 
 def field_type(scalar: Scalar, path: Path) -> Scalar:
-    """The type of a record's field; of no field, the type itself."""
+    """Return the type of the field of a record at ``path``."""
     for step in path:
-        scalar = part_type(scalar, step)
+        scalar = component_type(scalar, step)
     return scalar
 
 
-def part_type(scalar: Scalar, step: str | Expr) -> Scalar:
-    """The type of a field, or of an element of one."""
+def component_type(scalar: Scalar, step: str | Expr) -> Scalar:
+    """Return the type of a field, or of an element of a field that is an array."""
     if not isinstance(step, str):
         assert scalar.dtype.element is not None, f"{scalar} has no elements"
         return Scalar(scalar.dtype.element)
@@ -34,7 +34,7 @@ def part_type(scalar: Scalar, step: str | Expr) -> Scalar:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Const:
-    """A number; ``value`` is a Python bool, int or float that ``type`` holds exactly."""
+    """A literal; ``value`` is a Python bool, int or float that ``type`` represents exactly."""
 
     value: bool | int | float
     type: Scalar
@@ -43,7 +43,7 @@ class Const:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Var:
-    """A local variable or parameter. Names are unique in a function: ``x``, ``x.1``."""
+    """A local variable or parameter; names are unique in a function: ``x``, ``x.1``."""
 
     name: str
     type: Scalar | Array
@@ -51,9 +51,11 @@ class Var:
 
 
 def in_cluster(e: Var) -> bool:
-    """Whether an array is the shared ones of all blocks of a cluster: it has the name of that of
-    each block, and the number of the block as its first axis."""
-    return isinstance(e.type, Array) and e.type.space is Space.CLUSTER
+    """Return whether an array is distributed shared memory: the shared arrays of a cluster.
+
+    It has the name of the shared array of a block, and the rank of the block as its first axis.
+    """
+    return isinstance(e.type, Array) and e.type.space is MemorySpace.CLUSTER
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,7 +68,7 @@ class Unary:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Binary:
-    """Both operands have the same type (shifts included); comparisons give a weak bool."""
+    """A binary operation; both operands have one type, and comparisons have type weak bool."""
 
     op: Operator
     left: Expr
@@ -75,8 +77,8 @@ class Binary:
     span: Span
 
 
-class Junction(Enum):
-    """The short-circuit connectives of conditions."""
+class LogicalOp(Enum):
+    """A short-circuit operator on conditions."""
 
     AND = "and"
     OR = "or"
@@ -84,9 +86,9 @@ class Junction(Enum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Logical:
-    """``left and right`` of bools, short-circuit; of other values the frontend makes Selects."""
+    """``left and right`` of bools, short-circuit; other operand types are lowered to Select."""
 
-    op: Junction
+    op: LogicalOp
     left: Expr
     right: Expr
     span: Span
@@ -98,7 +100,7 @@ class Logical:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Select:
-    """``then if condition else orelse``; only the chosen arm is evaluated."""
+    """``then if condition else orelse``; only the selected operand is evaluated."""
 
     condition: Expr
     then: Expr
@@ -109,7 +111,7 @@ class Select:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cast:
-    """Conversion as ``ndarray.astype`` does it."""
+    """A conversion with the semantics of ``ndarray.astype``."""
 
     operand: Expr
     type: Scalar
@@ -118,8 +120,10 @@ class Cast:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Load:
-    """``array[indices]``: one integer index per axis; pointers have one. One index alone, of a
-    contiguous array with several axes, is the number of the element."""
+    """``array[indices]``: one integer index per axis, or one index for a pointer.
+
+    A single index into a contiguous array of more axes is a linear index.
+    """
 
     array: Var
     indices: tuple[Expr, ...]
@@ -133,8 +137,10 @@ class Load:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ElementOf:
-    """The place ``array[indices]`` itself, for intrinsics that work on memory; C's ``&a[i]``.
-    ``path`` names the field inside a record: ``&a[i].position.x``, ``&a[i].corners[2].x``."""
+    """The address of ``array[indices]``, C's ``&a[i]``, for intrinsics that access memory.
+
+    ``path`` selects a field of a record: ``&a[i].position.x``, ``&a[i].corners[2].x``.
+    """
 
     array: Var
     indices: tuple[Expr, ...]
@@ -159,7 +165,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Item:
-    """An element of a field that has several; C's ``operand[index]``."""
+    """An element of a field that is an array; C's ``operand[index]``."""
 
     operand: Expr
     index: Expr
@@ -169,7 +175,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pack:
-    """A record value made of its fields, in order."""
+    """A record, vector or complex value built from its fields, in order."""
 
     parts: tuple[Expr, ...]
     type: Scalar
@@ -178,11 +184,13 @@ class Pack:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """A part of an array, as an argument of a call. ``first`` are the indices of its first
-    element; its axis ``k`` runs along ``axes[k]`` of the array in steps of ``steps[k]``, and
-    has ``lengths[k]`` elements. A ``first`` of one index alone is the number of an element, and
-    all axes run along these numbers, as after ``reshape``. An axis ``~k`` runs along the index
-    number ``k`` in ``path``."""
+    """A view of an array, as an argument of a call.
+
+    ``first`` has the indices of the first element. Axis ``k`` of the view follows axis
+    ``axes[k]`` of the array with stride ``steps[k]``, and has ``lengths[k]`` elements. A
+    ``first`` of a single index is a linear index, and all axes are strides of it, as after
+    ``reshape``. An axis ``~k`` follows index ``k`` in ``path``.
+    """
 
     array: Var
     first: tuple[Expr, ...]
@@ -191,12 +199,12 @@ class View:
     lengths: tuple[Expr, ...]
     type: Array
     span: Span
-    path: Path = ()  # of a field, if the array is of records
+    path: Path = ()  # to a field, for an array of records
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dim:
-    """``array.shape[axis]``."""
+    """The length of an axis, ``array.shape[axis]``."""
 
     array: Var
     axis: int
@@ -206,7 +214,7 @@ class Dim:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stride:
-    """The distance of neighbours along an axis, in elements. Made by ``transforms/common/flatten_arrays``."""
+    """The stride of an axis, in elements. Created by ``transforms/common/flatten_arrays``."""
 
     array: Var
     axis: int
@@ -216,7 +224,7 @@ class Stride:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Let:
-    """``name = value`` first, then ``body``, in which Var(name) stands for it."""
+    """Bind ``value`` to ``name``, then evaluate ``body``, which may use Var(name)."""
 
     name: str
     value: Expr
@@ -230,8 +238,7 @@ class Let:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Apply:
-    """An intrinsic at work. Arguments are in the order of its parameters; ``array, index``
-    together are one ElementOf."""
+    """A call of an intrinsic. The parameters ``array, index`` take one ElementOf argument."""
 
     intrinsic: Intrinsic
     arguments: tuple[Expr, ...]
@@ -241,7 +248,7 @@ class Apply:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Call:
-    """A device function called by its name in the module."""
+    """A call of a device function, by its name in the module."""
 
     function: str
     arguments: tuple[Expr, ...]

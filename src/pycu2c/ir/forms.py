@@ -7,7 +7,7 @@ produces; ``check_form`` verifies the form after the pass.
 from __future__ import annotations
 
 from pycu2c.base.records import dataclass
-from pycu2c.ir.module_summary import Contents
+from pycu2c.ir.module_summary import ModuleSummary
 from pycu2c.ir.nodes import (
     AxisLoop,
     BlockLoop,
@@ -15,14 +15,14 @@ from pycu2c.ir.nodes import (
     Dim,
     Expr,
     Let,
-    NextThread,
+    NextWorkItem,
     Stmt,
     Stride,
-    Strips,
-    ThreadLoop,
-    ThreadSteps,
+    StripLoop,
+    WorkItemLoop,
+    CoroutineLoop,
     View,
-    Wait,
+    BarrierWait,
 )
 from pycu2c.ir.verifier import InternalError
 from pycu2c.ops.operators import FLOORDIV, MOD, SHL, SHR, Operator
@@ -40,10 +40,10 @@ class Form:
         return self.name
 
 
-def check_form(contents: Contents, form: Form, after: str) -> None:
+def check_form(summary: ModuleSummary, form: Form, after: str) -> None:
     """Raise InternalError if a module has nodes that its form does not allow."""
-    found = sorted(kind.__name__ for kind in contents.kinds & form.forbidden)
-    found += sorted(operator.name for operator in contents.operators & form.operators)
+    found = sorted(kind.__name__ for kind in summary.kinds & form.forbidden)
+    found += sorted(operator.name for operator in summary.operators & form.operators)
     if found:
         raise InternalError(
             f"this is a bug in pycu2c: {after} has made IR that is not {form.name}: "
@@ -51,13 +51,13 @@ def check_form(contents: Contents, form: Form, after: str) -> None:
         )
 
 
-_THREAD_LOOPS = frozenset({ThreadLoop, Strips, BlockLoop, AxisLoop, NextThread})
-_BLOCK_CODE = _THREAD_LOOPS | {ThreadSteps}
+_WORK_ITEM_LOOPS = frozenset({WorkItemLoop, StripLoop, BlockLoop, AxisLoop, NextWorkItem})
+_BLOCK_CODE = _WORK_ITEM_LOOPS | {CoroutineLoop}
 _PYTHON_OPERATORS = frozenset({FLOORDIV, MOD, SHL, SHR})
 _ARRAY_SHAPES = frozenset({Dim, Stride, View})
 
 # Python's meaning; the code of one thread; variables begin where they are assigned.
-TYPED = Form("TYPED", _BLOCK_CODE | {Declare, Wait})
+TYPED = Form("TYPED", _BLOCK_CODE | {Declare, BarrierWait})
 # C's meaning: operators and indices are C's. Barriers may have become waits.
 C_MEANING = Form("C_MEANING", _BLOCK_CODE | {Declare}, _PYTHON_OPERATORS)
 # The order of evaluation is that of the statements.
@@ -69,10 +69,14 @@ DECLARED = Form("DECLARED", FLAT.forbidden - {Declare}, _PYTHON_OPERATORS)
 
 _LOWERED = frozenset({Let}) | _ARRAY_SHAPES
 # The kernel is the code of one block: loops over its threads, without waits.
-THREAD_LOOPS = Form("THREAD_LOOPS", _LOWERED | {ThreadSteps, Wait, AxisLoop}, _PYTHON_OPERATORS)
+WORK_ITEM_LOOPS = Form(
+    "WORK_ITEM_LOOPS", _LOWERED | {CoroutineLoop, BarrierWait, AxisLoop}, _PYTHON_OPERATORS
+)
 # Each loop over threads is a loop nest along the axes of the block.
 AXIS_LOOPS = Form(
-    "AXIS_LOOPS", _LOWERED | {ThreadSteps, Wait, ThreadLoop, Strips}, _PYTHON_OPERATORS
+    "AXIS_LOOPS",
+    _LOWERED | {CoroutineLoop, BarrierWait, WorkItemLoop, StripLoop},
+    _PYTHON_OPERATORS,
 )
 # Each thread is a resumable state machine; a scheduler runs the threads of a block.
-COROUTINES = Form("COROUTINES", _LOWERED | _THREAD_LOOPS, _PYTHON_OPERATORS)
+COROUTINES = Form("COROUTINES", _LOWERED | _WORK_ITEM_LOOPS, _PYTHON_OPERATORS)

@@ -1,4 +1,4 @@
-"""What a module consists of: a pass that works on none of it has nothing to do."""
+"""Summarize the contents of a module, so that the pipeline can skip passes without work."""
 
 from __future__ import annotations
 
@@ -10,40 +10,40 @@ from pycu2c.ops.operators import Operator
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
-    """``kinds``: the classes of its statements and expressions."""
+class ModuleSummary:
+    """The classes of the nodes of a module, its binary operators, the intrinsics that it calls."""
 
     kinds: frozenset[type[Stmt | Expr]]
-    rows: frozenset[Intrinsic]
+    intrinsics: frozenset[Intrinsic]
     operators: frozenset[Operator]
-    has_devices: bool  # whether there are device functions
-    has_c: bool  # and whether one of the functions is in C of the user's
+    has_device_functions: bool
+    has_inline_c: bool
 
     def any_of(self, *kinds: type[Stmt | Expr]) -> bool:
         return not self.kinds.isdisjoint(kinds)
 
     @property
-    def acts_on_memory(self) -> bool:
-        """Whether rows do, such as atomics."""
-        return any(row.effect is Effect.MEMORY for row in self.rows)
+    def has_memory_intrinsics(self) -> bool:
+        """Whether the module calls intrinsics that access memory, such as atomics."""
+        return any(i.effect is Effect.MEMORY for i in self.intrinsics)
 
     @property
-    def is_plain(self) -> bool:
-        """Whether threads only compute, load and store, and none sees what another has stored."""
-        acts = any(row.has_effect for row in self.rows)
-        return not acts and not self.has_c and not self.any_of(Allocate, Print)
+    def only_loads_and_stores(self) -> bool:
+        """Whether threads only compute, load and store, without communication or other effects."""
+        has_effects = any(i.has_effect for i in self.intrinsics)
+        return not has_effects and not self.has_inline_c and not self.any_of(Allocate, Print)
 
     @property
-    def meets_or_has_no_c(self) -> bool:
-        """Whether there are rows that are something else on a CPU."""
-        return any(row.meets or row.c is None for row in self.rows)
+    def needs_cpu_lowering(self) -> bool:
+        """Whether the module calls intrinsics that CPU passes replace."""
+        return any(i.synchronizes or i.c is None for i in self.intrinsics)
 
 
-def contents(module: Module) -> Contents:
-    """What the functions of a module consist of."""
+def summarize_module(module: Module) -> ModuleSummary:
+    """Return the summary of a module."""
     functions = (module.kernel, *module.devices)
     kinds: set[type[Stmt | Expr]] = set()
-    rows: set[Intrinsic] = set()
+    intrinsics: set[Intrinsic] = set()
     operators: set[Operator] = set()
     for function in functions:
         for s in statements(function.body):
@@ -51,9 +51,9 @@ def contents(module: Module) -> Contents:
         for e in all_expressions(function.body):
             kinds.add(type(e))
             if isinstance(e, Apply):
-                rows.add(e.intrinsic)
+                intrinsics.add(e.intrinsic)
             elif isinstance(e, Binary):
                 operators.add(e.op)
-    has_c = any(function.foreign is not None for function in functions)
-    kept = frozenset(kinds), frozenset(rows), frozenset(operators)
-    return Contents(*kept, bool(module.devices), has_c)
+    has_inline_c = any(function.external_code is not None for function in functions)
+    found = frozenset(kinds), frozenset(intrinsics), frozenset(operators)
+    return ModuleSummary(*found, bool(module.devices), has_inline_c)

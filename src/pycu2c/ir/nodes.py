@@ -1,11 +1,14 @@
-"""The typed tree IR: frozen dataclasses in two closed unions, Expr and Stmt.
+"""The nodes of the IR: frozen dataclasses in two closed unions, ``Expr`` and ``Stmt``.
 
-Every expression has a ``type`` and a ``span``; every statement a ``span``. Nodes hold rows
-(an Operator, an Intrinsic), never their names. ``docs/ir.md`` gives the text form.
+Every expression has a ``type`` and a ``span``, every statement a ``span``. Nodes refer to
+operators and intrinsics by object, not by name. ``docs/ir.md`` describes the text form.
 
-Three dialects share the nodes. *Built*: what the frontend makes; Python's meaning. *Legal*:
-after ``transforms/common/legalize``; C's meaning, no FLOORDIV, no Let. *Flat*: after ``transforms/common/flatten_arrays``;
-arrays of the global space are pointers with one index.
+Three dialects share the nodes:
+
+- *Built*: the output of the front end, with the semantics of Python.
+- *Legal*: after ``transforms/common/legalize``, with the semantics of C; no FLOORDIV, no Let.
+- *Flat*: after ``transforms/common/flatten_arrays``; arrays in global memory are pointers with
+  one index.
 """
 
 from __future__ import annotations
@@ -13,9 +16,9 @@ from __future__ import annotations
 from enum import Enum
 from typing import TypeAlias
 
-from pycu2c.base.external_code import Code, Foreign
+from pycu2c.base.external_code import ExternalCode, InlineCode
+from pycu2c.base.parameters import ArgumentPart as ArgumentPart
 from pycu2c.base.parameters import Parameter as Parameter
-from pycu2c.base.parameters import Part as Part
 from pycu2c.base.records import dataclass
 from pycu2c.base.source import Span
 from pycu2c.base.types import Type
@@ -28,10 +31,10 @@ from pycu2c.ir.expressions import Dim as Dim
 from pycu2c.ir.expressions import ElementOf as ElementOf
 from pycu2c.ir.expressions import Expr as Expr
 from pycu2c.ir.expressions import Item as Item
-from pycu2c.ir.expressions import Junction as Junction
 from pycu2c.ir.expressions import Let as Let
 from pycu2c.ir.expressions import Load as Load
 from pycu2c.ir.expressions import Logical as Logical
+from pycu2c.ir.expressions import LogicalOp as LogicalOp
 from pycu2c.ir.expressions import Member as Member
 from pycu2c.ir.expressions import Pack as Pack
 from pycu2c.ir.expressions import Path as Path
@@ -42,7 +45,7 @@ from pycu2c.ir.expressions import Var as Var
 from pycu2c.ir.expressions import View as View
 from pycu2c.ir.expressions import field_type as field_type
 from pycu2c.ir.expressions import in_cluster as in_cluster
-from pycu2c.ir.print_format import Text
+from pycu2c.ir.print_format import PrintFormat
 from pycu2c.ops.intrinsics.registry import Intrinsic
 
 # ---- statements ----------------------------------------------------------------------------
@@ -50,7 +53,7 @@ from pycu2c.ops.intrinsics.registry import Intrinsic
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Allocate:
-    """A shared or local array comes to be; ``var.type`` has its space and shape."""
+    """Allocate a shared or local array; ``var.type`` has its address space and shape."""
 
     var: Var
     span: Span
@@ -58,7 +61,10 @@ class Allocate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Declare:
-    """A variable of this block and those inside it; made by ``transforms/common/declare_variables``."""
+    """Declare a variable for this block and the blocks inside it.
+
+    Created by ``transforms/common/declare_variables``.
+    """
 
     var: Var
     init: Expr | None
@@ -67,7 +73,7 @@ class Declare:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Assign:
-    """The value has the variable's type."""
+    """Assign to a variable a value of its type."""
 
     var: Var
     value: Expr
@@ -77,7 +83,9 @@ class Assign:
 @dataclass(frozen=True, slots=True, eq=False)
 class Store:
     """``array[indices] = value``; the value has the element type and is evaluated first.
-    ``path`` names the field inside a record: ``a[i].x = value``, ``a[i].x[2] = value``."""
+
+    ``path`` selects a field of a record: ``a[i].x = value``, ``a[i].x[2] = value``.
+    """
 
     array: Var
     indices: tuple[Expr, ...]
@@ -88,7 +96,7 @@ class Store:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evaluate:
-    """An expression for its effect."""
+    """Evaluate an expression for its side effect."""
 
     value: Expr
     span: Span
@@ -96,9 +104,9 @@ class Evaluate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Print:
-    """Writes ``text`` with the values in its slots, in one piece."""
+    """Print ``text`` with ``values`` in its fields, atomically."""
 
-    text: Text
+    text: PrintFormat
     values: tuple[Expr, ...]
     span: Span
 
@@ -120,10 +128,12 @@ class While:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class For:
-    """``for var in range(start, stop, step)``. Built: Python's meaning. Legal: C's ``for``,
-    where ``step`` is a constant other than 0 and the body assigns neither ``var`` nor what
-    ``stop`` reads; ``var`` is the loop's own. ``interchanged``: loops over threads go inside of it
-    (set by ``transforms/cpu/loops/interchange``, until fission)."""
+    """``for var in range(start, stop, step)``.
+
+    In the legal dialect it is C's ``for``: ``step`` is a constant other than 0, the body assigns
+    neither ``var`` nor variables that ``stop`` reads, and ``var`` is local to the loop.
+    ``interchanged``: work-item loops will be inside of it (``interchange``, until ``loop_fission``).
+    """
 
     var: Var
     start: Expr
@@ -151,30 +161,38 @@ class Return:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ThreadLoop:
-    """The body, once for each thread of the block, in order. Made by ``transforms/cpu/fission/single_region``."""
+class WorkItemLoop:
+    """Run the body for each thread of the block, in order.
+
+    Created by ``transforms/cpu/fission/single_region``.
+    """
 
     body: Body
     span: Span
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Strips:
-    """The body, once for each strip of 64 of the block's threads, in order: inside, ThreadLoops
-    are over the threads of the strip alone. ``kept``: the variables that are read after it.
-    Made by ``transforms/cpu/fission/single_region``."""
+class StripLoop:
+    """Run the body for each strip of 64 threads of the block, in order (strip-mining).
+
+    A WorkItemLoop inside runs over the threads of the strip. ``live_out`` has the variables that
+    are read after the loop. Created by ``transforms/cpu/fission/single_region``.
+    """
 
     body: Body
-    kept: frozenset[str]
+    live_out: frozenset[str]
     span: Span
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockLoop:
-    """The body, once for each block that one OS thread runs. Blocks follow each other along the
-    axes of the grid in ``order``, fastest first; ``in_rows``: the body is run once for those that
-    are neighbours along the first. Made by ``transforms/cpu/memory/privatize_accumulators`` and ``axis_loops``; a kernel
-    without one is the body itself."""
+    """Run the body for each block that one OS thread executes.
+
+    ``order`` lists the axes of the grid, the fastest first. If ``in_rows``, the body runs once
+    for all neighbouring blocks along the first axis. Created by
+    ``transforms/cpu/memory/privatize_accumulators`` and ``axis_loops``; a kernel without a
+    BlockLoop is the body of one.
+    """
 
     body: Body
     span: Span
@@ -184,9 +202,11 @@ class BlockLoop:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AxisLoop:
-    """What a ThreadLoop becomes, along one axis: ``var`` stands for the threads from ``start``
-    up to ``stop`` in steps of ``step``, which the body changes nothing of. ``lockstep``: they may
-    run statement by statement together. Made by ``transforms/cpu/loops/axis_loops``."""
+    """A work-item loop along one axis of the block, from ``start`` to ``stop`` by ``step``.
+
+    The body changes none of the bounds. ``lockstep``: the iterations may run in lockstep, that
+    is, the loop may be vectorized. Created by ``transforms/cpu/loops/axis_loops``.
+    """
 
     var: Var
     start: Expr
@@ -198,26 +218,26 @@ class AxisLoop:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NextThread:
-    """Ends the running thread's part of the innermost ThreadLoop or AxisLoop."""
+class NextWorkItem:
+    """Continue with the next thread of the innermost WorkItemLoop or AxisLoop."""
 
     span: Span
 
 
-class Meeting(Enum):
-    """Whom a thread waits for."""
+class SyncScope(Enum):
+    """The threads that a thread waits for."""
 
     BLOCK = "block"
-    WARP = "warp"  # the lanes of a mask, who do the same
-    SYNCWARP = "syncwarp"  # the lanes of a mask, who only wait
-    ACTIVE = "active"  # the lanes of the warp that come here, too
+    WARP = "warp"  # the lanes of a mask, which execute the same operation
+    SYNCWARP = "syncwarp"  # the lanes of a mask, which only synchronize
+    ACTIVE = "active"  # the lanes of the warp that reach the same point
     CLUSTER = "cluster"
     GRID = "grid"
-    TURN = "turn"  # for what other threads do: they come first
+    YIELD = "yield"  # no threads: let other threads run first, in a busy-wait loop
 
 
-class Per(Enum):
-    """For whom an array has one element each."""
+class Granularity(Enum):
+    """Whether an array has one element per thread, per warp or per block."""
 
     THREAD = "thread"
     WARP = "warp"
@@ -225,42 +245,53 @@ class Per(Enum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Gift:
-    """What a waiting thread gives those that it meets: its own element of ``slots``, or
-    something that is added to the element of its warp or block, which began as 0."""
+class Contribution:
+    """A value that a thread passes to the threads that it synchronizes with.
 
-    slots: Var
-    per: Per
+    A thread stores the value in its own element of ``array``, or adds it to the element of its
+    warp or block, which starts at 0.
+    """
+
+    array: Var
+    granularity: Granularity
     value: Expr
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Wait:
-    """A thread gives its gifts and waits until those that it meets have come. Made by
-    ``transforms/cpu/barriers/lower_barriers``; ``row`` is what the user has called, None if it is a loop."""
+class BarrierWait:
+    """Write the contributions of a thread, then wait for the threads of ``scope``.
 
-    meeting: Meeting
+    Created by ``transforms/cpu/barriers/lower_barriers``. ``intrinsic`` is the one that the user
+    called; None for a busy-wait loop.
+    """
+
+    scope: SyncScope
     mask: Expr | None
-    gifts: tuple[Gift, ...]
-    row: Intrinsic | None
+    contributions: tuple[Contribution, ...]
+    intrinsic: Intrinsic | None
     span: Span
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ThreadSteps:
-    """The body, for each thread of the block by itself, in steps from one Wait to the next. Made
-    by ``transforms/cpu/barriers/coroutines``."""
+class CoroutineLoop:
+    """Run the body for each thread of the block as a coroutine, suspended at each BarrierWait.
+
+    Created by ``transforms/cpu/barriers/coroutines``.
+    """
 
     body: Body
     span: Span
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CText:
-    """What C of the user's own does, all of a device function's body. ``arguments`` are what its
-    text names: parameters, lengths and strides of arrays. Made by ``transforms/common/select_inline_c``."""
+class InlineC:
+    """Inline C: the whole body of a device function, as text of the user.
 
-    code: Code
+    ``arguments`` are the parameters, lengths and strides that the text names. Created by
+    ``transforms/common/select_inline_c``.
+    """
+
+    code: InlineCode
     arguments: tuple[Expr, ...]
     is_pure: bool
     span: Span
@@ -279,14 +310,14 @@ Stmt: TypeAlias = (
     | Break
     | Continue
     | Return
-    | ThreadLoop
+    | WorkItemLoop
     | BlockLoop
     | AxisLoop
-    | Strips
-    | NextThread
-    | Wait
-    | ThreadSteps
-    | CText
+    | StripLoop
+    | NextWorkItem
+    | BarrierWait
+    | CoroutineLoop
+    | InlineC
 )
 Body: TypeAlias = tuple[Stmt, ...]
 
@@ -295,9 +326,12 @@ Body: TypeAlias = tuple[Stmt, ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Function:
-    """``python_name`` is what the user wrote; ``name`` is unique in the module. ``foreign``: the
-    C that it is instead of its body, on targets that have some; it is none where a target has
-    been chosen."""
+    """A kernel or device function.
+
+    ``python_name`` is the name in the source; ``name`` is unique in the module.
+    ``external_code`` is C that replaces the body on some targets; None once
+    ``transforms/common/select_inline_c`` has selected the target.
+    """
 
     name: str
     python_name: str
@@ -305,13 +339,12 @@ class Function:
     result: Type
     body: Body
     span: Span
-    foreign: Foreign | None = None
+    external_code: ExternalCode | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConstantArray:
-    """An array that never changes; every function of the module knows its name. ``values`` are
-    its elements, the last axis fastest."""
+    """A constant array at module scope; ``values`` are its elements in C order."""
 
     var: Var
     values: tuple[Expr, ...]
@@ -319,9 +352,11 @@ class ConstantArray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Module:
-    """A kernel and the device functions that it calls, callees before callers, but for those that
-    call each other. ``cluster``: how many blocks a cluster has along x, y and z; empty if the
-    kernel has none."""
+    """A kernel and the device functions that it calls.
+
+    Callees precede callers, except in recursion. ``cluster`` has the blocks of a cluster along
+    x, y and z; it is empty for a kernel without clusters.
+    """
 
     kernel: Function
     devices: tuple[Function, ...] = ()

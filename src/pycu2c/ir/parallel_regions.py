@@ -1,5 +1,7 @@
-"""The stretches of a CPU kernel that its threads run one after the other: its outermost loops
-over threads, and the lines of Python that each is from."""
+"""Find the parallel regions of a CPU kernel, and the lines of Python that each comes from.
+
+A parallel region is an outermost work-item loop.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from pycu2c.ir.walk import bodies, statements
 
 
 def regions_of(body: Body) -> Iterator[AxisLoop]:
-    """The loops over threads that stand in no other, in order of the text."""
+    """Yield the outermost work-item loops, in program order."""
     for s in body:
         if isinstance(s, AxisLoop):
             yield s
@@ -23,44 +25,44 @@ def regions_of(body: Body) -> Iterator[AxisLoop]:
 
 
 def lines_of_regions(kernel: Function) -> dict[AxisLoop, str]:
-    """``lines 12-15`` for each region of a kernel that has several."""
+    """Return a text such as ``lines 12-15`` for each region of a kernel with at least two."""
     regions = list(regions_of(kernel.body))
     if len(regions) < 2:
         return {}
-    head = (kernel.span.file, kernel.span.line)  # where what ends or masks threads says it is
-    after = dict(pairwise(sorted(_places(kernel.body) - {head})))
-    return {s: _shown(_places((s,)) - {head}, after, kernel.span) for s in regions}
+    head = (kernel.span.file, kernel.span.line)  # the span of statements that mask or end threads
+    after = dict(pairwise(sorted(_lines(kernel.body) - {head})))
+    return {s: _lines_text(_lines((s,)) - {head}, after, kernel.span) for s in regions}
 
 
-_Place = tuple[str, int]  # a file and a line of it
+_Line = tuple[str, int]  # file and line number
 
 
-def _places(body: Body) -> set[_Place]:
-    """Where the statements of a block begin; a loop over threads stands nowhere in the Python."""
+def _lines(body: Body) -> set[_Line]:
+    """Return the lines on which the statements of a block begin, without work-item loops."""
     inside = (s for s in statements(body) if not isinstance(s, AxisLoop))
     return {(s.span.file, s.span.line) for s in inside}
 
 
-def _shown(places: Iterable[_Place], after: dict[_Place, _Place], kernel: Span) -> str:
-    """Lines with no other statement between them are one stretch; device functions come last."""
-    runs: list[list[_Place]] = []
-    for place in sorted(places, key=lambda p: (not _within(p, kernel), p)):
-        joined = runs and after.get(runs[-1][-1]) == place
-        if joined and _within(place, kernel) == _within(runs[-1][-1], kernel):
-            runs[-1].append(place)
+def _lines_text(lines: Iterable[_Line], after: dict[_Line, _Line], kernel: Span) -> str:
+    """Return ranges of consecutive statements; lines of device functions come last."""
+    runs: list[list[_Line]] = []
+    for line in sorted(lines, key=lambda p: (not _is_within(p, kernel), p)):
+        is_next = runs and after.get(runs[-1][-1]) == line
+        if is_next and _is_within(line, kernel) == _is_within(runs[-1][-1], kernel):
+            runs[-1].append(line)
         else:
-            runs.append([place])
+            runs.append([line])
     if not runs:
         return ""
-    several = "s" if sum(map(len, runs)) > 1 else ""
-    return f"line{several} {', '.join(_run(run, kernel) for run in runs)}"
+    plural = "s" if sum(map(len, runs)) > 1 else ""
+    return f"line{plural} {', '.join(_run_text(run, kernel) for run in runs)}"
 
 
-def _within(place: _Place, kernel: Span) -> bool:
-    return place[0] == kernel.file and kernel.line <= place[1] <= kernel.end_line
+def _is_within(line: _Line, kernel: Span) -> bool:
+    return line[0] == kernel.file and kernel.line <= line[1] <= kernel.end_line
 
 
-def _run(run: list[_Place], kernel: Span) -> str:
+def _run_text(run: list[_Line], kernel: Span) -> str:
     (file, first), (_, last) = run[0], run[-1]
     lines = str(first) if first == last else f"{first}-{last}"
     return lines if file == kernel.file else f"{lines} of {os.path.basename(file)}"

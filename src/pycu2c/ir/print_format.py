@@ -1,7 +1,6 @@
-"""What a ``print`` of a kernel writes: text, with slots for values that are known when it runs; and
-what a ``raise`` tells, which is an exception and its arguments.
+"""The formats of ``print`` and ``raise`` in kernels: text with fields for values.
 
-The device notes the values only; the host makes the text of them, as Python does
+The device writes only the values to a log. The host formats them with Python
 (``runtime/print_log.py``).
 """
 
@@ -16,80 +15,84 @@ from pycu2c.base.types import WEAK_INT, ParameterType, Scalar, Type, leaf_types
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
-    """The place of a value of type ``kind``. ``conversion`` is that of an f-string's ``{x!r}``;
-    ``print(x)`` is as ``{x!s}``. ``spec`` is what stands after the colon."""
+class FormatField:
+    """A replacement field for a value of type ``kind``.
+
+    ``conversion`` is that of an f-string, ``r`` in ``{x!r}``; ``print(x)`` has ``s``. ``spec`` is
+    the format specification after the colon.
+    """
 
     kind: ParameterType
     conversion: str = ""
-    spec: Text = ()
+    spec: PrintFormat = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Raised:
-    """An exception: its class, or one that there is already; ``where`` it is raised, as file and
-    line; and its arguments. Before their values the thread tells who it is: the block's index and
-    its own."""
+class RaisedException:
+    """An exception that a kernel raises: its class or instance, source position and arguments.
+
+    In the log, the indices of the block and of the thread precede the values of the arguments.
+    """
 
     kind: type[BaseException] | BaseException
     where: str
-    arguments: tuple[Text, ...]
+    arguments: tuple[PrintFormat, ...]
 
     def __str__(self) -> str:
         if isinstance(self.kind, BaseException):
             return f"raise {self.kind!r}"
-        told = ", ".join(map(shown, self.arguments))
-        return f"raise {self.kind.__name__}({told})"
+        arguments = ", ".join(map(format_text, self.arguments))
+        return f"raise {self.kind.__name__}({arguments})"
 
 
-Piece: TypeAlias = str | Slot | Raised
-Text: TypeAlias = tuple[Piece, ...]
+Piece: TypeAlias = str | FormatField | RaisedException
+PrintFormat: TypeAlias = tuple[Piece, ...]
 
-WHO = (Slot(WEAK_INT),) * 6  # blockIdx and threadIdx, along x, y and z
-LOG = "print_log"  # the log's name in the generated text
+THREAD_COORDINATES = (FormatField(WEAK_INT),) * 6  # blockIdx and threadIdx, along x, y and z
+LOG_NAME = "print_log"  # of the log in the generated C
 
 
-def slots(text: Text) -> Iterator[Slot]:
-    """The slots in order of evaluation: a value before the values in its own format."""
+def format_fields(text: PrintFormat) -> Iterator[FormatField]:
+    """Yield the fields in order of evaluation: a value before the values of its own format."""
     for piece in text:
-        if isinstance(piece, Slot):
+        if isinstance(piece, FormatField):
             yield piece
-            yield from slots(piece.spec)
-        elif isinstance(piece, Raised):
-            yield from WHO
+            yield from format_fields(piece.spec)
+        elif isinstance(piece, RaisedException):
+            yield from THREAD_COORDINATES
             for argument in piece.arguments:
-                yield from slots(argument)
+                yield from format_fields(argument)
 
 
-def numbers(text: Text) -> list[Scalar]:
-    """The types of the numbers that the slots are filled with, in order."""
-    leaves = [leaf for slot in slots(text) for leaf in leaf_types(slot.kind)]
+def scalar_types(text: PrintFormat) -> list[Scalar]:
+    """Return the types of the scalars that the fields take, in order."""
+    leaves = [leaf for slot in format_fields(text) for leaf in leaf_types(slot.kind)]
     return [leaf for leaf in leaves if isinstance(leaf, Scalar)]
 
 
-def words(dtype: DType) -> int:
-    """How many words of 64 bits a value takes in the log."""
+def word_count(dtype: DType) -> int:
+    """Return the size of a value in the log, in words of 64 bits."""
     return -(-dtype.size // 8)
 
 
-def fills(wanted: Sequence[Scalar], given: Sequence[Type]) -> bool:
-    """Whether values have the types of the slots; an int may be one of fewer bits."""
-    return len(wanted) == len(given) and all(
-        w == g or (w == WEAK_INT and isinstance(g, Scalar) and g.weak and g.dtype.is_integer)
-        for w, g in zip(wanted, given)
+def matches_format(expected: Sequence[Scalar], actual: Sequence[Type]) -> bool:
+    """Return whether values have the types of the fields; an int may have fewer bits."""
+    return len(expected) == len(actual) and all(
+        e == a or (e == WEAK_INT and isinstance(a, Scalar) and a.weak and a.dtype.is_integer)
+        for e, a in zip(expected, actual)
     )
 
 
-def shown(text: Text) -> str:
-    """For a reader: ``i = {int}, x = {float32:.2f}`` and a line end as ``\\n``."""
-    return "".join(_shown(piece) for piece in text)
+def format_text(text: PrintFormat) -> str:
+    """Return a format as text for readers: ``i = {int}, x = {float32:.2f}``."""
+    return "".join(_piece_text(piece) for piece in text)
 
 
-def _shown(piece: Piece) -> str:
+def _piece_text(piece: Piece) -> str:
     if isinstance(piece, str):
         return ascii(piece)[1:-1]
-    if isinstance(piece, Raised):
+    if isinstance(piece, RaisedException):
         return str(piece)
     conversion = f"!{piece.conversion}" if piece.conversion not in ("", "s") else ""
-    spec = f":{shown(piece.spec)}" if piece.spec else ""
+    spec = f":{format_text(piece.spec)}" if piece.spec else ""
     return f"{{{piece.kind}{conversion}{spec}}}"

@@ -1,5 +1,8 @@
-"""IR -> text: one statement per line, types where a variable is first assigned. Knows every
-node; ``docs/ir.md`` describes the form. Spans are left out, so that goldens are stable."""
+"""Print the IR: one statement per line, with the type of a variable at its first assignment.
+
+``docs/ir.md`` describes the form. It has no source positions, so that moving a kernel does not
+change its golden files.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,16 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import assert_never
 
 from pycu2c.base import dtypes
-from pycu2c.base.external_code import Code
+from pycu2c.base.external_code import InlineCode
 from pycu2c.base.records import dataclass, field
-from pycu2c.base.types import SMALL, VOID, WEAK_INT, Scalar, Type, boolean
+from pycu2c.base.types import VOID, WEAK_INT, WEAK_INT32, Scalar, Type, boolean
 from pycu2c.ir.nodes import (
     Allocate,
     Apply,
+    ArgumentPart,
     Assign,
     AxisLoop,
+    BarrierWait,
     Binary,
     BlockLoop,
     Body,
@@ -24,7 +29,8 @@ from pycu2c.ir.nodes import (
     Const,
     ConstantArray,
     Continue,
-    CText,
+    Contribution,
+    CoroutineLoop,
     Declare,
     Dim,
     ElementOf,
@@ -32,49 +38,48 @@ from pycu2c.ir.nodes import (
     Expr,
     For,
     Function,
+    Granularity,
     If,
+    InlineC,
     Item,
     Let,
     Load,
     Logical,
     Member,
     Module,
-    NextThread,
+    NextWorkItem,
     Pack,
     Parameter,
-    Part,
     Path,
-    Per,
     Print,
     Return,
     Select,
     Stmt,
     Store,
     Stride,
-    Strips,
-    ThreadLoop,
-    ThreadSteps,
+    StripLoop,
+    SyncScope,
     Unary,
     Var,
     View,
-    Wait,
     While,
+    WorkItemLoop,
     in_cluster,
 )
-from pycu2c.ir.print_format import shown
-from pycu2c.ir.walk import inside
+from pycu2c.ir.print_format import format_text
+from pycu2c.ir.walk import path_indices
 
 _NAMES: dict[Type, str] = {
-    SMALL: "small",
+    WEAK_INT32: "small",
     boolean: "bool_",
     Scalar(dtypes.FLOAT32, weak=True): "single",
     Scalar(dtypes.COMPLEX64, weak=True): "single_complex",
 }
-Marked = Collection[int]  # the ids of nodes that the reader is to look at
+Marked = Collection[int]  # ids of the nodes to highlight
 
 
 def print_module(module: Module, marked: Marked = ()) -> str:
-    """All functions, callees first; marked expressions stand in ``<<  >>``."""
+    """Print all functions, callees first; ``<<  >>`` encloses marked expressions."""
     functions = [print_function(f, "device", marked) for f in module.devices]
     constants = "".join(f"{print_constant(constant)}\n" for constant in module.constants)
     kernel = print_function(module.kernel, "kernel", marked)
@@ -86,25 +91,25 @@ def print_module(module: Module, marked: Marked = ()) -> str:
 
 
 def print_constant(constant: ConstantArray) -> str:
-    """``constant table: constant float32[4] = 1.0, …``."""
+    """Print a constant array: ``constant table: constant float32[4] = 1.0, …``."""
     values = ", ".join(str(e.value) if isinstance(e, Const) else "…" for e in constant.values)
     return f"constant {constant.var.name}: {print_type(constant.var.type)} = {values}"
 
 
 def print_function(function: Function, word: str = "kernel", marked: Marked = ()) -> str:
-    """A function, its head and its body."""
+    """Print the header and the body of a function."""
     printer = _Printer(marked, {p.name for p in function.parameters})
     parameters = ", ".join(_parameter(p) for p in function.parameters)
     result = "" if function.result == VOID else f" -> {print_type(function.result)}"
     head = f"{word} {function.name}({parameters}){result}"
     lines = [head]
-    if function.foreign is not None:
-        lines += [line for code in function.foreign.codes for line in c_text(code, "  ")]
+    if function.external_code is not None:
+        lines += [line for code in function.external_code.codes for line in c_text(code, "  ")]
     return "".join(f"{line}\n" for line in (*lines, *printer.block(function.body, 1)))
 
 
-def c_text(code: Code, indent: str) -> Iterator[str]:
-    """``in cuda: return x * y;``, each further line under the first."""
+def c_text(code: InlineCode, indent: str) -> Iterator[str]:
+    """Yield the lines of inline C, aligned: ``in cuda: return x * y;``."""
     head = f"{indent}in {code.dialect}: "
     for line in code.lines:
         yield f"{head}{line.text}".rstrip()
@@ -112,30 +117,33 @@ def c_text(code: Code, indent: str) -> Iterator[str]:
 
 
 def print_stmt(s: Stmt) -> str:
-    """A statement and what is in it."""
+    """Print a statement with its blocks."""
     return "\n".join(_Printer().statement(s, 0))
 
 
 def print_expr(e: Expr) -> str:
-    """An expression, fully bracketed."""
+    """Print an expression, fully parenthesized."""
     return _Printer().expression(e)
 
 
 def print_type(kind: Type) -> str:
-    """``small`` is a Python int of which 32 bits are enough, ``single`` a Python float that is
-    kept in 32, ``bool_`` numpy's bool."""
+    """Print a type.
+
+    ``small`` is a Python int that fits in 32 bits, ``single`` a Python float in 32 bits, ``bool_``
+    numpy's bool.
+    """
     return _NAMES.get(kind) or str(kind)
 
 
 def _parameter(p: Parameter) -> str:
-    pointer = "pointer " if p.part is Part.DATA else ""
+    pointer = "pointer " if p.part is ArgumentPart.DATA else ""
     return f"{p.name}: {pointer}{print_type(p.type)}"
 
 
 @dataclass(slots=True)
 class _Printer:
     marked: Marked = ()
-    typed: set[str] = field(default_factory=set)  # variables whose type has been shown
+    typed: set[str] = field(default_factory=set)  # variables whose type has been printed
 
     def block(self, body: Body, depth: int) -> Iterator[str]:
         for s in body:
@@ -157,27 +165,27 @@ class _Printer:
                 around = " around threads" if s.interchanged else ""
                 yield f"{indent}for {self.target(s.var)} in range({bounds}){around}:{here}"
                 yield from self.block(s.body, depth + 1)
-            case Strips():
+            case StripLoop():
                 yield f"{indent}for each strip of threads:{here}"
                 yield from self.block(s.body, depth + 1)
-            case ThreadLoop():
+            case WorkItemLoop():
                 yield f"{indent}for each thread:{here}"
                 yield from self.block(s.body, depth + 1)
             case BlockLoop():
                 along = "" if s.order == (0, 1, 2) else f", {''.join('xyz'[a] for a in s.order)}"
                 yield f"{indent}for each {'row of blocks' if s.in_rows else 'block'}{along}:{here}"
                 yield from self.block(s.body, depth + 1)
-            case ThreadSteps():
-                yield f"{indent}for each thread, from wait to wait:{here}"
+            case CoroutineLoop():
+                yield f"{indent}for each thread, as a coroutine:{here}"
                 yield from self.block(s.body, depth + 1)
             case AxisLoop():
-                every = isinstance(s.step, Const) and s.step.value == 1
-                limits = (s.start, s.stop) if every else (s.start, s.stop, s.step)
-                together = " in lockstep" if s.lockstep else ""
-                threads = f"threads({self.listed(limits)}){together}"
+                by_one = isinstance(s.step, Const) and s.step.value == 1
+                limits = (s.start, s.stop) if by_one else (s.start, s.stop, s.step)
+                lockstep = " in lockstep" if s.lockstep else ""
+                threads = f"threads({self.listed(limits)}){lockstep}"
                 yield f"{indent}for {self.target(s.var)} in {threads}:{here}"
                 yield from self.block(s.body, depth + 1)
-            case CText():
+            case InlineC():
                 yield from c_text(s.code, indent)
             case _:
                 yield indent + self.simple(s) + here
@@ -207,8 +215,8 @@ class _Printer:
         | Break
         | Continue
         | Return
-        | NextThread
-        | Wait,
+        | NextWorkItem
+        | BarrierWait,
     ) -> str:
         match s:
             case Allocate():
@@ -217,61 +225,61 @@ class _Printer:
                 value = "" if s.init is None else f" = {self.expression(s.init)}"
                 return f"declare {self.target(s.var)}{value}"
             case Assign():
-                value = self.expression(s.value)  # first: a Let in it shows its own variable
+                value = self.expression(s.value)  # first, because a Let in it prints its type
                 return f"{self.target(s.var)} = {value}"
             case Store():
-                place = f"{self.expression(s.array)}[{self.listed(s.indices)}]"
-                return f"{place}{self.path(s.path)} = {self.expression(s.value)}"
+                target = f"{self.expression(s.array)}[{self.listed(s.indices)}]"
+                return f"{target}{self.path(s.path)} = {self.expression(s.value)}"
             case Evaluate():
                 return self.expression(s.value)
             case Print():
                 listed = f" {self.listed(s.values)}" if s.values else ""
-                return f'print "{shown(s.text)}"{listed}'
+                return f'print "{format_text(s.text)}"{listed}'
             case Break():
                 return "break"
             case Continue():
                 return "continue"
             case Return():
                 return "return" if s.value is None else f"return {self.expression(s.value)}"
-            case NextThread():
+            case NextWorkItem():
                 return "next thread"
-            case Wait():
-                return self.wait(s)
+            case BarrierWait():
+                return self.barrier(s)
             case _:
                 assert_never(s)
 
-    def wait(self, s: Wait) -> str:
-        """``wait for warp mask, giving bits[warp] += x``."""
+    def barrier(self, s: BarrierWait) -> str:
+        """Print a barrier: ``barrier warp mask, contributing bits[warp] += x``."""
         mask = "" if s.mask is None else f" {self.expression(s.mask)}"
-        head = f"wait for {s.meeting.value}{mask}"
-        given = [
-            f"{gift.slots.name}[{gift.per.value}] {'=' if gift.per is Per.THREAD else '+='} "
-            f"{self.expression(gift.value)}"
-            for gift in s.gifts
-        ]
-        return f"{head}, giving {'; '.join(given)}" if given else head
+        head = "yield" if s.scope is SyncScope.YIELD else f"barrier {s.scope.value}{mask}"
+        listed = "; ".join(self.contribution(c) for c in s.contributions)
+        return f"{head}, contributing {listed}" if listed else head
+
+    def contribution(self, c: Contribution) -> str:
+        op = "=" if c.granularity is Granularity.THREAD else "+="
+        return f"{c.array.name}[{c.granularity.value}] {op} {self.expression(c.value)}"
 
     def target(self, var: Var) -> str:
-        shown = var.name in self.typed
+        is_typed = var.name in self.typed
         self.typed.add(var.name)
-        text = var.name if shown else f"{var.name}: {print_type(var.type)}"
+        text = var.name if is_typed else f"{var.name}: {print_type(var.type)}"
         return f"<<{text}>>" if id(var) in self.marked else text
 
     def view(self, e: View) -> str:
-        """``a[i, (0 + 2*k) of 5]``: the axes of the view with their steps and lengths."""
-        shown = [self.expression(index) for index in e.first]
-        own = [self.expression(index) for index in inside(e.path)]
+        """Print a view: ``view a[i, 0 on: step 2, length 5]``."""
+        indices = [self.expression(index) for index in e.first]
+        in_path = [self.expression(index) for index in path_indices(e.path)]
         for axis, step, length in zip(e.axes, e.steps, e.lengths):
-            pace = f" on: step {self.expression(step)}, length {self.expression(length)}"
+            extent = f" on: step {self.expression(step)}, length {self.expression(length)}"
             if axis >= 0:
-                shown[axis] += pace
+                indices[axis] += extent
             else:
-                own[~axis] += pace
-        path = _dotted(e.path, own)
-        return f"view {self.expression(e.array)}[{', '.join(shown)}]{path}"
+                in_path[~axis] += extent
+        path = _dotted(e.path, in_path)
+        return f"view {self.expression(e.array)}[{', '.join(indices)}]{path}"
 
     def path(self, path: Path) -> str:
-        return _dotted(path, [self.expression(index) for index in inside(path)])
+        return _dotted(path, [self.expression(index) for index in path_indices(path)])
 
     def listed(self, items: Iterable[Expr]) -> str:
         return ", ".join(self.expression(e) for e in items)
@@ -301,8 +309,8 @@ class _Printer:
             case Load():
                 return f"{self.expression(e.array)}[{self.listed(e.indices)}]"
             case ElementOf():
-                place = f"{self.expression(e.array)}[{self.listed(e.indices)}]"
-                return f"&{place}{self.path(e.path)}"
+                element = f"{self.expression(e.array)}[{self.listed(e.indices)}]"
+                return f"&{element}{self.path(e.path)}"
             case Member():
                 return f"{self.expression(e.operand)}.{e.field}"
             case Item():
@@ -328,12 +336,12 @@ class _Printer:
 
 
 def _dotted(path: Path, indices: Iterable[str]) -> str:
-    """``.corners[2].x``"""
-    given = iter(indices)
-    return "".join(f".{step}" if isinstance(step, str) else f"[{next(given)}]" for step in path)
+    """Print a path: ``.corners[2].x``."""
+    following = iter(indices)
+    return "".join(f".{step}" if isinstance(step, str) else f"[{next(following)}]" for step in path)
 
 
 def _variant(e: Apply) -> str:
-    """The type, where operands of several types are possible, or the result is a small int."""
-    shown = e.intrinsic.result in ("T", "F") or e.type == SMALL
-    return f".{print_type(e.type)}" if shown else ""
+    """Return the type of an overloaded intrinsic, or of a result that is a small int."""
+    is_typed = e.intrinsic.result in ("T", "F") or e.type == WEAK_INT32
+    return f".{print_type(e.type)}" if is_typed else ""

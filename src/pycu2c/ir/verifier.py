@@ -1,4 +1,7 @@
-"""IR -> list of violations. A pass that leaves one has a bug; users never see why."""
+"""Verify the IR: types, declarations, and the positions of jumps and barriers.
+
+A violation is a bug in the pass that created it, never in the program of the user.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +9,21 @@ from collections.abc import Iterator, Mapping
 from typing import TypeAlias, assert_never
 
 from pycu2c.base.records import dataclass, field
-from pycu2c.base.types import VOID, Array, Scalar, Space, Type
+from pycu2c.base.types import VOID, Array, MemorySpace, Scalar, Type
 from pycu2c.ir import printer
-from pycu2c.ir.call_graph import recursive
+from pycu2c.ir.call_graph import recursive_functions
 from pycu2c.ir.nodes import (
     Allocate,
+    ArgumentPart,
     Assign,
     AxisLoop,
+    BarrierWait,
     BlockLoop,
     Body,
     Break,
     Call,
     Continue,
-    CText,
+    CoroutineLoop,
     Declare,
     ElementOf,
     Evaluate,
@@ -26,27 +31,25 @@ from pycu2c.ir.nodes import (
     For,
     Function,
     If,
+    InlineC,
     Let,
     Load,
     Module,
-    NextThread,
+    NextWorkItem,
     Parameter,
-    Part,
     Print,
     Return,
     Stmt,
     Store,
-    Strips,
-    ThreadLoop,
-    ThreadSteps,
+    StripLoop,
     Var,
-    Wait,
     While,
+    WorkItemLoop,
     field_type,
     in_cluster,
 )
-from pycu2c.ir.print_format import fills, numbers
-from pycu2c.ir.verify_expressions import breaches, indices, is_truth
+from pycu2c.ir.print_format import matches_format, scalar_types
+from pycu2c.ir.verify_expressions import expression_violations, index_violations, is_truth
 from pycu2c.ir.walk import all_expressions, bodies, children, operands, statements
 
 Node: TypeAlias = Expr | Stmt | Function | Parameter
@@ -54,7 +57,7 @@ Node: TypeAlias = Expr | Stmt | Function | Parameter
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """What is wrong, and the node that is."""
+    """A violated invariant, and the node that violates it."""
 
     message: str
     node: Node
@@ -65,25 +68,25 @@ class Violation:
 
 
 class InternalError(Exception):
-    """A pass has made IR that no program means: a bug of this project, not of the user."""
+    """Raised for invalid IR, which is a bug in pycu2c."""
 
 
 def verified(module: Module, after: str) -> Module:
-    """The module itself; raises InternalError if ``after``, a pass, has left violations."""
+    """Return the module; raise InternalError if the pass ``after`` has violated an invariant."""
     violations = verify(module)
     if not violations:
         return module
     listed = "\n".join(f"  {v}" for v in violations)
     text = printer.print_module(module, {id(v.node) for v in violations})
     raise InternalError(
-        f"this is a bug in pycu2c: {after} has made IR that is not valid\n{listed}\n\n{text}"
+        f"this is a bug in pycu2c: {after} has created invalid IR\n{listed}\n\n{text}"
     )
 
 
 def verify(module: Module) -> list[Violation]:
-    """All violations of all functions."""
-    loops = recursive(module)
-    earlier = {f.name: f for f in module.devices if f.name in loops}
+    """Return all violations in all functions."""
+    recursive = recursive_functions(module)
+    earlier = {f.name: f for f in module.devices if f.name in recursive}
     seen: set[str] = set()
     constants = {c.var.name: c.var.type for c in module.constants}
     found: list[Violation] = []
@@ -98,28 +101,30 @@ def verify(module: Module) -> list[Violation]:
 
 
 @dataclass(slots=True)
-class _Place:
-    """What surrounds a statement. ``declared``: the variables that it may name, or None where
-    variables come to be by assignment."""
+class _Scope:
+    """The context of a statement.
+
+    ``declared`` has the variables in scope, or is None where assignments declare variables.
+    """
 
     declared: set[str] | None
     in_loop: bool = False
     in_threads: bool = False
 
-    def inside(self, s: Stmt) -> _Place:
+    def inside(self, s: Stmt) -> _Scope:
         declared = None if self.declared is None else set(self.declared)
         if declared is not None and isinstance(s, (For, AxisLoop)):
             declared.add(s.var.name)
-        if isinstance(s, (ThreadLoop, AxisLoop)):
-            return _Place(declared, in_threads=True)
-        if isinstance(s, ThreadSteps):
-            return _Place(declared)
-        return _Place(declared, self.in_loop or isinstance(s, (While, For)), self.in_threads)
+        if isinstance(s, (WorkItemLoop, AxisLoop)):
+            return _Scope(declared, in_threads=True)
+        if isinstance(s, CoroutineLoop):
+            return _Scope(declared)
+        return _Scope(declared, self.in_loop or isinstance(s, (While, For)), self.in_threads)
 
 
 @dataclass(slots=True)
 class _Checker:
-    """Checks one function."""
+    """Checks one function and collects violations in ``found``."""
 
     function: Function
     earlier: Mapping[str, Function]
@@ -132,7 +137,7 @@ class _Checker:
         self.types |= self.constants
         declares = any(isinstance(s, Declare) for s in statements(self.function.body))
         names = {p.name for p in self.function.parameters} | set(self.constants)
-        self._body(self.function.body, _Place(names if declares else None))
+        self._body(self.function.body, _Scope(names if declares else None))
         return self.found
 
     def _report(self, message: str, node: Node) -> None:
@@ -141,7 +146,7 @@ class _Checker:
     # ---- names ----
 
     def _definitions(self) -> None:
-        """The type of each variable, where it gets its values."""
+        """Collect the type of each variable from its definitions."""
         for p in self.function.parameters:
             if p.name in self.types:
                 self._report(f"two parameters are named {p.name}", p)
@@ -164,41 +169,41 @@ class _Checker:
             self._report(f"{var.name} is {self.types[var.name]} elsewhere, here {var.type}", s)
 
     def _read(self, var: Var, declared: set[str] | None) -> None:
-        known = self.types.get(var.name)
-        if known is None:
-            self._report(f"{var.name} is read and has no value anywhere", var)
-        elif known != _own(var):
-            self._report(f"{var.name} is {known}, here {var.type}", var)
+        expected = self.types.get(var.name)
+        if expected is None:
+            self._report(f"{var.name} is read but never assigned", var)
+        elif expected != _declared_type(var):
+            self._report(f"{var.name} is {expected}, here {var.type}", var)
         elif declared is not None and var.name not in declared:
-            self._report(f"{var.name} is read outside of its declaration", var)
+            self._report(f"{var.name} is read outside of its scope", var)
 
     # ---- statements ----
 
-    def _body(self, body: Body, place: _Place) -> None:
+    def _body(self, body: Body, scope: _Scope) -> None:
         for s in body:
             for e in operands(s):
-                self._expression(e, place.declared)
-            for message in self._statement(s, place):
+                self._expression(e, scope.declared)
+            for message in self._statement(s, scope):
                 self._report(message, s)
             for inner in bodies(s):
-                self._body(inner, place.inside(s))
+                self._body(inner, scope.inside(s))
 
-    def _statement(self, s: Stmt, place: _Place) -> Iterator[str]:
+    def _statement(self, s: Stmt, scope: _Scope) -> Iterator[str]:
         match s:
             case Allocate():
-                if not _has_room(s.var.type):
-                    yield f"{s.var.name} is allocated, and no array of a known shape"
-                yield from _declaration(s.var, place)
+                if not _has_size(s.var.type):
+                    yield f"{s.var.name} is allocated, but is not an array of known shape"
+                yield from _declaration(s.var, scope)
             case Declare():
                 if s.init is not None:
                     yield from _assigned(s.var, s.init)
-                yield from _declaration(s.var, place)
+                yield from _declaration(s.var, scope)
             case Assign():
                 yield from _assigned(s.var, s.value)
-                if place.declared is not None and s.var.name not in place.declared:
-                    yield f"{s.var.name} is assigned outside of its declaration"
+                if scope.declared is not None and s.var.name not in scope.declared:
+                    yield f"{s.var.name} is assigned outside of its scope"
             case Store():
-                yield from self._store(s, place)
+                yield from self._store(s, scope)
             case If() | While():
                 if not is_truth(s.condition.type):
                     yield f"a condition is {s.condition.type}"
@@ -207,55 +212,57 @@ class _Checker:
                     kinds = ", ".join(str(e.type) for e in operands(s))
                     yield f"{s.var.name} is {s.var.type}, its range is of {kinds}"
             case Break() | Continue():
-                if not place.in_loop:
-                    yield "a jump stands outside of every loop"
-            case NextThread():
-                if not place.in_threads:
-                    yield "a thread is ended outside of every thread loop"
+                if not scope.in_loop:
+                    yield "a jump is outside of every loop"
+            case NextWorkItem():
+                if not scope.in_threads:
+                    yield "next thread is outside of every work-item loop"
             case Return():
-                given = VOID if s.value is None else s.value.type
-                if given != self.function.result:
-                    yield f"{given} is returned, the function gives {self.function.result}"
+                actual = VOID if s.value is None else s.value.type
+                if actual != self.function.result:
+                    yield f"{actual} is returned, the result type is {self.function.result}"
             case Print():
-                wanted = numbers(s.text)
-                if not fills(wanted, [e.type for e in s.values]):
+                expected = scalar_types(s.text)
+                if not matches_format(expected, [e.type for e in s.values]):
                     kinds = ", ".join(str(e.type) for e in s.values)
-                    yield f"{', '.join(map(str, wanted))} are printed, given are {kinds}"
-            case Wait():
-                if place.in_threads:
-                    yield "a thread waits inside of a thread loop"
-                yield from _wait(s)
-            case CText():
+                    yield f"the format takes {', '.join(map(str, expected))}, not {kinds}"
+            case BarrierWait():
+                if scope.in_threads:
+                    yield "a barrier is inside of a work-item loop"
+                yield from _barrier(s)
+            case InlineC():
                 if self.function.body != (s,):
-                    yield "C of the user's is a part of a body"
-                yield from _foreign_types(self.function)
-            case Evaluate() | ThreadLoop() | Strips() | BlockLoop() | ThreadSteps():
+                    yield "inline C is not the whole body"
+                yield from _inline_c_types(self.function)
+            case Evaluate() | WorkItemLoop() | StripLoop() | BlockLoop() | CoroutineLoop():
                 return
             case _:
                 assert_never(s)
 
-    def _store(self, s: Store, place: _Place) -> Iterator[str]:
-        self._read(s.array, place.declared)
-        yield from indices(s, self._is_pointer(s.array))
+    def _store(self, s: Store, scope: _Scope) -> Iterator[str]:
+        self._read(s.array, scope.declared)
+        yield from index_violations(s, self._is_pointer(s.array))
         kind = s.array.type
-        wanted = field_type(kind.element, s.path) if isinstance(kind, Array) else s.value.type
-        if s.value.type != wanted:
-            yield f"{s.value.type} is stored in {s.array.name}, which has {wanted} there"
+        expected = field_type(kind.element, s.path) if isinstance(kind, Array) else s.value.type
+        if s.value.type != expected:
+            yield f"{s.value.type} is stored in {s.array.name}, whose element is {expected}"
 
     def _is_pointer(self, array: Var) -> bool:
-        """An array parameter of flat IR: its one index counts elements."""
-        return any(p.name == array.name and p.part is Part.DATA for p in self.function.parameters)
+        """Return whether an array is a pointer parameter of flat IR, with a linear index."""
+        return any(
+            p.name == array.name and p.part is ArgumentPart.DATA for p in self.function.parameters
+        )
 
     # ---- expressions ----
 
     def _expression(self, e: Expr, declared: set[str] | None) -> None:
-        for message in breaches(e):
+        for message in expression_violations(e):
             self._report(message, e)
         match e:
             case Var():
                 self._read(e, declared)
             case Load() | ElementOf():
-                for message in indices(e, self._is_pointer(e.array)):
+                for message in index_violations(e, self._is_pointer(e.array)):
                     self._report(message, e)
             case Call():
                 for message in self._call(e):
@@ -270,65 +277,65 @@ class _Checker:
     def _call(self, e: Call) -> Iterator[str]:
         callee = self.earlier.get(e.function)
         if callee is None:
-            yield f"{e.function} is called, and does not come earlier"
+            yield f"{e.function} is called before its definition"
             return
-        wanted = [p.type for p in callee.parameters]
-        given = [a.type for a in e.arguments]
+        expected = [p.type for p in callee.parameters]
+        actual = [a.type for a in e.arguments]
         pairs = zip(callee.parameters, e.arguments)
-        if len(wanted) != len(given) or not all(_takes(p, a) for p, a in pairs):
-            kinds = ", ".join(map(str, given))
-            yield f"{e.function} takes ({', '.join(map(str, wanted))}), is given ({kinds})"
+        if len(expected) != len(actual) or not all(_accepts(p, a) for p, a in pairs):
+            kinds = ", ".join(map(str, actual))
+            yield f"{e.function} takes ({', '.join(map(str, expected))}), not ({kinds})"
         if e.type != callee.result:
-            yield f"{e.function} gives {callee.result}, not {e.type}"
+            yield f"{e.function} returns {callee.result}, not {e.type}"
 
 
-def _own(var: Var) -> Type:
-    """The type that a variable is declared with."""
+def _declared_type(var: Var) -> Type:
+    """Return the type that a variable is declared with."""
     kind = var.type
     return kind.in_block if in_cluster(var) and isinstance(kind, Array) else kind
 
 
-def _takes(parameter: Parameter, argument: Expr) -> bool:
-    """A pointer takes an array, or the place of an element."""
-    if parameter.part is Part.DATA and isinstance(argument, ElementOf):
+def _accepts(parameter: Parameter, argument: Expr) -> bool:
+    """Return whether an argument has the type of a parameter; a pointer accepts an ElementOf."""
+    if parameter.part is ArgumentPart.DATA and isinstance(argument, ElementOf):
         assert isinstance(parameter.type, Array)
         return argument.type.dtype is parameter.type.dtype
     return argument.type == parameter.type
 
 
-def _wait(s: Wait) -> Iterator[str]:
+def _barrier(s: BarrierWait) -> Iterator[str]:
     if s.mask is not None and (
-        not isinstance(s.mask.type, Scalar) or not s.mask.type.dtype.is_whole
+        not isinstance(s.mask.type, Scalar) or not s.mask.type.dtype.is_integral
     ):
-        yield f"the mask of a wait is {s.mask.type}"
-    for gift in s.gifts:
-        kind = gift.slots.type
-        if not isinstance(kind, Array) or kind.element != gift.value.type:
-            yield f"{gift.value.type} is given in {gift.slots.name}, which is {kind}"
+        yield f"the mask of a barrier is {s.mask.type}"
+    for contribution in s.contributions:
+        kind = contribution.array.type
+        if not isinstance(kind, Array) or kind.element != contribution.value.type:
+            yield f"{contribution.array.name} is {kind}, the value {contribution.value.type}"
 
 
-def _foreign_types(function: Function) -> Iterator[str]:
-    """C is written for types of one width: no pass may have changed them."""
+def _inline_c_types(function: Function) -> Iterator[str]:
+    """Yield parameters of inline C with weak types, whose width passes may change."""
     for kind in (function.result, *(p.type for p in function.parameters)):
         if isinstance(kind, Scalar) and kind.weak and not is_truth(kind):
-            yield f"C of the user's takes or gives {kind}"
+            yield f"inline C takes or returns {kind}"
 
 
 def _assigned(var: Var, value: Expr) -> Iterator[str]:
     if not isinstance(var.type, Scalar):
-        yield f"{var.name} is assigned, and no number"
+        yield f"{var.name} is assigned, but is not a scalar"
     elif value.type != var.type:
         yield f"{var.name} is {var.type}, its value {value.type}"
 
 
-def _has_room(kind: Type) -> bool:
-    """Whether an array can be made; one of dynamic shared memory takes what there is."""
-    return isinstance(kind, Array) and (kind.shape is not None or kind.space is Space.SHARED)
+def _has_size(kind: Type) -> bool:
+    """Return whether an array can be allocated: it has a shape, or is dynamic shared memory."""
+    return isinstance(kind, Array) and (kind.shape is not None or kind.space is MemorySpace.SHARED)
 
 
-def _declaration(var: Var, place: _Place) -> Iterator[str]:
-    if place.declared is None:
+def _declaration(var: Var, scope: _Scope) -> Iterator[str]:
+    if scope.declared is None:
         return
-    if var.name in place.declared:
+    if var.name in scope.declared:
         yield f"{var.name} is declared twice"
-    place.declared.add(var.name)
+    scope.declared.add(var.name)

@@ -1,13 +1,15 @@
-"""What an expression must be like, looked at by itself: types of operands and results. Knows
-nothing of scopes; ``verifier`` walks the tree."""
+"""Verify single expressions: the types of operands and results.
+
+``verifier`` traverses the tree and checks scopes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import assert_never
 
-from pycu2c.base.dtypes import DType, Kind
-from pycu2c.base.types import VOID, WEAK_BOOL, WEAK_INT, Array, Scalar, Space, Type, float32
+from pycu2c.base.dtypes import DType, DTypeKind
+from pycu2c.base.types import VOID, WEAK_BOOL, WEAK_INT, Array, MemorySpace, Scalar, Type, float32
 from pycu2c.base.values import fits
 from pycu2c.ir.nodes import (
     Apply,
@@ -32,14 +34,14 @@ from pycu2c.ir.nodes import (
     View,
     in_cluster,
 )
-from pycu2c.ir.walk import inside
+from pycu2c.ir.walk import path_indices
 from pycu2c.ops.intrinsics.kinds import FIXED, HANDLE_KINDS
 from pycu2c.ops.intrinsics.registry import Effect
 from pycu2c.ops.operators import NOT
 
 
-def breaches(e: Expr) -> Iterator[str]:
-    """What is wrong with this node; its children are looked at by themselves."""
+def expression_violations(e: Expr) -> Iterator[str]:
+    """Yield the violations of a node, without those of its children."""
     match e:
         case Const():
             yield from _const(e)
@@ -50,7 +52,7 @@ def breaches(e: Expr) -> Iterator[str]:
         case Logical():
             for side in (e.left, e.right):
                 if not is_truth(side.type):
-                    yield f"`{e.op.value}` is of bools, not of {side.type}"
+                    yield f"`{e.op.value}` takes bools, not {side.type}"
         case Select():
             yield from _select(e)
         case Cast():
@@ -75,60 +77,60 @@ def breaches(e: Expr) -> Iterator[str]:
 
 
 def is_truth(kind: Type) -> bool:
-    return isinstance(kind, Scalar) and kind.dtype.kind is Kind.BOOL
+    return isinstance(kind, Scalar) and kind.dtype.kind is DTypeKind.BOOL
 
 
 def is_integer(kind: Type) -> bool:
     return isinstance(kind, Scalar) and kind.dtype.is_integer
 
 
-def indices(access: Load | ElementOf | Store, is_pointer: bool) -> Iterator[str]:
-    """One integer for each axis; one for a pointer, or for a contiguous array as a whole."""
+def index_violations(access: Load | ElementOf | Store, is_pointer: bool) -> Iterator[str]:
+    """Yield violations of indices: one integer per axis, or one linear index."""
     kind = access.array.type
     if not isinstance(kind, Array):
-        yield f"{access.array.name} is indexed, and no array"
+        yield f"{access.array.name} is indexed, but is not an array"
         return
     axes = 1 + in_cluster(access.array) if is_pointer else kind.ndim
     if len(access.indices) != axes and not is_flat(kind, access.indices):
-        yield f"{access.array.name} has {axes} axes, and {len(access.indices)} indices here"
+        yield f"{access.array.name} has {axes} axes, but {len(access.indices)} indices"
     for index in access.indices:
         if not is_integer(index.type):
             yield f"an index is {index.type}"
 
 
-def is_flat(kind: Array, given: tuple[Expr, ...]) -> bool:
-    """Whether one index alone is the number of an element of an array with several axes."""
-    threads = kind.space is Space.BLOCK  # the first axis
-    return kind.layout == "C" and kind.ndim - threads > 1 and len(given) - threads == 1
+def is_flat(kind: Array, indices: tuple[Expr, ...]) -> bool:
+    """Return whether a single index is a linear index into an array of more axes."""
+    thread_axes = kind.space is MemorySpace.BLOCK  # the first axis
+    return kind.layout == "C" and kind.ndim - thread_axes > 1 and len(indices) - thread_axes == 1
 
 
 def _const(e: Const) -> Iterator[str]:
     dtype = e.type.dtype
-    wanted = bool if dtype.kind is Kind.BOOL else float if dtype.is_float else int
-    if type(e.value) is not wanted:
-        yield f"{e.value!r} is no value of {e.type}"
-    elif wanted is int and e.type != WEAK_INT and not fits(int(e.value), e.type):
-        yield f"{e.value} does not fit {e.type}"  # a weak literal may wait for a wider partner
+    expected = bool if dtype.kind is DTypeKind.BOOL else float if dtype.is_float else int
+    if type(e.value) is not expected:
+        yield f"{e.value!r} is not a value of {e.type}"
+    elif expected is int and e.type != WEAK_INT and not fits(int(e.value), e.type):
+        yield f"{e.value} does not fit {e.type}"  # a weak literal takes the type of its operand
 
 
 def _unary(e: Unary) -> Iterator[str]:
     own = e.operand.type
     if not isinstance(own, Scalar) or e.op.operand(own) != own:
-        yield f"`{e.op}` does not work in {own}"
+        yield f"`{e.op}` has no variant for {own}"
     elif e.op is NOT and not is_truth(own):
-        yield f"`not` is of a bool, not of {own}"
+        yield f"`not` takes a bool, not {own}"
     elif e.type != e.op.result(own):
-        yield f"`{e.op}` of {own} gives {e.op.result(own)}, not {e.type}"
+        yield f"`{e.op}` of {own} is {e.op.result(own)}, not {e.type}"
 
 
 def _binary(e: Binary) -> Iterator[str]:
     own = e.left.type
     if own != e.right.type:
-        yield f"`{e.op}` stands between {own} and {e.right.type}"
+        yield f"`{e.op}` has operands {own} and {e.right.type}"
     elif not isinstance(own, Scalar) or e.op.operands(own, own) != own:
-        yield f"`{e.op}` does not work in {own}"
+        yield f"`{e.op}` has no variant for {own}"
     elif e.type != e.op.result(own):
-        yield f"`{e.op}` of {own} gives {e.op.result(own)}, not {e.type}"
+        yield f"`{e.op}` of {own} is {e.op.result(own)}, not {e.type}"
 
 
 def _select(e: Select) -> Iterator[str]:
@@ -136,13 +138,13 @@ def _select(e: Select) -> Iterator[str]:
         yield f"a condition is {e.condition.type}"
     for arm in (e.then, e.orelse):
         if arm.type != e.type:
-            yield f"an arm is {arm.type}, the whole {e.type}"
+            yield f"an operand of a selection is {arm.type}, the result {e.type}"
 
 
 def _axis(e: Dim | Stride) -> Iterator[str]:
     kind = e.array.type
     if not isinstance(kind, Array):
-        yield f"{e.array.name} is no array"
+        yield f"{e.array.name} is not an array"
     elif not 0 <= e.axis < kind.ndim:
         yield f"{e.array.name} has no axis {e.axis}"
     if not is_integer(e.type):
@@ -162,52 +164,52 @@ def _item(e: Item) -> Iterator[str]:
     own = e.operand.type
     element = own.dtype.element if isinstance(own, Scalar) else None
     if element is None or element is not e.type.dtype:
-        yield f"an element of {own} is no {e.type}"
+        yield f"an element of {own} is not {e.type}"
     if not is_integer(e.index.type):
         yield f"an index is {e.index.type}"
 
 
 def _pack(e: Pack) -> Iterator[str]:
-    wanted = [f.dtype for f in e.type.dtype.fields]
-    given = [p.type.dtype if isinstance(p.type, Scalar) else None for p in e.parts]
-    if wanted != given:
-        yield f"{e.type} is made of {', '.join(str(p.type) for p in e.parts)}"
+    expected = [f.dtype for f in e.type.dtype.fields]
+    actual = [p.type.dtype if isinstance(p.type, Scalar) else None for p in e.parts]
+    if expected != actual:
+        yield f"{e.type} is built from {', '.join(str(p.type) for p in e.parts)}"
 
 
 def _view(e: View) -> Iterator[str]:
-    kind, least = e.array.type, -len(inside(e.path))
+    kind, least = e.array.type, -len(path_indices(e.path))
     if not isinstance(kind, Array) or not (len(e.first) == kind.ndim or is_flat(kind, e.first)):
-        yield f"{len(e.first)} indices are given for {kind}"
+        yield f"a view of {kind} has {len(e.first)} indices"
     elif len(e.axes) != e.type.ndim or not all(least <= a < len(e.first) for a in e.axes):
-        yield f"a view {e.type} runs along the axes {e.axes} of {kind}"
+        yield f"a view {e.type} follows the axes {e.axes} of {kind}"
     elif not len(e.axes) == len(e.steps) == len(e.lengths):
-        yield "a view has a step and a length for each axis"
-    numbers = (*e.first, *e.steps, *e.lengths, *inside(e.path))
+        yield "a view needs a step and a length for each axis"
+    numbers = (*e.first, *e.steps, *e.lengths, *path_indices(e.path))
     if not all(is_integer(n.type) for n in numbers):
-        yield "an index, step or length of a view is no integer"
+        yield "an index, step or length of a view is not an integer"
 
 
 def _apply(e: Apply) -> Iterator[str]:
-    row = e.intrinsic
-    kinds = [kind for _, kind in row.parameters if kind != "index"]
-    if row.effect is Effect.FORM:
-        yield f"{row.name} is the frontend's alone"
+    intrinsic = e.intrinsic
+    kinds = [kind for _, kind in intrinsic.parameters if kind != "index"]
+    if intrinsic.effect is Effect.FORM:
+        yield f"{intrinsic.name} must be lowered by the front end"
         return
     if len(kinds) != len(e.arguments):
-        yield f"{row.name} takes {len(kinds)} arguments, not {len(e.arguments)}"
+        yield f"{intrinsic.name} takes {len(kinds)} arguments, not {len(e.arguments)}"
         return
-    given = list(zip(kinds, e.arguments))
-    for kind, argument in given:
-        yield from _argument(row.name, kind, argument)
-    own = [_of_argument(kind, argument) for kind, argument in given]
-    own = [found for found in own if found is not None]
-    if len(set(own)) > 1:
-        yield f"{row.name} is given {' and '.join(map(str, own))}"
-    yield from _result(e, own[0] if own else None)
+    pairs = list(zip(kinds, e.arguments))
+    for kind, argument in pairs:
+        yield from _argument(intrinsic.name, kind, argument)
+    inferred = [_type_variable(kind, argument) for kind, argument in pairs]
+    types = [found for found in inferred if found is not None]
+    if len(set(types)) > 1:
+        yield f"{intrinsic.name} has arguments {' and '.join(map(str, types))}"
+    yield from _result(e, types[0] if types else None)
 
 
-def _of_argument(kind: str, argument: Expr) -> Type | None:
-    """What an argument says of T; None where it says nothing."""
+def _type_variable(kind: str, argument: Expr) -> Type | None:
+    """Return the type T that an argument implies; None if it implies none."""
     if kind in HANDLE_KINDS:
         handle = argument.type.dtype.handle if isinstance(argument.type, Scalar) else None
         return Scalar(handle.element) if handle else VOID
@@ -217,7 +219,7 @@ def _of_argument(kind: str, argument: Expr) -> Type | None:
 def _argument(name: str, kind: str, argument: Expr) -> Iterator[str]:
     match kind:
         case "array" if not isinstance(argument, ElementOf):
-            yield f"{name} works on an element, not on {argument.type}"
+            yield f"{name} takes an element, not {argument.type}"
         case "coordinate" if argument.type != float32:
             yield f"a coordinate of {name} is {argument.type}"
         case _ if kind in HANDLE_KINDS and not _is_handle(argument.type, kind):
@@ -241,18 +243,18 @@ def _is_handle(own: Type, kind: str) -> bool:
 
 
 def _result(e: Apply, common: Type | None) -> Iterator[str]:
-    row = e.intrinsic
-    if row.dtypes and isinstance(common, Scalar) and common.dtype not in row.dtypes:
-        yield f"{row.name} has no variant for {common}"
-    if row.result in FIXED:
-        if _dtype(e) is not FIXED[row.result]:
-            yield f"{row.name} does not give {e.type}"
+    intrinsic = e.intrinsic
+    if intrinsic.dtypes and isinstance(common, Scalar) and common.dtype not in intrinsic.dtypes:
+        yield f"{intrinsic.name} has no variant for {common}"
+    if intrinsic.result in FIXED:
+        if _dtype(e) is not FIXED[intrinsic.result]:
+            yield f"{intrinsic.name} does not return {e.type}"
         return
-    good = {
+    is_valid = {
         "None": e.type == VOID,
         "int": is_integer(e.type) and isinstance(e.type, Scalar) and e.type.weak,
         "bool": e.type == WEAK_BOOL,
         "R": isinstance(common, Scalar) and e.type == Scalar(common.dtype.real, common.weak),
-    }.get(row.result, e.type == common)
-    if not good:
-        yield f"{row.name} does not give {e.type}"
+    }.get(intrinsic.result, e.type == common)
+    if not is_valid:
+        yield f"{intrinsic.name} does not return {e.type}"

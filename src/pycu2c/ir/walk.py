@@ -1,7 +1,7 @@
-"""The only generic recursion over the IR: what a node contains, and rebuilding it bottom-up.
+"""Generic traversal of the IR: the children of a node, and bottom-up rewriting.
 
-Passes that treat a few nodes and leave the rest alone are written with these; whatever needs
-to know all nodes uses ``match`` and ``assert_never``.
+Passes that handle only some node kinds use these functions. Code that must handle all kinds uses
+``match`` and ``assert_never``.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pycu2c.ir.nodes import (
     Apply,
     Assign,
     AxisLoop,
+    BarrierWait,
     Binary,
     BlockLoop,
     Body,
@@ -24,7 +25,7 @@ from pycu2c.ir.nodes import (
     Cast,
     Const,
     Continue,
-    CText,
+    CoroutineLoop,
     Declare,
     Dim,
     ElementOf,
@@ -33,13 +34,14 @@ from pycu2c.ir.nodes import (
     For,
     Function,
     If,
+    InlineC,
     Item,
     Let,
     Load,
     Logical,
     Member,
     Module,
-    NextThread,
+    NextWorkItem,
     Pack,
     Print,
     Return,
@@ -47,19 +49,17 @@ from pycu2c.ir.nodes import (
     Stmt,
     Store,
     Stride,
-    Strips,
-    ThreadLoop,
-    ThreadSteps,
+    StripLoop,
     Unary,
     Var,
     View,
-    Wait,
     While,
+    WorkItemLoop,
 )
 
 
 def children(e: Expr) -> tuple[Expr, ...]:
-    """The expressions directly inside one, in order of evaluation; an array's Var included."""
+    """Return the direct subexpressions in order of evaluation, including the Var of an array."""
     match e:
         case Const() | Var():
             return ()
@@ -74,11 +74,11 @@ def children(e: Expr) -> tuple[Expr, ...]:
         case Load():
             return (e.array, *e.indices)
         case ElementOf():
-            return (e.array, *e.indices, *inside(e.path))
+            return (e.array, *e.indices, *path_indices(e.path))
         case Pack():
             return e.parts
         case View():
-            return (e.array, *e.first, *e.steps, *e.lengths, *inside(e.path))
+            return (e.array, *e.first, *e.steps, *e.lengths, *path_indices(e.path))
         case Dim() | Stride():
             return (e.array,)
         case Let():
@@ -90,7 +90,7 @@ def children(e: Expr) -> tuple[Expr, ...]:
 
 
 def with_children(e: Expr, new: tuple[Expr, ...]) -> Expr:
-    """The same node around other expressions, as many as ``children`` gave."""
+    """Return the node with other subexpressions, as many as ``children`` returns."""
     match e:
         case Const() | Var():
             return e
@@ -106,15 +106,17 @@ def with_children(e: Expr, new: tuple[Expr, ...]) -> Expr:
             return replace(e, array=_array(new[0]), indices=new[1:])
         case ElementOf():
             end = 1 + len(e.indices)
-            given, path = new[1:end], path_with(e.path, new[end:])
-            return replace(e, array=_array(new[0]), indices=given, path=path)
+            indices, path = new[1:end], with_path_indices(e.path, new[end:])
+            return replace(e, array=_array(new[0]), indices=indices, path=path)
         case Pack():
             return replace(e, parts=new)
         case View():
             first, rest = new[1 : 1 + len(e.first)], new[1 + len(e.first) :]
             count = len(e.axes)
             steps, lengths, own = rest[:count], rest[count : 2 * count], rest[2 * count :]
-            made = replace(e, array=_array(new[0]), first=first, path=path_with(e.path, own))
+            made = replace(
+                e, array=_array(new[0]), first=first, path=with_path_indices(e.path, own)
+            )
             return replace(made, steps=steps, lengths=lengths)
         case Dim() | Stride():
             return replace(e, array=_array(new[0]))
@@ -126,15 +128,15 @@ def with_children(e: Expr, new: tuple[Expr, ...]) -> Expr:
             assert_never(e)
 
 
-def inside(path: Path) -> tuple[Expr, ...]:
-    """The indices in the path to a part of a record."""
+def path_indices(path: Path) -> tuple[Expr, ...]:
+    """Return the indices in a path to a field of a record."""
     return tuple(step for step in path if not isinstance(step, str))
 
 
-def path_with(path: Path, new: Sequence[Expr]) -> Path:
-    """The same path with other indices."""
-    given = iter(new)
-    return tuple(step if isinstance(step, str) else next(given) for step in path)
+def with_path_indices(path: Path, new: Sequence[Expr]) -> Path:
+    """Return a path with other indices."""
+    indices = iter(new)
+    return tuple(step if isinstance(step, str) else next(indices) for step in path)
 
 
 def _array(e: Expr) -> Var:
@@ -143,21 +145,21 @@ def _array(e: Expr) -> Var:
 
 
 def expressions(e: Expr) -> Iterator[Expr]:
-    """An expression and all inside it, outermost first."""
+    """Yield an expression and its subexpressions in pre-order."""
     yield e
     for child in children(e):
         yield from expressions(child)
 
 
 def operands(s: Stmt) -> tuple[Expr, ...]:
-    """The expressions directly in a statement, in order of evaluation; targets left out."""
+    """Return the direct operands of a statement in order of evaluation, without targets."""
     match s:
         case Assign() | Evaluate():
             return (s.value,)
         case Print():
             return s.values
         case Store():
-            return (s.value, *s.indices, *inside(s.path))
+            return (s.value, *s.indices, *path_indices(s.path))
         case Declare():
             return () if s.init is None else (s.init,)
         case Return():
@@ -166,20 +168,23 @@ def operands(s: Stmt) -> tuple[Expr, ...]:
             return (s.condition,)
         case For() | AxisLoop():
             return (s.start, s.stop, s.step)
-        case Wait():
-            return (*(() if s.mask is None else (s.mask,)), *(gift.value for gift in s.gifts))
-        case Allocate() | Break() | Continue() | NextThread():
+        case BarrierWait():
+            return (
+                *(() if s.mask is None else (s.mask,)),
+                *(contribution.value for contribution in s.contributions),
+            )
+        case Allocate() | Break() | Continue() | NextWorkItem():
             return ()
-        case ThreadLoop() | Strips() | BlockLoop() | ThreadSteps():
+        case WorkItemLoop() | StripLoop() | BlockLoop() | CoroutineLoop():
             return ()
-        case CText():
+        case InlineC():
             return s.arguments
         case _:
             assert_never(s)
 
 
 def with_operands(s: Stmt, new: tuple[Expr, ...]) -> Stmt:
-    """The same statement around other expressions, as many as ``operands`` gave."""
+    """Return the statement with other operands, as many as ``operands`` returns."""
     match s:
         case Assign() | Evaluate():
             return replace(s, value=new[0])
@@ -187,8 +192,8 @@ def with_operands(s: Stmt, new: tuple[Expr, ...]) -> Stmt:
             return replace(s, values=new)
         case Store():
             end = 1 + len(s.indices)
-            given, path = new[1:end], path_with(s.path, new[end:])
-            return replace(s, value=new[0], indices=given, path=path)
+            indices, path = new[1:end], with_path_indices(s.path, new[end:])
+            return replace(s, value=new[0], indices=indices, path=path)
         case Declare():
             return replace(s, init=new[0]) if new else s
         case Return():
@@ -197,44 +202,63 @@ def with_operands(s: Stmt, new: tuple[Expr, ...]) -> Stmt:
             return replace(s, condition=new[0])
         case For() | AxisLoop():
             return replace(s, start=new[0], stop=new[1], step=new[2])
-        case Wait():
+        case BarrierWait():
             mask, values = (None, new) if s.mask is None else (new[0], new[1:])
-            gifts = tuple(replace(gift, value=value) for gift, value in zip(s.gifts, values))
-            return replace(s, mask=mask, gifts=gifts)
-        case Allocate() | Break() | Continue() | NextThread():
+            contributions = tuple(
+                replace(contribution, value=value)
+                for contribution, value in zip(s.contributions, values)
+            )
+            return replace(s, mask=mask, contributions=contributions)
+        case Allocate() | Break() | Continue() | NextWorkItem():
             return s
-        case ThreadLoop() | Strips() | BlockLoop() | ThreadSteps():
+        case WorkItemLoop() | StripLoop() | BlockLoop() | CoroutineLoop():
             return s
-        case CText():
+        case InlineC():
             return replace(s, arguments=new)
         case _:
             assert_never(s)
 
 
 def bodies(s: Stmt) -> tuple[Body, ...]:
-    """The blocks directly inside a statement."""
+    """Return the direct blocks of a statement."""
     match s:
         case If():
             return (s.then, s.orelse)
-        case While() | For() | ThreadLoop() | Strips() | AxisLoop() | BlockLoop() | ThreadSteps():
+        case (
+            While()
+            | For()
+            | WorkItemLoop()
+            | StripLoop()
+            | AxisLoop()
+            | BlockLoop()
+            | CoroutineLoop()
+        ):
             return (s.body,)
         case _:
             return ()
 
 
 def with_bodies(s: Stmt, new: tuple[Body, ...]) -> Stmt:
-    """The same statement around other blocks, as many as ``bodies`` gave."""
+    """Return the statement with other blocks, as many as ``bodies`` returns."""
     match s:
         case If():
             return replace(s, then=new[0], orelse=new[1])
-        case While() | For() | ThreadLoop() | Strips() | AxisLoop() | BlockLoop() | ThreadSteps():
+        case (
+            While()
+            | For()
+            | WorkItemLoop()
+            | StripLoop()
+            | AxisLoop()
+            | BlockLoop()
+            | CoroutineLoop()
+        ):
             return replace(s, body=new[0])
         case _:
             return s
 
 
 def statements(body: Body) -> Iterator[Stmt]:
-    """All statements of a block and of the blocks inside it, in order of the text."""
+    """Yield the statements of a block and of the blocks inside it, in program order."""
     for s in body:
         yield s
         for inner in bodies(s):
@@ -242,14 +266,14 @@ def statements(body: Body) -> Iterator[Stmt]:
 
 
 def all_expressions(body: Body) -> Iterator[Expr]:
-    """All expressions of all statements of a block."""
+    """Yield all expressions of all statements of a block."""
     for s in statements(body):
         for e in operands(s):
             yield from expressions(e)
 
 
 def rewrite(e: Expr, change: Callable[[Expr], Expr]) -> Expr:
-    """Rebuild an expression bottom-up: ``change`` sees nodes whose children are done."""
+    """Rewrite an expression bottom-up: ``change`` receives nodes with rewritten children."""
     old = children(e)
     new = tuple(rewrite(child, change) for child in old)
     return change(e if new == old else with_children(e, new))

@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterator
 
 from pycu2c.base import index_bounds
-from pycu2c.base.dtypes import told_dtype
+from pycu2c.base.dtypes import encode_dtype
 from pycu2c.base.parameters import Parameter
-from pycu2c.base.records import names_of
+from pycu2c.base.records import field_names
 from pycu2c.base.types import Scalar
 from pycu2c.runtime.cpu import cpu_kernel, cpu_runner
 from pycu2c.runtime.cuda import cuda_runner
@@ -19,7 +19,7 @@ from pycu2c.toolchain.cc import discovery
 
 def facts_of(known: Known) -> dict[str, object]:
     """What a launch needs to know first."""
-    facts = {name: getattr(known, name) for name in names_of(Known)}
+    facts = {name: getattr(known, name) for name in field_names(Known)}
     return {**facts, "written": sorted(known.written)}
 
 
@@ -27,7 +27,7 @@ def facts_of_runner(variant: Variant, runner: Runner) -> dict[str, object]:
     """What makes a runner again; nothing of one that takes more than a call."""
     facts: dict[str, object] = {}
     if variant.backend == "cuda" and type(runner) is cuda_runner.CudaRunner:
-        facts = {"name": runner.name, "together": runner.kernel.together}
+        facts = {"name": runner.name, "together": runner.kernel.cooperative}
         facts["written"] = sorted(runner.written)
         facts["overwritten"] = [_axes_of(found) for found in runner.overwritten]
     elif type(runner) is not cpu_runner.CpuRunner:
@@ -40,21 +40,21 @@ def facts_of_runner(variant: Variant, runner: Runner) -> dict[str, object]:
     facts |= {"text": binary.text, "entry": binary.entry, "parameters": rows}
     facts["links"] = binary.links
     if variant.backend == "cpu":  # the user's own files may be others by then
-        facts["keys"] = {} if binary.links else {discovery.identity(): binary.key}
+        facts["keys"] = {} if binary.links else {discovery.compiler_identity(): binary.key}
     return facts
 
 
-def _axes_of(found: index_bounds.Overwritten) -> tuple[object, ...]:
+def _axes_of(found: index_bounds.WrittenArray) -> tuple[object, ...]:
     axes = [(p.grid_axis, p.strided, [tuple(bound) for bound in p.bounds]) for p in found.axes]
     return found.argument, axes
 
 
 def _row(p: Parameter) -> tuple[object, ...]:
     weak = isinstance(p.type, Scalar) and p.type.weak
-    return p.name, told_dtype(p.type.dtype), weak, p.argument, p.part.value, p.axis
+    return p.name, encode_dtype(p.type.dtype), weak, p.argument, p.part.value, p.axis
 
 
 def files_of_pool() -> Iterator[str]:
     """What the pool's library depends on: its text, and who knows how texts are compiled."""
     yield from (f"runtime{os.sep}{name}" for name in cpu_kernel.POOL_FILES)
-    yield from (f for f in value_store.imported() if f.startswith(("toolchain", "options")))
+    yield from (f for f in value_store.imported_files() if f.startswith(("toolchain", "options")))

@@ -5,38 +5,37 @@ Kept light, as ``kernel.py``: what launches need is imported at the first of the
 
 from __future__ import annotations
 
-from typing import Any, Generic, NoReturn, ParamSpec
+from typing import Any, NoReturn, ParamSpec
 
 from pycu2c.base.diagnostics import CompileError, LaunchError
-from pycu2c.base.gc_pause import without_collection
+from pycu2c.base.gc_pause import gc_paused
 from pycu2c.base.types import Signature
 from pycu2c.cuda_driver import driver
 from pycu2c.kernels import launcher as launching
 from pycu2c.runtime.cuda import memory, startup
-from pycu2c.runtime.launch_configuration import LASTING, Wanted
-from pycu2c.runtime.plans import classes
+from pycu2c.runtime.dispatch.extension import ConfiguredBase, TableReference
+from pycu2c.runtime.launch_configuration import IMMORTAL_STREAM_TYPES, LaunchRequest
 
 P = ParamSpec("P")
 
 _BACKEND = 2  # where it stands in what a launcher is made of
 
 
-class Launches:
-    """What the configurations of a kernel share: what has been compiled of it, and the C's table
-    of plans for launches like one before, or None."""
+class Launches(TableReference):
+    """What the configurations of a kernel share: what has been compiled of it, and the dispatch
+    table, or None."""
 
-    __slots__ = ("_form", "_launcher", "plans")
+    __slots__ = ("_form", "_launcher")
 
     def __init__(self, *form: Any) -> None:
         self._form = form
         self._launcher: launching.Launcher | None = None
-        self.plans: object = None
 
     @property
     def launcher(self) -> launching.Launcher:
         """Made at the first use: what it imports takes its time."""
         if self._launcher is None:
-            with without_collection():
+            with gc_paused():
                 self._launcher = launching.Launcher(*self._form)
         return self._launcher
 
@@ -48,7 +47,7 @@ class Launches:
         return self.launcher
 
     def forget(self) -> None:
-        self._launcher = self.plans = None
+        self._launcher = self.table = None
 
     def prepared(self, signature: Signature) -> Launches:
         """For launches with arguments of these types alone."""
@@ -57,26 +56,22 @@ class Launches:
         return made
 
 
-class Configured(Generic[P]):
-    """A kernel with its grid and block; call it with the arguments."""
+class Configured(ConfiguredBase[P]):
+    """A kernel with its grid and block; call it with the arguments.
 
-    __slots__ = ("_call", "_launches", "_stream", "_wanted")
+    A call that misses the dispatch table of the kernel calls ``_launch_slow``."""
 
-    def __init__(self, launches: Launches, wanted: Wanted) -> None:
-        stream = wanted.stream
-        self._launches, self._wanted, self._stream = launches, wanted, stream
+    __slots__ = ("_wanted",)
+    _launches: Launches
+
+    def __init__(self, launches: Launches, wanted: LaunchRequest) -> None:
+        self._wanted, stream = wanted, wanted.stream
         if stream is None:
-            self._call = wanted.call(0, in_order=True)
+            configuration = wanted.configuration(0, ordered=True)
         else:
-            in_order = memory.in_order_with_default(stream)
-            self._call = wanted.call(driver.stream_of(stream), in_order)
-        if launches.plans is not None:
-            leave_to_c(self)
-
-    def __call__(self, *arguments: P.args, **named: P.kwargs) -> None:
-        self._ordinarily(*arguments, **named)
-        if self._launches.plans is not None:
-            leave_to_c(self)
+            ordered = memory.in_order_with_default(stream)
+            configuration = wanted.configuration(driver.stream_of(stream), ordered)
+        super().__init__(launches, configuration)
 
     def __repr__(self) -> str:
         wanted = self._wanted
@@ -96,32 +91,25 @@ class Configured(Generic[P]):
             f"{name}[grid, block] is not pickled: pickle {name}, which goes by its name"
         )
 
-    def _ordinarily(self, *arguments: P.args, **named: P.kwargs) -> None:
+    def _launch_slow(self, *arguments: P.args, **named: P.kwargs) -> None:
+        """Launch by the Python slow path, which records the launch in the dispatch table."""
         launches = self._launches
         launcher = launches.for_launch
         try:
-            launcher.launch(self._call, self._wanted, launcher.values(arguments, named))
+            values = launcher.values(arguments, named)
+            launcher.launch(self._configuration, self._wanted, values)
         except (CompileError, LaunchError) as error:
             raise error.with_traceback(None) from error.__cause__  # the text says where it is
-        launches.plans = launcher.table
-
-
-CALLED_BY_C: dict[str, type] = {"configured": Configured, "launches": Launches}  # and the kernel
-
-
-def leave_to_c(called: Any) -> None:
-    """From now on C is called, which looks for a plan before it calls Python."""
-    own: type = type(called)
-    called.__class__ = classes.planned_class(own, **CALLED_BY_C)
+        launches.table = launcher.table_for_calls
 
 
 def key_of(configuration: Any) -> object:
     """What tells a configuration from others: 4 and 4.0 are equal, and one is an error. Where all
-    is as usual it is the configuration itself, which the C looks for (plans/doors.c)."""
+    is as usual it is the configuration itself, which C looks up (dispatch/callables.c)."""
     if type(configuration) is not tuple:
         raise TypeError("a configuration is a tuple")
     grid, block, *rest = configuration
-    if rest and type(rest[0]) not in LASTING:
+    if rest and type(rest[0]) not in IMMORTAL_STREAM_TYPES:
         raise TypeError("a stream of another package is not kept alive")
     types = [_types_in(grid), _types_in(block), *map(type, rest[1:])]
     return configuration if all(t is int for t in types) else (configuration, *types)

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from pycu2c.base.dtypes import told_dtype
-from pycu2c.base.external_code import Foreign
+from pycu2c.base.dtypes import encode_dtype
+from pycu2c.base.external_code import ExternalCode
 from pycu2c.base.hashing import digest_of
-from pycu2c.base.source import NoSource, Source, Unbound, bound_name, source_of
+from pycu2c.base.source import Source, SourceUnavailable, Unbound, bound_object, source_of
 from pycu2c.base.types import Array, Constant, ParameterType, Scalar, Signature, Tuple
 from pycu2c.ops.names.numba_names import numba_function
 from pycu2c.toolchain.link import file_identity
@@ -59,8 +59,8 @@ class Teller:
         digest = digest_of(text.encode("utf-8", "surrogatepass"))
         self.told.append(f"function {source.file} {source.tree.lineno} {source.name} {digest}")
         self.told.append(str(source.signature))
-        if source.foreign is not None:
-            self.told += _told_of_c(source.foreign)
+        if source.external_code is not None:
+            self.told += _told_of_c(source.external_code)
         parts: list[ast.AST] = [*source.tree.body]
         if is_device:
             parts += [source.tree.args, *([source.tree.returns] if source.tree.returns else [])]
@@ -77,7 +77,7 @@ class Teller:
         attributes = frozenset(n.attr for n in nodes if isinstance(n, ast.Attribute))
         read = {n.id for n in nodes if isinstance(n, ast.Name)} - set(_locals(source.tree))
         for name in sorted(read):
-            found = bound_name(source.python, name)
+            found = bound_object(source.python, name)
             self.told.append(f"name {name}")
             if not isinstance(found, Unbound):
                 self.value(found, attributes)
@@ -159,14 +159,14 @@ class Teller:
                 for item in items:
                     self.type(item)
             case _:
-                self.told.append(f"type {kind} {told_dtype(kind.dtype)}")
+                self.told.append(f"type {kind} {encode_dtype(kind.dtype)}")
 
 
-def _told_of_c(foreign: Foreign) -> Iterator[str]:
+def _told_of_c(external_code: ExternalCode) -> Iterator[str]:
     """C of the user's own, which need not stand in the file of its function."""
-    yield f"C pure={foreign.is_pure}"
-    for code in foreign.codes:
-        yield from map(file_identity.identity, code.files)
+    yield f"C pure={external_code.is_pure}"
+    for code in external_code.codes:
+        yield from map(file_identity.file_identity, code.files)
         yield repr((code.dialect, [x.text for x in code.preamble], [x.text for x in code.lines]))
 
 
@@ -203,7 +203,7 @@ def _is_of_library(module: str) -> bool:
 def _found(function: FunctionType) -> Source:
     try:
         return source_of(function)
-    except NoSource:
+    except SourceUnavailable:
         raise NotTold from None
 
 

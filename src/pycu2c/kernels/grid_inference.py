@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from pycu2c.base.backends import ON_CPU
+from pycu2c.base.backends import CPU_BACKENDS
 from pycu2c.base.diagnostics import LaunchError
-from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, whole
-from pycu2c.runtime.launch_configuration import Extent, extent, whole_clusters
+from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, as_int
+from pycu2c.runtime.launch_configuration import Extent, extent, round_up_to_clusters
 from pycu2c.runtime.runner import Known
 
 
 def without_block(kernel: str, known: Known, backend: str) -> Extent:
     """The block of a launch that has none. Raises LaunchError."""
-    if not known.uses_threads and backend in (*ON_CPU, "python"):
+    if not known.uses_threads and backend in (*CPU_BACKENDS, "python"):
         return (1, 1, 1)  # plain loops: it runs once
     raise LaunchError(
         f"{kernel} has no block: call {kernel}[grid, block](…), "
@@ -38,7 +38,7 @@ def grid_for(
     for (leaf, axis), threads in zip(known.lengths, block):
         argument = leaves[leaf]
         array = argument if isinstance(argument, ArrayArgument) else None
-        wanted = whole(argument) if array is None else array.shape[axis]
+        wanted = as_int(argument) if array is None else array.shape[axis]
         counts.append(max(1, -(-wanted // threads)))
     grid = extent(tuple(counts), "grid", kernel)
-    return extent(whole_clusters(grid, cluster), "grid", kernel)
+    return extent(round_up_to_clusters(grid, cluster), "grid", kernel)

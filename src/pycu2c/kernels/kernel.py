@@ -22,12 +22,18 @@ from typing import (
     overload,
 )
 
-from pycu2c.base.backends import BACKENDS, usual_backend
+from pycu2c.base.backends import BACKENDS, default_backend
 from pycu2c.base.diagnostics import CompileError, Diagnostic, LaunchError
 from pycu2c.base.records import replace
-from pycu2c.base.source import NoSource, Source, source_of
+from pycu2c.base.source import Source, SourceUnavailable, source_of
 from pycu2c.base.types import Array, Scalar, Signature, Tuple
-from pycu2c.declarations.options import DEFAULT, BadOption, Options, check_names, options_from
+from pycu2c.declarations.options import (
+    DEFAULT_OPTIONS,
+    BadOption,
+    Options,
+    check_option_names,
+    parse_options,
+)
 from pycu2c.declarations.signatures import (
     BadSignature,
     annotated_signature,
@@ -37,18 +43,12 @@ from pycu2c.declarations.signatures import (
 )
 from pycu2c.kernels import forall, subset_check_cache
 from pycu2c.kernels import launcher as launching
-from pycu2c.kernels.configured_kernel import (
-    CALLED_BY_C,
-    Configured,
-    Launches,
-    P,
-    key_of,
-    leave_to_c,
-)
+from pycu2c.kernels.configured_kernel import Configured, Launches, P, key_of
 from pycu2c.kernels.deferred_compiler import kernel_compiler
+from pycu2c.runtime.dispatch.extension import KernelBase
 from pycu2c.runtime.launch_configuration import (
     Language,
-    Wanted,
+    LaunchRequest,
     check_bounds,
     check_clusters,
     extent,
@@ -71,15 +71,16 @@ R = TypeVar("R")
 OWN = ("grid", "block", "shared_memory", "signature", "backend", "cache")
 
 
-class Kernel(Generic[P]):
+class Kernel(KernelBase[P]):
     """A function that runs on a grid of threads: ``k[grid, block](arguments)``.
 
     Made by ``@kernel``. It is compiled at the first launch with each combination of argument
-    types, or earlier by ``compile``.
+    types, or earlier by ``compile``. ``k(arguments)`` launches with the grid and block of the
+    decorator; a grid that it leaves out follows from the size of the data, where the kernel
+    compares its place with that.
     """
 
-    # _last and its key are the C's
-    __slots__ = ("__dict__", "__weakref__", "_configured", "_last", "_last_key", "_own")
+    __slots__ = ("__dict__", "__weakref__")
     __pycu2c_kernel__ = True  # what an error about a call in a kernel looks for
 
     def __init__(
@@ -92,7 +93,7 @@ class Kernel(Generic[P]):
         signature: object = None,
         backend: Backend = "auto",
         cache: bool = True,
-        options: Options = DEFAULT,
+        options: Options = DEFAULT_OPTIONS,
     ) -> None:
         self.source = self._read(function)
         functools.update_wrapper(self, function)
@@ -111,9 +112,9 @@ class Kernel(Generic[P]):
             check_clusters(self.grid, options.cluster, self.name)
         self.options, self.declared = options, _parsed(self.source, signature)
         self._launches = Launches(self.source, self.declared, backend, cache, options)
-        self._configured: dict[object, Configured[P]] = {}
-        own = Wanted(self.grid, self.block, None, self.shared_memory)
-        self._own: Configured[P] = Configured(self._launches, own)
+        self._configured = {}
+        own = LaunchRequest(self.grid, self.block, None, self.shared_memory)
+        self._own = Configured(self._launches, own)
         for declared in self.declared:
             self.launcher.typed(declared)
 
@@ -198,16 +199,18 @@ class Kernel(Generic[P]):
 
     # ---- launching ----
 
-    def __getitem__(self, configuration: object) -> Configured[P]:
-        """``k[grid, block]``, ``k[grid, block, stream]``, ``k[grid, block, stream, shared]``; and
-        ``k[grid]``, a number, or ``k[(4, 4),]``, if the block is declared."""
-        if self._launches.plans is not None:
-            leave_to_c(self)
-        return self._configured_as(configuration)
+    if TYPE_CHECKING:  # of the base class
+
+        def __getitem__(self, configuration: object) -> Configured[P]: ...
+
+        def __call__(self, *arguments: P.args, **named: P.kwargs) -> None: ...
 
     def _configured_as(self, configuration: object) -> Configured[P]:
+        """``k[grid, block]``, ``k[grid, block, stream]``, ``k[grid, block, stream, shared]``; and
+        ``k[grid]``, a number, or ``k[(4, 4),]``, if the block is declared."""
         try:
-            return self._configured[key_of(configuration)]
+            kept: Configured[P] = self._configured[key_of(configuration)]
+            return kept
         except (KeyError, TypeError, ValueError):
             pass  # errors from here on are told by themselves
         return self._configure(configuration)
@@ -238,11 +241,11 @@ class Kernel(Generic[P]):
             block = extent(parts[1], "block", self.name)
             check_bounds(block, self.options.launch_bounds, self.name)
             check_clusters(grid, self.options.cluster, self.name)
-            wanted = Wanted(grid, block, None, self.shared_memory)
+            wanted = LaunchRequest(grid, block, None, self.shared_memory)
         else:
             usual = self._configured_as(parts[:2])._wanted
             shared = shared_size(parts[3], self.name) if len(parts) > 3 else self.shared_memory
-            wanted = Wanted(usual.grid, usual.block, parts[2], shared)
+            wanted = LaunchRequest(usual.grid, usual.block, parts[2], shared)
         made: Configured[P] = Configured(self._launches, wanted)
         self._keep(configuration, made)
         return made
@@ -279,7 +282,7 @@ class Kernel(Generic[P]):
         chosen = parse_signature(signature)
         launches = self._launches.prepared(chosen)
         launches.launcher.compile(chosen, given[1])
-        return Configured(launches, Wanted(*given, stream, size))
+        return Configured(launches, LaunchRequest(*given, stream, size))
 
     def forall(
         self, n: int, threads: int = 0, stream: object = None, shared: int | None = None
@@ -291,13 +294,7 @@ class Kernel(Generic[P]):
         """
         return forall.ForAll(self, n, threads, stream, shared)
 
-    def __call__(self, *arguments: P.args, **named: P.kwargs) -> None:
-        """Launch with the grid and block of the decorator; a grid that it leaves out follows
-        from the size of the data, where the kernel compares its place with that."""
-        self._own(*arguments, **named)
 
-
-CALLED_BY_C["kernel"] = Kernel
 _MOST_CONFIGURED = 256
 
 
@@ -363,7 +360,7 @@ def _check(source: Source, reader: type) -> None:
     """Refuse what can be said of a text before any types are known. Raises CompileError."""
     if subset_check_cache.is_allowed(source, reader):
         return
-    problems = kernel_compiler.early_problems(source)
+    problems = kernel_compiler.early_diagnostics(source)
     if problems:
         raise CompileError(problems)
     subset_check_cache.keep_allowed(source, reader)
@@ -371,11 +368,11 @@ def _check(source: Source, reader: type) -> None:
 
 def _source(function: object) -> Source:
     if not isinstance(function, FunctionType):
-        cure = ": write @staticmethod above" if isinstance(function, staticmethod) else ""
-        raise TypeError(f"a kernel is a Python function, not {function!r}{cure}")
+        hint = ": write @staticmethod above" if isinstance(function, staticmethod) else ""
+        raise TypeError(f"a kernel is a Python function, not {function!r}{hint}")
     try:
         return source_of(function)
-    except NoSource as error:
+    except SourceUnavailable as error:
         raise CompileError([Diagnostic("no-source", (), str(error))]) from None
 
 
@@ -434,7 +431,7 @@ def kernel(function: Any = None, /, **given: Any) -> Any:
 
     Raises CompileError, at once, for what kernels cannot do.
     """
-    check_names(given, OWN)
+    check_option_names(given, OWN)
     if function is not None and not is_signature(function):
         return made_kernel(Kernel, function, given)
     if function is not None:
@@ -451,10 +448,10 @@ def made_kernel(cls: type[K], function: Any, given: Mapping[str, Any]) -> K:
     """A kernel of a class, with the options that a decorator was given."""
     own = {name: value for name, value in given.items() if name in OWN}
     if "backend" not in own:
-        own["backend"] = usual_backend()
+        own["backend"] = default_backend()
     others = {name: value for name, value in given.items() if name not in OWN}
     try:
-        return cls(function, options=options_from(others), **own)
+        return cls(function, options=parse_options(others), **own)
     except (CompileError, BadSignature) as error:
         raise error.with_traceback(None) from error.__cause__
 

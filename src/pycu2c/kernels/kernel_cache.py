@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 
 from pycu2c.base import index_bounds
-from pycu2c.base.dtypes import Told, dtype_told
-from pycu2c.base.parameters import Parameter, Part
+from pycu2c.base.dtypes import EncodedDType, decode_dtype
+from pycu2c.base.parameters import ArgumentPart, Parameter
 from pycu2c.base.records import replace
 from pycu2c.base.source import Source
 from pycu2c.base.types import Array, Scalar, Signature
 from pycu2c.cuda_driver import driver
-from pycu2c.declarations.options import DEFAULT, Options
+from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.kernels import cache_codec
 from pycu2c.kernels.fingerprint import NotTold, surroundings
 from pycu2c.runtime.arguments.arguments import layout_of
@@ -40,25 +40,21 @@ _BACKENDS = ("cpu", "cuda")
 _FIRST = "known"  # the entry with what is known of a kernel
 
 
-def look_by_pool() -> None:
-    """Where kernels run on the CPU, their pool will be loaded: it may be of use before."""
-    if not value_store.REMEMBERS:
-        return
-    if not cpu_kernel.has_pool():
+def find_pool() -> None:
+    """Find the thread pool's library in the cache, for launches on the CPU."""
+    if value_store.ENABLED and not cpu_kernel.has_pool():
         found = _known_pool()
-        if found is None:
-            return
-        cpu_kernel.know_pool(found)
-    value_store.look_by(cpu_kernel.look)
+        if found is not None:
+            cpu_kernel.use_prebuilt_pool(found)
 
 
 def _known_pool() -> Binary | None:
     """The pool's library; None where it is still to be compiled, or cannot be. By the state of its
     files it is found without reading and hashing them: a tenth of a known kernel's first launch."""
     try:
-        found = _kept(value_store.load(_key_of_pool()), cpu_kernel.POOL, "", DEFAULT)
+        found = _kept(value_store.load(_key_of_pool()), cpu_kernel.POOL, "", DEFAULT_OPTIONS)
         if found is None:
-            found = cc.known(cpu_kernel.pool_text(), cpu_kernel.POOL)
+            found = cc.load_compiled(cpu_kernel.pool_text(), cpu_kernel.POOL)
             if found:
                 _keep_pool(found.key)
     except toolchain_errors.ToolchainError:  # it is said when there is something to compile
@@ -69,12 +65,14 @@ def _known_pool() -> Binary | None:
 @functools.cache
 def _keep_pool(name: str) -> None:
     """Let later processes find it, by its name in the cache."""
-    if not cache_directory.place().problem:
+    if not cache_directory.locate().problem:
         value_store.store(_key_of_pool(), name, cache_codec.files_of_pool())
 
 
 def _key_of_pool() -> str:
-    return artifact_store.key_of("pool", discovery.identity(), value_store.HOME, sys.version)
+    return artifact_store.key_of(
+        "pool", discovery.compiler_identity(), value_store.PACKAGE_DIRECTORY, sys.version
+    )
 
 
 def _kept(key: str | None, entry: str, text: str, options: Options) -> Binary | None:
@@ -90,12 +88,18 @@ class Memory:
 
     def __init__(self, source: Source, signature: Signature, options: Options) -> None:
         self._options, self.key = options, ""
-        if not value_store.REMEMBERS:
+        if not value_store.ENABLED:
             return
         with contextlib.suppress(NotTold):
             told = surroundings(source, signature)
-            files = (file_identity.identity(path) for _, path in options.link)
-            rest = (value_store.HOME, sys.version, np.__version__, repr(options), *files)
+            files = (file_identity.file_identity(path) for _, path in options.link)
+            rest = (
+                value_store.PACKAGE_DIRECTORY,
+                sys.version,
+                np.__version__,
+                repr(options),
+                *files,
+            )
             self.key = artifact_store.key_of(told, *rest)
 
     @functools.cached_property
@@ -121,9 +125,9 @@ class Memory:
             return None
         layout = layout_of([_parameter(*row) for row in found["parameters"]])
         text, entry = found["text"], found["entry"]
-        options = self._options.linking(tuple(found["links"]))
+        options = self._options.with_links(tuple(found["links"]))
         if variant.backend == "cpu":
-            key = found["keys"].get(discovery.identity())
+            key = found["keys"].get(discovery.compiler_identity())
             binary = _kept(key, entry, text, options) or cc.compile(text, entry, options=options)
             on_cpu = cpu_kernel.CpuKernel(binary, bool(variant.accumulators))
             return cpu_runner.CpuRunner(names, layout, on_cpu)
@@ -146,8 +150,8 @@ class Memory:
             self._store(_FIRST, self._first)
         else:
             self._store(told, facts)
-        if variant.backend == "cpu" and cpu_kernel.pool().made:
-            _keep_pool(cpu_kernel.pool().made)
+        if variant.backend == "cpu" and cpu_kernel.pool().compiled_key:
+            _keep_pool(cpu_kernel.pool().compiled_key)
 
     def _load(self, what: str) -> Any:
         return value_store.load(artifact_store.key_of(self.key, what)) if self.key else None
@@ -162,20 +166,22 @@ def _told(variant: Variant) -> str:
     return repr(replace(variant, gpu=0))
 
 
-def _overwritten(row: Any) -> index_bounds.Overwritten:
+def _overwritten(row: Any) -> index_bounds.WrittenArray:
     argument, axes = row
-    return index_bounds.Overwritten(argument, tuple(_place(*axis) for axis in axes))
+    return index_bounds.WrittenArray(argument, tuple(_place(*axis) for axis in axes))
 
 
-def _place(axis: int, strided: bool, bounds: list[tuple[int, int | None]]) -> index_bounds.Place:
-    return index_bounds.Place(
-        axis, strided, frozenset(index_bounds.Length(*bound) for bound in bounds)
+def _place(
+    axis: int, strided: bool, bounds: list[tuple[int, int | None]]
+) -> index_bounds.AxisIndex:
+    return index_bounds.AxisIndex(
+        axis, strided, frozenset(index_bounds.ArgumentExtent(*bound) for bound in bounds)
     )
 
 
 def _parameter(
-    name: str, dtype: Told, weak: bool, argument: int, part: str, axis: int
+    name: str, dtype: EncodedDType, weak: bool, argument: int, part: str, axis: int
 ) -> Parameter:
-    row = dtype_told(dtype)
-    kind = Array(row, 1) if part == Part.DATA.value else Scalar(row, weak)
-    return Parameter(name, kind, argument, Part(part), axis)
+    row = decode_dtype(dtype)
+    kind = Array(row, 1) if part == ArgumentPart.DATA.value else Scalar(row, weak)
+    return Parameter(name, kind, argument, ArgumentPart(part), axis)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 
-from pycu2c.analysis.effects import takes_dynamic_shared, written_arguments
+from pycu2c.analysis.effects import uses_dynamic_shared, written_arguments
 from pycu2c.analysis.grid_extent import data_extent
-from pycu2c.base.backends import ON_CPU
+from pycu2c.base.backends import CPU_BACKENDS
 from pycu2c.base.diagnostics import CompileWarning, render, warn
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Source
@@ -23,10 +23,10 @@ from pycu2c.declarations.options import Options
 from pycu2c.explain import kernel_report
 from pycu2c.explain.notes import Note
 from pycu2c.explain.notes import shown as explanation
-from pycu2c.frontend.function_builder import Built
-from pycu2c.frontend.subset.early_checks import early_problems
+from pycu2c.frontend.function_builder import BuiltModule
+from pycu2c.frontend.subset.early_checks import early_diagnostics
 from pycu2c.ir import printer
-from pycu2c.ir.module_summary import contents
+from pycu2c.ir.module_summary import summarize_module
 from pycu2c.ir.nodes import Apply, Module
 from pycu2c.ir.walk import all_expressions
 from pycu2c.kernels.source_map import naming_origins
@@ -42,7 +42,7 @@ from pycu2c.runtime.runner import NUMBER, Known, Runner, Variant
 from pycu2c.toolchain.nvrtc import disassembly, nvrtc, resource_usage
 from pycu2c.transforms.cpu.memory import privatize_accumulators
 
-__all__ = ["Builder", "Form", "early_problems", "explanation"]
+__all__ = ["Builder", "Form", "early_diagnostics", "explanation"]
 
 _TARGETS = {"cuda": "cuda", "c": "cpu", "c-resumable": "cpu-resumable"}
 
@@ -67,9 +67,9 @@ class Builder:
 
     def __init__(self, source: Source, cache: bool, options: Options) -> None:
         self._source, self._cache, self._options = source, cache, options
-        self._built: dict[Signature, Built] = {}
+        self._built: dict[Signature, BuiltModule] = {}
 
-    def built(self, signature: Signature) -> Built:
+    def built(self, signature: Signature) -> BuiltModule:
         """The typed IR for a signature. Raises CompileError with every mistake."""
         built = self._built.get(signature)
         if built is None:
@@ -94,9 +94,9 @@ class Builder:
         """PTX or SASS, with the lines of Python."""
         options = replace(self._options, lineinfo=True)
         made = self.generated("cuda", signature, "lines")
-        options = options.linking(made.links)
+        options = options.with_links(made.links)
         chosen = arch or _arch()
-        kind: nvrtc.Kind = "ptx" if what == "ptx" else "cubin"
+        kind: nvrtc.BinaryKind = "ptx" if what == "ptx" else "cubin"
         with self._naming_origins(signature):
             binary = nvrtc.compile(made.text, made.entry, chosen, kind=kind, options=options)
         return binary.data.decode() if what == "ptx" else disassembly.disassemble(binary.data)
@@ -108,7 +108,7 @@ class Builder:
         """What the kernel takes of a GPU."""
         made = self.generated("cuda", signature)
         with self._naming_origins(signature):
-            options = self._options.linking(made.links)
+            options = self._options.with_links(made.links)
             return resource_usage.attributes(made.text, made.entry, arch or _arch(), options)
 
     def generated(
@@ -119,7 +119,7 @@ class Builder:
         block: Extent | None = None,
     ) -> Generated:
         """The text for a target, and what a launch needs to know of it."""
-        fixed = block if target in ON_CPU else None
+        fixed = block if target in CPU_BACKENDS else None
         return generate_text(self.built(signature), target, self._options, comments, fixed)
 
     def piece(self, signature: Signature) -> Piece:
@@ -136,11 +136,15 @@ class Builder:
         module = self.built(signature).module
         lengths = data_extent(module.kernel) or ()
         axes = tuple((n.argument, NUMBER if n.axis is None else n.axis) for n in lengths)
-        takes_shared = takes_dynamic_shared(module)
+        takes_shared = uses_dynamic_shared(module)
         written = written_arguments(module)
-        there = contents(module)
-        own = privatize_accumulators.accumulating(module) if there.acts_on_memory else ()
-        streamed = _bytes_for_each_thread(module) if there.is_plain else 0
+        there = summarize_module(module)
+        own = (
+            privatize_accumulators.accumulator_arguments(module)
+            if there.has_memory_intrinsics
+            else ()
+        )
+        streamed = _bytes_for_each_thread(module) if there.only_loads_and_stores else 0
         return Known(written, axes, _uses_threads(module), takes_shared, own, streamed)
 
     def runner(self, signature: Signature, names: tuple[str, ...], variant: Variant) -> Runner:

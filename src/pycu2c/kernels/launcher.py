@@ -14,26 +14,36 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pycu2c.base import graph_capture
-from pycu2c.base.backends import ON_CPU
+from pycu2c.base.backends import CPU_BACKENDS
 from pycu2c.base.diagnostics import CompileError, LaunchError
-from pycu2c.base.gc_pause import without_collection
-from pycu2c.base.limits import BLOCKS32_LIMIT, INDEX32_LIMIT, MOST_ACCUMULATED, USUAL_BLOCK
+from pycu2c.base.gc_pause import gc_paused
+from pycu2c.base.limits import (
+    BLOCKS32_LIMIT,
+    DEFAULT_BLOCK_THREADS,
+    INDEX32_LIMIT,
+    MAX_ACCUMULATOR_ELEMENTS,
+)
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.source import Source
-from pycu2c.base.types import Signature, leaf_types, ordinary_limit
+from pycu2c.base.types import Signature, assumed_magnitude_limit, leaf_types
 from pycu2c.cuda_driver import driver, libcuda
-from pycu2c.declarations.options import DEFAULT, Options
+from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.kernels import grid_inference, kernel_cache
 from pycu2c.kernels.deferred_compiler import kernel_compiler
 from pycu2c.runtime import nvtx_ranges
 from pycu2c.runtime.arguments import aliasing, signature_conversion, vector_views
-from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, whole
-from pycu2c.runtime.arguments.call_binding import parameters_of
-from pycu2c.runtime.arguments.flattened_arguments import Given, leaf_names, taken_apart
+from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, as_int
+from pycu2c.runtime.arguments.call_binding import call_signature
+from pycu2c.runtime.arguments.flattened_arguments import (
+    FlattenedArguments,
+    flatten_arguments,
+    leaf_names,
+)
 from pycu2c.runtime.cpu import prebuild
 from pycu2c.runtime.cuda import startup
-from pycu2c.runtime.launch_configuration import Extent, Language, Launch, Wanted
-from pycu2c.runtime.plans import guards, library, plan
+from pycu2c.runtime.dispatch import guards, table
+from pycu2c.runtime.dispatch.extension import LaunchConfiguration
+from pycu2c.runtime.launch_configuration import Extent, Language, Launch, LaunchRequest
 from pycu2c.runtime.runner import Axis, Known, Runner, Variant
 from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import occupancy
@@ -43,7 +53,7 @@ if TYPE_CHECKING:
     from pycu2c.codegen.statements import Comments
     from pycu2c.compiler import Generated, Piece
     from pycu2c.explain.notes import Note
-    from pycu2c.frontend.function_builder import Built
+    from pycu2c.frontend.function_builder import BuiltModule
 
 _MOST_BLOCKS = 16  # shapes of blocks that C is made for; later ones share one for any shape
 
@@ -82,8 +92,7 @@ class Ready:
 
 
 class Launcher:
-    """What has been built and compiled of one kernel, and the plans for launches like those that
-    there were."""
+    """What has been built and compiled of one kernel, and its dispatch table."""
 
     def __init__(
         self,
@@ -91,24 +100,24 @@ class Launcher:
         declared: tuple[Signature, ...],
         backend: str,
         cache: bool,
-        options: Options = DEFAULT,
+        options: Options = DEFAULT_OPTIONS,
     ) -> None:
         self.source, self.name = source, source.name
         self.declared, self.backend, self.cache = declared, backend, cache
         self.options = options
-        self._parameters = parameters_of(source.python)
+        self._parameters = call_signature(source.python)
         self._names = tuple(
             f"{self.name}: argument {i} ({name})"
             for i, name in enumerate(self._parameters.names, start=1)
         )
         only = declared[0].parameters if len(declared) == 1 else ()
-        self._vectors = vector_views.vectors_declared(only) if only else {}
+        self._vectors = vector_views.vector_parameters(only) if only else {}
         self._latest: Signature | None = None
         self._trusting = False
         self._typed: dict[Signature, Typed] = {}
         self._best: dict[tuple[Signature, int], int] = {}
         self._memories: dict[Signature, kernel_cache.Memory] = {}
-        self.plans: plan.Plans | None = None
+        self.dispatch_table: table.DispatchTable | None = None
 
     # ---- looking inside ----
 
@@ -117,7 +126,7 @@ class Launcher:
         """What compiles the kernel."""
         return kernel_compiler.Builder(self.source, self.cache, self.options)
 
-    def built(self, signature: Signature) -> Built:
+    def built(self, signature: Signature) -> BuiltModule:
         """The typed IR for a signature. Raises CompileError with every mistake."""
         return self.builder.built(signature)
 
@@ -166,32 +175,34 @@ class Launcher:
     @property
     def latest(self) -> Signature | None:
         """The types of the last launch."""
-        by_plan = self.plans.latest() if self.plans else None
-        if by_plan is not None:
-            self._latest = by_plan
+        dispatched = self.dispatch_table.take_latest() if self.dispatch_table else None
+        if dispatched is not None:
+            self._latest = dispatched
         return self._latest
 
     @property
-    def table(self) -> object:
-        """The plans for C, which is given what a call of the kernel is given; or None."""
-        return self.plans.table if self.plans and self._parameters.rest is None else None
+    def table_for_calls(self) -> table.DispatchTable | None:
+        """The dispatch table for calls of the kernel: None with ``*rest``, which C cannot bind."""
+        return self.dispatch_table if self._parameters.rest is None else None
 
     # ---- launching ----
 
     def values(self, given: tuple[object, ...], named: Mapping[str, object]) -> tuple[object, ...]:
         """What each parameter gets in a call. Raises LaunchError."""
-        return self._parameters.values(given, named)
+        return self._parameters.bind(given, named)
 
-    def given(self, values: Sequence[object]) -> Given:
+    def given(self, values: Sequence[object]) -> FlattenedArguments:
         """The types, numbers and arrays of a launch's arguments. Raises LaunchError."""
         if self._vectors:
-            values = vector_views.seen_as_declared(values, self._vectors)
-        return taken_apart(values, self._names)
+            values = vector_views.view_as_vectors(values, self._vectors)
+        return flatten_arguments(values, self._names)
 
-    def launch(self, call: bytes, wanted: Wanted, values: tuple[object, ...]) -> None:
-        """Check the arguments, compile if these types are new, and run. ``call`` is what is wanted
-        in the words of C."""
-        if self.plans and self.plans.run(call, wanted.stream, values):
+    def launch(
+        self, configuration: LaunchConfiguration, wanted: LaunchRequest, values: tuple[object, ...]
+    ) -> None:
+        """Check the arguments, compile if these types are new, and run. ``configuration`` is what
+        is wanted, for the dispatch table."""
+        if self.dispatch_table and self.dispatch_table.launch(configuration, values):
             return
         capture = graph_capture.current()
         if capture is not None:
@@ -200,9 +211,9 @@ class Launcher:
         ready = self.ready(wanted, values)
         ready.runner.run(ready.launch, ready.taken.leaves)
         if not ready.is_first:
-            self._learn(ready)
+            self._record(ready)
 
-    def ready(self, wanted: Wanted, values: tuple[object, ...]) -> Ready:
+    def ready(self, wanted: LaunchRequest, values: tuple[object, ...]) -> Ready:
         """A launch up to its start. Raises LaunchError, CompileError."""
         given = self.given(values)
         signature = self.signature(given)
@@ -210,11 +221,15 @@ class Launcher:
             return self._ready_as(wanted, values, given, signature)
         if self.backend in ("auto", "cuda"):
             startup.begin()
-        with without_collection(), self._prepared(signature):
+        with gc_paused(), self._prepared(signature):
             return self._ready_as(wanted, values, given, signature)
 
     def _ready_as(
-        self, wanted: Wanted, values: tuple[object, ...], given: Given, signature: Signature
+        self,
+        wanted: LaunchRequest,
+        values: tuple[object, ...],
+        given: FlattenedArguments,
+        signature: Signature,
     ) -> Ready:
         typed = self.typed(signature)
         block, grid = wanted.block, wanted.grid
@@ -231,13 +246,13 @@ class Launcher:
         """The kernel for a signature. Raises CompileError."""
         typed = self._typed.get(signature)
         if typed is None:
-            with without_collection():
+            with gc_paused():
                 typed = self._typed[signature] = self._newly_typed(signature)
         return typed
 
     def _newly_typed(self, signature: Signature) -> Typed:
         leaves = [leaf for kind in signature.parameters for leaf in leaf_types(kind)]
-        limited = ((i, ordinary_limit(kind)) for i, kind in enumerate(leaves))
+        limited = ((i, assumed_magnitude_limit(kind)) for i, kind in enumerate(leaves))
         limits = {i: limit for i, limit in limited if limit is not None}
         memory = self._memory(signature)
         return Typed(self._known(signature, memory), limits, memory)
@@ -247,7 +262,7 @@ class Launcher:
         memory = self._memories.get(signature)
         if memory is None and self.cache:
             if self._is_on_cpu:
-                kernel_cache.look_by_pool()
+                kernel_cache.find_pool()
             memory = kernel_cache.Memory(self.source, signature, self.options)
             self._memories[signature] = memory
         return memory
@@ -257,7 +272,7 @@ class Launcher:
         """Whether launches are on the CPU whatever a driver says."""
         if self.backend == "auto":
             return isinstance(libcuda.library(), str)
-        return self.backend in ON_CPU
+        return self.backend in CPU_BACKENDS
 
     def _known(self, signature: Signature, memory: kernel_cache.Memory | None) -> Known:
         known = memory.known if memory else None
@@ -285,13 +300,15 @@ class Launcher:
         if self.backend == "python" or (memory and memory.known):
             yield
             return
-        prebuild.begin(patiently=self._is_on_cpu)
-        on_cpu = not driver.available() if self.backend == "auto" else self.backend in ON_CPU
-        try:
-            with cc.expected(self.options) if on_cpu and memory and memory.key else nullcontext():
-                yield
-        finally:
-            prebuild.go_on()
+        on_cpu = not driver.available() if self.backend == "auto" else self.backend in CPU_BACKENDS
+        if on_cpu:
+            prebuild.begin()
+        with (
+            cc.prestarted_compiler(self.options)
+            if on_cpu and memory and memory.key
+            else nullcontext()
+        ):
+            yield
 
     def _runner(self, typed: Typed, signature: Signature, variant: Variant) -> Runner:
         """A kernel for a kind of launch, compiled or found."""
@@ -299,13 +316,13 @@ class Launcher:
         memory = typed.memory
         runner = memory.runner(variant, names) if memory else None
         if runner is None:
-            if variant.backend != "python":
+            if variant.backend in CPU_BACKENDS:
                 prebuild.begin()
             runner = self.builder.runner(signature, names, variant)
             if memory:
                 memory.keep_runner(variant, runner)
         return (
-            nvtx_ranges.marked(runner, self.name)
+            nvtx_ranges.with_nvtx_ranges(runner, self.name)
             if os.environ.get("PYCU2C_NVTX") == "1"
             else runner
         )
@@ -327,14 +344,14 @@ class Launcher:
         runner = typed.runners.get(variant)
         if runner is not None:
             return Ready(launch, taken, typed, variant, runner, is_first=False)
-        with without_collection():
+        with gc_paused():
             runner = typed.runners[variant] = self._runner(typed, signature, variant)
         return Ready(launch, taken, typed, variant, runner, is_first=True)
 
     def compile(self, signature: Signature, block: Extent) -> None:
         """What launches of blocks of this shape will need, for arrays of ordinary sizes."""
         typed, backend = self.typed(signature), self._chosen_backend()
-        block_of_c = block if backend in ON_CPU else None
+        block_of_c = block if backend in CPU_BACKENDS else None
         variant = Variant(backend, True, block_of_c, gpu=_gpu(backend))
         if variant not in typed.runners:
             typed.runners[variant] = self._runner(typed, signature, variant)
@@ -347,13 +364,17 @@ class Launcher:
         return made
 
     def _note(self, signature: Signature) -> None:
-        if self.plans:
-            self.plans.latest()  # is not the latest any more
+        if self.dispatch_table:
+            self.dispatch_table.take_latest()  # is not the latest any more
         self._latest = signature
 
     def _variant(self, launch: Launch, leaves: tuple[Argument, ...], typed: Typed) -> Variant:
         backend, ordinary = self._chosen_backend(), _is_ordinary(launch, leaves, typed.limits)
-        block, own = (launch.block, typed.known.accumulating) if backend in ON_CPU else (None, ())
+        block, own = (
+            (launch.block, typed.known.accumulator_arguments)
+            if backend in CPU_BACKENDS
+            else (None, ())
+        )
         gpu, past_caches = _gpu(backend), backend == "cpu" and typed.known.is_large(launch)
         own = own and _small(own, launch, leaves)
         variant = Variant(backend, ordinary, block, own, gpu, past_caches)
@@ -361,31 +382,27 @@ class Launcher:
             return Variant(backend, ordinary, None, gpu=gpu)
         return variant
 
-    def _learn(self, ready: Ready) -> None:
-        """Let launches like this one, which is the second at least, take the short way."""
+    def _record(self, ready: Ready) -> None:
+        """Record a launch, the second at least, in the dispatch table."""
         taken, typed, variant, runner = ready.taken, ready.typed, ready.variant, ready.runner
-        if not variant.ordinary or self._vectors or (self.plans and not self.plans.is_time()):
+        if not variant.ordinary or self._vectors:
             return
-        if typed.known.accumulating and variant.backend in ON_CPU:
+        if self.dispatch_table and not self.dispatch_table.should_record():
+            return
+        if typed.known.accumulator_arguments and variant.backend in CPU_BACKENDS:
             return  # whether they are small and alone is seen at each launch
-        if prebuild.goes_on():  # a later launch will do
-            return
         direct = runner.direct
         if direct is None:
             return
-        if library.load():
-            return  # one thing at a time, so that no launch takes long
-        plans = self.plans or library.plans(self._parameters)
-        if plans is None:
-            return
+        entries = self.dispatch_table or table.DispatchTable(self._parameters)
         types = taken.signature.parameters
         facts = typed.known.written, typed.limits, self._trusting
-        seen = guards.Seen(taken.values, types, taken.leaves, *facts)
+        launch = guards.RecordedLaunch(taken.values, types, taken.leaves, *facts)
         shape = variant.block, ready.launch.shared_bytes, taken.lengths
-        numbers = typed.known.numbers_of_blocks(variant)
-        place = plan.Place(*shape, self.options.cluster, numbers)
-        plans.learn(seen, place, direct, taken.signature)
-        self.plans = plans
+        blocks = typed.known.numbers_of_blocks(variant)
+        guard = table.LaunchGuard(*shape, self.options.cluster, blocks)
+        entries.record(launch, guard, direct, taken.signature)
+        self.dispatch_table = entries
 
     def leaf_names(self, signature: Signature) -> tuple[str, ...]:
         """What errors call each number and array of the arguments."""
@@ -397,15 +414,15 @@ class Launcher:
         if self.backend == "cuda" and not driver.available():
             raise LaunchError(
                 f"{self.name} has backend='cuda', and there is no GPU to use: "
-                f"{driver.why_not()}. Use backend='auto' to run on the CPU then"
+                f"{driver.unavailable_reason()}. Use backend='auto' to run on the CPU then"
             )
         return self.backend
 
-    def signature(self, given: Given) -> Signature:
+    def signature(self, given: FlattenedArguments) -> Signature:
         """The types of a launch: the arguments' own, or the declared ones that they fit."""
         if not self.declared:
             return Signature(given.types)
-        return signature_conversion.chosen(given, self.declared, self._names)
+        return signature_conversion.select_signature(given, self.declared, self._names)
 
     def signature_of(self, values: tuple[object, ...]) -> Signature:
         """The types of a launch with these values. Raises LaunchError."""
@@ -415,7 +432,7 @@ class Launcher:
         """How many threads a block has where nobody says it."""
         chosen = self._best.get((signature, shared_bytes))
         if chosen is None:
-            chosen = USUAL_BLOCK
+            chosen = DEFAULT_BLOCK_THREADS
             if self._chosen_backend() == "cuda":
                 takes = self.attributes(signature, None)
                 chosen = occupancy.best_block(takes, shared_bytes)
@@ -443,7 +460,7 @@ def _is_ordinary(launch: Launch, leaves: tuple[Argument, ...], limits: Mapping[i
     arrays = [a for a in leaves if isinstance(a, ArrayArgument)]
     threads = max(g * b for g, b in zip(launch.grid, launch.block))
     largest = max(map(_reach, arrays), default=0)
-    near = all(abs(whole(leaves[i])) <= limit for i, limit in limits.items())
+    near = all(abs(as_int(leaves[i])) <= limit for i, limit in limits.items())
     few_blocks = max(launch.grid) <= BLOCKS32_LIMIT
     filled = all(0 not in a.shape for a in arrays)
     return filled and near and few_blocks and max(threads, largest) < INDEX32_LIMIT
@@ -455,6 +472,6 @@ def _small(
     """The arrays that an OS thread has a copy of: those that are small beside the launch, and
     whose memory no other argument has."""
     threads = math.prod(launch.grid) * math.prod(launch.block)
-    most = min(MOST_ACCUMULATED, threads)
+    most = min(MAX_ACCUMULATOR_ELEMENTS, threads)
     sizes = ((i, a.size) for i in accumulators if isinstance(a := leaves[i], ArrayArgument))
-    return tuple(i for i, size in sizes if size <= most and aliasing.alone(i, leaves))
+    return tuple(i for i, size in sizes if size <= most and aliasing.is_unaliased(i, leaves))

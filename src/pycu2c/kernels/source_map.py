@@ -15,7 +15,11 @@ from pycu2c.base.diagnostics import CompileError, Diagnostic, Label
 from pycu2c.base.spans import Span
 from pycu2c.codegen.inline_c import OWN_C
 from pycu2c.codegen.statements import PLACE, Comments
-from pycu2c.toolchain.toolchain_errors import Complaint, RejectedCode, Unlinked
+from pycu2c.toolchain.toolchain_errors import (
+    CompilerDiagnostic,
+    RejectedCode,
+    UndefinedFunctionError,
+)
 
 _HOW_TO_LINK = (
     'add the file that does: @kernel(link=["functions.cu"]), or link=… where it is declared; '
@@ -36,7 +40,7 @@ def naming_origins(generate: Callable[[Comments], str]) -> Iterator[None]:
             raise CompileError(found) from None
         error.origin = _shown(_place(error.text, marked, error.line))
         raise
-    except Unlinked as error:
+    except UndefinedFunctionError as error:
         marked, plain = generate("places"), generate("none")
         missing = _calls(error, plain.splitlines(), _places(plain, marked))
         if missing:
@@ -44,7 +48,7 @@ def naming_origins(generate: Callable[[Comments], str]) -> Iterator[None]:
         raise
 
 
-def _calls(error: Unlinked, lines: list[str], places: list[str]) -> list[Diagnostic]:
+def _calls(error: UndefinedFunctionError, lines: list[str], places: list[str]) -> list[Diagnostic]:
     """For each function that is not there, the first line of the user's own C that names it."""
     found = []
     for name in error.names:
@@ -53,7 +57,7 @@ def _calls(error: Unlinked, lines: list[str], places: list[str]) -> list[Diagnos
         place = next(own, "").removeprefix(OWN_C)
         if place:
             label = Label(_span(place), f"no file that is linked defines {name}")
-            found.append(Diagnostic("own-c", (label,), _HOW_TO_LINK))
+            found.append(Diagnostic("inline-c", (label,), _HOW_TO_LINK))
     return found
 
 
@@ -61,21 +65,23 @@ def _in_own_c(error: RejectedCode, places: list[str]) -> list[Diagnostic]:
     """The errors in lines of the user's own C, one for each line."""
     own = {place.removeprefix(OWN_C) for place in places if place.startswith(OWN_C)}
     found: dict[str, dict[str, None]] = {}
-    cure = f"this is what {error.compiler.split('/')[-1]} says of it"
+    hint = f"this is what {error.compiler.split('/')[-1]} says of it"
     if error.compiler != "NVRTC":
-        cure += "; on the CPU it is cpu=…, else its Python body, else the same text as on a GPU"
-    for complaint in error.complaints:
-        place = _own_place(complaint, places, own)
+        hint += "; on the CPU it is cpu=…, else its Python body, else the same text as on a GPU"
+    for diagnostic in error.diagnostics:
+        place = _own_place(diagnostic, places, own)
         if place:
-            found.setdefault(place, {})[_plain(complaint.text)] = None
-    return [Diagnostic("own-c", (Label(_span(p), "; ".join(t)),), cure) for p, t in found.items()]
+            found.setdefault(place, {})[_plain(diagnostic.text)] = None
+    return [
+        Diagnostic("inline-c", (Label(_span(p), "; ".join(t)),), hint) for p, t in found.items()
+    ]
 
 
-def _own_place(complaint: Complaint, places: list[str], own: set[str]) -> str:
-    if complaint.file.endswith(_TEXTS):
-        said = places[complaint.line - 1] if complaint.line <= len(places) else ""
+def _own_place(diagnostic: CompilerDiagnostic, places: list[str], own: set[str]) -> str:
+    if diagnostic.file.endswith(_TEXTS):
+        said = places[diagnostic.line - 1] if diagnostic.line <= len(places) else ""
         return said.removeprefix(OWN_C) if said.startswith(OWN_C) else ""
-    line = f"{complaint.file}:{complaint.line}"
+    line = f"{diagnostic.file}:{diagnostic.line}"
     return next((place for place in own if place.rpartition(":")[0] == line), "")
 
 

@@ -6,16 +6,16 @@ from collections.abc import Callable, Sequence
 
 from pycu2c.analysis import write_coverage
 from pycu2c.analysis.launch_assumptions import Facts
-from pycu2c.base.backends import ON_CPU
-from pycu2c.base.diagnostics import following
+from pycu2c.base.backends import CPU_BACKENDS
+from pycu2c.base.diagnostics import reporting_recursion_limit
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Source
 from pycu2c.base.types import ParameterType, Signature
 from pycu2c.codegen.statements import Comments
 from pycu2c.compiler import Generated, Piece, generate
 from pycu2c.cuda_driver import driver
-from pycu2c.declarations.options import DEFAULT, Options
-from pycu2c.frontend.function_builder import Built, build_device
+from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
+from pycu2c.frontend.function_builder import BuiltModule, build_device
 from pycu2c.ir.verifier import verified
 from pycu2c.kernels.source_map import naming_origins
 from pycu2c.ops.intrinsics import library
@@ -24,7 +24,7 @@ from pycu2c.reference import device_variants, interpreter
 from pycu2c.runtime import print_log
 from pycu2c.runtime.arguments.arguments import Layout, layout_of
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, HandleArgument
-from pycu2c.runtime.arguments.flattened_arguments import put_together
+from pycu2c.runtime.arguments.flattened_arguments import unflatten
 from pycu2c.runtime.cpu import coroutine_scheduler
 from pycu2c.runtime.cpu.cpu_kernel import CpuKernel
 from pycu2c.runtime.cpu.cpu_runner import CpuRunner
@@ -42,7 +42,7 @@ class Specialized:
     """A kernel for one signature. ``names`` are what errors call the arguments' leaves."""
 
     source: Source
-    built: Built
+    built: BuiltModule
     signature: Signature
     names: tuple[str, ...]
     options: Options
@@ -68,9 +68,9 @@ def facts_for(
 
 
 def generate_text(
-    built: Built,
+    built: BuiltModule,
     target: str,
-    options: Options = DEFAULT,
+    options: Options = DEFAULT_OPTIONS,
     comments: Comments = "none",
     block: Extent | None = None,
 ) -> Generated:
@@ -79,7 +79,7 @@ def generate_text(
     return generate(built.module, _target(target, options), facts, comments)
 
 
-def piece_of(built: Built, options: Options) -> Piece:
+def piece_of(built: BuiltModule, options: Options) -> Piece:
     """A kernel of a file of CUDA C, for ordinary launches."""
     facts = facts_for(options, ordinary=True)
     return Piece(built.module, _target("cuda", options), facts)
@@ -98,7 +98,7 @@ def generate_device(
 ) -> tuple[Generated, ParameterType]:
     """A device function as CUDA C for other programs, which know it by a name of theirs; and what
     it gives. Raises CompileError."""
-    with following(source.span(source.tree)):
+    with reporting_recursion_limit(source.span(source.tree)):
         module, result = build_device(source, signature.parameters)
     named = replace(module.kernel, name=f"{name}.", python_name=name)
     module = verified(replace(module, kernel=named), "build")
@@ -123,7 +123,7 @@ class SteppingRunner:
     """Runs a kernel whose threads go in steps: with it goes where its arrays lie."""
 
     inner: CpuRunner
-    kernel: coroutine_scheduler.SteppingKernel
+    kernel: coroutine_scheduler.CoroutineKernel
 
     @property
     def direct(self) -> Direct | None:
@@ -149,7 +149,7 @@ class ReferenceRunner:
         owners = iter(
             [a.owner if isinstance(a, (ArrayArgument, HandleArgument)) else a for a in arguments]
         )
-        values = [put_together(kind, owners) for kind in self.types]
+        values = [unflatten(kind, owners) for kind in self.types]
         self.kernel.launch(launch.grid, launch.block, launch.shared_bytes, values)
 
 
@@ -159,8 +159,10 @@ def runner_for(wanted: Specialized, backend: str, facts: Facts, cache: bool) -> 
     if backend == "python":
         types = wanted.signature.parameters
         single = options.weak_float is not None
-        inferred = device_variants.inferred_from(built.noted, source, wanted.signature, single)
-        with following(source.span(source.tree)):
+        inferred = device_variants.inferred_from(
+            built.inferred_types, source, wanted.signature, single
+        )
+        with reporting_recursion_limit(source.span(source.tree)):
             kernel = interpreter.ReferenceKernel(
                 source, inferred, types, library.device_source, options
             )
@@ -169,14 +171,14 @@ def runner_for(wanted: Specialized, backend: str, facts: Facts, cache: bool) -> 
     made = generate(built.module, target, facts, comments)
     layout = layout_of(made.parameters)
     with naming_origins(lambda c: generate(built.module, target, facts, c).text):
-        binary = _compiled(made, backend, options.linking(made.links), cache)
-        if backend in ON_CPU:
+        binary = _compiled(made, backend, options.with_links(made.links), cache)
+        if backend in CPU_BACKENDS:
             on_cpu, runner = _on_cpu(binary, wanted, made, layout, facts)
-            return _printing(runner, made, source, lambda: print_log.HostLog(on_cpu))
-    on_gpu = cuda_kernel.CudaKernel(binary, made.meets_grid, options.cluster)
-    whole = write_coverage.overwritten(built.module)
+            return _printing(runner, made, source, lambda: print_log.HostPrintLog(on_cpu))
+    on_gpu = cuda_kernel.CudaKernel(binary, made.needs_cooperative_launch, options.cluster)
+    whole = write_coverage.find_overwritten_arrays(built.module)
     on_device = cuda_runner.CudaRunner(source.name, made.written, layout, on_gpu, whole)
-    return _printing(on_device, made, source, lambda: print_log.DeviceLog(on_gpu))
+    return _printing(on_device, made, source, lambda: print_log.DevicePrintLog(on_gpu))
 
 
 def _comments(options: Options) -> Comments:
@@ -185,7 +187,7 @@ def _comments(options: Options) -> Comments:
 
 
 def _compiled(made: Generated, backend: str, options: Options, cache: bool) -> Binary:
-    if backend in ON_CPU:
+    if backend in CPU_BACKENDS:
         return cc.compile(made.text, made.entry, options=options, cache=cache)
     return nvrtc.compile(made.text, made.entry, driver.arch(), options=options, cache=cache)
 
@@ -196,12 +198,12 @@ def _on_cpu(
     if not made.in_steps:
         kernel = CpuKernel(binary, bool(facts.accumulators))
         return kernel, CpuRunner(wanted.names, layout, kernel)
-    in_steps = coroutine_scheduler.SteppingKernel(binary, wanted.source.name, made.waits)
+    in_steps = coroutine_scheduler.CoroutineKernel(binary, wanted.source.name, made.waits)
     return in_steps, SteppingRunner(CpuRunner(wanted.names, layout, in_steps), in_steps)
 
 
 def _printing(
-    runner: Runner, made: Generated, source: Source, log: Callable[[], print_log.Log]
+    runner: Runner, made: Generated, source: Source, log: Callable[[], print_log.PrintLog]
 ) -> Runner:
     """A kernel that prints is waited for, and what it prints is written."""
     if not made.prints:

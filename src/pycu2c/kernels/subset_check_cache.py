@@ -19,7 +19,7 @@ def is_allowed(source: Source, reader: type) -> bool:
 
 def keep_allowed(source: Source, reader: type) -> None:
     """Nothing was found."""
-    if not cache_directory.place().problem:
+    if not cache_directory.locate().problem:
         value_store.store(_key(source, reader), True)
 
 
@@ -27,5 +27,5 @@ def _key(source: Source, reader: type) -> str:
     place = f"{source.tree.lineno} {source.tree.col_offset} {source.name}"
     who = f"{reader.__module__} {reader.__qualname__}"
     return artifact_store.key_of(
-        "".join(source.lines), "allowed", place, who, value_store.HOME, sys.version
+        "".join(source.lines), "allowed", place, who, value_store.PACKAGE_DIRECTORY, sys.version
     )

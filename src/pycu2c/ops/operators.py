@@ -15,9 +15,18 @@ from typing import Any
 import numpy as np
 
 from pycu2c.base import dtypes
-from pycu2c.base.dtypes import Kind
+from pycu2c.base.dtypes import DTypeKind
 from pycu2c.base.records import dataclass
-from pycu2c.base.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Scalar, boolean, float64, int64, join
+from pycu2c.base.types import (
+    WEAK_BOOL,
+    WEAK_FLOAT,
+    WEAK_INT,
+    Scalar,
+    boolean,
+    float64,
+    int64,
+    promote,
+)
 from pycu2c.base.values import Number, convert, scalar_of
 
 # ---- rules: the common type of the operands, then the type of the result ---------------------
@@ -28,7 +37,7 @@ ResultRule = Callable[[Scalar], Scalar]
 
 def numeric(a: Scalar, b: Scalar) -> Scalar:
     """The join, with Python's bools counted as 0 and 1."""
-    joined = join(a, b)
+    joined = promote(a, b)
     return WEAK_INT if joined == WEAK_BOOL else joined
 
 
@@ -47,7 +56,7 @@ def numeric_no_bool(a: Scalar, b: Scalar) -> Scalar | None:
 def floating(a: Scalar, b: Scalar) -> Scalar:
     """The join if it is floating, else float64: what true division works in."""
     joined = numeric(a, b)
-    if not joined.dtype.is_whole:
+    if not joined.dtype.is_integral:
         return joined
     return WEAK_FLOAT if joined.weak else float64
 
@@ -66,8 +75,8 @@ def integral(a: Scalar, b: Scalar) -> Scalar | None:
 
 def bitwise(a: Scalar, b: Scalar) -> Scalar | None:
     """Whole numbers, or bools, which stay bools."""
-    joined = join(a, b)
-    return joined if joined.dtype.is_whole else None
+    joined = promote(a, b)
+    return joined if joined.dtype.is_integral else None
 
 
 def ordered(a: Scalar, b: Scalar) -> Scalar | None:
@@ -81,8 +90,8 @@ def comparable(a: Scalar, b: Scalar) -> Scalar:
 
     int64 against uint64 has none; the frontend splits that comparison on the sign.
     """
-    joined = join(a, b)
-    both_whole = a.dtype.is_whole and b.dtype.is_whole
+    joined = promote(a, b)
+    both_whole = a.dtype.is_integral and b.dtype.is_integral
     if both_whole and (a.weak != b.weak) and not joined.weak:
         return int64 if joined != Scalar(dtypes.UINT64) else joined
     return joined
@@ -131,9 +140,9 @@ class Operator:
 
 
 def _comparison_pair(a: Number, b: Number, left: Scalar, right: Scalar) -> tuple[Any, Any]:
-    if left.dtype.is_whole and right.dtype.is_whole:
+    if left.dtype.is_integral and right.dtype.is_integral:
         return int(a), int(b)  # Python's integers compare exactly
-    common = join(left, right)
+    common = promote(left, right)
     if common == WEAK_FLOAT:
         return a, b  # and so does an int of Python's with a float of Python's
     return convert(a, common), convert(b, common)
@@ -254,13 +263,13 @@ class UnaryOperator:
 
 
 def _no_strong_bool(a: Scalar) -> Scalar | None:
-    if a.dtype.kind is Kind.BOOL:
+    if a.dtype.kind is DTypeKind.BOOL:
         return WEAK_INT if a.weak else None
     return a
 
 
 def _invertible(a: Scalar) -> Scalar | None:
-    if not a.dtype.is_whole:
+    if not a.dtype.is_integral:
         return None
     return WEAK_INT if a == WEAK_BOOL else a
 

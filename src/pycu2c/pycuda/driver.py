@@ -247,5 +247,5 @@ _INSTEAD = {
 if not TYPE_CHECKING:  # checkers know the names that there are
 
     def __getattr__(name: str) -> NoReturn:
-        cure = f": {_INSTEAD[name]}" if name in _INSTEAD else ""
-        raise AttributeError(f"module {__name__} has no attribute {name}{cure}", name=name)
+        hint = f": {_INSTEAD[name]}" if name in _INSTEAD else ""
+        raise AttributeError(f"module {__name__} has no attribute {name}{hint}", name=name)

@@ -1,0 +1,4 @@
+"""Interpret kernels in Python: the oracle that the tests compare all targets with.
+
+May import ``base``, ``ops``, ``declarations``, ``frontend`` and ``runtime``.
+"""

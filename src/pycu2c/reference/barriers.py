@@ -1,5 +1,4 @@
-"""Where the threads of the reference interpreter wait for one another, and how they are told
-apart that do."""
+"""Synchronization of threads in the reference interpreter: barriers, warp operations, busy waits."""
 
 from __future__ import annotations
 
@@ -7,27 +6,27 @@ from collections.abc import Callable, Iterable
 from inspect import isgenerator
 from typing import Any
 
-from pycu2c.ops.intrinsics.reference_thread import MACHINE, WIDTHS
+from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE, WIDTHS
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, bound_to
 from pycu2c.ops.intrinsics.threads.clusters import this_cluster
 from pycu2c.ops.intrinsics.threads.cooperative_groups import GROUPS
 from pycu2c.ops.intrinsics.threads.warp import ALL_LANES
 from pycu2c.reference.calls import arguments_of
-from pycu2c.reference.scheduler import Steps, Wait
+from pycu2c.reference.scheduler import Coroutine, Wait
 
-_ROUNDS = 64  # of loops that may wait for memory, between two pauses
+_ITERATIONS_PER_PAUSE = 64  # of loops that may busy-wait
 
 
-def meeting(row: Intrinsic, where: str) -> Callable[..., Steps]:
-    """Wait for others, then the row's own meaning."""
+def synchronize(row: Intrinsic, where: str) -> Callable[..., Coroutine]:
+    """Return a generator function that waits for other threads, then evaluates the intrinsic."""
 
-    alike = Wait(where, row)
+    wait = Wait(where, row)
 
-    def meet_alone() -> Steps:
-        yield alike
+    def without_arguments() -> Coroutine:
+        yield wait
         return row.reference()
 
-    def meet(*given: Any, **named: Any) -> Steps:
+    def with_arguments(*given: Any, **named: Any) -> Coroutine:
         values = dict(zip((name for name, _ in row.parameters), given)) | named
         arguments = arguments_of(row, row.defaults | values)
         if row.effect is Effect.WARP:
@@ -35,12 +34,12 @@ def meeting(row: Intrinsic, where: str) -> Callable[..., Steps]:
         yield Wait(where, row, tuple(arguments))
         return row.reference(*arguments)
 
-    return meet if row.parameters else meet_alone
+    return with_arguments if row.parameters else without_arguments
 
 
 def _check_lanes(row: Intrinsic, arguments: list[Any], where: str) -> None:
-    """What CUDA leaves undefined: the mask must name the thread, and a width divide a warp."""
-    lane = MACHINE.current().lane
+    """Check what CUDA leaves undefined: the mask includes the lane, the width divides a warp."""
+    lane = REFERENCE_STATE.current().lane
     if arguments and not arguments[0] >> lane & 1:
         mask = f"{arguments[0] & ALL_LANES:#010x}"
         raise ValueError(f"{where}: lane {lane} gives {row.name} the mask {mask}, without itself")
@@ -49,17 +48,20 @@ def _check_lanes(row: Intrinsic, arguments: list[Any], where: str) -> None:
 
 
 class _Skipped:
-    """What a comprehension's ``if`` leaves out."""
+    """The result for an item that a comprehension's ``if`` excludes."""
 
 
 SKIPPED = _Skipped()
 
 
-def collected(
+def collect(
     items: Iterable[Any], make: Callable[..., Any], spread: bool, nested: bool, decides: bool | None
-) -> Steps:
-    """The values of a comprehension in which threads may meet. ``spread``: an item is given as
-    several arguments. ``nested``: each gives several values. Ends at one that decides."""
+) -> Coroutine:
+    """Evaluate a comprehension in which threads may synchronize.
+
+    ``spread``: an item is passed as separate arguments. ``nested``: each item gives a tuple of
+    values. The loop ends at a value whose truth is ``decides``.
+    """
     found: list[Any] = []
     for item in items:
         value = make(*item) if spread else make(item)
@@ -74,25 +76,27 @@ def collected(
     return tuple(found)
 
 
-def spins() -> bool:
-    """Whether a thread has run through enough rounds of loops that others should run now."""
-    thread = MACHINE.current()
-    thread.rounds = (thread.rounds + 1) % _ROUNDS
-    return not thread.rounds
+def is_busy_wait() -> bool:
+    """Return whether a thread has run enough loop iterations to let others run."""
+    thread = REFERENCE_STATE.current()
+    thread.iterations = (thread.iterations + 1) % _ITERATIONS_PER_PAUSE
+    return not thread.iterations
 
 
-def meets(value: object) -> Intrinsic | None:
-    """The row of what waits for other threads."""
+def synchronizing_intrinsic(value: object) -> Intrinsic | None:
+    """Return the intrinsic of an object that synchronizes threads, or None."""
     row = bound_to(value)
-    return row if row is not None and row.meets else None
+    return row if row is not None and row.synchronizes else None
 
 
-def may_meet(value: object) -> bool:
-    """Whether who names this may wait for other threads."""
-    return meets(value) is not None or any(value is row for row in (*GROUPS, this_cluster))
+def may_synchronize(value: object) -> bool:
+    """Return whether code that names an object may synchronize threads."""
+    return synchronizing_intrinsic(value) is not None or any(
+        value is row for row in (*GROUPS, this_cluster)
+    )
 
 
-def acts_on_memory(value: object) -> bool:
-    """Whether this is what threads use to tell one another something."""
+def accesses_shared_memory(value: object) -> bool:
+    """Return whether threads communicate by this intrinsic."""
     row = bound_to(value)
     return row is not None and row.effect is Effect.MEMORY

@@ -1,7 +1,7 @@
-"""What the reference interpreter does for each callee, attribute and element of a kernel.
+"""Functions that rewritten kernels call: operators, built-ins, intrinsics and attributes.
 
-Knows numbers and rows, nothing of syntax. Callees that meet other threads, or may, are generator
-functions: the interpreter runs them with ``yield from``.
+Functions that synchronize threads are generator functions; the interpreter runs them with ``yield
+from``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from pycu2c.base.dtypes import BOOL, Kind
+from pycu2c.base.dtypes import BOOL, DTypeKind
 from pycu2c.base.types import (
     WEAK_BOOL,
     WEAK_COMPLEX,
@@ -27,7 +27,7 @@ from pycu2c.base.types import (
     Scalar,
     Tuple,
     float32,
-    join,
+    promote,
 )
 from pycu2c.base.values import Number, convert, is_named_tuple, scalar_of
 from pycu2c.base.vectors import Vector, vector
@@ -41,57 +41,65 @@ from pycu2c.ops.names.numba_names import is_from_buffer, numba_name
 from pycu2c.ops.names.number_methods import NUMBER_METHODS
 from pycu2c.ops.names.operator_functions import operator_named
 from pycu2c.ops.operators import ADD, BY_NODE, EQ, FLOORDIV, MOD, NE, POW, Operator
-from pycu2c.reference.elements import Outside, Place, beyond, plain, row_of, subscript, type_of
-from pycu2c.reference.scheduler import Steps
+from pycu2c.reference.elements import (
+    Location,
+    UnsupportedByReference,
+    out_of_bounds_error,
+    scalar_type,
+    subscript,
+    to_scalar,
+    type_of,
+)
+from pycu2c.reference.scheduler import Coroutine
 
 
-def static(found: object) -> object:
-    """A global as kernels see it: numba's names are ours."""
+def canonical_object(found: object) -> object:
+    """Return a global as kernels see it: numba's names map to ours."""
     return numba_name(found) or found
 
 
 def read(found: object) -> Any:
-    """The value of a global: ``cuda.threadIdx.x`` is asked of the running thread."""
+    """Return the value of a global; ``cuda.threadIdx.x`` depends on the running thread."""
     if isinstance(found, tuple):
-        return _like(found, [read(static(item)) for item in found])
+        return _like(found, [read(canonical_object(item)) for item in found])
     row = bound_to(found)
-    return row.reference() if row is not None and row.is_value else found
+    return row.reference() if row is not None and row.is_attribute else found
 
 
 def _like(old: tuple[Any, ...], items: list[Any]) -> tuple[Any, ...]:
-    """Other items in a tuple; a named one keeps its names."""
+    """Return a tuple of other items with the names of a named tuple."""
     made: tuple[Any, ...] = getattr(type(old), "_make", tuple)(items)
     return made
 
 
 def attribute(owner: Any, name: str) -> Any:
-    """An attribute; the field of a record, or of all records of an array."""
-    return plain(field(owner, name))
+    """Return an attribute, or the field of a record or of an array's records."""
+    return to_scalar(field(owner, name))
 
 
 def field(owner: Any, name: str) -> Any:
-    """The same where it lies: a vector is not read from its array."""
+    """Return a field in place: a vector is not loaded from its array."""
     if isinstance(owner, (np.void, np.ndarray)) and name in (owner.dtype.names or ()):
         return owner[name]
-    return read(static(getattr(owner, name)))
+    return read(canonical_object(getattr(owner, name)))
 
 
 def is_data(found: object) -> bool:
-    """Whether an object is data rather than a place where names are looked up."""
+    """Return whether an object is data rather than a namespace."""
     return isinstance(found, (tuple, np.generic, np.ndarray, str))
 
 
-def finished(steps: Steps) -> Any:
-    """Run what may wait for other threads where there is no waiting."""
+def run_without_waiting(steps: Coroutine) -> Any:
+    """Run a function that may synchronize to its end; raise if it does synchronize."""
     try:
         next(steps)
     except StopIteration as stop:
         return stop.value
-    raise Outside("threads meet inside of a comprehension")
+    raise UnsupportedByReference("threads synchronize inside of a comprehension")
 
 
 def is_local_function(target: object) -> bool:
-    """Whether a value is a function of the rewritten code itself, or a number's own method."""
+    """Return whether a value is a function of the rewritten code, or a method of a number or array."""
     if isinstance(target, BuiltinMethodType):
         if isinstance(target.__self__, np.ndarray):
             return target.__name__ in ("reshape", "ravel")
@@ -100,52 +108,54 @@ def is_local_function(target: object) -> bool:
 
 
 def is_number_method(target: object) -> bool:
-    """Whether a value is a method of a number that kernels know."""
+    """Return whether a value is a supported method of a number."""
     owner = getattr(target, "__self__", None)
     is_number = isinstance(owner, int | float | complex | np.generic)
     return is_number and getattr(target, "__name__", "") in NUMBER_METHODS
 
 
-def numpys(given: object) -> object:
-    """A type as numpy's own methods take it."""
+def numpy_type(given: object) -> object:
+    """Return a type as NumPy's methods take it."""
     scalar = scalar_named(given)
     return given if scalar is None else scalar.dtype.numpy
 
 
-def undefined(name: str, where: Place) -> Any:
-    """Only where it is reached: a branch on a constant may be there for what is missing."""
+def undefined(name: str, where: Location) -> Any:
+    """Raise NameError when the name is reached: a constant branch may exclude it."""
     raise NameError(f"{where}: {name} is not defined")
 
 
-def not_known(value: object, where: Place) -> Callable[..., Any]:
+def unsupported_callee(value: object, where: Location) -> Callable[..., Any]:
     def refuse(*_: object, **__: object) -> Any:
-        raise Outside(f"{where}: {value!r} is not known to kernels")
+        raise UnsupportedByReference(f"{where}: {value!r} is not known to kernels")
 
-    return refuse
+    return reject
 
 
-def c_alone(name: str) -> Callable[..., Any]:
+def c_only(name: str) -> Callable[..., Any]:
     def refuse(*_: object, **__: object) -> Any:
-        raise Outside(f"{name} is C alone: give it a Python body, which says what it computes")
+        raise UnsupportedByReference(
+            f"{name} is C alone: give it a Python body, which says what it computes"
+        )
 
     return refuse
 
 
 def common_type(values: list[Any]) -> Scalar:
-    return reduce(join, map(type_of, values))
+    return reduce(promote, map(type_of, values))
 
 
 def coerced(value: Any, to: ParameterType) -> Any:
-    """A number in the type that its variable has; a tuple item by item."""
+    """Convert a number to the type of its variable, a tuple item by item."""
     if isinstance(to, Tuple) and isinstance(value, tuple) and len(value) == len(to.items):
         return _like(value, [coerced(item, wanted) for item, wanted in zip(value, to.items)])
     return convert(value, to) if isinstance(to, Scalar) and scalar_of(value) else value
 
 
-def settled(value: Any) -> Any:
-    """What a variable without a type of its own holds: ints have 64 bits, in tuples too."""
+def to_variable_type(value: Any) -> Any:
+    """Convert ints to 64 bits, also in tuples, for a variable without a type of its own."""
     if isinstance(value, tuple):
-        return _like(value, [settled(item) for item in value])
+        return _like(value, [to_variable_type(item) for item in value])
     return convert(value, WEAK_INT) if type(value) is int else value
 
 
@@ -153,14 +163,14 @@ def settled(value: Any) -> Any:
 
 
 def power_of_constant(base: Any, exponent: Any) -> Number:
-    """``int ** -1`` is a float where the exponent is a constant, as in Python."""
+    """Return a power with a constant exponent; ``int ** -1`` is a float, as in Python."""
     if exponent < 0 and not (type_of(base).dtype.is_float or isinstance(base, np.generic)):
         base = float(base)
     return POW.reference(base, exponent)
 
 
-def combined(row: Operator) -> Callable[[Any, Any], Any]:
-    """``left op right``; tuples are joined and repeated as in Python."""
+def binary_operation(row: Operator) -> Callable[[Any, Any], Any]:
+    """Return the function of ``left op right``; tuples are concatenated and repeated as in Python."""
 
     def combine(left: Any, right: Any) -> Any:
         if isinstance(left, tuple) or isinstance(right, tuple):
@@ -173,17 +183,17 @@ def combined(row: Operator) -> Callable[[Any, Any], Any]:
 
 
 def _elementwise(row: Operator, left: np.ndarray[Any, Any], right: Any) -> np.ndarray[Any, Any]:
-    """``left op= right`` of a part of an array."""
+    """Evaluate ``left op= right`` of an array slice."""
     out, others = left.copy(), np.broadcast_to(right, left.shape)
     for at in np.ndindex(left.shape):
         old: Any = left[at]
         other: Any = others[at] if isinstance(right, np.ndarray) else right
-        out[at] = convert(row.reference(old, other), row_of(left.dtype))
+        out[at] = convert(row.reference(old, other), scalar_type(left.dtype))
     return out
 
 
 def comparison(op: type[ast.cmpop]) -> Callable[[Any, Any], bool]:
-    """One comparison of two values of any kind."""
+    """Return the comparison of two values of any kind."""
     if op is ast.Is:
         return lambda a, b: a is b
     if op is ast.IsNot:
@@ -219,7 +229,7 @@ def _is_in(value: Any, items: Any) -> bool:
 def _absolute(x: Any) -> Any:
     if _is_complex(x):
         return REGISTRY["complex.abs"].reference(x)
-    if type_of(x).dtype.kind is Kind.BOOL:
+    if type_of(x).dtype.kind is DTypeKind.BOOL:
         return convert(x, WEAK_INT) if type_of(x).weak else x
     return REGISTRY["abs"].reference(x)
 
@@ -253,7 +263,7 @@ def _range(*bounds: Any) -> range:
 
 
 def _as_python(x: Any) -> int:
-    """A whole number as Python's: beyond 64 bits is but a constant, which is what it is."""
+    """Return an integer as a Python int; only constants exceed 64 bits, and are exact."""
     return int(x) if isinstance(x, int) else int(convert(x, WEAK_INT))
 
 
@@ -284,8 +294,7 @@ def _clip(a: Any, a_min: Any = None, a_max: Any = None, **limits: Any) -> Any:
 
 
 def _print(*values: object, **options: Any) -> None:
-    """At once: Python's own writes the values and the end of the line one after the other, and
-    another thread of Python may come between."""
+    """Print with one write: other Python threads may print between Python's own writes."""
     text = io.StringIO()
     print(*values, **options, file=text)
     sys.stdout.write(text.getvalue())
@@ -302,7 +311,7 @@ BUILTINS: dict[object, Callable[..., Any]] = {
     zip: zip,
     reversed: reversed,
     divmod: _divmod,
-    pow: lambda base, exp: combined(POW)(base, exp),
+    pow: lambda base, exp: binary_operation(POW)(base, exp),
     np.clip: _clip,
     np.divmod: _divmod,
     print: _print,
@@ -323,12 +332,12 @@ BUILTINS: dict[object, Callable[..., Any]] = {
 def builtin(value: object) -> Callable[..., Any] | None:
     try:
         return BUILTINS.get(value)
-    except TypeError:  # not hashable
+    except TypeError:  # unhashable
         return None
 
 
-def _made(scalar: Scalar, given: tuple[Any, ...]) -> Vector:
-    """``float4(v, z, w)``: components are converted as by ``float32(x)``."""
+def _construct_vector(scalar: Scalar, given: tuple[Any, ...]) -> Vector:
+    """Evaluate ``float4(v, z, w)``."""
     parts = [p for value in given for p in (value if isinstance(value, Vector) else (value,))]
     fields = scalar.dtype.fields
     return vector(
@@ -337,10 +346,10 @@ def _made(scalar: Scalar, given: tuple[Any, ...]) -> Vector:
 
 
 def conversion(scalar: Scalar) -> Callable[..., Any]:
-    """``float32(x)``, ``float4(x, y, z, w)``."""
+    """Return the function of ``float32(x)`` or ``float4(x, y, z, w)``."""
     if scalar.dtype.is_vector:
-        return lambda *parts: _made(scalar, parts)
-    if scalar.dtype.kind is Kind.BOOL:
+        return lambda *parts: _construct_vector(scalar, parts)
+    if scalar.dtype.kind is DTypeKind.BOOL:
         return lambda x: np.bool_(bool(x))
     return lambda x: convert(x, scalar)
 
@@ -348,8 +357,8 @@ def conversion(scalar: Scalar) -> Callable[..., Any]:
 # ---- intrinsics ----------------------------------------------------------------------------
 
 
-def apply(row: Intrinsic, where: Place) -> Callable[..., Any]:
-    """A row's meaning, on arguments brought to the types that its parameters ask for."""
+def apply(row: Intrinsic, where: Location) -> Callable[..., Any]:
+    """Return the reference of an intrinsic with conversions of the arguments."""
     asked = row
 
     def call(*given: Any, **named: Any) -> Any:
@@ -363,19 +372,19 @@ def apply(row: Intrinsic, where: Place) -> Callable[..., Any]:
         row = complex_form(row, any(map(_is_complex, values.values())))
         if row is REGISTRY["complex.conjugate"] and not any(map(_is_complex, values.values())):
             return given[0]
-        if row in KEEPING_WHOLE and type_of(*values.values()).dtype.is_whole:
+        if row in KEEPING_WHOLE and type_of(*values.values()).dtype.is_integral:
             (whole,) = values.values()
             return convert(whole, WEAK_INT) if row.result == "int" else whole
         try:
             return row.reference(*arguments_of(row, values))
         except IndexError as error:
-            raise beyond(error, where) from None
+            raise out_of_bounds_error(error, where) from None
 
     return call
 
 
 def arguments_of(row: Intrinsic, values: dict[str, Any]) -> list[Any]:
-    """The arguments in the order of the parameters, in the types that these ask for."""
+    """Return the converted arguments in the order of the parameters."""
     common = _common(row, values)
     return [_argument(k, values[n], common) for n, k in row.parameters if n in values]
 
@@ -391,17 +400,17 @@ def _common(row: Intrinsic, values: dict[str, Any]) -> Scalar | None:
         return Scalar(of_texture.element)
     arrays = [values[n] for n, kind in row.parameters if kind == "array"]
     if arrays:
-        return row_of(arrays[0].dtype)
+        return scalar_type(arrays[0].dtype)
     numbers = [values[n] for n, kind in row.parameters if kind in ("T", "F")]
     if not numbers:
         return None
     common = common_type(numbers)
     floating = any(kind == "F" for _, kind in row.parameters)
     if row.name.startswith("complex."):
-        return join(common, WEAK_COMPLEX)
+        return promote(common, WEAK_COMPLEX)
     if common == WEAK_BOOL and BOOL in row.dtypes:
         return common
-    if common == WEAK_BOOL or (floating and common.dtype.is_whole):
+    if common == WEAK_BOOL or (floating and common.dtype.is_integral):
         return WEAK_FLOAT if floating else WEAK_INT
     return common
 
@@ -425,10 +434,10 @@ def _argument(kind: str, value: Any, common: Scalar | None) -> Any:
             return value
 
 
-def operation(value: object, where: Place) -> Callable[..., Any] | None:
-    """What calling a known object does, where that needs no more than its arguments.
+def operation(value: object, where: Location) -> Callable[..., Any] | None:
+    """Return the function that a call of a known object evaluates, or None.
 
-    ``where`` is the place of the call, for errors.
+    ``where`` is the location of the call, for errors.
     """
     python = builtin(value)
     if python is not None:

@@ -1,4 +1,4 @@
-"""What the compiler folds, for the reference: constants are exact among themselves."""
+"""Constant folding of the reference interpreter: constants are exact among themselves."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _divided(a: int, b: int) -> tuple[Any, Any]:
     return folded(FLOORDIV, a, b), folded(MOD, a, b)
 
 
-# functions that give ints of ints, however large they are
+# functions that return exact ints of any size
 _ROUNDED = (math.ceil, math.floor, math.trunc)
 _EXACT: tuple[tuple[object, Callable[..., Any]], ...] = (
     (divmod, _divided),
@@ -26,14 +26,15 @@ _EXACT: tuple[tuple[object, Callable[..., Any]], ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Constants:
-    """``known``: the object that an expression names before the kernel runs; or something else,
-    which is no number."""
+class ConstantFolder:
+    """Folds expressions; ``known`` returns the object that an expression names before the kernel
+    runs.
+    """
 
     known: Callable[[ast.expr], Any]
 
     def of(self, node: ast.expr) -> Any:
-        """The number that an expression of constants is; None if it is none."""
+        """Return the number of a constant expression, or None."""
         match node:
             case ast.UnaryOp(op=op, operand=operand):
                 value = self.of(operand)
@@ -60,7 +61,7 @@ class Constants:
         return folded(BY_NODE[type(op)], a, b)
 
     def _result(self, node: ast.expr) -> Any:
-        """What a call gives, or an item of a tuple is."""
+        """Return the result of a call, or an item of a tuple."""
         match node:
             case ast.Call() if power := self.power(node):
                 return self.of(power)
@@ -79,11 +80,11 @@ class Constants:
             return None
         try:
             return exact(*given)
-        except (TypeError, ValueError):  # the branch that it stands in is not there
+        except (TypeError, ValueError):  # in a branch that is not evaluated
             return None
 
     def _whole(self, node: ast.expr) -> Any:
-        """An int that is a constant, a text, or a tuple of these."""
+        """Return a constant int or string, or a tuple of these."""
         match node:
             case ast.Tuple(elts=items) | ast.List(elts=items):
                 values = tuple(map(self._whole, items))
@@ -96,7 +97,7 @@ class Constants:
                 return found if _is_whole(found) else None
 
     def power(self, node: ast.Call) -> ast.BinOp | None:
-        """``pow(x, n)`` as the operator that it is."""
+        """Return ``pow(x, n)`` as an operator node, or None."""
         if self.known(node.func) is not pow or len(node.args) != 2:
             return None
         return ast.BinOp(node.args[0], ast.Pow(), node.args[1])

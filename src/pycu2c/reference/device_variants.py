@@ -1,5 +1,7 @@
-"""A device function for each combination of argument types, for the reference: its variables may
-have other types in each. Which one a call means, its arguments tell."""
+"""Variants of device functions by argument types, which the reference interpreter dispatches on.
+
+The variables of a device function may have other types in each variant.
+"""
 
 from __future__ import annotations
 
@@ -14,36 +16,40 @@ from pycu2c.base.source import Source
 from pycu2c.base.types import WEAK_INT, Array, Constant, ParameterType, Scalar, Signature, Tuple
 from pycu2c.base.values import scalar_of
 from pycu2c.frontend.scope.bindings import parameters
-from pycu2c.frontend.scope.inferred_types import NotedTypes, together, within
-from pycu2c.reference.weak_floats import Inferred, Kinds
-from pycu2c.runtime.arguments.arguments import described_handle
+from pycu2c.frontend.scope.inferred_types import InferredTypes, merge_enclosing, merge_types
+from pycu2c.reference.weak_floats import ReferenceTypes, RuntimeKinds
+from pycu2c.runtime.arguments.arguments import describe_handle
 
-Kind: TypeAlias = object  # what types have in common that arguments do not tell apart
-Noted: TypeAlias = Mapping[tuple[Source, tuple[ParameterType, ...]], NotedTypes]
+RuntimeKind: TypeAlias = object  # equal for types that values do not distinguish
+InferredByFunction: TypeAlias = Mapping[tuple[Source, tuple[ParameterType, ...]], InferredTypes]
 
 
-def inferred_from(noted: Noted, source: Source, signature: Signature, single: bool) -> Inferred:
-    """The types of a kernel, and of the device functions that it calls."""
-    everywhere = together(noted.values())
-    grouped: dict[Source, dict[Kinds, list[NotedTypes]]] = {}
+def inferred_from(
+    noted: InferredByFunction, source: Source, signature: Signature, single: bool
+) -> ReferenceTypes:
+    """Return the types of a kernel and of the device functions that it calls."""
+    merged = merge_types(noted.values())
+    grouped: dict[Source, dict[RuntimeKinds, list[InferredTypes]]] = {}
     for (function, types), found in noted.items():
         kinds = tuple(map(kind_of_type, types))
         grouped.setdefault(function, {}).setdefault(kinds, []).append(found)
 
-    def one(found: list[NotedTypes]) -> Inferred:
-        types = within(found[0], everywhere)  # what tells the others apart has no part in types
-        return Inferred(types.names, types.joins, single, tree=types.tree)
+    def one(found: list[InferredTypes]) -> ReferenceTypes:
+        types = merge_enclosing(
+            found[0], everywhere
+        )  # what tells the others apart has no part in types
+        return ReferenceTypes(types.names, types.joins, single, tree=types.tree)
 
     variants = {
         function: {kinds: one(found) for kinds, found in group.items()}
         for function, group in grouped.items()
     }
-    own = within(noted[source, signature.parameters], everywhere)
-    return Inferred(own.names, own.joins, single, variants, own.tree)
+    own = merge_enclosing(noted[source, signature.parameters], merged)
+    return ReferenceTypes(own.names, own.joins, single, variants, own.tree)
 
 
-def kind_of_type(given: ParameterType) -> Kind:
-    """What a value of a type looks like when the program runs."""
+def kind_of_type(given: ParameterType) -> RuntimeKind:
+    """Return the runtime kind of values of a type."""
     match given:
         case Scalar() if not given.dtype.fields or given.dtype.is_complex:
             return given
@@ -65,8 +71,8 @@ def kind_of_type(given: ParameterType) -> Kind:
             return "object"
 
 
-def kind_of_value(value: object) -> Kind:
-    """The same, of a value."""
+def kind_of_value(value: object) -> RuntimeKind:
+    """Return the runtime kind of a value."""
     if isinstance(value, tuple):
         return tuple(map(kind_of_value, value))
     if value is None or isinstance(value, str):
@@ -75,17 +81,17 @@ def kind_of_value(value: object) -> Kind:
         return "record", from_numpy(value.dtype)
     if isinstance(value, np.ndarray):
         return "array", from_numpy(value.dtype), value.ndim
-    handle = described_handle(value)
+    handle = describe_handle(value)
     scalar = handle.type if handle else scalar_of(value)
     return "object" if scalar is None else kind_of_type(scalar)
 
 
-def chosen_by_arguments(
+def dispatch_on_arguments(
     source: Source,
-    variants: Mapping[Kinds, Callable[..., Any]],
+    variants: Mapping[RuntimeKinds, Callable[..., Any]],
     otherwise: Callable[..., Any],
 ) -> Callable[..., Any]:
-    """A function that calls the one for its arguments."""
+    """Return a function that calls the variant for its arguments."""
     names = [p.arg for p in parameters(source.tree.args)]
     signature = inspect.signature(source.python)
 

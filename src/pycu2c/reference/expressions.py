@@ -1,6 +1,7 @@
-"""Expressions of a kernel -> Python expressions with the kernel's meaning.
+"""Rewrite expressions of a kernel to Python expressions with the kernel's semantics.
 
-``x * 2`` becomes a call of the operator's row; ``a[i]`` a checked load. Names of locals stay.
+``x * 2`` becomes a call of the operator's reference; ``a[i]`` a checked load. Locals keep their
+names.
 """
 
 from __future__ import annotations
@@ -24,20 +25,22 @@ from pycu2c.ops.intrinsics.threads.cooperative_groups import tiled_partition
 from pycu2c.ops.operators import BY_NODE, UNARY_BY_NODE
 from pycu2c.reference import calls as calls
 from pycu2c.reference import elements as elements
-from pycu2c.reference.barriers import SKIPPED, collected
-from pycu2c.reference.constant_folding import Constants
-from pycu2c.reference.scheduler import Steps
-from pycu2c.reference.weak_floats import Inferred
+from pycu2c.reference.barriers import SKIPPED, collect
+from pycu2c.reference.constant_folding import ConstantFolder
+from pycu2c.reference.scheduler import Coroutine
+from pycu2c.reference.weak_floats import ReferenceTypes
 
-# callee, the call's node, what it stands in -> what to call; whether that is a generator function
+# callee, call node, enclosing source -> function to call; whether it is a generator function
 Callee: TypeAlias = Callable[[object, ast.Call, Source], tuple[Callable[..., Any], bool]]
 
 
 @dataclass(frozen=True, slots=True)
-class Functions:
-    """What is known of the functions that a kernel names. ``acts``: whether threads tell one
-    another things by it; ``waits``: whether they may wait for one another in it. ``checked``:
-    whether what a thread raises is raised."""
+class FunctionProperties:
+    """Properties of the functions that a kernel names.
+
+    ``acts``: whether it communicates through memory; ``waits``: whether threads may wait in it;
+    ``checked``: whether exceptions of threads are raised.
+    """
 
     callee: Callee
     acts: Callable[[object], bool]
@@ -45,33 +48,39 @@ class Functions:
     checked: bool = False
 
 
-class _Unknown:
-    """What an expression is that depends on a local."""
+class _NotStatic:
+    """The result for an expression that depends on a local."""
 
 
-UNKNOWN = _Unknown()
+NOT_STATIC = _NotStatic()
 
 
-def place(source: Source, node: ast.AST) -> str:
-    """``file:line``, for errors."""
+def location(source: Source, node: ast.AST) -> str:
+    """Return ``file:line``, for errors."""
     return f"{source.file}:{getattr(node, 'lineno', source.tree.lineno)}"
 
 
-def access(source: Source, node: ast.AST) -> elements.Access:
-    """Where an array is looked at, and which."""
+def access_location(source: Source, node: ast.AST) -> elements.AccessLocation:
+    """Return the location of an array access, with the array's expression."""
     match node:
         case ast.Subscript(value=array) | ast.Call(args=[array, *_]):
-            return elements.Access(place(source, node), ast.unparse(array))
+            return elements.AccessLocation(location(source, node), ast.unparse(array))
         case _:
-            return elements.Access(place(source, node))
+            return elements.AccessLocation(location(source, node))
 
 
 class ExpressionRewriter:
-    """Rewrites the expressions of one function. Names that no Python source can have hold what
-    the new code refers to."""
+    """Rewrites the expressions of one function.
+
+    Objects that the new code refers to have names that no Python source can have.
+    """
 
     def __init__(
-        self, source: Source, inferred: Inferred, functions: Functions, free: Mapping[str, Any]
+        self,
+        source: Source,
+        inferred: ReferenceTypes,
+        functions: FunctionProperties,
+        free: Mapping[str, Any],
     ) -> None:
         self.source = source
         self.join_types = inferred.join_types
@@ -82,15 +91,15 @@ class ExpressionRewriter:
         self.namespace: dict[str, Any] = {}
         code = source.python.__code__
         self.locals: set[str] = set(code.co_varnames + code.co_cellvars)
-        self.own = frozenset(self.locals)  # those that code where it stands can assign
-        self.constants = Constants(self.known)
+        self.own = frozenset(self.locals)  # locals of the current scope
+        self.constants = ConstantFolder(self.known)
         self.temporaries = 0
-        self.waits = True  # whether the code may wait for other threads where it stands
+        self.waits = True  # whether the current code may wait for other threads
 
     # ---- building blocks ----
 
     def held(self, value: object) -> ast.expr:
-        """An expression for an object: a name of the new function's globals."""
+        """Return an expression for an object: a name in the new function's globals."""
         name = f"<{getattr(value, '__name__', 'object')} {len(self.namespace)}>"
         self.namespace[name] = value
         return ast.Name(name, ast.Load())
@@ -103,15 +112,14 @@ class ExpressionRewriter:
         return f"<temporary {self.temporaries}>"
 
     def where(self, node: ast.AST) -> ast.expr:
-        return self.held(access(self.source, node))
+        return self.held(access_location(self.source, node))
 
     def coerced(self, value: ast.expr, to: ParameterType | None) -> ast.expr:
         return value if to is None else self.do(calls.coerced, value, self.held(to))
 
     @contextmanager
     def inside(self, names: set[str] | frozenset[str], waits: bool = False) -> Iterator[None]:
-        """Code of an inner scope: its names are locals. Only in one that is a function can
-        threads wait for others."""
+        """Enter an inner scope with these locals; threads can wait only in nested functions."""
         outer = self.locals, self.own, self.waits
         self.locals, self.own = self.locals | names, frozenset(names)
         self.waits = self.waits and waits
@@ -124,7 +132,7 @@ class ExpressionRewriter:
 
     def expression(self, node: ast.expr) -> ast.expr:
         known = self.known(node)
-        if known is not UNKNOWN:
+        if known is not NOT_STATIC:
             return self.do(calls.read, self.held(known)) if _is_read(known) else self.held(known)
         constant = self.constants.of(node)
         if constant is not None:
@@ -179,10 +187,12 @@ class ExpressionRewriter:
             case ast.JoinedStr(values=parts):
                 return ast.JoinedStr([self.text(part) for part in parts])
             case _:
-                raise elements.Outside(f"{type(node).__name__} is not in the kernel language")
+                raise elements.UnsupportedByReference(
+                    f"{type(node).__name__} is not in the kernel language"
+                )
 
     def assigned(self, target: ast.expr, value: ast.expr) -> ast.expr:
-        """A value on its way into a name; who knows the types of names overrides this."""
+        """Return a value converted for the variable it is assigned to; subclasses override this."""
         return value
 
     def text(self, part: ast.expr) -> ast.expr:
@@ -195,7 +205,7 @@ class ExpressionRewriter:
         return ast.FormattedValue(self.expression(part.value), part.conversion, inner)
 
     def arguments(self, given: ast.arguments) -> ast.arguments:
-        """Parameters with their defaults, which the scope around them evaluates."""
+        """Return parameters with rewritten defaults, which the enclosing scope evaluates."""
         new = copy.copy(given)
         new.defaults = [self.expression(d) for d in given.defaults]
         new.kw_defaults = [None if d is None else self.expression(d) for d in given.kw_defaults]
@@ -205,8 +215,7 @@ class ExpressionRewriter:
         return new
 
     def lazily(self, node: ast.expr, decides: bool) -> ast.expr:
-        """The argument of any() or all(), which takes no more items than it needs: until one is
-        what ``decides``."""
+        """Return the argument of any() or all(), which stops at an item that is ``decides``."""
         if not isinstance(node, ast.GeneratorExp):
             return self.expression(node)
         if self.meets_in(node):
@@ -214,28 +223,28 @@ class ExpressionRewriter:
         return self.comprehension(node, ast.GeneratorExp)
 
     def meets_in(self, node: ast.ListComp | ast.GeneratorExp) -> bool:
-        """Whether a comprehension may wait for other threads, and be written so that it can."""
+        """Return whether a comprehension may wait for other threads and must become a loop."""
         calls_in = [n for n in ast.walk(node) if isinstance(n, ast.Call)]
         if not self.waits or any(_names(g.target) is None for g in node.generators):
             return False
         targets = [self.known(call.func) for call in calls_in]
-        return any(t is UNKNOWN or self.functions.waits(t) for t in targets)
+        return any(t is NOT_STATIC or self.functions.waits(t) for t in targets)
 
     def collected(
         self, generators: list[ast.comprehension], elt: ast.expr, decides: bool | None
     ) -> ast.expr:
-        """Python's comprehensions cannot wait: a loop calls a function for each item."""
+        """Return a loop that calls a function for each item; Python's comprehensions cannot yield."""
         first, *rest = generators
         names = _names(first.target)
         assert names is not None
-        items = self.do(elements.iterated, self.expression(first.iter))
+        items = self.do(elements.iterable, self.expression(first.iter))
         with self.inside(set(names), waits=True):
             made = self.collected(rest, elt, decides) if rest else self.expression(elt)
             for test in reversed(first.ifs):
                 made = ast.IfExp(self.expression(test), made, self.held(SKIPPED))
         given = ast.arguments([], [ast.arg(n) for n in names], None, [], [], None, [])
         flags = (isinstance(first.target, ast.Tuple), bool(rest), decides)
-        loop = self.do(collected, items, ast.Lambda(given, made), *map(ast.Constant, flags))
+        loop = self.do(collect, items, ast.Lambda(given, made), *map(ast.Constant, flags))
         return ast.YieldFrom(loop)
 
     def comprehension(
@@ -245,60 +254,60 @@ class ExpressionRewriter:
     ) -> ast.expr:
         if self.meets_in(node):
             return self.collected(node.generators, node.elt, None)
-        first = self.do(elements.iterated, self.expression(node.generators[0].iter))
+        first = self.do(elements.iterable, self.expression(node.generators[0].iter))
         with self.inside(targets_of(node)):
             generators = []
             for position, old in enumerate(node.generators):
                 source = first
                 if position:
-                    source = self.do(elements.iterated, self.expression(old.iter))
+                    source = self.do(elements.iterable, self.expression(old.iter))
                 tests = [self.expression(test) for test in old.ifs]
                 generators.append(ast.comprehension(old.target, source, tests, 0))
             found = made(self.expression(node.elt), generators)
         return found if made is ast.GeneratorExp else self.do(tuple, found)
 
     def index(self, node: ast.expr) -> ast.expr:
-        """A subscript; slices as objects."""
+        """Rewrite a subscript; slices become objects."""
         match node:
             case ast.Slice(lower=lower, upper=upper, step=step):
                 bounds = [
                     ast.Constant(None) if b is None else self.expression(b)
                     for b in (lower, upper, step)
                 ]
-                return self.do(elements.sliced, *bounds)
+                return self.do(elements.make_slice, *bounds)
             case ast.Tuple(elts=items):
                 return ast.Tuple([self.index(item) for item in items], ast.Load())
             case _:
                 return self.expression(node)
 
     def known(self, node: ast.expr) -> Any:
-        """The object that an expression names before the kernel runs, or UNKNOWN."""
+        """Return the object that an expression names before the kernel runs, or NOT_STATIC."""
         match node:
             case ast.Constant(value=value):
                 return value
             case ast.Name(id=name) if name not in self.locals and name in self.free:
-                return calls.static(self.free[name])
+                return calls.canonical_object(self.free[name])
             case ast.Attribute(value=owner, attr=attr):
                 found = self.known(owner)
                 if calls.is_data(found):
-                    return UNKNOWN
-                return calls.static(getattr(found, attr, UNKNOWN))
+                    return NOT_STATIC
+                return calls.canonical_object(getattr(found, attr, NOT_STATIC))
             case ast.Subscript(value=owner, slice=ast.Constant(value=str(name))):
                 found = self.known(owner)
                 is_one = isinstance(found, EnumMeta) and name in found.__members__
-                return found[name] if is_one else UNKNOWN
+                return found[name] if is_one else NOT_STATIC
             case _:
-                return UNKNOWN
+                return NOT_STATIC
 
     def binary(self, node: ast.BinOp) -> ast.expr:
-        combine = calls.combined(BY_NODE[type(node.op)])
+        combine = calls.binary_operation(BY_NODE[type(node.op)])
         if isinstance(node.op, ast.Pow) and self.constants.of(node.right) is not None:
             combine = calls.power_of_constant
         combine = self.arithmetic(combine)
         return self.do(combine, self.expression(node.left), self.expression(node.right))
 
     def compare(self, node: ast.Compare) -> ast.expr:
-        """``a < b < c`` is ``lt(a, (t := b)) and lt(t, c)``."""
+        """Rewrite ``a < b < c`` as ``lt(a, (t := b)) and lt(t, c)``."""
         left = self.expression(node.left)
         parts: list[ast.expr] = []
         for position, (op, operand) in enumerate(zip(node.ops, node.comparators)):
@@ -324,29 +333,31 @@ class ExpressionRewriter:
         ]
         named = [ast.keyword(k.arg, self.expression(k.value)) for k in node.keywords]
         is_method = target is tiled_partition or calls.is_number_method(target)
-        if target is not UNKNOWN and not is_method:
+        if target is not NOT_STATIC and not is_method:
             function, waits = self.callee(target, node, self.source)
             return self.awaited(ast.Call(self.held(function), arguments, named), waits)
-        chosen = [self.expression(node.func), *arguments]  # a function in a variable
-        return self.awaited(ast.Call(self.held(self.dynamic(node)), chosen, named), True)
+        operands = [self.expression(node.func), *arguments]  # a function in a variable
+        return self.awaited(ast.Call(self.held(self.dynamic(node)), operands, named), True)
 
     def awaited(self, made: ast.expr, waits: bool) -> ast.expr:
-        """A call that may wait for other threads; where it stands it may be that it cannot."""
+        """Return a call that may wait for other threads, with ``yield from`` where that is
+        possible.
+        """
         if not waits:
             return made
-        return ast.YieldFrom(made) if self.waits else self.do(calls.finished, made)
+        return ast.YieldFrom(made) if self.waits else self.do(calls.run_without_waiting, made)
 
-    def dynamic(self, node: ast.Call) -> Callable[..., Steps]:
-        def call(target: Any, *given: Any, **named: Any) -> Steps:
+    def dynamic(self, node: ast.Call) -> Callable[..., Coroutine]:
+        def call(target: Any, *given: Any, **named: Any) -> Coroutine:
             if calls.is_number_method(target):
-                return target(*map(calls.numpys, given), **named)
+                return target(*map(calls.numpy_type, given), **named)
             if calls.is_local_function(target):
                 result = target(*given, **named)
                 return (yield from result) if isgenerator(result) else result
             target = method_of(target, given)
-            if isinstance(target, MethodType):  # of a group of threads
+            if isinstance(target, MethodType):  # of a thread group
                 given, target = (target.__self__, *given), target.__func__
-            function, waits = self.callee(calls.static(target), node, self.source)
+            function, waits = self.callee(calls.canonical_object(target), node, self.source)
             result = function(*given, **named)
             return (yield from result) if waits else result
 
@@ -354,13 +365,13 @@ class ExpressionRewriter:
 
 
 def _names(target: ast.expr) -> list[str] | None:
-    """The names that an item of a comprehension gets; None where it is taken apart further."""
+    """Return the names that a comprehension's target binds; None for nested targets."""
     parts = target.elts if isinstance(target, ast.Tuple) else [target]
     names = [part.id for part in parts if isinstance(part, ast.Name)]
     return names if len(names) == len(parts) else None
 
 
 def _is_read(known: object) -> bool:
-    """Whether a known object has another value for each thread."""
+    """Return whether the value of an object differs between threads."""
     row = bound_to(known)
-    return isinstance(known, tuple) or (row is not None and row.is_value)
+    return isinstance(known, tuple) or (row is not None and row.is_attribute)

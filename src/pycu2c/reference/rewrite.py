@@ -1,8 +1,7 @@
-"""A kernel's syntax tree -> the tree of a Python function with the kernel's meaning.
+"""Rewrite the syntax tree of a kernel to a Python function with the kernel's semantics.
 
-``a[i] += x * 2`` becomes calls that do it as the kernel language says: ``store(a, i,
-add(load(a, i), mul(x, 2)))``. Control flow, names of locals and line numbers stay the user's.
-Knows syntax; what the calls do is in reference_calls.
+``a[i] += x * 2`` becomes ``store(a, i, add(load(a, i), mul(x, 2)))``. Control flow, names of locals
+and line numbers stay the user's. ``reference.calls`` implements the calls.
 """
 
 from __future__ import annotations
@@ -21,24 +20,31 @@ from pycu2c.base.source import Source
 from pycu2c.base.types import Scalar
 from pycu2c.base.values import convert
 from pycu2c.frontend.scope.bindings import bindings, bound_name, parameters
-from pycu2c.frontend.statements.unroll import Rounds
+from pycu2c.frontend.statements.unroll import UnrolledLoop
 from pycu2c.ops.names.dtype_names import scalar_named
 from pycu2c.ops.operators import BY_NODE
 from pycu2c.reference import calls as calls
 from pycu2c.reference import elements as elements
-from pycu2c.reference.barriers import spins
-from pycu2c.reference.expressions import UNKNOWN, ExpressionRewriter, Functions, place
+from pycu2c.reference.barriers import is_busy_wait
+from pycu2c.reference.expressions import (
+    NOT_STATIC,
+    ExpressionRewriter,
+    FunctionProperties,
+    location,
+)
 from pycu2c.reference.scheduler import ThreadEnds, Wait
-from pycu2c.reference.weak_floats import Inferred
+from pycu2c.reference.weak_floats import ReferenceTypes
 
-__all__ = ["Functions", "globals_of", "may_spin", "place", "rewritten"]
+__all__ = ["FunctionProperties", "globals_of", "location", "may_busy_wait", "rewrite"]
 
 
-def rewritten(
-    source: Source, inferred: Inferred, functions: Functions, waits: bool
+def rewrite(
+    source: Source, inferred: ReferenceTypes, functions: FunctionProperties, waits: bool
 ) -> Callable[..., Any]:
-    """A kernel or device function, its globals read now. One that ``waits`` for other threads is
-    a generator function."""
+    """Return a kernel or device function as a Python function, with the current globals.
+
+    A function that ``waits`` for other threads is a generator function.
+    """
     if inferred.tree is not None:
         source = replace(source, tree=inferred.tree)
     rewriter = _Rewriter(source, inferred, functions)
@@ -53,7 +59,7 @@ def rewritten(
 
 
 def globals_of(function: FunctionType) -> Mapping[str, Any]:
-    """What the free names of a function are bound to."""
+    """Return the objects that the free names of a function are bound to."""
     closure = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
         try:
@@ -64,9 +70,11 @@ def globals_of(function: FunctionType) -> Mapping[str, Any]:
 
 
 class _Rewriter(ExpressionRewriter):
-    """One function."""
+    """Rewrites one function."""
 
-    def __init__(self, source: Source, inferred: Inferred, functions: Functions) -> None:
+    def __init__(
+        self, source: Source, inferred: ReferenceTypes, functions: FunctionProperties
+    ) -> None:
         super().__init__(source, inferred, functions, globals_of(source.python))
         self.local_types = inferred.local_types
 
@@ -86,7 +94,7 @@ class _Rewriter(ExpressionRewriter):
         return [*self.zeros(tree), *self.parameters(tree), *self.block(tree.body)]
 
     def zeros(self, tree: ast.FunctionDef) -> list[ast.stmt]:
-        """A variable that a path has not assigned reads 0."""
+        """Return assignments of 0 to all locals: an unassigned variable reads 0."""
         own = {a.arg for a in parameters(tree.args)}
         zeros: list[ast.stmt] = []
         for name, nodes in bindings(tree).items():
@@ -98,7 +106,7 @@ class _Rewriter(ExpressionRewriter):
         return zeros
 
     def parameters(self, tree: ast.FunctionDef) -> list[ast.stmt]:
-        """A parameter that is assigned again has the joined type from the start."""
+        """Return conversions of the parameters that are assigned again to their joined types."""
         return [
             ast.Assign(
                 [ast.Name(a.arg, ast.Store())],
@@ -109,7 +117,7 @@ class _Rewriter(ExpressionRewriter):
         ]
 
     def local_function(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        """A function inside of this one; Python keeps its variables."""
+        """Rewrite a nested function; Python closes over its variables."""
         new = copy.copy(node)
         new.args = self.arguments(node.args)
         new.decorator_list, new.returns = [], None
@@ -127,7 +135,7 @@ class _Rewriter(ExpressionRewriter):
         return self.block(body) if body else []
 
     def placed(self, new: ast.stmt, old: ast.stmt) -> ast.stmt:
-        """Errors show the line of the statement that the new one stands for."""
+        """Give a new statement the line of the old one, for errors."""
         return ast.fix_missing_locations(ast.copy_location(new, old))
 
     def statement(self, node: ast.stmt) -> list[ast.stmt]:
@@ -146,8 +154,8 @@ class _Rewriter(ExpressionRewriter):
                 return [ast.While(self.expression(test), inside, self.optional(orelse))]
             case ast.For():
                 return self.loop(node)
-            case Rounds():
-                return self.rounds(node)
+            case UnrolledLoop():
+                return self.unrolled_loop(node)
             case ast.Match():
                 return [self.match(node)]
             case ast.FunctionDef():
@@ -162,8 +170,8 @@ class _Rewriter(ExpressionRewriter):
             case ast.Raise(exc=kind) if kind is not None:
                 return [self.error(node, self.held(self.known(kind)), [])]
             case ast.Assert(test=test, msg=message) if self.functions.checked:
-                told = [] if message is None else [message]
-                failing: list[ast.stmt] = [self.error(node, self.held(AssertionError), told)]
+                parts = [] if message is None else [message]
+                failing: list[ast.stmt] = [self.error(node, self.held(AssertionError), parts)]
                 return [ast.If(self.expression(test), [ast.Pass()], failing)]
             case ast.Expr(value=ast.Constant()) | ast.AnnAssign() | ast.Assert() | ast.Delete():
                 return []
@@ -172,16 +180,18 @@ class _Rewriter(ExpressionRewriter):
             case ast.Return() | ast.Break() | ast.Continue() | ast.Pass():
                 return [copy.copy(node)]
             case _:
-                raise elements.Outside(f"{type(node).__name__} is not in the kernel language")
+                raise elements.UnsupportedByReference(
+                    f"{type(node).__name__} is not in the kernel language"
+                )
 
     def error(self, node: ast.stmt, kind: ast.expr, given: list[ast.expr]) -> ast.Raise:
-        """What a checked kernel raises."""
-        told = [self.expression(argument) for argument in given]
-        where = self.held(place(self.source, node))
-        return ast.Raise(self.do(elements.raised, where, kind, *told), None)
+        """Return the ``raise`` of a checked kernel."""
+        values = [self.expression(argument) for argument in given]
+        where = self.held(location(self.source, node))
+        return ast.Raise(self.do(elements.exception_of, where, kind, *values), None)
 
     def assign(self, targets: list[ast.expr], value: ast.expr) -> list[ast.stmt]:
-        """The value first, then the targets from left to right."""
+        """Rewrite an assignment: the value first, then the targets from left to right."""
         if len(targets) == 1 and isinstance(targets[0], ast.Name):
             return [self.assign_name(targets[0], value)]
         name = self.temporary()
@@ -195,7 +205,7 @@ class _Rewriter(ExpressionRewriter):
 
     def assigned(self, target: ast.expr, value: ast.expr) -> ast.expr:
         kind = self.local_types.get(id(target))
-        return self.do(calls.settled, value) if kind is None else self.coerced(value, kind)
+        return self.do(calls.to_variable_type, value) if kind is None else self.coerced(value, kind)
 
     def assign_target(self, target: ast.expr, value: ast.expr) -> list[ast.stmt]:
         match target:
@@ -207,10 +217,12 @@ class _Rewriter(ExpressionRewriter):
             case ast.Tuple(elts=items) | ast.List(elts=items):
                 return self.unpacked(items, value)
             case _:
-                raise elements.Outside("a kernel assigns to names, elements and tuples of these")
+                raise elements.UnsupportedByReference(
+                    "a kernel assigns to names, elements and tuples of these"
+                )
 
     def part_of(self, target: ast.Subscript | ast.Attribute) -> ast.expr:
-        """Which part of its owner a target is: an index, or the name of a field."""
+        """Return the part of its owner that a target names: an index, or the name of a field."""
         if isinstance(target, ast.Attribute):
             return ast.Constant(target.attr)
         return self.index(target.slice)
@@ -218,7 +230,9 @@ class _Rewriter(ExpressionRewriter):
     def assign_part(
         self, owner: ast.expr, part: ast.expr, value: ast.expr, at: ast.AST
     ) -> ast.stmt:
-        """``a[i] = value``, ``a[i].x = value``; ``v.x = value`` gives ``v`` another vector."""
+        """Rewrite ``a[i] = value`` and ``a[i].x = value``; ``v.x = value`` replaces the vector
+        ``v``.
+        """
         if not self.is_own(owner):
             return ast.Expr(self.do(elements.store, owner, part, value, self.where(at)))
         assert isinstance(owner, ast.Name)
@@ -226,23 +240,26 @@ class _Rewriter(ExpressionRewriter):
         return ast.Assign([ast.Name(owner.id, ast.Store())], new)
 
     def is_own(self, owner: ast.expr) -> bool:
-        """Whether a part's owner is a variable that can be given another value."""
+        """Return whether the owner of a part is a variable that can be reassigned."""
         return isinstance(owner, ast.Name) and owner.id in self.own
 
     def place(self, node: ast.expr) -> ast.expr:
-        """What a target is a part of, where it lies."""
+        """Return the owner of a target as a place in memory, without loading it."""
         match node:
             case ast.Subscript(value=owner):
                 return self.do(
-                    elements.part, self.place(owner), self.part_of(node), self.where(node)
+                    elements.element_or_field,
+                    self.place(owner),
+                    self.part_of(node),
+                    self.where(node),
                 )
-            case ast.Attribute(value=owner) if self.known(node) is UNKNOWN:
+            case ast.Attribute(value=owner) if self.known(node) is NOT_STATIC:
                 return self.do(calls.field, self.place(owner), self.part_of(node))
             case _:
                 return self.expression(node)
 
     def unpacked(self, items: list[ast.expr], value: ast.expr) -> list[ast.stmt]:
-        """Python unpacks into temporaries; then each target gets its own."""
+        """Rewrite unpacking: Python unpacks into temporaries, which are assigned to the targets."""
         names = [self.temporary() for _ in items]
         parts: list[ast.expr] = []
         for item, name in zip(items, names):
@@ -259,7 +276,7 @@ class _Rewriter(ExpressionRewriter):
 
     def augmented(self, node: ast.AugAssign) -> list[ast.stmt]:
         target = node.target
-        combine = self.arithmetic(calls.combined(BY_NODE[type(node.op)]))
+        combine = self.arithmetic(calls.binary_operation(BY_NODE[type(node.op)]))
         right = self.expression(node.value)
         if isinstance(target, ast.Name):
             old: ast.expr = ast.Name(target.id, ast.Load())
@@ -274,40 +291,40 @@ class _Rewriter(ExpressionRewriter):
         return [*first, self.assign_part(owner, part, self.do(combine, old, right), target)]
 
     def kept(self, value: ast.expr, written: list[ast.stmt]) -> ast.expr:
-        """A value in a temporary."""
+        """Assign a value to a temporary."""
         name = self.temporary()
         written.append(ast.Assign([ast.Name(name, ast.Store())], value))
         return ast.Name(name, ast.Load())
 
     def loop(self, node: ast.For) -> list[ast.stmt]:
-        """``for`` over what Python can, with the targets in their variables' types."""
+        """Rewrite ``for``, with targets in their variables' types."""
         name = self.temporary()
         first = self.assign_target(node.target, ast.Name(name, ast.Load()))
         body = [*self.pause(node), *first, *self.block(node.body)]
-        iterable = self.do(elements.iterated, self.expression(node.iter))
+        iterable = self.do(elements.iterable, self.expression(node.iter))
         orelse = self.optional(node.orelse)
         return [ast.For(ast.Name(name, ast.Store()), iterable, body, orelse)]
 
     def pause(self, loop: ast.While | ast.For) -> list[ast.stmt]:
-        """In a loop that may wait for what others write: after some rounds, let them run."""
+        """Return a yield for a loop that may busy-wait: after some iterations other threads run."""
         acts = (self.functions.acts(self.known(n)) for n in ast.walk(loop) if _is_dotted(n))
-        if not (self.waits and may_spin(loop) and any(acts)):
+        if not (self.waits and may_busy_wait(loop) and any(acts)):
             return []
-        where = place(self.source, loop)
+        where = location(self.source, loop)
         wait = self.held(Wait(where))
-        return [self.placed(ast.If(self.do(spins), [ast.Expr(ast.Yield(wait))], []), loop)]
+        return [self.placed(ast.If(self.do(is_busy_wait), [ast.Expr(ast.Yield(wait))], []), loop)]
 
-    def rounds(self, node: Rounds) -> list[ast.stmt]:
-        """A loop written out: in each round Python's loop does what is written for it."""
+    def unrolled_loop(self, node: UnrolledLoop) -> list[ast.stmt]:
+        """Rewrite an unrolled loop as a Python loop that selects the body of each iteration."""
         number, name = self.temporary(), self.temporary()
         body: list[ast.stmt] = [ast.Pass()]
-        for position, written in reversed(list(enumerate(node.rounds))):
+        for position, written in reversed(list(enumerate(node.iterations))):
             first = self.assign_target(written.target, ast.Name(name, ast.Load()))
             inside = [self.placed(s, node) for s in first] + self.block(written.body)
             test = ast.Compare(ast.Name(number, ast.Load()), [ast.Eq()], [ast.Constant(position)])
             body = [self.placed(ast.If(test, inside, body), node)]
         target = ast.Tuple([ast.Name(n, ast.Store()) for n in (number, name)], ast.Store())
-        counted = self.do(enumerate, self.do(elements.iterated, self.expression(node.iter)))
+        counted = self.do(enumerate, self.do(elements.iterable, self.expression(node.iter)))
         return [ast.For(target, counted, body, self.optional(node.orelse))]
 
     # ---- match ----
@@ -321,7 +338,7 @@ class _Rewriter(ExpressionRewriter):
         return ast.Match(self.expression(node.subject), cases)
 
     def captured(self, pattern: ast.pattern) -> list[ast.stmt]:
-        """Names that a pattern binds, in their variables' types."""
+        """Convert the names that a pattern binds to their variables' types."""
         bound = ((bound_name(n), self.local_types.get(id(n))) for n in ast.walk(pattern))
         return [
             ast.Assign(
@@ -332,7 +349,7 @@ class _Rewriter(ExpressionRewriter):
         ]
 
     def pattern(self, node: ast.pattern) -> ast.pattern:
-        """A pattern whose values are literals: names are read now."""
+        """Rewrite a pattern with literal values: names are evaluated now."""
         match node:
             case ast.MatchValue(value=value):
                 known = self.known(value)
@@ -347,8 +364,8 @@ class _Rewriter(ExpressionRewriter):
                 return node
 
 
-def may_spin(node: ast.AST) -> bool:
-    """Whether a loop may go on until something changes: not one that counts to its end."""
+def may_busy_wait(node: ast.AST) -> bool:
+    """Return whether a loop may run until memory changes, rather than count to its end."""
     leaves = isinstance(node, ast.For) and any(isinstance(n, ast.Break) for n in ast.walk(node))
     return leaves or isinstance(node, ast.While)
 
@@ -368,7 +385,7 @@ def _literal(value: Any) -> ast.pattern:
 
 
 def _bare(given: ast.arguments) -> ast.arguments:
-    """Parameters without annotations; the defaults' objects are there already."""
+    """Return the parameters without annotations and defaults."""
 
     def plain(a: ast.arg | None) -> ast.arg | None:
         return None if a is None else ast.arg(a.arg)

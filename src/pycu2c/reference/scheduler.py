@@ -1,8 +1,7 @@
-"""Who runs when in the reference interpreter: a thread is a generator that yields what it waits
-for. Knows warps, blocks and meetings; nothing of syntax.
+"""The scheduler of the reference interpreter: a thread is a generator that yields its waits.
 
-Each thread runs until it waits; then those that have met go on. Where nobody has, the threads go
-on that wait in loops for memory to change, after other blocks had their turn.
+Each thread runs until it waits; threads whose synchronization is complete continue. If there are
+none, threads that busy-wait continue after other blocks have run.
 """
 
 from __future__ import annotations
@@ -14,17 +13,16 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from pycu2c.base.records import dataclass, field
-from pycu2c.ops.intrinsics.reference_thread import MACHINE, WARP, Dim3, Thread
+from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE, WARP, Dim3, Thread
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic
-from pycu2c.runtime.cpu.deadlock_report import Waiting, deadlock
+from pycu2c.runtime.cpu.deadlock_report import WaitingThread, deadlock_error
 
-_TURN = 1 << 16  # rounds of a block before others get theirs
+_ROUNDS_PER_TURN = 1 << 16  # scheduling rounds of a block before others run
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Why a thread stops. ``row``: what it does with others; None for a round of a loop that may
-    wait for memory."""
+    """Why a thread waits; ``row`` is the synchronizing intrinsic, None for a busy wait."""
 
     where: str  # file:line
     row: Intrinsic | None = None
@@ -32,84 +30,86 @@ class Wait:
 
     @property
     def mask(self) -> int:
-        """The lanes of a meeting of them; 0 where it names none."""
+        """Return the lane mask of a warp operation; 0 without a mask."""
         of_lanes = self.row is not None and self.row.effect is Effect.WARP
         return self.arguments[0] & 0xFFFFFFFF if of_lanes and self.arguments else 0
 
     @property
     def types(self) -> tuple[object, ...]:
-        """Of what it gives those that it meets: Python's numbers are 64 bits wide."""
+        """Return the types of the exchanged values; Python numbers have 64 bits."""
         given = zip(self.row.parameters, self.arguments) if self.row is not None else ()
         return tuple(_WIDE.get(type(v), type(v)) for (_, kind), v in given if kind == "T")
 
 
 _WIDE: Mapping[type, type] = {int: np.int64, float: np.float64, complex: np.complex128}
-Steps: TypeAlias = Generator[Wait, None, Any]
+Coroutine: TypeAlias = Generator[Wait, None, Any]
 
 
 class ThreadEnds(Exception):
     """``raise`` in a kernel ends the thread."""
 
 
-_NOBODY: Mapping[int, tuple[Any, ...]] = {}
+_NO_ARGUMENTS: Mapping[int, tuple[Any, ...]] = {}
 
 
 @dataclass(slots=True, eq=False)
-class Running:
-    """A thread on its way; ``wait`` is None before it starts and when it has ended."""
+class RunningThread:
+    """A thread; ``wait`` is None before it starts and after it has ended."""
 
     thread: Thread
-    steps: Steps
+    steps: Coroutine
     wait: Wait | None = None
 
     def go_on(self) -> None:
-        """To where it waits next, or to its end."""
-        MACHINE.thread = self.thread
+        """Run to the next wait, or to the end."""
+        REFERENCE_STATE.thread = self.thread
         try:
             self.wait = next(self.steps)
         except (StopIteration, ThreadEnds):
             self.wait = None
 
 
-class Block:
-    """The threads of a block, and its shared memory. ``cluster``: the blocks of its cluster."""
+class RunningBlock:
+    """The threads of a block and its shared memory; ``cluster`` are the blocks of its cluster."""
 
-    def __init__(self, position: Dim3, threads: list[Running], memory: Mapping[Any, Any]) -> None:
+    def __init__(
+        self, position: Dim3, threads: list[RunningThread], memory: Mapping[Any, Any]
+    ) -> None:
         self.position, self.memory = position, memory
-        self.cluster: Sequence[Block] = ()
+        self.cluster: Sequence[RunningBlock] = ()
         self.live = threads
         self.ready = threads
 
     def run(self) -> None:
-        """Until all have ended, or can only wait for other blocks."""
-        for _ in range(_TURN):
+        """Run until all threads have ended, or wait for other blocks."""
+        for _ in range(_ROUNDS_PER_TURN):
             for running in self.ready:
                 running.go_on()
             self.live = [r for r in self.live if r.wait is not None]
-            self.ready = _released(self.live)
+            self.ready = _threads_released(self.live)
             if not self.ready:
                 return
 
     def wake(self) -> None:
-        """Let those go on that wait for memory."""
+        """Make the threads ready that busy-wait."""
         if not self.ready:
             self.ready = [r for r in self.live if r.wait is not None and r.wait.row is None]
 
     def all_at(self, effect: Effect) -> bool:
-        """Whether the threads that are left wait at such a barrier, and at no other."""
+        """Return whether all live threads wait at one barrier with this scope."""
         rows = {r.wait.row if r.wait else None for r in self.live}
         only = rows.pop() if len(rows) == 1 else None
         return only is not None and only.effect is effect
 
-    def waiting(self) -> Iterator[Waiting]:
+    def waiting(self) -> Iterator[WaitingThread]:
         for r in self.live:
             if r.wait is not None:
                 wait = r.wait
-                yield Waiting(self.position, r.thread.number, wait.where, wait.row, wait.mask)
+                yield WaitingThread(self.position, r.thread.number, wait.where, wait.row, wait.mask)
 
 
-def run_blocks(kernel: str, blocks: Iterable[Block], memory: Iterable[Any]) -> None:
-    """Run all blocks, in order as far as they do not wait for one another. Raises DeadlockError."""
+def run_blocks(kernel: str, blocks: Iterable[RunningBlock], memory: Iterable[Any]) -> None:
+    """Run all blocks, in order if they do not wait for each other. Raises DeadlockError."""
     parked = []
     for block in blocks:
         block.run()
@@ -118,81 +118,81 @@ def run_blocks(kernel: str, blocks: Iterable[Block], memory: Iterable[Any]) -> N
     arrays, before = list(memory), None
     while parked:
         count = sum(len(b.live) for b in parked)
-        together = _let_go(parked)
+        released = _release_blocks(parked)
         for block in parked:
-            if not together:
+            if not released:
                 block.wake()
         if not any(b.ready for b in parked):
-            raise deadlock(kernel, (w for b in parked for w in b.waiting()))
+            raise deadlock_error(kernel, (w for b in parked for w in b.waiting()))
         for block in parked:
             block.run()
         parked = [b for b in parked if b.live]
-        if together or count != sum(len(b.live) for b in parked):
+        if released or count != sum(len(b.live) for b in parked):
             before = None
             continue
         now = _state(parked, arrays)
         if now == before:
-            raise deadlock(kernel, (w for b in parked for w in b.waiting()))
+            raise deadlock_error(kernel, (w for b in parked for w in b.waiting()))
         before = now
 
 
-def _let_go(parked: list[Block]) -> bool:
-    """Lets blocks go on that have met: all of the grid, or those of clusters. Whether some have."""
+def _release_blocks(parked: list[RunningBlock]) -> bool:
+    """Release blocks at grid or cluster barriers that are complete; return whether there are any."""
     if all(b.all_at(Effect.GRID) for b in parked):
-        met = parked
+        complete = parked
     else:
-        met = [b for b in parked if all(o.all_at(Effect.CLUSTER) for o in b.cluster if o.live)]
-    for block in met:
+        complete = [b for b in parked if all(o.all_at(Effect.CLUSTER) for o in b.cluster if o.live)]
+    for block in complete:
         block.ready = block.live
-    return bool(met)
+    return bool(complete)
 
 
-# ---- meetings ----------------------------------------------------------------------------------
+# ---- synchronization ---------------------------------------------------------------------------
 
 
-def _released(live: list[Running]) -> list[Running]:
-    """Those who have met: they know what the others gave."""
+def _threads_released(live: list[RunningThread]) -> list[RunningThread]:
+    """Return the threads of a complete barrier or warp operation, with the exchanged values."""
     first = live[0].wait if live else None
     if first is None:
         return []
     if first.row is not None and first.row.effect is Effect.BARRIER:
         row = first.row
         if all(r.wait is not None and r.wait.row is row for r in live):
-            return _met(live) if first.arguments else live
+            return _exchange(live) if first.arguments else live
     lanes = [r for r in live if _effect(r) is Effect.WARP]
     if not lanes:
         return []
-    return _met_lanes(live, lanes) or _active(lanes)
+    return _complete_warps(live, lanes) or _active(lanes)
 
 
-def _effect(running: Running) -> Effect | None:
+def _effect(running: RunningThread) -> Effect | None:
     wait = running.wait
     return None if wait is None or wait.row is None else wait.row.effect
 
 
-def _met(together: list[Running]) -> list[Running]:
+def _exchange(threads: list[RunningThread]) -> list[RunningThread]:
     given = {r.thread.number: r.wait.arguments for r in together if r.wait is not None}
     for running in together:
-        running.thread.met = given
+        running.thread.exchanged = given
     return together
 
 
-def _met_lanes(live: list[Running], lanes: list[Running]) -> list[Running]:
-    """Of each warp those for whom no lane of the mask is missing."""
-    alive: dict[int, int] = {}
+def _complete_warps(live: list[RunningThread], lanes: list[RunningThread]) -> list[RunningThread]:
+    """Return the threads of warp operations whose masks are complete."""
+    live_masks: dict[int, int] = {}
     for r in live:
         warp, lane = divmod(r.thread.number, WARP)
-        alive[warp] = alive.get(warp, 0) | 1 << lane
-    out: list[Running] = []
+        live_masks[warp] = live_masks.get(warp, 0) | 1 << lane
+    out: list[RunningThread] = []
     for (warp, _, mask), group in _groups(r for r in lanes if r.wait and r.wait.mask).items():
-        if sum(1 << r.thread.lane for r in group) == mask & alive[warp]:
-            out += _met(group)
+        if sum(1 << r.thread.lane for r in group) == mask & live_masks[warp]:
+            out += _exchange(group)
     return out
 
 
-def _groups(lanes: Iterable[Running]) -> dict[tuple[int, object, int], list[Running]]:
-    """By warp, what they do and mask; who names no mask is asked at which place he is."""
-    found: dict[tuple[int, object, int], list[Running]] = {}
+def _groups(lanes: Iterable[RunningThread]) -> dict[tuple[int, object, int], list[RunningThread]]:
+    """Group lanes by warp, operation and mask; lanes without a mask by their position."""
+    found: dict[tuple[int, object, int], list[RunningThread]] = {}
     for r in lanes:
         wait = r.wait
         assert wait is not None
@@ -203,7 +203,7 @@ def _groups(lanes: Iterable[Running]) -> dict[tuple[int, object, int], list[Runn
 
 
 def _path(steps: Any) -> object:
-    """The place where a thread stands, in each function that it is in."""
+    """Return the position of a thread in each function on its stack."""
     found = []
     while isgenerator(steps):
         frame: Any = steps.gi_frame
@@ -212,18 +212,18 @@ def _path(steps: Any) -> object:
     return tuple(found)
 
 
-def _active(lanes: list[Running]) -> list[Running]:
-    """Those who ask who is there, when nobody else can run: who asks at the same place is."""
-    asking = _groups(r for r in lanes if r.wait is not None and not r.wait.mask)
-    return [r for group in asking.values() for r in _met(group)]
+def _active(lanes: list[RunningThread]) -> list[RunningThread]:
+    """Return lanes at operations without a mask: those at one position are the active mask."""
+    groups = _groups(r for r in lanes if r.wait is not None and not r.wait.mask)
+    return [r for group in groups.values() for r in _exchange(group)]
 
 
-# ---- whether anything changes ------------------------------------------------------------------
+# ---- deadlock detection ------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
 class _Snapshot:
-    """Values as what can be compared; each array is read once."""
+    """Comparable copies of values; each array is hashed once."""
 
     read: dict[tuple[int, int, tuple[int, ...]], int] = field(default_factory=dict)
 
@@ -243,17 +243,16 @@ class _Snapshot:
         return self.read[key]
 
 
-def _state(blocks: list[Block], memory: list[Any]) -> object:
-    """Memory, and where each thread stands with what variables: if this is what it was, it will
-    be so for ever."""
+def _state(blocks: list[RunningBlock], memory: list[Any]) -> object:
+    """Return the state of memory and threads; if it does not change, the threads are deadlocked."""
     snapshot = _Snapshot()
     arrays = [snapshot.of(a) for a in memory]
     shared = [snapshot.of(a) for b in blocks for a in b.memory.values()]
-    threads = [_standing(r.steps, snapshot) for b in blocks for r in b.live]
+    threads = [_frames_state(r.steps, snapshot) for b in blocks for r in b.live]
     return arrays, shared, threads
 
 
-def _standing(steps: Any, snapshot: _Snapshot) -> list[object]:
+def _frames_state(steps: Any, snapshot: _Snapshot) -> list[object]:
     found: list[object] = []
     while steps is not None:
         frame = steps.gi_frame

@@ -1,7 +1,7 @@
-"""What a texture has at a place, in Python: what ``codegen/helpers/texture_helpers.py`` says in C, for the
-reference; and the struct that this C reads.
+"""Texture sampling in Python, as ``codegen/helpers/texture_helpers.py`` implements it in C.
 
-Knows elements that lie in host memory, no GPU. Numbers are computed in double, as there.
+The elements are in host memory; numbers are computed in double precision. ``packed`` returns the
+struct that the C code reads.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from pycu2c.base.records import dataclass
 from pycu2c.base.types import Scalar
 from pycu2c.base.values import convert
 from pycu2c.base.vectors import vector
-from pycu2c.runtime.texture_modes import MODES, MOST, Modes
+from pycu2c.runtime.texture_modes import MODES, MOST, TextureModes
 
 _WRAP, _CLAMP, _MIRROR, _BORDER = range(len(MODES))
 _STRUCT = struct.Struct("@P3q3i4iid4d")
 _SURFACE = struct.Struct("@P3q")
-_ONE = 1 << 21  # places are in 2**-21 of an element
+_ONE = 1 << 21  # fixed-point coordinates have a unit of 2**-21 elements
 _HALF = _ONE >> 1
 
 
-def sampler(elements: NDArray[Any], number: DType, element: DType, modes: Modes) -> Sampler:
-    """What reads elements; ``element`` is what it reads."""
+def sampler(elements: NDArray[Any], number: DType, element: DType, modes: TextureModes) -> Sampler:
+    """Return the sampler of a texture that returns ``element``."""
     most = MOST[number] if modes.as_float and number in MOST else 0
     border = modes.border
     if most:
@@ -49,16 +49,18 @@ def sampler(elements: NDArray[Any], number: DType, element: DType, modes: Modes)
 
 
 def packed_surface(elements: NDArray[Any]) -> NDArray[np.uint8]:
-    """``struct surface_data``, as long as the array is kept."""
+    """Return ``struct surface_data``; the array must outlive it."""
     extents = (*elements.shape[-2::-1], 1, 1)[:3]
     return np.frombuffer(_SURFACE.pack(elements.ctypes.data, *extents), np.uint8)
 
 
 @dataclass(frozen=True, slots=True)
 class Sampler:
-    """Elements, the numbers of each on the last axis, and how they are read as ``element``.
-    ``modes``, by their numbers, are those of x, y, z. ``most`` is the number that is read as 1.0;
-    0 if numbers are read as they are. ``border`` has a number for each channel."""
+    """The elements of a texture, with channels on the last axis, and the modes of reading.
+
+    ``modes`` are the indices of the address modes along x, y, z. ``most`` is the integer that reads
+    as 1.0; 0 if integers are not normalized. ``border`` has a number for each channel.
+    """
 
     elements: NDArray[Any]
     number: DType
@@ -71,11 +73,11 @@ class Sampler:
 
     @property
     def extents(self) -> tuple[int, ...]:
-        """Along x, y, z."""
+        """Return the extents along x, y, z."""
         return self.elements.shape[-2::-1]
 
     def packed(self) -> NDArray[np.uint8]:
-        """``struct texture_data``, as long as the array is kept."""
+        """Return ``struct texture_data``; the array must outlive it."""
         axes, channels = len(self.extents), self.elements.shape[-1]
         form = self.number.size + 16 * self.number.is_signed + 32 * self.number.is_float
         packed = _STRUCT.pack(
@@ -90,13 +92,13 @@ class Sampler:
         return np.frombuffer(packed, np.uint8)
 
     def at(self, coordinates: Sequence[float]) -> Any:
-        """The value at a place."""
-        places = [self._place(axis, float(x)) for axis, x in enumerate(coordinates)]
-        numbers = self._blended(places) if self.is_linear else self._nearest(places)
+        """Return the value at coordinates."""
+        positions = [self._fixed_point(axis, float(x)) for axis, x in enumerate(coordinates)]
+        numbers = self._blended(positions) if self.is_linear else self._nearest(positions)
         return _value(self.element, numbers)
 
-    def _place(self, axis: int, x: float) -> int:
-        """Where along an axis a coordinate is."""
+    def _fixed_point(self, axis: int, x: float) -> int:
+        """Return a coordinate along an axis as a fixed-point position."""
         mode, extent = self.modes[axis], self.extents[axis]
         repeats = mode in (_WRAP, _MIRROR)
         far = 1 << 30 if repeats else 2 if self.is_normalized else extent + 2
@@ -108,7 +110,7 @@ class Sampler:
         return fixed * extent if self.is_normalized else fixed
 
     def _numbers(self, indices: Sequence[int]) -> list[float]:
-        """The numbers of an element, or of the border."""
+        """Return the numbers of an element, or of the border."""
         inside = []
         for axis, i in enumerate(indices):
             mode, extent = self.modes[axis], self.extents[axis]
@@ -144,22 +146,24 @@ class Sampler:
         return [self._rounded(total) for total in sums]
 
     def _rounded(self, total: float) -> float:
-        """A sum in 1/256 of numbers, as what is read."""
+        """Return a weighted sum (in units of 1/256) as a value."""
         if self.most:
             full = 32767 if self.number.is_signed else 65535
             return _rounded_to(max(self._scaled(total) / full, -1.0), 24)
         return _half(total / 256) if self.number is FLOAT16 else _rounded_to(total / 256, 24)
 
     def _scaled(self, total: float) -> float:
-        """A sum of integers, as a whole number of 16 bits. What 8 bits lack is added without the
-        last bits of the sum."""
+        """Return a weighted sum of integers as a 16-bit integer.
+
+        The correction of 8-bit integers ignores the last bits of the sum, as measured on GPUs.
+        """
         if self.number.size == 2:
             return math.floor(total / 256 + 0.5)
         return total + math.floor(math.floor(total / 16) * 16 * 255 / (256 * self.most) + 0.5)
 
 
 def _rounded_to(x: float, bits: int) -> float:
-    """The nearest float of so many bits; of two the one that is farther from 0."""
+    """Round to a float with this number of significant bits, ties away from 0."""
     one = 1 << (53 - bits)
     (number,) = struct.unpack("=Q", struct.pack("=d", x))
     (rounded,) = struct.unpack("=d", struct.pack("=Q", (number + one // 2) & ~(one - 1)))
@@ -167,7 +171,7 @@ def _rounded_to(x: float, bits: int) -> float:
 
 
 def _half(x: float) -> float:
-    """Likewise of 16 bits, which are fewer near 0."""
+    """Round to float16, with its subnormal numbers."""
     least = 2.0**-24
     if abs(x) < 1024 * least:
         return math.copysign(math.floor(abs(x) / least + 0.5) * least, x)
@@ -175,8 +179,10 @@ def _half(x: float) -> float:
 
 
 def _weight(parts: Sequence[int], step: Sequence[int]) -> int:
-    """Of a corner, in 1/256; of three axes, x and z are paired first. Which halves of 1/256 are
-    rounded up is as measured."""
+    """Return the weight of a corner in 1/256; with three axes, x and z are paired first.
+
+    The rounding of halves follows measurements on GPUs.
+    """
     if len(parts) == 1:
         return parts[0] if step[0] else 256 - parts[0]
     x, other = parts[0], parts[-1]

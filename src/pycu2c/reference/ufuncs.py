@@ -1,5 +1,4 @@
-"""numpy's functions on whole arrays in the reference interpreter: what they do with one number, for
-each element."""
+"""NumPy ufuncs on whole arrays in the reference interpreter, element by element."""
 
 from __future__ import annotations
 
@@ -11,8 +10,8 @@ import numpy as np
 from pycu2c.reference import elements as elements
 
 
-def on_arrays(function: object, compute: Callable[..., Any]) -> Callable[..., Any]:
-    """A ufunc as kernels call it: of numbers, or with arrays for the results."""
+def lift_to_arrays(function: object, compute: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a ufunc as kernels call it: on numbers, or with output arrays."""
     if not isinstance(function, np.ufunc):
         return compute
     ufunc = function
@@ -22,7 +21,7 @@ def on_arrays(function: object, compute: Callable[..., Any]) -> Callable[..., An
         if outs[0] is None:
             return compute(*given, **named)
         shape = outs[0].shape
-        operands = [_spread(value, shape) for value in given[: ufunc.nin]]
+        operands = [_element_getter(value, shape) for value in given[: ufunc.nin]]
         for at in np.ndindex(shape):
             result = compute(*(v(at) for v in operands))
             results = result if isinstance(result, tuple) else (result,)
@@ -33,7 +32,7 @@ def on_arrays(function: object, compute: Callable[..., Any]) -> Callable[..., An
     return call
 
 
-def _spread(value: Any, shape: tuple[int, ...]) -> Callable[[tuple[int, ...]], Any]:
+def _element_getter(value: Any, shape: tuple[int, ...]) -> Callable[[tuple[int, ...]], Any]:
     """The number that belongs to a place."""
     if not isinstance(value, np.ndarray) or not value.ndim:
         return lambda _: value

@@ -1,8 +1,8 @@
-"""Python's floats in float32, for the reference: ``@kernel(weak_float="float32")``.
+"""Python floats in float32, for the reference interpreter: ``@kernel(weak_float="float32")``.
 
-A weak float stays a Python float, of those that float32 has: types say so where a value gets
-one, and operations round what they give. Constants that the compiler folds stay exact until
-they meet something.
+A weak float stays a Python float with a float32 value: assignments to typed variables round, and
+operations round their results. Folded constants stay exact until they are combined with a computed
+value.
 """
 
 from __future__ import annotations
@@ -17,23 +17,22 @@ from pycu2c.base.source import Source
 from pycu2c.base.types import WEAK_COMPLEX, WEAK_FLOAT, ParameterType, Scalar, Tuple
 from pycu2c.base.values import convert
 
-Types: TypeAlias = Mapping[int, ParameterType]
-Kinds: TypeAlias = tuple[object, ...]
+TypesByNode: TypeAlias = Mapping[int, ParameterType]
+RuntimeKinds: TypeAlias = tuple[object, ...]
 
 _SINGLE = Scalar(dtypes.FLOAT32, weak=True)
 _SINGLE_COMPLEX = Scalar(dtypes.COMPLEX64, weak=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Inferred:
-    """What the compiler knows of the types in a program, by the ``id`` of syntax nodes.
-    ``variants``: of a device function, by what its arguments look like."""
+class ReferenceTypes:
+    """Inferred types by the ``id`` of syntax nodes; ``variants`` are those of device functions."""
 
-    local_types: Types
-    join_types: Types
-    single: bool = False  # whether weak floats are float32
-    variants: Mapping[Source, Mapping[Kinds, Inferred]] = field(default_factory=dict)
-    tree: ast.FunctionDef | None = None  # the function with its loops over tuples written out
+    local_types: TypesByNode
+    join_types: TypesByNode
+    single: bool = False  # weak floats are float32
+    variants: Mapping[Source, Mapping[RuntimeKinds, ReferenceTypes]] = field(default_factory=dict)
+    tree: ast.FunctionDef | None = None  # the function with unrolled loops over tuples
 
     def __post_init__(self) -> None:
         if self.single:
@@ -42,7 +41,7 @@ class Inferred:
                 object.__setattr__(self, name, types)
 
     def arithmetic(self, compute: Callable[..., Any]) -> Callable[..., Any]:
-        """An operation, in the width that weak floats have."""
+        """Return an operation that rounds to the width of weak floats."""
         return _rounding(compute) if self.single else compute
 
     def parameters(self, kinds: Iterable[ParameterType]) -> tuple[ParameterType, ...]:
@@ -50,7 +49,7 @@ class Inferred:
 
 
 def single(kind: ParameterType) -> ParameterType:
-    """A type whose weak floats are float32."""
+    """Return a type with float32 in place of weak floats."""
     if isinstance(kind, Tuple):
         return Tuple(tuple(map(single, kind.items)), kind.names)
     if kind == WEAK_FLOAT:

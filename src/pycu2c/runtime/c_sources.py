@@ -6,7 +6,7 @@ import os
 
 
 def c_text(*names: str) -> str:
-    """Return C files of this folder, concatenated."""
+    """Return C files of the runtime, concatenated."""
     return "\n".join(map(_text, names))
 
 

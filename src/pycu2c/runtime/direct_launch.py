@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pycu2c.base.records import Protocol, dataclass
+from pycu2c.base.records import dataclass
 from pycu2c.runtime.arguments.arguments import Layout
-
-
-class Room(Protocol):
-    """Memory for copies of a launch's arrays; ``address``: where C finds what it is."""
-
-    @property
-    def address(self) -> int: ...
+from pycu2c.runtime.dispatch._dispatch import StagingBuffer
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +17,7 @@ class Direct:
 
     With a ``context``, ``start`` is cuLaunchKernel and ``body`` the kernel's handle: it is the
     address of cuCtxGetCurrent, and the context in which alone the kernel may be started so. What
-    is refused goes the ordinary way, and ``finished`` is not asked. ``room`` gives the memory for
+    is refused takes the slow path, and ``finished`` is not called. ``staging`` gives the memory for
     copies of arrays of the host, if there is some: such a launch is waited for, and may give a
     code."""
 
@@ -32,4 +26,4 @@ class Direct:
     body: int
     finished: Callable[[int, bytes], None]
     context: tuple[int, int] | None = None
-    room: Callable[[], Room | None] | None = None
+    staging: Callable[[], StagingBuffer | None] | None = None

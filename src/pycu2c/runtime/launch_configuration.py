@@ -1,4 +1,4 @@
-"""Grids and blocks as users give them, checked before anything runs."""
+"""Parse and check launch configurations: grid, block, shared memory, stream."""
 
 from __future__ import annotations
 
@@ -8,30 +8,28 @@ import struct
 from typing import Literal, TypeAlias
 
 from pycu2c.base.diagnostics import LaunchError
-from pycu2c.base.limits import MOST_SHARED, MOST_THREADS
+from pycu2c.base.limits import MAX_BLOCK_THREADS, MAX_SHARED_BYTES
 from pycu2c.base.records import dataclass
+from pycu2c.runtime.dispatch.extension import LaunchConfiguration
 
-# what a kernel can be shown in
+# the languages in which a kernel can be inspected
 Language: TypeAlias = Literal["ir", "cuda", "c", "c-resumable", "ptx", "sass"]
 Extent: TypeAlias = tuple[int, int, int]
 
 LIMITS: dict[str, Extent] = {
     "grid": (2**31 - 1, 65535, 65535),
-    "block": (MOST_THREADS, MOST_THREADS, 64),
+    "block": (MAX_BLOCK_THREADS, MAX_BLOCK_THREADS, 64),
 }
 
-HEAD = struct.Struct(
-    "@6iq"
-)  # grid, block, shared bytes: before the arguments of kernels on the CPU
-# the same, a stream's handle, and whether it is in order with the default one: as in plans/plan.c
-CALL = struct.Struct("@6iqQq")
+# grid, block, shared bytes: before the arguments of kernels on the CPU (dispatch/launch_header.h)
+HEAD = struct.Struct("@6iq")
 # classes of streams that are kept alive by what was configured with them: numbers, our own
-LASTING: set[type] = {int, type(None)}
+IMMORTAL_STREAM_TYPES: set[type] = {int, type(None)}
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """Where a kernel runs, and with how many threads."""
+    """The launch configuration of a launch."""
 
     grid: Extent
     block: Extent
@@ -40,55 +38,54 @@ class Launch:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What a launch asks for; None for what is to follow from the data and the kernel."""
+class LaunchRequest:
+    """A launch configuration from the user; None for extents that are inferred later."""
 
     grid: Extent | None
     block: Extent | None
     stream: object
     shared_bytes: int
 
-    def call(self, stream: int, in_order: bool) -> bytes:
-        """The same for C, with the handle of the stream and whether it and the default stream wait
-        for each other; zeros for what is open."""
-        extents = *(self.grid or _OPEN), *(self.block or _OPEN)
-        return CALL.pack(*extents, self.shared_bytes, stream, in_order)
+    def configuration(self, handle: int, ordered: bool) -> LaunchConfiguration:
+        """Return the same for the dispatch table, with the handle of the stream and whether it and
+        the default stream wait for each other; zeros for an open grid or block."""
+        grid, block = self.grid or _UNSPECIFIED, self.block or _UNSPECIFIED
+        return LaunchConfiguration(grid, block, self.shared_bytes, self.stream, handle, ordered)
 
 
-_OPEN = (0, 0, 0)
+_UNSPECIFIED = (0, 0, 0)
 
 
-_INSTEAD_OF_NONE = {
+_ZERO_HINTS = {
     "grid": "launch nothing where there is nothing to do",
     "block": "it is the number of threads, such as 256",
 }
 
 
 def extent(given: object, what: str, kernel: str) -> Extent:
-    """``256``, ``(16, 16)`` or ``(x, y, z)`` as three numbers. Raises LaunchError."""
+    """Convert ``256``, ``(16, 16)`` or ``(x, y, z)`` to three ints. Raises LaunchError."""
     parts = given if isinstance(given, (tuple, list)) else (given,)
     if not 1 <= len(parts) <= 3:
         raise LaunchError(f"{kernel}: a {what} has 1, 2 or 3 axes, not {len(parts)}: {given!r}")
-    numbers = [_whole(part, what, kernel) for part in parts]
+    numbers = [_integer(part, what, kernel) for part in parts]
     for axis, number, most in zip("xyz", numbers, LIMITS[what]):
         if number < 1:
             raise LaunchError(
-                f"{kernel}: a {what} has at least 1 along {axis}, not {number}: "
-                f"{_INSTEAD_OF_NONE[what]}"
+                f"{kernel}: a {what} has at least 1 along {axis}, not {number}: {_ZERO_HINTS[what]}"
             )
         if number > most:
             raise LaunchError(f"{kernel}: a {what} has at most {most} along {axis}, not {number}")
     full = (*numbers, 1, 1)[:3]
-    if what == "block" and math.prod(full) > MOST_THREADS:
+    if what == "block" and math.prod(full) > MAX_BLOCK_THREADS:
         raise LaunchError(
-            f"{kernel}: a block has at most {MOST_THREADS} threads, not {math.prod(full)}: "
+            f"{kernel}: a block has at most {MAX_BLOCK_THREADS} threads, not {math.prod(full)}: "
             "use smaller blocks and a larger grid"
         )
     return full[0], full[1], full[2]
 
 
 def check_bounds(block: Extent, bounds: tuple[int, ...], kernel: str) -> None:
-    """Whether a block keeps within the kernel's launch bounds. Raises LaunchError."""
+    """Check a block against the kernel's launch bounds. Raises LaunchError."""
     threads = math.prod(block)
     if bounds and threads > bounds[0]:
         raise LaunchError(
@@ -97,7 +94,7 @@ def check_bounds(block: Extent, bounds: tuple[int, ...], kernel: str) -> None:
 
 
 def check_clusters(grid: Extent, cluster: tuple[int, ...], kernel: str) -> None:
-    """Whether a grid is made of whole clusters. Raises LaunchError."""
+    """Check that a grid is a multiple of the cluster size. Raises LaunchError."""
     for axis, blocks, size in zip("xyz", grid, cluster):
         if blocks % size:
             more = -(-blocks // size) * size
@@ -108,31 +105,31 @@ def check_clusters(grid: Extent, cluster: tuple[int, ...], kernel: str) -> None:
             )
 
 
-def whole_clusters(grid: Extent, cluster: tuple[int, ...]) -> Extent:
-    """A grid of whole clusters that is no smaller."""
+def round_up_to_clusters(grid: Extent, cluster: tuple[int, ...]) -> Extent:
+    """Round a grid up to a multiple of the cluster size."""
     x, y, z = (-(-blocks // size) * size for blocks, size in zip(grid, cluster or (1, 1, 1)))
     return x, y, z
 
 
-def _whole(part: object, what: str, kernel: str) -> int:
+def _integer(part: object, what: str, kernel: str) -> int:
     try:
         return operator.index(part)  # type: ignore[arg-type]
     except TypeError:
-        cure = ""
+        hint = ""
         if isinstance(part, float):
             rounded_up = ": divide with //, and round up: -(-n // threads)"
-            cure = f": write {int(part)}" if part.is_integer() else rounded_up
-        raise LaunchError(f"{kernel}: a {what} is of whole numbers, not {part!r}{cure}") from None
+            hint = f": write {int(part)}" if part.is_integer() else rounded_up
+        raise LaunchError(f"{kernel}: a {what} takes integers, not {part!r}{hint}") from None
 
 
 def shared_size(given: object, kernel: str) -> int:
-    """Bytes of dynamic shared memory. Raises LaunchError."""
-    size = _whole(given, "shared memory size", kernel)
+    """Convert a size of dynamic shared memory to an int. Raises LaunchError."""
+    size = _integer(given, "shared memory size", kernel)
     if size < 0:
         raise LaunchError(f"{kernel}: the shared memory size is {size}, it cannot be negative")
-    if size > MOST_SHARED:  # a device that has less refuses the launch itself
+    if size > MAX_SHARED_BYTES:  # a device with less memory rejects the launch
         raise LaunchError(
-            f"{kernel}: a block has at most {MOST_SHARED} bytes of shared memory, not {size}: "
+            f"{kernel}: a block has at most {MAX_SHARED_BYTES} bytes of shared memory, not {size}: "
             "let a block work on one tile at a time"
         )
     return size

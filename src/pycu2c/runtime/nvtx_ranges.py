@@ -1,6 +1,6 @@
-"""NVTX ranges named after kernels, around their launches, which the timelines of profilers show.
+"""Wrap launches in NVTX ranges named after kernels, for the timelines of profilers.
 
-Launches then go the ordinary way, not by plans, and take some microseconds more.
+Such launches use the slow path, which takes some microseconds more.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from pycu2c.runtime.runner import Runner
 _DOMAIN = "pycu2c"
 
 
-def marked(runner: Runner, kernel: str) -> Runner:
-    """The same kernel, with a range around each launch."""
-    return MarkedRunner(runner, kernel, _ranges(kernel))
+def with_nvtx_ranges(runner: Runner, kernel: str) -> Runner:
+    """Return a runner that wraps each launch in a range."""
+    return NvtxRunner(runner, kernel, _ranges(kernel))
 
 
 @dataclass(frozen=True, slots=True)
-class MarkedRunner:
+class NvtxRunner:
     inner: Runner
     kernel: str
     nvtx: Any
@@ -39,9 +39,9 @@ class MarkedRunner:
             self.inner.run(launch, arguments)
 
 
-def unmarked(runner: Runner) -> Runner:
-    """The kernel without the ranges: what a graph notes is launched without Python."""
-    return runner.inner if isinstance(runner, MarkedRunner) else runner
+def without_nvtx_ranges(runner: Runner) -> Runner:
+    """Return the runner without ranges: captured graphs launch kernels without Python."""
+    return runner.inner if isinstance(runner, NvtxRunner) else runner
 
 
 def _ranges(kernel: str) -> Any:
@@ -49,6 +49,6 @@ def _ranges(kernel: str) -> Any:
         return importlib.import_module("nvtx")
     except ImportError as error:
         raise LaunchError(
-            f"{kernel}: PYCU2C_NVTX=1 asks for NVTX ranges, and the package nvtx is not installed: "
+            f"{kernel}: PYCU2C_NVTX=1 requires NVTX ranges, and the package nvtx is not installed: "
             "pip install nvtx"
         ) from error

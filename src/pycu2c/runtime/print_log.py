@@ -1,7 +1,7 @@
-"""What kernels print: the log that they write to, and the text that the host makes of it.
+"""Format the output of kernels that print.
 
-A record of the log is the number of its print and then the values of its slots, in 64-bit words.
-Python itself makes the text, so that every number looks as it does in Python.
+A kernel appends records of 64-bit words to a log: the number of the print, then the values of its
+fields. The host formats them with Python, so numbers look as they do in Python.
 """
 
 from __future__ import annotations
@@ -22,61 +22,69 @@ from pycu2c.base.records import NamedTuple
 from pycu2c.base.types import Scalar
 from pycu2c.base.values import as_vector
 from pycu2c.cuda_driver import driver
-from pycu2c.ir.print_format import LOG, WHO, Raised, Slot, Text, numbers, words
+from pycu2c.ir.print_format import (
+    LOG_NAME,
+    THREAD_COORDINATES,
+    FormatField,
+    PrintFormat,
+    RaisedException,
+    scalar_types,
+    word_count,
+)
 from pycu2c.runtime.arguments.array_argument import Argument
-from pycu2c.runtime.arguments.flattened_arguments import put_together
+from pycu2c.runtime.arguments.flattened_arguments import unflatten
 from pycu2c.runtime.cpu import cpu_kernel
 from pycu2c.runtime.cpu.cpu_kernel import CpuKernel
 from pycu2c.runtime.cuda.cuda_kernel import CudaKernel
 from pycu2c.runtime.direct_launch import Direct
 from pycu2c.runtime.launch_configuration import Launch
 from pycu2c.runtime.runner import Runner
-from pycu2c.runtime.thread_exceptions import raised_by
+from pycu2c.runtime.thread_exceptions import exception_of_thread
 
-CAPACITY = 1 << 20  # words of a log: 8 MiB
+CAPACITY = 1 << 20  # words in a log: 8 MiB
 Words: TypeAlias = npt.NDArray[np.uint64]
 
 
-class Written(NamedTuple):
-    """The records of one launch, and how many more there was no room for."""
+class PrintRecords(NamedTuple):
+    """The records of one launch, and the number of records that did not fit."""
 
     records: Words
     lost: int
 
 
-class Log(Protocol):
-    """Where a kernel's prints go. In the generated text: ``{used, size, lost, *words}``."""
+class PrintLog(Protocol):
+    """The log of a kernel. Its layout in generated code: ``{used, size, lost, *words}``."""
 
     address: int
 
     def clear(self, stream: int) -> None: ...
 
-    def read(self, stream: int) -> Written: ...
+    def read(self, stream: int) -> PrintRecords: ...
 
 
-class HostLog:
-    """That of a kernel on the CPU."""
+class HostPrintLog:
+    """The log of a kernel on the CPU."""
 
     def __init__(self, kernel: CpuKernel) -> None:
         self._words: Words = np.empty(CAPACITY, np.uint64)
-        self._head = kernel.words(LOG)
+        self._head = kernel.words(LOG_NAME)
         self.address = cpu_kernel.address_of(self._head)
 
     def clear(self, stream: int) -> None:
         self._head[0:4] = (0, CAPACITY, 0, self._words.ctypes.data)
 
-    def read(self, stream: int) -> Written:
+    def read(self, stream: int) -> PrintRecords:
         used, lost = int(self._head[0]), int(self._head[2])
-        return Written(self._words[: min(used, CAPACITY)].copy(), lost)
+        return PrintRecords(self._words[: min(used, CAPACITY)].copy(), lost)
 
 
-class DeviceLog:
-    """That of a kernel on a GPU."""
+class DevicePrintLog:
+    """The log of a kernel on a GPU."""
 
     def __init__(self, kernel: CudaKernel) -> None:
         self._words = driver.allocate(8 * CAPACITY)
-        driver.fill(self._words, bytes(4), 2 * CAPACITY)  # a short value leaves the rest of a word
-        self.address = driver.variable(kernel.loaded, LOG)
+        driver.fill(self._words, bytes(4), 2 * CAPACITY)  # narrow values do not write a whole word
+        self.address = driver.variable(kernel.loaded, LOG_NAME)
         self._head = (ctypes.c_uint64 * 4)()
 
     def clear(self, stream: int) -> None:
@@ -84,48 +92,49 @@ class DeviceLog:
         self._head[:] = [0, CAPACITY, 0, self._words]
         driver.copy_in(self.address, ctypes.addressof(self._head), 32, stream)
 
-    def read(self, stream: int) -> Written:
+    def read(self, stream: int) -> PrintRecords:
         driver.copy_out(ctypes.addressof(self._head), self.address, 32, stream)
         driver.synchronize(stream, "wait for what the kernel prints")
         records: Words = np.empty(min(self._head[0], CAPACITY), np.uint64)
         driver.copy_out(records.ctypes.data, self._words, records.nbytes, stream)
         driver.synchronize(stream, "read what the kernel prints")
-        return Written(records, self._head[2])
+        return PrintRecords(records, self._head[2])
 
 
-class _Turn:
-    """Who may use a log: one launch after the other."""
+class _LogLock:
+    """Serializes the launches that use a log."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._taken = False
+        self._held = False
 
     @contextmanager
-    def taken(self, name: str) -> Iterator[None]:
+    def held(self, name: str) -> Iterator[None]:
         with self._lock:
-            if self._taken:  # by this very thread, whose launch a signal has interrupted
+            if self._held:  # by this thread, whose launch was interrupted by a signal handler
                 raise LaunchError(
                     f"{name} prints, and the handler of a signal launches it while it runs: "
-                    "let the handler note what is to be done, and launch later"
+                    "let the handler only set a flag, and launch later"
                 )
-            self._taken = True
+            self._held = True
             try:
                 yield
             finally:
-                self._taken = False
+                self._held = False
 
 
-_TURNS: dict[int, _Turn] = {}  # by the addresses of logs
+_LOG_LOCKS: dict[int, _LogLock] = {}  # by address of the log
 
 
 class PrintingRunner:
-    """Runs a kernel that prints, one launch after the other, and writes its text to sys.stdout
-    when it is done."""
+    """Runs a kernel that prints, one launch at a time, and writes its output to sys.stdout."""
 
-    def __init__(self, inner: Runner, log: Log, texts: tuple[Text, ...], name: str) -> None:
+    def __init__(
+        self, inner: Runner, log: PrintLog, texts: tuple[PrintFormat, ...], name: str
+    ) -> None:
         self._inner, self._log, self._texts, self._name = inner, log, texts, name
-        # kernels of the same text may be one library: one log, whoever has loaded it
-        self._turn = _TURNS.setdefault(log.address, _Turn())
+        # kernels with equal text share a library, and so a log
+        self._lock = _LOG_LOCKS.setdefault(log.address, _LogLock())
 
     @property
     def direct(self) -> Direct | None:
@@ -133,11 +142,11 @@ class PrintingRunner:
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
         stream = driver.stream_of(launch.stream)
-        with self._turn.taken(self._name):
+        with self._lock.held(self._name):
             self._log.clear(stream)
             self._inner.run(launch, arguments)
             written = self._log.read(stream)
-        raised = _written(written.records, self._texts)
+        raised = _write_records(written.records, self._texts)
         if written.lost:
             warn(
                 f"{self._name} prints more than {8 * CAPACITY >> 20} MiB: "
@@ -148,51 +157,51 @@ class PrintingRunner:
             raise raised
 
 
-def _written(records: Words, texts: tuple[Text, ...]) -> BaseException | None:
-    """Write what is printed; and the first exception, if there is one."""
+def _write_records(records: Words, texts: tuple[PrintFormat, ...]) -> BaseException | None:
+    """Write the output; return the first exception of a thread, if there is one."""
     lines: list[str] = []
     error = None
     for text, raw in _records(records, texts):
         first = text[0] if text else None
-        if not isinstance(first, Raised):
-            lines.append(text_of(text, raw))
+        if not isinstance(first, RaisedException):
+            lines.append(format_record(text, raw))
         elif error is None:
-            error = _raised(first, _values(text, raw))
+            error = _exception(first, _values(text, raw))
     sys.stdout.write("".join(lines))
     return error
 
 
-# ---- numbers to text ---------------------------------------------------------------------------
+# ---- formatting --------------------------------------------------------------------------------
 
 
-def _records(records: Words, texts: tuple[Text, ...]) -> Iterator[tuple[Text, bytes]]:
-    """The text of each record and its values, in the order in which threads came."""
-    sizes = [sum(words(kind.dtype) for kind in numbers(text)) for text in texts]
+def _records(records: Words, texts: tuple[PrintFormat, ...]) -> Iterator[tuple[PrintFormat, bytes]]:
+    """Yield the format and the values of each record, in log order."""
+    sizes = [sum(word_count(kind.dtype) for kind in scalar_types(text)) for text in texts]
     raw = records.tobytes()
     at = 0
     while at < len(records):
         number = int(records[at])
         end = at + 1 + sizes[number]
-        if end > len(records):  # the first that there was no room for
+        if end > len(records):  # the first record that did not fit
             return
         yield texts[number], raw[8 * (at + 1) : 8 * end]
         at = end
 
 
-def text_of(text: Text, raw: bytes) -> str:
-    """The text with values in its slots, which lie in ``raw`` one after the other."""
-    return _filled(text, _values(text, raw))
+def format_record(text: PrintFormat, raw: bytes) -> str:
+    """Return the text of a record; ``raw`` contains the values of its fields contiguously."""
+    return _format(text, _values(text, raw))
 
 
-def _values(text: Text, raw: bytes) -> Iterator[Any]:
+def _values(text: PrintFormat, raw: bytes) -> Iterator[Any]:
     offset = 0
-    for kind in numbers(text):
+    for kind in scalar_types(text):
         yield _number(kind, raw[offset : offset + kind.dtype.size])
-        offset += 8 * words(kind.dtype)
+        offset += 8 * word_count(kind.dtype)
 
 
 def _number(kind: Scalar, raw: bytes) -> Any:
-    """As Python has it: a weak number is one of Python's, a strong one numpy's."""
+    """Convert a value: weak types to Python numbers, others to numpy scalars."""
     if kind.dtype is dtypes.BFLOAT16:
         return _bfloat16(raw)
     value = np.frombuffer(raw, kind.dtype.numpy)[0]
@@ -202,39 +211,41 @@ def _number(kind: Scalar, raw: bytes) -> Any:
 
 
 def _bfloat16(raw: bytes) -> Any:
-    """numpy has none of its own; without the package that adds it, the same number as float32."""
+    """Return a bfloat16 scalar; float32 if no package that defines bfloat16 is installed."""
     try:
         return np.frombuffer(raw, dtypes.BFLOAT16.numpy)[0]
     except ImportError:
         return np.frombuffer(b"\0\0" + raw, np.float32)[0]
 
 
-def _filled(text: Text, values: Iterator[Any]) -> str:
-    return "".join(piece if isinstance(piece, str) else _shown(piece, values) for piece in text)
+def _format(text: PrintFormat, values: Iterator[Any]) -> str:
+    return "".join(
+        piece if isinstance(piece, str) else _format_value(piece, values) for piece in text
+    )
 
 
-def _raised(told: Raised, values: Iterator[Any]) -> BaseException:
-    numbers = [next(values) for _ in WHO]
+def _exception(told: RaisedException, values: Iterator[Any]) -> BaseException:
+    numbers = [next(values) for _ in THREAD_COORDINATES]
     who = f"thread {tuple(numbers[3:])} of block {tuple(numbers[:3])}"
     given = [_argument(text, values) for text in told.arguments]
-    return raised_by(told.kind, given, told.where, who)
+    return exception_of_thread(told.kind, given, told.where, who)
 
 
-def _argument(text: Text, values: Iterator[Any]) -> Any:
-    """A value by itself, or text."""
+def _argument(text: PrintFormat, values: Iterator[Any]) -> Any:
+    """Return the only value, or formatted text."""
     match text:
-        case (Slot(kind, "s", ()),):
-            return put_together(kind, values)
+        case (FormatField(kind, "s", ()),):
+            return unflatten(kind, values)
         case _:
-            return _filled(text, values)
+            return _format(text, values)
 
 
 _CONVERSIONS: dict[str, Callable[[object], str]] = {"s": str, "r": repr, "a": ascii}
 
 
-def _shown(slot: Slot | Raised, values: Iterator[Any]) -> str:
-    assert isinstance(slot, Slot), "exceptions are not printed"
-    value = put_together(slot.kind, values)
+def _format_value(slot: FormatField | RaisedException, values: Iterator[Any]) -> str:
+    assert isinstance(slot, FormatField), "exceptions are not printed"
+    value = unflatten(slot.kind, values)
     if slot.conversion:
         value = _CONVERSIONS[slot.conversion](value)
-    return format(value, _filled(slot.spec, values))
+    return format(value, _format(slot.spec, values))

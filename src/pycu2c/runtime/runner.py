@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from pycu2c.base.limits import PAST_CACHES
+from pycu2c.base.limits import CACHE_EXCEEDING_BYTES
 from pycu2c.base.records import Protocol, dataclass
 from pycu2c.runtime.arguments.array_argument import Argument
 from pycu2c.runtime.direct_launch import Direct
@@ -29,19 +29,19 @@ class Known:
     lengths: tuple[Axis, ...]
     uses_threads: bool
     takes_shared: bool
-    accumulating: tuple[int, ...]
+    accumulator_arguments: tuple[int, ...]
     streamed: int = 0
 
     def is_large(self, launch: Launch) -> bool:
         """Whether a launch takes more memory than caches hold, and may write past them."""
         threads = math.prod(launch.grid) * math.prod(launch.block)
-        return self.streamed * threads >= PAST_CACHES
+        return self.streamed * threads >= CACHE_EXCEEDING_BYTES
 
     def numbers_of_blocks(self, variant: Variant) -> tuple[int, int]:
         """How many the launches have that a variant is for: from, and below."""
         if not self.streamed or variant.backend != "cpu" or variant.block is None:
             return ANY_NUMBER
-        large = -(-PAST_CACHES // (self.streamed * math.prod(variant.block)))
+        large = -(-CACHE_EXCEEDING_BYTES // (self.streamed * math.prod(variant.block)))
         return (large, ANY_NUMBER[1]) if variant.past_caches else (0, large)
 
 

@@ -1,4 +1,4 @@
-"""The exception that a launch raises for one of a thread. Knows nothing of how it is told."""
+"""Build the exception that a launch raises for an exception of a GPU or CPU thread."""
 
 from __future__ import annotations
 
@@ -8,25 +8,26 @@ from typing import Any
 from pycu2c.base.diagnostics import LaunchError
 
 
-def raised_by(
+def exception_of_thread(
     kind: type[BaseException] | BaseException, given: Sequence[Any], where: str, who: str
 ) -> BaseException:
-    """An exception that says where a thread has raised it, and which thread: in its message, or
-    behind it where its first argument is no text.
+    """Return an exception with the location and the thread that raised it.
+
+    They are part of its message, or a note if its first argument is not a string.
 
     where: the file and the line. who: "thread (0, 0, 0) of block (0, 0, 0)".
     """
     made = kind if isinstance(kind, type) else type(kind)
     arguments = tuple(given) if isinstance(kind, type) else kind.args
-    error = _made(made, _placed(arguments, where, who))
+    error = _construct(made, _with_location(arguments, where, who))
     if error is None:
-        error = _made(made, arguments) or LaunchError(f"{made.__name__}{arguments}")
+        error = _construct(made, arguments) or LaunchError(f"{made.__name__}{arguments}")
         error.add_note(f"{where}: in {who}")
     return error
 
 
-def _placed(arguments: tuple[Any, ...], where: str, who: str) -> tuple[Any, ...] | None:
-    """Arguments that say where; None if the first is no text."""
+def _with_location(arguments: tuple[Any, ...], where: str, who: str) -> tuple[Any, ...] | None:
+    """Return arguments that contain the location; None if the first is not a string."""
     if not arguments:
         return (f"{where}: in {who}",)
     if isinstance(arguments[0], str):
@@ -34,8 +35,10 @@ def _placed(arguments: tuple[Any, ...], where: str, who: str) -> tuple[Any, ...]
     return None
 
 
-def _made(kind: type[BaseException], arguments: tuple[Any, ...] | None) -> BaseException | None:
-    """None where there are no arguments, or the class wants others."""
+def _construct(
+    kind: type[BaseException], arguments: tuple[Any, ...] | None
+) -> BaseException | None:
+    """Construct an exception; None if there are no arguments or the class rejects them."""
     if arguments is None:
         return None
     try:

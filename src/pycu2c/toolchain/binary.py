@@ -1,4 +1,4 @@
-"""What a toolchain makes of generated text. Knows no compiler."""
+"""Define the result of a compilation."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ from pycu2c.declarations.link_files import Link
 
 @dataclass(frozen=True)
 class Binary:
-    """Compiled code: ``entry`` is the kernel's symbol, ``text`` the source that was compiled.
+    """Compiled code.
 
-    ``path`` is where ``data`` lies on disk, if it does, and ``key`` what the cache calls it;
-    ``log`` what the compiler said. A text that an earlier process has compiled may be left empty.
+    entry: the symbol of the kernel.
+    text: the compiled source; may be empty if an earlier process compiled it.
+    path: the file that contains ``data``, if there is one.
+    log: the output of the compiler.
+    links: the files and libraries that it was linked with.
+    key: the key of the cache entry.
     """
 
     kind: Literal["so", "cubin", "ptx", "ltoir"]
@@ -22,5 +26,5 @@ class Binary:
     data: bytes = field(repr=False)
     path: str | None
     log: str = field(repr=False)
-    links: tuple[Link, ...] = ()  # what it was linked with
+    links: tuple[Link, ...] = ()
     key: str = ""

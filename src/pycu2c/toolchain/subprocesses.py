@@ -1,6 +1,6 @@
-"""Other programs: run with a text to read, and heard to the end. Knows no compiler.
+"""Run programs that read a text from stdin, and collect their output.
 
-As ``subprocess``, whose import takes a tenth of the time that a small kernel's compilation does.
+Replaces ``subprocess``, whose import takes a tenth of the time that compiling a small kernel takes.
 """
 
 from __future__ import annotations
@@ -8,136 +8,126 @@ from __future__ import annotations
 import contextlib
 import os
 import select
-from collections.abc import Callable
 
 from pycu2c.base.records import dataclass
 
-_KILL = 9  # whose name is in ``signal``, which takes long to import
-_PIPE = 1 << 16  # bytes that one holds
+_SIGKILL = 9  # the module ``signal`` takes long to import
+_PIPE_BYTES = 1 << 16  # the capacity of a pipe
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
-    """How a program ended: by its exit code, or by a signal, whose number is then negative; and
-    what it said."""
+class CompletedProcess:
+    """The exit code of a process (negative: the number of a signal) and its output."""
 
-    code: int
-    said: str
-
-
-def run(words: tuple[str, ...], text: str = "") -> Ran:
-    """Run a program on a text. OSError where it cannot be started."""
-    return Started(words).finish(text)
+    returncode: int
+    output: str  # stdout and stderr
 
 
-class Started:
-    """A program that runs, and reads a text as soon as there is one. What it says is in English.
-    One of ``finish`` and ``drop`` is called in the end."""
+def run(command: tuple[str, ...], text: str = "") -> CompletedProcess:
+    """Run a program with ``text`` on stdin. Raises OSError if the program cannot be started."""
+    return RunningProcess(command).finish(text)
 
-    __slots__ = ("_hear", "_process", "_tell")
 
-    def __init__(self, words: tuple[str, ...]) -> None:
-        told, self._tell = os.pipe()
-        self._hear, said = os.pipe()
-        streams = [(os.POSIX_SPAWN_DUP2, file, n) for n, file in enumerate((told, said, said))]
+class RunningProcess:
+    """A started program that waits for its stdin. Its locale is C, so messages are in English.
+
+    The caller must call ``finish`` or ``cancel``.
+    """
+
+    __slots__ = ("_pid", "_stdin", "_stdout")
+
+    def __init__(self, command: tuple[str, ...]) -> None:
+        child_stdin, self._stdin = os.pipe()
+        self._stdout, child_stdout = os.pipe()
+        files = (child_stdin, child_stdout, child_stdout)
+        actions = [(os.POSIX_SPAWN_DUP2, file, n) for n, file in enumerate(files)]
         environment = {**os.environ, "LC_ALL": "C"}
         try:
-            self._process = os.posix_spawn(words[0], words, environment, file_actions=streams)
+            self._pid = os.posix_spawn(command[0], command, environment, file_actions=actions)
         except BaseException:
-            os.close(self._tell)
-            os.close(self._hear)
+            os.close(self._stdin)
+            os.close(self._stdout)
             raise
         finally:
-            os.close(told)
-            os.close(said)
-        _TELLING.add(self._tell)
+            os.close(child_stdin)
+            os.close(child_stdout)
+        _OPEN_STDIN.add(self._stdin)
 
-    def finish(self, text: str) -> Ran:
-        """Give it the text, and wait for its end."""
+    def finish(self, text: str) -> CompletedProcess:
+        """Write the text to stdin and wait for the process to end."""
         try:
-            heard = _exchanged(self._tell, self._hear, text.encode("utf-8", "surrogatepass"))
+            output = _communicate(self._stdin, self._stdout, text.encode("utf-8", "surrogatepass"))
         except BaseException:  # Ctrl-C
             with contextlib.suppress(ProcessLookupError):
-                os.kill(self._process, _KILL)
-            _waited(self._process)
+                os.kill(self._pid, _SIGKILL)
+            _wait(self._pid)
             raise
-        return Ran(_waited(self._process), heard.decode("utf-8", "replace"))
+        return CompletedProcess(_wait(self._pid), output.decode("utf-8", "replace"))
 
-    def drop(self) -> None:
-        """There is no text. It reads an empty one, and removes its temporary files as ever: those
-        that it has started would make more after it had been told to end."""
+    def cancel(self) -> None:
+        """Let the process end on an empty stdin.
+
+        A killed compiler driver would leave its temporary files, and its subprocesses would create
+        more.
+        """
         self.finish("")
 
 
-_TELLING: set[int] = set()  # files of programs that have not got all of their text
+_OPEN_STDIN: set[int] = set()  # write ends of the stdin pipes of running processes
 
 
 def _close(file: int) -> None:
-    _TELLING.discard(file)
+    _OPEN_STDIN.discard(file)
     os.close(file)
 
 
-def _forget() -> None:
-    """A program would wait for a forked child, too, to close what it is told by."""
-    while _TELLING:
-        os.close(_TELLING.pop())
+def _close_inherited_pipes() -> None:
+    """Close the pipes in a forked child: a process sees the end of stdin once all copies close."""
+    while _OPEN_STDIN:
+        os.close(_OPEN_STDIN.pop())
 
 
-os.register_at_fork(after_in_child=_forget)
+os.register_at_fork(after_in_child=_close_inherited_pipes)
 
 
-_LISTENERS: list[Callable[[], None]] = []
-
-
-def when_told(listener: Callable[[], None]) -> None:
-    """Have something called once, when a program has got all of its text and is at work."""
-    _LISTENERS.append(listener)
-
-
-def _tell_listeners() -> None:
-    while _LISTENERS:
-        _LISTENERS.pop()()
-
-
-def _exchanged(tell: int, hear: int, text: bytes) -> bytes:
-    """Tell a program all and hear all, as it comes: a program may speak before it has read."""
+def _communicate(stdin: int, stdout: int, text: bytes) -> bytes:
+    """Write all of the text and read all output, alternating: a process may write before it has
+    read its stdin."""
     rest, parts = memoryview(text), []
     poll = select.poll()
-    poll.register(hear, select.POLLIN)
-    poll.register(tell, select.POLLOUT)
-    os.set_blocking(tell, False)
-    open_files = {tell, hear}
+    poll.register(stdout, select.POLLIN)
+    poll.register(stdin, select.POLLOUT)
+    os.set_blocking(stdin, False)
+    open_files = {stdin, stdout}
     try:
-        while hear in open_files:
+        while stdout in open_files:
             for file, _ in poll.poll():
-                if file == hear:
-                    parts.append(os.read(hear, _PIPE))
+                if file == stdout:
+                    parts.append(os.read(stdout, _PIPE_BYTES))
                 else:
-                    rest = _told(tell, rest)
-                if parts[-1] if file == hear else rest:
+                    rest = _write_some(stdin, rest)
+                if parts[-1] if file == stdout else rest:
                     continue
                 poll.unregister(file)
                 open_files.discard(file)
                 _close(file)
-                if file == tell and text:
-                    _tell_listeners()
         return b"".join(parts)
     finally:
         for file in open_files:
             _close(file)
 
 
-def _told(tell: int, rest: memoryview) -> memoryview:
-    """What is left to tell."""
+def _write_some(stdin: int, rest: memoryview) -> memoryview:
+    """Write to a pipe; return the bytes that are not written yet."""
     try:
-        return rest[os.write(tell, rest[:_PIPE]) :]
-    except BrokenPipeError:  # it wants to know no more
+        return rest[os.write(stdin, rest[:_PIPE_BYTES]) :]
+    except BrokenPipeError:  # the process closed its stdin
         return rest[:0]
 
 
-def _waited(process: int) -> int:
-    """The exit code."""
+def _wait(process: int) -> int:
+    """Wait for a process; return its exit code."""
     try:
         return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
-    except ChildProcessError:  # somebody else has waited for all children; what it made tells
+    except ChildProcessError:  # other code has waited for all children; the output file decides
         return 0

@@ -1,4 +1,4 @@
-"""How a toolchain fails. Knows no compiler."""
+"""Define the exceptions of compilers and linkers, and parse compiler logs."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from pycu2c.base.records import dataclass
 
 
 class ToolchainError(RuntimeError):
-    """A compiler is missing or does not work here; the message says what to do."""
+    """A compiler is missing or does not work; the message says what to do."""
 
 
 class LinkError(ToolchainError):
-    """A file of the user's cannot be linked, or one is missing; the message says which."""
+    """A file of the user cannot be linked, or one is missing; the message names it."""
 
 
-class Unlinked(LinkError):
-    """Code calls functions that no linked file has: ``names``."""
+class UndefinedFunctionError(LinkError):
+    """Code calls functions that no linked file defines: ``names``."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
         super().__init__(
@@ -26,14 +26,14 @@ class Unlinked(LinkError):
         self.names = names
 
 
-_MISSING = (
+_UNDEFINED = (
     r"(?:[Uu]ndefined reference to|undefined symbol:|Unresolved extern function) [`']?([\w$.]+)"
 )
 
 
-def missing_in(log: str) -> tuple[str, ...]:
-    """The functions that a linker or assembler has not found."""
-    return tuple(dict.fromkeys(re.findall(_MISSING, log)))
+def undefined_functions_in(log: str) -> tuple[str, ...]:
+    """Return the functions that a linker or assembler reports as undefined."""
+    return tuple(dict.fromkeys(re.findall(_UNDEFINED, log)))
 
 
 # "kernel.c:3:5: error: …" of gcc and clang, "kernel.cu(3): error: …" of NVRTC
@@ -41,8 +41,8 @@ _ERROR = r"(?m)^([^:(\n]+)[:(](\d+)\S* (?:fatal |catastrophic )?error: (.*)$"
 
 
 @dataclass(frozen=True, slots=True)
-class Complaint:
-    """One error of a compiler: in which file, which of its lines, and what is wrong there."""
+class CompilerDiagnostic:
+    """One error of a compiler log: the file, the line and the message."""
 
     file: str
     line: int
@@ -50,36 +50,36 @@ class Complaint:
 
 
 class RejectedCode(ToolchainError):
-    """A working compiler refused generated text: a bug of pycu2c, never of the kernel's author.
+    """A working compiler rejected generated text: a bug of pycu2c, not of the kernel's author.
 
-    ``line`` is that of the first error in the text; ``origin`` what it was generated from, said by
-    who knows that; ``kept`` a file that has the text and the log.
+    ``line`` is the line of the first error in the text. ``origin`` describes the source of that
+    line; callers set it. ``saved_path`` is a file with the text and the log.
     """
 
-    def __init__(self, compiler: str, text: str, log: str, kept: str | None = None) -> None:
-        super().__init__(compiler, text, log, kept)
-        self.compiler, self.text, self.log, self.kept = compiler, text, log, kept
+    def __init__(self, compiler: str, text: str, log: str, saved_path: str | None = None) -> None:
+        super().__init__(compiler, text, log, saved_path)
+        self.compiler, self.text, self.log, self.saved_path = compiler, text, log, saved_path
         first = re.search(_ERROR, log)
         self.error = first[0] if first else log.strip()
         self.line = int(first[2]) if first else 0
         self.origin = ""
 
     @property
-    def complaints(self) -> list[Complaint]:
-        """All errors that name a line."""
+    def diagnostics(self) -> list[CompilerDiagnostic]:
+        """Return all errors that name a line."""
         found = re.findall(_ERROR, self.log)
-        return [Complaint(file, int(line), text) for file, line, text in found]
+        return [CompilerDiagnostic(file, int(line), text) for file, line, text in found]
 
     def __str__(self) -> str:
-        found = [self.error]
-        found += [f"{self.line} | {t}" for t in self.text.splitlines()[self.line - 1 : self.line]]
+        lines = [self.error]
+        lines += [f"{self.line} | {t}" for t in self.text.splitlines()[self.line - 1 : self.line]]
         if self.origin:
-            found.append(f"generated from {self.origin}")
-        where = f"; report it with {self.kept}, please" if self.kept else "; please report it"
+            lines.append(f"generated from {self.origin}")
+        attachment = f" with {self.saved_path}" if self.saved_path else ""
         return "\n    ".join(
             (
-                f"internal error: {self.compiler} refused generated code. This is a bug in pycu2c, "
-                f"not in the kernel{where}",
-                *found,
+                f"internal error: {self.compiler} rejected generated code. This is a bug in "
+                f"pycu2c, not in the kernel; please report it{attachment}",
+                *lines,
             )
         )

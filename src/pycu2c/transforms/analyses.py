@@ -17,19 +17,19 @@ from pycu2c.analysis.analysis_manager import (
 )
 from pycu2c.analysis.effects import effectful
 from pycu2c.analysis.launch_assumptions import Facts
-from pycu2c.analysis.liveness import alive_after
+from pycu2c.analysis.liveness import live_after_loops
 from pycu2c.analysis.ranges.range_analysis import Ranges, analyse_module
 from pycu2c.analysis.uniformity import Uniformity, uniformity, warp_uniformity
 from pycu2c.base.dtypes import DType
 from pycu2c.base.records import dataclass
-from pycu2c.declarations.options import DEFAULT, Options
-from pycu2c.ir.module_summary import Contents, contents
+from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
+from pycu2c.ir.module_summary import ModuleSummary, summarize_module
 from pycu2c.ir.nodes import Body, For, Stmt, While
 from pycu2c.transforms.cpu.fission.work_item_loops import StripLoops
 from pycu2c.transforms.cpu.select_cpu_lowering import needs_coroutines
 from pycu2c.transforms.cpu.simd.divergent_loops import divergent_loops
 
-ChooseLoops: TypeAlias = Callable[[Body, Uniformity], Set[Stmt]]
+LoopSelector: TypeAlias = Callable[[Body, Uniformity], Set[Stmt]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,8 @@ class Inputs:
     CPU runs several threads at once, in SIMD lanes."""
 
     facts: Facts
-    options: Options = DEFAULT
-    strip_mine: ChooseLoops = divergent_loops
+    options: Options = DEFAULT_OPTIONS
+    strip_mine: LoopSelector = divergent_loops
 
 
 Analyses: TypeAlias = AnalysisManager[Inputs]
@@ -55,7 +55,7 @@ def _strip_loops(analyses: Analyses) -> StripLoops:
         return {}
     if not analyses.get(SUMMARY).any_of(For, While):
         return {}
-    return alive_after(body, analyses.inputs.strip_mine(body, analyses.get(UNIFORMITY)))
+    return live_after_loops(body, analyses.inputs.strip_mine(body, analyses.get(UNIFORMITY)))
 
 
 def _needs_coroutines(analyses: Analyses) -> bool:
@@ -69,7 +69,7 @@ FACTS: Analysis[Inputs, Facts] = Analysis("facts", lambda a: a.inputs.facts, no_
 WEAK_FLOAT: Analysis[Inputs, DType | None] = Analysis(
     "weak_float", lambda a: a.inputs.options.weak_float, no_part
 )
-SUMMARY: Analysis[Inputs, Contents] = Analysis("summary", lambda a: contents(a.module))
+SUMMARY: Analysis[Inputs, ModuleSummary] = Analysis("summary", lambda a: summarize_module(a.module))
 EFFECTFUL: Analysis[Inputs, frozenset[str]] = Analysis(
     "effectful_functions", lambda a: effectful(a.module), device_functions
 )

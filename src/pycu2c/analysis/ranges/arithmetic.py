@@ -1,22 +1,24 @@
-"""Operators on values of which something is known: the interval of the result, and where it
-stands beside terms. Knows nothing of the IR."""
+"""Transfer functions of operators: the interval of the result, and its offsets from terms.
+
+The functions work on abstract values and do not depend on the IR.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pycu2c.analysis.ranges.domain import Form, Knowledge, Term, Value
+from pycu2c.analysis.ranges.domain import AbstractValue, RangeState, Term, TermOffset
 from pycu2c.analysis.ranges.intervals import (
-    ANYTHING,
     FAR,
+    UNBOUNDED,
     Interval,
     everything,
     exact_result,
-    greater,
-    held,
+    fit_to_type,
     is_exact,
-    is_whole,
-    lesser,
+    is_integral,
+    maximum_of,
+    minimum_of,
     negated,
 )
 from pycu2c.base.types import Scalar
@@ -37,113 +39,129 @@ from pycu2c.ops.operators import (
     Operator,
 )
 
-_MOST_FORMS = 6
+_MAX_OFFSETS = 6
 
 
-def constant(value: int) -> Value:
-    return Value(Interval(value, value))
+def constant(value: int) -> AbstractValue:
+    """Return the abstract value of an integer constant."""
+    return AbstractValue(Interval(value, value))
 
 
-def read(term: Term, known: Knowledge) -> Value:
-    """The value of a term here and now."""
-    return Value(known.of(term), (Form(term, 0, 0),))
+def read(term: Term, state: RangeState) -> AbstractValue:
+    """Return the abstract value of a term in a state."""
+    return AbstractValue(state.of(term), (TermOffset(term, 0, 0),))
 
 
-def converted(value: Value, to: Scalar) -> Value:
-    """The value in another type of whole numbers; nothing is known where it may wrap."""
-    forms = value.forms if is_exact(value.interval, to) else ()
-    return Value(held(value.interval, to), forms)
+def convert(value: AbstractValue, to: Scalar) -> AbstractValue:
+    """Return the value in another integer type; offsets are dropped where it may wrap."""
+    offsets = value.offsets if is_exact(value.interval, to) else ()
+    return AbstractValue(fit_to_type(value.interval, to), offsets)
 
 
-def computed(op: Operator, a: Value, b: Value, scalar: Scalar, known: Knowledge) -> Value:
-    """``a op b`` of whole numbers; beside no term if the result may wrap."""
-    if not is_whole(scalar):
-        return Value(everything(scalar))
+def evaluate_operator(
+    op: Operator, a: AbstractValue, b: AbstractValue, scalar: Scalar, state: RangeState
+) -> AbstractValue:
+    """Return ``a op b`` for integers; it has no offsets if the result may wrap."""
+    if not is_integral(scalar):
+        return AbstractValue(everything(scalar))
     exact = exact_result(op, a.interval, b.interval, scalar.dtype)
     if op is SUB:
-        exact = known.difference(a, b)
-    forms = merged(_forms(op, a, b)) if is_exact(exact, scalar) else ()
-    return Value(held(exact, scalar), forms)
+        exact = state.difference(a, b)
+    offsets = merge_offsets(_result_offsets(op, a, b)) if is_exact(exact, scalar) else ()
+    return AbstractValue(fit_to_type(exact, scalar), offsets)
 
 
-def turns(a: Value, b: Value, known: Knowledge) -> Interval:
-    """Where ``a // b`` lies, if it is proved to be -1, 0 or 1: ``(i + 1) // n`` of an i below n."""
+def quotients(a: AbstractValue, b: AbstractValue, state: RangeState) -> Interval:
+    """Bound ``a // b`` if it is proved to be -1, 0 or 1, as for ``(i + 1) // n`` with i below n."""
     least_length = b.interval.low
-    beyond = known.difference(a, b).high
-    if least_length < 1 or a.interval.low < -least_length or beyond >= least_length:
-        return ANYTHING
-    return Interval(-1 if a.interval.low < 0 else 0, 0 if beyond < 0 else 1)
+    excess = state.difference(a, b).high
+    if least_length < 1 or a.interval.low < -least_length or excess >= least_length:
+        return UNBOUNDED
+    return Interval(-1 if a.interval.low < 0 else 0, 0 if excess < 0 else 1)
 
 
-def _forms(op: Operator, a: Value, b: Value) -> Iterable[Form]:
+def _result_offsets(op: Operator, a: AbstractValue, b: AbstractValue) -> Iterable[TermOffset]:
     x, y = a.interval, b.interval
     if op is ADD:
-        return [f.shifted(y) for f in a.forms] + [f.shifted(x) for f in b.forms]
+        return [offset.shifted(y) for offset in a.offsets] + [
+            offset.shifted(x) for offset in b.offsets
+        ]
     if op is SUB:
-        return [f.shifted(negated(y)) for f in a.forms]
+        return [offset.shifted(negated(y)) for offset in a.offsets]
     if op is MUL:
-        grown = a.forms if y.low >= 1 and x.low >= 0 else ()
-        return [*_at_least(grown), *_at_least(b.forms if x.low >= 1 and y.low >= 0 else ())]
+        grown = a.offsets if y.low >= 1 and x.low >= 0 else ()
+        return [
+            *_lower_bounds(grown),
+            *_lower_bounds(b.offsets if x.low >= 1 and y.low >= 0 else ()),
+        ]
     if op is AND:
-        return _at_most([f for v in (a, b) if v.interval.low >= 0 for f in v.forms])
+        return _upper_bounds(
+            [offset for v in (a, b) if v.interval.low >= 0 for offset in v.offsets]
+        )
     shrinks = x.low >= 0 and (y.low >= 1 or (op is SHR and y.low >= 0))
     if op is MOD and y.low >= 1:
-        below = [Form(f.term, -FAR, f.high - 1) for f in b.forms]
-        return [*below, *_at_most(a.forms if shrinks else ())]
-    return _at_most(a.forms) if op in (FLOORDIV, SHR) and shrinks else ()
+        remainder = [TermOffset(offset.term, -FAR, offset.high - 1) for offset in b.offsets]
+        return [*remainder, *_upper_bounds(a.offsets if shrinks else ())]
+    return _upper_bounds(a.offsets) if op in (FLOORDIV, SHR) and shrinks else ()
 
 
-def _at_least(forms: Iterable[Form]) -> list[Form]:
-    return [Form(f.term, f.low, FAR) for f in forms]
+def _lower_bounds(offsets: Iterable[TermOffset]) -> list[TermOffset]:
+    return [TermOffset(offset.term, offset.low, FAR) for offset in offsets]
 
 
-def _at_most(forms: Iterable[Form]) -> list[Form]:
-    return [Form(f.term, -FAR, f.high) for f in forms]
+def _upper_bounds(offsets: Iterable[TermOffset]) -> list[TermOffset]:
+    return [TermOffset(offset.term, -FAR, offset.high) for offset in offsets]
 
 
-def middle(a: Value, b: Value, known: Knowledge) -> list[Form]:
-    """Forms of ``(a + b) // 2``: it lies between the two, and below b if a does."""
-    gap = known.difference(b, a)
+def midpoint_offsets(a: AbstractValue, b: AbstractValue, state: RangeState) -> list[TermOffset]:
+    """Return offsets of ``(a + b) // 2``: it lies between a and b, and below b if a does."""
+    gap = state.difference(b, a)
     if gap.high <= 0:
         a, b, gap = b, a, negated(gap)
     if gap.low < 0:
         return []
     upwards = Interval(gap.low // 2, gap.high // 2)
     downwards = Interval(-((gap.high + 1) // 2), -((gap.low + 1) // 2))
-    return [f.shifted(upwards) for f in a.forms] + [f.shifted(downwards) for f in b.forms]
+    return [offset.shifted(upwards) for offset in a.offsets] + [
+        offset.shifted(downwards) for offset in b.offsets
+    ]
 
 
-def least(a: Value, b: Value) -> Value:
-    forms = merged(_at_most([*a.forms, *b.forms]))
-    return Value(lesser(a.interval, b.interval), forms)
+def minimum(a: AbstractValue, b: AbstractValue) -> AbstractValue:
+    """Return the abstract value of ``min(a, b)``."""
+    offsets = merge_offsets(_upper_bounds([*a.offsets, *b.offsets]))
+    return AbstractValue(minimum_of(a.interval, b.interval), offsets)
 
 
-def greatest(a: Value, b: Value) -> Value:
-    forms = merged(_at_least([*a.forms, *b.forms]))
-    return Value(greater(a.interval, b.interval), forms)
+def maximum(a: AbstractValue, b: AbstractValue) -> AbstractValue:
+    """Return the abstract value of ``max(a, b)``."""
+    offsets = merge_offsets(_lower_bounds([*a.offsets, *b.offsets]))
+    return AbstractValue(maximum_of(a.interval, b.interval), offsets)
 
 
-def merged(forms: Iterable[Form]) -> tuple[Form, ...]:
-    """One form for each term, all that is said of it together."""
-    found: dict[Term, Form] = {}
-    for f in forms:
-        known = found.get(f.term, f)
-        found[f.term] = Form(f.term, max(known.low, f.low), min(known.high, f.high))
-    return tuple(found.values())[:_MOST_FORMS]
+def merge_offsets(offsets: Iterable[TermOffset]) -> tuple[TermOffset, ...]:
+    """Intersect the offsets from each term."""
+    found: dict[Term, TermOffset] = {}
+    for offset in offsets:
+        state = found.get(offset.term, offset)
+        found[offset.term] = TermOffset(
+            offset.term, max(state.low, offset.low), min(state.high, offset.high)
+        )
+    return tuple(found.values())[:_MAX_OFFSETS]
 
 
-def learned(op: Operator, a: Value, b: Value, known: Knowledge) -> bool:
-    """Take in that ``a op b`` holds; False if it cannot."""
+def assume_comparison(op: Operator, a: AbstractValue, b: AbstractValue, state: RangeState) -> bool:
+    """Refine the state by ``a op b``; return False if it is contradictory."""
     if op in (LT, LE):
-        return known.learn(b, a, 1 if op is LT else 0)
+        return state.assume_difference(b, a, 1 if op is LT else 0)
     if op in (GT, GE):
-        return known.learn(a, b, 1 if op is GT else 0)
+        return state.assume_difference(a, b, 1 if op is GT else 0)
     if op is EQ:
-        return known.learn(a, b, 0) and known.learn(b, a, 0)
+        return state.assume_difference(a, b, 0) and state.assume_difference(b, a, 0)
     assert op is NE
-    gap = known.difference(a, b)
+    gap = state.difference(a, b)
     if gap == Interval(0, 0):
         return False
     if gap.low == 0:
-        return known.learn(a, b, 1)
-    return gap.high != 0 or known.learn(b, a, 1)
+        return state.assume_difference(a, b, 1)
+    return gap.high != 0 or state.assume_difference(b, a, 1)

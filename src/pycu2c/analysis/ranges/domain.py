@@ -1,8 +1,9 @@
-"""What is known of whole numbers at one point of a function: the interval of each term, how
-far terms are apart at least, and which expression a variable stands for.
+"""Abstract domain of integers at one program point.
 
-A term is something that keeps its value until it is assigned: a variable, a dimension of an
-array, the place of the thread. ``apart[a, b] == k`` says ``a - b >= k``.
+A state holds an interval for each term, lower bounds of differences between terms, and the
+expressions that variables were assigned. A term keeps its value until it is assigned: a variable,
+an array dimension, or a thread coordinate. ``min_differences[a, b] == k`` means ``a - b >= k``
+(difference-bound constraints). Reference: Miné, "The octagon abstract domain" (2006).
 """
 
 from __future__ import annotations
@@ -15,131 +16,137 @@ from pycu2c.base.records import dataclass, field
 from pycu2c.ir.nodes import Expr, Var
 from pycu2c.ir.walk import expressions
 
-_MOST_PAIRS = 600  # beyond, new facts are still kept but no longer combined
-_USELESS = 1 << 66  # a distance that says no more than the types do
-# where a growing bound rests before it goes to the end of its type
-_STEPS: tuple[int, ...] = (INT32.minimum, -1, 0, 1, INT32.maximum)
+_MAX_DIFFERENCES = 600  # above this, new constraints are stored but not combined
+_UNINFORMATIVE = 1 << 66  # a distance that the types imply already
+# thresholds for widening before the bound of the type
+_WIDENING_STEPS: tuple[int, ...] = (INT32.minimum, -1, 0, 1, INT32.maximum)
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """``bounds``: what its type, or its nature, says of it."""
+    """A named integer; ``bounds`` is the interval of its type or kind."""
 
     name: str
     bounds: Interval
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
-    """A value lies between ``term + low`` and ``term + high``."""
+class TermOffset:
+    """The value lies between ``term + low`` and ``term + high``."""
 
     term: Term
     low: int
     high: int
 
-    def shifted(self, by: Interval) -> Form:
-        return Form(self.term, self.low + by.low, self.high + by.high)
+    def shifted(self, by: Interval) -> TermOffset:
+        return TermOffset(self.term, self.low + by.low, self.high + by.high)
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
-    """A number at one point: where it lies, by itself and beside terms."""
+class AbstractValue:
+    """An integer at one program point: its interval, and its offsets from terms."""
 
     interval: Interval
-    forms: tuple[Form, ...] = ()
+    offsets: tuple[TermOffset, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
-    """Where a loop leads some terms at most, and how far they stay apart from others."""
+class LoopBounds:
+    """Bounds of terms, and of differences between terms, inside a loop."""
 
     intervals: Mapping[Term, Interval]
-    apart: Mapping[tuple[Term, Term], int]
+    min_differences: Mapping[tuple[Term, Term], int]
 
 
 @dataclass(slots=True)
-class Knowledge:
-    """A conjunction of facts. Absent terms have their bounds; absent pairs their intervals'."""
+class RangeState:
+    """A conjunction of constraints; absent terms have their bounds, absent pairs no constraint."""
 
     intervals: dict[Term, Interval] = field(default_factory=dict)
-    apart: dict[tuple[Term, Term], int] = field(default_factory=dict)
-    meanings: dict[str, Expr] = field(default_factory=dict)  # variable -> its value's expression
+    min_differences: dict[tuple[Term, Term], int] = field(default_factory=dict)
+    definitions: dict[str, Expr] = field(
+        default_factory=dict
+    )  # variable -> the expression it was assigned
 
-    def copy(self) -> Knowledge:
-        return Knowledge(dict(self.intervals), dict(self.apart), dict(self.meanings))
+    def copy(self) -> RangeState:
+        return RangeState(dict(self.intervals), dict(self.min_differences), dict(self.definitions))
 
     def of(self, term: Term) -> Interval:
         return self.intervals.get(term, term.bounds)
 
     def distance(self, a: Term, b: Term) -> int:
-        """The greatest known k with ``a - b >= k``."""
+        """Return the largest k for which ``a - b >= k`` is known."""
         if a == b:
             return 0
-        return max(self.apart.get((a, b), -FAR), self.of(a).low - self.of(b).high)
+        return max(self.min_differences.get((a, b), -FAR), self.of(a).low - self.of(b).high)
 
-    def difference(self, a: Value, b: Value) -> Interval:
-        """Where ``a - b`` lies."""
+    def difference(self, a: AbstractValue, b: AbstractValue) -> Interval:
+        """Return the interval of ``a - b``."""
         low, high = a.interval.low - b.interval.high, a.interval.high - b.interval.low
-        for x in a.forms:
-            for y in b.forms:
+        for x in a.offsets:
+            for y in b.offsets:
                 low = max(low, self.distance(x.term, y.term) + x.low - y.high)
                 high = min(high, -self.distance(y.term, x.term) + x.high - y.low)
-        if low > high:  # nothing comes here; whoever asks need not know
+        if low > high:  # unreachable: any interval is sound
             return Interval(low, low)
         return Interval(low, high)
 
-    # ---- learning: False if it contradicts what is known ----
+    # ---- refinement: False on a contradiction ----
 
-    def learn(self, a: Value, b: Value, least: int) -> bool:
-        """``a - b >= least`` of values: of every term that they are seen beside."""
+    def assume_difference(self, a: AbstractValue, b: AbstractValue, least: int) -> bool:
+        """Add ``a - b >= least`` for values, and for the terms that they are offset from."""
         if a.interval.high - b.interval.low < least:
             return False
-        for x in a.forms:
-            if not self._raise(x.term, b.interval.low + least - x.high):
+        for x in a.offsets:
+            if not self._raise_low(x.term, b.interval.low + least - x.high):
                 return False
-        for y in b.forms:
-            if not self._cap(y.term, a.interval.high - least - y.low):
+        for y in b.offsets:
+            if not self._lower_high(y.term, a.interval.high - least - y.low):
                 return False
         return all(
-            self.relate(x.term, y.term, least - x.high + y.low) for x in a.forms for y in b.forms
+            self.add_difference(x.term, y.term, least - x.high + y.low)
+            for x in a.offsets
+            for y in b.offsets
         )
 
-    def relate(self, a: Term, b: Term, least: int) -> bool:
-        """``a - b >= least`` of terms, and what follows from it."""
+    def add_difference(self, a: Term, b: Term, least: int) -> bool:
+        """Add ``a - b >= least`` for terms, and its consequences."""
         if a == b:
             return least <= 0
         if least <= self.distance(a, b):
             return True
         if least > -self.distance(b, a):
             return False
-        if least < -_USELESS:
+        if least < -_UNINFORMATIVE:
             return True
-        above = [(x, k) for (x, y), k in self.apart.items() if y == a]
-        below = [(y, k) for (x, y), k in self.apart.items() if x == b]
-        self.apart[a, b] = least
-        if len(self.apart) < _MOST_PAIRS:
+        above = [(x, k) for (x, y), k in self.min_differences.items() if y == a]
+        below = [(y, k) for (x, y), k in self.min_differences.items() if x == b]
+        self.min_differences[a, b] = least
+        if len(self.min_differences) < _MAX_DIFFERENCES:
             for x, k in [*above, (a, 0)]:
                 for y, m in [*below, (b, 0)]:
-                    self._note(x, y, k + least + m)
-        return self._raise(a, self.of(b).low + least) and self._cap(b, self.of(a).high - least)
+                    self._keep_difference(x, y, k + least + m)
+        return self._raise_low(a, self.of(b).low + least) and self._lower_high(
+            b, self.of(a).high - least
+        )
 
-    def _note(self, a: Term, b: Term, least: int) -> None:
+    def _keep_difference(self, a: Term, b: Term, least: int) -> None:
         if a != b and least > self.distance(a, b):
-            self.apart[a, b] = least
+            self.min_differences[a, b] = least
 
-    def _raise(self, term: Term, low: int) -> bool:
-        """The term is at least ``low``, and what stands above it with it."""
-        moved = [(term, low)]
-        moved += [(x, low + k) for (x, y), k in self.apart.items() if y == term]
-        return all(self._narrow(x, k, FAR) for x, k in moved)
+    def _raise_low(self, term: Term, low: int) -> bool:
+        """Raise the lower bound of a term and of the terms known to be above it."""
+        shifted = [(term, low)]
+        shifted += [(x, low + k) for (x, y), k in self.min_differences.items() if y == term]
+        return all(self._intersect(x, k, FAR) for x, k in shifted)
 
-    def _cap(self, term: Term, high: int) -> bool:
-        """The term is at most ``high``, and what stands below it with it."""
-        moved = [(term, high)]
-        moved += [(y, high - k) for (x, y), k in self.apart.items() if x == term]
-        return all(self._narrow(x, -FAR, k) for x, k in moved)
+    def _lower_high(self, term: Term, high: int) -> bool:
+        """Lower the upper bound of a term and of the terms known to be below it."""
+        shifted = [(term, high)]
+        shifted += [(y, high - k) for (x, y), k in self.min_differences.items() if x == term]
+        return all(self._intersect(x, -FAR, k) for x, k in shifted)
 
-    def _narrow(self, term: Term, low: int, high: int) -> bool:
+    def _intersect(self, term: Term, low: int, high: int) -> bool:
         old = self.of(term)
         new = Interval(max(old.low, low), min(old.high, high))
         if new.low > new.high:
@@ -148,101 +155,103 @@ class Knowledge:
             self.intervals[term] = new
         return True
 
-    def within(self, reach: Reach) -> Knowledge:
-        """What is known where the terms are in reach, too."""
-        known = self.copy()
-        for term, interval in reach.intervals.items():
-            known._narrow(term, interval.low, interval.high)
-        for pair, k in reach.apart.items():
-            known._note(*pair, k)
-        return known
+    def restricted_to(self, loop_bounds: LoopBounds) -> RangeState:
+        """Return the state intersected with loop bounds."""
+        state = self.copy()
+        for term, interval in loop_bounds.intervals.items():
+            state._intersect(term, interval.low, interval.high)
+        for pair, k in loop_bounds.min_differences.items():
+            state._keep_difference(*pair, k)
+        return state
 
-    # ---- change ----
+    # ---- assignment ----
 
-    def assign(self, term: Term, value: Value) -> None:
-        """From here on the term has the value, which was computed before."""
-        own = next((f for f in value.forms if f.term == term), None)
-        if own is None:
+    def assign(self, term: Term, value: AbstractValue) -> None:
+        """Assign a previously computed value to a term."""
+        self_offset = next((offset for offset in value.offsets if offset.term == term), None)
+        if self_offset is None:
             self.forget(term)
         else:
-            self._move(term, own)
-            self._forget_meanings(term)
+            self._shift(term, self_offset)
+            self._forget_definitions(term)
         self.intervals[term] = value.interval
-        for form in value.forms:
-            if form.term != term:  # a contradiction here: nothing comes to this point
-                self.relate(term, form.term, form.low)
-                self.relate(form.term, term, -form.high)
+        for offset in value.offsets:
+            if offset.term != term:  # a contradiction means that this point is unreachable
+                self.add_difference(term, offset.term, offset.low)
+                self.add_difference(offset.term, term, -offset.high)
 
     def forget(self, term: Term) -> None:
         self.intervals.pop(term, None)
-        self.apart = {pair: k for pair, k in self.apart.items() if term not in pair}
-        self._forget_meanings(term)
+        self.min_differences = {
+            pair: k for pair, k in self.min_differences.items() if term not in pair
+        }
+        self._forget_definitions(term)
 
-    def _forget_meanings(self, term: Term) -> None:
-        """An expression that reads the term says nothing of its new value."""
-        self.meanings = {
+    def _forget_definitions(self, term: Term) -> None:
+        """Drop the definitions that read the term."""
+        self.definitions = {
             name: e
-            for name, e in self.meanings.items()
-            if name != term.name and not _mentions(e, term.name)
+            for name, e in self.definitions.items()
+            if name != term.name and not _reads(e, term.name)
         }
 
-    def mean(self, name: str, value: Expr) -> None:
-        """A variable has just been assigned; until one of its operands is, it has this value."""
-        if not _mentions(value, name):
-            self.meanings[name] = value
+    def define(self, name: str, value: Expr) -> None:
+        """Record the expression just assigned to a variable, until an operand is reassigned."""
+        if not _reads(value, name):
+            self.definitions[name] = value
 
-    def _move(self, term: Term, by: Form) -> None:
-        """``term = term + (low … high)``: its distances move with it."""
-        moved = {
+    def _shift(self, term: Term, by: TermOffset) -> None:
+        """Apply ``term = term + (low … high)``: shift its differences."""
+        shifted = {
             (a, b): k + (by.low if a == term else -by.high if b == term else 0)
-            for (a, b), k in self.apart.items()
+            for (a, b), k in self.min_differences.items()
         }
-        self.apart = {pair: k for pair, k in moved.items() if k > -_USELESS}
+        self.min_differences = {pair: k for pair, k in shifted.items() if k > -_UNINFORMATIVE}
 
-    # ---- where paths meet ----
+    # ---- joins and widening ----
 
-    def joined(self, other: Knowledge) -> Knowledge:
-        """What both know."""
-        meeting = Knowledge()
+    def join_with(self, other: RangeState) -> RangeState:
+        """Return the least upper bound of two states."""
+        result = RangeState()
         for term in self.intervals.keys() & other.intervals.keys():
-            meeting.intervals[term] = self.of(term).joined(other.of(term))
-        for a, b in self.apart.keys() | other.apart.keys():
-            meeting._note(a, b, min(self.distance(a, b), other.distance(a, b)))
-        meeting.meanings = self._common_meanings(other)
-        return meeting
+            result.intervals[term] = self.of(term).join_with(other.of(term))
+        for a, b in self.min_differences.keys() | other.min_differences.keys():
+            result._keep_difference(a, b, min(self.distance(a, b), other.distance(a, b)))
+        result.definitions = self._common_definitions(other)
+        return result
 
-    def _common_meanings(self, other: Knowledge) -> dict[str, Expr]:
-        return {n: e for n, e in self.meanings.items() if other.meanings.get(n) is e}
+    def _common_definitions(self, other: RangeState) -> dict[str, Expr]:
+        return {n: e for n, e in self.definitions.items() if other.definitions.get(n) is e}
 
-    def covers(self, other: Knowledge) -> bool:
-        """Whether everything known here is known there."""
+    def includes(self, other: RangeState) -> bool:
+        """Return whether this state is at least as general as ``other``."""
         return (
-            all(i.holds(other.of(t)) for t, i in self.intervals.items())
-            and all(other.distance(a, b) >= k for (a, b), k in self.apart.items())
-            and self._common_meanings(other) == self.meanings
+            all(i.contains(other.of(t)) for t, i in self.intervals.items())
+            and all(other.distance(a, b) >= k for (a, b), k in self.min_differences.items())
+            and self._common_definitions(other) == self.definitions
         )
 
-    def widened(self, new: Knowledge, reach: Reach) -> Knowledge:
-        """Known here and still true in ``new``; bounds that grow go far, so that this ends."""
-        wide = Knowledge()
+    def widened(self, new: RangeState, loop_bounds: LoopBounds) -> RangeState:
+        """Widen: keep what still holds in ``new``, and move growing bounds far, for termination."""
+        wide = RangeState()
         for term, old in self.intervals.items():
-            wide.intervals[term] = _widened(old, new.of(term), term, reach)
-        for (a, b), k in self.apart.items():
-            least = k if new.distance(a, b) >= k else reach.apart.get((a, b))
+            wide.intervals[term] = _widened(old, new.of(term), term, loop_bounds)
+        for (a, b), k in self.min_differences.items():
+            least = k if new.distance(a, b) >= k else loop_bounds.min_differences.get((a, b))
             if least is not None:
-                wide.apart[a, b] = least
-        wide.meanings = self._common_meanings(new)
+                wide.min_differences[a, b] = least
+        wide.definitions = self._common_definitions(new)
         return wide
 
 
-def _mentions(e: Expr, name: str) -> bool:
+def _reads(e: Expr, name: str) -> bool:
     return any(isinstance(x, Var) and x.name == name for x in expressions(e))
 
 
-def _widened(old: Interval, new: Interval, term: Term, reach: Reach) -> Interval:
-    bounds, steps = term.bounds, _STEPS
-    if term in reach.intervals:
-        bounds, steps = reach.intervals[term], ()
+def _widened(old: Interval, new: Interval, term: Term, loop_bounds: LoopBounds) -> Interval:
+    bounds, steps = term.bounds, _WIDENING_STEPS
+    if term in loop_bounds.intervals:
+        bounds, steps = loop_bounds.intervals[term], ()
     low, high = old.low, old.high
     if new.low < low:
         low = max([s for s in steps if bounds.low <= s <= new.low], default=bounds.low)
@@ -251,8 +260,8 @@ def _widened(old: Interval, new: Interval, term: Term, reach: Reach) -> Interval
     return Interval(low, high)
 
 
-def join(a: Knowledge | None, b: Knowledge | None) -> Knowledge | None:
-    """What is known where two paths meet; None is a path that nothing takes."""
+def join(a: RangeState | None, b: RangeState | None) -> RangeState | None:
+    """Join the states of two control-flow paths; None is unreachable."""
     if a is None or b is None:
         return a or b
-    return a.joined(b)
+    return a.join_with(b)

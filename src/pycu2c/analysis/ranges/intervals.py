@@ -1,20 +1,20 @@
-"""Intervals of whole numbers, and Python's arithmetic on them. Knows neither IR nor variables."""
+"""Intervals of integers, and Python's integer arithmetic on them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from pycu2c.base.dtypes import INT64, DType, Kind
+from pycu2c.base.dtypes import INT64, DType, DTypeKind
 from pycu2c.base.records import dataclass
-from pycu2c.base.types import SMALL, Scalar
+from pycu2c.base.types import WEAK_INT32, Scalar
 from pycu2c.ops.operators import ADD, AND, FLOORDIV, MOD, MUL, OR, POW, SHL, SHR, SUB, XOR, Operator
 
-FAR = 1 << 200  # stands for infinity; beyond what any sum of bounds reaches
+FAR = 1 << 200  # infinity: beyond any sum of bounds
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """All whole numbers from ``low`` to ``high``, both included."""
+    """All integers from ``low`` to ``high``, both included."""
 
     low: int
     high: int
@@ -22,64 +22,68 @@ class Interval:
     def __contains__(self, value: int) -> bool:
         return self.low <= value <= self.high
 
-    def holds(self, other: Interval) -> bool:
+    def contains(self, other: Interval) -> bool:
         return self.low <= other.low and other.high <= self.high
 
-    def joined(self, other: Interval) -> Interval:
+    def join_with(self, other: Interval) -> Interval:
         return Interval(min(self.low, other.low), max(self.high, other.high))
 
 
-ANYTHING = Interval(-FAR, FAR)
+UNBOUNDED = Interval(-FAR, FAR)
 TRUTH = Interval(0, 1)
 
 
-def is_whole(scalar: object) -> bool:
-    """Whether the values of a type are whole numbers; bools are 0 and 1."""
-    return isinstance(scalar, Scalar) and scalar.dtype.is_whole
+def is_integral(scalar: object) -> bool:
+    """Return whether the values of a type are integers; bools count as 0 and 1."""
+    return isinstance(scalar, Scalar) and scalar.dtype.is_integral
 
 
 def everything(scalar: object) -> Interval:
-    """All values of a type; of a float or an array nothing is known."""
-    if not isinstance(scalar, Scalar) or not scalar.dtype.is_whole:
-        return ANYTHING
+    """Return the interval of all values of a type; unbounded for floats and arrays."""
+    if not isinstance(scalar, Scalar) or not scalar.dtype.is_integral:
+        return UNBOUNDED
     return Interval(scalar.dtype.minimum, scalar.dtype.maximum)
 
 
-def given_by_float(scalar: Scalar) -> Interval:
-    """What a float gives that is made an integer: no float lies so near below 2**63, and what
-    one beyond gives is undefined. Floats of other types give less."""
-    whole = everything(scalar)
-    return Interval(whole.low, whole.high - 1023) if scalar.dtype is INT64 else whole
+def float_to_int_range(scalar: Scalar) -> Interval:
+    """Return the interval of a float converted to an integer type.
+
+    No float64 lies between 2**63 - 1024 and 2**63; larger floats give an undefined result.
+    """
+    full = everything(scalar)
+    return Interval(full.low, full.high - 1023) if scalar.dtype is INT64 else full
 
 
 def is_exact(result: Interval, scalar: Scalar) -> bool:
-    """Whether an operation in a type gives its exact result, which lies there: it fits, or
-    ``narrow``, who chose the type, has proved that it does."""
-    return scalar == SMALL or everything(scalar).holds(result)
+    """Return whether an operation in a type gives its exact result.
+
+    Either the result fits, or the ``narrow`` pass chose the type and has proved that it does.
+    """
+    return scalar == WEAK_INT32 or everything(scalar).contains(result)
 
 
-def held(result: Interval, scalar: Scalar) -> Interval:
-    """What is left of an exact result in a type: all values of it, if the result may wrap."""
-    whole = everything(scalar)
+def fit_to_type(result: Interval, scalar: Scalar) -> Interval:
+    """Return the interval after conversion to a type: the full type if the result may wrap."""
+    full = everything(scalar)
     if not is_exact(result, scalar):
-        return whole
-    low, high = max(result.low, whole.low), min(result.high, whole.high)
-    return Interval(low, high) if low <= high else whole  # nothing comes here
+        return full
+    low, high = max(result.low, full.low), min(result.high, full.high)
+    return Interval(low, high) if low <= high else full  # unreachable
 
 
 def exact_result(op: Operator, a: Interval, b: Interval, dtype: DType) -> Interval:
-    """Where the result of an operator lies before it is cut to its type."""
+    """Return the interval of an operator's exact result, before conversion to its type."""
     rule = _RULES.get(op)
-    return ANYTHING if rule is None else rule(a, b, dtype.bits)
+    return UNBOUNDED if rule is None else rule(a, b, dtype.bits)
 
 
 def negated(a: Interval) -> Interval:
     return Interval(-a.high, -a.low)
 
 
-def inverted(a: Interval, dtype: DType) -> Interval:
-    """``~a``; of an unsigned value, what is left to the greatest."""
-    if dtype.kind is Kind.UNSIGNED:
+def bitwise_inverted(a: Interval, dtype: DType) -> Interval:
+    """Return ``~a``; for an unsigned type, the maximum minus the value."""
+    if dtype.kind is DTypeKind.UNSIGNED:
         return Interval(dtype.maximum - a.high, dtype.maximum - a.low)
     return Interval(~a.high, ~a.low)
 
@@ -89,15 +93,15 @@ def absolute(a: Interval) -> Interval:
     return Interval(least, max(abs(a.low), abs(a.high)))
 
 
-def lesser(a: Interval, b: Interval) -> Interval:
+def minimum_of(a: Interval, b: Interval) -> Interval:
     return Interval(min(a.low, b.low), min(a.high, b.high))
 
 
-def greater(a: Interval, b: Interval) -> Interval:
+def maximum_of(a: Interval, b: Interval) -> Interval:
     return Interval(max(a.low, b.low), max(a.high, b.high))
 
 
-# ---- one rule per operator; ``bits`` is the width that shifts look at ------------------------
+# ---- one rule per operator; ``bits`` is the operand width, for shifts ------------------------
 
 
 def _hull(values: Iterable[int]) -> Interval:
@@ -118,14 +122,14 @@ def _mul(a: Interval, b: Interval, _: int) -> Interval:
 
 
 def _floordiv(a: Interval, b: Interval, _: int) -> Interval:
-    """Monotone in each operand on either side of 0; by 0 it gives 0."""
+    """Return the quotient: monotone in each operand on either side of 0; division by 0 gives 0."""
     divisors = {d for d in (b.low, b.high, -1, 1) if d in b and d != 0}
     quotients = [x // d for x in (a.low, a.high) for d in divisors]
     return _hull(quotients + [0] * (0 in b))
 
 
 def _mod(a: Interval, b: Interval, _: int) -> Interval:
-    """The sign of the divisor, and nearer to 0 than it; by 0 it gives 0."""
+    """Return the modulus: it has the sign of the divisor and a smaller magnitude; modulo 0 is 0."""
     if a.low >= 0 and a.high < b.low:
         return a
     low, high = min(0, b.low + 1), max(0, b.high - 1)
@@ -134,12 +138,12 @@ def _mod(a: Interval, b: Interval, _: int) -> Interval:
 
 def _pow(a: Interval, b: Interval, bits: int) -> Interval:
     if b.low != b.high or not 0 <= b.low <= bits:
-        return ANYTHING
+        return UNBOUNDED
     return _hull(x**b.low for x in {a.low, a.high} | ({0} if 0 in a else set()))
 
 
 def _amounts(b: Interval, bits: int) -> list[int]:
-    """The least and the greatest amount that really shifts."""
+    """Return the smallest and largest shift amounts inside the width."""
     low, high = max(b.low, 0), min(b.high, bits - 1)
     return [low, high] if low <= high else []
 
@@ -157,7 +161,7 @@ def _shr(a: Interval, b: Interval, bits: int) -> Interval:
 
 
 def _within_bits(a: Interval, b: Interval) -> Interval:
-    """What any bitwise operator gives: no more bits than the operands have."""
+    """Return the interval of any bitwise operator: no more bits than the operands have."""
     bits = max(x.bit_length() for x in (a.low, a.high, b.low, b.high))
     negative = a.low < 0 or b.low < 0
     return Interval(-(1 << bits) if negative else 0, (1 << bits) - 1)

@@ -1,5 +1,7 @@
-"""What is known before and after each statement of a function: branches join, loops are gone
-round until what holds at their head has settled. Tells it to nobody but the evaluator."""
+"""Forward data-flow solver of the range analysis over structured control flow.
+
+Branches join. Loops iterate to a fixed point with widening, followed by a bounded narrowing phase.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +9,8 @@ from collections.abc import Callable
 from typing import TypeAlias, assert_never
 
 from pycu2c.analysis import induction_variables
-from pycu2c.analysis.ranges.arithmetic import merged
-from pycu2c.analysis.ranges.domain import Form, Knowledge, Reach, Value, join
+from pycu2c.analysis.ranges.arithmetic import merge_offsets
+from pycu2c.analysis.ranges.domain import AbstractValue, LoopBounds, RangeState, TermOffset, join
 from pycu2c.analysis.ranges.evaluate import Evaluator
 from pycu2c.analysis.ranges.intervals import FAR, Interval, everything
 from pycu2c.base.records import dataclass, field
@@ -17,212 +19,231 @@ from pycu2c.ir.nodes import (
     Apply,
     Assign,
     AxisLoop,
+    BarrierWait,
     Binary,
     BlockLoop,
     Body,
     Break,
     Continue,
-    CText,
+    CoroutineLoop,
     Declare,
     Evaluate,
     Expr,
     For,
     If,
-    NextThread,
+    InlineC,
+    NextWorkItem,
     Print,
     Return,
     Select,
     Stmt,
     Store,
-    Strips,
-    ThreadLoop,
-    ThreadSteps,
-    Wait,
+    StripLoop,
     While,
+    WorkItemLoop,
 )
 from pycu2c.ir.verify_expressions import is_truth
 from pycu2c.ir.walk import operands
 
-_ROUNDS_OF_TIGHTENING = 2
+_NARROWING_ITERATIONS = 2
 
-Ends: TypeAlias = tuple[Knowledge | None, Knowledge | None]
-Pass: TypeAlias = Callable[[Knowledge], Ends]  # head of a round -> its end, and after the loop
-Settled: TypeAlias = tuple[Knowledge, Knowledge | None]  # at the head, and after the loop
-
-
-@dataclass(slots=True)
-class _Jumps:
-    """What is known where a loop is left, and where its next round is begun, by a jump."""
-
-    out: Knowledge | None = None
-    on: Knowledge | None = None
+LoopExits: TypeAlias = tuple[RangeState | None, RangeState | None]
+LoopTransfer: TypeAlias = Callable[
+    [RangeState], LoopExits
+]  # state at the head -> end of the iteration, and after the loop
+LoopSolution: TypeAlias = tuple[
+    RangeState, RangeState | None
+]  # states at the head, and after the loop
 
 
 @dataclass(slots=True)
-class Walk:
-    """Each method takes what is known before a statement, uses it up, and gives what is known
-    after; None if nothing comes there."""
+class _JumpStates:
+    """Joined states at the breaks and the continues of a loop."""
+
+    at_break: RangeState | None = None
+    at_continue: RangeState | None = None
+
+
+@dataclass(slots=True)
+class RangeSolver:
+    """Compute states through statements.
+
+    Each method takes the state before a statement, consumes it, and returns the state after; None
+    if that is unreachable.
+    """
 
     evaluator: Evaluator
-    paces: induction_variables.Paces | None  # of a function with loops
-    returned: Interval | None = None  # where the results lie of a function that gives an int
-    loops: list[_Jumps] = field(default_factory=list)
+    increments: induction_variables.LoopIncrements | None  # None in a function without loops
+    returned: Interval | None = None  # of integer results
+    loops: list[_JumpStates] = field(default_factory=list)
 
-    def block(self, body: Body, known: Knowledge | None) -> Knowledge | None:
+    def block(self, body: Body, state: RangeState | None) -> RangeState | None:
         for s in body:
-            if known is None:
+            if state is None:
                 return None
-            known = self.statement(s, known)
-        return known
+            state = self.statement(s, state)
+        return state
 
-    def statement(self, s: Stmt, known: Knowledge) -> Knowledge | None:
+    def statement(self, s: Stmt, state: RangeState) -> RangeState | None:
         match s:
             case Assign():
-                self.evaluator.assign(s.var, self._value(s.value, known), known)
+                self.evaluator.assign(s.var, self._value(s.value, state), state)
                 if is_truth(s.var.type) or isinstance(s.value, (Binary, Select, Apply)):
-                    known.mean(s.var.name, s.value)
+                    state.define(s.var.name, s.value)
             case Declare():
-                nothing = Value(everything(s.var.type))
-                value = self._value(s.init, known) if s.init else nothing
-                self.evaluator.assign(s.var, value, known)
+                unassigned = AbstractValue(everything(s.var.type))
+                value = self._value(s.init, state) if s.init else unassigned
+                self.evaluator.assign(s.var, value, state)
             case Store():
-                self._value(s.value, known)
-                self.evaluator.access(s, known)
+                self._value(s.value, state)
+                self.evaluator.access(s, state)
             case Evaluate() | Print():
                 for e in operands(s):
-                    self._value(e, known)
+                    self._value(e, state)
             case If():
-                return self._if(s, known)
+                return self._if(s, state)
             case While():
-                return self._while(s, known)
+                return self._while(s, state)
             case For():
-                return self._for(s, known)
+                return self._for(s, state)
             case Break():
-                self.loops[-1].out = join(self.loops[-1].out, known)
+                self.loops[-1].at_break = join(self.loops[-1].at_break, state)
                 return None
             case Continue():
-                self.loops[-1].on = join(self.loops[-1].on, known)
+                self.loops[-1].at_continue = join(self.loops[-1].at_continue, state)
                 return None
             case Return():
-                self._return(s, known)
+                self._return(s, state)
                 return None
-            case Allocate() | CText():
+            case Allocate() | InlineC():
                 pass
             case (
-                ThreadLoop()
-                | Strips()
+                WorkItemLoop()
+                | StripLoop()
                 | AxisLoop()
                 | BlockLoop()
-                | NextThread()
-                | Wait()
-                | ThreadSteps()
+                | NextWorkItem()
+                | BarrierWait()
+                | CoroutineLoop()
             ):
                 raise AssertionError("ranges are found before threads meet or become loops")
             case _:
                 assert_never(s)
-        return known
+        return state
 
-    def _value(self, e: Expr, known: Knowledge) -> Value:
-        return self.evaluator.value(e, known)
+    def _value(self, e: Expr, state: RangeState) -> AbstractValue:
+        return self.evaluator.value(e, state)
 
-    def _return(self, s: Return, known: Knowledge) -> None:
+    def _return(self, s: Return, state: RangeState) -> None:
         if s.value is not None:
-            result = self._value(s.value, known).interval
+            result = self._value(s.value, state).interval
             if self.evaluator.recording:
-                self.returned = self.returned.joined(result) if self.returned else result
+                self.returned = self.returned.join_with(result) if self.returned else result
 
-    def _if(self, s: If, known: Knowledge) -> Knowledge | None:
-        then = self.evaluator.assume(s.condition, known.copy(), True)
-        orelse = self.evaluator.assume(s.condition, known, False)
+    def _if(self, s: If, state: RangeState) -> RangeState | None:
+        then = self.evaluator.assume(s.condition, state.copy(), True)
+        orelse = self.evaluator.assume(s.condition, state, False)
         return join(self.block(s.then, then), self.block(s.orelse, orelse))
 
     # ---- loops ----
 
-    def _loop(self, entry: Knowledge, once: Pass, reach: Reach) -> Knowledge | None:
-        """Find what holds at the head in every round; then record what that gives."""
+    def _loop(
+        self, entry: RangeState, transfer: LoopTransfer, loop_bounds: LoopBounds
+    ) -> RangeState | None:
+        """Solve a loop without recording, then record one more iteration from the fixed point."""
         recording, self.evaluator.recording = self.evaluator.recording, False
-        head, after = _settled(entry, once, reach)
+        at_head, after = _solve_loop(entry, transfer, loop_bounds)
         self.evaluator.recording = recording
-        return once(head)[1] if recording else after
+        return transfer(at_head)[1] if recording else after
 
-    def _while(self, s: While, entry: Knowledge) -> Knowledge | None:
-        assert self.paces is not None
-        moves, changed = self.paces.round(s), induction_variables.changed_by(s)
-        rounds = self.paces.rounds(s) if moves else 0
-        inside = induction_variables.reach_of(entry, moves, rounds - 1, changed)
+    def _while(self, s: While, entry: RangeState) -> RangeState | None:
+        assert self.increments is not None
+        changes, changed = self.increments.per_iteration(s), induction_variables.assigned_in_loop(s)
+        trip_count = self.increments.trip_count(s) if changes else 0
+        at_body = induction_variables.bounds_after_iterations(
+            entry, changes, trip_count - 1, changed
+        )
         return self._loop(
             entry,
-            lambda head: self._while_once(s, head, inside),
-            induction_variables.reach_of(entry, moves, rounds, changed),
+            lambda at_head: self._while_iteration(s, at_head, at_body),
+            induction_variables.bounds_after_iterations(entry, changes, trip_count, changed),
         )
 
-    def _while_once(self, s: While, head: Knowledge, reach: Reach) -> Ends:
-        inside = self.evaluator.assume(s.condition, head.within(reach), True)
-        end, broken = self._round(s.body, inside)
-        return end, join(self.evaluator.assume(s.condition, head, False), broken)
+    def _while_iteration(self, s: While, at_head: RangeState, loop_bounds: LoopBounds) -> LoopExits:
+        at_body = self.evaluator.assume(s.condition, at_head.restricted_to(loop_bounds), True)
+        end, broken = self._iteration(s.body, at_body)
+        return end, join(self.evaluator.assume(s.condition, at_head, False), broken)
 
-    def _round(self, body: Body, inside: Knowledge | None) -> Ends:
-        self.loops.append(_Jumps())
-        end = self.block(body, inside)
+    def _iteration(self, body: Body, at_body: RangeState | None) -> LoopExits:
+        self.loops.append(_JumpStates())
+        end = self.block(body, at_body)
         jumps = self.loops.pop()
-        return join(end, jumps.on), jumps.out
+        return join(end, jumps.at_continue), jumps.at_break
 
-    def _for(self, s: For, known: Knowledge) -> Knowledge | None:
-        start, stop = self._value(s.start, known), self._value(s.stop, known)
-        step = self._value(s.step, known).interval
-        assert self.paces is not None
-        changed, moves = induction_variables.changed_by(s), self.paces.round(s)
+    def _for(self, s: For, state: RangeState) -> RangeState | None:
+        start, stop = self._value(s.start, state), self._value(s.stop, state)
+        step = self._value(s.step, state).interval
+        assert self.increments is not None
+        changed, changes = induction_variables.assigned_in_loop(s), self.increments.per_iteration(s)
         counter = _counter(start, stop, step, changed)
-        rounds = induction_variables.rounds_of_range(known.difference(stop, start), step)
-        begun = induction_variables.reach_of(known, moves, rounds - 1, changed)
+        trip_count = induction_variables.max_trip_count(state.difference(stop, start), step)
+        bounds_inside = induction_variables.bounds_after_iterations(
+            state, changes, trip_count - 1, changed
+        )
 
-        def once(head: Knowledge) -> Ends:
-            if counter is None or rounds == 0:
-                return None, head
-            inside = head.within(begun)
-            self.evaluator.assign(s.var, counter, inside)
-            end, broken = self._round(s.body, inside)
-            return end, join(head, broken)
+        def transfer(at_head: RangeState) -> LoopExits:
+            if counter is None or trip_count == 0:
+                return None, at_head
+            at_body = at_head.restricted_to(bounds_inside)
+            self.evaluator.assign(s.var, counter, at_body)
+            end, broken = self._iteration(s.body, at_body)
+            return end, join(at_head, broken)
 
-        return self._loop(known, once, induction_variables.reach_of(known, moves, rounds, changed))
+        return self._loop(
+            state,
+            transfer,
+            induction_variables.bounds_after_iterations(state, changes, trip_count, changed),
+        )
 
 
-def _settled(entry: Knowledge, once: Pass, reach: Reach) -> Settled:
-    """What holds at the head of a loop in every round, and what is known after the loop."""
+def _solve_loop(entry: RangeState, transfer: LoopTransfer, loop_bounds: LoopBounds) -> LoopSolution:
+    """Return the fixed point at the head of a loop, and the state after the loop."""
 
-    def again(end: Knowledge | None) -> Knowledge:
-        """What is known at the head of a loop that is entered, or come back to."""
-        return entry.joined(end.within(reach)) if end else entry
+    def next_head(end: RangeState | None) -> RangeState:
+        """Return the state at the head after the entry or a back edge."""
+        return entry.join_with(end.restricted_to(loop_bounds)) if end else entry
 
-    head = entry
-    end, after = once(head.copy())
-    while not head.covers(again(end)):
-        head = head.widened(again(end), reach)
-        end, after = once(head.copy())
-    for _ in range(_ROUNDS_OF_TIGHTENING):
-        tighter = again(end)
-        if tighter.covers(head):
+    at_head = entry
+    end, after = transfer(at_head.copy())
+    while not at_head.includes(next_head(end)):
+        at_head = at_head.widened(next_head(end), loop_bounds)
+        end, after = transfer(at_head.copy())
+    for _ in range(_NARROWING_ITERATIONS):
+        narrowed = next_head(end)
+        if narrowed.includes(at_head):
             break
-        tight_end, tight_after = once(tighter.copy())
-        if not tighter.covers(again(tight_end)):
+        narrowed_end, narrowed_after = transfer(narrowed.copy())
+        if not narrowed.includes(next_head(narrowed_end)):
             break
-        head, end, after = tighter, tight_end, tight_after
-    return head, after
+        at_head, end, after = narrowed, narrowed_end, narrowed_after
+    return at_head, after
 
 
-def _counter(start: Value, stop: Value, step: Interval, changing: set[str]) -> Value | None:
-    """The value of a loop's variable in any round; None if there is no round."""
+def _counter(
+    start: AbstractValue, stop: AbstractValue, step: Interval, changing: set[str]
+) -> AbstractValue | None:
+    """Return the value of the loop variable in any iteration; None if there is none."""
     first, end = start.interval, stop.interval
-    firsts = [f for f in start.forms if f.term.name not in changing]
-    ends = [f for f in stop.forms if f.term.name not in changing]
+    firsts = [f for f in start.offsets if f.term.name not in changing]
+    ends = [f for f in stop.offsets if f.term.name not in changing]
     if step.low > 0:
         interval = Interval(first.low, end.high - 1)
-        forms = [Form(f.term, f.low, FAR) for f in firsts]
-        forms += [Form(f.term, -FAR, f.high - 1) for f in ends]
+        offsets = [TermOffset(f.term, f.low, FAR) for f in firsts]
+        offsets += [TermOffset(f.term, -FAR, f.high - 1) for f in ends]
     elif step.high < 0:
         interval = Interval(end.low + 1, first.high)
-        forms = [Form(f.term, -FAR, f.high) for f in firsts]
-        forms += [Form(f.term, f.low + 1, FAR) for f in ends]
+        offsets = [TermOffset(f.term, -FAR, f.high) for f in firsts]
+        offsets += [TermOffset(f.term, f.low + 1, FAR) for f in ends]
     else:
-        return Value(Interval(min(first.low, end.low + 1), max(first.high, end.high - 1)))
-    return None if interval.low > interval.high else Value(interval, merged(forms))
+        return AbstractValue(Interval(min(first.low, end.low + 1), max(first.high, end.high - 1)))
+    return None if interval.low > interval.high else AbstractValue(interval, merge_offsets(offsets))

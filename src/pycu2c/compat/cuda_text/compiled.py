@@ -1,4 +1,4 @@
-"""What a CUDA C text is compiled to, for one machine: kernels and variables by their names."""
+"""Define the interface of a CUDA C text compiled for one device: kernels and variables."""
 
 from __future__ import annotations
 
@@ -6,43 +6,46 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from pycu2c.base.records import dataclass
-from pycu2c.compat.cuda_text.parameters import Parameter
+from pycu2c.compat.cuda_text.parameters import KernelParameter
 from pycu2c.runtime.arguments.arguments import Layout
 from pycu2c.runtime.runner import Runner
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
-    """What a launch's arguments are packed as. ``written``: arrays that the kernel may write, by
-    their places; ``names`` are what errors call the arguments."""
+class ArgumentPacking:
+    """How a launch packs its arguments.
+
+    ``writable`` contains the positions of arrays that the kernel may write; ``names`` are the
+    argument names in error messages.
+    """
 
     layout: Layout
-    written: frozenset[int]
+    writable: frozenset[int]
     names: tuple[str, ...]
-    together: bool = False  # all blocks run at the same time
+    cooperative: bool = False  # all blocks are resident at the same time
 
 
-class Code(Protocol):
-    """A text compiled for a machine."""
+class CompiledText(Protocol):
+    """A CUDA C text compiled for one device."""
 
-    log: str  # what the compiler said
+    log: str  # of the compiler
 
     def entry(self, name: str) -> str | None:
-        """What the compiled code calls a kernel that the user calls so; None if it has none."""
+        """Return the entry point of a kernel by its source name; None if there is none."""
 
     @property
     def kernels(self) -> Sequence[str]:
-        """The names of those that there are, for errors."""
+        """Return the names of all kernels, for error messages."""
 
-    def parameters(self, entry: str) -> tuple[Parameter, ...] | None:
-        """What a kernel takes; None if that is not known."""
+    def parameters(self, entry: str) -> tuple[KernelParameter, ...] | None:
+        """Return the parameters of a kernel; None if they are unknown."""
 
-    def runner(self, entry: str, form: Form) -> Runner: ...
+    def runner(self, entry: str, form: ArgumentPacking) -> Runner: ...
 
     def attribute(self, entry: str, name: str) -> int:
-        """What is known of a kernel, by the driver's name: ``NUM_REGS``."""
+        """Return a function attribute by its driver name, such as ``NUM_REGS``."""
 
     def set_attribute(self, entry: str, name: str, value: int) -> None: ...
 
     def variable(self, name: str) -> tuple[int, int] | None:
-        """The address of a variable, and how many bytes it has; None if there is none."""
+        """Return the address and size in bytes of a variable; None if there is none."""

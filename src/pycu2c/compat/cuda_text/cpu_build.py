@@ -1,92 +1,105 @@
-"""CUDA C text -> C++ -> a library that runs it on the cores of this machine."""
+"""Compile CUDA C text to a shared library for the CPU: CUDA C -> C++ -> machine code."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-from pycu2c.base.limits import MOST_SHARED, MOST_THREADS
-from pycu2c.compat.cuda_text.compiled import Form
-from pycu2c.compat.cuda_text.diagnostics import refuse
-from pycu2c.compat.cuda_text.host_source import Entry, Generated, Way, check, generated
-from pycu2c.compat.cuda_text.includes import Inclusion
-from pycu2c.compat.cuda_text.options import Options, included
-from pycu2c.compat.cuda_text.parameters import Kind, Parameter
-from pycu2c.compat.cuda_text.source_text import Text
+from pycu2c.base.limits import MAX_BLOCK_THREADS, MAX_SHARED_BYTES
+from pycu2c.compat.cuda_text.compiled import ArgumentPacking
+from pycu2c.compat.cuda_text.diagnostics import raise_compile_error
+from pycu2c.compat.cuda_text.host_source import (
+    HostSource,
+    KernelEntry,
+    ThreadExecution,
+    check,
+    generate_host_source,
+)
+from pycu2c.compat.cuda_text.includes import IncludeExpander
+from pycu2c.compat.cuda_text.options import CompilerOptions, included_file_identities
+from pycu2c.compat.cuda_text.parameters import KernelParameter, ParameterKind
+from pycu2c.compat.cuda_text.source_text import CudaSource
 from pycu2c.runtime.cpu import fibers
 from pycu2c.runtime.cpu.cpu_kernel import CpuKernel, address_of, symbol
 from pycu2c.runtime.cpu.cpu_runner import CpuRunner
 from pycu2c.runtime.runner import Runner
 from pycu2c.toolchain.cc import cxx, elf_symbols
 
-_KINDS = (Kind.WHOLE, Kind.FLOAT, Kind.BYTES)  # as in headers/vectors.h
-_STANDARD = "c++17"  # which the headers here need
-_OLDER = (None, "c++03", "c++11", "c++14")
+_KINDS = (
+    ParameterKind.INTEGER,
+    ParameterKind.FLOAT,
+    ParameterKind.BYTES,
+)  # as in headers/vectors.h
+_STANDARD = "c++17"  # required by the headers
+_OLDER_STANDARDS = (None, "c++03", "c++11", "c++14")
 _WORDS = re.compile(r"__(global|device|shared|constant|managed)__|\bcuda_runtime")
-_FACTS = {  # of every kernel, where there is no GPU
-    "MAX_THREADS_PER_BLOCK": MOST_THREADS,
-    "MAX_DYNAMIC_SHARED_SIZE_BYTES": MOST_SHARED,
+_DEFAULT_ATTRIBUTES = {  # without a GPU
+    "MAX_THREADS_PER_BLOCK": MAX_BLOCK_THREADS,
+    "MAX_DYNAMIC_SHARED_SIZE_BYTES": MAX_SHARED_BYTES,
     "PREFERRED_SHARED_MEMORY_CARVEOUT": -1,
 }
 
 
 def generate(
-    text: Text, options: Options, expressions: Sequence[str], *, rewrites: bool = True
-) -> Generated:
-    """The C++ of a text, rewritten to be fast or as it is. Raises CompileError for what the CPU
-    does not have."""
+    text: CudaSource, options: CompilerOptions, expressions: Sequence[str], *, rewrites: bool = True
+) -> HostSource:
+    """Return the C++ of a text, optimized or literal.
+
+    Raises CompileError for unsupported features.
+    """
     check(text)
-    whole = Inclusion(options.folders, _is_cuda).whole(text.code, text.name)
-    return generated(Text(whole, text.name), options.macros, expressions, rewrites=rewrites)
+    whole = IncludeExpander(options.folders, _is_cuda).whole(text.code, text.name)
+    return generate_host_source(
+        CudaSource(whole, text.name), options.macros, expressions, rewrites=rewrites
+    )
 
 
 def _is_cuda(text: str, quoted: bool) -> bool:
-    """Whether a file has CUDA C, as far as that can be told."""
+    """Return whether an included file probably contains CUDA C."""
     return quoted or _WORDS.search(text) is not None
 
 
-def compiled(text: Text, options: Options, expressions: Sequence[str]) -> CpuCode:
-    """A text as a library, from the disk or by the C++ compiler. Raises CompileError,
-    ToolchainError."""
+def compile_text(text: CudaSource, options: CompilerOptions, expressions: Sequence[str]) -> CpuCode:
+    """Compile a text, or load it from the disk cache. Raises CompileError, ToolchainError."""
     flags = (
-        f"-std={_STANDARD if options.standard in _OLDER else options.standard}",
+        f"-std={_STANDARD if options.standard in _OLDER_STANDARDS else options.standard}",
         *cxx.arithmetic_flags(contracts=options.contracts, fast=options.is_fast),
         *(f"-I{folder}" for folder in options.folders),
     )
 
     def made_by(rewrites: bool) -> CpuCode:
         made = generate(text, options, expressions, rewrites=rewrites)
-        files = included(made.text, options.folders)
+        files = included_file_identities(made.text, options.folders)
         binary = cxx.compile(made.text, "cuda_c", flags, files)
-        return CpuCode(fibers.opened(binary, text.name), made)
+        return CpuCode(fibers.open_library(binary, text.name), made)
 
     try:
         return made_by(rewrites=True)
-    except cxx.Refused:  # a mistake of the user's, or more than the words of the text tell
+    except cxx.CxxCompileError:  # an error of the user, or of a rewrite
         try:
             return made_by(rewrites=False)
-        except cxx.Refused as error:
-            refuse(error.log, text, error.compiler)
+        except cxx.CxxCompileError as error:
+            raise_compile_error(error.log, text, error.compiler)
 
 
 class CpuCode:
-    """A text's kernels and variables on the CPU."""
+    """The kernels and variables of a text on the CPU."""
 
-    def __init__(self, library: fibers.Library, made: Generated) -> None:
-        self._library, self._together = library, made.together
-        self._sizes = elf_symbols.sizes(library.binary.data)
+    def __init__(self, library: fibers.FiberLibrary, made: HostSource) -> None:
+        self._library, self._needs_cooperative_launch = library, made.needs_cooperative_launch
+        self._sizes = elf_symbols.object_symbol_sizes(library.binary.data)
         self._entries = {
             f"kernel {e.number}": e
-            for e in made.entries  # those that no #if has left out
+            for e in made.entries  # without those that an #if disables
             if not self._sizes or f"pycu2c_kernel_{e.number}" in self._sizes
         }
-        self._known: dict[str, tuple[Parameter, ...]] = {}
+        self._parameters: dict[str, tuple[KernelParameter, ...]] = {}
         self._settings: dict[tuple[str, str], int] = {}
         self.log = library.binary.log
 
     @property
-    def entries(self) -> Sequence[Entry]:
-        """The kernels, and how their threads run."""
+    def entries(self) -> Sequence[KernelEntry]:
+        """Return the kernels, and how their threads run."""
         return list(self._entries.values())
 
     @property
@@ -100,31 +113,33 @@ class CpuCode:
             if name == wanted:
                 return key
         found = [key for key, name in names.items() if name.endswith(f"::{wanted}")]
-        return found[0] if len(found) == 1 else None  # in a namespace, if there is only one
+        return found[0] if len(found) == 1 else None  # in a namespace, if unique
 
-    def parameters(self, entry: str) -> tuple[Parameter, ...] | None:
-        if entry not in self._known:
+    def parameters(self, entry: str) -> tuple[KernelParameter, ...] | None:
+        if entry not in self._parameters:
             name = f"pycu2c_kernel_{self._entries[entry].number}"
             words = symbol(self._library.loaded, name, "const int32_t *const *")[2]
             rows = (words[1 + 3 * i : 4 + 3 * i] for i in range(words[0]))
-            self._known[entry] = tuple(Parameter(_KINDS[k], s, a) for s, a, k in rows)
-        return self._known[entry]
+            self._parameters[entry] = tuple(KernelParameter(_KINDS[k], s, a) for s, a, k in rows)
+        return self._parameters[entry]
 
-    def runner(self, entry: str, form: Form) -> Runner:
+    def runner(self, entry: str, form: ArgumentPacking) -> Runner:
         found = self._entries[entry]
-        return CpuRunner(form.names, form.layout, self._kernel(found, form.together))
+        return CpuRunner(form.names, form.layout, self._kernel(found, form.cooperative))
 
-    def _kernel(self, entry: Entry, together: bool) -> CpuKernel:
-        if entry.way in (Way.LOOP, Way.SPLIT):
+    def _kernel(self, entry: KernelEntry, cooperative: bool) -> CpuKernel:
+        if entry.execution in (ThreadExecution.LOOP, ThreadExecution.SPLIT):
             return fibers.LoopKernel(self._library, f"pycu2c_run_{entry.number}")
         name = f"pycu2c_kernel_{entry.number}"
-        if entry.way is Way.WARPS:
+        if entry.execution is ThreadExecution.WARPS:
             return fibers.SplitKernel(self._library, name, entry.name)
-        return fibers.FiberKernel(self._library, name, entry.name, together and self._together)
+        return fibers.FiberKernel(
+            self._library, name, entry.name, cooperative and self._needs_cooperative_launch
+        )
 
     def attribute(self, entry: str, name: str) -> int:
-        """A CPU has no registers of a kernel and the like: 0 for most."""
-        return self._settings.get((entry, name), _FACTS.get(name, 0))
+        """Return an attribute: 0 for most, as the CPU has no registers of a kernel."""
+        return self._settings.get((entry, name), _DEFAULT_ATTRIBUTES.get(name, 0))
 
     def set_attribute(self, entry: str, name: str, value: int) -> None:
         self._settings[entry, name] = value

@@ -1,4 +1,4 @@
-"""CUDA C text -> a cubin with several kernels, loaded. Through NVRTC and the disk's cache."""
+"""Compile CUDA C text to a cubin with NVRTC, cached on disk, and load its kernels."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 from pycu2c.base.records import dataclass
 from pycu2c.compat.cuda_text import parameters
-from pycu2c.compat.cuda_text.compiled import Form
-from pycu2c.compat.cuda_text.diagnostics import refuse
-from pycu2c.compat.cuda_text.options import Options, included
-from pycu2c.compat.cuda_text.parameters import Parameter
-from pycu2c.compat.cuda_text.source_text import Text
+from pycu2c.compat.cuda_text.compiled import ArgumentPacking
+from pycu2c.compat.cuda_text.diagnostics import raise_compile_error
+from pycu2c.compat.cuda_text.options import CompilerOptions, included_file_identities
+from pycu2c.compat.cuda_text.parameters import KernelParameter
+from pycu2c.compat.cuda_text.source_text import CudaSource
 from pycu2c.cuda_driver import driver
 from pycu2c.cuda_driver.cuda_errors import CudaError
-from pycu2c.runtime.cuda import foreign_code
+from pycu2c.runtime.cuda import external_kernel
 from pycu2c.runtime.cuda.cuda_kernel import CudaKernel
 from pycu2c.runtime.cuda.cuda_runner import CudaRunner
 from pycu2c.runtime.runner import Runner
@@ -22,60 +22,69 @@ from pycu2c.toolchain.binary import Binary
 from pycu2c.toolchain.cache import artifact_store
 from pycu2c.toolchain.nvrtc import program
 from pycu2c.toolchain.nvrtc.cuda_headers import header_settings
-from pycu2c.toolchain.nvrtc.identity import installed, loaded
+from pycu2c.toolchain.nvrtc.identity import installed_identity, loaded_identity
 
 
 @dataclass(frozen=True, slots=True)
-class Cubin:
-    """Compiled code: a cubin, or PTX where no architecture of a GPU was asked for. ``heads``: of
-    its kernels, as in PTX; ``names``: what they are called in it, by expressions."""
+class CompiledCubin:
+    """A cubin, or PTX if the options name no real architecture.
+
+    ``entry_declarations`` are the ``.entry`` lines of the PTX; ``names`` maps name expressions to
+    mangled names.
+    """
 
     data: bytes
     path: str | None
-    heads: str
+    entry_declarations: str
     names: dict[str, str]
     log: str
 
 
-def compiled(text: Text, options: Options, expressions: Sequence[str], arch: str) -> Cubin:
-    """From the disk, or by NVRTC. Raises CompileError, ToolchainError."""
+def compile_text(
+    text: CudaSource, options: CompilerOptions, expressions: Sequence[str], arch: str
+) -> CompiledCubin:
+    """Compile a text, or load it from the disk cache. Raises CompileError, ToolchainError."""
     flags, code = options.for_nvrtc(arch), options.with_macros(text)
-    wanted = tuple(expressions)
+    name_expressions = tuple(expressions)
 
     def make() -> tuple[bytes, str]:
-        made = program.whole(code, text.name, flags, wanted)
+        made = program.compile_module(code, text.name, flags, name_expressions)
         if isinstance(made, str):
-            refuse(made, text, "NVRTC")
-        heads = parameters.heads_in(made.ptx.decode())
-        told = json.dumps({"heads": heads, "names": made.names, "log": made.log})
-        return made.cubin or made.ptx + b"\0", told
+            raise_compile_error(made, text, "NVRTC")
+        heads = parameters.entry_declarations(made.ptx.decode())
+        metadata = json.dumps({"heads": heads, "names": made.names, "log": made.log})
+        return made.cubin or made.ptx + b"\0", metadata
 
-    parts = (code, text.name, "module", *flags, "", *wanted, header_settings(text.code))
-    parts = (*parts, *included(text.code, options.folders))
-    believed = installed()
+    parts = (code, text.name, "module", *flags, "", *name_expressions, header_settings(text.code))
+    parts = (*parts, *included_file_identities(text.code, options.folders))
+    identity = installed_identity()
     found = (
-        artifact_store.load(artifact_store.key_of(*parts, believed), ".cubin") if believed else None
+        artifact_store.load(artifact_store.key_of(*parts, identity), ".cubin") if identity else None
     )
     if found is None:
         program.bindings()
-        found = artifact_store.made(artifact_store.key_of(*parts, loaded()), ".cubin", make)
-    told = json.loads(found.log)
-    return Cubin(found.data, found.path, told["heads"], told["names"], told["log"])
+        found = artifact_store.load_or_make(
+            artifact_store.key_of(*parts, loaded_identity()), ".cubin", make
+        )
+    metadata = json.loads(found.log)
+    return CompiledCubin(
+        found.data, found.path, metadata["heads"], metadata["names"], metadata["log"]
+    )
 
 
-def of_file(data: bytes, path: str) -> Cubin:
-    """What somebody has compiled: a cubin, a fatbin, or PTX."""
+def of_file(data: bytes, path: str) -> CompiledCubin:
+    """Return precompiled code: a cubin, a fatbin, or PTX."""
     if not path.endswith(".ptx"):
-        return Cubin(data, path, "", {}, "")
-    return Cubin(data + b"\0", path, parameters.heads_in(data.decode()), {}, "")
+        return CompiledCubin(data, path, "", {}, "")
+    return CompiledCubin(data + b"\0", path, parameters.entry_declarations(data.decode()), {}, "")
 
 
 class GpuCode:
-    """A text's kernels on the GPU that the calling thread is on."""
+    """The kernels of a text on the calling thread's current GPU."""
 
-    def __init__(self, cubin: Cubin) -> None:
+    def __init__(self, cubin: CompiledCubin) -> None:
         self._cubin, self.log = cubin, cubin.log
-        self._entries = parameters.entries(cubin.heads)
+        self._entries = parameters.entry_parameters(cubin.entry_declarations)
         self._library = driver.load_library(cubin.data, "load CUDA C")
         self._loaded: dict[str, CudaKernel] = {}
 
@@ -84,33 +93,33 @@ class GpuCode:
         return [*self._cubin.names, *self._entries]
 
     def entry(self, name: str) -> str | None:
-        if not self._entries:  # of a cubin, which the driver knows
-            return name if foreign_code.has_kernel(self._library, name) else None
+        if not self._entries:  # of a cubin: ask the driver
+            return name if external_kernel.has_kernel(self._library, name) else None
         return entry_named(name, self._cubin, self._entries)
 
-    def parameters(self, entry: str) -> tuple[Parameter, ...] | None:
+    def parameters(self, entry: str) -> tuple[KernelParameter, ...] | None:
         if entry not in self._entries:
-            places = foreign_code.parameter_places(self._kernel(entry).loaded)
-            return self._entries.setdefault(entry, parameters.at_places(places))
+            places = external_kernel.parameter_layout(self._kernel(entry).loaded)
+            return self._entries.setdefault(entry, parameters.from_layout(places))
         return self._entries[entry]
 
-    def _kernel(self, entry: str, together: bool = False) -> CudaKernel:
-        key = f"{entry} together" if together else entry
+    def _kernel(self, entry: str, cooperative: bool = False) -> CudaKernel:
+        key = f"{entry} cooperative" if cooperative else entry
         if key not in self._loaded:
             binary = Binary("cubin", entry, "", b"", None, "")
             kernel = driver.kernel_of(self._library, entry)
-            self._loaded[key] = CudaKernel(binary, together, loaded=kernel)
+            self._loaded[key] = CudaKernel(binary, cooperative, loaded=kernel)
         return self._loaded[key]
 
-    def runner(self, entry: str, form: Form) -> Runner:
-        kernel = self._kernel(entry, form.together)
-        return CudaRunner(kernel.name, form.written, form.layout, kernel)
+    def runner(self, entry: str, form: ArgumentPacking) -> Runner:
+        kernel = self._kernel(entry, form.cooperative)
+        return CudaRunner(kernel.name, form.writable, form.layout, kernel)
 
     def attribute(self, entry: str, name: str) -> int:
-        return foreign_code.attribute_of(self._kernel(entry).loaded, name)
+        return external_kernel.kernel_attribute(self._kernel(entry).loaded, name)
 
     def set_attribute(self, entry: str, name: str, value: int) -> None:
-        foreign_code.set_attribute(self._kernel(entry).loaded, name, value)
+        external_kernel.set_kernel_attribute(self._kernel(entry).loaded, name, value)
 
     def variable(self, name: str) -> tuple[int, int] | None:
         try:
@@ -121,14 +130,18 @@ class GpuCode:
             raise
 
 
-def entry_named(name: str, cubin: Cubin, entries: dict[str, tuple[Parameter, ...]]) -> str | None:
-    """What the cubin calls a kernel: as an expression names it, as it is; or by C++'s rule for a
-    name outside of classes, if there is only one."""
+def entry_named(
+    name: str, cubin: CompiledCubin, entries: dict[str, tuple[KernelParameter, ...]]
+) -> str | None:
+    """Return the mangled name of a kernel; None if there is none or several.
+
+    A name is a name expression, a mangled name, or the source name of a unique function.
+    """
     found = cubin.names.get(name, name)
     if found in entries:
         return found
     *scopes, last = name.split("::")
     length = f"{len(last)}{last}"
     mangled = f"_ZN{''.join(f'{len(s)}{s}' for s in scopes)}{length}" if scopes else f"_Z{length}"
-    like = [entry for entry in entries if entry.startswith(mangled)]
-    return like[0] if len(like) == 1 else None
+    matches = [entry for entry in entries if entry.startswith(mangled)]
+    return matches[0] if len(matches) == 1 else None

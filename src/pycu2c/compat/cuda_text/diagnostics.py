@@ -1,4 +1,4 @@
-"""What compilers have against a user's CUDA C, as errors of this package: the line, with carets."""
+"""Convert the logs of C++ compilers and NVRTC to diagnostics with the line and carets."""
 
 from __future__ import annotations
 
@@ -10,52 +10,52 @@ from typing import NoReturn
 from pycu2c.base.diagnostics import CompileError, Diagnostic, Label
 from pycu2c.base.spans import Span
 from pycu2c.compat.cuda_text.parse.tokens import CLOSING, OPENING, Token
-from pycu2c.compat.cuda_text.source_text import Text
+from pycu2c.compat.cuda_text.source_text import CudaSource
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
-_MOST = 8
+_MAX_DIAGNOSTICS = 8
 # NVRTC: "k.cu(3): error: …"; gcc and clang: "k.cu:3:5: error: …"
 _ERROR = re.compile(
     r"^(?P<file>[^:(\n]+)[:(](?P<line>\d+)\)?(?::(?P<column>\d+))?:?\s*"
     r"(?:fatal |catastrophic )?error:?\s*(?P<text>.*)$"
 )
-_BEHIND = "<stdin>"  # where the text ends, and what runs its kernels follows
+_FOOTER = "<stdin>"  # generated code after the source
 _CARET = re.compile(r"^\s*\^")
 _WORD = re.compile(r"\w+|.")
 
 
-def refuse(log: str, text: Text, compiler: str) -> NoReturn:
-    """Raise the CompileError that a log tells; a ToolchainError where it names no line."""
+def raise_compile_error(log: str, text: CudaSource, compiler: str) -> NoReturn:
+    """Raise CompileError from a compiler log; ToolchainError if the log names no line."""
     found = list(_diagnostics(log, compiler))
-    of_theirs = [each for each in found if each.labels[0].span.file != _BEHIND]
-    found = [*_unclosed(text), *of_theirs] or found
+    in_source = [each for each in found if each.labels[0].span.file != _FOOTER]
+    found = [*_unclosed(text), *in_source] or found
     if found:
-        raise CompileError(found[:_MOST]) from None  # the log is in it
+        raise CompileError(found[:_MAX_DIAGNOSTICS]) from None  # it contains the log
     raise ToolchainError(f"{compiler} does not compile {text.name}:\n{log.strip()}")
 
 
-def _unclosed(text: Text) -> Iterator[Diagnostic]:
-    """The bracket that nothing closes, which compilers find far behind it."""
+def _unclosed(text: CudaSource) -> Iterator[Diagnostic]:
+    """Yield a diagnostic for an unclosed bracket, which compilers report far from its position."""
     if any(token.kind == "directive" and "if" in token.text for token in text.tokens):
-        return  # what begins in one branch may end in each
-    open_ones: list[Token] = []
+        return  # a bracket may close in each branch of an #if
+    open_brackets: list[Token] = []
     for token in text.tokens:
-        if token.kind != "mark":
+        if token.kind != "punctuator":
             continue
         if token.text in OPENING:
-            open_ones.append(token)
-        elif token.text in CLOSING and open_ones:
-            if OPENING.index(open_ones[-1].text) != CLOSING.index(token.text):
+            open_brackets.append(token)
+        elif token.text in CLOSING and open_brackets:
+            if OPENING.index(open_brackets[-1].text) != CLOSING.index(token.text):
                 break
-            open_ones.pop()
-    if open_ones:
-        label = Label(text.span(open_ones[-1]), "nothing closes it")
-        yield Diagnostic("own-c", (label,), "write the bracket that ends what this one begins")
+            open_brackets.pop()
+    if open_brackets:
+        label = Label(text.span(open_brackets[-1]), "this bracket is not closed")
+        yield Diagnostic("inline-c", (label,), "add the closing bracket")
 
 
 def _diagnostics(log: str, compiler: str) -> Iterator[Diagnostic]:
     lines = log.splitlines()
-    cure = f"this is what {compiler} says of it"
+    hint = f"{compiler} reported this error"
     for number, line in enumerate(lines):
         found = _ERROR.match(line)
         if found is None:
@@ -63,13 +63,13 @@ def _diagnostics(log: str, compiler: str) -> Iterator[Diagnostic]:
         file, row, after = found["file"], int(found["line"]), lines[number + 1 :]
         column = int(found["column"]) - 1 if found["column"] else _column(after, file, row)
         span = _span(file, row, column)
-        said = " ".join(_continued(found["text"], after))
-        yield Diagnostic("own-c", (Label(span, said.partition(" [-W")[0]),), cure)
+        message = " ".join(_continued(found["text"], after))
+        yield Diagnostic("inline-c", (Label(span, message.partition(" [-W")[0]),), hint)
 
 
-def _continued(said: str, after: list[str]) -> Iterator[str]:
-    """What NVRTC says over several lines, before it shows the place."""
-    yield said
+def _continued(message: str, after: list[str]) -> Iterator[str]:
+    """Yield the message, which NVRTC splits over lines before the source excerpt."""
+    yield message
     for line in after[:2]:
         if not line.startswith("          ") or _CARET.match(line):
             return
@@ -77,7 +77,7 @@ def _continued(said: str, after: list[str]) -> Iterator[str]:
 
 
 def _column(after: list[str], file: str, line: int) -> int:
-    """By the caret of NVRTC, which stands two columns further than the line."""
+    """Return the column of NVRTC's caret; NVRTC indents the excerpt."""
     caret = next((i for i, text in enumerate(after[:4]) if _CARET.match(text)), None)
     source = linecache.getline(file, line).rstrip("\n")
     if not caret or source.strip() not in after[caret - 1]:

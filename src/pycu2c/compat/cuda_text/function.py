@@ -1,7 +1,7 @@
-"""A kernel of a CUDA C text: its launches and what is known of it.
+"""Launch a kernel of a CUDA C text and read its attributes.
 
-A launch like one before is checked, packed and started by C, as those of kernels in Python are
-(``runtime/plans/``); this file sees the others.
+Launches that match an earlier one take the C fast path (``runtime/dispatch/``), as launches of
+``@kernel`` functions do. This module implements the slow path, which raises all errors.
 """
 
 from __future__ import annotations
@@ -14,39 +14,43 @@ from pycu2c.base import graph_capture
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import Signature
 from pycu2c.compat.cuda_text import arguments, captured_launch, inspection, parameters
-from pycu2c.compat.cuda_text.compiled import Code, Form
-from pycu2c.compat.cuda_text.parse.functions import Function as Written
+from pycu2c.compat.cuda_text.compiled import ArgumentPacking, CompiledText
+from pycu2c.compat.cuda_text.parse.functions import FunctionDefinition
 from pycu2c.cuda_driver import driver
-from pycu2c.runtime.arguments.call_binding import Parameters
+from pycu2c.runtime.arguments.call_binding import CallSignature
 from pycu2c.runtime.cuda import memory
-from pycu2c.runtime.launch_configuration import Launch, Wanted, extent, shared_size
-from pycu2c.runtime.plans import guards, library, plan
+from pycu2c.runtime.dispatch import guards, table
+from pycu2c.runtime.dispatch.extension import LaunchConfiguration
+from pycu2c.runtime.launch_configuration import Launch, LaunchRequest, extent, shared_size
 from pycu2c.runtime.runner import Runner
 
-_MOST_CALLS = 256  # shapes of launches that are kept in C's words
+_MOST_CONFIGURATIONS = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
-    """A launch whose arguments are checked. ``written``: arrays that it may write, by their
-    places; ``is_first``: with arguments of these types."""
+class PreparedTextLaunch:
+    """A launch whose arguments are checked.
+
+    ``writable`` contains the positions of arrays that the kernel may write. ``is_first`` is true
+    for the first launch with these argument types.
+    """
 
     launch: Launch
-    taken: list[arguments.Taken]
-    written: frozenset[int]
+    bound_arguments: list[arguments.BoundArgument]
+    writable: frozenset[int]
     runner: Runner
     is_first: bool
 
 
-class Function:
-    """A kernel. ``launch`` runs it; what it takes and gives is the user's business."""
+class TextFunction:
+    """A kernel of a CUDA C text."""
 
     def __init__(self, module: Any, name: str) -> None:
         self.module, self.name = module, name
         self._runners: dict[tuple[object, ...], Runner] = {}
-        self._calls: dict[object, bytes] = {}
-        self._plans: plan.Plans | None = None
-        self._known: dict[int, tuple[parameters.Parameter, ...] | None] = {}
+        self._configurations: dict[object, LaunchConfiguration] = {}
+        self._dispatch_table: table.DispatchTable | None = None
+        self._parameters: dict[int, tuple[parameters.KernelParameter, ...] | None] = {}
 
     def __repr__(self) -> str:
         return f"<CUDA C kernel {self.name} of {self.module.text.name}>"
@@ -63,109 +67,134 @@ class Function:
         cooperative: bool = False,
     ) -> None:
         """Run it on a grid of blocks. Raises LaunchError."""
-        if self._plans is not None and not cooperative:
+        if self._dispatch_table is not None and not cooperative:
             try:
-                call = self._calls.get((grid, block, shared, stream))
+                configuration = self._configurations.get((grid, block, shared, stream))
             except TypeError:  # a list
-                call = None
+                configuration = None
             values = given if type(given) is tuple else tuple(given)
-            if call is not None and self._plans.run(call, stream, values):
+            if configuration is not None and self._dispatch_table.launch(configuration, values):
                 return
-        wanted = _wanted(self.name, grid, block, shared, stream)
-        self._launch(wanted, tuple(given), cooperative)
-        if self._plans is not None:
-            self._keep((grid, block, shared, stream), wanted)
+        request = _launch_request(self.name, grid, block, shared, stream)
+        self._launch(request, tuple(given), cooperative)
+        if self._dispatch_table is not None:
+            self._cache_call((grid, block, shared, stream), request)
 
-    def _launch(self, wanted: Wanted, values: tuple[object, ...], cooperative: bool) -> None:
+    def _launch(
+        self, request: LaunchRequest, values: tuple[object, ...], cooperative: bool
+    ) -> None:
         capture = graph_capture.current()
         if capture is not None:
-            capture.launch(captured_launch.Noted(self, cooperative), wanted, values)
+            capture.launch(captured_launch.CapturedTextLaunch(self, cooperative), request, values)
             return
-        found = self.prepared(wanted, values, cooperative)
-        found.runner.run(found.launch, arguments.leaves_of(found.taken))
-        if not found.is_first and not cooperative and not any(map(arguments.is_raw, found.taken)):
-            self._learn(found, values)
+        found = self.prepared(request, values, cooperative)
+        found.runner.run(found.launch, arguments.leaves_of(found.bound_arguments))
+        if (
+            not found.is_first
+            and not cooperative
+            and not any(map(arguments.is_packed_bytes, found.bound_arguments))
+        ):
+            self._record(found, values)
 
-    def prepared(self, wanted: Wanted, values: tuple[object, ...], cooperative: bool) -> Prepared:
-        """A launch up to its start. Raises LaunchError."""
-        code, known = self.module.code(), self.parameters
-        taken = arguments.taken(values, known, self.name)
-        arguments.check_writeable(known, taken, self.name)
-        runner, is_first = self._runner(code, taken, cooperative)
-        assert wanted.grid is not None
-        assert wanted.block is not None
-        launch = Launch(wanted.grid, wanted.block, wanted.stream, wanted.shared_bytes)
-        return Prepared(launch, taken, arguments.written(known, taken), runner, is_first)
+    def prepared(
+        self, request: LaunchRequest, values: tuple[object, ...], cooperative: bool
+    ) -> PreparedTextLaunch:
+        """Return a checked launch, ready to start. Raises LaunchError."""
+        code, expected = self.module.code(), self.parameters
+        bound_arguments = arguments.bind_arguments(values, expected, self.name)
+        arguments.check_writeable(expected, bound_arguments, self.name)
+        runner, is_first = self._runner(code, bound_arguments, cooperative)
+        assert request.grid is not None
+        assert request.block is not None
+        launch = Launch(request.grid, request.block, request.stream, request.shared_bytes)
+        return PreparedTextLaunch(
+            launch,
+            bound_arguments,
+            arguments.writable_arrays(expected, bound_arguments),
+            runner,
+            is_first,
+        )
 
     @property
-    def parameters(self) -> tuple[parameters.Parameter, ...] | None:
-        """What it takes, with the names that the text has; None if that is not known."""
+    def parameters(self) -> tuple[parameters.KernelParameter, ...] | None:
+        """Return the parameters, with the names in the source; None if they are unknown."""
         code = self.module.code()
-        if id(code) not in self._known:
+        if id(code) not in self._parameters:
             entry = self._entry(code)
-            self._known[id(code)] = _named(code.parameters(entry), self._written())
-        return self._known[id(code)]
+            self._parameters[id(code)] = _with_source_names(
+                code.parameters(entry), self._definition()
+            )
+        return self._parameters[id(code)]
 
-    def _written(self) -> Written | None:
+    def _definition(self) -> FunctionDefinition | None:
         path = self.name.partition("<")[0].strip().lstrip("&:")
         found = [f for f in self.module.kernels if path in (f.path, f.name)]
         return found[0] if len(found) == 1 else None
 
-    def _entry(self, code: Code) -> str:
+    def _entry(self, code: CompiledText) -> str:
         entry = code.entry(self.name)
         assert entry is not None, f"{self.name} was found before"
         return entry
 
     def _runner(
-        self, code: Code, taken: Sequence[arguments.Taken], cooperative: bool
+        self,
+        code: CompiledText,
+        bound_arguments: Sequence[arguments.BoundArgument],
+        cooperative: bool,
     ) -> tuple[Runner, bool]:
-        """What runs a launch with arguments of these types; whether it is new."""
-        key = (id(code), cooperative, *((t.type, t.size) for t in taken))
+        """Return the runner for these argument types, and whether it is new."""
+        key = (id(code), cooperative, *((t.type, t.size) for t in bound_arguments))
         runner = self._runners.get(key)
         if runner is not None:
             return runner, False
-        known = self.parameters
-        layout, written = arguments.layout_for(taken, known), arguments.written(known, taken)
-        form = Form(layout, written, arguments.names_of(self.name, known, taken), cooperative)
+        expected = self.parameters
+        layout, writable = (
+            arguments.layout_for(bound_arguments, expected),
+            arguments.writable_arrays(expected, bound_arguments),
+        )
+        form = ArgumentPacking(
+            layout,
+            writable,
+            arguments.argument_names(self.name, expected, bound_arguments),
+            cooperative,
+        )
         runner = self._runners[key] = code.runner(self._entry(code), form)
         return runner, True
 
-    def _learn(self, found: Prepared, values: tuple[object, ...]) -> None:
-        """Let launches like this one take the short way."""
-        if self._plans and not self._plans.is_time():
+    def _record(self, found: PreparedTextLaunch, values: tuple[object, ...]) -> None:
+        """Record a launch in the dispatch table."""
+        if self._dispatch_table and not self._dispatch_table.should_record():
             return
         direct = found.runner.direct
         if direct is None:
             return
-        if library.load():
-            return  # one thing at a time, so that no launch takes long
         names = tuple(f"_{i}" for i in range(len(values)))
-        plans = self._plans or library.plans(Parameters(self.name, names, len(names), None, {}))
-        if plans is None:
-            return
-        types = tuple(argument.type for argument in found.taken)
-        seen = guards.Seen(values, types, arguments.leaves_of(found.taken), found.written, {})
-        place = plan.Place(None, found.launch.shared_bytes)
-        plans.learn(seen, place, direct, Signature(types))
-        self._plans = plans
+        parameters = CallSignature(self.name, names, len(names), None, {})
+        entries = self._dispatch_table or table.DispatchTable(parameters)
+        types = tuple(argument.type for argument in found.bound_arguments)
+        leaves = arguments.leaves_of(found.bound_arguments)
+        launch = guards.RecordedLaunch(values, types, leaves, found.writable, {})
+        guard = table.LaunchGuard(None, found.launch.shared_bytes)
+        entries.record(launch, guard, direct, Signature(types))
+        self._dispatch_table = entries
 
-    def _keep(self, key: tuple[object, ...], wanted: Wanted) -> None:
-        """Have C's words for launches of this shape."""
-        in_order = memory.in_order_with_default(wanted.stream)
-        call = wanted.call(driver.stream_of(wanted.stream), in_order)
+    def _cache_call(self, key: tuple[object, ...], request: LaunchRequest) -> None:
+        """Keep the configuration of launches like this one, for the dispatch table."""
+        ordered = memory.in_order_with_default(request.stream)
+        configuration = request.configuration(driver.stream_of(request.stream), ordered)
         with contextlib.suppress(TypeError):  # a list, which may change
-            if len(self._calls) >= _MOST_CALLS:
-                self._calls.clear()
-            self._calls[key] = call
+            if len(self._configurations) >= _MOST_CONFIGURATIONS:
+                self._configurations.clear()
+            self._configurations[key] = configuration
 
-    # ---- what is known of it ----
+    # ---- inspection and attributes ----
 
     def inspect(self, language: str = "cuda") -> str:
-        """The text; or what is made of it: "ptx" and "sass" for GPUs, "c" for the CPU."""
-        return inspection.shown(self.module, language)
+        """Return the source ("cuda") or generated code: "ptx", "sass" (GPU) or "c" (CPU)."""
+        return inspection.inspect_module(self.module, language)
 
     def attribute(self, name: str) -> int:
-        """What is known of it, by the driver's name without CU_FUNC_ATTRIBUTE_: ``NUM_REGS``."""
+        """Return an attribute by its driver name without CU_FUNC_ATTRIBUTE_: ``NUM_REGS``."""
         code = self.module.code()
         found: int = code.attribute(self._entry(code), name)
         return found
@@ -176,12 +205,12 @@ class Function:
 
     @property
     def registers(self) -> int:
-        """Of a thread."""
+        """Return the number of registers per thread."""
         return self.attribute("NUM_REGS")
 
     @property
     def shared_bytes(self) -> int:
-        """Static shared memory of a block."""
+        """Return the static shared memory of a block, in bytes."""
         return self.attribute("SHARED_SIZE_BYTES")
 
     @property
@@ -194,13 +223,15 @@ class Function:
 
     @property
     def max_threads(self) -> int:
-        """The most threads of a block."""
+        """Return the maximum number of threads of a block."""
         return self.attribute("MAX_THREADS_PER_BLOCK")
 
     @property
     def max_dynamic_shared_bytes(self) -> int:
-        """What a launch may ask for. It need not be set: a launch that asks for more sees to
-        it."""
+        """Return the maximum dynamic shared memory of a launch, in bytes.
+
+        A launch that needs more raises the limit itself; setting it is optional.
+        """
         return self.attribute("MAX_DYNAMIC_SHARED_SIZE_BYTES")
 
     @max_dynamic_shared_bytes.setter
@@ -209,7 +240,7 @@ class Function:
 
     @property
     def preferred_carveout(self) -> int:
-        """How much of the cache on the chip is to be shared memory, in per cent; -1: no wish."""
+        """Return the preferred share of shared memory in the L1 cache, in percent, or -1."""
         return self.attribute("PREFERRED_SHARED_MEMORY_CARVEOUT")
 
     @preferred_carveout.setter
@@ -217,18 +248,20 @@ class Function:
         self.set_attribute("PREFERRED_SHARED_MEMORY_CARVEOUT", share)
 
 
-def _wanted(name: str, grid: object, block: object, shared: object, stream: object) -> Wanted:
+def _launch_request(
+    name: str, grid: object, block: object, shared: object, stream: object
+) -> LaunchRequest:
     size = shared_size(shared, name)
-    return Wanted(extent(grid, "grid", name), extent(block, "block", name), stream, size)
+    return LaunchRequest(extent(grid, "grid", name), extent(block, "block", name), stream, size)
 
 
-def _named(
-    known: tuple[parameters.Parameter, ...] | None, written: Written | None
-) -> tuple[parameters.Parameter, ...] | None:
-    """Parameters with what the text calls them, if it has as many."""
-    if known is None or written is None or len(known) != len(written.parameters):
-        return known
+def _with_source_names(
+    expected: tuple[parameters.KernelParameter, ...] | None, writable: FunctionDefinition | None
+) -> tuple[parameters.KernelParameter, ...] | None:
+    """Add the names in the source to parameters, if their number agrees."""
+    if expected is None or writable is None or len(expected) != len(writable.parameters):
+        return expected
     return tuple(
-        replace(p, name=w.name, text=w.text, reads=w.reads)
-        for p, w in zip(known, written.parameters)
+        replace(p, name=w.name, text=w.text, is_read_only=w.is_read_only)
+        for p, w in zip(expected, writable.parameters)
     )

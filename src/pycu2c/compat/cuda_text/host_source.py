@@ -1,7 +1,7 @@
-"""CUDA C -> C++ for the CPU: the same text, line by line, with what the preprocessor cannot do.
+"""Rewrite CUDA C to C++ for the CPU, line by line, where the preprocessor does not suffice.
 
-``extern __shared__`` arrays become references to the memory of the block; after each kernel stands,
-in the same line, what launches it. Every other word of CUDA's is C++ by the headers in front.
+``extern __shared__`` arrays become references to the block's memory. A macro after each kernel, on
+its last line, defines the launch function. The headers define all other CUDA identifiers.
 """
 
 from __future__ import annotations
@@ -15,86 +15,93 @@ from enum import Enum
 from pycu2c.base.diagnostics import CompileError, Diagnostic, Label
 from pycu2c.base.records import dataclass
 from pycu2c.compat.cuda_text.device_headers import prelude
-from pycu2c.compat.cuda_text.fission.barriers import MEETINGS
-from pycu2c.compat.cuda_text.fission.inlining import inlined
+from pycu2c.compat.cuda_text.fission.barriers import SYNC_FUNCTIONS
+from pycu2c.compat.cuda_text.fission.inlining import inline_synchronizing_functions
 from pycu2c.compat.cuda_text.fission.shared_atomics import shared_atomics
-from pycu2c.compat.cuda_text.fission.split_source import Edit, split_name, split_text
+from pycu2c.compat.cuda_text.fission.split_source import SourceEdit, split_name, split_text
 from pycu2c.compat.cuda_text.fission.wait_detection import (
-    Waiting,
-    has_own_files,
-    meets_grid,
-    words_in,
+    WaitAnalysis,
+    identifiers_in,
+    includes_local_files,
+    needs_cooperative_launch,
 )
-from pycu2c.compat.cuda_text.parse.functions import Function
+from pycu2c.compat.cuda_text.parse.functions import FunctionDefinition
 from pycu2c.compat.cuda_text.parse.macros import Macros
-from pycu2c.compat.cuda_text.parse.statements import Unclear
+from pycu2c.compat.cuda_text.parse.statements import Unanalyzable
 from pycu2c.compat.cuda_text.parse.tokens import Token, closing
-from pycu2c.compat.cuda_text.source_text import Text, line_directive
+from pycu2c.compat.cuda_text.source_text import CudaSource, line_directive
 
 
-class Way(Enum):
-    """How the threads of a kernel run: the macro that says so."""
+class ThreadExecution(Enum):
+    """How the threads of a kernel run: the macro that defines its launch function."""
 
-    LOOP = "PYCU2C_LOOP"  # one after the other
-    SPLIT = "PYCU2C_SPLIT"  # in loops between the places where they meet
-    WARPS = "PYCU2C_WARPS"  # the same, where some warps meet and others do not
-    FIBERS = "PYCU2C_FIBERS"  # each with a stack of its own
+    LOOP = "PYCU2C_LOOP"  # a loop over the threads
+    SPLIT = "PYCU2C_SPLIT"  # loops between barriers
+    WARPS = "PYCU2C_WARPS"  # the same, with barriers in divergent branches
+    FIBERS = "PYCU2C_FIBERS"  # one stack per thread
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A kernel of the C++: the number that its symbols end in, and how its threads run."""
+class KernelEntry:
+    """A kernel of the C++: the suffix of its symbols, and how its threads run."""
 
     name: str
     number: int
-    way: Way
+    execution: ThreadExecution
 
 
 @dataclass(frozen=True, slots=True)
-class Generated:
-    """C++, and the kernels that it has. ``together``: blocks may wait for each other."""
+class HostSource:
+    """Generated C++ and its kernels.
+
+    ``needs_cooperative_launch``: blocks may wait for each other.
+    """
 
     text: str
-    entries: tuple[Entry, ...]
-    together: bool
+    entries: tuple[KernelEntry, ...]
+    needs_cooperative_launch: bool
 
 
-def generated(
-    text: Text, macros: Sequence[str], expressions: Sequence[str], *, rewrites: bool = True
-) -> Generated:
-    """The C++ of a text, rewritten to be fast or as it is."""
-    waiting = Waiting(text, macros)
-    edits = [*_shared(text), *_includes(text), *_lambdas(text)]
+def generate_host_source(
+    text: CudaSource, macros: Sequence[str], expressions: Sequence[str], *, rewrites: bool = True
+) -> HostSource:
+    """Return the C++ of a text. ``rewrites=False`` disables optimizations."""
+    waiting = WaitAnalysis(text, macros)
+    edits = [*_shared_array_edits(text), *_include_edits(text), *_lambda_edits(text)]
     if rewrites:
-        edits += _alone(text)
-    split = _split(text, macros) if rewrites else {}
+        edits += _unsynchronized_atomics(text)
+    split = _split_kernels(text, macros) if rewrites else {}
     all_kernels = [f for f in text.functions if f.is_kernel]
     kernels = [f for f in all_kernels if not f.is_template]
-    ways = [_way(waiting.holds(f.name), [f], split) for f in kernels]
-    entries = [Entry(f.path, i, way) for i, (f, way) in enumerate(zip(kernels, ways))]
-    edits += [_split_after(text, f, written) for f, written in split.items()]
-    edits += [edit for f in split for edit in _only_checked(text, f)]
-    edits += [_entry_after(text, f, e) for f, e in zip(kernels, entries)]
-    instances: list[Entry] = []
+    ways = [_thread_execution(waiting.may_wait(f.name), [f], split) for f in kernels]
+    entries = [
+        KernelEntry(f.path, i, execution) for i, (f, execution) in enumerate(zip(kernels, ways))
+    ]
+    edits += [_insert_split_kernel(text, f, written) for f, written in split.items()]
+    edits += [edit for f in split for edit in _make_inline(text, f)]
+    edits += [_insert_entry(text, f, e) for f, e in zip(kernels, entries)]
+    instances: list[KernelEntry] = []
     footer: list[str] = []
     for expression in dict.fromkeys((*expressions, *_instantiated(text))):
-        if expression.lstrip().startswith("&"):  # of a variable
+        if expression.lstrip().startswith("&"):  # a variable
             continue
-        named = _named(expression, all_kernels)
-        way = _way(waiting.holds(expression) or not named, named, split)
-        made = Entry(expression, len(entries) + len(instances), way)
+        named = _kernels_named(expression, all_kernels)
+        execution = _thread_execution(waiting.may_wait(expression) or not named, named, split)
+        made = KernelEntry(expression, len(entries) + len(instances), execution)
         instances.append(made)
         footer.append(_macro(made, expression))
-    words = words_in(text) | frozenset(re.findall(r"\w+", " ".join(macros)))
-    head = prelude(words, all_words=has_own_files(text), splits=bool(split))
-    code = _edited(text.code, edits)
-    renamed = [f"#define {f.name} pycu2c_own_{f.name}" for f in kernels if _is_of_c(f)]
+    words = identifiers_in(text) | frozenset(re.findall(r"\w+", " ".join(macros)))
+    head = prelude(words, include_all=includes_local_files(text), has_split_kernels=bool(split))
+    code = _apply_edits(text.code, edits)
+    renamed = [f"#define {f.name} pycu2c_own_{f.name}" for f in kernels if _is_c_library_name(f)]
     parts = (head, *macros, *renamed, f'#line 1 "{text.name}"', code, "", *footer)
-    return Generated("\n".join(parts) + "\n", (*entries, *instances), meets_grid(text))
+    return HostSource(
+        "\n".join(parts) + "\n", (*entries, *instances), needs_cooperative_launch(text)
+    )
 
 
-def _instantiated(text: Text) -> Iterator[str]:
-    """``template __global__ void add<float>(float *);`` -> ``add<float>``."""
+def _instantiated(text: CudaSource) -> Iterator[str]:
+    """Yield explicit instantiations: ``template __global__ void add<int>(…);`` -> ``add<int>``."""
     tokens = text.tokens
     for index, token in enumerate(tokens):
         if token.text != "template" or index + 1 == len(tokens) or tokens[index + 1].text == "<":
@@ -105,98 +112,110 @@ def _instantiated(text: Text) -> Iterator[str]:
             yield " ".join(words[words.index("void") + 1 :])
 
 
-def _is_of_c(kernel: Function) -> bool:
-    """Whether C's library has a function of its name, ``select``, which headers declare."""
+def _is_c_library_name(kernel: FunctionDefinition) -> bool:
+    """Return whether the C library has a function of this name, such as ``select``."""
     return not kernel.scopes and hasattr(ctypes.CDLL(None), kernel.name)
 
 
-def _named(expression: str, kernels: Sequence[Function]) -> list[Function]:
-    """The kernels that a name means for all to see: none, if a macro may have made it."""
+def _kernels_named(
+    expression: str, kernels: Sequence[FunctionDefinition]
+) -> list[FunctionDefinition]:
+    """Return the kernels that a name expression denotes; none if a macro defines the name."""
     base = expression.partition("<")[0].strip().lstrip(":")
     return [f for f in kernels if base in (f.path.partition("<")[0], f.name.partition("<")[0])]
 
 
-def _way(waits: bool, kernels: Sequence[Function], split: Mapping[Function, str]) -> Way:
+def _thread_execution(
+    waits: bool, kernels: Sequence[FunctionDefinition], split: Mapping[FunctionDefinition, str]
+) -> ThreadExecution:
     if kernels and all(f in split for f in kernels):
         parts = any("PYCU2C_WHOLE_WARPS" in split[f] for f in kernels)
-        return Way.WARPS if parts else Way.SPLIT
-    return Way.FIBERS if waits else Way.LOOP
+        return ThreadExecution.WARPS if parts else ThreadExecution.SPLIT
+    return ThreadExecution.FIBERS if waits else ThreadExecution.LOOP
 
 
-def _macro(entry: Entry, name: str) -> str:
-    if entry.way in (Way.SPLIT, Way.WARPS):
+def _macro(entry: KernelEntry, name: str) -> str:
+    if entry.execution in (ThreadExecution.SPLIT, ThreadExecution.WARPS):
         name = _LAST_NAME.sub(r"\1" + split_name(r"\2"), name, count=1)
-    return f"{entry.way.value}({entry.number}, {name})"
+    return f"{entry.execution.value}({entry.number}, {name})"
 
 
-_LAST_NAME = re.compile(r"^(\s*(?:\w+\s*::\s*|::\s*)*)(\w+)")  # with the scopes before it
+_LAST_NAME = re.compile(r"^(\s*(?:\w+\s*::\s*|::\s*)*)(\w+)")  # after its scopes
 
 
-def _entry_after(text: Text, function: Function, entry: Entry) -> Edit:
+def _insert_entry(text: CudaSource, function: FunctionDefinition, entry: KernelEntry) -> SourceEdit:
     end = _end(text, function)
-    return Edit(end, end, f" {_macro(entry, function.name)}")
+    return SourceEdit(end, end, f" {_macro(entry, function.name)}")
 
 
-def _split_after(text: Text, function: Function, written: str) -> Edit:
+def _insert_split_kernel(
+    text: CudaSource, function: FunctionDefinition, written: str
+) -> SourceEdit:
     end = _end(text, function)
-    return Edit(end, end, f"\n{written}\n{line_directive(text, end)}\n")
+    return SourceEdit(end, end, f"\n{written}\n{line_directive(text, end)}\n")
 
 
-def _only_checked(text: Text, function: Function) -> Iterator[Edit]:
-    """A kernel that is split need not be compiled as it is written, but for its mistakes."""
+def _make_inline(text: CudaSource, function: FunctionDefinition) -> Iterator[SourceEdit]:
+    """Declare a split kernel inline: the compiler checks it, but need not generate code."""
     head = text.tokens[function.start : function.body[0]]
     if {"static", "inline", "__forceinline__", "__inline__"}.isdisjoint(t.text for t in head):
-        place = next(t.start for t in head if t.text == "__global__")
-        yield Edit(place, place, "inline ")
+        offset = next(t.start for t in head if t.text == "__global__")
+        yield SourceEdit(offset, offset, "inline ")
 
 
-def _end(text: Text, function: Function) -> int:
+def _end(text: CudaSource, function: FunctionDefinition) -> int:
     last = function.body[1]
     return text.tokens[last].end if last < len(text.tokens) else len(text.code)
 
 
-def _split(text: Text, options: Sequence[str]) -> dict[Function, str]:
-    """The kernels that may be split, and the functions that run their blocks."""
+def _split_kernels(text: CudaSource, options: Sequence[str]) -> dict[FunctionDefinition, str]:
+    """Return the C++ of the kernels that can be split at barriers."""
     macros = Macros(text, options)
     with_calls = text
-    text = inlined(text, macros)
-    waiting = Waiting(text, options)
-    edits = [*_shared(text), *_lambdas(text), *_alone(text)]
-    tells = "threadIdx" in _outside_of_kernels(text, options)
-    found: dict[Function, str] = {}
+    text = inline_synchronizing_functions(text, macros)
+    waiting = WaitAnalysis(text, options)
+    edits = [*_shared_array_edits(text), *_lambda_edits(text), *_unsynchronized_atomics(text)]
+    sets_thread_index = "threadIdx" in _identifiers_outside_kernels(text, options)
+    found: dict[FunctionDefinition, str] = {}
 
-    def copied(start: int, end: int, more: Sequence[Edit]) -> str:
+    def copied(start: int, end: int, more: Sequence[SourceEdit]) -> str:
         within = [e for e in edits if start <= e.start and e.end <= end]
-        moved = [Edit(e.start - start, e.end - start, e.text) for e in (*within, *more)]
-        return _edited(text.code[start:end], moved)
+        moved = [SourceEdit(e.start - start, e.end - start, e.text) for e in (*within, *more)]
+        return _apply_edits(text.code[start:end], moved)
 
     for function, as_written in zip(text.functions, with_calls.functions):
-        is_named = "<" not in function.name  # those of one instance are not
-        if function.is_kernel and is_named and not waiting.holds_beside(function, MEETINGS):
-            with suppress(Unclear):
-                found[as_written] = split_text(text, function, macros, copied, tells=tells)
+        is_specialization = "<" in function.name
+        if (
+            function.is_kernel
+            and not is_specialization
+            and not waiting.may_wait_elsewhere(function, SYNC_FUNCTIONS)
+        ):
+            with suppress(Unanalyzable):
+                found[as_written] = split_text(
+                    text, function, macros, copied, sets_thread_index=sets_thread_index
+                )
     return found
 
 
-def _alone(text: Text) -> Iterator[Edit]:
-    yield from (Edit(t.start, t.end, other) for t, other in shared_atomics(text))
+def _unsynchronized_atomics(text: CudaSource) -> Iterator[SourceEdit]:
+    yield from (SourceEdit(t.start, t.end, other) for t, other in shared_atomics(text))
 
 
-def _outside_of_kernels(text: Text, options: Sequence[str]) -> set[str]:
-    """The words there, those of macros included."""
+def _identifiers_outside_kernels(text: CudaSource, options: Sequence[str]) -> set[str]:
+    """Return the identifiers outside of kernels, including those in macro options."""
     bodies = [f.body for f in text.functions if f.is_kernel]
     inside = {i for first, last in bodies for i in range(first, last)}
     rows = (t.text for i, t in enumerate(text.tokens) if i not in inside)
     return {word for row in (*rows, *options) for word in re.findall(r"\w+", row)}
 
 
-def _edited(code: str, edits: Sequence[Edit]) -> str:
-    parts, place = [], 0
+def _apply_edits(code: str, edits: Sequence[SourceEdit]) -> str:
+    parts, offset = [], 0
     for edit in sorted(edits):
-        kept = "\n" * code.count("\n", edit.start, edit.end)  # lines keep their numbers
-        parts += [code[place : edit.start], edit.text, kept]
-        place = edit.end
-    return "".join((*parts, code[place:]))
+        newlines = "\n" * code.count("\n", edit.start, edit.end)  # lines keep their numbers
+        parts += [code[offset : edit.start], edit.text, newlines]
+        offset = edit.end
+    return "".join((*parts, code[offset:]))
 
 
 # ---- dynamic shared memory -----------------------------------------------------------------
@@ -204,15 +223,15 @@ def _edited(code: str, edits: Sequence[Edit]) -> str:
 _ALIGNING = ("__align__", "alignas", "__attribute__", "__builtin_align__")
 
 
-def _shared(text: Text) -> Iterator[Edit]:
-    """``extern __shared__ float s[];`` -> a reference to the memory of the block."""
+def _shared_array_edits(text: CudaSource) -> Iterator[SourceEdit]:
+    """Replace ``extern __shared__ float s[];`` by a reference to the block's memory."""
     tokens = text.tokens
     for index, token in enumerate(tokens):
         if token.text != "__shared__":
             continue
         for beside in tokens[max(index - 1, 0) : index + 2 : 2]:
-            if beside.text == "static":  # which it is here anyway
-                yield Edit(beside.start, beside.end, "")
+            if beside.text == "static":  # __shared__ is defined as static
+                yield SourceEdit(beside.start, beside.end, "")
         first = index
         while first and tokens[first - 1].text in ("extern", "volatile", "const", "__align__"):
             first -= 1
@@ -224,15 +243,15 @@ def _shared(text: Text) -> Iterator[Edit]:
             continue
         start, end = tokens[first].start, tokens[last - 1].end
         inside = any(_is_in(index, f) for f in text.functions)
-        yield Edit(start, end, _reference(_plain(declared), inside))
+        yield SourceEdit(start, end, _reference(_without_storage(declared), inside))
 
 
-def _is_in(index: int, function: Function) -> bool:
+def _is_in(index: int, function: FunctionDefinition) -> bool:
     return function.body[0] < index < function.body[1]
 
 
-def _plain(tokens: Sequence[Token]) -> list[str]:
-    """The words of a declaration, without those that say where it lies and how."""
+def _without_storage(tokens: Sequence[Token]) -> list[str]:
+    """Return the tokens of a declaration without storage and alignment specifiers."""
     words, index = [], 0
     while index < len(tokens):
         if tokens[index].text in _ALIGNING:
@@ -246,17 +265,17 @@ def _plain(tokens: Sequence[Token]) -> list[str]:
 def _reference(words: Sequence[str], inside: bool) -> str:
     cut = words.index("[") if "[" in words else len(words)
     kind, name, extents = " ".join(words[: cut - 1]), words[cut - 1], "".join(words[cut:])
-    place = "" if inside else "static thread_local "
+    storage = "" if inside else "static thread_local "
     found = f"*reinterpret_cast<{kind} (*){extents}>(::pycu2c::dynamic())"
-    return f"{place}{kind} (&{name}){extents} = {found}"
+    return f"{storage}{kind} (&{name}){extents} = {found}"
 
 
-def _lambdas(text: Text) -> Iterator[Edit]:
-    """``[=] __device__ (int n) {…}`` -> ``[=] (int n) {…}``."""
+def _lambda_edits(text: CudaSource) -> Iterator[SourceEdit]:
+    """Remove execution space specifiers: ``[=] __device__ (int n) {…}`` -> ``[=] (int n) {…}``."""
     before = ""
     for token in text.tokens:
         if token.text in ("__device__", "__host__") and before == "]":
-            yield Edit(token.start, token.end, "")
+            yield SourceEdit(token.start, token.end, "")
         else:
             before = token.text
 
@@ -264,7 +283,7 @@ def _lambdas(text: Text) -> Iterator[Edit]:
 # ---- included files ------------------------------------------------------------------------
 
 _INCLUDE = re.compile(r'#\s*include\s*[<"]([^>"]+)[>"]')
-_OURS = re.compile(  # what the headers in front have
+_PROVIDED_HEADERS = re.compile(  # the prelude replaces these headers
     r"(cuda|cuda_runtime|cuda_runtime_api|device_launch_parameters|device_functions|vector_types"
     r"|cuComplex|vector_functions|math_constants|math_functions|sm_\w+|cuda_fp16|cuda_bf16|cooperative_groups"
     r"|cooperative_groups/\w+|assert|cooperative_groups/details/\w+)\.(h|hpp)|cassert"
@@ -272,55 +291,59 @@ _OURS = re.compile(  # what the headers in front have
 _STD = re.compile(r"cuda/std/(\w+)")
 
 
-def _includes(text: Text) -> Iterator[Edit]:
+def _include_edits(text: CudaSource) -> Iterator[SourceEdit]:
     for token in text.tokens:
         found = _INCLUDE.match(token.text) if token.kind == "directive" else None
         if found is None:
             continue
-        if _OURS.fullmatch(found[1]):
-            yield Edit(token.start, token.start + found.end(), "")
+        if _PROVIDED_HEADERS.fullmatch(found[1]):
+            yield SourceEdit(token.start, token.start + found.end(), "")
         elif std := _STD.fullmatch(found[1]):
             also = " namespace cuda { namespace std { using namespace ::std; } }"
-            yield Edit(token.start, token.start + found.end(), f"#include <{std[1]}>")
-            yield Edit(token.end, token.end, "\n" + also + f"\n#line {_next(text, token)}")
+            yield SourceEdit(token.start, token.start + found.end(), f"#include <{std[1]}>")
+            yield SourceEdit(token.end, token.end, "\n" + also + f"\n#line {_next(text, token)}")
 
 
-def _next(text: Text, token: Token) -> int:
-    return text.origins.of(token.end)[1] + 1
+def _next(text: CudaSource, token: Token) -> int:
+    return text.origins.locate(token.end)[1] + 1
 
 
-# ---- what there is not ---------------------------------------------------------------------
+# ---- unsupported features ---------------------------------------------------------------------
 
-_NOT_HERE = {
+_UNSUPPORTED = {
     r"asm|__asm__|__asm": "inline PTX",
-    r"tex[123]D\w*(Lod|Grad|gather)|texCubemap\w*|surfCubemap\w*": "such fetches",
+    r"tex[123]D\w*(Lod|Grad|gather)|texCubemap\w*|surfCubemap\w*": "this texture function",
     r"<<<": "launches from kernels",
     r"nvcuda|wmma|mma_sync": "tensor cores",
     r"curand\w*": "cuRAND",
     r"__cluster\w*|cluster_group|this_cluster": "clusters",
     r"__pipeline_\w+|memcpy_async": "asynchronous copies",
 }
-_NO_FILES = re.compile(r"(cub|thrust|mma|curand\w*|cuda/(barrier|pipeline|atomic))\b.*")
+_UNSUPPORTED_FILES = re.compile(r"(cub|thrust|mma|curand\w*|cuda/(barrier|pipeline|atomic))\b.*")
 
 
-def check(text: Text) -> None:
-    """Raises CompileError for what the CPU does not have."""
-    own = {f.name for f in text.functions}
+def check(text: CudaSource) -> None:
+    """Raise CompileError for features that the CPU does not support."""
+    defined = {f.name for f in text.functions}
     found = [
-        Diagnostic("own-c", (Label(text.span(t), f"{what}: the CPU does not have this"),), _CURE)
+        Diagnostic("inline-c", (Label(text.span(t), f"{what}: not supported on the CPU"),), _HINT)
         for t in text.tokens
-        for pattern, what in _NOT_HERE.items()
-        if t.kind in ("word", "mark") and t.text not in own and re.fullmatch(pattern, t.text)
+        for pattern, what in _UNSUPPORTED.items()
+        if t.kind in ("identifier", "punctuator")
+        and t.text not in defined
+        and re.fullmatch(pattern, t.text)
     ]
     found += [
-        Diagnostic("own-c", (Label(text.span(t), "the CPU does not have this file"),), _CURE)
+        Diagnostic(
+            "inline-c", (Label(text.span(t), "this header is not supported on the CPU"),), _HINT
+        )
         for t in text.tokens
         if t.kind == "directive"
         and (named := _INCLUDE.match(t.text))
-        and _NO_FILES.fullmatch(named[1])
+        and _UNSUPPORTED_FILES.fullmatch(named[1])
     ]
     if found:
         raise CompileError(found[:8])
 
 
-_CURE = "run it on a GPU, with backend='cuda'; docs/cuda_text.md lists what the CPU supports"
+_HINT = "run it on a GPU, with backend='cuda'; docs/cuda_text.md lists what the CPU supports"

@@ -1,5 +1,7 @@
-"""Files that a text includes, put where it includes them: then they are looked through and edited
-with it. ``#line`` says where each line is from. Compiles nothing."""
+"""Expand ``#include`` directives, so that included code is analyzed and rewritten with the text.
+
+``#line`` directives keep the origin of each line.
+"""
 
 from __future__ import annotations
 
@@ -13,52 +15,59 @@ from pycu2c.compat.cuda_text.parse.tokens import Origins, Token, tokens_of
 
 _INCLUDE = re.compile(r'#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)')
 _ONCE = re.compile(r"#[ \t]*pragma[ \t]+once")
-_MOST = 1 << 20  # characters: what is longer stays in files
+_MAX_CHARACTERS = 1 << 20  # longer files stay #include directives
 
 
 @dataclass(frozen=True, slots=True)
-class Inclusion:
-    """``folders``: where files are looked for; those in quotes beside the text first, and in the
-    working folder last. ``wanted``: whether a text, which was included in quotes or not, is to be a
-    part."""
+class IncludeExpander:
+    """Expands the includes of a text.
+
+    ``folders`` are the include directories. Quoted names are searched in the directory of the
+    including file first and in the working directory last. ``should_inline`` decides, from the
+    contents of a file and whether it was quoted, if the file is inserted.
+    """
 
     folders: tuple[str, ...]
-    wanted: Callable[[str, bool], bool]
+    should_inline: Callable[[str, bool], bool]
 
     def whole(self, code: str, name: str) -> str:
-        """A text with what it includes. Lines stay what they were."""
+        """Return a text with its includes expanded. Lines keep their numbers."""
         return self._whole(code, name, ()) if _INCLUDE.search(code) else code
 
-    def _whole(self, code: str, name: str, around: tuple[str, ...]) -> str:
-        """``around``: the files in which it stands."""
+    def _whole(self, code: str, name: str, include_stack: tuple[str, ...]) -> str:
+        """Expand a text. ``include_stack`` contains the files that include it."""
         tokens = tokens_of(code)
         origins = Origins(code, name, tokens)
         parts, place = [], 0
         for token in tokens:
-            instead = self._instead(token, name, around, len(code))
+            instead = self._instead(token, name, include_stack, len(code))
             if instead is not None:
-                file, line, _ = origins.of(token.end)
+                file, line, _ = origins.locate(token.end)
                 back = f'\n#line {line + 1} "{file}"' if "\n" in instead else ""
                 parts += [code[place : token.start], instead, back]
                 place = token.end
         return "".join((*parts, code[place:]))
 
-    def _instead(self, token: Token, name: str, around: tuple[str, ...], before: int) -> str | None:
-        """What stands for a directive, if not itself."""
+    def _instead(
+        self, token: Token, name: str, include_stack: tuple[str, ...], before: int
+    ) -> str | None:
+        """Return the replacement of a directive; None to keep it."""
         found = _INCLUDE.match(token.text) if token.kind == "directive" else None
         path = self._path(found[1], found[2], name) if found else None
         if found is None or path is None:
             return None
-        inside = None if path in around else self._read(path)
-        if inside is not None and before + len(inside) < _MOST:
-            inside = self._whole(_once(inside, path), path, (*around, path))
-            if self.wanted(inside, found[1] is not None):
+        inside = None if path in include_stack else self._read(path)
+        if inside is not None and before + len(inside) < _MAX_CHARACTERS:
+            inside = self._whole(_with_include_guard(inside, path), path, (*include_stack, path))
+            if self.should_inline(inside, found[1] is not None):
                 return f'#line 1 "{path}"\n{inside}'
-        return f'#include "{path}"' if around else None  # whose own folder it was found in
+        return (
+            f'#include "{path}"' if include_stack else None
+        )  # found relative to a file that is inserted
 
     def _path(self, quoted: str | None, bracketed: str | None, name: str) -> str | None:
-        around = (os.path.dirname(name), *self.folders, ".") if quoted else self.folders
-        paths = (os.path.join(folder, quoted or bracketed or "") for folder in around)
+        include_stack = (os.path.dirname(name), *self.folders, ".") if quoted else self.folders
+        paths = (os.path.join(folder, quoted or bracketed or "") for folder in include_stack)
         return next((os.path.abspath(path) for path in paths if os.path.isfile(path)), None)
 
     @staticmethod
@@ -70,8 +79,8 @@ class Inclusion:
             return None
 
 
-def _once(text: str, path: str) -> str:
-    """``#pragma once``, which a part of a text cannot say, in other words."""
+def _with_include_guard(text: str, path: str) -> str:
+    """Replace ``#pragma once``, which has no effect in an inserted text, by an include guard."""
     if not _ONCE.search(text):
         return text
     mark = f"PYCU2C_HAS_{digest_of(path.encode())[:16]}"

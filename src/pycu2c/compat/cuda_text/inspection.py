@@ -1,20 +1,20 @@
-"""What becomes of a CUDA C text, to be looked at: PTX, SASS, the C++ of the CPU."""
+"""Return the generated code of a CUDA C text: PTX, SASS, or C++ for the CPU."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from pycu2c.compat.cuda_text import cpu_build
-from pycu2c.compat.cuda_text.diagnostics import refuse
+from pycu2c.compat.cuda_text.diagnostics import raise_compile_error
 from pycu2c.cuda_driver import driver
 from pycu2c.toolchain.nvrtc import disassembly, program
 
 LANGUAGES = ("cuda", "ptx", "sass", "c")
-_USUAL_ARCH = "sm_90"  # what is shown where there is no GPU
+DEFAULT_ARCH = "sm_90"  # without a GPU
 
 
-def shown(module: Any, language: str) -> str:
-    """A module in a language. Raises CompileError, ToolchainError."""
+def inspect_module(module: Any, language: str) -> str:
+    """Return the code of a module in a language. Raises CompileError, ToolchainError."""
     match language:
         case "cuda":
             code: str = module.text.code
@@ -25,17 +25,17 @@ def shown(module: Any, language: str) -> str:
             return ptx_of(module, arch())
         case "sass":
             return disassembly.disassemble(module.cubin(arch()).data)
-    raise ValueError(f"there is {', '.join(LANGUAGES)} to look at, not {language!r}")
+    raise ValueError(f"the language is one of {', '.join(LANGUAGES)}, not {language!r}")
 
 
 def arch() -> str:
-    return driver.arch() if driver.available() else _USUAL_ARCH
+    return driver.arch() if driver.available() else DEFAULT_ARCH
 
 
 def ptx_of(module: Any, arch: str) -> str:
     text, flags = module.text, module.options.for_nvrtc(arch)
     code = module.options.with_macros(text)
-    made = program.whole(code, text.name, flags, module.name_expressions)
+    made = program.compile_module(code, text.name, flags, module.name_expressions)
     if isinstance(made, str):
-        refuse(made, text, "NVRTC")
+        raise_compile_error(made, text, "NVRTC")
     return made.ptx.decode()

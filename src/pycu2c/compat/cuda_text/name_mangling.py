@@ -1,19 +1,18 @@
-"""Names of kernels as linkers have them, ``_Z5scalePfi``, as they are written: ``scale``. Knows no
-text."""
+"""Demangle C++ kernel names: ``_Z5scalePfi`` -> ``scale``."""
 
 from __future__ import annotations
 
 import ctypes
 import functools
 
-_LIBRARIES = ("libstdc++.so.6", "libc++abi.so.1")  # one of them is beside any C++ compiler
+_LIBRARIES = ("libstdc++.so.6", "libc++abi.so.1")  # every C++ compiler installs one of them
 
 
 @functools.cache
-def plain(name: str) -> str | None:
-    """``_Z3addIfEvPT_`` -> ``add<float>``; None if it is no such name."""
-    whole = _demangled(name) if name.startswith("_Z") else None
-    return None if whole is None else _without_types(whole)
+def demangled_name(name: str) -> str | None:
+    """Return the name without types, ``_Z3addIfEvPT_`` -> ``add<float>``; None if not mangled."""
+    declaration = _demangled(name) if name.startswith("_Z") else None
+    return None if declaration is None else _qualified_name(declaration)
 
 
 def _demangled(name: str) -> str | None:
@@ -33,13 +32,13 @@ def _demangled(name: str) -> str | None:
     return None
 
 
-def _without_types(whole: str) -> str:
-    """``void add<float>(float*)`` -> ``add<float>``: what it gives, and what it takes, left out."""
+def _qualified_name(declaration: str) -> str:
+    """Strip the return type and the parameters: ``void add<float>(float*)`` -> ``add<float>``."""
     depth = start = 0
-    for place, sign in enumerate(whole):
-        if depth == 0 and sign == " ":
-            start = place + 1
-        if depth == 0 and sign == "(":
-            return whole[start:place]
-        depth += (sign in "<(") - (sign in ">)")
-    return whole[start:]
+    for index, character in enumerate(declaration):
+        if depth == 0 and character == " ":
+            start = index + 1
+        if depth == 0 and character == "(":
+            return declaration[start:index]
+        depth += (character in "<(") - (character in ">)")
+    return declaration[start:]

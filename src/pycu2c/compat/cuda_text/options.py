@@ -1,5 +1,4 @@
-"""What a compiler of CUDA C is told: the words that users give, for NVRTC and for C++. Compiles
-nothing."""
+"""Parse compiler options of users, for NVRTC and for the C++ compiler."""
 
 from __future__ import annotations
 
@@ -8,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from pycu2c.base.records import dataclass
-from pycu2c.compat.cuda_text.source_text import Text
+from pycu2c.compat.cuda_text.source_text import CudaSource
 from pycu2c.toolchain.link import file_identity
 
 _ARCH = ("-arch=", "--gpu-architecture=", "-gencode")
@@ -18,38 +17,38 @@ _WITH_VALUE = ("-I", "-D", "-U", "--include-path", "--define-macro", "--undefine
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
-    """Options of NVRTC's or nvcc's, each a word: ``--std=c++17``, ``-DN=3``, ``-Ifolder``."""
+class CompilerOptions:
+    """Options of NVRTC or nvcc, one per word: ``--std=c++17``, ``-DN=3``, ``-Ifolder``."""
 
     words: tuple[str, ...] = ()
 
     @property
     def arch(self) -> str | None:
-        """The architecture that they name, if any."""
+        """Return the architecture option, if any."""
         return next((w.partition("=")[2] for w in self.words if w.startswith(_ARCH[:2])), None)
 
     @property
     def without_macros(self) -> tuple[str, ...]:
-        """Macros stand in the text: headers in front of it may have such names."""
+        """Return the options without macros, which the text defines after the headers instead."""
         return tuple(word for word in self.words if not word.startswith(_MACROS))
 
     def for_nvrtc(self, arch: str) -> tuple[str, ...]:
-        """All but macros."""
+        """Return the options for NVRTC, without macros."""
         words = self.without_macros
         return words if self.arch else (f"--gpu-architecture={arch}", *words)
 
-    def with_macros(self, text: Text) -> str:
-        """A text behind the macros that it is given."""
+    def with_macros(self, text: CudaSource) -> str:
+        """Return the source after definitions of the macros."""
         return "\n".join([*self.macros, f'#line 1 "{text.name}"', text.code])
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """Where included files are looked for."""
+        """Return the include directories."""
         return tuple(value for name, value in self._values if name in ("-I", "--include-path"))
 
     @property
     def macros(self) -> tuple[str, ...]:
-        """Those that define macros, as lines of a text."""
+        """Return the macro options as preprocessor directives."""
         found = []
         for option, word in self._values:
             name, equals, value = word.partition("=")
@@ -61,7 +60,7 @@ class Options:
 
     @property
     def standard(self) -> str | None:
-        """That of C++ which they ask for: ``c++17``."""
+        """Return the C++ standard option, such as ``c++17``."""
         names = ("-std=", "--std=")
         return next((w.partition("=")[2] for w in self.words if w.startswith(names)), None)
 
@@ -71,7 +70,7 @@ class Options:
 
     @property
     def contracts(self) -> bool:
-        """Whether a product and a sum of it may be one operation."""
+        """Return whether a multiplication and an addition may be contracted to an FMA."""
         return not any(w.lstrip("-") in ("fmad=false",) for w in self.words)
 
     @property
@@ -83,8 +82,14 @@ class Options:
                     break
 
 
-def options_of(given: Iterable[str] | str | None) -> Options:
-    """Options as users give them: a tuple or list of words. ``-I`` and ``folder`` may be two."""
+def options_of(given: Iterable[str] | str | None) -> CompilerOptions:
+    """Return options from a string or words; ``-I`` and its folder may be two words.
+
+    Raises
+    ------
+    TypeError
+        If a word is not a string.
+    """
     words: list[str] = []
     for word in [given] if isinstance(given, str) else list(given or ()):
         if not isinstance(word, str):
@@ -93,11 +98,11 @@ def options_of(given: Iterable[str] | str | None) -> Options:
             words[-1] += ("=" if words[-1].startswith("--") else "") + word
         else:
             words.append(word)
-    return Options(tuple(words))
+    return CompilerOptions(tuple(words))
 
 
-def included(text: str, folders: tuple[str, ...]) -> tuple[str, ...]:
-    """What the files hold that a text includes and that lie in these folders."""
+def included_file_identities(text: str, folders: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the identities of included files that exist in these folders, for cache keys."""
     names = dict.fromkeys(_INCLUDE.findall(text))
     paths = (os.path.join(folder, name) for name in names for folder in (*folders, "."))
-    return tuple(file_identity.identity(path) for path in paths if os.path.isfile(path))
+    return tuple(file_identity.file_identity(path) for path in paths if os.path.isfile(path))

@@ -1,4 +1,4 @@
-"""A CUDA C text as the user gave it, and what errors show of it."""
+"""Hold a CUDA C source text with its tokens, functions and line origins."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from functools import cached_property
 
 from pycu2c.base.hashing import digest_of
 from pycu2c.base.spans import Span
-from pycu2c.compat.cuda_text.parse.functions import Function, functions_in
+from pycu2c.compat.cuda_text.parse.functions import FunctionDefinition, functions_in
 from pycu2c.compat.cuda_text.parse.tokens import Origins, Token, tokens_of
 
 
-class Text:
-    """``code``; and ``name``, what messages call it: a file's, or one of its own. ``#line`` in it
-    may name other texts, which are ``shown`` too."""
+class CudaSource:
+    """A CUDA C source text.
+
+    ``name`` identifies it in messages: a file name or a generated one. ``shown`` maps names in
+    ``#line`` directives to their sources, which error messages quote.
+    """
 
     def __init__(self, code: str, name: str = "", shown: dict[str, str] | None = None) -> None:
         self.code = code
@@ -30,7 +33,7 @@ class Text:
         return tokens_of(self.code)
 
     @cached_property
-    def functions(self) -> list[Function]:
+    def functions(self) -> list[FunctionDefinition]:
         return functions_in(self.tokens)
 
     @cached_property
@@ -38,13 +41,13 @@ class Text:
         return Origins(self.code, self.name, self.tokens)
 
     def span(self, token: Token) -> Span:
-        """Where a token stands."""
-        name, line, column = self.origins.of(token.start)
-        _, end_line, end_column = self.origins.of(token.end)
+        """Return the source span of a token."""
+        name, line, column = self.origins.locate(token.start)
+        _, end_line, end_column = self.origins.locate(token.end)
         return Span(name, line, column, end_line, end_column)
 
 
-def line_directive(text: Text, place: int) -> str:
-    """What says that the next line is the one that a place is in."""
-    name, line, _ = text.origins.of(place)
+def line_directive(text: CudaSource, offset: int) -> str:
+    """Return a ``#line`` directive with the line number and file of an offset."""
+    name, line, _ = text.origins.locate(offset)
     return f'#line {line} "{name}"'

@@ -1,6 +1,8 @@
-"""Texture and surface objects for CUDA C on the CPU: CUDA's functions, in C++, over those that
-kernels in Python have (``codegen/helpers/texture_helpers.py``). An object is the address of its struct; of one
-that is 0, all elements are."""
+"""Declare CUDA's texture and surface functions in C++ over the texture helpers of ``@kernel``.
+
+A texture object is the address of its struct (``codegen/helpers/texture_helpers.py``). The null
+object reads as 0.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,9 @@ from collections.abc import Iterator
 
 from pycu2c.codegen.helpers.texture_helpers import definition
 
-WORDS = frozenset(("cudaTextureObject_t", "cudaSurfaceObject_t"))  # what texts have that need it
+WORDS = frozenset(
+    ("cudaTextureObject_t", "cudaSurfaceObject_t")
+)  # identifiers that need these declarations
 
 _NUMBERS = {
     "char": "char",
@@ -41,7 +45,7 @@ static inline texture texture_of(unsigned long long object) {
     return reinterpret_cast<texture>(object);
 }
 
-// Of a texture whose last axis counts layers, the one that is nearest.
+// The nearest layer of a layered texture, whose last axis counts layers.
 static inline texture_data layer_of(texture t, int layer) {
     texture_data one = *t;
     const int last = (int)t->extents[t->axes - 1] - 1;
@@ -73,7 +77,7 @@ template <class T> static inline T fetched_at(texture t, int64_t i) {
     return element<T>::of(numbers);
 }
 
-// Where an element of a surface is, x in bytes; nullptr outside.
+// The address of a surface element, x in bytes; nullptr outside.
 template <class T> static inline T *place_in(
     unsigned long long object, int x, int y, int z, cudaSurfaceBoundaryMode mode) {
     const auto s = reinterpret_cast<surface>(object);
@@ -108,7 +112,7 @@ _SURFACES = {
 
 
 def declarations() -> str:
-    """The C++ that stands in front of a text with such objects."""
+    """Return the C++ that precedes a text with texture or surface objects."""
     parts = [
         _TOP,
         "namespace pycu2c_texels {\n",
@@ -125,7 +129,7 @@ def declarations() -> str:
 
 
 def _elements() -> Iterator[str]:
-    """What elements are made of numbers."""
+    """Yield specializations that convert texture channels to element types."""
     for name, vector in _NUMBERS.items():
         yield (
             f"template <> struct element<{name}> {{\n"

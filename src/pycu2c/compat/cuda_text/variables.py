@@ -1,4 +1,4 @@
-"""Variables of a CUDA C text: where they lie, and arrays over them."""
+"""Access the ``__device__`` and ``__constant__`` variables of a CUDA C text as arrays."""
 
 from __future__ import annotations
 
@@ -7,18 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from pycu2c.compat.cuda_text.module import Module
+from pycu2c.compat.cuda_text.module import TextModule
 from pycu2c.cuda_driver import driver
 from pycu2c.devices.array import DeviceArray
 from pycu2c.runtime.arguments.strides import array_over, packed_strides
-from pycu2c.runtime.cuda.memory import ForeignMemory
+from pycu2c.runtime.cuda.memory import ExternalMemory
 
 
-class Variable:
-    """A ``__device__`` or ``__constant__`` variable, where the calling thread launched when it was
-    asked for."""
+class ModuleVariable:
+    """A ``__device__`` or ``__constant__`` variable on the device current at construction."""
 
-    def __init__(self, module: Module, name: str) -> None:
+    def __init__(self, module: TextModule, name: str) -> None:
         self.module, self.name = module, name
         self.ptr, self.nbytes = module.variable(name)
         self._on_gpu = module.chosen_backend() == "cuda"
@@ -33,16 +32,29 @@ class Variable:
         return self.ptr
 
     def view(self, shape: int | tuple[int, ...] | None = None, dtype: DTypeLike = np.uint8) -> Any:
-        """An array over it: of numpy's on the CPU, a device array on a GPU."""
-        row = np.dtype(dtype)
+        """Return an array over the variable: a NumPy array on the CPU, a device array on a GPU.
+
+        Parameters
+        ----------
+        shape
+            The shape; by default one axis over the whole variable.
+        dtype
+            The element type.
+
+        Raises
+        ------
+        ValueError
+            If the array would be larger than the variable.
+        """
+        element = np.dtype(dtype)
         extents = (shape,) if isinstance(shape, int) else shape
         if extents is None:
-            extents = (self.nbytes // row.itemsize,)
-        if int(np.prod(extents)) * row.itemsize > self.nbytes:
-            raise ValueError(f"{self.name} has {self.nbytes} bytes, not {extents} of {row}")
-        strides = packed_strides(extents, row.itemsize)
+            extents = (self.nbytes // element.itemsize,)
+        if int(np.prod(extents)) * element.itemsize > self.nbytes:
+            raise ValueError(f"{self.name} has {self.nbytes} bytes, not {extents} of {element}")
+        strides = packed_strides(extents, element.itemsize)
         if not self._on_gpu:
-            return array_over(self.ptr, (extents, strides, row), memory=self.module)
+            return array_over(self.ptr, (extents, strides, element), memory=self.module)
         ordinal = driver.current_ordinal()
-        memory = ForeignMemory(self.module, self.ptr, self.nbytes, ordinal)
-        return DeviceArray(memory, self.ptr, extents, strides, row)
+        memory = ExternalMemory(self.module, self.ptr, self.nbytes, ordinal)
+        return DeviceArray(memory, self.ptr, extents, strides, element)

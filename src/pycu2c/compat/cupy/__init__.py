@@ -1,0 +1,5 @@
+"""Implement CuPy's kernel interfaces: raw, elementwise and reduction kernels, ``fuse``, the JIT.
+
+Elementwise and reduction kernels generate C++ text for NVRTC or the host compiler; raw kernels use
+``compat.cuda_text``. The public names are in ``pycu2c.cupy``.
+"""

@@ -1,17 +1,16 @@
-"""Generated text compiled and loaded: something that takes launches. What a compiler has against it
-is said of the user's text. Knows no arrays."""
+"""Compile and load generated text; report compiler errors at the user's text."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pycu2c.base.parameters import Part
+from pycu2c.base.parameters import ArgumentPart
 from pycu2c.base.records import dataclass
-from pycu2c.compat.cuda_text.options import included, options_of
-from pycu2c.compat.cupy.bound_parameters import Field
-from pycu2c.compat.cupy.diagnostics import blaming
+from pycu2c.compat.cuda_text.options import included_file_identities, options_of
+from pycu2c.compat.cupy.bound_parameters import KernelField
+from pycu2c.compat.cupy.diagnostics import translate_errors
 from pycu2c.cuda_driver import driver
-from pycu2c.declarations.options import DEFAULT
+from pycu2c.declarations.options import DEFAULT_OPTIONS
 from pycu2c.runtime.arguments.arguments import layout_of
 from pycu2c.runtime.cpu.cpu_kernel import CpuKernel
 from pycu2c.runtime.cpu.cpu_runner import CpuRunner
@@ -24,65 +23,71 @@ from pycu2c.toolchain.nvrtc import nvrtc
 from pycu2c.toolchain.toolchain_errors import RejectedCode
 
 _STANDARD = "gnu++17"
-USUAL_ARCH = "sm_90"  # where there is no GPU
+DEFAULT_ARCH = "sm_90"  # without a GPU
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
-    """Generated text with what it is passed; ``name`` is what the user calls the kernel,
-    ``written`` what the text has of theirs, by what it is of the kernel."""
+class GeneratedText:
+    """Generated text and its parameters.
+
+    name: the user's name of the kernel.
+    written: the parts of the text that the user has written, by their role.
+    """
 
     text: str
     entry: str
-    fields: tuple[Field, ...]
+    fields: tuple[KernelField, ...]
     name: str
     written: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
-    """A kernel in this process. ``size_of_part``: the bytes that a block of a reduction leaves for
-    the others."""
+class LoadedKernelText:
+    """A loaded kernel. ``size_of_part``: the bytes of a block's partial result of a reduction."""
 
     runner: Runner
     size_of_part: int = 0
 
 
-def loaded(text: Text, place: str, names: tuple[str, ...], options: Sequence[str]) -> Loaded:
-    """Compile for a place and load. Raises CompileError, ToolchainError, CudaError."""
+def load_text(
+    text: GeneratedText, backend: str, names: tuple[str, ...], options: Sequence[str]
+) -> LoadedKernelText:
+    """Compile and load a text. Raises CompileError, ToolchainError, CudaError."""
     layout = layout_of([field.parameter for field in text.fields])
     part = f"{text.entry}_partial"
     has_parts = any(field.parameter.name == "_partials" for field in text.fields)
-    with blaming(text.written, text.name):
-        if place == "cpu":
+    with translate_errors(text.written, text.name):
+        if backend == "cpu":
             kernel = CpuKernel(cpu_binary(text, options))
             size = int(kernel.words(part)[0]) if has_parts else 0
-            return Loaded(CpuRunner(names, layout, kernel), size)
+            return LoadedKernelText(CpuRunner(names, layout, kernel), size)
         on_gpu = cuda_kernel.CudaKernel(cuda_binary(text, driver.arch(), options))
     written = frozenset(
         f.parameter.argument
         for f in text.fields
-        if f.parameter.part is Part.DATA and not f.ctype.startswith("const")
+        if f.parameter.part is ArgumentPart.DATA and not f.ctype.startswith("const")
     )
     size = driver.variable_of(on_gpu.loaded.library, part)[1] if has_parts else 0
-    return Loaded(CudaRunner(text.entry, written, layout, on_gpu), size)
+    return LoadedKernelText(CudaRunner(text.entry, written, layout, on_gpu), size)
 
 
-def cpu_binary(text: Text, options: Sequence[str]) -> Binary:
+def cpu_binary(text: GeneratedText, options: Sequence[str]) -> Binary:
     told = options_of(options)
     arithmetic = cxx.arithmetic_flags(contracts=told.contracts, fast=told.is_fast)
     standard = told.standard.replace("c++", "gnu++") if told.standard else _STANDARD
     folders = (f"-I{folder}" for folder in told.folders)
     flags = (f"-std={standard}", "-fopenmp-simd", *arithmetic, *folders)
-    files = included(text.text, told.folders)
+    files = included_file_identities(text.text, told.folders)
     try:
         return cxx.compile(text.text, text.entry, flags, files, first="g++")
-    except cxx.Refused as error:
+    except cxx.CxxCompileError as error:
         raise RejectedCode(error.compiler, text.text, error.log) from None
 
 
 def cuda_binary(
-    text: Text, arch: str, options: Sequence[str], kind: nvrtc.Kind = "cubin"
+    text: GeneratedText, arch: str, options: Sequence[str], kind: nvrtc.BinaryKind = "cubin"
 ) -> Binary:
     more = options_of(options).without_macros
-    return nvrtc.compile(text.text, text.entry, arch, kind=kind, options=DEFAULT, more=more)
+    return nvrtc.compile(
+        text.text, text.entry, arch, kind=kind, options=DEFAULT_OPTIONS, extra_flags=more
+    )

@@ -1,5 +1,4 @@
-"""What a compiler has against a kernel, said of the user's text: its line, with carets. Compiles
-nothing."""
+"""Translate compiler errors of generated text to diagnostics of the user's text."""
 
 from __future__ import annotations
 
@@ -8,15 +7,15 @@ from contextlib import contextmanager
 
 from pycu2c.base.diagnostics import CompileError, Diagnostic, Label
 from pycu2c.base.spans import Span
-from pycu2c.compat.cuda_text.source_text import Text as Shown
-from pycu2c.toolchain.toolchain_errors import Complaint, RejectedCode
+from pycu2c.compat.cuda_text.source_text import CudaSource
+from pycu2c.toolchain.toolchain_errors import CompilerDiagnostic, RejectedCode
 
 _MOST = 8
 
 
 @contextmanager
-def blaming(written: Mapping[str, str], name: str) -> Iterator[None]:
-    """What is refused is in what the user has written: texts by what they are of the kernel."""
+def translate_errors(written: Mapping[str, str], name: str) -> Iterator[None]:
+    """Raise CompileError for compiler errors; ``written``: the user's texts by role."""
     try:
         yield
     except RejectedCode as error:
@@ -25,41 +24,41 @@ def blaming(written: Mapping[str, str], name: str) -> Iterator[None]:
 
 def _diagnostics(error: RejectedCode, written: Mapping[str, str], name: str) -> list[Diagnostic]:
     compiler = error.compiler.split("/")[-1].split()[0]
-    cure = f"this is what {compiler} says of it"
+    hint = f"this is what {compiler} says of it"
     lines = error.text.splitlines()
     labels: dict[Span, list[str]] = {}
     others: list[str] = []
-    for complaint in error.complaints:
-        line = lines[complaint.line - 1] if complaint.line <= len(lines) else ""
+    for diagnostic in error.diagnostics:
+        line = lines[diagnostic.line - 1] if diagnostic.line <= len(lines) else ""
         span = _span(line, written, name)
         if span is not None:
-            labels.setdefault(span, []).append(_plain(complaint))
+            labels.setdefault(span, []).append(_message(diagnostic))
         else:
-            others.append(f"{_plain(complaint)}: {line.strip()}")
+            others.append(f"{_message(diagnostic)}: {line.strip()}")
     found = [
-        Diagnostic("own-c", (Label(span, "; ".join(dict.fromkeys(said))),), cure)
+        Diagnostic("inline-c", (Label(span, "; ".join(dict.fromkeys(said))),), hint)
         for span, said in labels.items()
     ]
     if found:
         return found[:_MOST]
     said = "\n".join(f"      {each}" for each in dict.fromkeys(others)) or f"      {error.error}"
-    return [Diagnostic("own-c", (), f"mend the text of {name}; {compiler} says of it\n{said}")]
+    return [Diagnostic("inline-c", (), f"mend the text of {name}; {compiler} says of it\n{said}")]
 
 
-def _plain(complaint: Complaint) -> str:
-    """Without what a compiler adds of itself."""
-    return complaint.text.partition(" [-W")[0]
+def _message(diagnostic: CompilerDiagnostic) -> str:
+    """Return a message without the name of the warning option."""
+    return diagnostic.text.partition(" [-W")[0]
 
 
 def _span(line: str, written: Mapping[str, str], name: str) -> Span | None:
-    """The line of the user's that a generated one is, or has in it: the longest such."""
+    """Return the user's line that a generated line is or contains; the longest match."""
     best: tuple[int, Span] | None = None
     for what, text in written.items():
         file = f"<{what} of {name}>"
         for row, own in enumerate(text.splitlines(), 1):
             part = own.strip().rstrip(";")
             if part and part in line and (best is None or len(part) > best[0]):
-                Shown(text, file, {file: text})
+                CudaSource(text, file, {file: text})
                 column = len(own) - len(own.lstrip())
                 best = len(part), Span(file, row, column, row, column + len(part))
     return best[1] if best else None

@@ -7,7 +7,7 @@ from types import FunctionType
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 from pycu2c.base.source import Source
-from pycu2c.compat.cupy.jit_source_adaptation import as_cupy_reads
+from pycu2c.compat.cupy.jit_source_adaptation import adapt_source
 from pycu2c.kernels.kernel import Device, Dims, Kernel, made_kernel
 
 P = ParamSpec("P")
@@ -24,7 +24,7 @@ class JitRawKernel(Kernel[P]):
 
     @staticmethod
     def _read(function: FunctionType) -> Source:
-        return as_cupy_reads(Kernel._read(function))
+        return adapt_source(Kernel._read(function))
 
     def __call__(  # type: ignore[override]  # CuPy's parameters
         self,
@@ -34,25 +34,25 @@ class JitRawKernel(Kernel[P]):
         shared_mem: int = 0,
         stream: object = None,
     ) -> None:
-        """Launch it.
+        """Launch the kernel.
 
         grid, block: ints, or tuples of one to three.
         args: arrays and numbers, in the order of the parameters.
         shared_mem: bytes of dynamic shared memory of a block.
-        stream: None is the default one.
+        stream: None is the default stream.
         """
         configured: Any = self[grid, block, stream, shared_mem]
         configured(*args)
 
     @property
     def cached_codes(self) -> dict[Any, str]:
-        """The CUDA C for each signature of its launches until now."""
+        """Return the CUDA C of each signature that was launched."""
         shown = self.launcher.text
         return {s.parameters: shown("cuda", s) for s in self.launcher.signatures}
 
     @property
     def cached_code(self) -> str:
-        """The CUDA C for the signature of its first launch."""
+        """Return the CUDA C of the first signature that was launched."""
         codes = self.cached_codes
         if not codes:
             raise RuntimeError(
@@ -63,11 +63,11 @@ class JitRawKernel(Kernel[P]):
 
 
 class JitDevice(Device[P, R]):
-    """A function that kernels call."""
+    """A device function."""
 
     @staticmethod
     def _read(function: object) -> Source:
-        return as_cupy_reads(Device._read(function))
+        return adapt_source(Device._read(function))
 
 
 @overload
@@ -79,10 +79,10 @@ def rawkernel(
     *, mode: Mode = "cuda", device: Literal[True]
 ) -> Callable[[Callable[P, R]], JitDevice[P, R]]: ...
 def rawkernel(*, mode: Mode = "cuda", device: bool = False) -> Any:
-    """Make a kernel of a function, or a function that kernels call.
+    """Compile a function as a kernel or device function.
 
-    mode: read, and without effect: types follow the rules of this package.
-    device: whether the function is for kernels to call.
+    mode: ignored; types follow the rules of this package.
+    device: whether the function is a device function.
     """
     if callable(mode):
         raise TypeError("rawkernel takes options: write @jit.rawkernel()")
@@ -92,4 +92,4 @@ def rawkernel(*, mode: Mode = "cuda", device: bool = False) -> Any:
 
 
 def _kernel(function: Any) -> Any:
-    return made_kernel(JitRawKernel, function, {"signature": []})  # annotations say nothing
+    return made_kernel(JitRawKernel, function, {"signature": []})  # annotations are ignored

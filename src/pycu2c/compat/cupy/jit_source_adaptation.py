@@ -1,6 +1,8 @@
-"""A function as CuPy's JIT reads it: shared memory is asked for by dtype and size, a loop may say
-how often it is unrolled, an atomic operation how its operand is aligned. Knows syntax alone;
-compilers unroll and align by what they see."""
+"""Rewrite functions for CuPy's JIT to the functions of this package.
+
+``shared_memory(dtype, size)`` becomes ``shared.array``. Arguments for loop unrolling and for the
+alignment of atomics are removed, because compilers determine both.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +10,19 @@ import ast
 import copy
 
 from pycu2c.base.records import replace
-from pycu2c.base.source import Source, bound_name
+from pycu2c.base.source import Source, bound_object
 from pycu2c.ops.intrinsics.memory import allocation
 
 
-def as_cupy_reads(source: Source) -> Source:
-    """The same function with its calls in the words of this package."""
-    reader = _Reader(source)
+def adapt_source(source: Source) -> Source:
+    """Return the function with rewritten calls."""
+    reader = _CallRewriter(source)
     if not any(isinstance(n, ast.Call) and reader.changes(n) for n in ast.walk(source.tree)):
         return source
     return replace(source, tree=reader.visit(copy.deepcopy(source.tree)))
 
 
-class _Reader(ast.NodeTransformer):
+class _CallRewriter(ast.NodeTransformer):
     def __init__(self, source: Source) -> None:
         self._source = source
 
@@ -36,13 +38,13 @@ class _Reader(ast.NodeTransformer):
         elif _is_atomic(called) or called is allocation.shared_array:
             node.keywords = [k for k in node.keywords if k.arg != "alignment"]
         if called is allocation.shared_array:
-            _ask_by_shape(node)
+            _shape_keyword(node)
         return node
 
     def _called(self, node: ast.expr) -> object:
-        """The object that a dotted name stands for; None for other expressions."""
+        """Return the object of a dotted name; None for other expressions."""
         if isinstance(node, ast.Name):
-            return bound_name(self._source.python, node.id)
+            return bound_object(self._source.python, node.id)
         if isinstance(node, ast.Attribute):
             return getattr(self._called(node.value), node.attr, None)
         return None
@@ -52,18 +54,18 @@ def _is_atomic(called: object) -> bool:
     return str(getattr(called, "name", "")).startswith("cuda.atomic.")
 
 
-def _ask_by_shape(node: ast.Call) -> None:
+def _shape_keyword(node: ast.Call) -> None:
     """``shared_memory(dtype, size)`` -> ``shared.array(shape=size, dtype=dtype)``."""
     given = {k.arg: k.value for k in node.keywords} | dict(zip(("dtype", "size"), node.args))
     if given.keys() != {"dtype", "size"} or len(given) < len(node.args) + len(node.keywords):
-        return  # which is refused where calls are read
+        return  # the front end rejects it
     own = {"shape": _all_for_none(given["size"]), "dtype": given["dtype"]}
     node.args = []
     node.keywords = [ast.copy_location(ast.keyword(n, v), node) for n, v in own.items()]
 
 
 def _all_for_none(size: ast.expr) -> ast.expr:
-    """All shared memory that the launch gives has the shape 0."""
+    """Return the shape 0 for all dynamic shared memory of the launch."""
     if isinstance(size, ast.Constant) and size.value is None:
         return ast.copy_location(ast.Constant(0), size)
     return size

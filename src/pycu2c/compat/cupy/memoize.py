@@ -1,5 +1,4 @@
-"""``memoize`` and ``clear_memo``: what a function has given for arguments, kept. Names and rules
-are CuPy's."""
+"""Implement CuPy's ``memoize`` and ``clear_memo``."""
 
 from __future__ import annotations
 
@@ -12,37 +11,39 @@ from pycu2c.cuda_driver import driver
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_KEPT: list[dict[Hashable, Any]] = []
+_MEMOS: list[dict[Hashable, Any]] = []
 _LOCK = threading.Lock()
 
 
 def memoize(for_each_device: bool = False) -> Callable[[F], F]:
-    """Call a function once for each list of arguments; ``for_each_device``: once on each GPU.
-    Arguments by name are others than by place."""
+    """Cache the results of a function by its arguments, as ``cupy.memoize``.
+
+    for_each_device: cache results for each GPU separately.
+    """
 
     def decorated(function: F) -> F:
-        kept: dict[Hashable, Any] = {}
+        memo: dict[Hashable, Any] = {}
         with _LOCK:
-            _KEPT.append(kept)
+            _MEMOS.append(memo)
 
         @functools.wraps(function)
-        def remembered(*given: Any, **named: Any) -> Any:
-            place = _device() if for_each_device else None
-            key = (place, given, frozenset(named.items()))
-            if key not in kept:
-                kept[key] = function(*given, **named)
-            return kept[key]
+        def memoized(*args: Any, **kwargs: Any) -> Any:
+            device = _device() if for_each_device else None
+            key = (device, args, frozenset(kwargs.items()))
+            if key not in memo:
+                memo[key] = function(*args, **kwargs)
+            return memo[key]
 
-        return remembered  # type: ignore[return-value]
+        return memoized  # type: ignore[return-value]
 
     return decorated
 
 
 def clear_memo() -> None:
-    """Forget what all functions have given."""
+    """Clear the caches of all memoized functions."""
     with _LOCK:
-        for kept in _KEPT:
-            kept.clear()
+        for memo in _MEMOS:
+            memo.clear()
 
 
 def _device() -> int | None:

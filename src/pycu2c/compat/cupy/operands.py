@@ -1,5 +1,4 @@
-"""The arrays of a call, whoever made them, and new ones of the same kind for what it gives. Knows
-no kernel."""
+"""Describe the arguments of a call, and create arrays of the same package for results."""
 
 from __future__ import annotations
 
@@ -14,25 +13,24 @@ from pycu2c.base.records import dataclass
 from pycu2c.base.types import Scalar
 from pycu2c.base.values import Number, convert, scalar_of, wrap
 from pycu2c.compat.cupy import result_memory
-from pycu2c.compat.cupy.parameter_declarations import WrongType, WrongValue
-from pycu2c.compat.cupy.parameter_declarations import row_of as row_of
+from pycu2c.compat.cupy.parameter_declarations import ArgumentTypeError, ArgumentValueError
+from pycu2c.compat.cupy.parameter_declarations import number_dtype as number_dtype
 from pycu2c.cuda_driver import driver
 from pycu2c.devices import copies
 from pycu2c.devices.array import DeviceArray
-from pycu2c.runtime.arguments.arguments import describe, described_handle
+from pycu2c.runtime.arguments.arguments import describe, describe_handle
 from pycu2c.runtime.arguments.array_argument import ArrayArgument, HandleArgument
 from pycu2c.runtime.arguments.strides import Shape
 
-Operand: TypeAlias = "ArrayArgument | HandleArgument | Number"  # an argument of a call
+Operand: TypeAlias = "ArrayArgument | HandleArgument | Number"
 
 
 def operand(value: Any, name: str) -> Operand:
-    """An argument as an array, a texture, or as the number that it is. Raises WrongType,
-    LaunchError."""
+    """Describe an array, texture or number. Raises ArgumentTypeError, LaunchError."""
     if scalar_of(value) is not None:
         number: Number = value
         return number
-    handle = described_handle(value)
+    handle = describe_handle(value)
     if handle is not None:
         return handle
     has_no_axes = getattr(value, "ndim", None) == 0
@@ -40,9 +38,9 @@ def operand(value: Any, name: str) -> Operand:
         None if isinstance(value, type) else describe(_flat(value) if has_no_axes else value, name)
     )
     if found is None:
-        cure = ": pass numpy.array(…)" if isinstance(value, (list, tuple)) else ""
-        raise WrongType(
-            f"{name} is a {type(value).__name__}, and kernels take arrays and numbers{cure}"
+        hint = ": pass numpy.array(…)" if isinstance(value, (list, tuple)) else ""
+        raise ArgumentTypeError(
+            f"{name} is a {type(value).__name__}, and kernels take arrays and numbers{hint}"
         )
     return (
         found._replace(owner=value, shape=(), strides=())
@@ -52,7 +50,7 @@ def operand(value: Any, name: str) -> Operand:
 
 
 def without_memory(given: Operand) -> Operand:
-    """An array or texture that is only looked at."""
+    """Return a description that does not keep the array or texture alive."""
     if isinstance(given, HandleArgument):
         return HandleArgument(given.dtype, None)
     return given._replace(owner=None) if isinstance(given, ArrayArgument) else given
@@ -62,13 +60,13 @@ def _flat(value: Any) -> Any:
     return value.reshape(1)
 
 
-def place_of(arrays: Sequence[tuple[str, ArrayArgument]]) -> str:
-    """Where a kernel with these arrays runs: "cuda" or "cpu". Raises WrongType."""
+def backend_of(arrays: Sequence[tuple[str, ArrayArgument]]) -> str:
+    """Return the backend of arrays: "cuda" or "cpu". Raises ArgumentTypeError."""
     (first, one), *others = arrays
     for name, array in others:
         if array.where != one.where:
             on_gpu, on_host = (first, name) if one.where == "device" else (name, first)
-            raise WrongType(
+            raise ArgumentTypeError(
                 f"{on_gpu} lies on a GPU, and {on_host} in memory of the host: copy one of them, "
                 "cuda.to_device(…) or copy_to_host()"
             )
@@ -76,19 +74,19 @@ def place_of(arrays: Sequence[tuple[str, ArrayArgument]]) -> str:
 
 
 def number_as(value: Any, row: DType, name: str) -> Number:
-    """A number as its parameter has it: whole numbers wrap, as astype does."""
+    """Convert a number to the dtype of its parameter; integers wrap, as in ``astype``."""
     scalar = Scalar(row)
     if row.is_complex:
         return convert(value, scalar)
     if isinstance(value, (complex, np.complexfloating)):
-        raise WrongType(f"{name} is {row}, and {value!r} is complex: pass its real part")
+        raise ArgumentTypeError(f"{name} is {row}, and {value!r} is complex: pass its real part")
     if row.is_integer and not isinstance(value, (int, np.integer)):
         return wrap(int(convert(float(value), scalar)), scalar)
     return wrap(int(value), scalar) if row.is_integer else convert(value, scalar)
 
 
-def spread(array: ArrayArgument, shape: Shape) -> Shape:
-    """The strides that repeat an array's elements to fill a shape."""
+def broadcast_strides(array: ArrayArgument, shape: Shape) -> Shape:
+    """Return the strides of an array that is broadcast to a shape."""
     missing = len(shape) - len(array.shape)
     return (0,) * missing + tuple(
         0 if n == 1 else step for n, step in zip(array.shape, array.strides)
@@ -96,21 +94,23 @@ def spread(array: ArrayArgument, shape: Shape) -> Shape:
 
 
 def common_shape(arrays: Sequence[tuple[str, ArrayArgument]]) -> Shape:
-    """What arrays are broadcast to. Raises WrongValue."""
+    """Return the broadcast shape of arrays. Raises ArgumentValueError."""
     try:
         return np.broadcast_shapes(*(a.shape for _, a in arrays))
     except ValueError:
         shown = ", ".join(f"{name} {a.shape}" for name, a in arrays)
-        raise WrongValue(f"arrays of these shapes cannot be broadcast together: {shown}") from None
+        raise ArgumentValueError(
+            f"arrays of these shapes cannot be broadcast together: {shown}"
+        ) from None
 
 
-# ---- other packages' arrays ----------------------------------------------------------------
+# ---- array packages ------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
-    """Arrays of one package: how it makes one beside another, a copy, and the stream that it works
-    in now."""
+class ArrayPackage:
+    """An array package: how to create an array like another one, how to copy one, and its current
+    stream."""
 
     empty: Callable[[Shape, np.dtype[Any], Any], Any]
     copy: Callable[[Any], Any]
@@ -121,44 +121,44 @@ def _no_stream() -> object:
     return None
 
 
-def _of_ours(shape: Shape, dtype: np.dtype[Any], like: Any) -> Any:
+def _empty_device_array(shape: Shape, dtype: np.dtype[Any], like: Any) -> Any:
     ordinal = like.device if isinstance(like, DeviceArray) else driver.current_ordinal()
     return copies.new(shape, dtype, ordinal)
 
 
-def _of_torch(shape: Shape, dtype: np.dtype[Any], like: Any) -> Any:
+def _empty_torch_tensor(shape: Shape, dtype: np.dtype[Any], like: Any) -> Any:
     torch = sys.modules["torch"]
     return torch.empty(shape, dtype=getattr(torch, dtype.name), device=like.device)
 
 
 FAMILIES = {
-    "numpy": Family(result_memory.empty, np.array, _no_stream),
-    "cupy": Family(
+    "numpy": ArrayPackage(result_memory.empty, np.array, _no_stream),
+    "cupy": ArrayPackage(
         lambda shape, dtype, _: sys.modules["cupy"].empty(shape, dtype),
         lambda array: array.copy(),
         lambda: sys.modules["cupy"].cuda.get_current_stream().ptr or None,
     ),
-    "torch": Family(
-        _of_torch,
+    "torch": ArrayPackage(
+        _empty_torch_tensor,
         lambda array: array.clone(),
         lambda: sys.modules["torch"].cuda.current_stream().cuda_stream or None,
     ),
 }
-_OURS = Family(_of_ours, lambda array: array.copy(), _no_stream)
-_TOLD = Family(  # arrays that say themselves what is new beside them
+_OURS = ArrayPackage(_empty_device_array, lambda array: array.copy(), _no_stream)
+_SELF_DESCRIBING = ArrayPackage(  # arrays that implement ``empty_like`` themselves
     lambda shape, dtype, like: like.__pycu2c_new__(shape, dtype),
     lambda array: array.copy(),
     _no_stream,
 )
 
 
-def family_of(array: ArrayArgument) -> Family:
-    """That of an array; what a package unknown here would get is of ours, or numpy's."""
+def array_package_of(array: ArrayArgument) -> ArrayPackage:
+    """Return the package of an array; for unknown packages, our arrays or numpy."""
     kind = type(array.owner)
     if kind is DeviceArray:
         return _OURS
     if hasattr(kind, "__pycu2c_new__"):
-        return _TOLD
+        return _SELF_DESCRIBING
     found = FAMILIES.get(kind.__module__.partition(".")[0])
     if found is not None and (found is not FAMILIES["torch"] or array.where == "device"):
         return found

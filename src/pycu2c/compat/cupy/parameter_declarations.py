@@ -1,5 +1,4 @@
-"""Parameters of kernels as CuPy declares them, ``"T x, raw float32 y"``, and the types that the
-placeholders in them stand for in a call. Knows no arrays."""
+"""Parse CuPy's parameter declarations, ``"T x, raw float32 y"``, and infer placeholder types."""
 
 from __future__ import annotations
 
@@ -18,18 +17,21 @@ from pycu2c.base.records import dataclass
 Dtype: TypeAlias = "np.dtype[Any]"
 
 
-class WrongType(LaunchError, TypeError):
-    """An argument is of another type than its parameter takes."""
+class ArgumentTypeError(LaunchError, TypeError):
+    """An argument does not have the type of its parameter."""
 
 
-class WrongValue(LaunchError, ValueError):
-    """The shapes, axes or sizes of a call do not go together."""
+class ArgumentValueError(LaunchError, ValueError):
+    """Shapes, axes or sizes of a call are incompatible."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParameterInfo:
-    """A parameter. ``ctype`` is its type in C, or the placeholder, and ``dtype`` is None then;
-    ``raw``: the kernel indexes it by itself; ``is_const``: it is only read."""
+    """A parameter.
+
+    ctype: its C type, or its placeholder; then ``dtype`` is None.
+    raw: whether the operation indexes it. is_const: whether it is read-only.
+    """
 
     name: str
     dtype: Dtype | None
@@ -39,8 +41,8 @@ class ParameterInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class Types:
-    """The types of a call's parameters, and those that placeholders stand for."""
+class CallTypes:
+    """The types of the parameters of a call, and of its placeholders."""
 
     inputs: tuple[DType, ...]
     outputs: tuple[DType, ...]
@@ -48,35 +50,35 @@ class Types:
 
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
-_OURS = {"float16": "float16", "bfloat16": "bfloat16"}  # classes of numbers.h
+_OWN_CLASSES = {"float16": "float16", "bfloat16": "bfloat16"}  # classes of numbers.h
 _RESERVED = "i"
 
 
 def c_name(row: DType) -> str:
-    """A type as the text of an operation names it."""
+    """Return the C name of a type."""
     if row.is_complex:
         return f"complex<{row.real.cuda}>"
-    return _OURS.get(row.name, row.cuda)
+    return _OWN_CLASSES.get(row.name, row.cuda)
 
 
 def is_kernel_name(name: object) -> bool:
-    """Whether C can call a kernel so."""
+    """Return whether a name is a valid C function name."""
     return isinstance(name, str) and _NAME.fullmatch(name) is not None
 
 
 @functools.cache
-def row_of(dtype: Dtype) -> DType:
-    """The type of numbers that a dtype is. Raises WrongType."""
+def number_dtype(dtype: Dtype) -> DType:
+    """Return the number type of a dtype. Raises ArgumentTypeError."""
     row = dtypes.from_numpy(dtype)
     if row is None or (row.fields and not row.is_complex):
         known = ", ".join(d.name for d in dtypes.DTYPES)
-        cure = f"pass a field, as x[{dtype.names[0]!r}]; " if dtype.names else ""
-        raise WrongType(f"kernels have no dtype {dtype}: {cure}they have {known}")
+        hint = f"pass a field, as x[{dtype.names[0]!r}]; " if dtype.names else ""
+        raise ArgumentTypeError(f"kernels have no dtype {dtype}: {hint}they have {known}")
     return row
 
 
 def parameters(text: str, *, is_const: bool) -> tuple[ParameterInfo, ...]:
-    """``"T x, raw float32 y"`` as parameters. Raises ValueError."""
+    """Parse parameters such as ``"T x, raw float32 y"``. Raises ValueError."""
     if not isinstance(text, str):
         raise TypeError(f"parameters are declared as text, 'T x, float32 y', not {text!r}")
     found = tuple(_parameter(part, is_const) for part in text.split(",")) if text.strip() else ()
@@ -98,7 +100,7 @@ def _parameter(text: str, is_const: bool) -> ParameterInfo:
     if unknown:
         raise ValueError(f"{text.strip()!r} has the unknown word {unknown[0]!r}: there is 'raw'")
     dtype = None if len(kind) == 1 else _dtype(kind, text)
-    ctype = kind if dtype is None else c_name(row_of(dtype))
+    ctype = kind if dtype is None else c_name(number_dtype(dtype))
     return ParameterInfo(name, dtype, ctype, "raw" in marks, is_const and "_non_const" not in marks)
 
 
@@ -119,66 +121,70 @@ def _dtype(kind: str, text: str) -> Dtype:
         ) from None
 
 
-Given: TypeAlias = "Dtype | DType | object"  # an array's dtype, a texture's type, or a number
+ArgumentType: TypeAlias = (
+    "Dtype | DType | object"  # an array's dtype, a texture's type, or a number
+)
 
 
 def types_of(
     inputs: Sequence[ParameterInfo],
     outputs: Sequence[ParameterInfo],
-    given: Sequence[Given],
+    given: Sequence[ArgumentType],
     out: Sequence[Dtype],
-) -> Types:
-    """The types of a call: ``given`` and ``out`` are the dtypes of its arrays, types of textures,
-    and numbers. Arrays decide what a placeholder is, those of results first. Raises WrongType."""
+) -> CallTypes:
+    """Infer the types of a call from the dtypes of arrays, texture types, and numbers.
+
+    Arrays determine placeholders, outputs first. Raises ArgumentTypeError.
+    """
     found: dict[str, Dtype] = {}
     handles = {p.ctype: _handle(p, g) for p, g in zip(inputs, given) if isinstance(g, DType)}
     of_arrays = [(p, d) for p, d in zip(inputs, given) if isinstance(d, np.dtype)]
     for parameter, dtype in (*zip(outputs, out), *of_arrays):
         wanted = parameter.dtype or found.setdefault(parameter.ctype, dtype)
         if parameter.ctype in handles:
-            raise WrongType(
+            raise ArgumentTypeError(
                 f"{parameter.name} is an array, and {parameter.ctype} is the type of a texture, "
                 "too: give each its own letter"
             )
         if wanted != dtype:
             shown = wanted if parameter.dtype is not None else f"{parameter.ctype}, here {wanted}"
-            raise WrongType(
+            raise ArgumentTypeError(
                 f"{parameter.name} is {shown}, and the argument has dtype {dtype}: "
                 f"pass .astype({str(wanted)!r})"
             )
     for name in dict.fromkeys(p.ctype for p in (*inputs, *outputs) if p.dtype is None):
         if name not in found and name not in handles:
             found[name] = _of_numbers(name, inputs, given)
-    rows = {name: row_of(dtype) for name, dtype in found.items()} | handles
+    rows = {name: number_dtype(dtype) for name, dtype in found.items()} | handles
     in_types, out_types = (
-        tuple(row_of(p.dtype) if p.dtype is not None else rows[p.ctype] for p in group)
+        tuple(number_dtype(p.dtype) if p.dtype is not None else rows[p.ctype] for p in group)
         for group in (inputs, outputs)
     )
-    return Types(in_types, out_types, tuple(sorted(rows.items(), key=lambda item: item[0])))
+    return CallTypes(in_types, out_types, tuple(sorted(rows.items(), key=lambda item: item[0])))
 
 
 def _handle(parameter: ParameterInfo, row: DType) -> DType:
-    """The type of a parameter that a texture is given for."""
+    """Return the type of a texture parameter."""
     if parameter.dtype is not None or parameter.raw:
-        raise WrongType(
+        raise ArgumentTypeError(
             f"{parameter.name} is given a texture: declare it with a letter of its own, "
             f"'U {parameter.name}'"
         )
     return row
 
 
-def _of_numbers(name: str, inputs: Sequence[ParameterInfo], given: Sequence[Given]) -> Dtype:
-    """A placeholder that no array decides."""
+def _of_numbers(name: str, inputs: Sequence[ParameterInfo], given: Sequence[ArgumentType]) -> Dtype:
+    """Return the type of a placeholder that no array determines."""
     numbers: list[Any] = [g for p, g in zip(inputs, given) if p.ctype == name]
     if not numbers:
-        raise WrongType(
+        raise ArgumentTypeError(
             f"no argument says what {name} is: pass the output, or declare its type, 'float32 y'"
         )
     return np.result_type(*numbers)
 
 
 def names_in(*texts: str) -> frozenset[str]:
-    """The names that C text mentions."""
+    """Return the names in a C text."""
     return frozenset(_words(texts))
 
 

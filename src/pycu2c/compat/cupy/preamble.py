@@ -1,5 +1,4 @@
-"""What stands at the top of a generated text: the classes and names that it mentions. Knows no
-kernel."""
+"""Generate the preamble of a text: the classes and definitions that it uses."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from pycu2c.compat.cuda_text import device_headers, textures
 from pycu2c.compat.cupy.parameter_declarations import names_in
 
 _HEADERS = {"CArray": "carray.h", "CIndexer": "cindexer.h"}
-_OF_CUDA = {  # names that NVRTC does not know without headers
+_NVRTC_NAMES = {  # definitions that NVRTC does not have without headers
     "INFINITY": "#define INFINITY __int_as_float(0x7f800000)",
     "NAN": "#define NAN __int_as_float(0x7fc00000)",
     "int8_t": "typedef signed char int8_t;",
@@ -31,21 +30,21 @@ _OF_CUDA = {  # names that NVRTC does not know without headers
 
 @functools.cache
 def header(name: str) -> str:
-    """The text of a file beside this one."""
+    """Return the text of a header in this folder."""
     path = os.path.join(os.path.dirname(__file__), "headers", name)
     with open(path, encoding="utf-8") as file:
         return file.read().strip()
 
 
 def prelude(types: Iterable[DType], names: frozenset[str], *, on_cpu: bool) -> list[str]:
-    """Parts of the top of a text that mentions some names and has numbers of some types."""
+    """Return the parts of the preamble for the names and number types of a text."""
     rows = set(types)
     if any(row.handle for row in rows):
         names |= textures.WORDS
     if on_cpu:
-        plain = [device_headers.prelude(names, all_words=False)]
+        plain = [device_headers.prelude(names, include_all=False)]
     else:
-        found = [text for name, text in _OF_CUDA.items() if name in names]
+        found = [text for name, text in _NVRTC_NAMES.items() if name in names]
         plain = ["\n".join(found)] if found else []
     if any(row.is_complex for row in rows) or "complex" in names:
         plain.append(header("complex.h"))
@@ -55,8 +54,8 @@ def prelude(types: Iterable[DType], names: frozenset[str], *, on_cpu: bool) -> l
     return [*plain, *_vectors(names)] if on_cpu else plain
 
 
-def parts_of(name: str, names: frozenset[str]) -> list[str]:
-    """The functions of a file that are mentioned, and those that these mention, in its order."""
+def functions_of(name: str, names: frozenset[str]) -> list[str]:
+    """Return the functions of a header that are used, with their dependencies, in file order."""
     found: list[str] = []
     for part in reversed(header(name).split("\n\n")):
         if names & _defined(part):
@@ -66,7 +65,7 @@ def parts_of(name: str, names: frozenset[str]) -> list[str]:
 
 
 def _defined(part: str) -> frozenset[str]:
-    """The class or function that a part of a file is."""
+    """Return the names of the class or function that a part defines."""
     head = next(line for line in part.split("\n") if not line.startswith(("//", "template")))
     return frozenset(
         name for name in names_in(head.replace("sizeof(", "")) if name[0] == "_" != name[1]
@@ -79,15 +78,17 @@ _OF_BOTH = re.compile(r"cupy/|(cuda_\w+|math_constants|math_functions|vector_typ
 
 
 def without_headers(text: str, *, on_cpu: bool) -> str:
-    """A preamble without those headers that are in front of it anyway: CuPy's, and on the CPU
-    CUDA's."""
+    """Remove includes of headers that the preamble replaces: CuPy's, and on the CPU CUDA's."""
     own = _OF_BOTH if on_cpu else _OF_CUPY
     return _INCLUDE.sub(lambda m: "" if own.match(m[1]) else m[0], text).strip()
 
 
-# ---- functions of vectors on the CPU ---------------------------------------------------------
+# ---- SIMD functions on the CPU ---------------------------------------------------------------
 
-_OF_OUR_OWN = ("exp", "log")  # where the vectors of C's library are too far from the exact result
+_OWN_VECTOR_FUNCTIONS = (
+    "exp",
+    "log",
+)  # functions whose SIMD versions in the C library are too inaccurate
 _REDIRECTED = """namespace pycu2c {{
 {text}
 template <typename T> static inline auto vector_{name}(T x) -> decltype(::{name}(x)) {{
@@ -99,11 +100,11 @@ _MACRO = "#define {name}(...) ::pycu2c::vector_{own}(__VA_ARGS__)"
 
 
 def _vectors(names: frozenset[str]) -> list[str]:
-    """Functions of the mathematical library that loops call for several numbers at once."""
+    """Declare the SIMD versions of math functions that vectorized loops call."""
     known = [n for name in names for n in (name, f"{name}f") if vector_math.has_vectors(n)]
     said = vector_math.declarations(known).replace(");", ") noexcept;").strip()
     found = [f'extern "C" {{\n{said}\n}}'] if said else []
-    for own in _OF_OUR_OWN:
+    for own in _OWN_VECTOR_FUNCTIONS:
         asked = [name for name in (own, f"{own}f") if name in names]
         if asked:
             text = "\n".join(texts_of([(own, FLOAT32)], "c")).strip()

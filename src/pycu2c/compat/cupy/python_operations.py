@@ -1,5 +1,8 @@
-"""An elementwise operation that is a Python function: ``lambda x, y: x + y``. It takes the inputs
-in order, and by their names raw outputs, ``i``, the index, and ``n``, how many there are."""
+"""Generate elementwise operations from Python functions such as ``lambda x, y: x + y``.
+
+The parameters are the inputs in order. Further parameters, by name, are raw outputs, the index
+``i`` and the size ``n``.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from pycu2c.base import dtypes
-from pycu2c.base.parameters import Parameter, Part
+from pycu2c.base.parameters import ArgumentPart, Parameter
 from pycu2c.base.records import replace
 from pycu2c.base.types import Array, Scalar
-from pycu2c.compat.cupy.bound_parameters import Bound
-from pycu2c.compat.cupy.elementwise.source_parts import Form, Operation
-from pycu2c.compat.cupy.parameter_declarations import ParameterInfo, WrongType
+from pycu2c.compat.cupy.bound_parameters import BoundParameter
+from pycu2c.compat.cupy.elementwise.source_parts import ElementwiseForm, Operation
+from pycu2c.compat.cupy.parameter_declarations import ArgumentTypeError, ParameterInfo
 from pycu2c.compat.cupy.python_functions import (
-    Called,
+    CValue,
+    GeneratedCall,
     PythonFunction,
-    Value,
     check_conversion,
     joined_texts,
     value_of,
@@ -26,7 +29,7 @@ _INDICES = {"i": "i", "n": "_size"}
 
 
 class PythonOperation:
-    """A function for the parameters of a kernel."""
+    """A Python function as the operation of a kernel."""
 
     def __init__(
         self,
@@ -44,18 +47,18 @@ class PythonOperation:
         unknown = [n for n in self._extra if n not in known]
         if len(asked) < len(inputs) or unknown:
             wanted = ", ".join(p.name for p in inputs)
-            raise WrongType(
+            raise ArgumentTypeError(
                 f"{name}: the function takes ({', '.join(asked)}): it is given ({wanted}), and "
                 f"after them what it asks for of {', '.join(sorted(known))}"
             )
 
     @property
     def names(self) -> frozenset[str]:
-        """What it asks for beside the inputs."""
+        """Return its parameters besides the inputs."""
         return frozenset(self._extra)
 
-    def operation(self, form: Form, frame: Operation) -> Operation:
-        """The call as the text of an operation. Raises CompileError, WrongType."""
+    def operation(self, form: ElementwiseForm, frame: Operation) -> Operation:
+        """Return the operation as text. Raises CompileError, ArgumentTypeError."""
         inputs = form.bounds[: len(self._inputs)]
         outputs = {b.name: b for b in form.bounds[len(self._inputs) :]}
         values = [_value(b) for b in inputs]
@@ -64,10 +67,10 @@ class PythonOperation:
         text = self._assigned(called, [b for b in outputs.values() if b.kind == "array"])
         return replace(frame, text=text, preamble=joined_texts([frame.preamble, called.text]))
 
-    def _assigned(self, called: Called, outputs: Sequence[Bound]) -> str:
-        """What the call gives, in the outputs."""
+    def _assigned(self, called: GeneratedCall, outputs: Sequence[BoundParameter]) -> str:
+        """Return the statements that assign the results of the call to the outputs."""
         if len(called.results) != len(outputs):
-            raise WrongType(
+            raise ArgumentTypeError(
                 f"{self._function.name} gives {len(called.results)} values, and there are "
                 f"{len(outputs)} outputs to assign them to"
             )
@@ -83,22 +86,22 @@ class PythonOperation:
         return "\n".join([f"const auto _results = {called.call};", *parts])
 
 
-def _index(name: str) -> Value:
-    return Value(Scalar(dtypes.INT64, weak=True), lambda _: _INDICES[name])
+def _index(name: str) -> CValue:
+    return CValue(Scalar(dtypes.INT64, weak=True), lambda _: _INDICES[name])
 
 
-def _value(bound: Bound) -> Value:
+def _value(bound: BoundParameter) -> CValue:
     if bound.kind != "raw":
         return value_of(bound.name, bound.row)
     kind = Array(bound.row, max(bound.axes, 1), "C" if bound.packed else "A")
-    return Value(kind, lambda part: _part_of(bound, part))
+    return CValue(kind, lambda part: _part_of(bound, part))
 
 
-def _part_of(bound: Bound, part: Parameter) -> str:
+def _part_of(bound: BoundParameter, part: Parameter) -> str:
     match part.part:
-        case Part.DATA:
+        case ArgumentPart.DATA:
             return bound.pointer
-        case Part.SHAPE:
+        case ArgumentPart.SHAPE:
             return f"_{bound.name}_n{part.axis}"
         case _:
             return f"_{bound.name}_s{part.axis}"

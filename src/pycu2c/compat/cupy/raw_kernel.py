@@ -1,7 +1,7 @@
-"""``RawKernel`` and ``RawModule``: kernels in CUDA C, launched as CuPy's are.
+"""Implement ``RawKernel`` and ``RawModule``: kernels in CUDA C, with CuPy's interface.
 
-Names and parameters are CuPy's. ``backend`` may also be "cuda", "cpu" or "auto": numpy's arrays run
-on the CPU where there is no GPU.
+``backend`` accepts CuPy's values and "cuda", "cpu" or "auto": numpy arrays run on the CPU if there
+is no GPU.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterable
 from typing import Any, TextIO
 
 from pycu2c.base.hashing import digest_of
-from pycu2c.compat.cuda_text import Function, Module
-from pycu2c.compat.cuda_text.variables import Variable
+from pycu2c.compat.cuda_text import TextFunction, TextModule
+from pycu2c.compat.cuda_text.variables import ModuleVariable
 from pycu2c.compat.cupy import preamble
 
-_OF_CUPY = ("nvrtc", "nvcc")  # compilers; here it is always NVRTC
-_ATTRIBUTES = {  # CuPy's name, the driver's
+_CUPY_BACKENDS = ("nvrtc", "nvcc")  # both mean NVRTC here
+_ATTRIBUTES = {  # CuPy's name: the driver's name
     "max_threads_per_block": "MAX_THREADS_PER_BLOCK",
     "shared_size_bytes": "SHARED_SIZE_BYTES",
     "const_size_bytes": "CONST_SIZE_BYTES",
@@ -32,23 +32,23 @@ _ATTRIBUTES = {  # CuPy's name, the driver's
 
 
 _COMPLEX = re.compile(r"(?m)^[ \t]*#[ \t]*include[ \t]*<cupy/complex\.cuh>")
-_AS_IN_THRUST = "namespace thrust { template <class T> using complex = ::complex<T>; }"
+_THRUST_COMPLEX = "namespace thrust { template <class T> using complex = ::complex<T>; }"
 
 
 def _with_complex(code: str, name: str) -> str:
-    """A text behind this package's complex numbers, in the place of CuPy's file."""
+    """Prepend our complex numbers to a text, in place of CuPy's header."""
     rest = _COMPLEX.sub("", code)
-    return f'{preamble.header("complex.h")}\n{_AS_IN_THRUST}\n#line 1 "{name}"\n{rest}'
+    return f'{preamble.header("complex.h")}\n{_THRUST_COMPLEX}\n#line 1 "{name}"\n{rest}'
 
 
 class RawModule:
     """Kernels and variables of a CUDA C text.
 
-    code, path: the text, or a file: .cu with a text, .cubin or .ptx with what it was compiled to.
-    options: words for NVRTC, such as ``-DN=3``.
-    name_expressions: instances of templates that ``get_function`` will be asked for.
-    enable_cooperative_groups: blocks of a launch run at the same time, and may wait for each other.
-    jitify, translate_cucomplex: taken, and not needed.
+    code, path: the source text, or a file: .cu, .cubin or .ptx.
+    options: options of NVRTC, such as ``-DN=3``.
+    name_expressions: template instances that ``get_function`` may return.
+    enable_cooperative_groups: launch all blocks at the same time, so that they can synchronize.
+    jitify, translate_cucomplex: accepted and ignored.
     """
 
     def __init__(
@@ -80,12 +80,12 @@ class RawModule:
         if code is not None and _COMPLEX.search(code):
             name = f"raw-{digest_of(code.encode())[:8]}.cu"
             code, shown = _with_complex(code, name), {name: code}
-        self.module = Module(
+        self.module = TextModule(
             code,
             shown=shown,
             path=self.file_path,
             options=self.options,
-            backend="auto" if self.backend in _OF_CUPY else self.backend,
+            backend="auto" if self.backend in _CUPY_BACKENDS else self.backend,
             name_expressions=self.name_expressions or (),
         )
 
@@ -93,35 +93,39 @@ class RawModule:
         return _unpickled, (_state(self),)
 
     def get_function(self, name: str) -> RawKernel:
-        """A kernel by its name, or by one of the name expressions. Raises LookupError."""
+        """Return a kernel by its name or name expression. Raises LookupError."""
         self.module.function(name)
         return RawKernel._of(self, name)
 
-    def get_global(self, name: str) -> Variable:
-        """A ``__device__`` or ``__constant__`` variable: its address is ``ptr``, and
-        ``view(shape, dtype)`` an array over it. Raises LookupError."""
-        return Variable(self.module, name)
+    def get_global(self, name: str) -> ModuleVariable:
+        """Return a ``__device__`` or ``__constant__`` variable. Raises LookupError.
+
+        Its address is ``ptr``; ``view(shape, dtype)`` returns an array over it.
+        """
+        return ModuleVariable(self.module, name)
 
     def get_global_var(self, name: str) -> int:
-        """The address of a variable. Raises LookupError."""
+        """Return the address of a variable. Raises LookupError."""
         return self.module.variable(name)[0]
 
     def compile(self, log_stream: TextIO | None = None) -> None:
-        """Compile it now, and write what the compiler says."""
-        said = self.module.compile()
+        """Compile the module, and write the compiler's log."""
+        log = self.module.compile()
         if log_stream is not None:
-            log_stream.write(said)
+            log_stream.write(log)
 
     def inspect(self, language: str = "cuda") -> str:
-        """The text; or what is made of it: "ptx" and "sass" for GPUs, "c" for the CPU."""
+        """Return the source text, "ptx" or "sass" for GPUs, or "c" for the CPU."""
         if language == "cuda" and self.code is not None:
             return self.code
         return self.module.inspect(language)
 
 
 class RawKernel:
-    """A kernel of a CUDA C text: ``kernel((blocks,), (threads,), (arguments, …))``. Its parameters
-    are those of RawModule."""
+    """A kernel in CUDA C: ``kernel((blocks,), (threads,), (arguments, …))``.
+
+    The parameters are those of RawModule.
+    """
 
     def __init__(
         self,
@@ -174,8 +178,8 @@ class RawKernel:
         return self._owner.enable_cooperative_groups
 
     @property
-    def kernel(self) -> Function:
-        """Compiled, where the calling thread would launch it."""
+    def kernel(self) -> TextFunction:
+        """Return the compiled kernel for the current device of the calling thread."""
         return self._owner.module.function(self.name)
 
     def __call__(
@@ -187,39 +191,39 @@ class RawKernel:
         shared_mem: int = 0,
         stream: object = None,
     ) -> None:
-        """Launch it: on a grid of blocks of threads, with arguments in a tuple, and so many bytes
-        of dynamic shared memory."""
+        """Launch the kernel with a grid, a block, a tuple of arguments, and a size of dynamic
+        shared memory in bytes."""
         launch = self._launch
         if launch is None:
             launch = self._launch = self.kernel.launch
         launch(grid, block, args, shared_mem, stream, self._owner.enable_cooperative_groups)
 
     def compile(self, log_stream: TextIO | None = None) -> None:
-        """Compile it now, and write what the compiler says."""
+        """Compile the kernel, and write the compiler's log."""
         self._owner.compile(log_stream)
 
     def inspect(self, language: str = "cuda") -> str:
-        """The text; or what is made of it: "ptx" and "sass" for GPUs, "c" for the CPU."""
+        """Return the source text, "ptx" or "sass" for GPUs, or "c" for the CPU."""
         return self._owner.inspect(language)
 
     @property
     def attributes(self) -> dict[str, int]:
-        """All attributes, by their names."""
+        """Return all attributes by name."""
         return {name: getattr(self, name) for name in _ATTRIBUTES}
 
 
-def _attribute(name: str, said: str) -> property:
+def _attribute(name: str, doc: str) -> property:
     def get(self: RawKernel) -> int:
         return self.kernel.attribute(_ATTRIBUTES[name])
 
-    return property(get, doc=said)
+    return property(get, doc=doc)
 
 
-def _settable(name: str, said: str) -> property:
+def _settable(name: str, doc: str) -> property:
     def put(self: RawKernel, value: int) -> None:
         self.kernel.set_attribute(_ATTRIBUTES[name], value)
 
-    return _attribute(name, said).setter(put)
+    return _attribute(name, doc).setter(put)
 
 
 for _name in _ATTRIBUTES:
@@ -230,8 +234,10 @@ for _name in _ATTRIBUTES:
 
 
 def compile_with_cache(source: str, *more: Any, **options: Any) -> RawModule:
-    """A text compiled, from the disk if it was before. ``options``: words for the compiler; a
-    file's name and a folder are taken, and not needed: the cache is this package's."""
+    """Compile a text, with the disk cache.
+
+    options: options of the compiler. A file name and a cache folder are accepted and ignored.
+    """
     words = next((tuple(m) for m in more if isinstance(m, (tuple, list))), ())
     words = tuple(options.get("options", words))
     names = options.get("name_expressions")
@@ -248,7 +254,7 @@ def compile_with_cache(source: str, *more: Any, **options: Any) -> RawModule:
     return made
 
 
-_KEPT = (
+_PICKLED = (
     "code",
     "file_path",
     "options",
@@ -261,7 +267,7 @@ _KEPT = (
 
 
 def _state(module: RawModule) -> dict[str, Any]:
-    return {name: getattr(module, name) for name in _KEPT}
+    return {name: getattr(module, name) for name in _PICKLED}
 
 
 def _unpickled(state: dict[str, Any], name: str | None = None) -> Any:

@@ -1,5 +1,7 @@
-"""Memory that results were in and nobody has any more, for the next results on the CPU: memory that
-is fresh from the system takes as long as a kernel takes to fill it. Knows no kernel."""
+"""Recycle the memory of large results on the CPU.
+
+The first write to fresh memory causes page faults, which take as long as a kernel.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +12,14 @@ import numpy as np
 
 from pycu2c.runtime.arguments.strides import Shape, array_over, packed_strides
 
-_LARGE = 1 << 20  # bytes from which on the system gives memory that was never touched
-_MOST = 1 << 27  # bytes that are kept
+_MIN_BYTES = 1 << 20  # larger allocations are fresh pages from the system
+_MAX_BYTES = 1 << 27  # limit of the free list
 _FREE: dict[int, list[Any]] = {}  # by size
-_held = [0]  # bytes in them
+_held_bytes = [0]  # total size of the free list
 
 
 class _Block:
-    """Bytes that come back when the last array over them goes."""
+    """A block of memory that returns to the free list with its last array."""
 
     __slots__ = ("bytes",)
 
@@ -27,19 +29,19 @@ class _Block:
         except (KeyError, IndexError):
             self.bytes = np.empty(size, np.uint8)
         else:
-            _held[0] -= size
+            _held_bytes[0] -= size
 
     def __del__(self) -> None:
         size = self.bytes.size
-        if _held[0] + size <= _MOST:
-            _held[0] += size
+        if _held_bytes[0] + size <= _MAX_BYTES:
+            _held_bytes[0] += size
             _FREE.setdefault(size, []).append(self.bytes)
 
 
 def empty(shape: Shape, dtype: np.dtype[Any], _: Any = None) -> np.ndarray[Any, Any]:
-    """``numpy.empty``."""
+    """Replace ``numpy.empty``."""
     size = math.prod(shape) * dtype.itemsize
-    if size < _LARGE:
+    if size < _MIN_BYTES:
         return np.empty(shape, dtype)
     block = _Block(size)
     address = block.bytes.__array_interface__["data"][0]

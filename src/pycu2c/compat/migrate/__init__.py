@@ -1,2 +1,5 @@
-"""``pycu2c migrate``: a program for numba.cuda becomes one for this package, and what will differ
-is said."""
+"""Implement ``pycu2c migrate``: rewrite numba.cuda programs and report differences.
+
+May import: everything below ``compat``, ``explain``, and ``pycu2c.cuda``; nothing else of
+``compat``.
+"""

@@ -1,5 +1,4 @@
-"""Which names of a file stand for something of numba: what its imports bind, and where that is
-used. Knows Python's scopes, and nothing of what becomes of a name."""
+"""Find the names of a file that are bound to numba, and their uses, by Python's scoping rules."""
 
 from __future__ import annotations
 
@@ -8,29 +7,31 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from pycu2c.base.records import dataclass, field
-from pycu2c.compat.migrate.name_map import is_numba, is_ours, theirs
+from pycu2c.compat.migrate.name_map import is_numba, is_pycu2c, numba_path
 
 Statement: TypeAlias = ast.Import | ast.ImportFrom
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Binding:
-    """A name that an import binds to something of numba: ``path`` is what it stands for,
-    ``imported`` what the import names, which is more in ``import numba.cuda``. ``has_moved``: the
-    import is of this package, by whose names numba's are meant."""
+    """A name that an import binds to numba or a part of it.
+
+    ``path`` is the bound object; ``imported`` is the imported path, which is longer in ``import
+    numba.cuda``. ``is_from_pycu2c``: the import is of pycu2c, with the same names.
+    """
 
     name: str
     path: str
     imported: str
     statement: Statement
     alias: ast.alias
-    has_moved: bool
+    is_from_pycu2c: bool
     uses: list[Use] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Use:
-    """``nb.cuda.jit``: the longest chain of attributes, from the name that stands first."""
+    """A use such as ``nb.cuda.jit``: the longest attribute chain."""
 
     node: ast.expr
     base: ast.Name
@@ -39,8 +40,10 @@ class Use:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scope:
-    """What a module, function or class binds. A name that is bound in several ways is numba's if an
-    import makes it so: the others are for where numba is missing."""
+    """The names that a module, function or class binds.
+
+    A name with several bindings counts as numba's if an import binds it; the others are fallbacks.
+    """
 
     parent: Scope | None
     is_class: bool
@@ -59,14 +62,14 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
-    """All of a file."""
+class NumbaNames:
+    """The numba names of a file."""
 
     bindings: tuple[Binding, ...]
     paths: dict[ast.AST, str]
 
     def path(self, node: ast.AST) -> str | None:
-        """What of numba an expression names; None if it does not."""
+        """Return the numba path that an expression refers to; None if it is not a numba name."""
         return self.paths.get(node)
 
     @property
@@ -79,15 +82,15 @@ class Names:
                     yield use
 
 
-def names_in(tree: ast.Module) -> Names:
-    """The bindings of a file, with their uses."""
+def find_numba_names(tree: ast.Module) -> NumbaNames:
+    """Return the bindings of a file, with their uses."""
     module = Scope(None, False)
     scopes: dict[ast.AST, Scope] = {}
-    _bind(tree, module, scopes)
+    _record_bindings(tree, module, scopes)
     paths: dict[ast.AST, str] = {}
-    _use(tree, module, scopes, paths)
+    _record_uses(tree, module, scopes, paths)
     bound = [list(scope.imported.values()) for scope in (module, *scopes.values())]
-    return Names(tuple(b for lists in bound for bindings in lists for b in bindings), paths)
+    return NumbaNames(tuple(b for lists in bound for bindings in lists for b in bindings), paths)
 
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -95,7 +98,7 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def _parts(node: ast.AST) -> Iterator[tuple[ast.AST, bool]]:
-    """What is in a node, and whether it is in the scope that the node opens."""
+    """Yield the children of a node, and whether they are in the scope that the node opens."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.arguments):
             yield from ((part, isinstance(part, ast.arg)) for part in ast.iter_child_nodes(child))
@@ -107,8 +110,8 @@ def _parts(node: ast.AST) -> Iterator[tuple[ast.AST, bool]]:
             yield child, isinstance(node, _COMPREHENSIONS)
 
 
-def _bind(node: ast.AST, scope: Scope, scopes: dict[ast.AST, Scope]) -> None:
-    """Note what a node and all in it binds, each in its scope."""
+def _record_bindings(node: ast.AST, scope: Scope, scopes: dict[ast.AST, Scope]) -> None:
+    """Record the names that a node binds, in their scopes."""
     match node:
         case ast.Import() | ast.ImportFrom():
             _bind_import(node, scope)
@@ -126,7 +129,7 @@ def _bind(node: ast.AST, scope: Scope, scopes: dict[ast.AST, Scope]) -> None:
     if isinstance(node, (*_FUNCTIONS, *_COMPREHENSIONS, ast.ClassDef)):
         inner = scopes[node] = Scope(scope, isinstance(node, ast.ClassDef))
     for part, is_inside in _parts(node):
-        _bind(part, inner if is_inside else scope, scopes)
+        _record_bindings(part, inner if is_inside else scope, scopes)
 
 
 def _bind_import(s: Statement, scope: Scope) -> None:
@@ -136,17 +139,17 @@ def _bind_import(s: Statement, scope: Scope) -> None:
         name, path = alias.asname or alias.name, imported
         if isinstance(s, ast.Import) and alias.asname is None:
             name = path = alias.name.partition(".")[0]
-        if is_relative or not (is_numba(imported) or is_ours(imported)):
+        if is_relative or not (is_numba(imported) or is_pycu2c(imported)):
             scope.names.add(name)
             continue
-        made = Binding(name, theirs(path), theirs(imported), s, alias, is_ours(imported))
+        made = Binding(name, numba_path(path), numba_path(imported), s, alias, is_pycu2c(imported))
         scope.imported.setdefault(name, []).append(made)
 
 
-def _use(
+def _record_uses(
     node: ast.AST, scope: Scope, scopes: dict[ast.AST, Scope], paths: dict[ast.AST, str]
 ) -> None:
-    """Note which of numba's names a node and all in it uses."""
+    """Record the uses of numba names in a node."""
     chain = _chain(node)
     if chain is not None:
         base, attributes = chain
@@ -157,11 +160,11 @@ def _use(
             paths[node] = path
         return
     for part, is_inside in _parts(node):
-        _use(part, scopes[node] if is_inside else scope, scopes, paths)
+        _record_uses(part, scopes[node] if is_inside else scope, scopes, paths)
 
 
 def _chain(node: ast.AST) -> tuple[ast.Name, tuple[str, ...]] | None:
-    """The name and the attributes of ``nb.cuda.jit``, where all of it is read."""
+    """Return the name and the attributes of a chain such as ``nb.cuda.jit``."""
     attributes: list[str] = []
     while isinstance(node, ast.Attribute):
         attributes.append(node.attr)

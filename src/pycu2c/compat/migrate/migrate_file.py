@@ -1,4 +1,4 @@
-"""A file -> its text for this package, and what there is to say of it."""
+"""Migrate one file: rewrite its imports and collect remarks."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from typing import TypeAlias
 from pycu2c.base.diagnostics import CompileError
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Signature
-from pycu2c.compat.migrate.import_bindings import names_in
-from pycu2c.compat.migrate.import_rewrites import moves_of
-from pycu2c.compat.migrate.name_map import NUMBA, OURS
-from pycu2c.compat.migrate.remarks import Remark, Weight, each_once
-from pycu2c.compat.migrate.static_env import Made, Scene
-from pycu2c.compat.migrate.string_references import words_in
-from pycu2c.compat.migrate.text_edits import Text
+from pycu2c.compat.migrate.import_bindings import find_numba_names
+from pycu2c.compat.migrate.import_rewrites import migrate_imports
+from pycu2c.compat.migrate.name_map import NUMBA, PYCU2C
+from pycu2c.compat.migrate.remarks import Remark, Severity, deduplicated
+from pycu2c.compat.migrate.static_env import KernelDefinition, StaticEnvironment
+from pycu2c.compat.migrate.string_references import find_string_references
+from pycu2c.compat.migrate.text_edits import EditableText
 from pycu2c.compat.migrate.type_differences import differences
-from pycu2c.compat.migrate.untyped_functions import may_differ
+from pycu2c.compat.migrate.untyped_functions import possible_differences
 from pycu2c.ir.nodes import Module
 
 Types: TypeAlias = Mapping[str, Sequence[Signature]]
@@ -29,11 +29,11 @@ NO_TYPES: Types = {}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Migrated:
-    """A file that was looked at."""
+class MigratedFile:
+    """The result for one file."""
 
     path: Path
-    old: Text
+    old: EditableText
     new: str
     remarks: tuple[Remark, ...]
 
@@ -42,11 +42,11 @@ class Migrated:
         return self.new != self.old.text
 
     @property
-    def needs_a_hand(self) -> bool:
-        return any(r.kind.weight is Weight.HAND for r in self.remarks)
+    def needs_manual_change(self) -> bool:
+        return any(r.kind.severity is Severity.MANUAL for r in self.remarks)
 
     def diff(self) -> str:
-        """What changes, as ``patch`` reads it."""
+        """Return the changes as a unified diff."""
         old = self.old.text.splitlines(keepends=True)
         new = self.new.splitlines(keepends=True)
         name = str(self.path).lstrip("/\\")
@@ -55,43 +55,57 @@ class Migrated:
         return "".join(ended)
 
 
-def migrated(path: Path, types: Types = NO_TYPES) -> Migrated:
-    """Look at a file. ``types``: those that kernels without a signature are looked at with. Raises
-    OSError, SyntaxError, ValueError, RecursionError."""
-    text = Text.of(path)
-    if NUMBA not in text.text and OURS not in text.text:
-        return Migrated(path, text, text.text, ())
-    with warnings.catch_warnings():  # of strings with wrong escapes
+def migrate_file(path: Path, types: Types = NO_TYPES) -> MigratedFile:
+    """Migrate a file.
+
+    Parameters
+    ----------
+    path
+        The file.
+    types
+        Signatures for kernels without a declared signature, by kernel name.
+
+    Raises
+    ------
+    OSError, SyntaxError, ValueError, RecursionError
+        If the file cannot be read or parsed.
+    """
+    text = EditableText.of(path)
+    if NUMBA not in text.text and PYCU2C not in text.text:
+        return MigratedFile(path, text, text.text, ())
+    with warnings.catch_warnings():  # of invalid escape sequences
         warnings.simplefilter("ignore")
         tree = ast.parse(text.text, filename=text.file)
-    names = names_in(tree)
-    moves = moves_of(text, tree, names)
-    found = list(moves.found)
-    if moves.has_cuda and names.bindings:
-        found += words_in(text, tree)
-        found += _of_kernels(text, Scene(text, tree, names), types)
-    return Migrated(path, text, text.edited(moves.edits), tuple(each_once(found)))
+    names = find_numba_names(tree)
+    migration = migrate_imports(text, tree, names)
+    found = list(migration.found)
+    if migration.has_cuda and names.bindings:
+        found += find_string_references(text, tree)
+        found += _kernel_remarks(text, StaticEnvironment(text, tree, names), types)
+    return MigratedFile(path, text, text.edited(migration.edits), tuple(deduplicated(found)))
 
 
-def _of_kernels(text: Text, scene: Scene, types: Types) -> list[Remark]:
-    found = list(scene.remarks)
-    untyped = {made.node.name: made.node for made in scene.made}
-    for made in scene.made:
-        for module in _typed(made, types):
-            found += differences(module, text.file, scene.number)
+def _kernel_remarks(
+    text: EditableText, environment: StaticEnvironment, types: Types
+) -> list[Remark]:
+    found = list(environment.remarks)
+    untyped = {made.node.name: made.node for made in environment.made}
+    for made in environment.made:
+        for module in _typed_modules(made, types):
+            found += differences(module, text.file, environment.number)
             for function in (module.kernel, *module.devices):
                 untyped.pop(function.python_name, None)
     for node in untyped.values():
-        found += may_differ(text, node, scene.number)
+        found += possible_differences(text, node, environment.number)
     return found
 
 
-def _typed(made: Made, types: Types) -> Iterator[Module]:
-    """A kernel for its signatures, or for the types that were asked for."""
+def _typed_modules(made: KernelDefinition, types: Types) -> Iterator[Module]:
+    """Yield the IR of a kernel for its declared signatures, or for the requested types."""
     if made.kernel is None:
         return
     for signature in made.kernel.declared or types.get(made.node.name, ()):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            with suppress(CompileError):  # for want of something that was not looked at
+            with suppress(CompileError):  # a name may be unresolved
                 yield made.kernel.launcher.built(signature).module

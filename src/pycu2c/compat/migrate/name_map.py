@@ -1,5 +1,4 @@
-"""What becomes of the names of numba: which of them are here, and by which path. What is here, the
-package itself is asked; no program is imported."""
+"""Map numba paths to pycu2c paths by introspection of pycu2c; no user program is imported."""
 
 from __future__ import annotations
 
@@ -15,9 +14,9 @@ from pycu2c.base.spelling_suggestions import did_you_mean
 from pycu2c.ops.names.host_names import FOR_THE_HOST
 from pycu2c.ops.names.numba_names import CURES
 
-NUMBA, OURS = "numba", "pycu2c"
+NUMBA, PYCU2C = "numba", "pycu2c"
 
-_OF_CUDA = (  # modules whose names are in cuda itself
+_MERGED_MODULES = (  # numba modules whose names are in pycu2c.cuda
     "api args cache_hints compiler cudadrv.linkable_code decorators intrinsics kernels.reduction "
     "misc.special np.ufunc reduction stubs vector_types"
 )
@@ -26,78 +25,78 @@ MOVED: dict[str, str] = {
     "numba.cuda.core": "pycu2c.core",
     "numba.cuda.np": "pycu2c.np",
     "numba.misc.special": "pycu2c",
-    **{f"numba.cuda.{room}": "pycu2c.cuda" for room in _OF_CUDA.split()},
+    **{f"numba.cuda.{module}": "pycu2c.cuda" for module in _MERGED_MODULES.split()},
 }
-"""Modules of numba whose names are elsewhere here."""
+"""Modules of numba with another path in pycu2c."""
 
 HOST_FUNCTIONS: dict[str, str] = {
-    "numba.njit": "numba compiles it for the host; kernels call it as a device function",
-    "numba.jit": "numba compiles it for the host; kernels call it as a device function",
-    "numba.prange": "it is of loops that numba compiles for the host",
+    "numba.njit": "numba compiles it for the host; kernels can call it as a device function",
+    "numba.jit": "numba compiles it for the host; kernels can call it as a device function",
+    "numba.prange": "numba compiles its loops for the host",
     "numba.vectorize": "without target='cuda' numba compiles it for the host",
     "numba.guvectorize": "without target='cuda' numba compiles it for the host",
 }
-"""What stays numba's where a program uses it, though this package has something by its name."""
+"""Names that are not migrated although pycu2c has the same names, with the reasons."""
 
-_STAYS = "numba has it for the host"
+_HOST_REASON = "numba provides it for the host"
 
 
 def is_numba(path: str) -> bool:
     return path == NUMBA or path.startswith("numba.")
 
 
-def is_ours(path: str) -> bool:
-    return path == OURS or path.startswith(f"{OURS}.")
+def is_pycu2c(path: str) -> bool:
+    return path == PYCU2C or path.startswith(f"{PYCU2C}.")
 
 
-def theirs(path: str) -> str:
-    """The path in numba of what has the same name here."""
-    return NUMBA + path.removeprefix(OURS) if is_ours(path) else path
+def numba_path(path: str) -> str:
+    """Return the numba path of a pycu2c path."""
+    return NUMBA + path.removeprefix(PYCU2C) if is_pycu2c(path) else path
 
 
-def is_of_cuda(path: str) -> bool:
+def is_in_numba_cuda(path: str) -> bool:
     return path == "numba.cuda" or path.startswith("numba.cuda.")
 
 
-def why_it_stays(path: str) -> str:
-    return HOST_FUNCTIONS.get(path, _STAYS)
+def reason_to_keep(path: str) -> str:
+    return HOST_FUNCTIONS.get(path, _HOST_REASON)
 
 
-def cure_for(path: str) -> str:
-    """What to write for a name of ``numba.cuda`` that is not here."""
+def hint_for(path: str) -> str:
+    """Return a hint for a name of ``numba.cuda`` that pycu2c does not have."""
     parts = path.split(".")[2:]
-    cures = (CURES[part] for part in parts if CURES.get(part, FOR_THE_HOST) != FOR_THE_HOST)
-    cure = next(cures, None)
+    hints = (CURES[part] for part in parts if CURES.get(part, FOR_THE_HOST) != FOR_THE_HOST)
+    hint = next(hints, None)
     known = dir(cuda) if len(parts) == 1 else ()
-    return cure or did_you_mean(
-        parts[-1], known, "it is of numba's own inside: dir(cuda) lists what there is", "cuda."
+    return hint or did_you_mean(
+        parts[-1], known, "it is internal to numba; dir(cuda) lists the public names", "cuda."
     )
 
 
 @cache
-def ours(path: str) -> str | None:
-    """The path here of what ``path`` is in numba: that of the same name, or where it has moved."""
-    return next((found for found in _candidates(path) if _found(found) is not None), None)
+def pycu2c_path(path: str) -> str | None:
+    """Return the pycu2c path of a numba path, which may have moved; None if absent."""
+    return next((found for found in _candidates(path) if lookup(found) is not None), None)
 
 
 @cache
-def ours_in_module(path: str) -> str | None:
-    """The same, for what an import statement takes from a module."""
+def pycu2c_import_path(path: str) -> str | None:
+    """Return the pycu2c path for a ``from … import`` statement, whose parent must be a module."""
     modules = (c for c in _candidates(path) if is_module(c.rpartition(".")[0]))
-    return next((found for found in modules if _found(found) is not None), None)
+    return next((found for found in modules if lookup(found) is not None), None)
 
 
 def _candidates(path: str) -> Iterator[str]:
-    yield OURS + path.removeprefix(NUMBA)
-    for theirs in sorted(MOVED, key=len, reverse=True):
-        if path == theirs or path.startswith(f"{theirs}."):
-            yield MOVED[theirs] + path.removeprefix(theirs)
+    yield PYCU2C + path.removeprefix(NUMBA)
+    for numba_module in sorted(MOVED, key=len, reverse=True):
+        if path == numba_module or path.startswith(f"{numba_module}."):
+            yield MOVED[numba_module] + path.removeprefix(numba_module)
 
 
 @cache
 def is_module(path: str) -> bool:
-    """Whether ``import path`` works."""
-    if not _may_be_named(path):
+    """Return whether ``import path`` succeeds."""
+    if not _is_public(path):
         return False
     try:
         spec = importlib.util.find_spec(path)
@@ -106,38 +105,33 @@ def is_module(path: str) -> bool:
     return spec is not None and spec.origin is not None
 
 
-def found(path: str) -> Any:
-    """The object at a path of this package that ``ours`` has given."""
-    return _found(path)
-
-
-def _found(path: str) -> Any:
-    """The object at a path of this package; None where there is none."""
-    if not _may_be_named(path):
+def lookup(path: str) -> Any:
+    """Return the public object at a pycu2c path; None if there is none."""
+    if not _is_public(path):
         return None
-    reached: Any = importlib.import_module(OURS)
-    done = OURS
+    reached: Any = importlib.import_module(PYCU2C)
+    done = PYCU2C
     for part in path.split(".")[1:]:
         done = f"{done}.{part}"
         if is_module(done):
             reached = importlib.import_module(done)
             continue
         inside, reached = reached, getattr(reached, part, None)
-        if reached is None or (isinstance(inside, ModuleType) and not _is_own(part, reached)):
+        if reached is None or (isinstance(inside, ModuleType) and not _is_exported(part, reached)):
             return None
     return reached
 
 
-def _may_be_named(path: str) -> bool:
-    """Whether users see a path, not only the package itself."""
-    rooms = path.split(".")[1:2]
-    public = {*importlib.import_module(OURS).__all__, "core", "np", "__version__"}
-    return path == OURS or (path.startswith(f"{OURS}.") and rooms[0] in public)
+def _is_public(path: str) -> bool:
+    """Return whether a path is part of the public API."""
+    names = path.split(".")[1:2]
+    public = {*importlib.import_module(PYCU2C).__all__, "core", "np", "__version__"}
+    return path == PYCU2C or (path.startswith(f"{PYCU2C}.") and names[0] in public)
 
 
-def _is_own(name: str, value: object) -> bool:
-    """Whether an attribute of a module is for users, not something that it imports."""
+def _is_exported(name: str, value: object) -> bool:
+    """Return whether an attribute of a module is public, not an import of the module."""
     if name.startswith("_"):
         return False
-    home = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", OURS)
-    return str(home).split(".")[0] == OURS
+    home = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", PYCU2C)
+    return str(home).split(".")[0] == PYCU2C

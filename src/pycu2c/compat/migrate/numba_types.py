@@ -1,7 +1,8 @@
-"""The types that numba gives to the numbers of a kernel, found on our typed tree: its rules of
-promotion, its literals of 64 bits, its one type for the values that meet in a variable.
+"""Infer the types that numba gives to the numbers of a kernel, on the typed IR of pycu2c.
 
-It knows the rules of numbers. Where it knows none, a value has the type that it has here."""
+Implements numba's promotion rules, 64-bit literals and unification of the values of a variable.
+Values without a rule have their pycu2c type.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import linecache
 import re
 from collections.abc import Callable, Mapping
 
-from pycu2c.base.dtypes import Kind
+from pycu2c.base.dtypes import DTypeKind
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.source import Span
 from pycu2c.base.types import (
@@ -21,8 +22,8 @@ from pycu2c.base.types import (
     float32,
     float64,
     int64,
-    join,
-    strengthened,
+    promote,
+    to_strong,
     uint64,
 )
 from pycu2c.ir.nodes import (
@@ -49,44 +50,46 @@ from pycu2c.ops.operators import DIV, NOT, POW, SHL, SHR, Operator, truth
 
 
 def arithmetic(op: Operator, a: Scalar, b: Scalar) -> Scalar:
-    """The type of ``a op b``: whole numbers have 64 bits."""
+    """Return the type of ``a op b``; integer results have 64 bits."""
     if op.result is truth:
         return boolean
-    if op is POW and a == float32 and b.dtype.is_whole:
+    if op is POW and a == float32 and b.dtype.is_integral:
         return float32
-    if not (a.dtype.is_whole and b.dtype.is_whole):
+    if not (a.dtype.is_integral and b.dtype.is_integral):
         return _floating(a, b)
     if op is DIV:
         return float64
     deciding = (a,) if op in (SHL, SHR) else (a, b)
-    return uint64 if all(map(_is_unsigned, deciding)) and op is not POW else _whole(op, a, b)
+    return uint64 if all(map(_is_unsigned, deciding)) and op is not POW else _integer(op, a, b)
 
 
-def _whole(op: Operator, a: Scalar, b: Scalar) -> Scalar:
+def _integer(op: Operator, a: Scalar, b: Scalar) -> Scalar:
     if op is POW and _is_unsigned(a) and _is_unsigned(b):
         return uint64
     return boolean if a == b == boolean and op.name in ("and", "or", "xor") else int64
 
 
-def negated(a: Scalar) -> Scalar:
-    """The type of ``-a`` and ``~a``."""
-    if not a.dtype.is_whole:
+def unary(a: Scalar) -> Scalar:
+    """Return the type of ``-a`` and ``~a``."""
+    if not a.dtype.is_integral:
         return a
     return uint64 if _is_unsigned(a) else int64
 
 
-def joined(a: Scalar, b: Scalar) -> Scalar:
-    """The type of a variable that is given both, and of ``min(a, b)``."""
-    if a == b or a.dtype.stands_alone or b.dtype.stands_alone:
+def unify(a: Scalar, b: Scalar) -> Scalar:
+    """Return the type of a variable with values of both types, and of ``min(a, b)``."""
+    if a == b or a.dtype.is_unpromotable or b.dtype.is_unpromotable:
         return a
-    if a.dtype.is_whole and b.dtype.is_whole:
-        return join(a, b)
+    if a.dtype.is_integral and b.dtype.is_integral:
+        return promote(a, b)
     return _floating(a, b, small=16)
 
 
 def _floating(a: Scalar, b: Scalar, small: int = 15) -> Scalar:
-    """Of two numbers of which one is none of the whole ones. Beside a float32, whole numbers
-    of 8 bits are float32, and of 16 those with a sign."""
+    """Return the type of an operation with at least one floating-point or complex operand.
+
+    With float32, 8-bit integers and signed 16-bit integers are float32.
+    """
     is_complex = a.dtype.is_complex or b.dtype.is_complex
     fits = all(_fits_float32(x, small) for x in (a, b))
     if is_complex:
@@ -95,32 +98,31 @@ def _floating(a: Scalar, b: Scalar, small: int = 15) -> Scalar:
 
 
 def _fits_float32(a: Scalar, small: int) -> bool:
-    if a.dtype.kind is Kind.UNSIGNED:
+    if a.dtype.kind is DTypeKind.UNSIGNED:
         return a.dtype.bits <= small
-    return a.dtype.bits <= 16 if a.dtype.is_whole else a.dtype.real.bits <= 32
+    return a.dtype.bits <= 16 if a.dtype.is_integral else a.dtype.real.bits <= 32
 
 
 def _is_unsigned(a: Scalar) -> bool:
-    return a.dtype.kind is Kind.UNSIGNED
+    return a.dtype.kind is DTypeKind.UNSIGNED
 
 
-# ---- of a function -----------------------------------------------------------------------------
+# ---- functions -----------------------------------------------------------------------------
 
-_JOINING = ("min", "max")
+_UNIFYING = ("min", "max")
 
 
 @dataclass(slots=True, eq=False)
-class TheirTypes:
-    """The types in one function. ``number``: the number of Python's that a name outside of it
-    stands for, None where it stands for anything else."""
+class NumbaTypes:
+    """The types in one function. ``number`` returns the Python number of a global name, or None."""
 
     function: Function
     number: Callable[[str], object]
     variables: dict[str, Scalar] = field(default_factory=dict)
     literals: dict[Span, Scalar | None] = field(default_factory=dict)
 
-    def settle(self) -> None:
-        """Find the types of variables: each joins what it is given, until nothing changes."""
+    def infer(self) -> None:
+        """Infer the types of variables by unification until a fixed point."""
         before: Mapping[str, Scalar] | None = None
         for _ in range(20):
             if before == self.variables:
@@ -128,74 +130,73 @@ class TheirTypes:
             before = dict(self.variables)
             for s in statements(self.function.body):
                 if isinstance(s, Assign):
-                    self._given(s.var.name, s.value)
+                    self._add_value(s.var.name, s.value)
                 elif isinstance(s, For):
                     self.variables[s.var.name] = int64
             for e in all_expressions(self.function.body):
                 if isinstance(e, Let):
-                    self._given(e.name, e.value)
+                    self._add_value(e.name, e.value)
 
-    def _given(self, name: str, value: Expr) -> None:
+    def _add_value(self, name: str, value: Expr) -> None:
         found = self.of(value)
-        known = self.variables.get(name)
+        previous = self.variables.get(name)
         if found is not None:
-            self.variables[name] = found if known is None else joined(known, found)
+            self.variables[name] = found if previous is None else unify(previous, found)
 
     def of(self, e: Expr) -> Scalar | None:
-        """The type of a value; None for what is no number."""
+        """Return the type of a value; None if it is not a number."""
         if not isinstance(e.type, Scalar):
             return None
         match e:
             case Const():
-                return self.literal(e) or strengthened(e.type)
+                return self.literal(e) or to_strong(e.type)
             case Var():
-                return self.variables.get(e.name, strengthened(e.type))
+                return self.variables.get(e.name, to_strong(e.type))
             case Binary():
-                left, right = self._own(e.left), self._own(e.right)
-                return arithmetic(e.op, left, right) if left and right else strengthened(e.type)
+                left, right = self._operand_type(e.left), self._operand_type(e.right)
+                return arithmetic(e.op, left, right) if left and right else to_strong(e.type)
             case Unary():
-                inner = self._own(e.operand)
-                return boolean if e.op is NOT or inner is None else negated(inner)
+                inner = self._operand_type(e.operand)
+                return boolean if e.op is NOT or inner is None else unary(inner)
             case Cast():
-                return self._own(e) if is_implied(e) else strengthened(e.type)
+                return self._operand_type(e) if is_implicit(e) else to_strong(e.type)
             case Select():
-                return self._together(e.then, e.orelse)
+                return self._unified(e.then, e.orelse)
             case Logical():
                 return boolean
             case Let():
                 return self.of(e.body)
             case Dim() | Stride():
                 return int64
-            case Apply() if e.intrinsic.name in _JOINING:
-                return self._together(*e.arguments)
+            case Apply() if e.intrinsic.name in _UNIFYING:
+                return self._unified(*e.arguments)
             case Apply() if e.type.dtype.real in (float32.dtype, float64.dtype):
-                return self._of_function(e)
+                return self._function_result(e)
             case _:
-                return strengthened(e.type)
+                return to_strong(e.type)
 
-    def _own(self, e: Expr) -> Scalar | None:
-        return self.of(before(e))
+    def _operand_type(self, e: Expr) -> Scalar | None:
+        return self.of(without_implicit_cast(e))
 
-    def _together(self, *values: Expr) -> Scalar | None:
-        kinds = [kind for v in values if (kind := self._own(v))]
+    def _unified(self, *values: Expr) -> Scalar | None:
+        kinds = [kind for v in values if (kind := self._operand_type(v))]
         found = kinds[0] if kinds else None
         for kind in kinds[1:]:
             assert found is not None
-            found = joined(found, kind)
+            found = unify(found, kind)
         return found
 
-    def _of_function(self, e: Apply) -> Scalar | None:
-        """A function of floats is as wide as the widest of them, one of whole numbers float64."""
+    def _function_result(self, e: Apply) -> Scalar | None:
+        """Return the result type of a function: its widest float argument; float64 for integers."""
         assert isinstance(e.type, Scalar)
-        kinds = [kind for v in e.arguments if (kind := self._own(v))]
+        kinds = [kind for v in e.arguments if (kind := self._operand_type(v))]
         is_plain = e.intrinsic.name.startswith(("math.", "numpy.")) and len(kinds) > 0
         if not is_plain or e.type.dtype.is_complex:
-            return strengthened(e.type)
+            return to_strong(e.type)
         return float32 if all(kind == float32 for kind in kinds) else float64
 
     def literal(self, e: Const) -> Scalar | None:
-        """The type of a number that is Python's: a literal, or a name for one outside; None for
-        one that has been converted."""
+        """Return the type of a Python number: a literal or a global; None if it was converted."""
         if e.span not in self.literals:
             self.literals[e.span] = self._read(e)
         return self.literals[e.span]
@@ -203,15 +204,15 @@ class TheirTypes:
     def _read(self, e: Const) -> Scalar | None:
         assert isinstance(e.type, Scalar)
         if e.type.weak:
-            return strengthened(e.type)
+            return to_strong(e.type)
         line = linecache.getline(e.span.file, e.span.line)
         if e.span.line != e.span.end_line or _is_converted(line, e.span):
             return None
-        value = _number(written(e.span), self.number)
-        return _OF_PYTHON.get(type(value))
+        value = _number(source_text(e.span), self.number)
+        return _PYTHON_TYPES.get(type(value))
 
 
-_OF_PYTHON: dict[type, Scalar] = {
+_PYTHON_TYPES: dict[type, Scalar] = {
     bool: boolean,
     int: int64,
     float: float64,
@@ -219,28 +220,28 @@ _OF_PYTHON: dict[type, Scalar] = {
 }
 
 
-def written(span: Span) -> str:
-    """What the user wrote there, if that is on one line."""
+def source_text(span: Span) -> str:
+    """Return the source of a span on one line; empty otherwise."""
     line = linecache.getline(span.file, span.line)
     return line[span.column : span.end_column] if span.line == span.end_line else ""
 
 
 def _is_converted(line: str, span: Span) -> bool:
-    """Whether a literal stands alone in the brackets of a call: ``float32(0.5)``."""
+    """Return whether a literal is the only argument of a call: ``float32(0.5)``."""
     is_called = re.search(r"[\w\]]\s*\(\s*$", line[: span.column])
     return bool(is_called and re.match(r"\s*,?\s*\)", line[span.end_column :]))
 
 
 def _number(text: str, number: Callable[[str], object]) -> object:
-    """What an expression of literals and names comes to: a number like its widest part."""
+    """Evaluate the kind of a constant expression: return its operand with the widest type."""
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except SyntaxError:
         return None
     parts: list[object] = []
-    waiting: list[ast.AST] = [tree.body]
-    while waiting:
-        node = waiting.pop()
+    pending: list[ast.AST] = [tree.body]
+    while pending:
+        node = pending.pop()
         if isinstance(node, (ast.Name, ast.Attribute)):
             parts.append(number(ast.unparse(node)))
         elif isinstance(node, ast.Constant):
@@ -248,7 +249,7 @@ def _number(text: str, number: Callable[[str], object]) -> object:
         elif isinstance(node, ast.Call):
             return None
         else:
-            waiting += ast.iter_child_nodes(node)
+            pending += ast.iter_child_nodes(node)
             parts += [0.5] if isinstance(node, ast.Div) else []
     kinds = (bool, int, float, complex)
     if not parts or any(type(part) not in kinds for part in parts):
@@ -256,11 +257,11 @@ def _number(text: str, number: Callable[[str], object]) -> object:
     return max(parts, key=lambda part: kinds.index(type(part)))
 
 
-def is_implied(e: Cast) -> bool:
-    """Whether a conversion is for the sake of what stands beside it: nobody wrote it."""
+def is_implicit(e: Cast) -> bool:
+    """Return whether a cast is implicit: an operand conversion that is not in the source."""
     return e.span == e.operand.span
 
 
-def before(e: Expr) -> Expr:
-    """An operand before it was converted for the sake of what stands beside it."""
-    return e.operand if isinstance(e, Cast) and is_implied(e) else e
+def without_implicit_cast(e: Expr) -> Expr:
+    """Return an operand without its implicit cast."""
+    return e.operand if isinstance(e, Cast) and is_implicit(e) else e

@@ -1,69 +1,74 @@
-"""What there is to say of a program: where, what, and what to write. Knows neither numba nor how
-anything was found."""
+"""Define the remarks that migration reports: kind, location and hint."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from enum import Enum
 
-from pycu2c.base.diagnostics import CompileError, Diagnostic, Label, excerpts
+from pycu2c.base.diagnostics import CompileError, Diagnostic, Label, render_excerpts
 from pycu2c.base.records import dataclass
 
 
-class Weight(Enum):
-    """What a remark asks of its reader."""
+class Severity(Enum):
+    """What a remark requires from the user."""
 
-    HAND = "by hand"  # it will not run, or not give what it gave
-    DIFFERS = "differs"  # it runs, and numbers may be others
+    MANUAL = "by hand"  # the program fails or changes its result
+    DIFFERS = "differs"  # the program runs; numbers may differ
     NOTE = "note"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Kind:
-    """A kind of remark, and its title."""
+class RemarkKind:
+    """A kind of remark and its title."""
 
     name: str
-    weight: Weight
+    severity: Severity
     title: str
 
 
-ABSENT = Kind("name", Weight.HAND, "this name of numba.cuda is not here")
-STAR = Kind("star", Weight.HAND, "names that are imported with * cannot be told apart")
-TEXT = Kind("text", Weight.HAND, "a string names numba.cuda, and stays as it is")
-VARIABLE = Kind("environment", Weight.HAND, "an environment variable of numba's is not read")
-METHOD = Kind("method", Weight.HAND, "a method of numba's kernels gives nothing here")
-REFUSED = Kind("compile", Weight.HAND, "a kernel does not compile as it is")
-SMALL = Kind(
+ABSENT = RemarkKind("name", Severity.MANUAL, "pycu2c does not provide this name of numba.cuda")
+STAR = RemarkKind("star", Severity.MANUAL, "names imported with * cannot be resolved")
+TEXT = RemarkKind("text", Severity.MANUAL, "a string names numba.cuda and is not rewritten")
+VARIABLE = RemarkKind(
+    "environment", Severity.MANUAL, "an environment variable of numba has no effect"
+)
+METHOD = RemarkKind("method", Severity.MANUAL, "a method of numba's kernels is not supported")
+COMPILE_ERROR = RemarkKind("compile", Severity.MANUAL, "a kernel does not compile")
+SMALL_INTEGERS = RemarkKind(
     "small-integers",
-    Weight.HAND,
-    "numba computes 8- and 16-bit integers in 64 bits; here they wrap in their own width",
+    Severity.MANUAL,
+    "numba computes 8- and 16-bit integers in 64 bits; pycu2c wraps them in their own width",
 )
-FLOAT64 = Kind("float64", Weight.DIFFERS, "numba computes this in float64, pycu2c in float32")
-INT32 = Kind("int32", Weight.DIFFERS, "numba computes this in int64, pycu2c in 32 bits")
-SIGN = Kind("sign", Weight.DIFFERS, "int64 and uint64 together are int64 in numba")
-UNTYPED = Kind(
+FLOAT64 = RemarkKind(
+    "float64", Severity.DIFFERS, "numba computes this in float64, pycu2c in float32"
+)
+INT32 = RemarkKind("int32", Severity.DIFFERS, "numba computes this in int64, pycu2c in 32 bits")
+SIGN = RemarkKind("sign", Severity.DIFFERS, "int64 with uint64 is int64 in numba")
+UNTYPED = RemarkKind(
     "float32",
-    Weight.DIFFERS,
-    "beside float32, this is float64 in numba and float32 in pycu2c; small integers wrap",
+    Severity.DIFFERS,
+    "with float32, this is float64 in numba and float32 in pycu2c; small integers wrap",
 )
-STAYS = Kind("numba", Weight.NOTE, "this stays numba's")
+REMAINS = RemarkKind("numba", Severity.NOTE, "this name remains numba's")
 
 KINDS = (
-    ABSENT, STAR, TEXT, VARIABLE, METHOD, REFUSED, SMALL, FLOAT64, INT32, SIGN, UNTYPED,
-    STAYS,
+    ABSENT, STAR, TEXT, VARIABLE, METHOD, COMPILE_ERROR, SMALL_INTEGERS, FLOAT64, INT32, SIGN,
+    UNTYPED, REMAINS,
 )  # fmt: skip
 
-_MOST_LINES = 8  # that are named where one remark is for many
+_MAX_LINES = 8  # listed in a merged remark
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Remark:
-    """``labels``: the place itself first. Of remarks of one kind with a ``topic`` in common, the
-    first stands for all."""
+    """A remark; the first label is its location.
 
-    kind: Kind
+    Remarks of one kind with the same ``topic`` are merged.
+    """
+
+    kind: RemarkKind
     labels: tuple[Label, ...]
-    cure: str = ""
+    hint: str = ""
     topic: str = ""
     title: str = ""
 
@@ -74,42 +79,42 @@ class Remark:
 
     def __str__(self) -> str:
         title = self.title or self.kind.title
-        head = f"{self.kind.weight.value}[{self.kind.name}]: {title}"
-        return "\n".join(excerpts(head, self.labels, self.cure))
+        head = f"{self.kind.severity.value}[{self.kind.name}]: {title}"
+        return "\n".join(render_excerpts(head, self.labels, self.hint))
 
 
 def of_error(error: CompileError) -> list[Remark]:
-    """What the compiler says of a kernel."""
+    """Return the remarks for a compile error of a kernel."""
     return [_of_diagnostic(d) for d in error.diagnostics if d.labels]
 
 
 def _of_diagnostic(found: Diagnostic) -> Remark:
-    return Remark(REFUSED, found.labels, found.help, title=f"{found.title} ({found.code})")
+    return Remark(COMPILE_ERROR, found.labels, found.hint, title=f"{found.title} ({found.code})")
 
 
-def each_once(found: Iterable[Remark]) -> list[Remark]:
-    """In the order of the text, by weight; what is said of a place for several types, once."""
-    weights = list(Weight)
-    ordered = sorted(found, key=lambda r: (weights.index(r.kind.weight), *r.place))
+def deduplicated(found: Iterable[Remark]) -> list[Remark]:
+    """Sort remarks by severity and location, and remove duplicates for several types."""
+    weights = list(Severity)
+    ordered = sorted(found, key=lambda r: (weights.index(r.kind.severity), *r.place))
     return list({(r.kind, r.place, r.title): r for r in reversed(ordered)}.values())[::-1]
 
 
-def gathered(found: Iterable[Remark]) -> list[Remark]:
-    """One for each topic, which names the lines of the others."""
+def merge_by_topic(found: Iterable[Remark]) -> list[Remark]:
+    """Merge the remarks of each topic into one that lists the lines of the others."""
     topics: dict[tuple[object, ...], list[Remark]] = {}
     for remark in found:
         key = remark.topic or remark.place
         topics.setdefault((remark.kind, key, remark.title), []).append(remark)
-    return [_standing_for(same) for same in topics.values()]
+    return [_merged(same) for same in topics.values()]
 
 
-def _standing_for(found: Sequence[Remark]) -> Remark:
+def _merged(found: Sequence[Remark]) -> Remark:
     first = found[0]
     lines = sorted({r.place[1] for r in found} - {first.place[1]})
     if not lines:
         return first
-    shown = ", ".join(map(str, lines[:_MOST_LINES])) + " …" * (len(lines) > _MOST_LINES)
+    shown = ", ".join(map(str, lines[:_MAX_LINES])) + " …" * (len(lines) > _MAX_LINES)
     also = f"so is line {shown}" if len(lines) == 1 else f"so are lines {shown}"
     here, *others = first.labels
     label = Label(here.span, f"{here.text}; {also}" if here.text else also)
-    return Remark(first.kind, (label, *others), first.cure, first.topic, first.title)
+    return Remark(first.kind, (label, *others), first.hint, first.topic, first.title)

@@ -1,4 +1,4 @@
-"""A file's text, and changes of it by place: what is not named by an edit stays as it is."""
+"""Edit a source file by offsets; text outside of edits is unchanged."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from pycu2c.base.spans import Span
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
-    """The text from ``start`` to ``end`` becomes another. Places count characters."""
+class TextEdit:
+    """A replacement of the characters from ``start`` to ``end``."""
 
     start: int
     end: int
     text: str
 
 
-class Text:
-    """The text of a file, and where its lines begin."""
+class EditableText:
+    """The text of a file with its line offsets."""
 
     def __init__(self, file: str, text: str, encoding: str = "utf-8") -> None:
         self.file, self.text, self.encoding = file, text, encoding
@@ -34,8 +34,8 @@ class Text:
             self._starts.append(self._starts[-1] + len(line))
 
     @classmethod
-    def of(cls, path: Path) -> Text:
-        """Raises OSError, SyntaxError, UnicodeDecodeError."""
+    def of(cls, path: Path) -> EditableText:
+        """Read a file in its declared encoding. Raises OSError, SyntaxError, UnicodeDecodeError."""
         data = path.read_bytes()
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         return cls(str(path), data.decode(encoding), encoding)
@@ -46,7 +46,7 @@ class Text:
         return first[len(first.rstrip("\r\n")) :] or "\n"
 
     def place(self, line: int, utf8_offset: int) -> int:
-        """As ast counts."""
+        """Return the character offset of a position in ``ast`` units (UTF-8 bytes)."""
         text = self.lines[line - 1] if line <= len(self.lines) else ""
         return self._starts[line - 1] + len(text.encode()[:utf8_offset].decode())
 
@@ -65,11 +65,11 @@ class Text:
         return Span(self.file, node.lineno, column, end_line, end_column)
 
     def line_of(self, place: int) -> int:
-        """The place where the line begins that a place is on."""
+        """Return the offset of the line start."""
         return max(start for start in self._starts if start <= place)
 
     def line_end(self, place: int) -> int:
-        """The place where the next line begins."""
+        """Return the offset of the next line."""
         return min((s for s in self._starts if s > place), default=len(self.text))
 
     @cached_property
@@ -77,15 +77,15 @@ class Text:
         return list(tokenize.generate_tokens(io.StringIO(self.text, newline="").readline))
 
     def tokens(self, start: int, end: int) -> Iterator[tuple[int, str]]:
-        """The words of a stretch, and where they stand."""
+        """Yield the tokens of a range with their offsets."""
         for token in self._tokens:
             line, column = token.start
             place = self._starts[line - 1] + column
             if start <= place < end:
                 yield place, token.string
 
-    def edited(self, edits: Iterable[Edit]) -> str:
-        """The text after all edits, none of which overlap."""
+    def edited(self, edits: Iterable[TextEdit]) -> str:
+        """Return the text with all edits applied; they must not overlap."""
         parts: list[str] = []
         done = 0
         for edit in sorted(set(edits), key=lambda e: (e.start, e.end)):

@@ -1,6 +1,7 @@
-"""Where a kernel computes in other types than numba would, and that can be seen in what it gives.
+"""Report where a typed kernel computes in other types than numba, with visible effects.
 
-Of what follows from each other, only the first is reported: the place where the types part."""
+Of differences that follow from each other, only the first is reported.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +11,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from pycu2c.base.diagnostics import Label
-from pycu2c.base.types import Array, Scalar, float32, float64, int64, strengthened, uint64
+from pycu2c.base.types import Array, Scalar, float32, float64, int64, to_strong, uint64
 from pycu2c.compat.migrate import remarks
-from pycu2c.compat.migrate.numba_types import TheirTypes, before, written
+from pycu2c.compat.migrate.numba_types import NumbaTypes, source_text, without_implicit_cast
 from pycu2c.compat.migrate.remarks import Remark
 from pycu2c.explain.value_origins import plain
 from pycu2c.ir.nodes import (
@@ -54,31 +55,41 @@ from pycu2c.ops.operators import (
     truth,
 )
 
-_MODULAR = (ADD, SUB, MUL, SHL, AND, OR, XOR, NEG, INVERT)  # a cut at the end is as good as any
+_MODULAR = (
+    ADD,
+    SUB,
+    MUL,
+    SHL,
+    AND,
+    OR,
+    XOR,
+    NEG,
+    INVERT,
+)  # truncation at the end gives the same result
 _OVERFLOWING = (ADD, SUB, MUL, SHL, POW, NEG, INVERT)
-_SIGNED = (FLOORDIV, MOD, SHR, LT, LE, GT, GE)  # what they give depends on the sign
-_ROUNDING = (ADD, SUB, MUL, DIV)  # of float32 in float64, rounded to float32: as in float32
+_SIGNED = (FLOORDIV, MOD, SHR, LT, LE, GT, GE)  # the result depends on the signedness
+_ROUNDING = (ADD, SUB, MUL, DIV)  # computed in float64 and rounded to float32: same as in float32
 
-_DIGITS = "where the digits matter, write float64(…) around an operand, and keep it in float64"
-_START = "write float64(…) around it to compute as numba does, float32(…) to say what happens"
-_WIDTH = "where the number may be larger, convert an operand: int64(…)"
+_DIGITS = "if precision matters, convert an operand with float64(…) and keep the result in float64"
+_START = "write float64(…) to compute as numba does, or float32(…) to confirm the type"
+_WIDTH = "if the number may be larger, convert an operand: int64(…)"
 _WRAPS = "convert an operand: int32(…), or int64(…) as numba does"
 
 
 def differences(module: Module, file: str, number: Callable[[str], object]) -> Iterator[Remark]:
-    """What there is to say of a kernel and of the functions of its file that it calls."""
+    """Yield the remarks for a kernel and the functions of its file that it calls."""
     for function in (module.kernel, *module.devices):
-        if function.foreign is None and function.span.file == file:
-            yield from _Account(function, number).remarks()
+        if function.external_code is None and function.span.file == file:
+            yield from _DifferenceAnalysis(function, number).remarks()
 
 
-class _Account:
-    """Of one function."""
+class _DifferenceAnalysis:
+    """The analysis of one function."""
 
     def __init__(self, function: Function, number: Callable[[str], object]) -> None:
         self._function, self._number = function, number
-        self._types = TheirTypes(function, number)
-        self._types.settle()
+        self._types = NumbaTypes(function, number)
+        self._types.infer()
 
     def remarks(self) -> Iterator[Remark]:
         for s in statements(self._function.body):
@@ -98,32 +109,37 @@ class _Account:
                     yield from self._of(e)
 
     def _beginning(self, var: Var, value: Const) -> Iterator[Remark]:
-        """``s = 0.0`` makes ``s`` a float64 of numba's, whatever is added to it."""
+        """Yield a remark for ``s = 0.0``, which makes ``s`` a float64 in numba."""
         if not self._is_narrowed(var) or self._types.literal(value) is None:
             return
         name = plain(var.name)
-        text = f"so `{name}` is float64 in numba; here it is float32, as what is joined with it"
+        text = f"`{name}` is float64 in numba; in pycu2c it is float32, like the values added to it"
         if self._types.of(value) == float64:
             yield Remark(remarks.FLOAT64, (Label(value.span, text),), _START, self._topic(name))
 
     def _topic(self, name: str) -> str:
         return f"{self._function.name} {name}"
 
-    def _of(self, e: Expr, stored: Scalar | None = None, told: bool = False) -> Iterator[Remark]:
-        """``stored``: the type that the value is converted to at once; ``told``: that it is part
-        of whole numbers that are told of."""
+    def _of(
+        self, e: Expr, stored: Scalar | None = None, reported: bool = False
+    ) -> Iterator[Remark]:
+        """Yield the remarks for an expression.
+
+        ``stored``: the type that the value is converted to next. ``reported``: an enclosing integer
+        expression has been reported.
+        """
         inner, passed = None, False
-        if isinstance(e, (Binary, Unary)) or _is_joining(e):
-            found = None if told else self._found(e, stored)
+        if isinstance(e, (Binary, Unary)) or _is_unifying(e):
+            found = None if reported else self._found(e, stored)
             if found is not None:
                 yield found
-            if isinstance(e, (Binary, Unary)) and e.op in _MODULAR and _is_whole(e):
-                inner, passed = stored, told or found is not None
+            if isinstance(e, (Binary, Unary)) and e.op in _MODULAR and _is_integer(e):
+                inner, passed = stored, reported or found is not None
         for child in children(e):
             into = inner
             if isinstance(e, Cast):
                 assert isinstance(e.type, Scalar)
-                into = strengthened(e.type)
+                into = to_strong(e.type)
             elif isinstance(e, Apply):
                 into = _element(e)
             yield from self._of(child, into, passed)
@@ -142,26 +158,30 @@ class _Account:
         return None
 
     def _sign(self, e: Binary) -> Remark | None:
-        """int64 and uint64 together are float64 here, and an int beside a uint64 is one."""
-        for value in (e, *(before(x) for x in children(e) if e.op in _SIGNED)):
-            theirs = self._types.of(value)
+        """Report int64 with uint64, which is float64 in pycu2c."""
+        for value in (e, *(without_implicit_cast(x) for x in children(e) if e.op in _SIGNED)):
+            numba_type = self._types.of(value)
             if isinstance(value, Const) or not isinstance(value.type, Scalar):
                 continue
-            ours = strengthened(value.type)
-            if theirs == int64 and ours in ((uint64, float64) if e.op in _SIGNED else (float64,)):
-                label = Label(e.span, f"{ours} here")
-                return Remark(remarks.SIGN, (label,), "convert one to the type of the other")
+            pycu2c_type = to_strong(value.type)
+            if numba_type == int64 and pycu2c_type in (
+                (uint64, float64) if e.op in _SIGNED else (float64,)
+            ):
+                label = Label(e.span, f"{pycu2c_type} in pycu2c")
+                return Remark(
+                    remarks.SIGN, (label,), "convert one operand to the type of the other"
+                )
         return None
 
     def _is_narrowed(self, e: Expr) -> bool:
-        theirs = self._types.of(e)
-        if theirs is None or not isinstance(e.type, Scalar):
+        numba_type = self._types.of(e)
+        if numba_type is None or not isinstance(e.type, Scalar):
             return False
-        return theirs.dtype.real is float64.dtype and e.type.dtype.real is float32.dtype
+        return numba_type.dtype.real is float64.dtype and e.type.dtype.real is float32.dtype
 
     def _float(self, e: Expr, stored: Scalar | None) -> Remark | None:
         values = _values(e)
-        others = [before(v) for v in values if not isinstance(v, Const)]
+        others = [without_implicit_cast(v) for v in values if not isinstance(v, Const)]
         if any(map(self._is_narrowed, others)):
             return None
         if stored == float32 and self._rounds_alike(e, values):
@@ -171,17 +191,19 @@ class _Account:
         )
 
     def _rounds_alike(self, e: Expr, values: tuple[Expr, ...]) -> bool:
-        """Whether float64, cut to float32 at once, gives the same number."""
+        """Return whether float64 rounded to float32 gives the same number."""
         if isinstance(e, Binary) and e.op not in _ROUNDING:
             return False
         return all(
-            self._is_exact(v) if isinstance(v, Const) else self._types.of(before(v)) == float32
+            self._is_exact(v)
+            if isinstance(v, Const)
+            else self._types.of(without_implicit_cast(v)) == float32
             for v in values
         )
 
     def _is_exact(self, e: Const) -> bool:
-        """Whether what is written there is a number of float32."""
-        text = written(e.span)
+        """Return whether a literal is exactly representable in float32."""
+        text = source_text(e.span)
         try:
             value = ast.literal_eval(text)
         except (ValueError, SyntaxError):
@@ -191,54 +213,61 @@ class _Account:
     def _cause(self, values: tuple[Expr, ...]) -> str:
         for v in values:
             if isinstance(v, Const) and self._types.literal(v) is not None:
-                return f"`{written(v.span)}` is {self._types.of(v)} in numba"
-        kinds = [str(kind) for v in values if (kind := self._types.of(before(v)))]
+                return f"`{source_text(v.span)}` is {self._types.of(v)} in numba"
+        kinds = [str(kind) for v in values if (kind := self._types.of(without_implicit_cast(v)))]
         return f"{' and '.join(dict.fromkeys(kinds))} are float64 in numba"
 
     def _comparison(self, e: Binary) -> Remark | None:
-        """A float32 and a literal that is none: numba compares with the literal itself."""
+        """Report a comparison of a float32 with an inexact literal, which numba does not round."""
         pairs = ((e.left, e.right), (e.right, e.left))
         for value, other in pairs:
             is_float = other.type == float32 and not isinstance(other, Const)
-            if not (is_float and isinstance(value, Const)) or self._is_narrowed(before(other)):
+            if not (is_float and isinstance(value, Const)) or self._is_narrowed(
+                without_implicit_cast(other)
+            ):
                 continue
             if self._types.literal(value) is not None and not self._is_exact(value):
-                text = f"`{written(value.span)}` is no float32; here the nearest one is compared"
+                literal = source_text(value.span)
+                text = f"`{literal}` is not a float32; pycu2c compares with the nearest one"
                 topic = self._topic("comparison")
                 return Remark(remarks.FLOAT64, (Label(e.span, text),), _DIGITS, topic)
         return None
 
     def _integer(self, e: Binary | Unary, stored: Scalar | None) -> Remark | None:
-        theirs, ours = self._types.of(e), e.type
-        if theirs is None or not isinstance(ours, Scalar) or not ours.dtype.is_integer:
+        numba_type, pycu2c_type = self._types.of(e), e.type
+        if (
+            numba_type is None
+            or not isinstance(pycu2c_type, Scalar)
+            or not pycu2c_type.dtype.is_integer
+        ):
             return None
-        ours = strengthened(ours)
-        if not theirs.dtype.is_integer or theirs.dtype.bits <= ours.dtype.bits:
+        pycu2c_type = to_strong(pycu2c_type)
+        if not numba_type.dtype.is_integer or numba_type.dtype.bits <= pycu2c_type.dtype.bits:
             return None
-        is_cut = stored is not None and stored.dtype.is_whole
-        if is_cut and stored and stored.dtype.bits <= ours.dtype.bits and e.op in _MODULAR:
+        is_cut = stored is not None and stored.dtype.is_integral
+        if is_cut and stored and stored.dtype.bits <= pycu2c_type.dtype.bits and e.op in _MODULAR:
             return None
-        is_small = ours.dtype.bits <= 16
-        kind, cure = (remarks.SMALL, _WRAPS) if is_small else (remarks.INT32, _WIDTH)
-        label = Label(e.span, f"{theirs} in numba, {ours} here")
-        return Remark(kind, (label,), cure, self._topic(str(ours)))
+        is_small = pycu2c_type.dtype.bits <= 16
+        kind, hint = (remarks.SMALL_INTEGERS, _WRAPS) if is_small else (remarks.INT32, _WIDTH)
+        label = Label(e.span, f"{numba_type} in numba, {pycu2c_type} in pycu2c")
+        return Remark(kind, (label,), hint, self._topic(str(pycu2c_type)))
 
 
 def _values(e: Expr) -> tuple[Expr, ...]:
-    """What is computed with; the condition of a choice is not."""
+    """Return the operands; of a selection without the condition."""
     return (e.then, e.orelse) if isinstance(e, Select) else children(e)
 
 
-def _is_joining(e: Expr) -> bool:
+def _is_unifying(e: Expr) -> bool:
     return isinstance(e, Select) or (isinstance(e, Apply) and e.intrinsic.name in ("min", "max"))
 
 
-def _is_whole(e: Expr) -> bool:
+def _is_integer(e: Expr) -> bool:
     return isinstance(e.type, Scalar) and e.type.dtype.is_integer
 
 
 def _element(e: Apply) -> Scalar | None:
-    """The type of the elements that an atomic changes."""
+    """Return the element type of an atomic operation."""
     first = e.arguments[0] if e.arguments else None
     if not isinstance(first, ElementOf) or not isinstance(first.array.type, Array):
         return None

@@ -1,5 +1,7 @@
-"""Where a function may compute in other types than numba would, if nobody knows the types of its
-arguments: Python's numbers beside what may be float32. Knows syntax, and what is a whole number."""
+"""Report where a kernel without a signature may compute in other types than numba.
+
+The analysis is syntactic: it looks for Python numbers combined with values that may be float32.
+"""
 
 from __future__ import annotations
 
@@ -11,37 +13,40 @@ import numpy as np
 from pycu2c.base.diagnostics import Label
 from pycu2c.compat.migrate import remarks
 from pycu2c.compat.migrate.remarks import Remark
-from pycu2c.compat.migrate.text_edits import Text
+from pycu2c.compat.migrate.text_edits import EditableText
 
-_CURE = (
-    "write float64(…) where the digits matter; with a signature, or `--types`, what differs is "
-    "known better"
+_HINT = (
+    "write float64(…) where precision matters; a signature or `--types` gives a more precise report"
 )
 _COMPUTES = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
-_ROUNDS_ALIKE = (ast.Add, ast.Sub, ast.Mult, ast.Div)
-_WHOLE_CALLS = ("grid", "gridsize", "len", "int", "range", "round")
-_WHOLE_NAMES = ("threadIdx", "blockIdx", "blockDim", "gridDim", "shape", "size", "ndim", "laneid")
+_ROUNDING = (ast.Add, ast.Sub, ast.Mult, ast.Div)
+_INTEGER_CALLS = ("grid", "gridsize", "len", "int", "range", "round")
+_INTEGER_NAMES = ("threadIdx", "blockIdx", "blockDim", "gridDim", "shape", "size", "ndim", "laneid")
 
 
-def may_differ(text: Text, node: ast.FunctionDef, number: Callable[[str], object]) -> list[Remark]:
-    """A remark for each place, with one topic for all of a function."""
-    found = _Account(node, number).places()
-    return [Remark(remarks.UNTYPED, (Label(text.span(e)),), _CURE, node.name) for e in found]
+def possible_differences(
+    text: EditableText, node: ast.FunctionDef, number: Callable[[str], object]
+) -> list[Remark]:
+    """Return a remark for each location, with one topic per function."""
+    found = _UntypedAnalysis(node, number).places()
+    return [Remark(remarks.UNTYPED, (Label(text.span(e)),), _HINT, node.name) for e in found]
 
 
-class _Account:
+class _UntypedAnalysis:
     def __init__(self, node: ast.FunctionDef, number: Callable[[str], object]) -> None:
         self._node, self._number = node, number
         self._own = {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
         self._own |= {n.id for n in _stored(node)}
-        self._whole = {name for s in ast.walk(node) if (name := _counter(s))}
+        self._integers = {name for s in ast.walk(node) if (name := _counter(s))}
         self._sums = {name for s in ast.walk(node) if (name := self._sum(s))}
         for s in ast.walk(node):
-            if isinstance(s, ast.Assign) and self._is_whole(s.value):
-                self._whole |= {n.id for target in s.targets for n in _stored(target)} - self._sums
+            if isinstance(s, ast.Assign) and self._is_integer(s.value):
+                self._integers |= {
+                    n.id for target in s.targets for n in _stored(target)
+                } - self._sums
 
     def _sum(self, s: ast.AST) -> str:
-        """The variable that elements are added to."""
+        """Return the variable that array elements are added to."""
         match s:
             case ast.AugAssign(target=ast.Name(id=name), value=value):
                 return name if self._has_element(value) else ""
@@ -49,7 +54,7 @@ class _Account:
                 return ""
 
     def places(self) -> Iterator[ast.expr]:
-        """Outermost first."""
+        """Yield the locations, outermost first."""
         for s in self._node.body:
             yield from self._within(s)
 
@@ -73,7 +78,7 @@ class _Account:
                 if [self._is_inexact(left), self._is_inexact(right)].count(True) == 1:
                     yield node
             case ast.Subscript(value=value):
-                yield from self._within(value)  # indices are whole numbers
+                yield from self._within(value)  # indices are integers
                 return
             case _:
                 pass
@@ -81,8 +86,8 @@ class _Account:
             yield from self._within(child)
 
     def _stored(self, value: ast.expr) -> Iterator[ast.expr]:
-        """One operation of float32 in float64, rounded when it is stored, gives the same."""
-        if not isinstance(value, ast.BinOp) or not isinstance(value.op, _ROUNDS_ALIKE):
+        """Yield differences in a stored value; one rounding operation gives the same result."""
+        if not isinstance(value, ast.BinOp) or not isinstance(value.op, _ROUNDING):
             yield from self._within(value)
             return
         sides = (value.left, value.right)
@@ -93,34 +98,34 @@ class _Account:
         return next(iter(self._within(e)), None) is not None
 
     def _is_cut(self, target: ast.expr, op: ast.operator, value: ast.expr) -> bool:
-        is_alike = isinstance(op, _ROUNDS_ALIKE) and not self._is_inexact(value)
+        is_alike = isinstance(op, _ROUNDING) and not self._is_inexact(value)
         return isinstance(target, ast.Subscript) and is_alike
 
     # ---- expressions ----
 
     def _is_mixed(self, e: ast.BinOp) -> bool:
-        """A float of Python's beside what may be float32, or a whole number beside an element."""
+        """Return whether a Python float meets a possible float32, or an integer an element."""
         if not isinstance(e.op, _COMPUTES):
             return False
         for one, other in ((e.left, e.right), (e.right, e.left)):
-            if self._is_whole(other) or self._is_constant(other):
+            if self._is_integer(other) or self._is_constant(other):
                 continue
             if self._float(one) is not None:
                 return True
             is_power = isinstance(e.op, ast.Pow) and one is e.right  # float32 ** int is float32
-            if self._is_whole(one) and not is_power and self._has_element(other):
+            if self._is_integer(one) and not is_power and self._has_element(other):
                 return True
         return False
 
     def _float(self, e: ast.expr) -> float | None:
-        """A float of Python's that is known here."""
+        """Return the value of a Python float constant."""
         if isinstance(e, ast.UnaryOp):
             return self._float(e.operand)
         value = e.value if isinstance(e, ast.Constant) else self._named(e)
         return value if isinstance(value, float) else None
 
     def _is_constant(self, e: ast.expr) -> bool:
-        """Whether it is computed of what is known here: float64 for numba and for us."""
+        """Return whether an expression is constant: float64 in numba and in pycu2c."""
         parts = list(ast.walk(e))
         called = [ast.unparse(p.func).split(".")[0] for p in parts if isinstance(p, ast.Call)]
         names = {p.id for p in parts if isinstance(p, ast.Name)}
@@ -130,31 +135,31 @@ class _Account:
         value = self._float(e)
         return value is not None and float(np.float32(value)) != value
 
-    def _is_whole(self, e: ast.expr) -> bool:
-        """Whether an expression is surely a whole number."""
+    def _is_integer(self, e: ast.expr) -> bool:
+        """Return whether an expression is certainly an integer."""
         match e:
             case ast.Constant(value=value):
                 return isinstance(value, int)
             case ast.Name(id=name) if name in self._own:
-                return name in self._whole
+                return name in self._integers
             case ast.Name() | ast.Attribute():
                 named = isinstance(e, ast.Attribute) and ast.unparse(e).split(".")
                 return isinstance(self._named(e), int) or bool(
-                    named and set(named) & set(_WHOLE_NAMES)
+                    named and set(named) & set(_INTEGER_NAMES)
                 )
             case ast.Call(func=called):
-                return ast.unparse(called).split(".")[-1] in _WHOLE_CALLS
+                return ast.unparse(called).split(".")[-1] in _INTEGER_CALLS
             case ast.Subscript(value=value):
                 return isinstance(value, ast.Attribute) and value.attr == "shape"
             case ast.UnaryOp(operand=operand):
-                return self._is_whole(operand)
+                return self._is_integer(operand)
             case ast.BinOp(left=left, op=op, right=right):
-                return not isinstance(op, ast.Div) and all(map(self._is_whole, (left, right)))
+                return not isinstance(op, ast.Div) and all(map(self._is_integer, (left, right)))
             case _:
                 return False
 
     def _has_element(self, e: ast.expr) -> bool:
-        """Whether an element of an array is in an expression, not only in an index or a call."""
+        """Return whether an expression contains an array element outside of indices and calls."""
         match e:
             case ast.Subscript(value=ast.Name(id=name)):
                 return name in self._own
@@ -170,7 +175,7 @@ class _Account:
                 return False
 
     def _named(self, e: ast.expr) -> object:
-        """The number that a name outside of the function stands for."""
+        """Return the number that a global name refers to."""
         if not isinstance(e, (ast.Name, ast.Attribute)):
             return None
         name = ast.unparse(e)
@@ -184,7 +189,7 @@ def _stored(node: ast.AST) -> Iterator[ast.Name]:
 
 
 def _counter(s: ast.AST) -> str:
-    """The variable of a loop over a range."""
+    """Return the variable of a loop over a range."""
     match s:
         case ast.For(target=ast.Name(id=name), iter=ast.Call(func=called)):
             return name if ast.unparse(called).split(".")[-1] in ("range", "prange") else ""

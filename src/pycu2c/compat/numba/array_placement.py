@@ -1,4 +1,4 @@
-"""Arrays of any package where a kernel is to run: on the GPU, or in memory of the host."""
+"""Move arrays of any library to where a kernel runs, and results back."""
 
 from __future__ import annotations
 
@@ -6,35 +6,34 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from pycu2c.base.backends import usual_backend
+from pycu2c.base.backends import default_backend
 from pycu2c.cuda_driver import driver
 from pycu2c.devices import copies, interoperability
 from pycu2c.devices.array import DeviceArray
 from pycu2c.runtime.arguments.strides import Shape
 from pycu2c.runtime.cuda.memory import HOST
 
-Backend: TypeAlias = str  # as kernels name it
+Backend: TypeAlias = str  # of ``@kernel``
 
 TARGETS = {"cuda": "auto", "cpu": "cpu", "parallel": "cpu"}  # numba's names
 
 
 def backend_of(target: str) -> Backend:
-    """Where kernels of one of numba's targets run."""
+    """Return the back end of a numba target."""
     if target not in TARGETS:
         raise ValueError(f"target is one of {', '.join(TARGETS)}, not {target!r}")
-    said = usual_backend()
-    return TARGETS[target] if said == "auto" else said
+    default = default_backend()
+    return TARGETS[target] if default == "auto" else default
 
 
 def ordinal_for(backend: Backend) -> int:
-    """Where the arrays of a kernel with this backend lie."""
+    """Return the device ordinal for kernels of a back end; ``HOST`` for the CPU."""
     on_gpu = backend in ("auto", "cuda") and driver.available()
     return driver.current_ordinal() if on_gpu else HOST
 
 
-def placed(value: Any, ordinal: int, stream: object) -> DeviceArray:
-    """A value as an array there: what lies on a device is as it is, an array of the host is copied
-    to a GPU."""
+def to_device_array(value: Any, ordinal: int, stream: object) -> DeviceArray:
+    """Return a value as a device array; only host arrays for a GPU are copied."""
     if interoperability.is_on_device(value):
         return interoperability.as_device_array(value)
     host = np.asarray(value)
@@ -45,19 +44,21 @@ def placed(value: Any, ordinal: int, stream: object) -> DeviceArray:
     return copies.from_host(host, ordinal, stream)
 
 
-def room(shape: Shape, dtype: np.dtype[Any], ordinal: int, stream: object) -> DeviceArray:
-    """A new array for results."""
+def empty_result(shape: Shape, dtype: np.dtype[Any], ordinal: int, stream: object) -> DeviceArray:
+    """Allocate an array for results."""
     return copies.new(shape, dtype, ordinal, stream=stream)
 
 
 def are_on_host(values: tuple[Any, ...]) -> bool:
-    """Whether no array of a call is on a device, so that what it gives is numpy's, too."""
+    """Return whether no argument is a device array, so that results are NumPy arrays."""
     return not any(map(interoperability.is_on_device, values))
 
 
-def handed_over(result: DeviceArray, out: Any, stream: object, *, on_host: bool) -> Any:
-    """What a call gives: ``out`` with the result in it, or an array of the side that its arguments
-    are of; of one element without axes that element."""
+def finish_result(result: DeviceArray, out: Any, stream: object, *, on_host: bool) -> Any:
+    """Return the result of a call: ``out``, a NumPy array for host arguments, or a device array.
+
+    A NumPy result without axes becomes a scalar.
+    """
     if out is not None:
         if isinstance(out, np.ndarray) and result.device != HOST:
             out[...] = result.copy_to_host(stream=stream)

@@ -1,23 +1,23 @@
-"""``cuda.compile`` and ``cuda.compile_ptx``: the PTX of a function, without a launch or a GPU."""
+"""Implement ``cuda.compile`` and ``cuda.compile_ptx``: PTX without a launch or a GPU."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from pycu2c.base.types import NONE, VOID, Scalar, Signature, Void, by_itself
-from pycu2c.compat.numba.dispatcher import python_of
+from pycu2c.base.types import NONE, VOID, Scalar, Signature, Void, default_type
+from pycu2c.compat.numba.dispatcher import python_function
 from pycu2c.cuda_driver import driver
-from pycu2c.declarations.options import Options, options_from
+from pycu2c.declarations.options import Options, parse_options
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.kernels import specialization
 from pycu2c.kernels.kernel import Device, Kernel
 from pycu2c.toolchain.link import relocatable
 from pycu2c.toolchain.nvrtc import nvrtc
-from pycu2c.toolchain.nvrtc.program import Kind
+from pycu2c.toolchain.nvrtc.program import BinaryKind
 
 Capability = tuple[int, int]
-_USUAL = (9, 0)
+_DEFAULT_CAPABILITY = (9, 0)
 
 
 def compile(
@@ -33,52 +33,80 @@ def compile(
     abi_info: Mapping[str, str] | None = None,
     output: str = "ptx",
 ) -> tuple[Any, Scalar | Void]:
-    """The PTX of a function for a signature, and the type of what it returns.
+    """Compile a function for a signature to PTX or LTO-IR.
 
-    device: False for a kernel. A device function can be linked, and called by C: a number is a
-    parameter, an array its pointer and the lengths and strides that the function uses.
-    cc: the GPU's compute capability, (9, 0); without one that of the GPU here, or 9.0.
-    abi_info: ``{"abi_name": name}`` is what a device function is called; else as in Python.
-    output: "ltoir" gives, of a device function, the bytes that linkers optimise and link.
+    Parameters
+    ----------
+    pyfunc, sig
+        The function and its signature.
+    debug, lineinfo
+        Emit line information.
+    device
+        False for a kernel. A device function can be linked and called from C: a number is one
+        parameter; an array its pointer and the lengths and strides that the function uses.
+    fastmath
+        Use fast-math functions.
+    cc
+        The compute capability, such as (9, 0); by default that of the current GPU, or 9.0.
+    abi_info
+        ``{"abi_name": name}`` sets the name of a device function.
+    output
+        "ptx", or "ltoir" for a device function.
+    opt, abi
+        Ignored.
+
+    Returns
+    -------
+    tuple
+        The PTX text or LTO-IR bytes, and the result type.
+
+    Raises
+    ------
+    NotImplementedError
+        If the output, the result type or ``print`` is unsupported.
     """
     if output not in (("ptx", "ltoir") if device else ("ptx",)):
         what = "functions are compiled to PTX and LTO-IR" if device else "kernels to PTX"
         raise NotImplementedError(f"{what}, not to {output!r}")
     signature, options = parse_signature(sig), _options(fastmath, lineinfo or debug)
-    arch = "sm_{}{}".format(*(cc or (_here() if driver.available() else _USUAL)))
+    arch = "sm_{}{}".format(
+        *(cc or (_current_capability() if driver.available() else _DEFAULT_CAPABILITY))
+    )
     if device:
         name = (abi_info or {}).get("abi_name", "")
-        made, name, returned = _of_device(pyfunc, signature, options, name)
-        kind: Kind = "ltoir" if output == "ltoir" else "ptx"
-        more = relocatable.OF_KIND[kind]
-        binary = nvrtc.compile(made, name, arch, kind=kind, options=options, more=more)
+        made, name, returned = _device_source(pyfunc, signature, options, name)
+        kind: BinaryKind = "ltoir" if output == "ltoir" else "ptx"
+        more = relocatable.FLAGS_BY_KIND[kind]
+        binary = nvrtc.compile(made, name, arch, kind=kind, options=options, extra_flags=more)
         return binary.data if kind == "ltoir" else binary.data.decode(), returned
-    kernel: Kernel[Any] = Kernel(python_of(pyfunc), signature=[signature], options=options)
+    kernel: Kernel[Any] = Kernel(python_function(pyfunc), signature=[signature], options=options)
     return kernel.inspect("ptx", signature, arch=arch), VOID
 
 
-def _of_device(
+def _device_source(
     pyfunc: Any, signature: Signature, options: Options, name: str
 ) -> tuple[str, str, Scalar | Void]:
-    """A function as CUDA C, its name there, and what it returns."""
-    function: Device[..., Any] = Device(python_of(pyfunc), signature=[signature])
+    """Return the CUDA C of a device function, its name there, and its result type."""
+    function: Device[..., Any] = Device(python_function(pyfunc), signature=[signature])
     source = function.__pycu2c_device__
     name = name or source.name
     made, result = specialization.generate_device(source, signature, options, name)
-    returned = VOID if result == NONE else by_itself(result)
+    returned = VOID if result == NONE else default_type(result)
     if made.prints or not isinstance(returned, (Scalar, Void)):
         what = "prints" if made.prints else f"returns {returned}"
-        raise NotImplementedError(f"{name} {what}: a function for C returns one number or nothing")
+        raise NotImplementedError(
+            f"{name} {what}: a function for C must return one number or nothing"
+        )
     return made.text, name, returned
 
 
 def _options(fastmath: bool, lineinfo: bool) -> Options:
-    return options_from({"fastmath": bool(fastmath), "lineinfo": bool(lineinfo)})
+    return parse_options({"fastmath": bool(fastmath), "lineinfo": bool(lineinfo)})
 
 
 def compile_for_current_device(pyfunc: Any, sig: object, **options: Any) -> tuple[str, Any]:
-    """The same for the GPU that the thread works on. Raises CudaError where there is none."""
-    return compile(pyfunc, sig, cc=_here(), **options)
+    """Compile for the GPU of the calling thread. Raises CudaError without a GPU."""
+    return compile(pyfunc, sig, cc=_current_capability(), **options)
 
 
 def compile_ptx(
@@ -93,15 +121,15 @@ def compile_ptx(
     abi: str = "numba",
     abi_info: Mapping[str, str] | None = None,
 ) -> tuple[str, Scalar | Void]:
-    """As ``compile``, and of a kernel if nothing else is said."""
+    """Compile a function to PTX, as ``compile`` does; by default a kernel."""
     return compile(pyfunc, sig, debug, lineinfo, device, fastmath, cc, abi_info=abi_info)
 
 
 def compile_ptx_for_current_device(pyfunc: Any, sig: object, **options: Any) -> tuple[str, Any]:
-    """The same for the GPU that the thread works on. Raises CudaError where there is none."""
-    return compile_ptx(pyfunc, sig, cc=_here(), **options)
+    """Compile to PTX for the GPU of the calling thread. Raises CudaError without a GPU."""
+    return compile_ptx(pyfunc, sig, cc=_current_capability(), **options)
 
 
-def _here() -> Capability:
+def _current_capability() -> Capability:
     number = int(driver.arch().removeprefix("sm_"))
     return number // 10, number % 10

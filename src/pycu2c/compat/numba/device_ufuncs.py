@@ -1,5 +1,4 @@
-"""``cuda.vectorize`` and ``cuda.guvectorize``: those of ``pycu2c``, but for the target
-that is meant where none is said."""
+"""Define ``cuda.vectorize`` and ``cuda.guvectorize``, whose default target is "cuda"."""
 
 from __future__ import annotations
 
@@ -10,12 +9,12 @@ from pycu2c.compat.numba import vectorize as ufuncs
 
 
 def vectorize(ftylist_or_function: Any = (), target: str = "cuda", **options: Any) -> Any:
-    """``pycu2c.vectorize`` with the target "cuda"."""
+    """Call ``pycu2c.vectorize`` with the target "cuda"."""
     return ufuncs.vectorize(ftylist_or_function, target, **options)
 
 
 def guvectorize(
     ftylist: Any, signature: str | None = None, target: str = "cuda", **options: Any
 ) -> Any:
-    """``pycu2c.guvectorize`` with the target "cuda"."""
+    """Call ``pycu2c.guvectorize`` with the target "cuda"."""
     return gufuncs.guvectorize(ftylist, signature, target, **options)

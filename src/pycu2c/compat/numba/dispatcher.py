@@ -1,5 +1,4 @@
-"""What ``cuda.jit`` gives: a kernel, or a device function, with numba's names for what can be asked
-of it. Launching and compiling are the kernel's own."""
+"""Define the results of ``cuda.jit``, kernels and device functions, with numba's methods."""
 
 from __future__ import annotations
 
@@ -11,8 +10,8 @@ from typing import Any, NoReturn, ParamSpec, TextIO, TypeVar
 
 from pycu2c.base.records import replace
 from pycu2c.base.source import Source
-from pycu2c.base.types import ParameterType, Signature, by_itself
-from pycu2c.compat.numba.source_adaptation import as_numba_reads
+from pycu2c.base.types import ParameterType, Signature, default_type
+from pycu2c.compat.numba.source_adaptation import adapt_source
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.devices import gpu_selection
 from pycu2c.kernels.configured_kernel import Configured
@@ -25,23 +24,25 @@ R = TypeVar("R")
 Types = tuple[ParameterType, ...]
 
 
-class Jitted(Kernel[P]):
-    """A kernel that is launched as ``k[grid, block, stream, bytes](…)``, and that kernels may call
-    as a device function, typed for each call."""
+class JitKernel(Kernel[P]):
+    """A kernel with numba's interface: ``k[grid, block, stream, bytes](…)``.
+
+    Kernels may call it as a device function, which is typed for each call.
+    """
 
     __slots__ = ()
 
     def __init__(self, function: FunctionType, **given: Any) -> None:
         super().__init__(function, **given)
-        self.__pycu2c_device__ = replace(self.source, signature=None)  # what kernels look for
+        self.__pycu2c_device__ = replace(self.source, signature=None)  # marks device functions
 
     @staticmethod
     def _read(function: FunctionType) -> Source:
-        return as_numba_reads(Kernel._read(function))
+        return adapt_source(Kernel._read(function))
 
     @property
     def py_func(self) -> Callable[P, None]:
-        """The Python function that it was made of."""
+        """Return the decorated Python function."""
         return self.python
 
     # ---- launching ----
@@ -49,29 +50,31 @@ class Jitted(Kernel[P]):
     def configure(
         self, griddim: Dims, blockdim: Dims, stream: object = 0, sharedmem: int = 0
     ) -> Configured[P]:
-        """``k[griddim, blockdim, stream, sharedmem]``."""
+        """Return the configured kernel ``k[griddim, blockdim, stream, sharedmem]``."""
         return self[griddim, blockdim, stream, sharedmem or self.shared_memory]
 
     def forall(  # type: ignore[override]  # numba's names
         self, ntasks: int, tpb: int = 0, stream: object = 0, sharedmem: int = 0
     ) -> ForAll[P]:
-        """``k.forall(n)(…)`` launches a thread for each of n elements, in blocks of ``tpb``; 0
-        chooses."""
+        """Return a launcher with one thread per task: ``k.forall(n)(…)``.
+
+        ``tpb`` is the block size; 0 selects it automatically.
+        """
         return super().forall(ntasks, tpb, stream, sharedmem or None)
 
-    def specialize(self, *args: Any) -> Jitted[P]:
-        """The kernel for arguments of the types of these, and for no others."""
+    def specialize(self, *args: Any) -> JitKernel[P]:
+        """Return the kernel specialized for the types of these arguments."""
         if self.specialized:
             raise RuntimeError(f"{self.name} is specialized already")
         signature = self.launcher.signature_of(self.launcher.values(args, {}))
-        known: dict[Signature, Jitted[P]] = vars(self).setdefault("_specialized", {})
-        if signature not in known:
-            known[signature] = self._declared([signature])
-        return known[signature]
+        by_signature: dict[Signature, JitKernel[P]] = vars(self).setdefault("_specialized", {})
+        if signature not in by_signature:
+            by_signature[signature] = self._declared([signature])
+        return by_signature[signature]
 
-    def _declared(self, signatures: list[Signature]) -> Jitted[P]:
+    def _declared(self, signatures: list[Signature]) -> JitKernel[P]:
         launcher = self.launcher
-        return Jitted(
+        return JitKernel(
             self.python,
             grid=self.grid,
             block=self.block,
@@ -84,28 +87,30 @@ class Jitted(Kernel[P]):
 
     @property
     def specialized(self) -> bool:
-        """Whether it is for one signature alone."""
+        """Return whether the kernel accepts exactly one signature."""
         return len(self.declared) == 1
 
-    # ---- what it is compiled for ----
+    # ---- signatures ----
 
     @property
-    def _known(self) -> tuple[Signature, ...]:
-        """The signatures that it is declared for, or else those of its launches until now."""
+    def _compiled_signatures(self) -> tuple[Signature, ...]:
+        """Return the declared signatures, or else those of the launches so far."""
         return self.declared or self.launcher.signatures
 
     @property
     def signatures(self) -> list[Types]:
-        """The types of the parameters, for each signature that it is declared for, or else for
-        those of its launches until now. A Python number has 64 bits there."""
-        return list(map(_types_of, self._known))
+        """Return the parameter types of each declared signature, or else of the launches so far.
+
+        A Python number has 64 bits.
+        """
+        return list(map(_parameter_types, self._compiled_signatures))
 
     nopython_signatures = signatures
 
     @property
     def overloads(self) -> dict[Types, Overload]:
-        """The kernel for each signature, by the types of the parameters."""
-        return {_types_of(s): Overload(self, s) for s in self._known}
+        """Return the overload of each signature, by parameter types."""
+        return {_parameter_types(s): Overload(self, s) for s in self._compiled_signatures}
 
     def compile(self, sig: object) -> Overload:
         """Type the kernel for a signature. Raises CompileError."""
@@ -113,71 +118,74 @@ class Jitted(Kernel[P]):
         self.launcher.typed(signature)
         return Overload(self, signature)
 
-    # ---- looking inside ----
+    # ---- inspection ----
 
     def inspect_asm(self, signature: object = None) -> Any:
-        """The PTX for a signature; without one a dict with that of each, by its types."""
-        return self._for(signature, lambda overload: overload.inspect_asm(), each=True)
+        """Return the PTX for a signature, or a dict by parameter types."""
+        return self._per_signature(signature, lambda overload: overload.inspect_asm(), each=True)
 
     def inspect_sass(self, signature: object = None) -> Any:
-        """A GPU's instructions, as ``inspect_asm``; it needs nvdisasm."""
-        return self._for(signature, lambda overload: overload.inspect_sass(), each=True)
+        """Return the SASS, as ``inspect_asm`` does; it requires nvdisasm."""
+        return self._per_signature(signature, lambda overload: overload.inspect_sass(), each=True)
 
     def inspect_llvm(self, signature: object = None) -> NoReturn:
-        """There is none: kernels become CUDA C."""
+        """Raise NotImplementedError: kernels are compiled from CUDA C."""
         raise NotImplementedError(
-            f"{self.name} is compiled from CUDA C, not from LLVM's code: k.inspect('cuda') shows "
-            "that, and k.inspect('ir') the typed tree before it"
+            f"{self.name} is compiled from CUDA C, not from LLVM IR: k.inspect('cuda') returns "
+            "the C, and k.inspect('ir') the typed IR"
         )
 
     def inspect_types(self, file: TextIO | None = None) -> None:
-        """Print the kernel with the type of every value, for each signature."""
-        for signature in self._known:
+        """Print the typed IR of each signature."""
+        for signature in self._compiled_signatures:
             shown = self.launcher.text("ir", signature)
             print(f"{self.name} {signature}\n{shown}", file=file or sys.stdout)
 
     def get_regs_per_thread(self, signature: object = None) -> Any:
-        """The registers of a thread on a GPU, for a signature; of a kernel that is for several, and
-        without one, a dict by types. The same goes for all that begins with ``get``."""
-        return self._for(signature, lambda overload: overload.regs_per_thread)
+        """Return the number of registers per thread for a signature.
+
+        Without a signature, an unspecialized kernel returns a dict by parameter types. The other
+        ``get`` methods do the same.
+        """
+        return self._per_signature(signature, lambda overload: overload.regs_per_thread)
 
     def get_shared_mem_per_block(self, signature: object = None) -> Any:
-        """The bytes of static shared memory of a block."""
-        return self._for(signature, lambda overload: overload.shared_mem_per_block)
+        """Return the static shared memory of a block, in bytes."""
+        return self._per_signature(signature, lambda overload: overload.shared_mem_per_block)
 
     def get_const_mem_size(self, signature: object = None) -> Any:
-        """The bytes of constant memory."""
-        return self._for(signature, lambda overload: overload.const_mem_size)
+        """Return the size of constant memory, in bytes."""
+        return self._per_signature(signature, lambda overload: overload.const_mem_size)
 
     def get_local_mem_per_thread(self, signature: object = None) -> Any:
-        """The bytes of a thread in local memory."""
-        return self._for(signature, lambda overload: overload.local_mem_per_thread)
+        """Return the local memory of a thread, in bytes."""
+        return self._per_signature(signature, lambda overload: overload.local_mem_per_thread)
 
     def get_max_threads_per_block(self, signature: object = None) -> Any:
-        """The most threads of a block."""
-        return self._for(signature, lambda overload: overload.max_threads_per_block)
+        """Return the maximum number of threads of a block."""
+        return self._per_signature(signature, lambda overload: overload.max_threads_per_block)
 
-    def _for(
+    def _per_signature(
         self, signature: object, read: Callable[[Overload], Any], *, each: bool = False
     ) -> Any:
         if signature is not None:
             chosen = parse_signature(signature)
-            known = self.overloads.get(chosen.parameters)
-            return read(known or Overload(self, chosen))
+            overload = self.overloads.get(chosen.parameters)
+            return read(overload or Overload(self, chosen))
         if self.specialized and not each:
             return read(Overload(self, self.declared[0]))
         return {types: read(overload) for types, overload in self.overloads.items()}
 
 
-def _types_of(signature: Signature) -> Types:
-    """The types of the parameters, a Python number's by itself."""
-    return tuple(by_itself(kind) for kind in signature.parameters)
+def _parameter_types(signature: Signature) -> Types:
+    """Return the parameter types, with default types for Python numbers."""
+    return tuple(default_type(kind) for kind in signature.parameters)
 
 
 class Overload:
-    """A kernel for one signature."""
+    """A kernel compiled for one signature."""
 
-    def __init__(self, kernel: Jitted[Any], signature: Signature) -> None:
+    def __init__(self, kernel: JitKernel[Any], signature: Signature) -> None:
         self._kernel, self.signature = kernel, signature
 
     def __repr__(self) -> str:
@@ -191,8 +199,8 @@ class Overload:
 
     @property
     def cooperative(self) -> bool:
-        """Whether all blocks of the grid meet in it."""
-        return self._kernel.launcher.generated("cuda", self.signature).meets_grid
+        """Return whether the kernel synchronizes the grid."""
+        return self._kernel.launcher.generated("cuda", self.signature).needs_cooperative_launch
 
     @property
     def regs_per_thread(self) -> int:
@@ -215,33 +223,37 @@ class Overload:
         return self._kernel.attributes(self.signature).max_threads
 
     def max_cooperative_grid_blocks(self, blockdim: Dims, dynsmemsize: int = 0) -> int:
-        """The most blocks that wait for each other in ``cg.this_grid().sync()``. The CPU takes any
-        number; it says as many as a GPU with a multiprocessor for each OS thread would."""
+        """Return the maximum number of blocks that ``cg.this_grid().sync()`` can synchronize.
+
+        The CPU has no limit; the result is that of a GPU with one multiprocessor per OS thread.
+        """
         gpu: Any = gpu_selection.get_current_device()
         if isinstance(gpu, gpu_selection.Gpu):
-            of_one = self._kernel.occupancy(blockdim, dynsmemsize, self.signature).blocks
+            per_multiprocessor = self._kernel.occupancy(
+                blockdim, dynsmemsize, self.signature
+            ).blocks
         else:
             threads = math.prod(extent(blockdim, "block", self._kernel.name))
-            of_one = gpu.MAX_THREADS_PER_MULTI_PROCESSOR // threads
-        return int(gpu.MULTIPROCESSOR_COUNT * of_one)
+            per_multiprocessor = gpu.MAX_THREADS_PER_MULTI_PROCESSOR // threads
+        return int(gpu.MULTIPROCESSOR_COUNT * per_multiprocessor)
 
 
-class JittedDevice(Device[P, R]):
-    """A function that kernels call. Outside of kernels it is the Python function that it was."""
+class JitDeviceFunction(Device[P, R]):
+    """A device function. Called outside of kernels, it runs the Python function."""
 
     @staticmethod
     def _read(function: object) -> Source:
-        return as_numba_reads(Device._read(function))
+        return adapt_source(Device._read(function))
 
     @property
     def py_func(self) -> Callable[P, R]:
-        """The Python function that it was made of."""
+        """Return the decorated Python function."""
         return self.python
 
 
-def python_of(function: Any) -> FunctionType:
-    """The Python function in what numba or this package has decorated, or the function itself."""
+def python_function(function: Any) -> FunctionType:
+    """Return the Python function under decorators of numba or this package."""
     found = getattr(function, "py_func", None) or getattr(function, "python", function)
     if not isinstance(found, FunctionType):
-        raise TypeError(f"what is decorated is a function, not {function!r}")
+        raise TypeError(f"the decorated object must be a function, not {function!r}")
     return found

@@ -1,4 +1,4 @@
-"""The kernels behind ``vectorize`` and ``guvectorize``: a function at each place of its arrays."""
+"""Define the kernels of ``vectorize`` and ``guvectorize``, which apply a device function."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from pycu2c.runtime.arguments.strides import Shape
 from pycu2c.runtime.cuda.memory import HOST
 
 THREADS = 256
-_MOST_BLOCKS = 65535  # along y and z
+_MAX_BLOCKS = 65535  # along y and z
 
 
-def at_each_element(function, out, *inputs):  # type: ignore[no-untyped-def]
+def map_1d(function, out, *inputs):  # type: ignore[no-untyped-def]
     i = cuda.grid(1)
     if i < out.shape[0]:
         out[i] = function(*[a[i] for a in inputs])
 
 
-def at_four_elements(function, out, *inputs):  # type: ignore[no-untyped-def]
-    """Asks for all that it reads before it computes: so the memory of a GPU is busy."""
+def map_1d_by_four(function, out, *inputs):  # type: ignore[no-untyped-def]
+    """Map four elements per thread: all loads come first, for memory-level parallelism."""
     begin, step = cuda.blockIdx.x * (4 * cuda.blockDim.x) + cuda.threadIdx.x, cuda.blockDim.x
     if begin + 3 * step < out.shape[0]:
         first = [a[begin] for a in inputs]
@@ -42,7 +42,7 @@ def at_four_elements(function, out, *inputs):  # type: ignore[no-untyped-def]
             out[i] = function(*[a[i] for a in inputs])
 
 
-def at_each_place(function, out, *inputs):  # type: ignore[no-untyped-def]
+def map_3d(function, out, *inputs):  # type: ignore[no-untyped-def]
     x, y, z = cuda.grid(3)
     if x < out.shape[2]:
         for i in range(z, out.shape[0], cuda.gridsize(3)[2]):
@@ -50,7 +50,7 @@ def at_each_place(function, out, *inputs):  # type: ignore[no-untyped-def]
                 out[i, j, x] = function(*[a[i, j, x] for a in inputs])
 
 
-def in_each_round(function, count, *arrays):  # type: ignore[no-untyped-def]
+def for_each_core_array(function, count, *arrays):  # type: ignore[no-untyped-def]
     i = cuda.grid(1)
     if i < count:
         function(*[a[i] for a in arrays])
@@ -68,17 +68,17 @@ def map_elements(
     backend: Backend,
     stream: object,
 ) -> None:
-    """``out[...] = function(*inputs)`` for arrays of one shape."""
+    """Compute ``out[...] = function(*inputs)`` for arrays of one shape."""
     if not out.size:
         return
     axes = view_geometry.joined(out.shape, tuple(a.strides for a in (out, *inputs)))
     inner, outer = axes[-3:], axes[:-3]
     if len(inner) > 1:
         shape = (1,) * (3 - len(inner)) + tuple(extent for extent, _ in inner)
-        launch = _kernel(at_each_place, backend)[_grid(shape), _block(shape), stream]
+        launch = _kernel(map_3d, backend)[_grid(shape), _block(shape), stream]
     else:
         shape = tuple(extent for extent, _ in inner) or (1,)
-        python, share = (at_each_element, 1) if out.device == HOST else (at_four_elements, 4)
+        python, share = (map_1d, 1) if out.device == HOST else (map_1d_by_four, 4)
         launch = _kernel(python, backend)[-(-shape[0] // (THREADS * share)), THREADS, stream]
     for place in itertools.product(*(range(extent) for extent, _ in outer)):
         starts = zip(*([i * step for step in steps] for i, (_, steps) in zip(place, outer)))
@@ -99,24 +99,24 @@ def _box(array: DeviceArray, start: int, shape: Shape, steps: list[int]) -> Devi
 
 
 def _block(shape: Shape) -> Shape:
-    """Threads along the last axis, the others along the one before."""
+    """Return a block with threads along the last axis, and the rest along the axis before."""
     x = min(THREADS, max(32, 1 << (shape[2] - 1).bit_length()))
     return x, THREADS // x, 1
 
 
 def _grid(shape: Shape) -> Shape:
     x, y, _ = _block(shape)
-    return -(-shape[2] // x), min(-(-shape[1] // y), _MOST_BLOCKS), min(shape[0], _MOST_BLOCKS)
+    return -(-shape[2] // x), min(-(-shape[1] // y), _MAX_BLOCKS), min(shape[0], _MAX_BLOCKS)
 
 
-def call_in_rounds(
+def call_per_core_array(
     function: Device[Any, Any],
     count: int,
     arrays: Sequence[DeviceArray],
     backend: Backend,
     stream: object,
 ) -> None:
-    """``function`` of the parts of arrays, for each number along their first axes."""
+    """Call ``function`` with the subarrays at each index of the first axis."""
     if count:
-        launch = _kernel(in_each_round, backend)[-(-count // THREADS), THREADS, stream]
+        launch = _kernel(for_each_core_array, backend)[-(-count // THREADS), THREADS, stream]
         launch(function, count, *arrays)

@@ -1,5 +1,4 @@
-"""``guvectorize``: a function of small arrays as one of larger arrays, called for each of the parts
-that their first axes tell apart."""
+"""Implement ``guvectorize``: a generalized ufunc, called for each core subarray (NumPy's terms)."""
 
 from __future__ import annotations
 
@@ -17,13 +16,13 @@ from pycu2c.compat.numba.array_placement import (
     Backend,
     are_on_host,
     backend_of,
-    handed_over,
+    empty_result,
+    finish_result,
     ordinal_for,
-    placed,
-    room,
+    to_device_array,
 )
-from pycu2c.compat.numba.dispatcher import python_of
-from pycu2c.compat.numba.elementwise import call_in_rounds
+from pycu2c.compat.numba.dispatcher import python_function
+from pycu2c.compat.numba.elementwise import call_per_core_array
 from pycu2c.declarations.signatures import BadSignature, parse_signatures
 from pycu2c.devices import view_geometry
 from pycu2c.devices.array import DeviceArray
@@ -31,12 +30,12 @@ from pycu2c.frontend import function_builder
 from pycu2c.kernels.kernel import Device
 from pycu2c.runtime.arguments.strides import Shape
 
-Axes = tuple[str, ...]  # the names of a part's axes
+Axes = tuple[str, ...]  # the names of core dimensions
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
-    """``(m,n),(n)->(m)``: the axes of the parts of each array."""
+class CoreDimensions:
+    """The core dimensions of each argument: ``(m,n),(n)->(m)``."""
 
     inputs: tuple[Axes, ...]
     outputs: tuple[Axes, ...]
@@ -46,8 +45,8 @@ class Layout:
         return self.inputs + self.outputs
 
 
-def layout_of(text: str) -> Layout:
-    """Read a layout. Raises BadSignature."""
+def parse_core_dimensions(text: str) -> CoreDimensions:
+    """Parse a layout such as ``(m,n),(n)->(m)``. Raises BadSignature."""
     sides = text.replace(" ", "").split("->")
     part = r"\((?:\w+(?:,\w+)*)?\)"
     if len(sides) != 2 or not all(re.fullmatch(rf"(?:{part}(?:,{part})*)?", s) for s in sides):
@@ -59,18 +58,20 @@ def layout_of(text: str) -> Layout:
     unknown = {a for axes in outputs for a in axes} - {a for axes in inputs for a in axes}
     if unknown:
         raise BadSignature(f"no input of the layout {text!r} has the axis {min(unknown)}")
-    return Layout(inputs, outputs)
+    return CoreDimensions(inputs, outputs)
 
 
-class GUVectorized:
-    """A function of arrays whose last axes are those of its layout; the others are broadcast, and
-    it is called for each part. What it computes it writes to its last parameters."""
+class GUFuncDispatcher:
+    """A generalized ufunc. The function writes its last parameters.
+
+    The last axes of each argument are its core dimensions; the others are broadcast.
+    """
 
     def __init__(
         self,
         function: Callable[..., Any],
         signatures: Sequence[Signature],
-        layout: Layout,
+        layout: CoreDimensions,
         backend: Backend,
     ) -> None:
         functools.update_wrapper(self, function)
@@ -91,32 +92,57 @@ class GUVectorized:
 
     @property
     def types(self) -> list[str]:
-        """What it is declared for, as numpy's ufuncs show it."""
+        """Return the declared signatures in NumPy's notation."""
         shown = [[_dtype(kind).char for kind in s.parameters] for s in self._declared]
         return [f"{''.join(s[: self.nin])}->{''.join(s[self.nin :])}" for s in shown]
 
     def __call__(self, *args: Any, out: Any = None, stream: object = 0) -> Any:
-        """Call it for each part. Outputs may follow the inputs, or be ``out``: one array, or a
-        tuple of them; it makes those that are missing, and gives what there is."""
+        """Call the function for each core subarray.
+
+        Parameters
+        ----------
+        *args
+            The inputs, optionally followed by outputs.
+        out
+            An output, or a tuple of outputs. Missing outputs are allocated.
+        stream
+            The stream of the launch.
+
+        Returns
+        -------
+        array or tuple
+            The outputs.
+
+        Raises
+        ------
+        TypeError
+            If the number or the types of the arguments do not match.
+        ValueError
+            If the shapes do not match.
+        """
         given, outputs = args[: self.nin], self._outputs(args[self.nin :], out)
         if len(given) != self.nin:
             raise TypeError(f"{self!r} takes {self.nin} arrays, not {len(given)}")
         types = self._types_for(given, outputs)
         ordinal = ordinal_for(self._backend)
-        inputs = [_converted(placed(a, ordinal, stream), kind) for a, kind in zip(given, types)]
+        inputs = [
+            _converted(to_device_array(a, ordinal, stream), kind) for a, kind in zip(given, types)
+        ]
         loops, sizes = self._shape_of(inputs)
         results = [
-            self._room(loops + tuple(sizes[a] for a in axes), kind, array, (ordinal, stream))
+            self._output_array(
+                loops + tuple(sizes[a] for a in axes), kind, array, (ordinal, stream)
+            )
             for axes, kind, array in zip(self._layout.outputs, types[self.nin :], outputs)
         ]
         parts = [
-            self._parts(k, array, loops, sizes, types)
+            self._core_arrays(k, array, loops, sizes, types)
             for k, array in enumerate([*inputs, *results])
         ]
-        call_in_rounds(self._device, math.prod(loops), parts, self._backend, stream)
+        call_per_core_array(self._device, math.prod(loops), parts, self._backend, stream)
         on_host = are_on_host(given)
         made = [
-            _handed(result, array, stream, on_host=on_host)
+            _finish_output(result, array, stream, on_host=on_host)
             for result, array in zip(results, outputs)
         ]
         return made[0] if len(made) == 1 else tuple(made)
@@ -131,7 +157,7 @@ class GUVectorized:
     # ---- types ----
 
     def _types_for(self, given: Sequence[Any], outputs: Sequence[Any]) -> tuple[Any, ...]:
-        """The type of each parameter; None where the arrays' own count."""
+        """Return the type of each parameter; None for the type of the array."""
         if not self._declared:
             if any(array is None for array in outputs):
                 raise TypeError(f"{self!r} has no signature: pass the arrays that it writes to")
@@ -150,7 +176,7 @@ class GUVectorized:
     # ---- shapes ----
 
     def _shape_of(self, inputs: Sequence[DeviceArray]) -> tuple[Shape, dict[str, int]]:
-        """The shape of the parts, and the lengths of the axes in them."""
+        """Return the broadcast shape of the loop axes, and the sizes of the core dimensions."""
         sizes: dict[str, int] = {}
         loops: list[Shape] = []
         for number, (array, axes) in enumerate(zip(inputs, self._layout.inputs), start=1):
@@ -168,30 +194,30 @@ class GUVectorized:
                     )
         return np.broadcast_shapes(*loops), sizes
 
-    def _room(
+    def _output_array(
         self,
         shape: Shape,
         kind: ParameterType | None,
         given: Any,
         where: tuple[int, object],
     ) -> DeviceArray:
-        """Where an output goes."""
+        """Return the array that the kernel writes."""
         if given is None:
-            assert kind is not None, "it is declared"
-            return room(shape, _dtype(kind), *where)
+            assert kind is not None, "undeclared functions need outputs"
+            return empty_result(shape, _dtype(kind), *where)
         outer = len(shape) - len(given.shape)
         if tuple(given.shape) != shape[max(outer, 0) :] or any(n != 1 for n in shape[:outer]):
             raise ValueError(
                 f"an output of {self!r} has the shape {shape}, and {tuple(given.shape)} is given"
             )
-        there = placed(given, *where)
+        there = to_device_array(given, *where)
         there = there._seen(view_geometry.broadcast(there.shape, there.strides, shape))
         wanted = there.dtype if kind is None else _dtype(kind)
         if there.dtype == wanted and there.is_c_contiguous() and there.writeable:
             return there
-        return room(shape, wanted, *where)
+        return empty_result(shape, wanted, *where)
 
-    def _parts(
+    def _core_arrays(
         self,
         number: int,
         array: DeviceArray,
@@ -199,8 +225,10 @@ class GUVectorized:
         sizes: Mapping[str, int],
         types: Sequence[ParameterType | None],
     ) -> DeviceArray:
-        """An array with one axis before those of its parts. A part without axes is a number where
-        it is read, and an array of one where it is written, or declared as an array."""
+        """Return an array with one axis before its core dimensions.
+
+        Without core dimensions, an input is a scalar and an output an array of one element.
+        """
         core = tuple(sizes[name] for name in self._layout.all[number])
         seen = array._seen(view_geometry.broadcast(array.shape, array.strides, loops + core))
         if not core and (number >= self.nin or isinstance(types[number], Array)):
@@ -208,13 +236,13 @@ class GUVectorized:
         return seen.reshape((math.prod(loops), *core))
 
 
-def _handed(result: DeviceArray, out: Any, stream: object, *, on_host: bool) -> Any:
-    """An output; one that did not go where it was to is copied there."""
+def _finish_output(result: DeviceArray, out: Any, stream: object, *, on_host: bool) -> Any:
+    """Return an output; copy it if the kernel wrote another array."""
     if isinstance(out, DeviceArray) and out.address != result.address:
         out.setitem(..., result, stream)
     elif isinstance(out, np.ndarray) and out.ctypes.data != result.address:
         out[...] = result.copy_to_host(stream=stream)
-    return out if out is not None else handed_over(result, None, stream, on_host=on_host)
+    return out if out is not None else finish_result(result, None, stream, on_host=on_host)
 
 
 def _converted(array: DeviceArray, kind: ParameterType | None) -> DeviceArray:
@@ -222,26 +250,37 @@ def _converted(array: DeviceArray, kind: ParameterType | None) -> DeviceArray:
 
 
 def _dtype(kind: ParameterType) -> np.dtype[Any]:
-    """Of a number, or of an array's elements."""
+    """Return the dtype of a scalar or of an array's elements."""
     if not isinstance(kind, (Scalar, Array)):
-        raise BadSignature(f"guvectorize makes functions of arrays and numbers, and {kind} is none")
+        raise BadSignature(f"guvectorize takes array and scalar types, not {kind}")
     return kind.dtype.numpy
 
 
 def guvectorize(
     ftylist: Any, signature: str | None = None, target: str = "cpu", **options: Any
 ) -> Any:
-    """Make a function of arrays of any shape of one of small arrays, which it reads and writes.
+    """Make a generalized ufunc from a function of small arrays, which writes its outputs.
 
-    ftylist: signatures, ``["void(float32[:], float32, float32[:])"]``, of which a call takes the
-    first that its arguments fit; it may be left out, and then calls are given their outputs.
-    signature: the layout, ``"(n),()->(n)"``.
-    target: "cuda", where kernels go; "cpu" or "parallel", the CPU.
-    Other options of numba's are read, and without effect.
+    Parameters
+    ----------
+    ftylist
+        Signatures such as ``["void(float32[:], float32, float32[:])"]``. A call uses the first that
+        its arguments fit. It may be omitted; calls then pass their outputs.
+    signature
+        The core dimensions: ``"(n),()->(n)"``.
+    target
+        "cuda" for the default back end; "cpu" or "parallel" for the CPU.
+    **options
+        Other options of numba, which are ignored.
+
+    Raises
+    ------
+    BadSignature
+        If the core dimensions are malformed or do not match a signature.
     """
     if signature is None:
         ftylist, signature = [], ftylist
-    layout, backend = layout_of(signature), backend_of(target)
+    layout, backend = parse_core_dimensions(signature), backend_of(target)
     listed = list(ftylist) if isinstance(ftylist, (list, tuple)) else [ftylist]
     signatures = parse_signatures(listed)
-    return lambda function: GUVectorized(python_of(function), signatures, layout, backend)
+    return lambda function: GUFuncDispatcher(python_function(function), signatures, layout, backend)

@@ -1,5 +1,4 @@
-"""``cuda.jit`` in each form that numba gives it. Knows what its options mean to kernels of this
-package, and what to say of those that mean nothing."""
+"""Implement the decorator ``cuda.jit``: signatures, options, and hints for unsupported options."""
 
 from __future__ import annotations
 
@@ -8,20 +7,20 @@ from typing import Any, Literal, ParamSpec, Protocol, TypeVar, overload
 
 from pycu2c.base.spelling_suggestions import did_you_mean
 from pycu2c.base.types import NONE, Signature
-from pycu2c.compat.numba.dispatcher import Jitted, JittedDevice, python_of
-from pycu2c.declarations.options import NAMES, BadOption
+from pycu2c.compat.numba.dispatcher import JitDeviceFunction, JitKernel, python_function
+from pycu2c.declarations.options import OPTION_NAMES, BadOption
 from pycu2c.declarations.signatures import BadSignature, is_signature, parse_signatures
 from pycu2c.kernels.kernel import OWN, SignatureLike, made_kernel
 
-# what compilers of C do anyway, or what numba alone has to choose between
+# accepted and ignored: the C compilers inline and optimize
 _WITHOUT_EFFECT = ("inline", "forceinline", "opt", "nopython", "lto")
-_KNOWN = ("device", "debug", *_WITHOUT_EFFECT, *OWN, *NAMES)
-_REFUSED = {
+_ACCEPTED_OPTIONS = ("device", "debug", *_WITHOUT_EFFECT, *OWN, *OPTION_NAMES)
+_UNSUPPORTED_OPTIONS = {
     "argtypes": "the types come first: @cuda.jit('void(float32[:], int32)')",
     "restype": "the types come first: @cuda.jit('float32(float32)', device=True)",
     "bind": "leave it out: kernels are loaded when they are launched",
-    "boundscheck": "run the program with PYCU2C_BACKEND=python, which looks at every index",
-    "extensions": "pass what the arguments stand for: arrays, numbers and tuples of them",
+    "boundscheck": "run the program with PYCU2C_BACKEND=python, which checks every index",
+    "extensions": "pass arrays, numbers and tuples of them instead of custom types",
     "forceobj": "leave it out: there is no object mode",
 }
 
@@ -31,19 +30,19 @@ R = TypeVar("R")
 
 
 class KernelDecorator(Protocol):
-    """What ``jit(…)`` gives: it makes a kernel of any function."""
+    """The result of ``jit(…)``: a decorator that makes a kernel."""
 
-    def __call__(self, function: Callable[P, None], /) -> Jitted[P]: ...
+    def __call__(self, function: Callable[P, None], /) -> JitKernel[P]: ...
 
 
 class DeviceDecorator(Protocol):
-    """What ``jit(…, device=True)`` gives."""
+    """The result of ``jit(…, device=True)``: a decorator that makes a device function."""
 
-    def __call__(self, function: Callable[P, R], /) -> JittedDevice[P, R]: ...
+    def __call__(self, function: Callable[P, R], /) -> JitDeviceFunction[P, R]: ...
 
 
 @overload
-def jit(func_or_sig: Callable[P, None], /) -> Jitted[P]: ...
+def jit(func_or_sig: Callable[P, None], /) -> JitKernel[P]: ...
 @overload
 def jit(
     func_or_sig: SignatureLike | None = None, *, device: Literal[True], **options: Any
@@ -63,70 +62,85 @@ def jit(
     cache: bool | None = None,
     **options: Any,
 ) -> Any:
-    """Make a kernel of a function, or with ``device=True`` a function that kernels call.
+    """Compile a function to a kernel, or with ``device=True`` to a device function.
 
-    A kernel may be called by another one, too. What may come first is a signature, as text or as
-    types, or a list of signatures: the kernel is typed for them when it is defined, and launched
-    with nothing else.
+    Other kernels may call a kernel, too.
 
-    device: whether the function is for kernels to call.
-    debug, lineinfo: tell debuggers and profilers the lines of Python. With ``debug`` a launch
-    raises what the kernel raises, and ``assert`` is evaluated.
-    fastmath, max_registers, launch_bounds, and whatever else ``@kernel`` takes: see there.
-    link: files with functions that ``cuda.declare_device`` declares.
-    cache: False keeps nothing on disk.
-    inline, forceinline, opt, lto, nopython: read, and without effect: the C compilers inline and
-    optimise.
+    Parameters
+    ----------
+    func_or_sig
+        The function, a signature (a string or types), or a list of signatures. With signatures, the
+        kernel is typed at definition and accepts no other argument types.
+    device
+        Whether to define a device function.
+    debug, lineinfo
+        Emit line information for debuggers and profilers. With ``debug``, launches raise the
+        exceptions of the kernel, and ``assert`` is evaluated.
+    link
+        Files with functions that ``cuda.declare_device`` declares.
+    cache
+        False disables the disk cache.
+    inline, forceinline, opt, lto, nopython
+        Accepted and ignored: the C compilers inline and optimize.
+    **options
+        ``fastmath``, ``max_registers``, ``launch_bounds`` and the other options of ``@kernel``.
+
+    Raises
+    ------
+    BadOption
+        If an option is unknown or unsupported.
+    BadSignature
+        If the signature of a kernel has a result.
+    CompileError
+        If the function cannot be typed for a signature.
     """
-    shown = {"lineinfo": lineinfo or debug or None, "checked": debug or None}
-    told = {**shown, "cache": cache, "link": link, **options}
-    given = {name: value for name, value in told.items() if value is not None}
-    _check(given)
+    line_info = {"lineinfo": lineinfo or debug or None, "checked": debug or None}
+    all_options = {**line_info, "cache": cache, "link": link, **options}
+    chosen = {name: value for name, value in all_options.items() if value is not None}
+    _check(chosen)
     if func_or_sig is None:
-        return lambda function: _made(function, device, given)
+        return lambda function: _decorate(function, device, chosen)
     if is_signature(func_or_sig):
-        given["signature"] = _signatures(func_or_sig, device)
-        return lambda function: _made(function, device, given)
-    return _made(func_or_sig, device, given)
+        chosen["signature"] = _signatures(func_or_sig, device)
+        return lambda function: _decorate(function, device, chosen)
+    return _decorate(func_or_sig, device, chosen)
 
 
-def _check(given: Mapping[str, Any]) -> None:
-    """Refuse what has no meaning here. Raises BadOption."""
-    for name, value in given.items():
-        if name in _REFUSED and value:
-            raise BadOption(f"cuda.jit has no option {name!r} here: {_REFUSED[name]}")
-        if name not in (*_KNOWN, *_REFUSED):
-            cure = did_you_mean(name, _KNOWN, f"it has {', '.join(_KNOWN)}")
-            raise BadOption(f"cuda.jit has no option {name!r}: {cure}")
+def _check(chosen: Mapping[str, Any]) -> None:
+    """Raise BadOption for unknown and unsupported options."""
+    for name, value in chosen.items():
+        if name in _UNSUPPORTED_OPTIONS and value:
+            raise BadOption(f"cuda.jit has no option {name!r} here: {_UNSUPPORTED_OPTIONS[name]}")
+        if name not in (*_ACCEPTED_OPTIONS, *_UNSUPPORTED_OPTIONS):
+            hint = did_you_mean(name, _ACCEPTED_OPTIONS, f"it has {', '.join(_ACCEPTED_OPTIONS)}")
+            raise BadOption(f"cuda.jit has no option {name!r}: {hint}")
 
 
-def _signatures(given: Any, device: bool) -> list[Signature]:
-    found = list(parse_signatures(given))
+def _signatures(chosen: Any, device: bool) -> list[Signature]:
+    found = list(parse_signatures(chosen))
     for signature in found:
         if not device and signature.result not in (None, NONE):
             raise BadSignature(
-                f"a kernel returns nothing, and {given!r} says that it returns a "
+                f"a kernel returns nothing, and {chosen!r} says that it returns a "
                 f"{signature.result}: write void(…), or device=True"
             )
     return found
 
 
-def _made(function: Any, device: bool, given: Mapping[str, Any]) -> Any:
-    python = python_of(function)
+def _decorate(function: Any, device: bool, chosen: Mapping[str, Any]) -> Any:
+    python = python_function(function)
     if device:
-        if given.get("link"):
+        if chosen.get("link"):
             raise BadOption("link is an option of kernels: a device function is linked with them")
-        return JittedDevice(python, signature=given.get("signature"))
-    undeclared: dict[str, Any] = {
-        "signature": []
-    }  # whatever annotations say: to numba they are comments
-    return made_kernel(Jitted, python, {**undeclared, **_options(given)})
+        return JitDeviceFunction(python, signature=chosen.get("signature"))
+    undeclared: dict[str, Any] = {"signature": []}  # numba ignores annotations
+    return made_kernel(JitKernel, python, {**undeclared, **_options(chosen)})
 
 
-def _options(given: Mapping[str, Any]) -> dict[str, Any]:
-    """As ``@kernel`` has them."""
-    dropped = (*_WITHOUT_EFFECT, *_REFUSED)
-    found = {name: value for name, value in given.items() if name not in dropped}
+def _options(chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of ``@kernel``."""
+    dropped = (*_WITHOUT_EFFECT, *_UNSUPPORTED_OPTIONS)
+    found = {name: value for name, value in chosen.items() if name not in dropped}
     if "fastmath" in found:
-        found["fastmath"] = bool(found["fastmath"])  # a set of flags
+        found["fastmath"] = bool(found["fastmath"])  # numba also accepts a set of flags
     return found

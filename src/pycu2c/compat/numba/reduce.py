@@ -1,4 +1,4 @@
-"""``cuda.reduce``: the elements of an array brought together by a function of two."""
+"""Implement ``cuda.reduce``: reduce an array with a binary function."""
 
 from __future__ import annotations
 
@@ -9,36 +9,42 @@ from typing import Any
 import numpy as np
 
 from pycu2c import cuda
-from pycu2c.compat.numba.array_placement import Backend, backend_of, ordinal_for, placed, room
-from pycu2c.compat.numba.dispatcher import python_of
+from pycu2c.compat.numba.array_placement import (
+    Backend,
+    backend_of,
+    empty_result,
+    ordinal_for,
+    to_device_array,
+)
+from pycu2c.compat.numba.dispatcher import python_function
 from pycu2c.devices.array import DeviceArray
 from pycu2c.devices.interoperability import as_device_array
 from pycu2c.kernels.kernel import Device, Kernel, device
 from pycu2c.runtime.cuda.memory import HOST
 
 _THREADS = 256
-_MOST_BLOCKS, _MOST_ON_HOST = 1024, 64
-_FEW = 64  # elements for a thread
+_MAX_BLOCKS, _MAX_BLOCKS_ON_CPU = 1024, 64
+_MIN_ELEMENTS_PER_THREAD = 64  # on the CPU
 
 
 @device
-def in_steps(n):  # type: ignore[no-untyped-def]
-    """Threads that are neighbours read elements that are neighbours, as a GPU likes it."""
+def grid_stride_range(n):  # type: ignore[no-untyped-def]
+    """Return the range of a grid-stride loop: adjacent threads read adjacent elements (GPU)."""
     return cuda.grid(1), n, cuda.gridsize(1)
 
 
 @device
-def in_pieces(n):  # type: ignore[no-untyped-def]
-    """Each thread reads elements that are neighbours, as a CPU likes it."""
+def contiguous_range(n):  # type: ignore[no-untyped-def]
+    """Return a contiguous range per thread, for sequential access (CPU)."""
     return cuda.grid(1) * n // cuda.gridsize(1), (cuda.grid(1) + 1) * n // cuda.gridsize(1), 1
 
 
-def bring_together(function, walk, a, out, start):  # type: ignore[no-untyped-def]
-    """Each block leaves one element of ``out``; ``start`` joins in, if it is not None."""
+def reduce_blocks(function, index_range, a, out, start):  # type: ignore[no-untyped-def]
+    """Reduce the elements of each block to one element of ``out``, with ``start`` unless None."""
     tile = cuda.shared.array(_THREADS, a.dtype)
     t, n = cuda.threadIdx.x, a.shape[0]
     if cuda.grid(1) < n:
-        first, end, step = walk(n)
+        first, end, step = index_range(n)
         value = a[first]
         for j in range(first + step, end, step):
             value = a.dtype.type(function(value, a[j]))
@@ -57,23 +63,25 @@ def bring_together(function, walk, a, out, start):  # type: ignore[no-untyped-de
 
 
 def _blocks(array: DeviceArray) -> int:
-    """As many as keep a GPU busy; on the host few, since a block takes time of its own."""
+    """Return the number of blocks: enough to fill a GPU, few on the CPU with its block overhead."""
     if array.device == HOST:
-        return max(1, min(array.size // (_THREADS * _FEW), _MOST_ON_HOST))
-    return min(-(-array.size // _THREADS), _MOST_BLOCKS)
+        return max(1, min(array.size // (_THREADS * _MIN_ELEMENTS_PER_THREAD), _MAX_BLOCKS_ON_CPU))
+    return min(-(-array.size // _THREADS), _MAX_BLOCKS)
 
 
 @functools.cache
 def _kernel(backend: Any) -> Kernel[Any]:
-    return Kernel(python_of(bring_together), backend=backend)
+    return Kernel(python_function(reduce_blocks), backend=backend)
 
 
 class Reduce:
-    """Brings the elements of an array together: ``total = cuda.reduce(lambda a, b: a + b)``, then
-    ``total(array)``. The function is associative, and does not mind the order."""
+    """A reduction of arrays: ``total = cuda.reduce(lambda a, b: a + b)``, then ``total(array)``.
+
+    The function must be associative and commutative.
+    """
 
     def __init__(self, functor: Callable[..., Any], backend: Backend | None = None) -> None:
-        self._function: Device[..., Any] = Device(python_of(functor))
+        self._function: Device[..., Any] = Device(python_function(functor))
         self._backend = backend_of("cuda") if backend is None else backend
 
     def __call__(
@@ -84,25 +92,56 @@ class Reduce:
         init: Any = 0,
         stream: object = 0,
     ) -> Any:
-        """The elements of an array with one axis, or the first ``size``, and ``init``, brought
-        together. ``res``: a device array whose first element takes the result, which nobody waits
-        for then."""
+        """Reduce an array with one axis.
+
+        Parameters
+        ----------
+        arr
+            The array.
+        size
+            The number of elements to reduce; by default all.
+        res
+            A device array whose first element receives the result. The call is then
+            asynchronous and returns None.
+        init
+            The initial value, or None.
+        stream
+            The stream of the launches.
+
+        Returns
+        -------
+        scalar or None
+            The reduced value.
+
+        Raises
+        ------
+        TypeError
+            If the array has more than one axis.
+        ValueError
+            If the array is empty and ``init`` is None.
+        """
         if arr.ndim != 1:
-            raise TypeError(f"an array with one axis is reduced, and this has {arr.ndim}")
+            raise TypeError(f"reduce takes an array with one axis, not {arr.ndim}")
         dtype = np.dtype(arr.dtype)
         start = None if init is None else dtype.type(init)
-        array = placed(arr if size is None else arr[:size], ordinal_for(self._backend), stream)
+        array = to_device_array(
+            arr if size is None else arr[:size], ordinal_for(self._backend), stream
+        )
         if not array.size:
-            return self._of_nothing(start, res, stream)
+            return self._reduce_empty(start, res, stream)
         blocks = _blocks(array)
-        parts = room((blocks,), dtype, array.device, stream)
+        parts = empty_result((blocks,), dtype, array.device, stream)
         kernel = _kernel(self._backend)
-        walk = in_pieces if array.device == HOST and blocks * _THREADS <= array.size else in_steps
+        index_range = (
+            contiguous_range
+            if array.device == HOST and blocks * _THREADS <= array.size
+            else grid_stride_range
+        )
         first = start if blocks == 1 else None
-        kernel[blocks, _THREADS, stream](self._function, walk, array, parts, first)
+        kernel[blocks, _THREADS, stream](self._function, index_range, array, parts, first)
         if blocks > 1:
-            whole = room((1,), dtype, array.device, stream)
-            kernel[1, _THREADS, stream](self._function, in_steps, parts, whole, start)
+            whole = empty_result((1,), dtype, array.device, stream)
+            kernel[1, _THREADS, stream](self._function, grid_stride_range, parts, whole, start)
             parts = whole
         if res is None:
             return parts.getitem(0, stream)
@@ -112,9 +151,9 @@ class Reduce:
             as_device_array(res).setitem(slice(1), parts, stream)
         return None
 
-    def _of_nothing(self, start: Any, res: Any, stream: object) -> Any:
+    def _reduce_empty(self, start: Any, res: Any, stream: object) -> Any:
         if start is None:
-            raise ValueError("an empty array has nothing to bring together")
+            raise ValueError("cannot reduce an empty array without an initial value: pass init")
         if res is None:
             return start
         target = res if isinstance(res, np.ndarray) else as_device_array(res)

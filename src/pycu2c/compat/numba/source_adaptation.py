@@ -1,6 +1,8 @@
-"""A function as numba reads it: annotations of locals are comments, a statement may do nothing, and
-what has a value may also end without one.
-Knows syntax, and nothing of what it means."""
+"""Adapt the source of a function to numba's semantics.
+
+numba ignores annotations of locals, allows statements without effect, and lets a function that
+returns values also end without one.
+"""
 
 from __future__ import annotations
 
@@ -25,40 +27,44 @@ _WITHOUT_EFFECT = (
 )
 
 
-def as_numba_reads(source: Source) -> Source:
-    """The same function without what says nothing, and with a value at each end if there is one
-    at any. Warns of values that nobody uses, and of ends without one; strings are comments."""
+def adapt_source(source: Source) -> Source:
+    """Return the function without no-op statements, and with a value on each return path.
+
+    Warns of unused values and of paths without a value. Strings count as comments.
+    """
     returns = _own_returns(source.tree.body)
-    valued = next((r.value for r in returns if r.value is not None), None)
-    bare = [r for r in returns if r.value is None] if valued is not None else []
-    ends = [*bare, source.tree] if valued is not None and _may_end(source.tree.body) else bare
-    if not ends and not any(_says_nothing(node) for node in ast.walk(source.tree)):
+    returned_value = next((r.value for r in returns if r.value is not None), None)
+    bare = [r for r in returns if r.value is None] if returned_value is not None else []
+    ends = (
+        [*bare, source.tree] if returned_value is not None and _may_end(source.tree.body) else bare
+    )
+    if not ends and not any(_has_no_effect(node) for node in ast.walk(source.tree)):
         return source
-    reader = _Reader()
+    reader = _NumbaSourceTransformer()
     for node in ends:
         _warn("return-type", source, node, *_NO_VALUE)
     tree = copy.deepcopy(source.tree)
-    if valued is not None:
-        _end_with(_nothing_like(valued), tree)
+    if returned_value is not None:
+        _complete_returns(_zero_like(returned_value), tree)
     plain = replace(source, tree=reader.visit(tree))
     for value in reader.unused:
-        _warn(UNUSED.code, source, value, UNUSED.text, UNUSED.help)
+        _warn(UNUSED.code, source, value, UNUSED.text, UNUSED.hint)
     return plain
 
 
-def _warn(code: str, source: Source, node: ast.AST, text: str, cure: str) -> None:
+def _warn(code: str, source: Source, node: ast.AST, text: str, hint: str) -> None:
     label = Label(source.span(node), text)
-    warn(render(Diagnostic(code, (label,), cure, severity="warning")), CompileWarning)
+    warn(render(Diagnostic(code, (label,), hint, severity="warning")), CompileWarning)
 
 
 _NO_VALUE = (
-    "it may end without a value, where other ends have one: 0 is given",
-    "return a value on every path; `is None` is false of what is given",
+    "this path returns no value, but others do: it returns 0",
+    "return a value on every path; the result is never None",
 )
 
 
 def _own_returns(body: Iterable[ast.AST]) -> list[ast.Return]:
-    """Those of a function, and not of functions inside of it."""
+    """Return the return statements of a function, without those of nested functions."""
     found: list[ast.Return] = []
     for node in body:
         if isinstance(node, ast.Return):
@@ -69,7 +75,7 @@ def _own_returns(body: Iterable[ast.AST]) -> list[ast.Return]:
 
 
 def _may_end(body: list[ast.stmt]) -> bool:
-    """Whether a block may be run to its end."""
+    """Return whether control flow may reach the end of a block."""
     match body[-1] if body else None:
         case ast.Return() | ast.Raise() | ast.Match():
             return False
@@ -83,16 +89,16 @@ def _may_end(body: list[ast.stmt]) -> bool:
             return True
 
 
-def _nothing_like(value: ast.expr) -> ast.expr:
-    """0, for each item of a tuple."""
+def _zero_like(value: ast.expr) -> ast.expr:
+    """Return 0, or a tuple of zeros."""
     if isinstance(value, (ast.Tuple, ast.List)):
-        return ast.Tuple([_nothing_like(item) for item in value.elts], ast.Load())
+        return ast.Tuple([_zero_like(item) for item in value.elts], ast.Load())
     is_bool = isinstance(value, ast.Compare) or isinstance(getattr(value, "value", 0), bool)
     return ast.Constant(False if is_bool else 0)
 
 
-def _end_with(value: ast.expr, tree: ast.FunctionDef) -> None:
-    """Give each bare return a value, and a return to the end."""
+def _complete_returns(value: ast.expr, tree: ast.FunctionDef) -> None:
+    """Add the value to bare returns, and a return at the end."""
     for found in _own_returns(tree.body):
         if found.value is None:
             found.value = ast.fix_missing_locations(ast.copy_location(copy.deepcopy(value), found))
@@ -101,7 +107,7 @@ def _end_with(value: ast.expr, tree: ast.FunctionDef) -> None:
         tree.body.append(ast.fix_missing_locations(last))
 
 
-def _says_nothing(node: ast.AST) -> bool:
+def _has_no_effect(node: ast.AST) -> bool:
     return isinstance(node, ast.AnnAssign) or (isinstance(node, ast.Expr) and _is_pure(node.value))
 
 
@@ -112,19 +118,19 @@ def _is_pure(value: ast.expr) -> bool:
     )
 
 
-class _Reader(ast.NodeTransformer):
+class _NumbaSourceTransformer(ast.NodeTransformer):
     def __init__(self) -> None:
         self.unused: list[ast.expr] = []
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
-        """``x: float = 1`` -> ``x = 1``; ``x: float`` -> ``pass``."""
+        """Transform ``x: float = 1`` -> ``x = 1``; ``x: float`` -> ``pass``."""
         plain: ast.stmt = ast.Pass()
         if node.value is not None:
             plain = ast.Assign([node.target], node.value)
         return ast.copy_location(plain, node)
 
     def visit_Expr(self, node: ast.Expr) -> ast.stmt:
-        """``x, y`` -> ``pass``."""
+        """Transform ``x, y`` -> ``pass``."""
         if not _is_pure(node.value):
             return node
         if not isinstance(node.value, ast.Constant):

@@ -1,4 +1,4 @@
-"""The types of values and of dtypes, as signatures name them."""
+"""Implement ``typeof`` and ``from_dtype``: the types of values and dtypes."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from pycu2c.base.types import ParameterType, Scalar, by_itself
+from pycu2c.base.types import ParameterType, Scalar, default_type
 from pycu2c.declarations.signatures import BadSignature, parse_type
-from pycu2c.runtime.arguments.flattened_arguments import taken_apart
+from pycu2c.runtime.arguments.flattened_arguments import flatten_arguments
 
 
 def typeof(val: Any) -> ParameterType:
-    """The type of an argument: ``typeof(np.zeros(3))`` is ``float64[::1]``, ``typeof(1)`` int64."""
-    (found,) = taken_apart((val,), ("the value",)).types
-    return by_itself(found)
+    """Return the type of an argument: ``float64[::1]`` for ``np.zeros(3)``, ``int64`` for ``1``."""
+    (found,) = flatten_arguments((val,), ("the value",)).types
+    return default_type(found)
 
 
 def from_dtype(dtype: DTypeLike) -> Scalar:
-    """The type of an array's elements, of one number or of a record."""
+    """Return the element type of a NumPy dtype: a scalar or a record."""
     found = parse_type(np.dtype(dtype))
     if not isinstance(found, Scalar):
-        raise BadSignature(f"{dtype!r} is no type of elements")
+        raise BadSignature(f"{dtype!r} is not an element type")
     return found

@@ -1,4 +1,4 @@
-"""``vectorize``: a function of numbers as one of arrays, broadcast as numpy's are."""
+"""Implement ``vectorize``: a ufunc from a scalar function, with NumPy's broadcasting."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from pycu2c.compat.numba.array_placement import (
     Backend,
     are_on_host,
     backend_of,
-    handed_over,
+    empty_result,
+    finish_result,
     ordinal_for,
-    placed,
-    room,
+    to_device_array,
 )
-from pycu2c.compat.numba.dispatcher import python_of
+from pycu2c.compat.numba.dispatcher import python_function
 from pycu2c.compat.numba.elementwise import map_elements
 from pycu2c.compat.numba.reduce import Reduce
 from pycu2c.declarations.signatures import is_signature, parse_signatures
@@ -30,12 +30,12 @@ from pycu2c.frontend import function_builder
 from pycu2c.kernels.kernel import Device
 from pycu2c.runtime.cuda.memory import HOST
 
-_KINDS = "biufc"  # of numpy's numbers, each holding those before it
+_KINDS = "biufc"  # NumPy's kinds; each can represent those before it
 
 
 @dataclass(frozen=True, slots=True)
-class Loop:
-    """The function for one signature."""
+class UFuncLoop:
+    """The device function for one signature."""
 
     inputs: tuple[np.dtype[Any], ...]
     output: np.dtype[Any]
@@ -43,12 +43,12 @@ class Loop:
 
     @property
     def types(self) -> str:
-        """As numpy's ufuncs show it: ``ff->f``."""
+        """Return the types in NumPy's notation: ``ff->f``."""
         return f"{''.join(d.char for d in self.inputs)}->{self.output.char}"
 
 
-class Vectorized:
-    """A function of arrays: ``f(a, b, out=…)``. Arrays on a device give one there."""
+class UFuncDispatcher:
+    """A ufunc: ``f(a, b, out=…)``. For device arrays, the result is a device array."""
 
     def __init__(
         self,
@@ -61,8 +61,10 @@ class Vectorized:
         self.py_func = function
         self.identity = identity
         self._backend = backend
-        self._plain: Device[..., Any] = Device(function)
-        self.__pycu2c_device__ = self._plain.__pycu2c_device__  # kernels may call it, too
+        self._device_function: Device[..., Any] = Device(function)
+        self.__pycu2c_device__ = (
+            self._device_function.__pycu2c_device__
+        )  # kernels may call it as a device function
         self.nin, self.nout = len(self.__pycu2c_device__.tree.args.args), 1
         self.nargs = self.nin + 1
         self._declared = bool(signatures)
@@ -73,7 +75,7 @@ class Vectorized:
 
     @property
     def types(self) -> list[str]:
-        """The signatures that it is compiled for, as numpy's ufuncs show them."""
+        """Return the compiled signatures in NumPy's notation."""
         return [loop.types for loop in self._loops.values()]
 
     @property
@@ -81,7 +83,24 @@ class Vectorized:
         return len(self._loops)
 
     def __call__(self, *args: Any, out: Any = None, stream: object = 0) -> Any:
-        """Apply it to arrays and numbers, broadcast to one shape; ``out`` takes the result."""
+        """Apply the function to arrays and scalars, broadcast to one shape.
+
+        Parameters
+        ----------
+        *args
+            The inputs, optionally followed by the output.
+        out
+            The array that receives the result.
+        stream
+            The stream of the launch.
+
+        Raises
+        ------
+        TypeError
+            If the number of arguments is wrong, or no declared signature accepts their types.
+        ValueError
+            If ``out`` has another shape than the result.
+        """
         if len(args) == self.nargs and out is None:
             *given, out = args
             args = tuple(given)
@@ -90,14 +109,14 @@ class Vectorized:
         loop = self._loop_for(args)
         ordinal = ordinal_for(self._backend)
         inputs = [
-            placed(a if hasattr(a, "dtype") else np.asarray(a, dtype), ordinal, stream)
+            to_device_array(a if hasattr(a, "dtype") else np.asarray(a, dtype), ordinal, stream)
             for a, dtype in zip(args, loop.inputs)
         ]
         shape = np.broadcast_shapes(*(a.shape for a in inputs))
         on_host = are_on_host(args)
-        own = np.empty(shape, loop.output) if on_host and ordinal == HOST else None
-        out = own if out is None else out  # an array of the host is given as it is made
-        result = self._target(out, shape, loop, ordinal, stream)
+        new_array = np.empty(shape, loop.output) if on_host and ordinal == HOST else None
+        out = new_array if out is None else out  # the CPU kernel writes a NumPy result directly
+        result = self._output_array(out, shape, loop, ordinal, stream)
         seen = [a._seen(view_geometry.broadcast(a.shape, a.strides, shape)) for a in inputs]
         map_elements(
             loop.function,
@@ -106,48 +125,47 @@ class Vectorized:
             self._backend,
             stream,
         )
-        found = handed_over(result, out, stream, on_host=on_host)
-        return found[()] if own is not None and found is own and not shape else found
+        found = finish_result(result, out, stream, on_host=on_host)
+        return found[()] if new_array is not None and found is new_array and not shape else found
 
-    def _target(
-        self, out: Any, shape: tuple[int, ...], loop: Loop, ordinal: int, stream: object
+    def _output_array(
+        self, out: Any, shape: tuple[int, ...], loop: UFuncLoop, ordinal: int, stream: object
     ) -> DeviceArray:
-        """Where the result goes: into ``out``, if that is where the kernel runs."""
+        """Return the array that the kernel writes: ``out`` if it is on the kernel's device."""
         if out is None:
-            return room(shape, loop.output, ordinal, stream)
+            return empty_result(shape, loop.output, ordinal, stream)
         if tuple(out.shape) != shape:
             raise ValueError(f"the result has the shape {shape}, and out has {tuple(out.shape)}")
         if isinstance(out, np.ndarray) and ordinal >= 0:
-            return room(shape, out.dtype, ordinal, stream)
-        return placed(out, ordinal, stream)
+            return empty_result(shape, out.dtype, ordinal, stream)
+        return to_device_array(out, ordinal, stream)
 
     def reduce(self, arg: Any, n: int = 0, stream: object = 0) -> Any:
-        """The elements of an array with one axis, or the first ``n``, brought together by it."""
+        """Reduce an array with one axis, or its first ``n`` elements."""
         if self.nin != 2:
-            raise TypeError(f"{self!r} takes {self.nin} numbers: only one of two reduces")
+            raise TypeError(f"{self!r} takes {self.nin} inputs: reduce needs a function of two")
         array = arg[:n] if n else arg
         start = self.identity if isinstance(self.identity, (int, float, complex)) else None
-        return Reduce(self._plain, self._backend)(array, init=start, stream=stream)
+        return Reduce(self._device_function, self._backend)(array, init=start, stream=stream)
 
     # ---- types ----
 
-    def _loop(self, signature: Signature) -> Loop:
+    def _loop(self, signature: Signature) -> UFuncLoop:
         device: Device[..., Any] = Device(self.py_func, signature=[signature])
         inputs = tuple(_dtype(kind) for kind in signature.parameters)
         if len(inputs) != self.nin:
-            raise TypeError(f"{self!r} takes {self.nin} numbers, and {signature} is of others")
+            raise TypeError(f"{self!r} takes {self.nin} inputs, but the signature is {signature}")
         _, result = function_builder.build_device(device.__pycu2c_device__, signature.parameters)
-        return Loop(inputs, _dtype(signature.result or result), device)
+        return UFuncLoop(inputs, _dtype(signature.result or result), device)
 
-    def _loop_for(self, args: Sequence[Any]) -> Loop:
-        """The function for the types of a call: the first that they are the same as, or that holds
-        them all."""
+    def _loop_for(self, args: Sequence[Any]) -> UFuncLoop:
+        """Return the first declared loop whose types equal, or else can hold, the arguments."""
         if not self._declared:
-            return self._loop_of(args)
+            return self._infer_loop(args)
         loops = self._loops.values()
         for casting in ("no", "safe"):
             for loop in loops:
-                if all(_holds(d, a, casting) for a, d in zip(args, loop.inputs)):
+                if all(_can_convert(d, a, casting) for a, d in zip(args, loop.inputs)):
                     return loop
         shown = ", ".join(str(getattr(a, "dtype", type(a).__name__)) for a in args)
         raise TypeError(
@@ -155,8 +173,8 @@ class Vectorized:
             "or convert the arrays"
         )
 
-    def _loop_of(self, args: Sequence[Any]) -> Loop:
-        """The function for the types of arrays; a number takes theirs where it can."""
+    def _infer_loop(self, args: Sequence[Any]) -> UFuncLoop:
+        """Return the loop for the dtypes of the arrays; scalars adapt to them (NEP 50)."""
         strong = [np.dtype(a.dtype) for a in args if hasattr(a, "dtype")]
         inputs = [
             np.dtype(a.dtype) if hasattr(a, "dtype") else np.result_type(*strong, a) for a in args
@@ -167,7 +185,7 @@ class Vectorized:
         return self._loops[parameters]
 
 
-def _holds(dtype: np.dtype[Any], given: Any, casting: Any) -> bool:
+def _can_convert(dtype: np.dtype[Any], given: Any, casting: Any) -> bool:
     if hasattr(given, "dtype"):
         return bool(np.can_cast(given.dtype, dtype, casting))
     kind = np.asarray(given).dtype.kind
@@ -176,7 +194,7 @@ def _holds(dtype: np.dtype[Any], given: Any, casting: Any) -> bool:
 
 def _dtype(kind: object) -> np.dtype[Any]:
     if not isinstance(kind, Scalar):
-        raise TypeError(f"vectorize makes functions of numbers, and {kind} is none")
+        raise TypeError(f"vectorize takes scalar types, not {kind}")
     return kind.numpy
 
 
@@ -189,18 +207,31 @@ def _scalar(dtype: np.dtype[Any]) -> Scalar:
 def vectorize(
     ftylist_or_function: Any = (), target: str = "cpu", identity: object = None, **options: Any
 ) -> Any:
-    """Make a function of arrays of one of numbers.
+    """Make a ufunc from a scalar function.
 
-    ftylist_or_function: the function; or signatures, ``["float32(float32, float32)"]``, of which a
-    call takes the first that its arguments fit. Without them, the types of each call count.
-    target: "cuda", where kernels go; "cpu" or "parallel", the CPU.
-    identity: what reductions begin with.
-    Other options of numba's are read, and without effect.
+    Parameters
+    ----------
+    ftylist_or_function
+        The function, or signatures such as ``["float32(float32, float32)"]``. A call uses the first
+        signature that its arguments fit. Without signatures, each call selects the types.
+    target
+        "cuda" for the default back end; "cpu" or "parallel" for the CPU.
+    identity
+        The initial value of reductions.
+    **options
+        Other options of numba, which are ignored.
+
+    Raises
+    ------
+    ValueError
+        If the target is unknown.
     """
     backend = backend_of(target)
     if callable(ftylist_or_function) and not is_signature(ftylist_or_function):
-        return Vectorized(python_of(ftylist_or_function), (), backend, identity)
+        return UFuncDispatcher(python_function(ftylist_or_function), (), backend, identity)
     given = ftylist_or_function
     listed = list(given) if isinstance(given, (list, tuple)) else [given]
     signatures = parse_signatures(listed)
-    return lambda function: Vectorized(python_of(function), signatures, backend, identity)
+    return lambda function: UFuncDispatcher(
+        python_function(function), signatures, backend, identity
+    )

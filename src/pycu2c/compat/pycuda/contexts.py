@@ -176,7 +176,7 @@ class Context:
 
     def _enter(self) -> None:
         if on_gpu():
-            driver.select(self._device.number)
+            driver.set_device(self._device.number)
 
     @staticmethod
     def pop() -> None:
@@ -269,4 +269,4 @@ class Context:
 def give_back() -> None:
     """Return memory that nobody uses to the driver."""
     if on_gpu():
-        memory_pool.give_back()
+        memory_pool.trim()

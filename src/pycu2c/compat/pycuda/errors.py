@@ -44,7 +44,7 @@ class CompileError(Error, diagnostics.CompileError):
         stderr: str | None = None,
     ) -> None:
         self.msg, self.command_line, self.stdout, self.stderr = msg, command_line, stdout, stderr
-        self.diagnostics, self.code, self.file, self.line = (), "own-c", "", 0
+        self.diagnostics, self.code, self.file, self.line = (), "inline-c", "", 0
         Exception.__init__(self, msg)
 
     def __str__(self) -> str:

@@ -1,9 +1,8 @@
-"""Logarithms and sines with the same bits on every machine: libraries differ in the last.
+"""Compute logarithms and sines with identical bits on every machine; math libraries differ.
 
-They are polynomials here, written with ``cuda.fma``, so that each operation is rounded in one way
-wherever it is done, and within three units in the last place of the exact ones. Coefficients begin
-with the highest; they are those of polynomials that meet the functions at Chebyshev's points. Knows
-nothing of random numbers but what they need: no zeros, no infinities, no large angles.
+The functions are polynomials in ``cuda.fma``, so rounding is the same everywhere. Errors are at
+most 3 ULP. Coefficients start with the highest degree; they interpolate at Chebyshev nodes. Zeros,
+infinities and large arguments are not supported: random numbers do not need them.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ _LN_2, _LN_2_REST = _double(math.log(2), 2.3190468138462996e-17)
 
 @device
 def log_float32(x: Any) -> Any:
-    """The natural logarithm of a float32 that is positive and normal."""
+    """Return the natural logarithm of a positive normal float32."""
     bits = cuda.float_as_int(x)
     exponent = (bits - 0x3F2AAAAB) & -(1 << 23)
     f = cuda.int_as_float(bits - exponent) - np.float32(1.0)  # from -1/3 to 1/3
@@ -65,7 +64,7 @@ def log_float32(x: Any) -> Any:
 
 @device
 def log_float64(x: Any) -> Any:
-    """The natural logarithm of a float64 that is positive and normal."""
+    """Return the natural logarithm of a positive normal float64."""
     bits = cuda.double_as_longlong(x)
     exponent = (bits - 0x3FE6A09E667F3BCD) & -(1 << 52)
     f = cuda.longlong_as_double(bits - exponent) - np.float64(1.0)  # sqrt(1/2) - 1 to sqrt(2) - 1
@@ -98,7 +97,7 @@ _PI_64, _PI_64_REST = _double(math.pi, 1.2246467991473532e-16)
 
 @device
 def sin_pi_float32(t: Any) -> Any:
-    """The sine as a float32."""
+    """Return the sine of pi * t as a float32."""
     z = t * t
     p = _SIN_32[0]
     for c in _SIN_32[1:]:
@@ -108,7 +107,7 @@ def sin_pi_float32(t: Any) -> Any:
 
 @device
 def sin_pi_float64(t: Any) -> Any:
-    """The sine as a float64."""
+    """Return the sine of pi * t as a float64."""
     z = t * t
     p = _SIN_64[0]
     for c in _SIN_64[1:]:

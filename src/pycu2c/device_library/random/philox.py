@@ -1,8 +1,7 @@
-"""Random numbers without a state: Philox4x32-10 by Salmon and others. The functions are device
-functions, written in the kernel language.
+"""Implement the counter-based generator Philox4x32-10 (Salmon et al., 2011) as device functions.
 
-A block of four uint32 is a function of a key and a counter, as in cuRAND: the key is the seed, the
-lower half of the counter the number of the block, the upper one the subsequence.
+As in cuRAND, the key is the seed, the lower half of the counter the number of the block of four
+uint32, and the upper half the subsequence.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ ROUNDS = 10
 
 @device
 def philox4x32(key: Any, counter: Any) -> Any:
-    """Four uint32 of a key of two and a counter of four: Philox4x32-10."""
+    """Return four uint32 from a key of two and a counter of four: Philox4x32-10."""
     k0, k1 = np.uint32(key[0]), np.uint32(key[1])
     c0, c1 = np.uint32(counter[0]), np.uint32(counter[1])
     c2, c3 = np.uint32(counter[2]), np.uint32(counter[3])
@@ -46,7 +45,7 @@ def philox4x32(key: Any, counter: Any) -> Any:
 
 @device
 def philox_uint32x4(seed: Any, subsequence: Any, offset: Any) -> Any:
-    """Four uint32: those at ``4 * offset`` and after."""
+    """Return four uint32, starting at position ``4 * offset``."""
     s, q, n = np.uint64(index(seed)), np.uint64(index(subsequence)), np.uint64(index(offset))
     key = np.uint32(s), np.uint32(s >> 32)
     counter = np.uint32(n), np.uint32(n >> 32), np.uint32(q), np.uint32(q >> 32)
@@ -55,7 +54,7 @@ def philox_uint32x4(seed: Any, subsequence: Any, offset: Any) -> Any:
 
 @device
 def philox_uint32(seed: Any, subsequence: Any, offset: Any) -> Any:
-    """The uint32 at ``offset`` in a subsequence of a seed."""
+    """Return the uint32 at ``offset`` in a subsequence of a seed."""
     n = np.uint64(index(offset))
     a, b, c, d = philox_uint32x4(seed, subsequence, n >> 2)
     if n & 2:
@@ -65,32 +64,32 @@ def philox_uint32(seed: Any, subsequence: Any, offset: Any) -> Any:
 
 @device
 def _unit_float32(x: Any) -> Any:
-    """The upper 24 bits, as a float32 from 0 to less than 1."""
+    """Return the upper 24 bits as a float32 in [0, 1)."""
     return np.float32(np.int32(x >> 8)) * np.float32(2.0**-24)
 
 
 @device
 def _unit_float64(x: Any, y: Any) -> Any:
-    """27 bits of one and 26 of the other, as a float64 from 0 to less than 1."""
+    """Return 27 bits of ``x`` and 26 of ``y`` as a float64 in [0, 1)."""
     return np.int32(x >> 5) * np.float64(2.0**-27) + np.int32(y >> 6) * np.float64(2.0**-53)
 
 
 @device
 def philox_uniform_float32(seed: Any, subsequence: Any, offset: Any) -> Any:
-    """The float32 from 0 to less than 1 at ``offset`` in a subsequence of a seed."""
+    """Return the float32 in [0, 1) at ``offset`` in a subsequence of a seed."""
     return _unit_float32(philox_uint32(seed, subsequence, offset))
 
 
 @device
 def philox_uniform_float32x4(seed: Any, subsequence: Any, offset: Any) -> Any:
-    """Four float32 from 0 to less than 1: those at ``4 * offset`` and after."""
+    """Return four float32 in [0, 1), starting at position ``4 * offset``."""
     a, b, c, d = philox_uint32x4(seed, subsequence, offset)
     return _unit_float32(a), _unit_float32(b), _unit_float32(c), _unit_float32(d)
 
 
 @device
 def philox_uniform_float64(seed: Any, subsequence: Any, offset: Any) -> Any:
-    """The float64 from 0 to less than 1 at ``offset`` in a subsequence of a seed."""
+    """Return the float64 in [0, 1) at ``offset`` in a subsequence of a seed."""
     n = np.uint64(index(offset))
     a, b, c, d = philox_uint32x4(seed, subsequence, n >> 1)
     return _unit_float64(c, d) if n & 1 else _unit_float64(a, b)
@@ -98,20 +97,20 @@ def philox_uniform_float64(seed: Any, subsequence: Any, offset: Any) -> Any:
 
 @device
 def philox_uniform_float64x2(seed: Any, subsequence: Any, offset: Any) -> Any:
-    """Two float64 from 0 to less than 1: those at ``2 * offset`` and ``2 * offset + 1``."""
+    """Return two float64 in [0, 1), at ``2 * offset`` and ``2 * offset + 1``."""
     a, b, c, d = philox_uint32x4(seed, subsequence, offset)
     return _unit_float64(a, b), _unit_float64(c, d)
 
 
-# ---- normals: by Box and Muller ------------------------------------------------------------------
+# ---- normal distribution: Box-Muller -------------------------------------------------------------
 
 
-# a word counts parts of a turn; sin(turn) is cos(turn - 1/4), which is sin(1/4 - |turn - 1/4|)
+# a word is a fraction of a turn: sin(turn) = sin(1/4 - |turn - 1/4|)
 
 
 @device
 def _normals_float32(x: Any, y: Any) -> Any:
-    """Two of two words: of the first the radius, of the second the angle."""
+    """Return two normals: the first word determines the radius, the second the angle."""
     u = np.float32(x) * np.float32(2.0**-32) + np.float32(2.0**-33)
     radius = math.sqrt(np.float32(-2.0) * log_float32(u))
     turn, quarter = np.int32(y), np.int32(1 << 30)
@@ -122,7 +121,7 @@ def _normals_float32(x: Any, y: Any) -> Any:
 
 @device
 def _normals_float64(a: Any, b: Any, c: Any, d: Any) -> Any:
-    """Two of four words: of two the radius, of two the angle."""
+    """Return two normals: two words determine the radius, two the angle."""
     u = _unit_float64(a, b) + np.float64(2.0**-54)
     radius = math.sqrt(np.float64(-2.0) * log_float64(u))
     turn, quarter = np.int64(np.uint64(c) << 32 | d), np.int64(1 << 62)
@@ -133,7 +132,7 @@ def _normals_float64(a: Any, b: Any, c: Any, d: Any) -> Any:
 
 @device
 def philox_normal_float32(seed: Any, subsequence: Any, offset: Any) -> Any:
-    """The normally distributed float32 at ``offset`` in a subsequence of a seed."""
+    """Return the normally distributed float32 at ``offset`` in a subsequence of a seed."""
     n = np.uint64(index(offset))
     a, b, c, d = philox_uint32x4(seed, subsequence, n >> 2)
     x = c if n & 2 else a
@@ -144,14 +143,14 @@ def philox_normal_float32(seed: Any, subsequence: Any, offset: Any) -> Any:
 
 @device
 def philox_normal_float32x4(seed: Any, subsequence: Any, offset: Any) -> Any:
-    """Four normally distributed float32: those at ``4 * offset`` and after."""
+    """Return four normally distributed float32, starting at position ``4 * offset``."""
     a, b, c, d = philox_uint32x4(seed, subsequence, offset)
     return *_normals_float32(a, b), *_normals_float32(c, d)
 
 
 @device
 def philox_normal_float64(seed: Any, subsequence: Any, offset: Any) -> Any:
-    """The normally distributed float64 at ``offset`` in a subsequence of a seed."""
+    """Return the normally distributed float64 at ``offset`` in a subsequence of a seed."""
     n = np.uint64(index(offset))
     sine, cosine = philox_normal_float64x2(seed, subsequence, n >> 1)
     return cosine if n & 1 else sine
@@ -159,6 +158,6 @@ def philox_normal_float64(seed: Any, subsequence: Any, offset: Any) -> Any:
 
 @device
 def philox_normal_float64x2(seed: Any, subsequence: Any, offset: Any) -> Any:
-    """Two normally distributed float64: those at ``2 * offset`` and ``2 * offset + 1``."""
+    """Return two normally distributed float64, at ``2 * offset`` and ``2 * offset + 1``."""
     a, b, c, d = philox_uint32x4(seed, subsequence, offset)
     return _normals_float64(a, b, c, d)

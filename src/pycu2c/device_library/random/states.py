@@ -1,8 +1,7 @@
-"""States of xoroshiro128+, made on the host: each 2**64 numbers after the one before.
+"""Create states of xoroshiro128+ on the host, each 2**64 numbers after the previous one.
 
-A jump is linear in the bits of a state. So jumps are matrices of 128 x 128 bits; the square of one
-jumps twice as far, and half of the states are the other half, each jumped equally far. Knows
-nothing of how a state gives numbers, but for the one step that the matrix is made of.
+A jump is linear over the bits of a state, hence a 128 x 128 bit matrix; squaring it doubles the
+distance. Half of the states are the other half, each advanced by the same jump.
 """
 
 from __future__ import annotations
@@ -25,18 +24,29 @@ xoroshiro128p_dtype = np.dtype([("s0", np.uint64), ("s1", np.uint64)], align=Tru
 xoroshiro128p_type = Scalar(packed_record([("s0", UINT64), ("s1", UINT64)]))
 
 States: TypeAlias = "NDArray[Any]"  # of xoroshiro128p_dtype
-Words: TypeAlias = "NDArray[np.uint64]"  # the same, two words a row
-Matrix: TypeAlias = "Words"  # of 128 rows: what it makes of each bit alone
-Tables: TypeAlias = "NDArray[np.complex128]"  # 16 x 256: what it makes of each byte alone
+Words: TypeAlias = "NDArray[np.uint64]"  # two words per state
+Matrix: TypeAlias = "Words"  # 128 rows: the image of each bit
+Tables: TypeAlias = "NDArray[np.complex128]"  # 16 x 256: the image of each byte value
 
-_AT_ONCE = 1 << 14  # so many states stay in the processor's cache
+_CHUNK = 1 << 14  # states that fit in the cache
 
 
 def create_xoroshiro128p_states(
     n: int, seed: int, subsequence_start: int = 0, stream: object = 0
 ) -> DeviceArray:
-    """A new device array of ``n`` states: the first 2**64 * ``subsequence_start`` numbers after
-    the beginning of ``seed``'s, each other one 2**64 numbers after the one before."""
+    """Create a device array of generator states.
+
+    Parameters
+    ----------
+    n
+        The number of states, each 2**64 numbers after the previous one.
+    seed
+        The seed.
+    subsequence_start
+        The position of the first state, in units of 2**64 numbers.
+    stream
+        The stream of the copy.
+    """
     states = device_array(n, xoroshiro128p_dtype, stream=stream)
     init_xoroshiro128p_states(states, seed, subsequence_start, stream)
     return states
@@ -45,8 +55,10 @@ def create_xoroshiro128p_states(
 def init_xoroshiro128p_states(
     states: Any, seed: int, subsequence_start: int = 0, stream: object = 0
 ) -> None:
-    """Fill an array with states, as ``create_xoroshiro128p_states``: one on the device, whosever
-    it is, or one of numpy."""
+    """Initialize an array of states, as ``create_xoroshiro128p_states`` does.
+
+    ``states`` is a NumPy array or a device array of any library.
+    """
     if isinstance(states, np.ndarray):
         init_xoroshiro128p_states_cpu(states, seed, subsequence_start)
         return
@@ -57,7 +69,15 @@ def init_xoroshiro128p_states(
 
 
 def init_xoroshiro128p_states_cpu(states: States, seed: int, subsequence_start: int = 0) -> None:
-    """Fill an array of numpy with states."""
+    """Initialize a NumPy array of states.
+
+    Raises
+    ------
+    TypeError
+        If the array has another dtype or more than one axis.
+    ValueError
+        If ``subsequence_start`` is negative.
+    """
     if states.ndim != 1 or states.dtype != xoroshiro128p_dtype:
         raise TypeError(
             "states are an array of xoroshiro128p_dtype with one axis, "
@@ -66,19 +86,19 @@ def init_xoroshiro128p_states_cpu(states: States, seed: int, subsequence_start: 
     if not states.size:
         return
     words: Words = np.empty((len(states), 2), np.uint64)
-    words[0] = _mixed(operator.index(seed))
+    words[0] = _splitmix64(operator.index(seed))
     skipped = operator.index(subsequence_start)
     if skipped < 0:
-        raise ValueError(f"subsequence_start is not negative: {subsequence_start}")
+        raise ValueError(f"subsequence_start must not be negative: {subsequence_start}")
     for power in range(skipped.bit_length()):
         if skipped >> power & 1:
-            words[0] = _moved(_tables(power), words[:1])[0]
+            words[0] = _multiply(_tables(power), words[:1])[0]
     _fill(words)
     states["s0"], states["s1"] = words.T
 
 
-def _mixed(seed: int) -> int:
-    """The word that a seed makes: splitmix64's first."""
+def _splitmix64(seed: int) -> int:
+    """Return the first output of splitmix64 for a seed."""
     word = 2**64 - 1
     z = (seed + 0x9E3779B97F4A7C15) & word
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & word
@@ -87,19 +107,19 @@ def _mixed(seed: int) -> int:
 
 
 def _fill(words: Words) -> None:
-    """All states from the first: 1 from 1, 2 from 2, 4 from 4."""
+    """Compute all states from the first by doubling."""
     done, power = 1, 0
     while done < len(words):
         new = min(done, len(words) - done)
         tables = _tables(power)
-        for first in range(0, new, _AT_ONCE):
-            last = min(first + _AT_ONCE, new)
-            words[done + first : done + last] = _moved(tables, words[first:last])
+        for first in range(0, new, _CHUNK):
+            last = min(first + _CHUNK, new)
+            words[done + first : done + last] = _multiply(tables, words[first:last])
         done, power = done + new, power + 1
 
 
-def _moved(tables: Tables, words: Words) -> Words:
-    """The product of a matrix and each state: of each byte what the tables have, added up."""
+def _multiply(tables: Tables, words: Words) -> Words:
+    """Return the product of a matrix and each state, by table lookup per byte."""
     places = np.ascontiguousarray(words, "<u8").view(np.uint8).T
     total: Words = tables[0].take(places[0]).view(np.uint64)
     for table, place in zip(tables[1:], places[1:]):
@@ -109,8 +129,7 @@ def _moved(tables: Tables, words: Words) -> Words:
 
 @functools.cache
 def _tables(power: int) -> Tables:
-    """The matrix of 2**power jumps, by bytes. A complex number is two words that numpy takes at
-    once."""
+    """Return the byte tables of 2**power jumps. A complex number holds two words for ``take``."""
     tables: Words = np.zeros((16, 256, 2), np.uint64)
     columns = _matrix(power).reshape(16, 8, 1, 2)
     for bit in range(8):
@@ -121,16 +140,16 @@ def _tables(power: int) -> Tables:
 
 @functools.cache
 def _matrix(power: int) -> Matrix:
-    """The matrix of 2**power jumps: the square of that of half as many."""
+    """Return the matrix of 2**power jumps, by squaring."""
     if power:
-        return _moved(_tables(power - 1), _matrix(power - 1))
+        return _multiply(_tables(power - 1), _matrix(power - 1))
     bits: Words = np.zeros((128, 2), np.uint64)
     bits[:64, 0] = bits[64:, 1] = 1 << np.arange(64, dtype=np.uint64)
-    return _jumped(bits)
+    return _jump(bits)
 
 
-def _jumped(words: Words) -> Words:
-    """States after a jump, which is a sum of those after some of 0 to 127 steps."""
+def _jump(words: Words) -> Words:
+    """Return the states after a jump: the XOR of those after selected steps of 0 to 127."""
     s0, s1 = words.T
     total = np.zeros_like(words)
     for step in range(128):

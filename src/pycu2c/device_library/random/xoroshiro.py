@@ -1,8 +1,7 @@
-"""Random numbers with a state: xoroshiro128+ by Blackman and Vigna, under numba's names and with
-numba's streams. The functions are device functions, written in the kernel language.
+"""Implement xoroshiro128+ (Blackman and Vigna) as device functions with numba's names and streams.
 
-Each function changes ``states[index]``, a record of two uint64, so that every thread has a state of
-its own. ``create_xoroshiro128p_states`` in ``states`` makes them.
+Each function updates ``states[index]``, a record of two uint64; each thread needs its own state.
+``states.create_xoroshiro128p_states`` creates them.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ UNIT = 2.0**-53
 
 @device
 def init_xoroshiro128p_state(states: Any, index: Any, seed: Any) -> None:
-    """Make the state of a seed, whose bits splitmix64 mixes: small seeds do as well."""
+    """Initialize a state from a seed, mixed by splitmix64."""
     z = np.uint64(seed) + np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> 30)) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> 27)) * np.uint64(0x94D049BB133111EB)
@@ -36,7 +35,7 @@ def init_xoroshiro128p_state(states: Any, index: Any, seed: Any) -> None:
 
 @device
 def xoroshiro128p_next(states: Any, index: Any) -> Any:
-    """The next uint64 of a stream."""
+    """Return the next uint64 of a stream."""
     s0 = states[index]["s0"]
     s1 = states[index]["s1"]
     result = s0 + s1
@@ -48,7 +47,7 @@ def xoroshiro128p_next(states: Any, index: Any) -> Any:
 
 @device
 def xoroshiro128p_jump(states: Any, index: Any) -> None:
-    """Go 2**64 numbers on in a stream."""
+    """Advance a stream by 2**64 numbers."""
     s0 = np.uint64(0)
     s1 = np.uint64(0)
     for word in JUMP:
@@ -63,13 +62,13 @@ def xoroshiro128p_jump(states: Any, index: Any) -> None:
 
 @device
 def uint64_to_unit_float64(x: Any) -> Any:
-    """The upper 53 bits of ``x`` as a float64 from 0 to less than 1."""
+    """Return the upper 53 bits of ``x`` as a float64 in [0, 1)."""
     return np.int64(np.uint64(x) >> 11) * np.float64(UNIT)
 
 
 @device
 def uint64_to_unit_float32(x: Any) -> Any:
-    """The upper 53 bits of ``x`` as a float32 from 0 to 1, to which one in 2**25 is rounded."""
+    """Return the upper 53 bits of ``x`` as a float32 in [0, 1]; one in 2**25 rounds to 1."""
     return np.float32(np.int64(np.uint64(x) >> 11)) * np.float32(UNIT)
 
 
@@ -87,7 +86,7 @@ def xoroshiro128p_uniform_float64(states: Any, index: Any) -> Any:
 
 @device
 def xoroshiro128p_normal_float32(states: Any, index: Any) -> Any:
-    """A normally distributed float32, of mean 0 and deviation 1, of the next two numbers."""
+    """Return a normally distributed float32 (mean 0, deviation 1) from the next two numbers."""
     u1 = xoroshiro128p_uniform_float32(states, index)
     u2 = xoroshiro128p_uniform_float32(states, index)
     angle = TWO_PI_FLOAT32 * u2  # rounded, as numba's is
@@ -98,8 +97,10 @@ def xoroshiro128p_normal_float32(states: Any, index: Any) -> Any:
 
 @device
 def xoroshiro128p_normal_float64(states: Any, index: Any) -> Any:
-    """A normally distributed float64, of mean 0 and deviation 1, of the next two numbers: these are
-    taken as float32, as numba does."""
+    """Return a normally distributed float64 (mean 0, deviation 1) from the next two numbers.
+
+    The uniform numbers are float32, as in numba.
+    """
     u1 = xoroshiro128p_uniform_float32(states, index)
     u2 = xoroshiro128p_uniform_float32(states, index)
     half_turns = np.float64(u2) * np.float64(2.0) - np.float64(1.0)

@@ -1,0 +1,1 @@
+"""Lower calls: Python built-ins, intrinsics, ufuncs, device functions and inline C."""

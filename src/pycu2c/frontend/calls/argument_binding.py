@@ -1,4 +1,4 @@
-"""Which value of a call each parameter gets: by position, by name, by default, or with the rest."""
+"""Bind the arguments of a call to parameters: by position, by name, by default, starred."""
 
 from __future__ import annotations
 
@@ -10,51 +10,56 @@ from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.source import Span
 from pycu2c.base.spelling_suggestions import did_you_mean
-from pycu2c.frontend.evaluation_order import acts, in_order, kept
-from pycu2c.frontend.expressions.array_views import record_items
-from pycu2c.frontend.function_context import Frame, Items, Value, shown
+from pycu2c.frontend.evaluation_order import evaluate_in_order, materialize, may_have_effects
+from pycu2c.frontend.expressions.array_views import record_fields
+from pycu2c.frontend.function_context import FunctionContext, TupleValue, Value, describe
 from pycu2c.frontend.hints import records
 from pycu2c.frontend.scope.bindings import parameters
 
-Given: TypeAlias = tuple[str | None, Value, Span]  # a keyword or none, the value, where
+CallArgument: TypeAlias = tuple[str | None, Value, Span]  # keyword or None, value, span
 
 
-def given_values(frame: Frame, node: ast.Call) -> list[Given]:
-    """What a call gives, in order; ``*t`` gives each item of a tuple."""
+def call_arguments(context: FunctionContext, node: ast.Call) -> list[CallArgument]:
+    """Return the arguments of a call in order; ``*t`` gives each item of a tuple."""
     nodes = [a.value if isinstance(a, ast.Starred) else a for a in node.args]
-    values = in_order(frame, [*nodes, *(k.value for k in node.keywords)])
-    given: list[Given] = []
+    values = evaluate_in_order(context, [*nodes, *(k.value for k in node.keywords)])
+    given: list[CallArgument] = []
     for argument, value in zip(node.args, values):
-        span = frame.span(argument)
+        span = context.span(argument)
         if not isinstance(argument, ast.Starred):
             given.append((None, value, span))
-        elif (fields := record_items(value)) is not None:
+        elif (fields := record_fields(value)) is not None:
             given += [(None, item, span) for item in fields.items]
-        elif isinstance(value, Items):
+        elif isinstance(value, TupleValue):
             given += [(None, item, item.span) for item in value.items]
         else:
             fail(
                 "starred",
-                Label(span, f"this is {shown(value)}, no tuple"),
-                help=records.all_fields(value) or "pass the values one by one",
+                Label(span, f"this is {describe(value)}, no tuple"),
+                hint=records.all_fields_hint(value) or "pass the values one by one",
             )
     for keyword, value in zip(node.keywords, values[len(node.args) :]):
-        given.append((keyword.arg or "**", value, frame.span(keyword)))
+        given.append((keyword.arg or "**", value, context.span(keyword)))
     return given
 
 
-def in_order_of_call(frame: Frame, own: ast.arguments, given: list[Given]) -> list[Given]:
-    """What keywords give in another order than the parameters have is evaluated before."""
+def in_call_order(
+    context: FunctionContext, own: ast.arguments, given: list[CallArgument]
+) -> list[CallArgument]:
+    """Evaluate arguments first whose keywords are in another order than the parameters."""
     names = [parameter.arg for parameter in parameters(own)]
-    places = [names.index(keyword) for keyword, _, _ in given if keyword in names]
-    if places == sorted(places) or not any(acts(value) for _, value, _ in given):
+    positions = [names.index(keyword) for keyword, _, _ in given if keyword in names]
+    if positions == sorted(positions) or not any(may_have_effects(value) for _, value, _ in given):
         return given
-    return [(keyword, kept(frame, value, keyword or "given"), at) for keyword, value, at in given]
+    return [
+        (keyword, materialize(context, value, keyword or "given"), at)
+        for keyword, value, at in given
+    ]
 
 
 @dataclass(slots=True)
-class Binder:
-    """Binds one call of a function with these parameters."""
+class ArgumentBinder:
+    """Binds the arguments of one call of a function."""
 
     own: ast.arguments
     defaults: Mapping[str, Value]
@@ -63,8 +68,8 @@ class Binder:
     by_name: dict[str, Value] = field(default_factory=dict)
     rest: list[Value] = field(default_factory=list)
 
-    def bind(self, given: Sequence[Given]) -> list[Value]:
-        """One value for each parameter, in the order of ``bindings.parameters``."""
+    def bind(self, given: Sequence[CallArgument]) -> list[Value]:
+        """Return one value for each parameter, in the order of ``bindings.parameters``."""
         positional = [a.arg for a in (*self.own.posonlyargs, *self.own.args)]
         for position, (keyword, value, span) in enumerate(given):
             if keyword is None and position >= len(positional):
@@ -81,14 +86,14 @@ class Binder:
                     "argument-count",
                     Label(span, f"`{name}` is given here"),
                     before,
-                    help=f"write one of them: {self.name} takes ({self._known()})",
+                    hint=f"write one of them: {self.name} takes ({self._known()})",
                 )
             self.by_name[name] = value
         return [self._value(parameter) for parameter in parameters(self.own)]
 
     def _value(self, parameter: ast.arg) -> Value:
         if parameter is self.own.vararg:
-            return Items(tuple(self.rest), self.span)
+            return TupleValue(tuple(self.rest), self.span)
         found = self.by_name.get(parameter.arg) or self.defaults.get(parameter.arg)
         if found is None:
             self._refuse(self.span, f"`{parameter.arg}` is given nothing")
@@ -98,12 +103,12 @@ class Binder:
         known = [a.arg for a in (*self.own.args, *self.own.kwonlyargs)]
         if keyword in known:
             return
-        cure = did_you_mean(keyword, known, "")
-        self._refuse(span, f"{self.name} has no parameter `{keyword}`", cure)
+        hint = did_you_mean(keyword, known, "")
+        self._refuse(span, f"{self.name} has no parameter `{keyword}`", hint)
 
-    def _refuse(self, span: Span, text: str, cure: str = "") -> NoReturn:
-        cure = cure or f"{self.name} takes ({self._known()})"
-        fail("argument-count", Label(span, text), help=cure)
+    def _refuse(self, span: Span, text: str, hint: str = "") -> NoReturn:
+        hint = hint or f"{self.name} takes ({self._known()})"
+        fail("argument-count", Label(span, text), hint=hint)
 
     def _known(self) -> str:
         return ", ".join(a.arg for a in parameters(self.own))

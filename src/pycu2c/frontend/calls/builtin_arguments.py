@@ -1,5 +1,4 @@
-"""The arguments of a call of a function that is no user's: by position and by name, evaluated as
-they are written."""
+"""Arguments of calls of built-in functions: by position and by name, evaluated in source order."""
 
 from __future__ import annotations
 
@@ -10,35 +9,48 @@ from typing import TypeAlias
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.spelling_suggestions import did_you_mean
 from pycu2c.base.types import WEAK_INT, Scalar
-from pycu2c.frontend.evaluation_order import acts, has_effect, in_order, kept
-from pycu2c.frontend.function_context import Frame, Static, Value, number, shown
+from pycu2c.frontend.evaluation_order import (
+    evaluate_in_order,
+    has_effect,
+    materialize,
+    may_have_effects,
+)
+from pycu2c.frontend.function_context import (
+    FunctionContext,
+    StaticObject,
+    Value,
+    describe,
+    require_number,
+)
 from pycu2c.frontend.hints import replacements
 from pycu2c.ir.nodes import Binary, Const, Expr, Unary, Var
 from pycu2c.ir.walk import expressions
 from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.ops.names.dtype_names import scalar_named
 
-Form: TypeAlias = Callable[[Frame, Intrinsic, ast.Call], Value]  # what writes out calls of a row
+IntrinsicLowering: TypeAlias = Callable[
+    [FunctionContext, Intrinsic, ast.Call], Value
+]  # lowers the calls of an intrinsic
 
 NO_DEFAULTS: Mapping[str, int] = {}
 
 
-def arguments(
-    frame: Frame,
+def argument_nodes(
+    context: FunctionContext,
     node: ast.Call,
     names: tuple[str, ...],
     what: str,
     defaults: Mapping[str, int] = NO_DEFAULTS,
 ) -> list[ast.expr]:
-    """The arguments of a call in the order of the parameters, keywords put in place."""
+    """Return the arguments of a call in the order of the parameters."""
     given: dict[str, ast.expr] = dict(zip(names, node.args))
     for keyword in node.keywords:
         name = keyword.arg or "**"
         if name not in names or name in given:
             fail(
                 "argument-count",
-                Label(frame.span(keyword), _no_parameter(what, name, name in names)),
-                help=did_you_mean(name, names, f"it takes ({', '.join(names)})"),
+                Label(context.span(keyword), _no_parameter(what, name, name in names)),
+                hint=did_you_mean(name, names, f"it takes ({', '.join(names)})"),
             )
         given[name] = keyword.value
     for name, value in defaults.items():
@@ -48,8 +60,8 @@ def arguments(
     if missing or len(node.args) > len(names):
         fail(
             "argument-count",
-            Label(frame.span(node), replacements.amount(count, "argument", "arguments")),
-            help=f"{what} takes {_amounts(names, defaults)}: ({_shown(names, defaults)})",
+            Label(context.span(node), replacements.count_phrase(count, "argument", "arguments")),
+            hint=f"{what} takes {_amounts(names, defaults)}: ({_shown(names, defaults)})",
         )
     return [given[n] for n in names]
 
@@ -67,73 +79,77 @@ def _no_parameter(what: str, name: str, is_given: bool) -> str:
     return f"`{name}` is given twice" if is_given else f"{what} has no parameter `{name}`"
 
 
-def values(
-    frame: Frame,
+def argument_values(
+    context: FunctionContext,
     node: ast.Call,
     names: tuple[str, ...],
     what: str,
     defaults: Mapping[str, int] = NO_DEFAULTS,
 ) -> list[Value]:
-    """The values of a call's arguments in the order of the parameters."""
-    nodes = arguments(frame, node, names, what, defaults)
+    """Return the values of the arguments in the order of the parameters."""
+    nodes = argument_nodes(context, node, names, what, defaults)
     written = [*node.args, *(keyword.value for keyword in node.keywords)]
     written += [n for n in nodes if n not in written]
-    found = in_order(frame, written)
-    if nodes != written and any(map(acts, found)):
-        found = [kept(frame, value, "given") for value in found]
+    found = evaluate_in_order(context, written)
+    if nodes != written and any(map(may_have_effects, found)):
+        found = [materialize(context, value, "given") for value in found]
     by_node = dict(zip(map(id, written), found))
     return [by_node[id(n)] for n in nodes]
 
 
-def written_out(frame: Frame, node: ast.Call, names: tuple[str, ...], what: str) -> list[Expr]:
-    """Numbers for a function that is made of operators: what they do besides, all of them do."""
+def operator_operands(
+    context: FunctionContext, node: ast.Call, names: tuple[str, ...], what: str
+) -> list[Expr]:
+    """Return the operands of a function that is lowered to operators, each evaluated once."""
     if what == "numpy.round":
         names = names[: max(len(node.args) + len(node.keywords), 1)]
-    given = [number(v) for v in values(frame, node, names, what)]
+    given = [require_number(v) for v in argument_values(context, node, names, what)]
     if any(has_effect(e) for argument in given for e in expressions(argument)):
-        return [number(kept(frame, e, "value")) for e in given]
+        return [require_number(materialize(context, e, "value")) for e in given]
     return given
 
 
-def constant_integer(frame: Frame, node: ast.expr, what: str) -> int:
-    """An expression that must be a whole number known when the kernel is compiled."""
-    known = known_integer(frame, frame.value(node))
+def constant_integer(context: FunctionContext, node: ast.expr, what: str) -> int:
+    """Return an integer that must be known at compile time."""
+    known = known_integer(context, context.value(node))
     if known is not None:
         return known
     fail(
         "constant-needed",
-        Label(frame.span(node), what),
-        help="use a literal, a variable given only that, or a global that holds an int",
+        Label(context.span(node), what),
+        hint="use a literal, a variable given only that, or a global that holds an int",
     )
 
 
-def known_integer(frame: Frame, value: Value) -> int | None:
-    """A whole number that is known now; also of ``TILE + 2`` where ``TILE = 16`` is all that the
-    variable is ever given."""
+def known_integer(context: FunctionContext, value: Value) -> int | None:
+    """Return an integer that is known at compile time, or None.
+
+    Variables with one constant value count, as in ``TILE + 2`` with ``TILE = 16``.
+    """
     match value:
-        case Const() if value.type.dtype.is_whole:
+        case Const() if value.type.dtype.is_integral:
             return int(value.value)
-        case Var() if value.name in frame.fixed:
-            return known_integer(frame, frame.fixed[value.name])
+        case Var() if value.name in context.constant_variables:
+            return known_integer(context, context.constant_variables[value.name])
         case Unary() if value.type == WEAK_INT:
-            known = known_integer(frame, value.operand)
+            known = known_integer(context, value.operand)
             return None if known is None else int(value.op.reference(known))
         case Binary() if value.type == WEAK_INT:
-            sides = [known_integer(frame, e) for e in (value.left, value.right)]
+            sides = [known_integer(context, e) for e in (value.left, value.right)]
             numbers = [n for n in sides if n is not None]
             return int(value.op.reference(*numbers)) if len(numbers) == 2 else None
         case _:
             return None
 
 
-def named_scalar(frame: Frame, node: ast.expr) -> Scalar:
-    """The type that an argument names."""
-    named = frame.value(node)
-    scalar = scalar_named(named.value) if isinstance(named, Static) else None
+def named_scalar(context: FunctionContext, node: ast.expr) -> Scalar:
+    """Return the type that an argument names."""
+    named = context.value(node)
+    scalar = scalar_named(named.value) if isinstance(named, StaticObject) else None
     if scalar is None or scalar.weak:
         fail(
             "dtype",
-            Label(frame.span(node), f"{shown(named)} names no dtype"),
-            help=replacements.instead_of_dtype(getattr(named, "value", None)),
+            Label(context.span(node), f"{describe(named)} names no dtype"),
+            hint=replacements.instead_of_dtype(getattr(named, "value", None)),
         )
     return scalar

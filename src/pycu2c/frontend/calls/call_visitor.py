@@ -1,4 +1,4 @@
-"""Calls in a kernel: Python's own functions, conversions, intrinsics, device functions."""
+"""Lower calls: Python built-ins, conversions, intrinsics and device functions."""
 
 from __future__ import annotations
 
@@ -23,22 +23,26 @@ from pycu2c.frontend.calls import (
     typed_calls,
     ufuncs,
 )
-from pycu2c.frontend.calls.builtin_arguments import arguments, values, written_out
-from pycu2c.frontend.calls.special_forms import form_of
+from pycu2c.frontend.calls.builtin_arguments import (
+    argument_nodes,
+    argument_values,
+    operator_operands,
+)
+from pycu2c.frontend.calls.special_forms import special_lowering
 from pycu2c.frontend.expressions import array_views, reshape, vectors
 from pycu2c.frontend.expressions.arithmetic import coerce
 from pycu2c.frontend.function_context import (
-    Chosen,
+    ArraySelect,
     Closure,
-    Frame,
-    Static,
+    FunctionContext,
+    StaticObject,
     Value,
+    describe,
     is_array,
     is_number,
-    shown,
 )
 from pycu2c.frontend.statements import branches
-from pycu2c.ir.builders import cast, scalar_type, standing_at, truth
+from pycu2c.ir.builders import cast, scalar_type, truth, with_cast_span
 from pycu2c.ir.nodes import Expr
 from pycu2c.ops.intrinsics.floats import math as math_rows
 from pycu2c.ops.intrinsics.integers import integers
@@ -50,88 +54,88 @@ from pycu2c.ops.names.number_methods import NUMBER_METHODS, has_method
 from pycu2c.ops.operators import Operator
 
 
-def call(frame: Frame, node: ast.Call) -> Value:
-    """The value of a call."""
-    method = _method(frame, node)
+def call(context: FunctionContext, node: ast.Call) -> Value:
+    """Return the value of a call."""
+    method = _method(context, node)
     if method is not None:
         return method
-    callee = frame.value(node.func)
+    callee = context.value(node.func)
     if isinstance(callee, Closure):
-        return device_calls.call_function(frame, callee, node)
-    if not isinstance(callee, Static):
+        return device_calls.call_function(context, callee, node)
+    if not isinstance(callee, StaticObject):
         fail(
             "call",
-            Label(frame.span(node.func), f"this is {shown(callee)}, no function"),
-            help="index with brackets, a[i]; a number has no parentheses",
+            Label(context.span(node.func), f"this is {describe(callee)}, no function"),
+            hint="index with brackets, a[i]; a number has no parentheses",
         )
     value = callee.value
-    ufunc = _ufunc_with_out(frame, value, node)
+    ufunc = _ufunc_with_out(context, value, node)
     if ufunc is not None:
-        return array_ufuncs.array_ufunc(frame, ufunc, node, lambda one: call(frame, one))
+        return array_ufuncs.array_ufunc(context, ufunc, node, lambda one: call(context, one))
     if isinstance(value, Intrinsic):
-        return _intrinsic(frame, value, node)
+        return _intrinsic(context, value, node)
     if _is_builtin(value):
-        return python_builtins.BUILTINS[value](frame, node)
+        return python_builtins.BUILTINS[value](context, node)
     if is_from_buffer(value):
-        return reshape.from_buffer(frame, node)
-    row = bound_to(value)
-    if row is not None:
-        return _intrinsic(frame, row, node)
+        return reshape.from_buffer(context, node)
+    intrinsic = bound_to(value)
+    if intrinsic is not None:
+        return _intrinsic(context, intrinsic, node)
     operator = operator_functions.operator_named(value)
     if operator is not None:
         names = ("a", "b") if isinstance(operator, Operator) else ("x",)
-        made = written_out(frame, node, names, ast.unparse(node.func))
-        return ufuncs.by_operator(frame, operator, made, frame.span(node))
+        made = operator_operands(context, node, names, ast.unparse(node.func))
+        return ufuncs.apply_operator(context, operator, made, context.span(node))
     if is_named_tuple(value):
-        return python_builtins.named_tuple(frame, value, node)
+        return python_builtins.named_tuple(context, value, node)
     scalar = scalar_named(value)
     if scalar is not None:
-        return _conversion(frame, scalar, node)
-    return device_calls.call_function(frame, callee, node)
+        return _conversion(context, scalar, node)
+    return device_calls.call_function(context, callee, node)
 
 
-def _intrinsic(frame: Frame, row: Intrinsic, node: ast.Call) -> Value:
-    """A call of a row of the registry."""
-    form = form_of(row)
+def _intrinsic(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
+    """Lower the call of an intrinsic."""
+    form = special_lowering(intrinsic)
     if form is not None:
-        return form(frame, row, node)
-    if row.name in ufuncs.MADE_OF_OPERATORS:
-        names = tuple(name for name, _ in row.parameters)
-        made = written_out(frame, node, names, row.name)
-        return ufuncs.MADE_OF_OPERATORS[row.name](frame, made, frame.span(node))
-    if row.stands_for:
-        return typed_calls.typed_call(frame, row, node)
-    if row.bindings and row.name in integers.FOLDING and len(node.args) == 1:
-        return python_builtins.abs_of(frame, node, is_float=row.result == "F")
-    if row.bindings and row.name in integers.FOLDING and len(node.args) > 2:
-        return call(frame, _nested(node))
-    if row.bindings:
-        row = math_rows.longer_form(row, len(node.args) + len(node.keywords))
-    names = tuple(name for name, _ in row.parameters)
-    given = values(frame, node, names, row.name, row.defaults)
-    return intrinsic_calls.intrinsic_call(frame, row, given, node)
+        return form(context, intrinsic, node)
+    if intrinsic.name in ufuncs.MADE_OF_OPERATORS:
+        names = tuple(name for name, _ in intrinsic.parameters)
+        made = operator_operands(context, node, names, intrinsic.name)
+        return ufuncs.MADE_OF_OPERATORS[intrinsic.name](context, made, context.span(node))
+    if intrinsic.expands_to:
+        return typed_calls.typed_call(context, intrinsic, node)
+    if intrinsic.bindings and intrinsic.name in integers.FOLDING and len(node.args) == 1:
+        return python_builtins.abs_of(context, node, is_float=intrinsic.result == "F")
+    if intrinsic.bindings and intrinsic.name in integers.FOLDING and len(node.args) > 2:
+        return call(context, _nested(node))
+    if intrinsic.bindings:
+        intrinsic = math_rows.longer_form(intrinsic, len(node.args) + len(node.keywords))
+    names = tuple(name for name, _ in intrinsic.parameters)
+    given = argument_values(context, node, names, intrinsic.name, intrinsic.defaults)
+    return intrinsic_calls.intrinsic_call(context, intrinsic, given, node)
 
 
-def _method(frame: Frame, node: ast.Call) -> Value | None:
-    """``z.conjugate()``: a call on a value of the kernel; None if the owner is known."""
+def _method(context: FunctionContext, node: ast.Call) -> Value | None:
+    """Lower a method call on a value of the kernel: ``z.conjugate()``; None for other calls."""
     if not isinstance(node.func, ast.Attribute) or not _may_be_method(node.func.attr):
         return None
-    owner = frame.value(node.func.value)
-    if group_methods.is_found_group(owner):
-        return group_methods.call_method(frame, owner, node.func.attr, node)
+    owner = context.value(node.func.value)
+    if group_methods.is_coalesced_group(owner):
+        return group_methods.call_method(context, owner, node.func.attr, node)
     method = _OF_ARRAYS.get(node.func.attr)
     if method is not None and is_array(owner):
-        return method(frame, owner, node)
-    if method is not None and isinstance(owner, Chosen):
-        return branches.each(frame, owner, lambda array: method(frame, array, node))
+        return method(context, owner, node)
+    if method is not None and isinstance(owner, ArraySelect):
+        return branches.for_each_array(context, owner, lambda array: method(context, array, node))
     if is_number(owner) and has_method(scalar_type(owner), node.func.attr):
-        return number_methods.called(frame, owner, node)
+        return number_methods.call_method(context, owner, node)
     return None
 
 
-_OF_ARRAYS: dict[str, Callable[[Frame, array_views.ArrayValue, ast.Call], Value]] = {
-    "reshape": lambda frame, array, node: reshape.reshaped(frame, array, node),
-    "ravel": lambda frame, array, node: reshape.raveled(frame, array, node),
+_OF_ARRAYS: dict[str, Callable[[FunctionContext, array_views.ArrayValue, ast.Call], Value]] = {
+    "reshape": lambda context, array, node: reshape.reshaped(context, array, node),
+    "ravel": lambda context, array, node: reshape.raveled(context, array, node),
 }
 _METHODS = (*NUMBER_METHODS, *_OF_ARRAYS)
 
@@ -140,36 +144,35 @@ def _may_be_method(name: str) -> bool:
     return name in _METHODS or name in group_methods.METHODS
 
 
-def _ufunc_with_out(frame: Frame, function: object, node: ast.Call) -> Any:
-    """numpy's function of a call that says where results go, ``np.sin(x, out)``, ``np.sin(x,
-    out=out)``; None of any other call."""
+def _ufunc_with_out(context: FunctionContext, function: object, node: ast.Call) -> Any:
+    """Return the ufunc of a call with output arrays, ``np.sin(x, out)``; None for other calls."""
     bindings = function.bindings if isinstance(function, Intrinsic) else (function,)
     ufunc = next((found for found in bindings if isinstance(found, np.ufunc)), None)
     if ufunc is None:
         return None
     if len(node.args) <= ufunc.nin and all(k.arg != "out" for k in node.keywords):
         return None
-    owner = frame.value(node.func.value) if isinstance(node.func, ast.Attribute) else None
-    return None if isinstance(owner, Static) and owner.value is math else ufunc
+    owner = context.value(node.func.value) if isinstance(node.func, ast.Attribute) else None
+    return None if isinstance(owner, StaticObject) and owner.value is math else ufunc
 
 
 def _is_builtin(value: object) -> bool:
     try:
         return value in python_builtins.BUILTINS
-    except TypeError:  # not hashable
+    except TypeError:  # unhashable
         return False
 
 
 def _nested(node: ast.Call) -> ast.Call:
-    """``hypot(x, y, z)`` -> ``hypot(hypot(x, y), z)``."""
+    """Return ``hypot(hypot(x, y), z)`` for ``hypot(x, y, z)``."""
     inner = ast.copy_location(ast.Call(node.func, node.args[:-1], []), node)
     return ast.copy_location(ast.Call(node.func, [inner, node.args[-1]], node.keywords), node)
 
 
-def _conversion(frame: Frame, scalar: Scalar, node: ast.Call) -> Expr:
+def _conversion(context: FunctionContext, scalar: Scalar, node: ast.Call) -> Expr:
     if scalar.dtype.is_vector:
-        return vectors.made(frame, scalar, node)
-    operand = frame.number(arguments(frame, node, ("x",), str(scalar))[0])
+        return vectors.construct_vector(context, scalar, node)
+    operand = context.number(argument_nodes(context, node, ("x",), str(scalar))[0])
     if scalar.dtype is dtypes.BOOL:
         return cast(truth(operand), scalar)
-    return standing_at(coerce(operand, scalar), frame.span(node))
+    return with_cast_span(coerce(operand, scalar), context.span(node))

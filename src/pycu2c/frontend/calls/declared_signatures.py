@@ -1,7 +1,7 @@
-"""Device functions with a signature: their arguments and results are converted to it.
+"""Device functions with a declared signature: conversion of arguments and results to it.
 
-A function that calls itself has one: what it gives must be known before its body has been
-walked. Annotations are a signature only there; other functions are typed for each call.
+Recursive functions need one, because their result type must be known before their body is lowered.
+Only there annotations count as a signature; other functions are typed for each call.
 """
 
 from __future__ import annotations
@@ -9,91 +9,110 @@ from __future__ import annotations
 from typing import NoReturn
 
 from pycu2c.base.diagnostics import Label, fail
-from pycu2c.base.dtypes import Kind
+from pycu2c.base.dtypes import DTypeKind
 from pycu2c.base.source import Source, Span
 from pycu2c.base.types import NONE, Array, ParameterType, Scalar, Signature, Tuple
-from pycu2c.declarations.signatures import BadSignature, annotated_device
+from pycu2c.declarations.signatures import BadSignature, annotated_device_signature
 from pycu2c.frontend.expressions import array_views
 from pycu2c.frontend.expressions.arithmetic import coerce
-from pycu2c.frontend.expressions.composite_values import told, type_of
-from pycu2c.frontend.function_context import Closure, Items, Static, Value, shown, single
+from pycu2c.frontend.expressions.composite_values import displayed_type, type_of
+from pycu2c.frontend.function_context import (
+    Closure,
+    StaticObject,
+    TupleValue,
+    Value,
+    describe,
+    require_value,
+)
 from pycu2c.frontend.scope.bindings import parameters
 from pycu2c.ir.builders import scalar_type
 from pycu2c.ir.nodes import Expr, Var, View
 
-_RANK = {Kind.BOOL: 0, Kind.UNSIGNED: 1, Kind.SIGNED: 1, Kind.FLOAT: 2, Kind.COMPLEX: 3}
+_RANK = {
+    DTypeKind.BOOL: 0,
+    DTypeKind.UNSIGNED: 1,
+    DTypeKind.SIGNED: 1,
+    DTypeKind.FLOAT: 2,
+    DTypeKind.COMPLEX: 3,
+}
 
 
-def signature_of(source: Source) -> Signature | None:
-    """The signature that a device function was given, or that its annotations are."""
+def declared_signature(source: Source) -> Signature | None:
+    """Return the declared signature of a device function, or that of its annotations."""
     try:
-        found = source.signature or annotated_device(source.python)
+        found = source.signature or annotated_device_signature(source.python)
     except BadSignature as error:
         fail(
             "signature",
             Label(source.span(source.tree), str(error)),
-            help="write each parameter's type: x: float32, a: float32[:]",
+            hint="write each parameter's type: x: float32, a: float32[:]",
         )
     count = len(parameters(source.tree.args))
     if found is not None and len(found.parameters) != count:
         fail(
             "signature",
             Label(source.span(source.tree), f"{count} parameters"),
-            help=f"the signature has {len(found.parameters)} types",
+            hint=f"the signature has {len(found.parameters)} types",
         )
     return found
 
 
-def check_signed(cycle: tuple[Source, ...], types: tuple[ParameterType, ...], span: Span) -> None:
-    """Functions that call each other, the last of them the first again at ``span``."""
+def require_signatures(
+    cycle: tuple[Source, ...], types: tuple[ParameterType, ...], span: Span
+) -> None:
+    """Check that the functions of a recursive cycle have signatures; ``span`` closes the cycle."""
     for source in cycle:
-        if signature_of(source) is None:
-            _unsigned(source, types if source is cycle[0] else (), span)
+        if declared_signature(source) is None:
+            _report_no_signature(source, types if source is cycle[0] else (), span)
 
 
-def _unsigned(source: Source, types: tuple[ParameterType, ...], span: Span) -> NoReturn:
+def _report_no_signature(source: Source, types: tuple[ParameterType, ...], span: Span) -> NoReturn:
     label = Label(span, f"{source.name} calls itself, here or through others")
     if source.python.__code__.co_name != source.name or source.python.__name__ != source.name:
-        fail("recursion", label, help="write it as a @device function, with a signature")
+        fail("recursion", label, hint="write it as a @device function, with a signature")
     names = [p.arg for p in parameters(source.tree.args)]
-    shown_types = [told(t) for t in types] if types else ["…"] * len(names)
+    shown_types = [displayed_type(t) for t in types] if types else ["…"] * len(names)
     written = ", ".join(f"{name}: {kind}" for name, kind in zip(names, shown_types))
-    fail("recursion", label, help=f"annotate it: def {source.name}({written}) -> …")
+    fail("recursion", label, hint=f"annotate it: def {source.name}({written}) -> …")
 
 
-def no_result(source: Source) -> NoReturn:
-    """A result that follows from itself alone."""
+def report_no_result(source: Source) -> NoReturn:
+    """Report a recursive function without a base case."""
     fail(
         "recursion",
         Label(source.span(source.tree), f"what {source.name} gives follows from itself"),
-        help=f"annotate its result: def {source.name}(…) -> float32",
+        hint=f"annotate its result: def {source.name}(…) -> float32",
     )
 
 
 # ---- values in the types of a signature --------------------------------------------------------
 
 
-def as_declared(value: Value, wanted: ParameterType) -> Value:
-    """A value in a type that a signature says; refused where that would lose its kind."""
+def convert_to_declared(value: Value, wanted: ParameterType) -> Value:
+    """Convert a value to a declared type; report a conversion to a lower kind of number."""
     match wanted:
         case Scalar():
-            return _number(single(value), wanted)
+            return _number(require_value(value), wanted)
         case Array() if isinstance(value, (Var, View)) and isinstance(value.type, Array):
             return _array(value, wanted)
-        case Tuple(items, names) if isinstance(value, Items) and len(items) == len(value.items):
-            parts = tuple(as_declared(v, kind) for v, kind in zip(value.items, items))
-            return Items(parts, value.span, value.names or names)
-        case _ if isinstance(value, (Static, Items, Closure)) and type_of(value) == wanted:
+        case Tuple(items, names) if isinstance(value, TupleValue) and len(items) == len(
+            value.items
+        ):
+            parts = tuple(convert_to_declared(v, kind) for v, kind in zip(value.items, items))
+            return TupleValue(parts, value.span, value.names or names)
+        case _ if (
+            isinstance(value, (StaticObject, TupleValue, Closure)) and type_of(value) == wanted
+        ):
             return value
         case _:
-            _refuse(value, wanted)
+            _reject(value, wanted)
 
 
 def _number(e: Expr, wanted: Scalar) -> Expr:
     own, to = scalar_type(e).dtype, wanted.dtype
-    of_parts = own.stands_alone or to.stands_alone
+    of_parts = own.is_unpromotable or to.is_unpromotable
     if own is not to if of_parts else _RANK[own.kind] > _RANK[to.kind]:
-        _refuse(e, wanted)
+        _reject(e, wanted)
     return e if of_parts else coerce(e, wanted)
 
 
@@ -103,26 +122,28 @@ def _array(value: Var | View, wanted: Array) -> Expr:
         return value
     assert isinstance(own, Array)
     if (own.dtype, own.ndim) != (wanted.dtype, wanted.ndim) or own.layout < wanted.layout:
-        _refuse(value, wanted)
-    return array_views.seen_as(value, wanted)
+        _reject(value, wanted)
+    return array_views.with_array_type(value, wanted)
 
 
-def _refuse(value: Value, wanted: ParameterType) -> NoReturn:
+def _reject(value: Value, wanted: ParameterType) -> NoReturn:
     fail(
         "argument-type",
-        Label(value.span, f"this is {shown(value)}, the signature says `{told(wanted)}`"),
-        help="convert it, or change the signature",
+        Label(
+            value.span, f"this is {describe(value)}, the signature says `{displayed_type(wanted)}`"
+        ),
+        hint="convert it, or change the signature",
     )
 
 
-def result_as_declared(value: Value, wanted: ParameterType | None) -> Value:
-    """What a ``return`` gives, in the type that the signature says of it."""
+def convert_result(value: Value, wanted: ParameterType | None) -> Value:
+    """Convert a returned value to the declared result type."""
     if wanted is None:
         return value
     if wanted == NONE:
         fail(
             "return-type",
-            Label(value.span, f"this is {shown(value)}"),
-            help="the signature says that the function returns nothing",
+            Label(value.span, f"this is {describe(value)}"),
+            hint="the signature says that the function returns nothing",
         )
-    return as_declared(value, wanted)
+    return convert_to_declared(value, wanted)

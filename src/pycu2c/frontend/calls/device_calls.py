@@ -1,7 +1,7 @@
-"""Calls of device functions, and of functions defined inside of functions.
+"""Calls of device functions and of local functions.
 
-A local function is compiled as a device function that takes what it reads from around it as
-parameters after its own; so is a lambda.
+A local function or lambda is compiled as a device function with extra parameters for the captured
+variables (lambda lifting).
 """
 
 from __future__ import annotations
@@ -11,21 +11,26 @@ from typing import NoReturn
 
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.records import replace
-from pycu2c.base.source import LAMBDA, Source, Span
+from pycu2c.base.source import LAMBDA_NAME, Source, Span
 from pycu2c.base.types import NONE, Array, Scalar
 from pycu2c.frontend.calls import argument_binding, declared_signatures
 from pycu2c.frontend.calls.builtin_arguments import known_integer
-from pycu2c.frontend.evaluation_order import in_order, kept, variable_of, with_inside
+from pycu2c.frontend.evaluation_order import (
+    assign_temporary,
+    evaluate_in_order,
+    materialize,
+    with_operands,
+)
 from pycu2c.frontend.expressions import array_views
-from pycu2c.frontend.expressions.composite_values import leaves, result_type, type_of, unpacked
+from pycu2c.frontend.expressions.composite_values import leaves, result_type, type_of, unpack_result
 from pycu2c.frontend.function_context import (
-    Chosen,
+    ArraySelect,
     Closure,
-    Frame,
-    Items,
+    FunctionContext,
     LocalFunction,
-    Static,
-    Unknown,
+    StaticObject,
+    TupleValue,
+    UnknownType,
     Value,
 )
 from pycu2c.frontend.hints import replacements
@@ -38,46 +43,49 @@ from pycu2c.ops.intrinsics import library
 
 
 def call_function(
-    frame: Frame, callee: Static | Closure, node: ast.Call, owner: Items | None = None
+    context: FunctionContext,
+    callee: StaticObject | Closure,
+    node: ast.Call,
+    owner: TupleValue | None = None,
 ) -> Value:
-    """A call of a ``@device`` function or of a local function; of a method with its ``owner``."""
-    span = frame.span(node)
-    given = argument_binding.given_values(frame, node)
+    """Call a ``@device`` function or a local function; a method also takes its ``owner``."""
+    span = context.span(node)
+    given = argument_binding.call_arguments(context, node)
     if owner is not None:
         given = [(None, owner, owner.span), *given]
     if isinstance(callee, Closure):
         local = callee.function
         defaults = dict(zip(callee.defaults.names, callee.defaults.items))
-        values = argument_binding.Binder(local.arguments, defaults, local.__name__, span).bind(
-            argument_binding.in_order_of_call(frame, local.arguments, given)
-        )
-        return _call(frame, local.source, [*values, *callee.variables.items], span)
+        values = argument_binding.ArgumentBinder(
+            local.arguments, defaults, local.__name__, span
+        ).bind(argument_binding.in_call_order(context, local.arguments, given))
+        return _call(context, local.source, [*values, *callee.variables.items], span)
     source = library.device_source(callee.value)
     if source is None:
-        _not_callable(callee, frame.span(node.func))
-    given = argument_binding.in_order_of_call(frame, source.tree.args, given)
-    values = argument_binding.Binder(source.tree.args, _defaults(source), source.name, span).bind(
-        given
-    )
-    return _call(frame, source, values, span)
+        _not_callable(callee, context.span(node.func))
+    given = argument_binding.in_call_order(context, source.tree.args, given)
+    values = argument_binding.ArgumentBinder(
+        source.tree.args, _defaults(source), source.name, span
+    ).bind(given)
+    return _call(context, source, values, span)
 
 
-def _call(frame: Frame, source: Source, values: list[Value], span: Span) -> Value:
-    signature = frame.devices.signature(source)
+def _call(context: FunctionContext, source: Source, values: list[Value], span: Span) -> Value:
+    signature = context.devices.signature(source)
     if signature is not None:
         for position, (value, wanted) in enumerate(zip(values, signature.parameters)):
-            if isinstance(value, Chosen) and isinstance(wanted, Array):
-                return _call_for_each(frame, source, values, position, span)
+            if isinstance(value, ArraySelect) and isinstance(wanted, Array):
+                return _call_for_each(context, source, values, position, span)
         values = [
-            declared_signatures.as_declared(v, kind)
+            declared_signatures.convert_to_declared(v, kind)
             for v, kind in zip(values, signature.parameters)
         ]
     shapes = shape_parameters(source.tree)
     if shapes:
         names = [node.arg for node in parameters(source.tree.args)]
-        values = [_known(frame, v) if n in shapes else v for n, v in zip(names, values)]
+        values = [_known(context, v) if n in shapes else v for n, v in zip(names, values)]
     types = tuple(type_of(value) for value in values)
-    name, kind = frame.devices.called(source, types, span)
+    name, kind = context.devices.specialize(source, types, span)
     result = result_type(kind)
     arguments = tuple(leaf for value in values for leaf in leaves(value))
     for argument in arguments:
@@ -86,37 +94,37 @@ def _call(frame: Frame, source: Source, values: list[Value], span: Span) -> Valu
     if isinstance(kind, Scalar) or kind == NONE:
         return made
     if isinstance(result, Scalar):
-        value = unpacked(variable_of(frame, made, source.name), kind, span)
-        return thread_exit.value_of_call(frame, value, span)
-    frame.emit(Evaluate(made, span))
-    return unpacked(made, kind, span)
+        value = unpack_result(assign_temporary(context, made, source.name), kind, span)
+        return thread_exit.check_exit_flag(context, value, span)
+    context.emit(Evaluate(made, span))
+    return unpack_result(made, kind, span)
 
 
-def _known(frame: Frame, value: Value) -> Value:
-    """What a shape is made of, as a part of the type if it is known: an array's shape is."""
-    if isinstance(value, Items):
-        items = tuple(_known(frame, item) for item in value.items)
-        return Items(items, value.span, value.names)
-    known = known_integer(frame, value)
-    return value if known is None else Static(known, value.span)
+def _known(context: FunctionContext, value: Value) -> Value:
+    """Return a constant argument of a shape as a part of the type."""
+    if isinstance(value, TupleValue):
+        items = tuple(_known(context, item) for item in value.items)
+        return TupleValue(items, value.span, value.names)
+    known = known_integer(context, value)
+    return value if known is None else StaticObject(known, value.span)
 
 
 def _call_for_each(
-    frame: Frame, source: Source, values: list[Value], position: int, span: Span
+    context: FunctionContext, source: Source, values: list[Value], position: int, span: Span
 ) -> Value:
-    """A call whose signature takes one array where one of several is given."""
-    given = [kept(frame, value, "given") for value in values]
+    """Call a function whose signature takes an array, for each array of a selection."""
+    given = [materialize(context, value, "given") for value in values]
     array = given[position]
-    assert isinstance(array, Chosen)
+    assert isinstance(array, ArraySelect)
 
     def call(known: Var | View) -> Value:
-        return _call(frame, source, [*given[:position], known, *given[position + 1 :]], span)
+        return _call(context, source, [*given[:position], known, *given[position + 1 :]], span)
 
-    return branches.each(frame, array, call)
+    return branches.for_each_array(context, array, call)
 
 
 def _check_alignment(argument: Expr) -> None:
-    """A field of a packed record may lie where no pointer to it can be read."""
+    """Report a field of a packed record that is not aligned for a pointer."""
     if not isinstance(argument, View) or not argument.path:
         return
     record = array_views.array_type(argument.array).dtype
@@ -124,12 +132,12 @@ def _check_alignment(argument: Expr) -> None:
         fail(
             "argument-type",
             Label(argument.span, f"a field of a record that is packed: `{argument.type}`"),
-            help="make the dtype with align=True, or pass the field's value",
+            hint="make the dtype with align=True, or pass the field's value",
         )
 
 
 def _defaults(source: Source) -> dict[str, Value]:
-    """The defaults of a device function: objects that were there when it was defined."""
+    """Return the defaults of a device function."""
     own, python = source.tree.args, source.python
     positional = [*own.posonlyargs, *own.args]
     values = python.__defaults__ or ()
@@ -137,76 +145,82 @@ def _defaults(source: Source) -> dict[str, Value]:
     found |= python.__kwdefaults__ or {}
     nodes = {a.arg: a for a in parameters(own)}
     return {
-        name: name_resolution.static(value, source.span(nodes[name]))
+        name: name_resolution.static_value(value, source.span(nodes[name]))
         for name, value in found.items()
     }
 
 
-def _not_callable(callee: Static, span: Span) -> NoReturn:
-    text, cure = replacements.refused_function(callee.value)
-    fail("call", Label(span, text), help=cure)
+def _not_callable(callee: StaticObject, span: Span) -> NoReturn:
+    text, hint = replacements.unsupported_function(callee.value)
+    fail("call", Label(span, text), hint=hint)
 
 
-# ---- functions inside of functions -------------------------------------------------------------
+# ---- local functions ---------------------------------------------------------------------------
 
 
-def define_function(frame: Frame, node: ast.FunctionDef) -> None:
-    """``def f(x): …`` inside of a kernel: ``f`` stands for the function from here on."""
-    name = frame.ranges.names.get(id(node))
+def define_function(context: FunctionContext, node: ast.FunctionDef) -> None:
+    """Lower a nested ``def``, which binds a name to a closure."""
+    name = context.ranges.names.get(id(node))
     if name is None:
-        raise Unknown
-    closure = _closure(frame, node, node.name)
-    bind(frame, name, with_inside(closure, kept(frame, closure.inside, node.name)), closure.span)
+        raise UnknownType
+    closure = _closure(context, node, node.name)
+    bind(
+        context,
+        name,
+        with_operands(closure, materialize(context, closure.operands, node.name)),
+        closure.span,
+    )
 
 
-def lambda_value(frame: Frame, node: ast.Lambda) -> Closure:
-    """``lambda x: …``."""
-    closure = _closure(frame, node, LAMBDA)
-    return name_resolution.with_variables(frame, closure, closure.span)
+def lambda_value(context: FunctionContext, node: ast.Lambda) -> Closure:
+    """Lower ``lambda x: …``."""
+    closure = _closure(context, node, LAMBDA_NAME)
+    return name_resolution.bind_captures(context, closure, closure.span)
 
 
-def reopened(frame: Frame, value: Value) -> Value:
-    """A value that a name is to stand for: functions defined here read their variables when
-    they are called."""
+def reopen_closures(context: FunctionContext, value: Value) -> Value:
+    """Return a value for a name, with closures that read their variables when they are called."""
     match value:
-        case Items():
-            items = tuple(reopened(frame, item) for item in value.items)
-            return Items(items, value.span, value.names)
+        case TupleValue():
+            items = tuple(reopen_closures(context, item) for item in value.items)
+            return TupleValue(items, value.span, value.names)
         case Closure(function=function):
-            own = any(function is mine for mine in frame.local_functions.values())
-            overlaid = (n.id in s for n in function.captured for s in frame.scopes)
+            own = any(function is mine for mine in context.local_functions.values())
+            overlaid = (n.id in s for n in function.captured for s in context.comprehension_scopes)
             if own and not any(overlaid):
-                nothing = Items((), value.span)
+                nothing = TupleValue((), value.span)
                 return replace(value, variables=nothing, is_open=True)
     return value
 
 
-def named_lambda(frame: Frame, node: ast.Lambda, name: str) -> Closure:
-    """``f = lambda x: …``: what it reads may be assigned after it."""
-    return _closure(frame, node, name)
+def named_lambda(context: FunctionContext, node: ast.Lambda, name: str) -> Closure:
+    """Lower ``f = lambda x: …``, whose captured variables may be assigned later."""
+    return _closure(context, node, name)
 
 
-def _closure(frame: Frame, node: ast.FunctionDef | ast.Lambda, name: str) -> Closure:
-    """The function as it is defined: the defaults are evaluated now, what it reads is not."""
-    function = frame.local_functions.get(id(node))
+def _closure(context: FunctionContext, node: ast.FunctionDef | ast.Lambda, name: str) -> Closure:
+    """Return a function as a closure: defaults are evaluated now, captured variables are not."""
+    function = context.local_functions.get(id(node))
     if function is None:
-        captured = tuple(_captured(frame, node))
-        function = LocalFunction(_lifted(frame, node, name, captured), node.args, captured)
-        frame.local_functions[id(node)] = function
-    own, span = node.args, frame.span(node)
+        captured = tuple(_captured(context, node))
+        function = LocalFunction(_lift(context, node, name, captured), node.args, captured)
+        context.local_functions[id(node)] = function
+    own, span = node.args, context.span(node)
     positional = [*own.posonlyargs, *own.args]
     pairs = [*zip(positional[len(positional) - len(own.defaults) :], own.defaults)]
     pairs += [(a, d) for a, d in zip(own.kwonlyargs, own.kw_defaults) if d is not None]
-    values = tuple(in_order(frame, [default for _, default in pairs]))
-    defaults = Items(values, span, tuple(parameter.arg for parameter, _ in pairs))
-    return Closure(function, defaults, Items((), span), span, is_open=True)
+    values = tuple(evaluate_in_order(context, [default for _, default in pairs]))
+    defaults = TupleValue(values, span, tuple(parameter.arg for parameter, _ in pairs))
+    return Closure(function, defaults, TupleValue((), span), span, is_open=True)
 
 
-def _captured(frame: Frame, node: FunctionLike) -> list[ast.Name]:
-    """One read of each local of this function that the inner one reads."""
+def _captured(context: FunctionContext, node: FunctionLike) -> list[ast.Name]:
+    """Return one read of each local that the nested function captures."""
     first: dict[str, ast.Name] = {}
     for read in free_names(node):
-        outside = read.id in frame.ranges.locals or any(read.id in s for s in frame.scopes)
+        outside = read.id in context.ranges.locals or any(
+            read.id in s for s in context.comprehension_scopes
+        )
         if outside and isinstance(read.ctx, ast.Load) and not _is_default(node, read):
             first.setdefault(read.id, read)
     return list(first.values())
@@ -217,10 +231,13 @@ def _is_default(node: FunctionLike, read: ast.Name) -> bool:
     return any(read is inner for d in given for inner in ast.walk(d))
 
 
-def _lifted(
-    frame: Frame, node: ast.FunctionDef | ast.Lambda, name: str, captured: tuple[ast.Name, ...]
+def _lift(
+    context: FunctionContext,
+    node: ast.FunctionDef | ast.Lambda,
+    name: str,
+    captured: tuple[ast.Name, ...],
 ) -> Source:
-    """The inner function as one that stands alone."""
+    """Return the nested function as a function without an enclosing scope (lambda lifting)."""
     own = node.args
     more = [ast.copy_location(ast.arg(read.id), read) for read in captured]
     plain = [*own.posonlyargs, *own.args, *own.kwonlyargs]
@@ -231,7 +248,7 @@ def _lifted(
     tree = ast.FunctionDef(name=name, args=arguments, body=body, decorator_list=[])
     ast.copy_location(tree, node)
     names = frozenset(read.id for read in captured)
-    outer = frame.source
+    outer = context.source
     return Source(outer.python, tree, outer.file, outer.lines, captured=names)
 
 

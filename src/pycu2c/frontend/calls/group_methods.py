@@ -1,4 +1,4 @@
-"""Groups of threads that are found while a kernel runs: their methods are device functions."""
+"""Methods of coalesced groups, which are device functions."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from inspect import isfunction
 from typing import TypeGuard
 
 from pycu2c.frontend.calls import device_calls
-from pycu2c.frontend.evaluation_order import kept
-from pycu2c.frontend.function_context import Frame, Items, Static, Value
+from pycu2c.frontend.evaluation_order import materialize
+from pycu2c.frontend.function_context import FunctionContext, StaticObject, TupleValue, Value
 from pycu2c.ir.nodes import Const, Var
 from pycu2c.ops.intrinsics.threads.coalesced_groups import Coalesced
 
 METHODS = tuple(n for n, m in vars(Coalesced).items() if isfunction(m) and n[0] != "_")
 
 
-def is_found_group(value: Value) -> TypeGuard[Items]:
-    """Whether a value is such a group."""
-    return isinstance(value, Items) and value.names == Coalesced._fields
+def is_coalesced_group(value: Value) -> TypeGuard[TupleValue]:
+    """Return whether a value is a coalesced group."""
+    return isinstance(value, TupleValue) and value.names == Coalesced._fields
 
 
-def call_method(frame: Frame, group: Items, name: str, node: ast.Call) -> Value:
-    """``group.name(…)``, with the arguments of a call."""
-    function = Static(getattr(Coalesced, name), frame.span(node.func))
+def call_method(context: FunctionContext, group: TupleValue, name: str, node: ast.Call) -> Value:
+    """Lower ``group.name(…)``."""
+    function = StaticObject(getattr(Coalesced, name), context.span(node.func))
     is_steady = all(isinstance(item, (Var, Const)) for item in group.items)
-    steady = group if is_steady else kept(frame, group, "group")
-    assert isinstance(steady, Items)
-    return device_calls.call_function(frame, function, node, steady)
+    steady = group if is_steady else materialize(context, group, "group")
+    assert isinstance(steady, TupleValue)
+    return device_calls.call_function(context, function, node, steady)

@@ -1,7 +1,7 @@
-"""Device functions that are C of the user's: what C can take and give, and what must be said of it.
+"""Device functions with a C body: check the types of their parameters and results.
 
-C is written for types of one width and meaning, so Python's own numbers are none of them. Where
-there is a Python body too, that is typed like any other.
+C needs types of fixed width, so Python's number types are rejected. A function that also has a
+Python body is typed like any other.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from pycu2c.base.diagnostics import Label, fail
-from pycu2c.base.dtypes import Kind
+from pycu2c.base.dtypes import DTypeKind
 from pycu2c.base.external_code import stride_name
 from pycu2c.base.source import Source, Span
 from pycu2c.base.types import (
@@ -24,8 +24,8 @@ from pycu2c.base.types import (
     Scalar,
     Signature,
 )
-from pycu2c.frontend.expressions.composite_values import result_type, told
-from pycu2c.frontend.function_context import Types
+from pycu2c.frontend.expressions.composite_values import displayed_type, result_type
+from pycu2c.frontend.function_context import ArgumentTypes
 from pycu2c.frontend.scope.bindings import parameters
 from pycu2c.ir.nodes import Function, Parameter, Return
 
@@ -33,30 +33,32 @@ _STRONG = {WEAK_INT: "int32 or int64", WEAK_FLOAT: "float32 or float64"}
 _STRONG[WEAK_COMPLEX] = "complex64 or complex128"
 
 
-def declared(source: Source, types: Types, signature: Signature | None) -> Function:
-    """One without a Python body: what it gives must be said."""
+def external_function(
+    source: Source, types: ArgumentTypes, signature: Signature | None
+) -> Function:
+    """Return a function without a Python body; its result type must be declared."""
     if signature is None or signature.result is None:
         names = [p.arg for p in parameters(source.tree.args)]
-        written = ", ".join(f"{name}: {told(kind)}" for name, kind in zip(names, types))
+        written = ", ".join(f"{name}: {displayed_type(kind)}" for name, kind in zip(names, types))
         fail(
-            "own-c",
+            "inline-c",
             Label(source.span(source.tree), "it has no Python body to follow its types from"),
-            help=f"annotate it: def {source.name}({written}) -> float32, or -> None",
+            hint=f"annotate it: def {source.name}({written}) -> float32, or -> None",
         )
     check(source, types, signature.result)
     kinds = [kind for kind in types if isinstance(kind, Scalar | Array)]
     names = [p.arg for p in parameters(source.tree.args)]
     taken = tuple(Parameter(n, kind, i) for i, (n, kind) in enumerate(zip(names, kinds)))
     span, result = source.span(source.tree), result_type(signature.result)
-    return Function(source.name, source.name, taken, result, (), span, source.foreign)
+    return Function(source.name, source.name, taken, result, (), span, source.external_code)
 
 
 def check(
-    source: Source, types: Types, result: ParameterType, raises: Sequence[Return] = ()
+    source: Source, types: ArgumentTypes, result: ParameterType, raises: Sequence[Return] = ()
 ) -> None:
-    """What C takes and gives, and that it does not pass over how an array lies in memory."""
+    """Check the parameter and result types, and that C code uses the strides of its arrays."""
     if raises:
-        _refuse("this ends the thread", raises[0].span, "C cannot: return a value that says so")
+        _reject("this ends the thread", raises[0].span, "C cannot: return a value that says so")
     for node, kind in zip(parameters(source.tree.args), types):
         span = source.span(node)
         if isinstance(kind, Array):
@@ -72,23 +74,27 @@ def _span_of_result(source: Source) -> Span:
 
 
 def _check_type(kind: ParameterType, span: Span, does: str) -> None:
-    if not isinstance(kind, Scalar) or kind.dtype.kind is Kind.RECORD:
-        _refuse(f"C {does} `{told(kind)}` here", span, "it takes and gives numbers and vectors")
+    if not isinstance(kind, Scalar) or kind.dtype.kind is DTypeKind.RECORD:
+        _reject(
+            f"C {does} `{displayed_type(kind)}` here",
+            span,
+            "it takes and gives numbers and vectors",
+        )
     if kind.weak and kind != WEAK_BOOL:
         wide = _STRONG.get(kind, "a numpy type")
-        _refuse(f"C {does} Python's `{kind}` here", span, f"say how wide it is: {wide}")
+        _reject(f"C {does} Python's `{kind}` here", span, f"say how wide it is: {wide}")
 
 
 def _check_array(source: Source, name: str, kind: Array, span: Span) -> None:
-    if kind.dtype.kind is Kind.RECORD:
-        _refuse(f"C is given `{kind}` here", span, "it takes arrays of numbers and vectors")
-    if kind.layout == "C" or source.foreign is None:
+    if kind.dtype.kind is DTypeKind.RECORD:
+        _reject(f"C is given `{kind}` here", span, "it takes arrays of numbers and vectors")
+    if kind.layout == "C" or source.external_code is None:
         return
-    for code in source.foreign.codes:
+    for code in source.external_code.codes:
         strides = {stride_name(name, axis) for axis in range(kind.ndim)}
         if name in code.words and not strides <= code.words:
             axes = ", ".join([":"] * (kind.ndim - 1) + ["::1"])
-            _refuse(
+            _reject(
                 f"`{kind}` may have gaps, and the C does not read {min(strides - code.words)}",
                 span,
                 f"annotate it {kind.dtype}[{axes}], which is contiguous, or use "
@@ -96,5 +102,5 @@ def _check_array(source: Source, name: str, kind: Array, span: Span) -> None:
             )
 
 
-def _refuse(what: str, span: Span, cure: str) -> NoReturn:
-    fail("own-c", Label(span, what), help=cure)
+def _reject(what: str, span: Span, hint: str) -> NoReturn:
+    fail("inline-c", Label(span, what), hint=hint)

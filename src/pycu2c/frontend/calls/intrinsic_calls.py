@@ -1,4 +1,4 @@
-"""Calls of rows of the registry: their arguments brought to the types that a row works in."""
+"""Lower calls of intrinsics: convert the arguments to the parameter types."""
 
 from __future__ import annotations
 
@@ -15,28 +15,33 @@ from pycu2c.base.types import (
     WEAK_FLOAT,
     WEAK_INT,
     Array,
+    MemorySpace,
     Scalar,
-    Space,
     Type,
     float32,
-    join,
+    promote,
 )
-from pycu2c.frontend.calls.ufuncs import KEEPING, as_it_is, check_accepted, computed_in
-from pycu2c.frontend.evaluation_order import kept
-from pycu2c.frontend.expressions.arithmetic import coerce, whole_number
+from pycu2c.frontend.calls.ufuncs import (
+    IDENTITY_INTRINSICS,
+    check_accepted,
+    compute_type,
+    unchanged_operand,
+)
+from pycu2c.frontend.evaluation_order import materialize
+from pycu2c.frontend.expressions.arithmetic import coerce, require_integer
 from pycu2c.frontend.expressions.array_views import ArrayValue, array_type
-from pycu2c.frontend.expressions.subscripts import element, writable
+from pycu2c.frontend.expressions.subscripts import check_writable, single_element_view
 from pycu2c.frontend.function_context import (
-    Chosen,
-    Frame,
-    Items,
+    ArraySelect,
+    FunctionContext,
+    TupleValue,
     Value,
+    describe,
     is_array,
-    number,
-    shown,
-    single,
+    require_number,
+    require_value,
 )
-from pycu2c.frontend.statements.branches import each
+from pycu2c.frontend.statements.branches import for_each_array
 from pycu2c.ir.builders import cast, integer, scalar_type, truth
 from pycu2c.ir.nodes import Apply, Const, ElementOf, Expr, Member, Pack, View
 from pycu2c.ops.intrinsics.floats.complex import complex_form
@@ -47,123 +52,137 @@ from pycu2c.ops.intrinsics.reference_thread import WIDTHS
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic
 
 
-def intrinsic_call(frame: Frame, row: Intrinsic, given: list[Value], node: ast.Call) -> Value:
-    """A call of a row; ``given`` are the arguments in the order of its parameters."""
-    values = dict(zip((name for name, _ in row.parameters), given))
-    name = next((n for n, kind in row.parameters if kind == "array"), "")
+def intrinsic_call(
+    context: FunctionContext, intrinsic: Intrinsic, given: list[Value], node: ast.Call
+) -> Value:
+    """Lower a call; ``given`` are the arguments in the order of the parameters."""
+    values = dict(zip((name for name, _ in intrinsic.parameters), given))
+    name = next((n for n, kind in intrinsic.parameters if kind == "array"), "")
     array = values.get(name)
-    if row.effect is Effect.WARP and row.result == "T" and _has_parts(values["value"]):
-        return _part_by_part(frame, row, values, node)
-    if row in BY_PARTS and array is not None and _has_parts(array):
-        return _add_to_parts(frame, row, values, node)
-    if not isinstance(array, Chosen):
-        return _built(frame, row, values, node)
-    others = {n: v if v is array else kept(frame, v, n) for n, v in values.items()}
-    return each(frame, array, lambda a: _built(frame, row, {**others, name: a}, node))
+    if intrinsic.effect is Effect.WARP and intrinsic.result == "T" and _has_parts(values["value"]):
+        return _part_by_part(context, intrinsic, values, node)
+    if intrinsic in BY_PARTS and array is not None and _has_parts(array):
+        return _add_to_parts(context, intrinsic, values, node)
+    if not isinstance(array, ArraySelect):
+        return _apply(context, intrinsic, values, node)
+    others = {n: v if v is array else materialize(context, v, n) for n, v in values.items()}
+    return for_each_array(
+        context, array, lambda a: _apply(context, intrinsic, {**others, name: a}, node)
+    )
 
 
 def _has_parts(value: Value) -> bool:
-    """Whether it is a vector or complex number, or an array of them."""
+    """Return whether a value is a vector or complex number, or an array of them."""
     kind = getattr(value, "type", None)
     if not isinstance(kind, Scalar | Array):
         return False
     return kind.dtype.is_vector or kind.dtype.is_complex
 
 
-def _add_to_parts(frame: Frame, row: Intrinsic, values: dict[str, Value], node: ast.Call) -> Value:
-    """An atomic operation on each part of an element; the parts before, as one value."""
+def _add_to_parts(
+    context: FunctionContext, intrinsic: Intrinsic, values: dict[str, Value], node: ast.Call
+) -> Value:
+    """Apply an atomic to each part of an element; return the old parts as one value."""
     array = values["array"]
-    if not isinstance(array, Chosen):
-        index = kept(frame, values["index"], "index")
-        return _part_sums(frame, row, {**values, "index": index}, node)
-    steady = {n: v if v is array else kept(frame, v, n) for n, v in values.items()}
-    return each(frame, array, lambda a: _part_sums(frame, row, {**steady, "array": a}, node))
+    if not isinstance(array, ArraySelect):
+        index = materialize(context, values["index"], "index")
+        return _part_sums(context, intrinsic, {**values, "index": index}, node)
+    steady = {n: v if v is array else materialize(context, v, n) for n, v in values.items()}
+    return for_each_array(
+        context, array, lambda a: _part_sums(context, intrinsic, {**steady, "array": a}, node)
+    )
 
 
-def _part_sums(frame: Frame, row: Intrinsic, values: dict[str, Value], node: ast.Call) -> Value:
-    place, span = _place(row, values), frame.span(node)
+def _part_sums(
+    context: FunctionContext, intrinsic: Intrinsic, values: dict[str, Value], node: ast.Call
+) -> Value:
+    place, span = _place(intrinsic, values), context.span(node)
     assert isinstance(place, ElementOf)
     kind = scalar_type(place)
-    value = single(kept(frame, coerce(single(values["value"]), kind), "value"))
+    value = require_value(
+        materialize(context, coerce(require_value(values["value"]), kind), "value")
+    )
     parts: list[Expr] = []
     for part in kind.dtype.fields:
         own = Scalar(part.dtype)
-        check_accepted(row, own, span)
+        check_accepted(intrinsic, own, span)
         there = ElementOf(place.array, place.indices, span, (*place.path, part.name))
-        parts.append(Apply(row, (there, Member(value, part.name, own, span)), own, span))
-    return kept(frame, Pack(tuple(parts), kind, span), "old")
+        parts.append(Apply(intrinsic, (there, Member(value, part.name, own, span)), own, span))
+    return materialize(context, Pack(tuple(parts), kind, span), "old")
 
 
-def _part_by_part(frame: Frame, row: Intrinsic, values: dict[str, Value], node: ast.Call) -> Expr:
-    """Lanes exchange a vector or complex number by one call for each of its parts."""
-    steady = {name: kept(frame, value, name) for name, value in values.items()}
-    whole = single(steady["value"])
-    kind, span = scalar_type(whole), frame.span(node)
+def _part_by_part(
+    context: FunctionContext, intrinsic: Intrinsic, values: dict[str, Value], node: ast.Call
+) -> Expr:
+    """Exchange a vector or complex number between lanes with one call for each part."""
+    steady = {name: materialize(context, value, name) for name, value in values.items()}
+    whole = require_value(steady["value"])
+    kind, span = scalar_type(whole), context.span(node)
     parts = [Member(whole, f.name, Scalar(f.dtype, kind.weak), span) for f in kind.dtype.fields]
-    calls = (_built(frame, row, {**steady, "value": part}, node) for part in parts)
+    calls = (_apply(context, intrinsic, {**steady, "value": part}, node) for part in parts)
     return Pack(tuple(calls), kind, span)
 
 
-def _built(
-    frame: Frame,
-    row: Intrinsic,
+def _apply(
+    context: FunctionContext,
+    intrinsic: Intrinsic,
     values: dict[str, Value],
     node: ast.Call,
 ) -> Expr:
-    """A row at work on values."""
-    row = complex_form(row, any(map(_is_complex, values.values())))
-    if row in KEEPING:
-        (given_one,) = map(number, values.values())
-        kept = as_it_is(row, given_one)
+    """Convert the arguments and return the ``Apply`` node."""
+    intrinsic = complex_form(intrinsic, any(map(_is_complex, values.values())))
+    if intrinsic in IDENTITY_INTRINSICS:
+        (given_one,) = map(require_number, values.values())
+        kept = unchanged_operand(intrinsic, given_one)
         if kept is not None:
             return kept
-    common = _common_type(frame, row, values, node)
-    half, common = common, common and computed_in(row, common)
-    # an index is a part of the place in its array
+    common = _common_type(context, intrinsic, values, node)
+    half, common = common, common and compute_type(intrinsic, common)
+    # the index is part of the array's place
     arguments = tuple(
-        _place(row, values) if kind == "array" else _argument(kind, values[name], common)
-        for name, kind in row.parameters
+        _place(intrinsic, values) if kind == "array" else _argument(kind, values[name], common)
+        for name, kind in intrinsic.parameters
         if kind != "index"
     )
-    _check_width(row, arguments)
-    made = Apply(row, arguments, _result(row, common), frame.span(node))
+    _check_width(intrinsic, arguments)
+    made = Apply(intrinsic, arguments, _result(intrinsic, common), context.span(node))
     return cast(made, half) if half is not None and made.type == common else made
 
 
-def _check_width(row: Intrinsic, arguments: tuple[Expr, ...]) -> None:
-    """A shuffle is in parts of a warp that are alike."""
-    if row.parameters[-1:] != (("width", "int"),):
+def _check_width(intrinsic: Intrinsic, arguments: tuple[Expr, ...]) -> None:
+    """Check that the width of a shuffle divides a warp."""
+    if intrinsic.parameters[-1:] != (("width", "int"),):
         return
     width = arguments[-1]
     if isinstance(width, Const) and width.value not in WIDTHS:
         fail(
             "argument-type",
-            Label(width.span, f"{row.name} takes a width that divides a warp"),
-            help=f"write one of {', '.join(map(str, WIDTHS))}",
+            Label(width.span, f"{intrinsic.name} takes a width that divides a warp"),
+            hint=f"write one of {', '.join(map(str, WIDTHS))}",
         )
 
 
 def _argument(kind: str, value: Value, common: Scalar | None) -> Expr:
     match kind:
         case "int":
-            return whole_number(number(value))
+            return require_integer(require_number(value))
         case "bool":
-            return truth(number(value))
+            return truth(require_number(value))
         case "coordinate":
-            return coerce(number(value), float32)
+            return coerce(require_number(value), float32)
         case _ if kind in HANDLE_KINDS:
-            return single(value)
+            return require_value(value)
         case _ if kind in FIXED:
-            return _of_type(number(value), Scalar(FIXED[kind]))
+            return _of_type(require_number(value), Scalar(FIXED[kind]))
         case _:
             assert common is not None, kind
-            return coerce(single(value), common)
+            return coerce(require_value(value), common)
 
 
 def _of_type(e: Expr, wanted: Scalar) -> Expr:
-    """A float is not cut to a whole number unsaid."""
+    """Convert an argument to a fixed type; a float is not converted to an integer."""
     if wanted.dtype.is_integer and scalar_type(e).dtype.is_float:
-        whole_number(e)
+        require_integer(e)
     return coerce(e, wanted)
 
 
@@ -173,115 +192,125 @@ def _is_complex(value: Value) -> bool:
 
 
 def _common_type(
-    frame: Frame, row: Intrinsic, values: dict[str, Value], node: ast.Call
+    context: FunctionContext, intrinsic: Intrinsic, values: dict[str, Value], node: ast.Call
 ) -> Scalar | None:
-    """What T or F stands for in this call."""
-    arrays = [values[n] for n, kind in row.parameters if kind == "array"]
-    handles = [(values[n], kind) for n, kind in row.parameters if kind in HANDLE_KINDS]
+    """Return the type that T or F stands for in a call."""
+    arrays = [values[n] for n, kind in intrinsic.parameters if kind == "array"]
+    handles = [(values[n], kind) for n, kind in intrinsic.parameters if kind in HANDLE_KINDS]
     if handles:
-        return _texel_type(row, *handles[0])
+        return _texel_type(intrinsic, *handles[0])
     if arrays:
-        common = _element_type(frame, row, arrays[0], node)
+        common = _element_type(context, intrinsic, arrays[0], node)
     else:
-        numbers = [scalar_type(number(values[n])) for n, k in row.parameters if k in ("T", "F")]
+        numbers = [
+            scalar_type(require_number(values[n]))
+            for n, k in intrinsic.parameters
+            if k in ("T", "F")
+        ]
         if not numbers:
             return None
-        common = reduce(join, numbers)
-        if any(kind == "F" for _, kind in row.parameters) and common.dtype.is_whole:
+        common = reduce(promote, numbers)
+        if any(kind == "F" for _, kind in intrinsic.parameters) and common.dtype.is_integral:
             common = WEAK_FLOAT
-        elif common == WEAK_BOOL and BOOL not in row.dtypes:
+        elif common == WEAK_BOOL and BOOL not in intrinsic.dtypes:
             common = WEAK_INT
-        if row.name.startswith("complex.") and not common.dtype.is_complex:
-            common = join(common, WEAK_COMPLEX)
-    check_accepted(row, common if arrays else computed_in(row, common), frame.span(node))
+        if intrinsic.name.startswith("complex.") and not common.dtype.is_complex:
+            common = promote(common, WEAK_COMPLEX)
+    check_accepted(
+        intrinsic, common if arrays else compute_type(intrinsic, common), context.span(node)
+    )
     return common
 
 
-def _element_type(frame: Frame, row: Intrinsic, array: Value, node: ast.Call) -> Scalar:
+def _element_type(
+    context: FunctionContext, intrinsic: Intrinsic, array: Value, node: ast.Call
+) -> Scalar:
     if is_array(array):
         return array_type(array).element
     fail(
         "argument-type",
-        Label(frame.span(node), f"the first argument of {row.name} is an array"),
-        help=f"write {row.name}({', '.join(name for name, _ in row.parameters)})",
+        Label(context.span(node), f"the first argument of {intrinsic.name} is an array"),
+        hint=f"write {intrinsic.name}({', '.join(name for name, _ in intrinsic.parameters)})",
     )
 
 
-def _texel_type(row: Intrinsic, value: Value, wanted: str) -> Scalar:
-    """What a texture or surface gives, or is given."""
+def _texel_type(intrinsic: Intrinsic, value: Value, wanted: str) -> Scalar:
+    """Return the element type of a texture or surface."""
     kind = getattr(value, "type", None)
     handle = kind.dtype.handle if isinstance(kind, Scalar) else None
     if handle is not None and f"{handle.access}{handle.axes}d" == wanted:
         return Scalar(handle.element)
     access = wanted[:-2]
-    cure = f"make one on the host, cuda.{access}(…), and pass it to the kernel"
+    hint = f"make one on the host, cuda.{access}(…), and pass it to the kernel"
     if handle is not None and handle.access == access:
-        cure = f"call {row.name.replace(wanted[-2] + 'D', f'{handle.axes}D')}"
+        hint = f"call {intrinsic.name.replace(wanted[-2] + 'D', f'{handle.axes}D')}"
     fail(
         "argument-type",
-        Label(value.span, f"this is {shown(value)}; {row.name} takes a `{wanted}`"),
-        help=cure,
+        Label(value.span, f"this is {describe(value)}; {intrinsic.name} takes a `{wanted}`"),
+        hint=hint,
     )
 
 
-def _place(row: Intrinsic, values: dict[str, Value]) -> Expr:
-    kinds = {kind: name for name, kind in row.parameters}
+def _place(intrinsic: Intrinsic, values: dict[str, Value]) -> Expr:
+    kinds = {kind: name for name, kind in intrinsic.parameters}
     array = values[kinds["array"]]
     assert is_array(array)
     index: Value = _first(array)
     if "index" in kinds:
         index = values[kinds["index"]]
-    items: list[Value] = list(index.items) if isinstance(index, Items) else [index]
+    items: list[Value] = list(index.items) if isinstance(index, TupleValue) else [index]
     span = index.span
-    place = element(array, [number(item, "the index") for item in items], span)
-    if row in (*LOADS, *STORES):
-        _check_global(row, place, array.span)
-    if row.effect is Effect.MEMORY:
-        writable(place, array.span)
-        _check_shared_by_threads(row, place, array.span)
+    place = single_element_view(array, [require_number(item, "the index") for item in items], span)
+    if intrinsic in (*LOADS, *STORES):
+        _check_global(intrinsic, place, array.span)
+    if intrinsic.effect is Effect.MEMORY:
+        check_writable(place, array.span)
+        _check_shared_by_threads(intrinsic, place, array.span)
         _check_aligned(place, array.span)
     return ElementOf(place.array, place.first, span, place.path)
 
 
-def _first(array: ArrayValue) -> Items:
-    """The index of the first element."""
-    return Items(tuple(integer(0, array.span) for _ in range(array_type(array).ndim)), array.span)
+def _first(array: ArrayValue) -> TupleValue:
+    """Return the index of the first element."""
+    return TupleValue(
+        tuple(integer(0, array.span) for _ in range(array_type(array).ndim)), array.span
+    )
 
 
-def _check_global(row: Intrinsic, place: View, span: Span) -> None:
-    """The caches are those of global memory: elsewhere the launch would fail."""
+def _check_global(intrinsic: Intrinsic, place: View, span: Span) -> None:
+    """Check that an array is in global memory, which cache hints require."""
     space = array_type(place.array).space
-    if space is not Space.GLOBAL:
+    if space is not MemorySpace.GLOBAL:
         fail(
             "argument-type",
             Label(span, f"an array in {space.value} memory"),
-            help=f"{row.name} is for arrays that the kernel is given: write a[i]",
+            hint=f"{intrinsic.name} is for arrays that the kernel is given: write a[i]",
         )
 
 
-def _check_shared_by_threads(row: Intrinsic, place: View, span: Span) -> None:
-    """GPUs have no atomics on memory of one thread: the launch would fail."""
-    if array_type(place.array).space is Space.LOCAL:
+def _check_shared_by_threads(intrinsic: Intrinsic, place: View, span: Span) -> None:
+    """Check that an array is not local: GPUs have no atomics on local memory."""
+    if array_type(place.array).space is MemorySpace.LOCAL:
         fail(
             "argument-type",
             Label(span, "a local array: no other thread sees it"),
-            help=f"{row.name} is for arrays that threads share; write a[i] += … here",
+            hint=f"{intrinsic.name} is for arrays that threads share; write a[i] += … here",
         )
 
 
 def _check_aligned(place: View, span: Span) -> None:
-    """No processor changes in one step what lies across its words."""
+    """Check that a field is aligned, which atomics require."""
     record = array_type(place.array).dtype
     if place.path and record.alignment % place.type.dtype.alignment:
         fail(
             "argument-type",
             Label(span, f"a field of a record that is packed: `{place.type}`"),
-            help="make the dtype with align=True",
+            hint="make the dtype with align=True",
         )
 
 
-def _result(row: Intrinsic, common: Scalar | None) -> Type:
-    match row.result:
+def _result(intrinsic: Intrinsic, common: Scalar | None) -> Type:
+    match intrinsic.result:
         case "None":
             return VOID
         case "int":
@@ -291,8 +320,8 @@ def _result(row: Intrinsic, common: Scalar | None) -> Type:
         case "R":
             assert common is not None
             return Scalar(common.dtype.real, common.weak)
-        case _ if row.result in FIXED:
-            return Scalar(FIXED[row.result])
+        case _ if intrinsic.result in FIXED:
+            return Scalar(FIXED[intrinsic.result])
         case _:
             assert common is not None
             return common

@@ -6,13 +6,13 @@ import ast
 from collections.abc import Callable
 
 from pycu2c.base.diagnostics import Label, fail
-from pycu2c.base.dtypes import BY_NAME, DType, Kind
+from pycu2c.base.dtypes import BY_NAME, DType, DTypeKind
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar
-from pycu2c.frontend.calls.builtin_arguments import arguments, named_scalar
-from pycu2c.frontend.evaluation_order import has_effect, kept
-from pycu2c.frontend.expressions.arithmetic import coerce, once
-from pycu2c.frontend.function_context import Frame
+from pycu2c.frontend.calls.builtin_arguments import argument_nodes, named_scalar
+from pycu2c.frontend.evaluation_order import has_effect, materialize
+from pycu2c.frontend.expressions.arithmetic import coerce, evaluate_once
+from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.ir.builders import binary, cast, const, literal, scalar_type, truth
 from pycu2c.ir.nodes import Apply, Expr
 from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic
@@ -20,25 +20,25 @@ from pycu2c.ops.names.cuda_namespace import CUDA
 from pycu2c.ops.operators import EQ, SUB
 
 
-def called(frame: Frame, owner: Expr, node: ast.Call) -> Expr:
-    """``owner.name(…)`` of a number that has such a method."""
+def call_method(context: FunctionContext, owner: Expr, node: ast.Call) -> Expr:
+    """Lower ``owner.name(…)`` of a number."""
     assert isinstance(node.func, ast.Attribute)
-    name, span = node.func.attr, frame.span(node)
+    name, span = node.func.attr, context.span(node)
     if name in ("astype", "view"):
-        (given,) = arguments(frame, node, ("dtype",), name)
-        return _TO[name](owner, named_scalar(frame, given), span)
-    arguments(frame, node, (), name)
-    return _PLAIN[name](frame, owner, span)
+        (given,) = argument_nodes(context, node, ("dtype",), name)
+        return _TO[name](owner, named_scalar(context, given), span)
+    argument_nodes(context, node, (), name)
+    return _PLAIN[name](context, owner, span)
 
 
-def _conjugate(frame: Frame, z: Expr, span: Span) -> Expr:
+def _conjugate(context: FunctionContext, z: Expr, span: Span) -> Expr:
     if not scalar_type(z).dtype.is_complex:
         return z
     return Apply(REGISTRY["complex.conjugate"], (z,), z.type, span)
 
 
 def _size(n: Expr, span: Span) -> tuple[Expr, int]:
-    """``abs(n)`` as a number of 32 or 64 bits, and how many; that of the least one are its bits."""
+    """Return ``abs(n)`` in 32 or 64 bits, and the width; the least integer keeps its bits."""
     own = scalar_type(n).dtype
     width = max(own.bits, 32)
     working = BY_NAME[f"{'int' if own.is_signed or not own.is_integer else 'uint'}{width}"]
@@ -46,39 +46,39 @@ def _size(n: Expr, span: Span) -> tuple[Expr, int]:
     return (Apply(REGISTRY["abs"], (wide,), wide.type, span) if working.is_signed else wide), width
 
 
-def _bit_count(frame: Frame, n: Expr, span: Span) -> Expr:
+def _bit_count(context: FunctionContext, n: Expr, span: Span) -> Expr:
     return Apply(REGISTRY["cuda.popc"], (_size(n, span)[0],), WEAK_INT, span)
 
 
-def _bit_length(frame: Frame, n: Expr, span: Span) -> Expr:
+def _bit_length(context: FunctionContext, n: Expr, span: Span) -> Expr:
     size, width = _size(n, span)
     leading = Apply(REGISTRY["cuda.clz"], (size,), WEAK_INT, span)
     return binary(SUB, const(width, span), leading, span)
 
 
-def _is_integer(frame: Frame, x: Expr, span: Span) -> Expr:
-    """``x - trunc(x) == 0``, which is false of infinities, too."""
-    if scalar_type(x).dtype.is_whole:
+def _is_integer(context: FunctionContext, x: Expr, span: Span) -> Expr:
+    """Lower ``x.is_integer()`` as ``x - trunc(x) == 0``, which is false for infinities."""
+    if scalar_type(x).dtype.is_integral:
         if has_effect(x):
-            kept(frame, x, "value")
+            materialize(context, x, "value")
         return literal(True, span)
     wide = cast(x, Scalar(BY_NAME["float32"])) if scalar_type(x).dtype.is_half else x
-    return once(frame, wide, lambda own: _is_whole(own, span))
+    return evaluate_once(context, wide, lambda own: _equals_trunc(own, span))
 
 
-def _is_whole(x: Expr, span: Span) -> Expr:
-    whole = Apply(REGISTRY["numpy.trunc"], (x,), x.type, span)
-    return binary(EQ, binary(SUB, x, whole, span), const(0.0, span, scalar_type(x)), span)
+def _equals_trunc(x: Expr, span: Span) -> Expr:
+    truncated = Apply(REGISTRY["numpy.trunc"], (x,), x.type, span)
+    return binary(EQ, binary(SUB, x, truncated, span), const(0.0, span, scalar_type(x)), span)
 
 
-def _item(frame: Frame, x: Expr, span: Span) -> Expr:
+def _item(context: FunctionContext, x: Expr, span: Span) -> Expr:
     own = scalar_type(x).dtype
-    if own.kind is Kind.BOOL:
+    if own.kind is DTypeKind.BOOL:
         return truth(x)
     return cast(x, WEAK_COMPLEX if own.is_complex else WEAK_FLOAT if own.is_float else WEAK_INT)
 
 
-_PLAIN: dict[str, Callable[[Frame, Expr, Span], Expr]] = {
+_PLAIN: dict[str, Callable[[FunctionContext, Expr, Span], Expr]] = {
     "conjugate": _conjugate,
     "conj": _conjugate,
     "bit_count": _bit_count,
@@ -92,32 +92,34 @@ _PLAIN: dict[str, Callable[[Frame, Expr, Span], Expr]] = {
 
 
 def _astype(x: Expr, wanted: Scalar, span: Span) -> Expr:
-    return cast(truth(x), wanted) if wanted.dtype.kind is Kind.BOOL else coerce(x, wanted)
+    return cast(truth(x), wanted) if wanted.dtype.kind is DTypeKind.BOOL else coerce(x, wanted)
 
 
 def _view(x: Expr, wanted: Scalar, span: Span) -> Expr:
-    """The number whose bits are those of ``x``."""
+    """Return the number with the bits of ``x`` in another type."""
     own = scalar_type(x).dtype
     if own.numpy.itemsize != wanted.dtype.numpy.itemsize or not (
-        _seen(own) and _seen(wanted.dtype)
+        _is_viewable(own) and _is_viewable(wanted.dtype)
     ):
         fail(
             "argument-type",
             Label(span, f"this is `{own}`, which is no `{wanted}`"),
-            help="a view is of as many bytes, of an integer or float: float32 as int32",
+            hint="a view is of as many bytes, of an integer or float: float32 as int32",
         )
     signed = BY_NAME[f"int{own.bits}"]
     bits = _as(x, signed, span) if own.is_float else cast(x, Scalar(signed))
     return _as(bits, wanted.dtype, span) if wanted.dtype.is_float else cast(bits, wanted)
 
 
-def _seen(row: DType) -> bool:
-    return row.is_integer or row.is_float
+def _is_viewable(dtype: DType) -> bool:
+    return dtype.is_integer or dtype.is_float
 
 
 def _as(x: Expr, wanted: DType, span: Span) -> Expr:
-    row: Intrinsic = getattr(CUDA, f"{_WORDS[scalar_type(x).dtype.name]}_as_{_WORDS[wanted.name]}")
-    return Apply(row, (x,), Scalar(wanted), span)
+    intrinsic: Intrinsic = getattr(
+        CUDA, f"{_WORDS[scalar_type(x).dtype.name]}_as_{_WORDS[wanted.name]}"
+    )
+    return Apply(intrinsic, (x,), Scalar(wanted), span)
 
 
 _WORDS = {

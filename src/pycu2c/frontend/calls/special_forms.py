@@ -1,26 +1,33 @@
-"""Intrinsics that the frontend itself writes out: coordinates, arrays that a kernel makes, and
-``np.clip``."""
+"""Intrinsics with a lowering of their own: coordinates, array allocations and ``np.clip``."""
 
 from __future__ import annotations
 
 import ast
 
 from pycu2c.base.diagnostics import Label, fail
-from pycu2c.base.limits import MOST_AXES
-from pycu2c.base.types import WEAK_INT, Array, Space
+from pycu2c.base.limits import MAX_AXES
+from pycu2c.base.types import WEAK_INT, Array, MemorySpace
 from pycu2c.frontend.calls import group_forms, intrinsic_calls, ufuncs
 from pycu2c.frontend.calls.builtin_arguments import (
-    Form,
-    arguments,
+    IntrinsicLowering,
+    argument_nodes,
+    argument_values,
     constant_integer,
     known_integer,
     named_scalar,
-    values,
 )
-from pycu2c.frontend.evaluation_order import kept
-from pycu2c.frontend.expressions.array_limits import ROOM, bytes_of, too_large
+from pycu2c.frontend.evaluation_order import materialize
+from pycu2c.frontend.expressions.array_limits import MEMORY_LIMITS, array_bytes, report_too_large
 from pycu2c.frontend.expressions.array_views import array_type
-from pycu2c.frontend.function_context import Frame, Items, Static, Value, is_array, number, shown
+from pycu2c.frontend.function_context import (
+    FunctionContext,
+    StaticObject,
+    TupleValue,
+    Value,
+    describe,
+    is_array,
+    require_number,
+)
 from pycu2c.frontend.hints import replacements
 from pycu2c.ir.builders import truth
 from pycu2c.ir.nodes import Allocate, Apply, Const, Expr, Var
@@ -28,34 +35,34 @@ from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic
 from pycu2c.ops.intrinsics.threads import warp
 
 
-def _coordinates(frame: Frame, row: Intrinsic, node: ast.Call) -> Value:
-    """``cuda.grid(ndim)``, ``cuda.gridsize(ndim)``."""
-    (given,) = arguments(frame, node, ("ndim",), row.name)
-    ndim = constant_integer(frame, given, f"the number of axes of {row.name}")
+def _coordinates(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
+    """Lower ``cuda.grid(ndim)`` and ``cuda.gridsize(ndim)``."""
+    (given,) = argument_nodes(context, node, ("ndim",), intrinsic.name)
+    ndim = constant_integer(context, given, f"the number of axes of {intrinsic.name}")
     if ndim not in (1, 2, 3):
         fail(
             "argument-type",
-            Label(frame.span(given), f"this is {ndim}"),
-            help=f"{row.name} takes the number of axes: 1, 2 or 3",
+            Label(context.span(given), f"this is {ndim}"),
+            hint=f"{intrinsic.name} takes the number of axes: 1, 2 or 3",
         )
-    span = frame.span(node)
-    axes = [Apply(REGISTRY[f"{row.name}.{a}"], (), WEAK_INT, span) for a in "xyz"[:ndim]]
-    return axes[0] if ndim == 1 else Items(tuple(axes), span)
+    span = context.span(node)
+    axes = [Apply(REGISTRY[f"{intrinsic.name}.{a}"], (), WEAK_INT, span) for a in "xyz"[:ndim]]
+    return axes[0] if ndim == 1 else TupleValue(tuple(axes), span)
 
 
-def _allocation(space: Space) -> Form:
-    def build(frame: Frame, row: Intrinsic, node: ast.Call) -> Value:
-        shape_node, dtype_node = arguments(frame, node, ("shape", "dtype"), row.name)
-        shape = _shape(frame, shape_node, 0 if space is Space.SHARED else 1)
-        scalar = named_scalar(frame, dtype_node)
-        if shape == DYNAMIC and space is Space.SHARED:
+def _allocation(space: MemorySpace) -> IntrinsicLowering:
+    def build(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
+        shape_node, dtype_node = argument_nodes(context, node, ("shape", "dtype"), intrinsic.name)
+        shape = _shape(context, shape_node, 0 if space is MemorySpace.SHARED else 1)
+        scalar = named_scalar(context, dtype_node)
+        if shape == DYNAMIC and space is MemorySpace.SHARED:
             kind = Array(scalar.dtype, 1, "C", space)
         else:
             kind = Array(scalar.dtype, len(shape), "C", space, shape)
-        if bytes_of(kind) > ROOM[space].most:
-            too_large(kind, bytes_of(kind), frame.span(shape_node))
-        var = Var(frame.name_for(node, space.value), kind, frame.span(node))
-        frame.emit(Allocate(var, frame.span(node)))
+        if array_bytes(kind) > MEMORY_LIMITS[space].most:
+            report_too_large(kind, array_bytes(kind), context.span(shape_node))
+        var = Var(context.name_for(node, space.value), kind, context.span(node))
+        context.emit(Allocate(var, context.span(node)))
         return var
 
     return build
@@ -63,34 +70,38 @@ def _allocation(space: Space) -> Form:
 
 _FIXED = "write a literal, a variable given only that, or a global that holds an int"
 _DYNAMIC = "or 0, and say at the launch how many bytes: k[grid, block, stream, bytes]"
-DYNAMIC = (0,)  # the shape of an array that takes all bytes that the launch gives
+DYNAMIC = (0,)  # the shape of dynamic shared memory
 
 
-def _shape(frame: Frame, node: ast.expr, least: int) -> tuple[int, ...]:
-    value = frame.value(node)
-    items = value.items if isinstance(value, Items) else (value,)
+def _shape(context: FunctionContext, node: ast.expr, least: int) -> tuple[int, ...]:
+    value = context.value(node)
+    items = value.items if isinstance(value, TupleValue) else (value,)
     shape = []
     for item in items:
-        known = known_integer(frame, item)
+        known = known_integer(context, item)
         if known is None or known < (least if len(items) == 1 else 1):
-            here = item.span if isinstance(item, (Const, Static, Items)) else frame.span(node)
+            here = (
+                item.span
+                if isinstance(item, (Const, StaticObject, TupleValue))
+                else context.span(node)
+            )
             fail(
                 "shape",
                 Label(here, "not a positive whole number that is known before the launch"),
-                help=_FIXED if least else f"{_FIXED}; {_DYNAMIC}",
+                hint=_FIXED if least else f"{_FIXED}; {_DYNAMIC}",
             )
         shape.append(known)
-    if not 1 <= len(shape) <= MOST_AXES:
+    if not 1 <= len(shape) <= MAX_AXES:
         fail(
             "shape",
-            Label(frame.span(node), replacements.amount(len(shape), "axis", "axes")),
-            help=f"arrays have 1 to {MOST_AXES} axes",
+            Label(context.span(node), replacements.count_phrase(len(shape), "axis", "axes")),
+            hint=f"arrays have 1 to {MAX_AXES} axes",
         )
     return tuple(shape)
 
 
-def _clip(frame: Frame, row: Intrinsic, node: ast.Call) -> Value:
-    """``np.clip(x, 0, 1)``, ``np.clip(x, None, 1)``, ``np.clip(x, max=1)``."""
+def _clip(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
+    """Lower ``np.clip(x, 0, 1)``, ``np.clip(x, None, 1)`` and ``np.clip(x, max=1)``."""
     also = {"min": "a_min", "max": "a_max"}
     keywords = [ast.keyword(also.get(k.arg or "", k.arg), k.value) for k in node.keywords]
     given = {k.arg for k in keywords} | set(("a", "a_min", "a_max")[: len(node.args)])
@@ -98,50 +109,50 @@ def _clip(frame: Frame, row: Intrinsic, node: ast.Call) -> Value:
     keywords += [ast.keyword(n, none) for n in ("a_min", "a_max") if n not in given]
     for old, new in zip(node.keywords, keywords):
         ast.copy_location(new, old)
-    whole = ast.copy_location(ast.Call(node.func, node.args, keywords), node)
-    value, least, most = values(frame, whole, ("a", "a_min", "a_max"), row.name)
-    return ufuncs.clipped(number(value), _limit(least), _limit(most), frame.span(node))
+    full = ast.copy_location(ast.Call(node.func, node.args, keywords), node)
+    value, least, most = argument_values(context, full, ("a", "a_min", "a_max"), intrinsic.name)
+    return ufuncs.clipped(require_number(value), _limit(least), _limit(most), context.span(node))
 
 
 def _limit(value: Value) -> Expr | None:
-    is_none = isinstance(value, Static) and value.value is None
-    return None if is_none else number(value)
+    is_none = isinstance(value, StaticObject) and value.value is None
+    return None if is_none else require_number(value)
 
 
-def _constant_array(frame: Frame, row: Intrinsic, node: ast.Call) -> Value:
-    """``cuda.const.array_like(TABLE)``."""
-    (given,) = arguments(frame, node, ("ndarray",), row.name)
-    found = frame.value(given)
-    if is_array(found) and array_type(found).space is Space.CONSTANT:
+def _constant_array(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
+    """Lower ``cuda.const.array_like(TABLE)``."""
+    (given,) = argument_nodes(context, node, ("ndarray",), intrinsic.name)
+    found = context.value(given)
+    if is_array(found) and array_type(found).space is MemorySpace.CONSTANT:
         return found
     fail(
         "constant-needed",
-        Label(frame.span(given), f"this is {shown(found)}"),
-        help="name a numpy array that is defined outside of the kernel",
+        Label(context.span(given), f"this is {describe(found)}"),
+        hint="name a numpy array that is defined outside of the kernel",
     )
 
 
-def _match_all(frame: Frame, row: Intrinsic, node: ast.Call) -> Value:
-    """``cuda.match_all_sync(mask, value)``: all match if there are lanes that do."""
-    given = values(frame, node, ("mask", "value"), row.name)
-    lanes = intrinsic_calls.intrinsic_call(frame, warp.match_all_lanes, given, node)
-    kept_lanes = number(kept(frame, lanes, "lanes"))
-    return Items((kept_lanes, truth(kept_lanes)), frame.span(node))
+def _match_all(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
+    """Lower ``cuda.match_all_sync(mask, value)``: all lanes match if the lane mask is not empty."""
+    given = argument_values(context, node, ("mask", "value"), intrinsic.name)
+    lanes = intrinsic_calls.intrinsic_call(context, warp.match_all_lanes, given, node)
+    kept_lanes = require_number(materialize(context, lanes, "lanes"))
+    return TupleValue((kept_lanes, truth(kept_lanes)), context.span(node))
 
 
-FORMS: dict[str, Form] = {
+LOWERINGS: dict[str, IntrinsicLowering] = {
     "cuda.grid": _coordinates,
     "cuda.gridsize": _coordinates,
-    "cuda.shared.array": _allocation(Space.SHARED),
+    "cuda.shared.array": _allocation(MemorySpace.SHARED),
     "numpy.clip": _clip,
-    "cuda.local.array": _allocation(Space.LOCAL),
+    "cuda.local.array": _allocation(MemorySpace.LOCAL),
     "cuda.const.array_like": _constant_array,
     "cuda.match_all_sync": _match_all,
 }
 
 
-def form_of(row: Intrinsic) -> Form | None:
-    """What writes a row out, if the frontend does."""
-    if row.name.startswith("cuda.cg."):
-        return group_forms.GROUP_FORMS.get(row.name)
-    return FORMS.get(row.name)
+def special_lowering(intrinsic: Intrinsic) -> IntrinsicLowering | None:
+    """Return the lowering of an intrinsic, or None if it has no special one."""
+    if intrinsic.name.startswith("cuda.cg."):
+        return group_forms.GROUP_LOWERINGS.get(intrinsic.name)
+    return LOWERINGS.get(intrinsic.name)

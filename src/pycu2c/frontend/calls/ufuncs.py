@@ -1,7 +1,7 @@
-"""numpy's functions that are operators, or are made of them: ``np.add``, ``np.where``, ``np.clip``.
+"""NumPy functions that are operators, or are made of them: ``np.add``, ``np.where``, ``np.clip``.
 
-Knows numbers that are evaluated already, nothing of syntax. What the functions mean is in
-``ops/intrinsics/floats/ufuncs.py`` and ``ops/names/operator_functions.py``.
+The operands are evaluated already. ``ops/intrinsics/floats/ufuncs.py`` and
+``ops/names/operator_functions.py`` declare what the functions compute.
 """
 
 from __future__ import annotations
@@ -10,14 +10,21 @@ from collections.abc import Callable
 from functools import reduce
 
 from pycu2c.base.diagnostics import Label, fail
-from pycu2c.base.dtypes import Kind
+from pycu2c.base.dtypes import DTypeKind
 from pycu2c.base.source import Span
-from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Scalar, float32, int8, join
-from pycu2c.frontend.expressions.arithmetic import binary, choose, coerce, once, unary, whole_number
-from pycu2c.frontend.expressions.subscripts import part_of
-from pycu2c.frontend.function_context import Frame
-from pycu2c.ir.builders import both, cast, const, integer, negation, scalar_type, truth
-from pycu2c.ir.nodes import Apply, Const, Expr, Junction
+from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Scalar, float32, int8, promote
+from pycu2c.frontend.expressions.arithmetic import (
+    binary,
+    coerce,
+    evaluate_once,
+    require_integer,
+    select,
+    unary,
+)
+from pycu2c.frontend.expressions.subscripts import real_or_imag
+from pycu2c.frontend.function_context import FunctionContext
+from pycu2c.ir.builders import cast, const, integer, logical, negation, scalar_type, truth
+from pycu2c.ir.nodes import Apply, Const, Expr, LogicalOp
 from pycu2c.ops.intrinsics.floats.math import KEEPING_WHOLE
 from pycu2c.ops.intrinsics.floats.ufuncs import in_double
 from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic
@@ -26,142 +33,144 @@ from pycu2c.ops.operators import DIV, EQ, MUL, NE, POW, Operator, UnaryOperator
 _OF_BOOLS = ("min", "max", "numpy.minimum", "numpy.maximum", "numpy.fmin", "numpy.fmax")
 
 
-def computed_in(row: Intrinsic, common: Scalar) -> Scalar:
-    """Functions of 16-bit floats are computed in float32; the greater of two bools in int8."""
-    if common.dtype in row.dtypes:
+def compute_type(intrinsic: Intrinsic, common: Scalar) -> Scalar:
+    """Return the type to compute in: float32 for 16-bit floats, int8 for ``max`` of bools."""
+    if common.dtype in intrinsic.dtypes:
         return common
-    if common.dtype.kind is Kind.BOOL and row.name in _OF_BOOLS:
+    if common.dtype.kind is DTypeKind.BOOL and intrinsic.name in _OF_BOOLS:
         return int8
     return float32 if common.dtype.is_half else common
 
 
-def check_accepted(row: Intrinsic, wide: Scalar, span: Span) -> None:
-    """``wide``: the type that a call of the row is computed in."""
-    if row.dtypes and wide.dtype not in row.dtypes:
-        accepted = ", ".join(str(d) for d in row.dtypes)
+def check_accepted(intrinsic: Intrinsic, wide: Scalar, span: Span) -> None:
+    """Check that an intrinsic supports ``wide``, the type that a call is computed in."""
+    if intrinsic.dtypes and wide.dtype not in intrinsic.dtypes:
+        accepted = ", ".join(str(d) for d in intrinsic.dtypes)
         fail(
             "argument-type",
-            Label(span, f"{row.name} does not accept `{wide.dtype}`"),
-            help=f"it accepts {accepted}",
+            Label(span, f"{intrinsic.name} does not accept `{wide.dtype}`"),
+            hint=f"it accepts {accepted}",
         )
 
 
-def applied(row: Intrinsic, given: list[Expr], common: Scalar, span: Span) -> Expr:
-    """A row that gives its arguments' type, on numbers brought to ``common``."""
-    wide = computed_in(row, common)
-    check_accepted(row, wide, span)
+def apply_intrinsic(intrinsic: Intrinsic, given: list[Expr], common: Scalar, span: Span) -> Expr:
+    """Apply an intrinsic whose result has the argument type to numbers converted to ``common``."""
+    wide = compute_type(intrinsic, common)
+    check_accepted(intrinsic, wide, span)
     arguments = tuple(cast(coerce(e, common), wide) for e in given)
-    return cast(Apply(row, arguments, wide, span), common)
+    return cast(Apply(intrinsic, arguments, wide, span), common)
 
 
 def common_type(given: list[Expr]) -> Scalar:
-    return reduce(join, map(scalar_type, given))
+    return reduce(promote, map(scalar_type, given))
 
 
 # ---- operators ---------------------------------------------------------------------------------
 
 
-def by_operator(frame: Frame, op: Operator | UnaryOperator, given: list[Expr], span: Span) -> Expr:
-    """``np.add(a, b)``."""
+def apply_operator(
+    context: FunctionContext, op: Operator | UnaryOperator, given: list[Expr], span: Span
+) -> Expr:
+    """Lower ``np.add(a, b)``."""
     if isinstance(op, UnaryOperator):
         return unary(op, given[0], span)
     left, right = given
     negative = isinstance(right, Const) and right.value < 0
-    if op is POW and negative and common_type(given).dtype.is_whole:
+    if op is POW and negative and common_type(given).dtype.is_integral:
         fail(
             "operand-type",
             Label(right.span, "numpy raises no integer to a negative power"),
-            help="convert the base: np.power(float32(x), -1)",
+            hint="convert the base: np.power(float32(x), -1)",
         )
-    return binary(frame, op, left, right, span)
+    return binary(context, op, left, right, span)
 
 
 # ---- functions made of operators -----------------------------------------------------------------
 
 
-def _where(frame: Frame, given: list[Expr], span: Span) -> Expr:
+def _where(context: FunctionContext, given: list[Expr], span: Span) -> Expr:
     condition, then, orelse = given
-    return choose(truth(condition), then, orelse, span)
+    return select(truth(condition), then, orelse, span)
 
 
 def clipped(value: Expr, least: Expr | None, most: Expr | None, span: Span) -> Expr:
-    """``np.clip``; a limit may be left out."""
+    """Lower ``np.clip``; a limit may be None."""
     common = common_type([e for e in (value, least, most) if e is not None])
     common = WEAK_INT if common == WEAK_BOOL else common
     result = coerce(value, common)
     for name, limit in (("numpy.maximum", least), ("numpy.minimum", most)):
         if limit is not None:
-            result = applied(REGISTRY[name], [result, limit], common, span)
+            result = apply_intrinsic(REGISTRY[name], [result, limit], common, span)
     return result
 
 
-def _square(frame: Frame, given: list[Expr], span: Span) -> Expr:
-    return once(frame, given[0], lambda x: binary(frame, MUL, x, x, span))
+def _square(context: FunctionContext, given: list[Expr], span: Span) -> Expr:
+    return evaluate_once(context, given[0], lambda x: binary(context, MUL, x, x, span))
 
 
-def _reciprocal(frame: Frame, given: list[Expr], span: Span) -> Expr:
+def _reciprocal(context: FunctionContext, given: list[Expr], span: Span) -> Expr:
     own = scalar_type(given[0])
     if not own.dtype.is_integer:
-        return binary(frame, DIV, integer(1, span), given[0], span)
+        return binary(context, DIV, integer(1, span), given[0], span)
     one, zero = const(1, span, own), const(0, span, own)
 
     def spelled(x: Expr) -> Expr:
         rest: Expr = zero
         if own.dtype.is_signed:
             least = const(-1, span, own)
-            rest = choose(binary(frame, EQ, x, least, span), least, zero, span)
-        return choose(binary(frame, EQ, x, one, span), one, rest, span)
+            rest = select(binary(context, EQ, x, least, span), least, zero, span)
+        return select(binary(context, EQ, x, one, span), one, rest, span)
 
-    return once(frame, given[0], spelled)
+    return evaluate_once(context, given[0], spelled)
 
 
-def _float_power(frame: Frame, given: list[Expr], span: Span) -> Expr:
+def _float_power(context: FunctionContext, given: list[Expr], span: Span) -> Expr:
     left, right = given
     wide = in_double(scalar_type(left), scalar_type(right))
-    return binary(frame, POW, cast(left, wide), cast(right, wide), span)
+    return binary(context, POW, cast(left, wide), cast(right, wide), span)
 
 
-def _both(op: Junction) -> Callable[[Frame, list[Expr], Span], Expr]:
-    return lambda frame, given, span: both(op, truth(given[0]), truth(given[1]), span)
+def _both(op: LogicalOp) -> Callable[[FunctionContext, list[Expr], Span], Expr]:
+    return lambda context, given, span: logical(op, truth(given[0]), truth(given[1]), span)
 
 
-def _one_of(frame: Frame, given: list[Expr], span: Span) -> Expr:
+def _one_of(context: FunctionContext, given: list[Expr], span: Span) -> Expr:
     left, right = map(truth, given)
     if isinstance(right, Const):
         return negation(left) if right.value else left
-    return binary(frame, NE, left, right, span)
+    return binary(context, NE, left, right, span)
 
 
-def rounded(frame: Frame, given: list[Expr], span: Span) -> Expr:
-    """``np.round(x)``, ``np.round(x, digits)``, ``round(x, digits)``: in the type of ``x``."""
+def rounded(context: FunctionContext, given: list[Expr], span: Span) -> Expr:
+    """Lower ``np.round(x, digits)`` and ``round(x, digits)``, in the type of ``x``."""
     own = scalar_type(given[0])
     if own.dtype.is_complex:
-        fail("argument-type", Label(given[0].span, f"this is `{own}`"), help="round z.real")
-    own = WEAK_INT if own.dtype.kind is Kind.BOOL else own
-    digits = whole_number(given[1]) if len(given) > 1 else integer(0, span)
+        fail("argument-type", Label(given[0].span, f"this is `{own}`"), hint="round z.real")
+    own = WEAK_INT if own.dtype.kind is DTypeKind.BOOL else own
+    digits = require_integer(given[1]) if len(given) > 1 else integer(0, span)
     known = digits.value if isinstance(digits, Const) else None
-    if own.dtype.is_whole and known is not None and known >= 0:
+    if own.dtype.is_integral and known is not None and known >= 0:
         return cast(given[0], own)
     if known == 0:
-        return applied(REGISTRY["numpy.rint"], [given[0]], own, span)
-    row = REGISTRY["round_digits"]
-    wide = computed_in(row, own)
+        return apply_intrinsic(REGISTRY["numpy.rint"], [given[0]], own, span)
+    intrinsic = REGISTRY["round_digits"]
+    wide = compute_type(intrinsic, own)
     arguments = (cast(given[0], wide), digits)
-    return cast(Apply(row, arguments, wide, span), own)
+    return cast(Apply(intrinsic, arguments, wide, span), own)
 
 
-def _part(name: str) -> Callable[[Frame, list[Expr], Span], Expr]:
-    return lambda frame, given, span: part_of(given[0], name, span)
+def _part(name: str) -> Callable[[FunctionContext, list[Expr], Span], Expr]:
+    return lambda context, given, span: real_or_imag(given[0], name, span)
 
 
-MADE_OF_OPERATORS: dict[str, Callable[[Frame, list[Expr], Span], Expr]] = {
+MADE_OF_OPERATORS: dict[str, Callable[[FunctionContext, list[Expr], Span], Expr]] = {
     "numpy.where": _where,
     "cuda.selp": _where,
     "numpy.square": _square,
     "numpy.reciprocal": _reciprocal,
     "numpy.float_power": _float_power,
-    "numpy.logical_and": _both(Junction.AND),
-    "numpy.logical_or": _both(Junction.OR),
+    "numpy.logical_and": _both(LogicalOp.AND),
+    "numpy.logical_or": _both(LogicalOp.OR),
     "numpy.logical_xor": _one_of,
     "numpy.round": rounded,
     "numpy.real": _part("real"),
@@ -169,17 +178,17 @@ MADE_OF_OPERATORS: dict[str, Callable[[Frame, list[Expr], Span], Expr]] = {
 }
 
 
-# ---- functions that give some numbers back as they are --------------------------------------
+# ---- functions that return some numbers unchanged ----------------------------------------------
 
 CONJUGATE = REGISTRY["complex.conjugate"]
-KEEPING = (*KEEPING_WHOLE, CONJUGATE)
+IDENTITY_INTRINSICS = (*KEEPING_WHOLE, CONJUGATE)
 
 
-def as_it_is(row: Intrinsic, given: Expr) -> Expr | None:
-    """``math.floor(n)`` of an int: no detour through a float; ``np.conj(x)`` of a real number."""
+def unchanged_operand(intrinsic: Intrinsic, given: Expr) -> Expr | None:
+    """Return the operand if a call does not change it: ``math.floor(n)`` of an int; else None."""
     dtype = scalar_type(given).dtype
-    if row is CONJUGATE and not dtype.is_complex:
+    if intrinsic is CONJUGATE and not dtype.is_complex:
         return given
-    if row is CONJUGATE or not dtype.is_whole:
+    if intrinsic is CONJUGATE or not dtype.is_integral:
         return None
-    return cast(given, WEAK_INT) if row.result == "int" else given
+    return cast(given, WEAK_INT) if intrinsic.result == "int" else given

@@ -1,0 +1,1 @@
+"""Lower expressions: arithmetic, comparisons, subscripts, views, tuples and vectors."""

@@ -1,4 +1,4 @@
-"""Operators applied to numbers: NEP 50's conversions, and the errors where there are none."""
+"""Operators on numbers: type promotion by NEP 50, and its errors."""
 
 from __future__ import annotations
 
@@ -8,26 +8,35 @@ from typing import NoReturn
 
 from pycu2c.base import dtypes
 from pycu2c.base.diagnostics import Label, fail
-from pycu2c.base.dtypes import Kind
+from pycu2c.base.dtypes import DTypeKind
 from pycu2c.base.source import Span
 from pycu2c.base.types import (
     WEAK_BOOL,
     WEAK_FLOAT,
     WEAK_INT,
     Scalar,
-    have_join,
+    have_common_type,
     int64,
-    join,
+    promote,
     uint64,
 )
-from pycu2c.base.values import EXACT_FLOATS, fits
-from pycu2c.frontend.function_context import Frame
+from pycu2c.base.values import MAX_EXACT_FLOAT_INT, fits
+from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.subset.unsupported_syntax import TOO_WIDE
 from pycu2c.ir.builders import binary as binary_node
-from pycu2c.ir.builders import both, cast, const, integer, is_atom, negation, number_of, scalar_type
+from pycu2c.ir.builders import (
+    cast,
+    const,
+    constant_value,
+    integer,
+    is_atom,
+    logical,
+    negation,
+    scalar_type,
+)
 from pycu2c.ir.builders import truth as truth_node
 from pycu2c.ir.builders import unary as unary_node
-from pycu2c.ir.nodes import Apply, Binary, Const, Expr, Junction, Let, Select, Var
+from pycu2c.ir.nodes import Apply, Binary, Const, Expr, Let, LogicalOp, Select, Var
 from pycu2c.ops.intrinsics.builtins import compared_as_float
 from pycu2c.ops.operators import (
     DIV,
@@ -46,18 +55,18 @@ from pycu2c.ops.operators import (
 
 
 def coerce(e: Expr, to: Scalar) -> Expr:
-    """Convert an operand; a literal that the type cannot hold is an error, as in numpy."""
-    if not have_join(scalar_type(e), to):
+    """Convert an operand; a literal that the type cannot represent is an error, as in NumPy."""
+    if not have_common_type(scalar_type(e), to):
         fail(
             "store-type",
             Label(e.span, f"this is `{e.type}`, here it would become `{to}`"),
-            help="make one from the numbers: float4(v.x, v.y, 0, 1), or take one of them, v.x",
+            hint="make one from the numbers: float4(v.x, v.y, 0, 1), or take one of them, v.x",
         )
     if scalar_type(e).dtype.is_complex and not to.dtype.is_complex:
         fail(
             "store-type",
             Label(e.span, f"this is `{e.type}`, here it would become `{to}`"),
-            help="take one part: z.real, or abs(z)",
+            hint="take one part: z.real, or abs(z)",
         )
     if (
         isinstance(e, Const)
@@ -69,82 +78,82 @@ def coerce(e: Expr, to: Scalar) -> Expr:
         fail(
             "constant-range",
             Label(e.span, f"{e.value} does not fit `{to}`"),
-            help=f"use a number from {to.dtype.minimum} to {to.dtype.maximum}, or a wider type",
+            hint=f"use a number from {to.dtype.minimum} to {to.dtype.maximum}, or a wider type",
         )
     return cast(e, to)
 
 
-def to_whole(e: Expr) -> str:
-    """What to write where an integer must stand, and ``e`` is a float."""
+def integer_hint(e: Expr) -> str:
+    """Return the hint for a float in place of an integer."""
     if isinstance(e, Binary) and e.op is DIV:
         return "divide with `//`, or convert it with int(...)"
     is_literal = isinstance(e, Const) and e.type.dtype.is_float
     return "write the literal without a point" if is_literal else "convert it with int(...)"
 
 
-def counting(e: Expr) -> Expr:
-    """A whole number that counts: in 64 bits, which a constant must fit."""
+def to_index(e: Expr) -> Expr:
+    """Convert an integer to 64 bits, which a constant must fit."""
     if isinstance(e, Const) and e.type == WEAK_INT and not fits(int(e.value), WEAK_INT):
         fail(
             "constant-range",
             Label(e.span, "int64 does not hold this number"),
-            help="what counts, in ranges and indices, is from -2**63 to 2**63 - 1",
+            hint="what counts, in ranges and indices, is from -2**63 to 2**63 - 1",
         )
     return cast(e, WEAK_INT)
 
 
-def whole_number(e: Expr) -> Expr:
-    """An argument that is an int."""
-    if not scalar_type(e).dtype.is_whole:
+def require_integer(e: Expr) -> Expr:
+    """Return an argument as an int, or report an error."""
+    if not scalar_type(e).dtype.is_integral:
         fail(
             "argument-type",
             Label(e.span, f"this is `{e.type}`; it must be a whole number"),
-            help=to_whole(e),
+            hint=integer_hint(e),
         )
-    return counting(e)
+    return to_index(e)
 
 
-def once(frame: Frame, e: Expr, use: Callable[[Expr], Expr]) -> Expr:
-    """``use(e)`` where ``use`` writes it more than once: it is evaluated once."""
+def evaluate_once(context: FunctionContext, e: Expr, use: Callable[[Expr], Expr]) -> Expr:
+    """Return ``use(e)``; bind ``e`` to a name unless it is an atom."""
     if is_atom(e):
         return use(e)
-    name = frame.fresh("value")
+    name = context.fresh("value")
     return Let(name, e, use(Var(name, scalar_type(e), e.span)), e.span)
 
 
-def binary(frame: Frame, op: Operator, left: Expr, right: Expr, span: Span) -> Expr:
-    """``left op right`` with Python's meaning and numpy's type."""
+def binary(context: FunctionContext, op: Operator, left: Expr, right: Expr, span: Span) -> Expr:
+    """Lower ``left op right`` with Python's meaning and NumPy's type."""
     if op.result is truth:
-        return compare(frame, op, left, right, span)
+        return compare(context, op, left, right, span)
     _check_width(left, right)
     a, b = scalar_type(left), scalar_type(right)
     common = op.operands(a, b)
     if common is None:
-        _no_operator(op, left, right, span)
+        _report_no_operator(op, left, right, span)
     if op.name == "pow":
         common, right = _exponent(left, right, common)
     if isinstance(left, Const) and isinstance(right, Const) and common == WEAK_INT:
         if is_too_wide(op, int(left.value), int(right.value)):
-            fail(TOO_WIDE.code, Label(span, TOO_WIDE.text), help=TOO_WIDE.help)
+            fail(TOO_WIDE.code, Label(span, TOO_WIDE.text), hint=TOO_WIDE.hint)
     return binary_node(op, coerce(left, common), coerce(right, common), span)
 
 
 def _check_width(*sides: Expr) -> None:
-    """Constants are exact among themselves; what is computed has 64 bits."""
-    if all(isinstance(e, Const) or not scalar_type(e).dtype.is_whole for e in sides):
+    """Check integer constants that are combined with computed 64-bit integers."""
+    if all(isinstance(e, Const) or not scalar_type(e).dtype.is_integral for e in sides):
         return
     for e in sides:
-        if isinstance(e, Const) and e.type == WEAK_INT and not is_number(int(e.value)):
-            fail(TOO_WIDE.code, Label(e.span, TOO_WIDE.text), help=TOO_WIDE.help)
+        if isinstance(e, Const) and e.type == WEAK_INT and not fits_64_bits(int(e.value)):
+            fail(TOO_WIDE.code, Label(e.span, TOO_WIDE.text), hint=TOO_WIDE.hint)
 
 
-def is_number(value: int) -> bool:
-    """Whether an integer type of 64 bits holds it."""
+def fits_64_bits(value: int) -> bool:
+    """Return whether int64 or uint64 can represent an integer."""
     return fits(value, WEAK_INT) or fits(value, uint64)
 
 
 def _exponent(left: Expr, right: Expr, common: Scalar) -> tuple[Scalar, Expr]:
-    """An int to a negative literal power is a float, as in Python."""
+    """Return the type and exponent of a power; an int to a negative literal power is a float."""
     negative = isinstance(right, Const) and right.value < 0
     if negative and common == WEAK_INT:
         return WEAK_FLOAT, right
@@ -152,45 +161,45 @@ def _exponent(left: Expr, right: Expr, common: Scalar) -> tuple[Scalar, Expr]:
         fail(
             "operand-type",
             Label(right.span, f"`{left.type}` to a negative power is not an integer"),
-            help="convert the base: float32(x) ** -1",
+            hint="convert the base: float32(x) ** -1",
         )
     return common, right
 
 
-def _no_operator(op: Operator, left: Expr, right: Expr, span: Span) -> NoReturn:
-    if common_is_complex(left, right):
+def _report_no_operator(op: Operator, left: Expr, right: Expr, span: Span) -> NoReturn:
+    if either_is_complex(left, right):
         fail(
             "operand-type",
             Label(span, f"complex numbers have no `{op.symbol}`"),
-            help="use z.real, z.imag or abs(z)",
+            hint="use z.real, z.imag or abs(z)",
         )
     floats = [e for e in (left, right) if scalar_type(e).dtype.is_float]
     if floats:
         fail(
             "operand-type",
             Label(floats[0].span, f"this is `{floats[0].type}`; `{op.symbol}` works on integers"),
-            help=_NOT_OF_BITS.get(op.symbol, "") + to_whole(floats[0]),
+            hint=_NOT_OF_BITS.get(op.symbol, "") + integer_hint(floats[0]),
         )
     fail(
         "operand-type",
         Label(span, f"`{left.type}` and `{right.type}` have no `{op.symbol}`"),
-        help="numpy has none for two bools; convert one: int(x)",
+        hint="numpy has none for two bools; convert one: int(x)",
     )
 
 
-_NOT_OF_BITS = {  # what was meant, where it is none of bits
+_NOT_OF_BITS = {  # operators of bits that users take for others
     "^": "a power is written `**`; of bits: ",
     "&": "join conditions with `and`; of numbers: ",
     "|": "join conditions with `or`; of numbers: ",
 }
 
 
-def common_is_complex(left: Expr, right: Expr) -> bool:
+def either_is_complex(left: Expr, right: Expr) -> bool:
     return any(scalar_type(e).dtype.is_complex for e in (left, right))
 
 
 def unary(op: UnaryOperator, operand: Expr, span: Span) -> Expr:
-    """``op operand``; ``not`` of any number is of its truth."""
+    """Lower ``op operand``; ``not`` applies to the truth of a number."""
     if op is NOT:
         return negation(truth_node(operand))
     own = scalar_type(operand)
@@ -199,16 +208,16 @@ def unary(op: UnaryOperator, operand: Expr, span: Span) -> Expr:
         fail(
             "operand-type",
             Label(operand.span, f"`{op.symbol}` has no meaning for `{own}`"),
-            help="convert it with int(...)",
+            hint="convert it with int(...)",
         )
-    if op is INVERT and own.dtype.kind is Kind.BOOL and not own.weak:
+    if op is INVERT and own.dtype.kind is DTypeKind.BOOL and not own.weak:
         return cast(negation(truth_node(operand)), own)
     return unary_node(op, cast(operand, common), span)
 
 
-def compare(frame: Frame, op: Operator, left: Expr, right: Expr, span: Span) -> Expr:
-    """A comparison of numbers, exact for integers of any two types, and for Python's numbers."""
-    left, right = _beyond(left, right), _beyond(right, left)
+def compare(context: FunctionContext, op: Operator, left: Expr, right: Expr, span: Span) -> Expr:
+    """Lower a comparison, which is exact for integers of any two types and for Python numbers."""
+    left, right = _out_of_range_literal(left, right), _out_of_range_literal(right, left)
     _check_width(left, right)
     left, right = _matching_literal(left, right), _matching_literal(right, left)
     a, b = scalar_type(left), scalar_type(right)
@@ -217,22 +226,24 @@ def compare(frame: Frame, op: Operator, left: Expr, right: Expr, span: Span) -> 
         fail(
             "operand-type",
             Label(span, f"complex numbers have no `{op.symbol}`"),
-            help="compare abs(z), z.real or z.imag",
+            hint="compare abs(z), z.real or z.imag",
         )
-    if not common.dtype.is_whole and a.dtype.is_whole and b.dtype.is_whole:
-        return _compare_across_signs(frame, op, left, right, span)
+    if not common.dtype.is_integral and a.dtype.is_integral and b.dtype.is_integral:
+        return _compare_across_signs(context, op, left, right, span)
     if common == uint64 and int64.dtype in (a.dtype, b.dtype):
-        return _compare_across_signs(frame, op, left, right, span)
+        return _compare_across_signs(context, op, left, right, span)
     if isinstance(left, Const) and isinstance(right, Const):
-        return const(op.reference(number_of(left), number_of(right)), span, WEAK_BOOL)
+        return const(op.reference(constant_value(left), constant_value(right)), span, WEAK_BOOL)
     if common == WEAK_FLOAT:
-        left, right = _as_it_is(left, right), _as_it_is(right, left)
+        left, right = _compared_exactly(left, right), _compared_exactly(right, left)
     return binary_node(op, cast(left, common), cast(right, common), span)
 
 
-def _as_it_is(e: Expr, partner: Expr) -> Expr:
-    """An int of Python's beside a float of Python's: they are compared exactly."""
-    if e.type != WEAK_INT or (isinstance(partner, Const) and abs(partner.value) < EXACT_FLOATS):
+def _compared_exactly(e: Expr, partner: Expr) -> Expr:
+    """Return a Python int in a form that compares exactly with a Python float."""
+    if e.type != WEAK_INT or (
+        isinstance(partner, Const) and abs(partner.value) < MAX_EXACT_FLOAT_INT
+    ):
         return e
     if isinstance(e, Const):
         value = int(e.value)
@@ -241,8 +252,8 @@ def _as_it_is(e: Expr, partner: Expr) -> Expr:
     return Apply(compared_as_float, (e,), WEAK_FLOAT, e.span)
 
 
-def _beyond(e: Expr, partner: Expr) -> Expr:
-    """A literal that no integer reaches compares with all of them as an infinity does."""
+def _out_of_range_literal(e: Expr, partner: Expr) -> Expr:
+    """Replace a literal outside all integer types by an infinity, which compares equally."""
     if not isinstance(e, Const) or e.type != WEAK_INT or not scalar_type(partner).dtype.is_integer:
         return e
     if fits(int(e.value), WEAK_INT) or fits(int(e.value), uint64) or isinstance(partner, Const):
@@ -251,8 +262,7 @@ def _beyond(e: Expr, partner: Expr) -> Expr:
 
 
 def _matching_literal(e: Expr, partner: Expr) -> Expr:
-    """A weak int literal in the type of an integer that it stands beside, if it fits; one over
-    int64 in uint64."""
+    """Return a weak int literal in the type of the other operand, or in uint64 above int64."""
     own = scalar_type(partner)
     if isinstance(e, Const) and e.type == WEAK_INT and own.dtype.is_integer:
         for kind in (own, WEAK_INT, uint64):
@@ -261,41 +271,43 @@ def _matching_literal(e: Expr, partner: Expr) -> Expr:
     return e
 
 
-def _compare_across_signs(frame: Frame, op: Operator, left: Expr, right: Expr, span: Span) -> Expr:
-    """int64 against uint64: no common type holds both, so the sign is looked at first."""
+def _compare_across_signs(
+    context: FunctionContext, op: Operator, left: Expr, right: Expr, span: Span
+) -> Expr:
+    """Compare int64 with uint64, which have no common integer type: test the sign first."""
     if scalar_type(left).dtype is dtypes.UINT64:
         op, left, right = MIRRORED[op], right, left
-    below = op in (LT, LE, NE)  # what the answer is where the signed side is negative
+    if_negative = op in (LT, LE, NE)  # the result if the signed operand is negative
 
     def spelled(signed: Expr) -> Expr:
         negative = binary_node(LT, signed, const(0, span, scalar_type(signed)), span)
         positive = binary_node(op, cast(signed, uint64), cast(right, uint64), span)
-        if below:
-            return both(Junction.OR, negative, positive, span)
-        return both(Junction.AND, negation(negative), positive, span)
+        if if_negative:
+            return logical(LogicalOp.OR, negative, positive, span)
+        return logical(LogicalOp.AND, negation(negative), positive, span)
 
-    return once(frame, left, spelled)
+    return evaluate_once(context, left, spelled)
 
 
-def choose(condition: Expr, then: Expr, orelse: Expr, span: Span) -> Expr:
-    """``then if condition else orelse`` in the joined type."""
-    if not have_join(scalar_type(then), scalar_type(orelse)):
+def select(condition: Expr, then: Expr, orelse: Expr, span: Span) -> Expr:
+    """Lower ``then if condition else orelse`` in the common type."""
+    if not have_common_type(scalar_type(then), scalar_type(orelse)):
         fail(
             "join",
             Label(then.span, f"this is `{then.type}`"),
             Label(orelse.span, f"and this `{orelse.type}`"),
-            help="make both the same: a vector of numbers, or one component, v.x",
+            hint="make both the same: a vector of numbers, or one component, v.x",
         )
-    common = join(scalar_type(then), scalar_type(orelse))
+    common = promote(scalar_type(then), scalar_type(orelse))
     then, orelse = coerce(then, common), coerce(orelse, common)
     if isinstance(condition, Const):
         return then if condition.value else orelse
     return Select(condition, then, orelse, common, span)
 
 
-def product(frame: Frame, factors: list[Expr], span: Span) -> Expr:
-    """The product of weak ints; of none, 1."""
+def product(context: FunctionContext, factors: list[Expr], span: Span) -> Expr:
+    """Return the product of weak ints; 1 without factors."""
     total: Expr = factors[0] if factors else integer(1, span)
     for factor in factors[1:]:
-        total = binary(frame, MUL, total, factor, span)
+        total = binary(context, MUL, total, factor, span)
     return total

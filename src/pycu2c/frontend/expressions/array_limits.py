@@ -1,4 +1,4 @@
-"""How much memory the arrays that a kernel makes may take."""
+"""Limits of the memory that a kernel's arrays may use."""
 
 from __future__ import annotations
 
@@ -8,53 +8,55 @@ from typing import NoReturn
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.records import dataclass
 from pycu2c.base.source import Span
-from pycu2c.base.types import Array, Space
+from pycu2c.base.types import Array, MemorySpace
 from pycu2c.ir.nodes import Allocate, Module
 from pycu2c.ir.walk import statements
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
-    """Who has the arrays of a space, with how many bytes, and what to do about more."""
+class MemoryLimit:
+    """The owner of a memory space, its size in bytes, and the hint for more."""
 
     owner: str
     most: int
-    cure: str
+    hint: str
 
 
-ROOM = {
-    Space.SHARED: Room(
+MEMORY_LIMITS = {
+    MemorySpace.SHARED: MemoryLimit(
         "block",
         48 * 1024,
         "take what a launch gives: cuda.shared.array(0, dtype), k[grid, block, stream, bytes]",
     ),
-    Space.LOCAL: Room("thread", 512 * 1024, "pass an array with a row for each thread"),
+    MemorySpace.LOCAL: MemoryLimit(
+        "thread", 512 * 1024, "pass an array with a row for each thread"
+    ),
 }
 
 
-def bytes_of(kind: Array) -> int:
-    """What an array takes when the kernel is compiled; of dynamic shared memory nothing."""
+def array_bytes(kind: Array) -> int:
+    """Return the bytes of an array; 0 for dynamic shared memory."""
     return 0 if kind.shape is None else kind.dtype.size * math.prod(kind.shape)
 
 
-def too_large(kind: Array, size: int, span: Span, among: str = "") -> NoReturn:
-    room = ROOM[kind.space]
+def report_too_large(kind: Array, size: int, span: Span, among: str = "") -> NoReturn:
+    room = MEMORY_LIMITS[kind.space]
     fail(
         "shape",
         Label(span, f"{among}{size} bytes; a {room.owner} has {room.most}"),
-        help=room.cure,
+        hint=room.hint,
     )
 
 
-def check_room(module: Module) -> None:
-    """The arrays of all functions lie side by side."""
-    total = dict.fromkeys(ROOM, 0)
+def check_memory_limits(module: Module) -> None:
+    """Check the sums of all arrays of a module's functions. Raises CompileError."""
+    total = dict.fromkeys(MEMORY_LIMITS, 0)
     for function in (*module.devices, module.kernel):
         for s in statements(function.body):
             if not isinstance(s, Allocate):
                 continue
             kind = s.var.type
             assert isinstance(kind, Array)
-            total[kind.space] += bytes_of(kind)
-            if total[kind.space] > ROOM[kind.space].most:
-                too_large(kind, total[kind.space], s.span, "with the arrays before it ")
+            total[kind.space] += array_bytes(kind)
+            if total[kind.space] > MEMORY_LIMITS[kind.space].most:
+                report_too_large(kind, total[kind.space], s.span, "with the arrays before it ")

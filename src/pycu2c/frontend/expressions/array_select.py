@@ -1,7 +1,7 @@
-"""Names that stand for one array here and for another there: which arrays, and how each lies.
+"""Names that refer to different arrays on different paths.
 
-The arrays of a kernel are known, so a variable of an array is the number of one of them, and the
-numbers that say where a view of it lies.
+The set of arrays is known at compile time. Such a name has a selector variable, the index of the
+array, and variables for the computed numbers of a view's layout.
 """
 
 from __future__ import annotations
@@ -12,50 +12,67 @@ from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.records import replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT
-from pycu2c.frontend.expressions.array_views import ArrayValue, array_type, is_numbered, whole
-from pycu2c.frontend.expressions.composite_values import item_name
-from pycu2c.frontend.function_context import Chosen, Frame, Items, Place, Value, is_array
+from pycu2c.frontend.expressions.array_views import (
+    ArrayValue,
+    array_type,
+    has_linear_index,
+    whole_view,
+)
+from pycu2c.frontend.expressions.composite_values import item_variable_at
+from pycu2c.frontend.function_context import (
+    ArraySelect,
+    FunctionContext,
+    TupleValue,
+    Value,
+    ViewLayout,
+    is_array,
+)
 from pycu2c.ir.builders import binary, integer
 from pycu2c.ir.nodes import Const, Expr, If, Select, Stmt, View
 from pycu2c.ops.operators import EQ
 
 
-def in_rows(view: View) -> bool:
-    """Whether its steps follow from its lengths, as after ``reshape``."""
-    return is_numbered(view) and array_type(view).layout == "C"
+def has_contiguous_steps(view: View) -> bool:
+    """Return whether a view's steps follow from its lengths, as after ``reshape``."""
+    return has_linear_index(view) and array_type(view).layout == "C"
 
 
-def place_of(array: ArrayValue) -> Place:
-    """What two views have alike if one variable can hold both."""
-    view = whole(array, array.span)
+def view_layout(array: ArrayValue) -> ViewLayout:
+    """Return the layout that two views must share to use the same variables."""
+    view = whole_view(array, array.span)
     steps = tuple(e.value if isinstance(e, Const) else None for e in view.steps)
-    return view.array.name, view.axes, fields(view), "rows" if in_rows(view) else steps
+    return (
+        view.array.name,
+        view.axes,
+        field_path(view),
+        "rows" if has_contiguous_steps(view) else steps,
+    )
 
 
-def fields(view: View) -> tuple[str, ...]:
-    """The path of a view, whatever the indices in it are."""
+def field_path(view: View) -> tuple[str, ...]:
+    """Return the fields in a view's path, without the indices."""
     return tuple(step if isinstance(step, str) else "[]" for step in view.path)
 
 
-def note_arrays(frame: Frame, name: str, value: Value) -> None:
-    """Note the arrays that a name, or an item of it, is to stand for."""
+def record_arrays(context: FunctionContext, name: str, value: Value) -> None:
+    """Record the arrays that a name, or an item of it, may refer to."""
     match value:
-        case Items():
+        case TupleValue():
             for position, item in enumerate(value.items):
-                note_arrays(frame, item_name(name, value, position), item)
-        case Chosen():
-            for option in value.options:
-                _note(frame, name, option)
+                record_arrays(context, item_variable_at(name, value, position), item)
+        case ArraySelect():
+            for option in value.arrays:
+                _record_array(context, name, option)
         case _ if is_array(value):
-            _note(frame, name, value)
+            _record_array(context, name, value)
         case _:
             pass
 
 
-def _note(frame: Frame, name: str, array: ArrayValue) -> None:
-    known = frame.arrays.setdefault(name, {})
-    place = place_of(array)
-    old = known.get(place)
+def _record_array(context: FunctionContext, name: str, array: ArrayValue) -> None:
+    known = context.arrays.setdefault(name, {})
+    layout = view_layout(array)
+    old = known.get(layout)
     kind = array_type(array)
     for other in known.values():
         if (kind.dtype, kind.ndim) != (array_type(other).dtype, array_type(other).ndim):
@@ -63,43 +80,43 @@ def _note(frame: Frame, name: str, array: ArrayValue) -> None:
                 "array-assign",
                 Label(array.span, f"this is `{kind}`"),
                 Label(other.span, f"and this `{other.type}`"),
-                help="choose between their elements, `a[i] if … else b[i]`, or use two names",
+                hint="choose between their elements, `a[i] if … else b[i]`, or use two names",
             )
     if old is None or (isinstance(array, View) and not isinstance(old, View)):
-        known[place], frame.found_arrays = array, True
+        known[layout], context.arrays_changed = array, True
     elif isinstance(old, View) and isinstance(array, View):
         if array_type(old).layout == "C" and kind.layout == "A":
-            known[place], frame.found_arrays = replace(old, type=kind), True
+            known[layout], context.arrays_changed = replace(old, type=kind), True
 
 
-def arrays_of(frame: Frame, name: str) -> dict[Place, ArrayValue]:
-    """The arrays that a name stands for, in an order that all names have."""
-    known = frame.arrays[name]
-    return {place: known[place] for place in sorted(known, key=str)}
+def candidate_arrays(context: FunctionContext, name: str) -> dict[ViewLayout, ArrayValue]:
+    """Return the arrays that a name may refer to, in a canonical order."""
+    known = context.arrays[name]
+    return {layout: known[layout] for layout in sorted(known, key=str)}
 
 
-# ---- choosing ----------------------------------------------------------------------------------
+# ---- selectors ---------------------------------------------------------------------------------
 
 
-def is_which(which: Expr, position: int, span: Span) -> Expr:
-    """Whether it is the array of that number."""
-    return binary(EQ, which, integer(position, span), span)
+def is_selected(selector: Expr, position: int, span: Span) -> Expr:
+    """Return the condition that a selector has a value."""
+    return binary(EQ, selector, integer(position, span), span)
 
 
-def renumbered(which: Expr, numbers: Sequence[int], span: Span) -> Expr:
-    """The number of an array in another list, where it has ``numbers[which]``."""
+def remap_selector(selector: Expr, numbers: Sequence[int], span: Span) -> Expr:
+    """Return ``numbers[selector]``."""
     if list(numbers) == list(range(len(numbers))):
-        return which
+        return selector
     out: Expr = integer(numbers[-1], span)
     for position, number in reversed(list(enumerate(numbers[:-1]))):
-        test = is_which(which, position, span)
+        test = is_selected(selector, position, span)
         out = Select(test, integer(number, span), out, WEAK_INT, span)
     return out
 
 
-def one_of(which: Expr, blocks: Sequence[Sequence[Stmt]], span: Span) -> Sequence[Stmt]:
-    """The statements for the array that it is."""
+def select_block(selector: Expr, blocks: Sequence[Sequence[Stmt]], span: Span) -> Sequence[Stmt]:
+    """Return an ``if`` chain that runs the block of the selected array."""
     out = tuple(blocks[-1])
     for position, block in reversed(list(enumerate(blocks[:-1]))):
-        out = (If(is_which(which, position, span), tuple(block), out, span),)
+        out = (If(is_selected(selector, position, span), tuple(block), out, span),)
     return out

@@ -1,7 +1,7 @@
-"""Subscripts of arrays: an element, or a view of a part. Knows values, not syntax.
+"""Views of arrays: elements, slices, fields and transposes.
 
-A view is an array, the place where it begins, and a step and a length for each of its axes; a
-view of a view is a view of the same array.
+A view is an array, a start index, and a step and a length for each axis. A view of a view is a view
+of the same array.
 """
 
 from __future__ import annotations
@@ -10,28 +10,28 @@ from collections.abc import Sequence
 from typing import NoReturn, TypeAlias
 
 from pycu2c.base.diagnostics import Label, fail
-from pycu2c.base.dtypes import Kind
-from pycu2c.base.limits import MOST_ELEMENTS
+from pycu2c.base.dtypes import DTypeKind
+from pycu2c.base.limits import MAX_ARRAY_ELEMENTS
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Array, Layout
-from pycu2c.frontend.expressions.arithmetic import counting, to_whole
-from pycu2c.frontend.function_context import Items, Value, is_array
+from pycu2c.frontend.expressions.arithmetic import integer_hint, to_index
+from pycu2c.frontend.function_context import TupleValue, Value, is_array
 from pycu2c.frontend.hints import records, replacements
 from pycu2c.ir.builders import binary, cast, const, integer, scalar_type
-from pycu2c.ir.expressions import part_type
+from pycu2c.ir.expressions import component_type
 from pycu2c.ir.nodes import Apply, Binary, Const, Dim, Expr, Load, Select, Var, View
 from pycu2c.ir.views import (
+    add_scaled,
+    array_indices,
     is_flat,
-    place_in_array,
+    multiply,
     read_path,
-    scaled,
-    shifted,
-    start_of,
-    started,
-    starts,
+    start_indices,
+    start_position,
+    with_starts,
 )
-from pycu2c.ir.walk import inside
+from pycu2c.ir.walk import path_indices
 from pycu2c.ops.intrinsics.builtins import rounds
 from pycu2c.ops.intrinsics.memory.subscripts import (
     from_start,
@@ -47,8 +47,8 @@ ArrayValue: TypeAlias = Var | View
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """``start:stop:step`` in a subscript, what is left out None."""
+class SliceBounds:
+    """``start:stop:step`` in a subscript; omitted bounds are None."""
 
     start: Expr | None
     stop: Expr | None
@@ -57,13 +57,13 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Rest:
+class EllipsisIndex:
     """``...`` in a subscript."""
 
     span: Span
 
 
-Subscript: TypeAlias = Expr | Part | Rest
+Subscript: TypeAlias = Expr | SliceBounds | EllipsisIndex
 
 
 def array_type(array: ArrayValue) -> Array:
@@ -72,15 +72,15 @@ def array_type(array: ArrayValue) -> Array:
 
 
 def length(array: ArrayValue, axis: int, span: Span) -> Expr:
-    """``array.shape[axis]``: a literal where the kernel fixed it."""
+    """Return ``array.shape[axis]``, a literal if the kernel fixes the shape."""
     if isinstance(array, View):
         return array.lengths[axis]
     shape = array_type(array).shape
     return integer(shape[axis], span) if shape is not None else Dim(array, axis, span)
 
 
-def whole(array: ArrayValue, span: Span) -> View:
-    """All of an array, as a view of it."""
+def whole_view(array: ArrayValue, span: Span) -> View:
+    """Return an array as a view of all its elements."""
     if isinstance(array, View):
         return array
     kind = array_type(array)
@@ -91,36 +91,35 @@ def whole(array: ArrayValue, span: Span) -> View:
     return View(array, zeros, axes, ones, lengths, kind, span)
 
 
-def seen_as(array: ArrayValue, kind: Array) -> View:
-    """An array under a type that says less of it."""
-    return replace(whole(array, array.span), type=kind)
+def with_array_type(array: ArrayValue, kind: Array) -> View:
+    """Return a view of an array with a less specific type."""
+    return replace(whole_view(array, array.span), type=kind)
 
 
-def subscripted(array: ArrayValue, given: list[Subscript], span: Span) -> Expr:
-    """``array[given]``: the element if there is an index for each axis, else a view. An element
-    that is a record is a view too: it stands for the place."""
-    place = part(array, given, span)
-    return place if place.axes or is_record(place) else loaded(place, span)
+def subscript_value(array: ArrayValue, given: list[Subscript], span: Span) -> Expr:
+    """Return ``array[given]``: the element, or a view; a record is a view of its place."""
+    place = subscript_view(array, given, span)
+    return place if place.axes or is_record(place) else load_element(place, span)
 
 
-def part(array: ArrayValue, given: list[Subscript], span: Span) -> View:
-    """``array[given]`` as a place: an element is a view without axes."""
+def subscript_view(array: ArrayValue, given: list[Subscript], span: Span) -> View:
+    """Return ``array[given]`` as a view; an element is a view without axes."""
     kind = array_type(array)
-    items = _spread(given, kind, span)
-    check(items, kind)
-    indices = [item for item in items if not isinstance(item, (Part, Rest))]
+    items = _expand_ellipsis(given, kind, span)
+    check_subscripts(items, kind)
+    indices = [item for item in items if not isinstance(item, (SliceBounds, EllipsisIndex))]
     if len(indices) < kind.ndim or is_record(array):
-        return _view(whole(array, span), items, span)
-    return element(array, tuple(indices), span)
+        return _view(whole_view(array, span), items, span)
+    return element_view(array, tuple(indices), span)
 
 
-def element(array: ArrayValue, indices: tuple[Expr, ...], span: Span) -> View:
-    """The place at one index for each axis."""
+def element_view(array: ArrayValue, indices: tuple[Expr, ...], span: Span) -> View:
+    """Return the view of the element at one index for each axis."""
     kind = Array(array_type(array).dtype, 0, "C")
     if isinstance(array, Var):
         return View(array, indices, (), (), (), kind, span)
     own = tuple(_index(array, axis, index) for axis, index in enumerate(indices))
-    found, path = place_in_array(array, own)
+    found, path = array_indices(array, own)
     first = list(found)
     for axis, base in enumerate(array.axes):
         if base >= 0 and not _is_plain(array, axis):
@@ -134,28 +133,28 @@ def _from_start(index: Expr) -> Expr:
     return Apply(from_start, (index,), scalar_type(index), index.span)
 
 
-def _spread(given: list[Subscript], kind: Array, span: Span) -> list[Subscript]:
-    """One item for each axis; ``...``, or nothing at the end, stands for whole axes."""
-    rests = [item for item in given if isinstance(item, Rest)]
+def _expand_ellipsis(given: list[Subscript], kind: Array, span: Span) -> list[Subscript]:
+    """Return one item for each axis; ``...`` and missing indices become whole axes."""
+    rests = [item for item in given if isinstance(item, EllipsisIndex)]
     missing = kind.ndim - (len(given) - len(rests))
     if missing < 0 or len(rests) > 1:
-        wrong_count(kind, len(given), span)
-    everything = [Part(None, None, 1, span) for _ in range(missing)]
-    place = given.index(rests[0]) if rests else len(given)
-    return [*given[:place], *everything, *given[place + len(rests) :]]
+        report_index_count(kind, len(given), span)
+    everything = [SliceBounds(None, None, 1, span) for _ in range(missing)]
+    position = given.index(rests[0]) if rests else len(given)
+    return [*given[:position], *everything, *given[position + len(rests) :]]
 
 
-def wrong_count(kind: Array, given: int, span: Span) -> NoReturn:
-    """Indices that are too many, or too few where one element is meant."""
+def report_index_count(kind: Array, given: int, span: Span) -> NoReturn:
+    """Report too many indices, or too few for one element."""
     indices, axes = (
-        replacements.amount(given, "index", "indices"),
-        replacements.amount(kind.ndim, "axis", "axes"),
+        replacements.count_phrase(given, "index", "indices"),
+        replacements.count_phrase(kind.ndim, "axis", "axes"),
     )
     one = ", where i is a number, and no tuple as cuda.grid(2) gives" if kind.ndim == 1 else ""
     fail(
         "index-count",
         Label(span, f"{indices} for `{kind}`, which has {axes}"),
-        help=records.one_field(kind)
+        hint=records.single_field_hint(kind)
         or f"write one for each axis: a[{', '.join(_INDICES[: kind.ndim])}]{one}",
     )
 
@@ -163,67 +162,74 @@ def wrong_count(kind: Array, given: int, span: Span) -> NoReturn:
 _INDICES = "ijklmnopqrstuvwx"
 
 
-def check(items: list[Subscript], kind: Array) -> None:
-    """Integers, and literals inside the axis where its length is known."""
+def check_subscripts(items: list[Subscript], kind: Array) -> None:
+    """Check that indices are integers, and that literals are within a known length."""
     for axis, item in enumerate(items):
-        bounds = (item.start, item.stop, item.step) if isinstance(item, Part) else (item,)
+        bounds = (item.start, item.stop, item.step) if isinstance(item, SliceBounds) else (item,)
         for index in bounds:
-            if isinstance(index, (Rest, int)) or index is None:
+            if isinstance(index, (EllipsisIndex, int)) or index is None:
                 continue
             _check_type(index)
-            if isinstance(index, Const) and kind.shape is not None and not isinstance(item, Part):
+            if (
+                isinstance(index, Const)
+                and kind.shape is not None
+                and not isinstance(item, SliceBounds)
+            ):
                 count = kind.shape[axis]
                 if not -count <= index.value < count:
-                    _out_of(index, count, axis)
+                    _report_out_of_range(index, count, axis)
 
 
-def _out_of(index: Expr, count: int, axis: int | None = None) -> NoReturn:
+def _report_out_of_range(index: Expr, count: int, axis: int | None = None) -> NoReturn:
     where = "this" if axis is None else f"axis {axis}"
-    text = f"{where} has {replacements.amount(count, 'element', 'elements')}"
-    fail("index-range", Label(index.span, text), help=replacements.indices_of(count))
+    text = f"{where} has {replacements.count_phrase(count, 'element', 'elements')}"
+    fail("index-range", Label(index.span, text), hint=replacements.valid_indices(count))
 
 
 def _check_type(index: Expr) -> None:
     own = scalar_type(index)
     if not own.dtype.is_integer:
-        fail("index-type", Label(index.span, f"this is `{own}`"), help=to_whole(index))
-    counting(index)
+        fail("index-type", Label(index.span, f"this is `{own}`"), hint=integer_hint(index))
+    to_index(index)
 
 
 # ---- views -------------------------------------------------------------------------------------
 
 
 def _view(view: View, items: list[Subscript], span: Span) -> View:
-    begin = starts(view)
+    begin = start_indices(view)
     axes: list[int] = []
     steps: list[Expr] = []
     lengths: list[Expr] = []
     for position, (axis, item) in enumerate(zip(view.axes, items)):
-        assert not isinstance(item, Rest)
-        at, pace = start_of(view, position), view.steps[position]
-        if not isinstance(item, Part):
-            begin[at] = shifted(begin[at], pace, _index(view, position, item))
+        assert not isinstance(item, EllipsisIndex)
+        at, stride = start_position(view, position), view.steps[position]
+        if not isinstance(item, SliceBounds):
+            begin[at] = add_scaled(begin[at], stride, _index(view, position, item))
             continue
         start, count = _extent(item, view.lengths[position])
-        begin[at] = shifted(begin[at], pace, start)
+        begin[at] = add_scaled(begin[at], stride, start)
         axes.append(axis)
         own = integer(item.step, span) if isinstance(item.step, int) else item.step
-        steps.append(scaled(own, pace))
+        steps.append(multiply(own, stride))
         lengths.append(count)
-    made = replace(started(view, begin), axes=tuple(axes), steps=tuple(steps), span=span)
+    made = replace(with_starts(view, begin), axes=tuple(axes), steps=tuple(steps), span=span)
     made = replace(made, lengths=tuple(lengths))
     return replace(made, type=_type(made))
 
 
 def _type(view: View) -> Array:
-    """Contiguous, if the view runs in unit steps along the last axes of a contiguous array, all
-    of them but the first taken whole."""
+    """Return the type of a view, with its contiguity.
+
+    A view is contiguous if it has unit steps along the last axes of a contiguous array, and takes
+    all of them but the first one whole.
+    """
     kind = array_type(view.array)
     ndim = len(view.axes)
     if any(axis < 0 for axis in view.axes):
         return Array(view.type.dtype, ndim, "C" if _is_packed_field(view) else "A")
-    if is_numbered(view):
-        packed = all(map(alike, view.steps, row_steps(view.lengths, view.span)))
+    if has_linear_index(view):
+        packed = all(map(equal_steps, view.steps, contiguous_steps(view.lengths, view.span)))
         is_whole = kind.layout == "C" and packed and not view.path
         return Array(view.type.dtype, ndim, "C" if is_whole else "A")
     last = tuple(range(kind.ndim - ndim, kind.ndim))
@@ -237,43 +243,43 @@ def _type(view: View) -> Array:
 
 
 def _is_packed_field(view: View) -> bool:
-    """Whether the elements of a view follow each other in one field of one record."""
+    """Return whether a view's elements are contiguous within one field of one record."""
     extents = _extents_inside(view)
-    last = len(inside(view.path))
+    last = len(path_indices(view.path))
     expected = tuple(~number for number in range(last - len(view.axes), last))
     unit = all(isinstance(step, Const) and step.value == 1 for step in view.steps)
     names = [n for n, step in enumerate(view.path) if isinstance(step, str)]
-    own = len(view.path) - 1 - names[-1]  # axes of the field itself, not of one around it
+    own = len(view.path) - 1 - names[-1]  # axes of the innermost field
     lengths = zip(view.lengths[1:], extents[last - len(view.axes) + 1 :])
     is_whole = all(isinstance(n, Const) and n.value == extent for n, extent in lengths)
     return unit and view.axes == expected and len(view.axes) <= own and is_whole
 
 
 def _extents_inside(view: View) -> list[int]:
-    """Along each axis inside of fields."""
+    """Return the extents of the subarray axes along the view's path."""
     kind, found = array_type(view.array).element, []
     for step in view.path:
         if not isinstance(step, str):
             found.append(kind.dtype.extents[0])
-        kind = part_type(kind, step)
+        kind = component_type(kind, step)
     return found
 
 
-def is_numbered(view: View) -> bool:
-    """Whether the axes of a view run along the numbers of an array's elements."""
+def has_linear_index(view: View) -> bool:
+    """Return whether the axes of a view are strides of the array's linear index."""
     return is_flat(view) or sum(axis >= 0 for axis in view.axes) > len(view.first)
 
 
-def row_steps(lengths: Sequence[Expr], span: Span) -> tuple[Expr, ...]:
-    """How far the neighbours along each axis are apart where rows follow each other."""
+def contiguous_steps(lengths: Sequence[Expr], span: Span) -> tuple[Expr, ...]:
+    """Return the steps of a C-contiguous view with these lengths."""
     steps: list[Expr] = [integer(1, span)]
     for count in reversed(lengths[1:]):
-        steps.append(scaled(count, steps[-1]))
+        steps.append(multiply(count, steps[-1]))
     return tuple(reversed(steps[: len(lengths)]))
 
 
-def alike(a: Expr, b: Expr) -> bool:
-    """Whether two steps are surely the same number."""
+def equal_steps(a: Expr, b: Expr) -> bool:
+    """Return whether two steps are provably equal."""
     match a, b:
         case Const(), Const():
             return a.value == b.value
@@ -282,39 +288,41 @@ def alike(a: Expr, b: Expr) -> bool:
         case Dim(), Dim():
             return (a.array.name, a.axis) == (b.array.name, b.axis)
         case Binary(), Binary():
-            return a.op is b.op and alike(a.left, b.left) and alike(a.right, b.right)
+            return a.op is b.op and equal_steps(a.left, b.left) and equal_steps(a.right, b.right)
         case _:
             return a is b
 
 
 def _is_whole_axis(array: Var, axis: int, count: Expr, first: Expr) -> bool:
-    starts = isinstance(first, Const) and first.value == 0
+    start_indices = isinstance(first, Const) and first.value == 0
     shape = array_type(array).shape
     if shape is not None:
-        return starts and isinstance(count, Const) and count.value == shape[axis]
-    return starts and isinstance(count, Dim) and count.array.name == array.name
+        return start_indices and isinstance(count, Const) and count.value == shape[axis]
+    return start_indices and isinstance(count, Dim) and count.array.name == array.name
 
 
 def _index(view: View, axis: int, index: Expr) -> Expr:
-    """An index of the view as one that does not count from the end."""
+    """Return an index of the view that does not count from the end."""
     if _is_plain(view, axis):
-        return index  # as the index of the array itself
+        return index  # equals the index of the array itself
     count = view.lengths[axis]
     if isinstance(index, Const):
         if isinstance(count, Const) and not -count.value <= index.value < count.value:
-            _out_of(index, int(count.value))
+            _report_out_of_range(index, int(count.value))
         return _sum(count, index) if index.value < 0 else index
     return Apply(index_from_end, (cast(index, WEAK_INT), count), WEAK_INT, index.span)
 
 
 def _is_plain(view: View, axis: int) -> bool:
-    if is_numbered(view) or view.axes[axis] < 0:
+    if has_linear_index(view) or view.axes[axis] < 0:
         return False
     step, first = view.steps[axis], view.first[view.axes[axis]]
-    starts = isinstance(first, Const) and first.value == 0
+    start_indices = isinstance(first, Const) and first.value == 0
     unit = isinstance(step, Const) and step.value == 1
     return (
-        unit and starts and _is_whole_axis(view.array, view.axes[axis], view.lengths[axis], first)
+        unit
+        and start_indices
+        and _is_whole_axis(view.array, view.axes[axis], view.lengths[axis], first)
     )
 
 
@@ -322,21 +330,21 @@ def _sum(a: Expr, b: Expr) -> Expr:
     return binary(ADD, cast(a, WEAK_INT), cast(b, WEAK_INT), b.span)
 
 
-def _extent(part: Part, count: Expr) -> tuple[Expr, Expr]:
-    """Where a slice of an axis begins, and how many elements it has."""
+def _extent(part: SliceBounds, count: Expr) -> tuple[Expr, Expr]:
+    """Return the start and the length of a slice."""
     if not isinstance(part.step, int):
-        return _either_way(part, cast(part.step, WEAK_INT), count)
+        return _extent_of_computed_step(part, cast(part.step, WEAK_INT), count)
     if part.step < 0:
-        return _backward(part, count)
+        return _extent_backward(part, count)
     start = _start(part, count)
     stop = count if part.stop is None else _stop(part.stop, count)
     if isinstance(start, Const) and start.value == 0:
-        return start, _steps(stop, part)
+        return start, _count_steps(stop, part)
     distance = binary(SUB, stop, start, part.span)
-    return start, _steps(_not_negative(distance), part)
+    return start, _count_steps(_not_negative(distance), part)
 
 
-def _start(part: Part, count: Expr) -> Expr:
+def _start(part: SliceBounds, count: Expr) -> Expr:
     if part.start is None:
         return integer(0, part.span)
     start = cast(part.start, WEAK_INT)
@@ -354,15 +362,15 @@ def _stop(stop: Expr, count: Expr) -> Expr:
     return Apply(slice_stop, (stop, count), WEAK_INT, stop.span)
 
 
-def _backward(part: Part, count: Expr) -> tuple[Expr, Expr]:
-    """``a[::-1]``, ``a[n:0:-2]``: from the last element that there is to one after ``stop``."""
+def _extent_backward(part: SliceBounds, count: Expr) -> tuple[Expr, Expr]:
+    """Return the start and length of ``a[::-1]`` or ``a[n:0:-2]``."""
     last = binary(SUB, count, integer(1, part.span), part.span)
     start = last if part.start is None else _back(part.start, count)
     stop = integer(-1, part.span) if part.stop is None else _back(part.stop, count)
     distance = count
     if part.start is not None or part.stop is not None:
         distance = _not_negative(binary(SUB, start, stop, part.span))
-    return start, _steps(distance, part)
+    return start, _count_steps(distance, part)
 
 
 def _back(bound: Expr, count: Expr) -> Expr:
@@ -378,35 +386,35 @@ def _not_negative(e: Expr) -> Expr:
     return Apply(REGISTRY["max"], (e, integer(0, e.span)), WEAK_INT, e.span)
 
 
-def _either_way(part: Part, step: Expr, count: Expr) -> tuple[Expr, Expr]:
-    """``a[::s]``: forwards or backwards, as the sign of ``s`` says."""
+def _extent_of_computed_step(part: SliceBounds, step: Expr, count: Expr) -> tuple[Expr, Expr]:
+    """Return the start and length of ``a[::s]``, whose direction is the sign of ``s``."""
     span = part.span
-    is_back = binary(LT, step, integer(0, span), span)
+    is_backward = binary(LT, step, integer(0, span), span)
 
-    def chosen(back: Expr, on: Expr) -> Expr:
-        return Select(is_back, back, on, WEAK_INT, span)
+    def by_direction(backward: Expr, forward: Expr) -> Expr:
+        return Select(is_backward, backward, forward, WEAK_INT, span)
 
     last = binary(SUB, count, integer(1, span), span)
     back = last if part.start is None else _back(part.start, count)
-    start = chosen(back, _start(part, count))
+    start = by_direction(back, _start(part, count))
     end = integer(-1, span) if part.stop is None else _back(part.stop, count)
-    stop = chosen(end, count if part.stop is None else _stop(part.stop, count))
+    stop = by_direction(end, count if part.stop is None else _stop(part.stop, count))
     return start, Apply(rounds, (start, stop, step), WEAK_INT, span)
 
 
-def _steps(distance: Expr, part: Part) -> Expr:
-    """How many steps of the slice a distance takes, the last one perhaps cut."""
+def _count_steps(distance: Expr, part: SliceBounds) -> Expr:
+    """Return how many steps of the slice cover a distance, rounded up."""
     assert isinstance(part.step, int)
-    pace = min(abs(part.step), MOST_ELEMENTS)  # a longer one does not come to a second element
-    if pace == 1:
+    size = min(abs(part.step), MAX_ARRAY_ELEMENTS)  # longer steps never reach a second element
+    if size == 1:
         return distance
-    rounded = binary(ADD, distance, integer(pace - 1, part.span), part.span)
-    return binary(FLOORDIV, rounded, integer(pace, part.span), part.span)
+    rounded = binary(ADD, distance, integer(size - 1, part.span), part.span)
+    return binary(FLOORDIV, rounded, integer(size, part.span), part.span)
 
 
 def transposed(array: ArrayValue, span: Span) -> ArrayValue:
-    """``array.T``: the axes the other way round."""
-    view = whole(array, span)
+    """Return ``array.T``, with the axes reversed."""
+    view = whole_view(array, span)
     if len(view.axes) < 2:
         return array
     made = replace(
@@ -419,42 +427,42 @@ def transposed(array: ArrayValue, span: Span) -> ArrayValue:
 
 
 def is_record(array: ArrayValue) -> bool:
-    return array_type(array).dtype.kind is Kind.RECORD
+    return array_type(array).dtype.kind is DTypeKind.RECORD
 
 
-def read(value: Value) -> Value:
-    """A place as the value there is: what is no array and no record is read from it."""
+def load_if_element(value: Value) -> Value:
+    """Load an element from its view; other values are returned as they are."""
     is_element = isinstance(value, View) and not value.axes and not is_record(value)
-    return loaded(value, value.span) if isinstance(value, View) and is_element else value
+    return load_element(value, value.span) if isinstance(value, View) and is_element else value
 
 
-def field_place(view: View, name: str, span: Span) -> View | None:
-    """``array.name`` of a record, or of all records of an array; None if there is no such field."""
+def field_view(view: View, name: str, span: Span) -> View | None:
+    """Return ``array.name`` of a record, or of all records of an array; None without the field."""
     if not view.type.dtype.has_fields or view.type.dtype.field(name) is None:
         return None
-    return _inside(view, name, span)
+    return _view_of_field(view, name, span)
 
 
-def record_items(value: Value) -> Items | None:
-    """The fields of one record, in order; None of anything else."""
+def record_fields(value: Value) -> TupleValue | None:
+    """Return the fields of one record as a tuple; None for other values."""
     if not is_array(value) or not is_record(value) or array_type(value).ndim:
         return None
-    view = whole(value, value.span)
-    found = [_inside(view, field.name, value.span) for field in view.type.dtype.fields]
-    return Items(tuple(map(read, found)), value.span)
+    view = whole_view(value, value.span)
+    found = [_view_of_field(view, field.name, value.span) for field in view.type.dtype.fields]
+    return TupleValue(tuple(map(load_if_element, found)), value.span)
 
 
 def complex_part(array: ArrayValue, name: str, span: Span) -> View:
-    """``array.real``, ``array.imag`` of complex numbers: the floats in the array's memory."""
-    return _inside(whole(array, span), "x" if name == "real" else "y", span)
+    """Return ``array.real`` or ``array.imag`` of complex numbers as a view."""
+    return _view_of_field(whole_view(array, span), "x" if name == "real" else "y", span)
 
 
-def _inside(view: View, name: str, span: Span) -> View:
-    """A field; one that has several elements gives the view more axes."""
+def _view_of_field(view: View, name: str, span: Span) -> View:
+    """Return the view of a field; a subarray adds its axes."""
     found = view.type.dtype.field(name)
     assert found is not None
     layout: Layout = "A" if view.axes else "C"
-    extents, before = found.dtype.extents, len(inside(view.path))
+    extents, before = found.dtype.extents, len(path_indices(view.path))
     kind = Array(found.dtype.innermost, len(view.axes) + len(extents), layout)
     zeros = tuple(integer(0, span) for _ in extents)
     return replace(
@@ -468,11 +476,11 @@ def _inside(view: View, name: str, span: Span) -> View:
     )
 
 
-def loaded_place(array: ArrayValue, span: Span) -> Expr:
-    """The element that a place names, which is a view without axes."""
-    return loaded(whole(array, span), span)
+def load_view(array: ArrayValue, span: Span) -> Expr:
+    """Return the element of a view without axes, or of an array without axes."""
+    return load_element(whole_view(array, span), span)
 
 
-def loaded(view: View, span: Span) -> Expr:
-    """The element that a view without axes is."""
+def load_element(view: View, span: Span) -> Expr:
+    """Return the element of a view without axes."""
     return read_path(Load(view.array, view.first, span), view.path, span)

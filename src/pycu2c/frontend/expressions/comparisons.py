@@ -1,4 +1,4 @@
-"""Comparisons: of numbers, of tuples item by item, ``in``, ``is None``, and chains of these."""
+"""Comparisons: of numbers, of tuples item by item, ``in``, ``is None``, and chains."""
 
 from __future__ import annotations
 
@@ -9,213 +9,246 @@ from typing import TypeAlias
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Scalar
-from pycu2c.frontend.evaluation_order import acts, in_order, kept, variable_of
+from pycu2c.frontend.evaluation_order import (
+    assign_temporary,
+    evaluate_in_order,
+    materialize,
+    may_have_effects,
+)
 from pycu2c.frontend.expressions import arithmetic
-from pycu2c.frontend.expressions.arithmetic import whole_number
-from pycu2c.frontend.function_context import Frame, Items, Static, Value, is_number, number, shown
-from pycu2c.ir.builders import both, cast, integer, is_atom, negation, scalar_type
-from pycu2c.ir.nodes import Assign, Const, Expr, If, Junction, Let, Stmt, Var
+from pycu2c.frontend.expressions.arithmetic import require_integer
+from pycu2c.frontend.function_context import (
+    FunctionContext,
+    StaticObject,
+    TupleValue,
+    Value,
+    describe,
+    is_number,
+    require_number,
+)
+from pycu2c.ir.builders import cast, integer, is_atom, logical, negation, scalar_type
+from pycu2c.ir.nodes import Assign, Const, Expr, If, Let, LogicalOp, Stmt, Var
 from pycu2c.ops.names.dtype_names import scalar_named
 from pycu2c.ops.operators import BY_NODE, EQ, MOD, NE, SUB
 
 Comparison: TypeAlias = type[ast.cmpop]
 
-_RANGE = ("<start>", "<stop>", "<step>")  # the names of the bounds that ``in`` looks between
+_RANGE = ("<start>", "<stop>", "<step>")  # the fields of a range in ``in``
 
 
-def compare(frame: Frame, node: ast.Compare) -> Expr:
-    """``a < b``, ``a < b < c``, ``x in t``, ``x is None``."""
+def compare(context: FunctionContext, node: ast.Compare) -> Expr:
+    """Lower ``a < b``, ``a < b < c``, ``x in t`` and ``x is None``."""
     first = [node.left, node.comparators[0]]
-    left, right = in_order(frame, first, lambda n: _operand(frame, node, n))
-    return _chain(frame, [left, right], node, 0)
+    left, right = evaluate_in_order(context, first, lambda n: _operand(context, node, n))
+    return _chain(context, [left, right], node, 0)
 
 
-def _operand(frame: Frame, node: ast.Compare, operand: ast.expr) -> Value:
-    """A value to compare; ``in`` may look into a range that is computed."""
+def _operand(context: FunctionContext, node: ast.Compare, operand: ast.expr) -> Value:
+    """Return an operand; the operand of ``in`` may be a computed range."""
     sought = (c for c, op in zip(node.comparators, node.ops) if isinstance(op, (ast.In, ast.NotIn)))
     if isinstance(operand, ast.Call) and operand in sought and not operand.keywords:
-        callee = frame.value(operand.func)
-        if isinstance(callee, Static) and callee.value is range and 1 <= len(operand.args) <= 3:
-            given = in_order(frame, operand.args)
-            bounds = [whole_number(number(v, "a bound of the range")) for v in given]
-            return _range_of(bounds, frame.span(operand))
-    return frame.value(operand)
+        callee = context.value(operand.func)
+        if (
+            isinstance(callee, StaticObject)
+            and callee.value is range
+            and 1 <= len(operand.args) <= 3
+        ):
+            given = evaluate_in_order(context, operand.args)
+            bounds = [require_integer(require_number(v, "a bound of the range")) for v in given]
+            return _range_of(bounds, context.span(operand))
+    return context.value(operand)
 
 
-def _range_of(bounds: list[Expr], span: Span) -> Items:
+def _range_of(bounds: list[Expr], span: Span) -> TupleValue:
     start = bounds[0] if len(bounds) > 1 else integer(0, span)
     step = bounds[2] if len(bounds) > 2 else integer(1, span)
-    return Items((start, bounds[0] if len(bounds) == 1 else bounds[1], step), span, _RANGE)
+    return TupleValue((start, bounds[0] if len(bounds) == 1 else bounds[1], step), span, _RANGE)
 
 
-def _chain(frame: Frame, pair: list[Value], node: ast.Compare, position: int) -> Expr:
-    """``a < b < c`` is ``a < b and b < c`` with b evaluated once, and c only if that holds."""
-    op, span = type(node.ops[position]), frame.span(node)
+def _chain(context: FunctionContext, pair: list[Value], node: ast.Compare, position: int) -> Expr:
+    """Lower ``a < b < c`` as ``a < b and b < c``; b is evaluated once, c only if needed."""
+    op, span = type(node.ops[position]), context.span(node)
     left, middle = pair
     if position + 1 == len(node.ops):
-        return compared(frame, op, left, middle, span)
+        return compared(context, op, left, middle, span)
     if is_number(left) and is_number(middle):
-        with frame.block() as written:
-            result = _numbers(frame, (number(left), number(middle)), node, position)
+        with context.block() as written:
+            result = _numbers(
+                context, (require_number(left), require_number(middle)), node, position
+            )
         if not written:
             return result
-        left = kept(frame, left, "value")  # what is written reads it: it needs a variable
-    middle = kept(frame, middle, "value")
-    holds = compared(frame, op, left, middle, span)
-    return _and_then(frame, holds, middle, node, position + 1)
+        left = materialize(context, left, "value")  # the emitted statements read it
+    middle = materialize(context, middle, "value")
+    holds = compared(context, op, left, middle, span)
+    return _and_then(context, holds, middle, node, position + 1)
 
 
-def _numbers(frame: Frame, pair: tuple[Expr, Expr], node: ast.Compare, position: int) -> Expr:
+def _numbers(
+    context: FunctionContext, pair: tuple[Expr, Expr], node: ast.Compare, position: int
+) -> Expr:
     left, middle = pair
-    span = frame.span(node)
+    span = context.span(node)
     if not is_atom(left) and not is_atom(middle):  # keep the order of evaluation
-        name = frame.fresh("value")
+        name = context.fresh("value")
         own = Var(name, scalar_type(left), left.span)
-        return Let(name, left, _numbers(frame, (own, middle), node, position), span)
+        return Let(name, left, _numbers(context, (own, middle), node, position), span)
 
     def chained(value: Expr) -> Expr:
-        holds = compared(frame, type(node.ops[position]), left, value, span)
-        return _and_then(frame, holds, value, node, position + 1)
+        holds = compared(context, type(node.ops[position]), left, value, span)
+        return _and_then(context, holds, value, node, position + 1)
 
-    return arithmetic.once(frame, middle, chained)
+    return arithmetic.evaluate_once(context, middle, chained)
 
 
-def _and_then(frame: Frame, holds: Expr, left: Value, node: ast.Compare, position: int) -> Expr:
-    span = frame.span(node)
-    with frame.block() as written:
-        right = _operand(frame, node, node.comparators[position])
-        rest = _chain(frame, [left, right], node, position)
+def _and_then(
+    context: FunctionContext, holds: Expr, left: Value, node: ast.Compare, position: int
+) -> Expr:
+    span = context.span(node)
+    with context.block() as written:
+        right = _operand(context, node, node.comparators[position])
+        rest = _chain(context, [left, right], node, position)
     if not written:
-        return both(Junction.AND, holds, rest, span)
-    return conditional_truth(frame, holds, written, rest, Junction.AND)
+        return logical(LogicalOp.AND, holds, rest, span)
+    return conditional_truth(context, holds, written, rest, LogicalOp.AND)
 
 
 def conditional_truth(
-    frame: Frame, first: Expr, written: Sequence[Stmt], rest: Expr, op: Junction
+    context: FunctionContext, first: Expr, written: Sequence[Stmt], rest: Expr, op: LogicalOp
 ) -> Expr:
-    """``first and rest`` where ``rest`` needs statements: they run only if it is evaluated."""
-    result = variable_of(frame, first, "holds")
+    """Return ``first and rest``, or ``or``, where ``rest`` needs statements."""
+    result = assign_temporary(context, first, "holds")
     assign = Assign(result, rest, rest.span)
-    go_on = result if op is Junction.AND else negation(result)
-    frame.emit(If(go_on, (*written, assign), (), rest.span))
+    go_on = result if op is LogicalOp.AND else negation(result)
+    context.emit(If(go_on, (*written, assign), (), rest.span))
     return result
 
 
-def compared(frame: Frame, op: Comparison, left: Value, right: Value, span: Span) -> Expr:
-    """One comparison of two values of any kind."""
+def compared(
+    context: FunctionContext, op: Comparison, left: Value, right: Value, span: Span
+) -> Expr:
+    """Compare two values of any kind."""
     if not (is_number(left) and is_number(right)) or op in (ast.Is, ast.IsNot):
-        if acts(left) or acts(right):  # not every item may be compared
-            left, right = kept(frame, left, "value"), kept(frame, right, "value")
+        if may_have_effects(left) or may_have_effects(right):  # the comparison may skip items
+            left, right = materialize(context, left, "value"), materialize(context, right, "value")
     if op in (ast.Is, ast.IsNot):
         return _identical(op, left, right, span)
     if op in (ast.In, ast.NotIn):
-        found = _contained(frame, left, right, span)
+        found = _contained(context, left, right, span)
         return found if op is ast.In else negation(found)
     operator = BY_NODE[op]
-    if isinstance(left, Items) and isinstance(right, Items) and operator not in (EQ, NE):
-        return _ordered_items(frame, op, left, right, span)
-    if isinstance(left, Items) and isinstance(right, Items):
-        equal = _equal_items(frame, left, right, span)
+    if isinstance(left, TupleValue) and isinstance(right, TupleValue) and operator not in (EQ, NE):
+        return _ordered_items(context, op, left, right, span)
+    if isinstance(left, TupleValue) and isinstance(right, TupleValue):
+        equal = _equal_items(context, left, right, span)
         return equal if operator is EQ else negation(equal)
-    if _known(left) and _known(right) and operator in (EQ, NE):
+    if _is_static(left) and _is_static(right) and operator in (EQ, NE):
         return Const(_same(left, right) is (operator is EQ), WEAK_BOOL, span)
-    if operator in (EQ, NE) and (_known(left) != _known(right)):
+    if operator in (EQ, NE) and (_is_static(left) != _is_static(right)):
         return Const(operator is NE, WEAK_BOOL, span)
-    return arithmetic.compare(frame, operator, number(left), number(right), span)
+    return arithmetic.compare(context, operator, require_number(left), require_number(right), span)
 
 
-def _known(value: Value) -> bool:
-    """Whether a value is a string, None or another object that is no number."""
-    return isinstance(value, Static)
+def _is_static(value: Value) -> bool:
+    """Return whether a value is a string, None or another compile-time object."""
+    return isinstance(value, StaticObject)
 
 
 def _same(left: Value, right: Value) -> bool:
-    assert isinstance(left, Static)
-    assert isinstance(right, Static)
+    assert isinstance(left, StaticObject)
+    assert isinstance(right, StaticObject)
     a, b = (scalar_named(v) or v for v in (left.value, right.value))
     return a is b or (isinstance(a, (str, Scalar)) and isinstance(b, (str, Scalar)) and a == b)
 
 
 def _identical(op: Comparison, left: Value, right: Value, span: Span) -> Expr:
-    """``is`` compares with None: whether an argument was given is known when compiling."""
-    sides = [v for v in (left, right) if isinstance(v, Static) and v.value is None]
+    """Lower ``is``, which compares with None and is decided at compile time."""
+    sides = [v for v in (left, right) if isinstance(v, StaticObject) and v.value is None]
     if not sides:
         fail(
             "comparison",
             Label(span, "`is` compares with None in a kernel"),
-            help="compare values with `==`",
+            hint="compare values with `==`",
         )
     return Const((len(sides) == 2) is (op is ast.Is), WEAK_BOOL, span)
 
 
-def _contained(frame: Frame, left: Value, right: Value, span: Span) -> Expr:
-    if isinstance(left, Static) and isinstance(right, Static):
+def _contained(context: FunctionContext, left: Value, right: Value, span: Span) -> Expr:
+    if isinstance(left, StaticObject) and isinstance(right, StaticObject):
         if isinstance(left.value, str) and isinstance(right.value, str):
             return Const(left.value in right.value, WEAK_BOOL, span)
-    if isinstance(right, Static) and isinstance(right.value, range):
+    if isinstance(right, StaticObject) and isinstance(right.value, range):
         known = right.value
         right = _range_of([integer(n, span) for n in (known.start, known.stop, known.step)], span)
-    if isinstance(right, Items) and right.names == _RANGE:
-        return _in_range(frame, left, right, span)
-    if not isinstance(right, Items):
+    if isinstance(right, TupleValue) and right.names == _RANGE:
+        return _in_range(context, left, right, span)
+    if not isinstance(right, TupleValue):
         fail(
             "comparison",
-            Label(right.span, f"this is {shown(right)}"),
-            help="`in` looks into a tuple; for an array write a loop over its elements",
+            Label(right.span, f"this is {describe(right)}"),
+            hint="`in` looks into a tuple; for an array write a loop over its elements",
         )
-    left = kept(frame, left, "value") if len(right.items) > 1 and not _cheap(left) else left
+    left = (
+        materialize(context, left, "value") if len(right.items) > 1 and not _cheap(left) else left
+    )
     found: Expr = Const(False, WEAK_BOOL, span)
     for item in right.items:
-        found = both(Junction.OR, found, compared(frame, ast.Eq, left, item, span), span)
+        found = logical(LogicalOp.OR, found, compared(context, ast.Eq, left, item, span), span)
     return found
 
 
-def _in_range(frame: Frame, left: Value, found: Items, span: Span) -> Expr:
-    """``x in range(start, stop, step)``: between the bounds, and whole steps from the first."""
+def _in_range(context: FunctionContext, left: Value, found: TupleValue, span: Span) -> Expr:
+    """Lower ``x in range(start, stop, step)``."""
     if not is_number(left):
         return Const(False, WEAK_BOOL, span)
-    kept_values = [number(kept(frame, v, "bound")) for v in (left, *found.items)]
-    value, start, stop, step = kept_values
+    operands = [require_number(materialize(context, v, "bound")) for v in (left, *found.items)]
+    value, start, stop, step = operands
 
     def holds(op: Comparison, a: Expr, b: Expr) -> Expr:
-        return arithmetic.compare(frame, BY_NODE[op], a, b, span)
+        return arithmetic.compare(context, BY_NODE[op], a, b, span)
 
     zero = integer(0, span)
-    upwards = both(Junction.AND, holds(ast.LtE, start, value), holds(ast.Lt, value, stop), span)
-    downwards = both(Junction.AND, holds(ast.Lt, stop, value), holds(ast.LtE, value, start), span)
+    upwards = logical(LogicalOp.AND, holds(ast.LtE, start, value), holds(ast.Lt, value, stop), span)
+    downwards = logical(
+        LogicalOp.AND, holds(ast.Lt, stop, value), holds(ast.LtE, value, start), span
+    )
     if isinstance(step, Const):
         between = upwards if step.value > 0 else downwards
     else:
-        between = arithmetic.choose(holds(ast.Gt, step, zero), upwards, downwards, span)
-    is_whole = scalar_type(value).dtype.is_whole
-    if is_whole and isinstance(step, Const) and abs(step.value) == 1:
+        between = arithmetic.select(holds(ast.Gt, step, zero), upwards, downwards, span)
+    is_integral = scalar_type(value).dtype.is_integral
+    if is_integral and isinstance(step, Const) and abs(step.value) == 1:
         return between
-    distance = arithmetic.binary(frame, SUB, value, start, span)
-    if is_whole:
-        distance = arithmetic.binary(frame, SUB, cast(value, WEAK_INT), start, span)
-    rest = arithmetic.binary(frame, MOD, distance, step, span)
-    return both(Junction.AND, between, holds(ast.Eq, rest, zero), span)
+    distance = arithmetic.binary(context, SUB, value, start, span)
+    if is_integral:
+        distance = arithmetic.binary(context, SUB, cast(value, WEAK_INT), start, span)
+    rest = arithmetic.binary(context, MOD, distance, step, span)
+    return logical(LogicalOp.AND, between, holds(ast.Eq, rest, zero), span)
 
 
 def _cheap(value: Value) -> bool:
-    return is_number(value) and is_atom(number(value))
+    return is_number(value) and is_atom(require_number(value))
 
 
-def _ordered_items(frame: Frame, op: Comparison, left: Items, right: Items, span: Span) -> Expr:
-    """``(a, b) < (c, d)``: as the first items that differ."""
+def _ordered_items(
+    context: FunctionContext, op: Comparison, left: TupleValue, right: TupleValue, span: Span
+) -> Expr:
+    """Lower ``(a, b) < (c, d)``: compare the first items that differ."""
     pairs = list(zip(left.items, right.items))
     lengths = integer(len(left.items), span), integer(len(right.items), span)
-    result = compared(frame, op, *lengths, span)
-    for a, b in reversed([(kept(frame, a, "item"), kept(frame, b, "item")) for a, b in pairs]):
-        same = compared(frame, ast.Eq, a, b, span)
-        result = arithmetic.choose(same, result, compared(frame, op, a, b, span), span)
+    result = compared(context, op, *lengths, span)
+    for a, b in reversed(
+        [(materialize(context, a, "item"), materialize(context, b, "item")) for a, b in pairs]
+    ):
+        same = compared(context, ast.Eq, a, b, span)
+        result = arithmetic.select(same, result, compared(context, op, a, b, span), span)
     return result
 
 
-def _equal_items(frame: Frame, left: Items, right: Items, span: Span) -> Expr:
+def _equal_items(context: FunctionContext, left: TupleValue, right: TupleValue, span: Span) -> Expr:
     if len(left.items) != len(right.items):
         return Const(False, WEAK_BOOL, span)
     equal: Expr = Const(True, WEAK_BOOL, span)
     for a, b in zip(left.items, right.items):
-        equal = both(Junction.AND, equal, compared(frame, ast.Eq, a, b, span), span)
+        equal = logical(LogicalOp.AND, equal, compared(context, ast.Eq, a, b, span), span)
     return equal

@@ -1,7 +1,7 @@
-"""Values with parts: their types, the numbers and arrays that they are made of, and back.
+"""Composite values: their types, their leaves (numbers and arrays), and their reconstruction.
 
-A tuple exists only while compiling: functions pass and return it part by part. ``leaves`` takes
-a value apart, ``rebuilt`` puts the parts together again as the type says.
+A tuple exists only at compile time; functions pass and return its leaves. ``leaves`` decomposes a
+value, and ``value_of_leaves`` rebuilds it from its type.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from pycu2c.base import dtypes
 from pycu2c.base.diagnostics import Label, fail
-from pycu2c.base.dtypes import DType, Kind
+from pycu2c.base.dtypes import DType, DTypeKind
 from pycu2c.base.source import Span
 from pycu2c.base.types import (
     VOID,
@@ -22,20 +22,20 @@ from pycu2c.base.types import (
     Tuple,
     Type,
     Void,
-    have_join,
-    join,
+    have_common_type,
     leaf_types,
+    promote,
 )
 from pycu2c.frontend.function_context import (
-    Chosen,
+    ArraySelect,
     Closure,
-    Items,
     LocalFunction,
-    Static,
+    StaticObject,
+    TupleValue,
     Value,
     is_array,
-    nothing,
-    number,
+    report_no_value,
+    require_number,
 )
 from pycu2c.ir import builders
 from pycu2c.ir.nodes import Expr, Member, Pack
@@ -43,85 +43,85 @@ from pycu2c.ir.nodes import Expr, Member, Pack
 Leaf: TypeAlias = Callable[[str, "Scalar | Array"], Expr]
 
 
-# the names of the items by which the type of a local function is told
+# the item names in the type of a local function
 _CLOSURE = ("<function>", "<defaults>", "<variables>")
-_CHOSEN = "<which>"  # of the first item of an array that is one of several
+_SELECTOR = "<which>"  # the first item name in the type of an array selection
 
 
 def type_of(value: Value) -> ParameterType:
-    """The type of a value as a function takes it."""
+    """Return the type of a value as an argument."""
     match value:
-        case Static():
+        case StaticObject():
             return Constant(value.value)
         case Closure():
             inside = (type_of(value.defaults), type_of(value.variables))
             return Tuple((Constant(value.function), *inside), _CLOSURE)
-        case Chosen():
-            parts = tuple(type_of(item) for item in value.inside.items)
-            return Tuple(parts, (_CHOSEN, *(f"<{i}>" for i in range(len(value.options)))))
-        case Items():
+        case ArraySelect():
+            parts = tuple(type_of(item) for item in value.operands.items)
+            return Tuple(parts, (_SELECTOR, *(f"<{i}>" for i in range(len(value.arrays)))))
+        case TupleValue():
             return Tuple(tuple(type_of(item) for item in value.items), value.names)
         case _ if isinstance(value.type, Void):
-            nothing(value.span)
+            report_no_value(value.span)
         case _:
             return value.type
 
 
-def told(kind: ParameterType) -> ParameterType:
-    """A type as errors show it: of a local function only its name."""
+def displayed_type(kind: ParameterType) -> ParameterType:
+    """Return a type as errors show it: a local function by its name."""
     if not isinstance(kind, Tuple):
         return kind
     if kind.names == _CLOSURE:
         return kind.items[0]
-    return Tuple(tuple(map(told, kind.items)), kind.names)
+    return Tuple(tuple(map(displayed_type, kind.items)), kind.names)
 
 
 def leaves(value: Value) -> list[Expr]:
-    """The numbers and arrays in a value, in order."""
+    """Return the numbers and arrays in a value, in order."""
     match value:
-        case Static():
+        case StaticObject():
             return []
-        case Closure() | Chosen():
-            return leaves(value.inside)
-        case Items():
+        case Closure() | ArraySelect():
+            return leaves(value.operands)
+        case TupleValue():
             return [leaf for item in value.items for leaf in leaves(item)]
         case _:
             return [value]
 
 
-def named(name: str, kind: ParameterType, span: Span, leaf: Leaf) -> Value:
-    """A value of a type whose leaves are made by ``leaf`` from their names: ``t``, ``t.0.item``."""
+def value_of_type(name: str, kind: ParameterType, span: Span, leaf: Leaf) -> Value:
+    """Build a value of a type from leaves made by name: ``t``, ``t.0.item``."""
     match kind:
         case Tuple(items, names):
             parts = [
-                named(part_name(name, names[i] if names else str(i)), item, span, leaf)
+                value_of_type(item_variable(name, names[i] if names else str(i)), item, span, leaf)
                 for i, item in enumerate(items)
             ]
             return _assembled(parts, names, span)
         case Constant(value=int() as whole):
             return builders.integer(whole, span)
         case Constant(value=value):
-            return Static(value, span)
+            return StaticObject(value, span)
         case _:
             return leaf(name, kind)
 
 
-def part_name(name: str, part: str) -> str:
-    """The variable of a tuple's item."""
+def item_variable(name: str, part: str) -> str:
+    """Return the name of the variable of a tuple's item."""
     return f"{name}.{part}.item"
 
 
-def item_name(name: str, value: Items, position: int) -> str:
-    return part_name(name, value.names[position] if value.names else str(position))
+def item_variable_at(name: str, value: TupleValue, position: int) -> str:
+    return item_variable(name, value.names[position] if value.names else str(position))
 
 
-def rebuilt(kind: ParameterType, given: Iterator[Expr], span: Span) -> Value:
-    """A value of a type, made of leaves in order."""
+def value_of_leaves(kind: ParameterType, given: Iterator[Expr], span: Span) -> Value:
+    """Build a value of a type from its leaves, in order."""
     match kind:
         case Tuple(items, names):
-            return _assembled([rebuilt(item, given, span) for item in items], names, span)
+            return _assembled([value_of_leaves(item, given, span) for item in items], names, span)
         case Constant(value=value):
-            return Static(value, span)
+            return StaticObject(value, span)
         case _:
             return next(given)
 
@@ -129,23 +129,23 @@ def rebuilt(kind: ParameterType, given: Iterator[Expr], span: Span) -> Value:
 def _assembled(parts: list[Value], names: tuple[str, ...], span: Span) -> Value:
     if names == _CLOSURE:
         function, defaults, variables = parts
-        assert isinstance(function, Static)
+        assert isinstance(function, StaticObject)
         assert isinstance(function.value, LocalFunction)
-        assert isinstance(defaults, Items)
-        assert isinstance(variables, Items)
+        assert isinstance(defaults, TupleValue)
+        assert isinstance(variables, TupleValue)
         return Closure(function.value, defaults, variables, span)
-    if names[:1] == (_CHOSEN,):
-        which, *options = parts
-        return Chosen(number(which), tuple(o for o in options if is_array(o)), span)
-    return Items(tuple(parts), span, names)
+    if names[:1] == (_SELECTOR,):
+        selector, *options = parts
+        return ArraySelect(require_number(selector), tuple(o for o in options if is_array(o)), span)
+    return TupleValue(tuple(parts), span, names)
 
 
-def joined(a: ParameterType, b: ParameterType) -> ParameterType | None:
-    """The type that values of two types have where they meet; None if they have none."""
+def unify_types(a: ParameterType, b: ParameterType) -> ParameterType | None:
+    """Return the common type of two values, or None."""
     if isinstance(a, Scalar) and isinstance(b, Scalar):
-        return join(a, b) if have_join(a, b) else None
+        return promote(a, b) if have_common_type(a, b) else None
     if isinstance(a, Tuple) and isinstance(b, Tuple) and len(a.items) == len(b.items):
-        items = [joined(x, y) for x, y in zip(a.items, b.items)]
+        items = [unify_types(x, y) for x, y in zip(a.items, b.items)]
         found = [item for item in items if item is not None]
         return Tuple(tuple(found), a.names or b.names) if len(found) == len(items) else None
     return a if a == b else None
@@ -154,41 +154,41 @@ def joined(a: ParameterType, b: ParameterType) -> ParameterType | None:
 # ---- results -----------------------------------------------------------------------------------
 
 
-def record_of(kinds: list[Scalar]) -> DType:
-    """The record in which a function returns several numbers."""
+def result_record(kinds: list[Scalar]) -> DType:
+    """Return the record in which a function returns its numbers."""
     return dtypes.packed_record([(f"item{i}", kind.dtype) for i, kind in enumerate(kinds)])
 
 
 def result_type(kind: ParameterType) -> Type:
-    """What a function of the IR returns for a value of this type."""
+    """Return the IR result type for a value of this type."""
     numbers = [leaf for leaf in leaf_types(kind) if isinstance(leaf, Scalar)]
     if len(numbers) < 2:
         return numbers[0] if numbers else VOID
-    return Scalar(record_of(numbers))
+    return Scalar(result_record(numbers))
 
 
-def packed(parts: list[Expr], kind: Type, span: Span) -> Expr | None:
-    """The leaves of a result as the one value that a function returns."""
-    if isinstance(kind, Scalar) and kind.dtype.kind is Kind.RECORD:
+def pack_result(parts: list[Expr], kind: Type, span: Span) -> Expr | None:
+    """Pack the leaves of a result into the one value that a function returns."""
+    if isinstance(kind, Scalar) and kind.dtype.kind is DTypeKind.RECORD:
         return Pack(tuple(parts), kind, span)
     return parts[0] if parts else None
 
 
-def unpacked(value: Expr, kind: ParameterType, span: Span) -> Value:
-    """A function's result, evaluated already, as the value that it stands for."""
+def unpack_result(value: Expr, kind: ParameterType, span: Span) -> Value:
+    """Rebuild a value from an evaluated function result."""
     numbers = [leaf for leaf in leaf_types(kind) if isinstance(leaf, Scalar)]
     parts: list[Expr] = [value]
-    if isinstance(value.type, Scalar) and value.type.dtype.kind is Kind.RECORD:
+    if isinstance(value.type, Scalar) and value.type.dtype.kind is DTypeKind.RECORD:
         parts = [Member(value, f"item{i}", number, span) for i, number in enumerate(numbers)]
-    return rebuilt(kind, iter(parts), span)
+    return value_of_leaves(kind, iter(parts), span)
 
 
-def no_array_inside(value: Value) -> None:
-    """A function cannot give an array back."""
+def reject_arrays(value: Value) -> None:
+    """Report arrays in a returned value."""
     for leaf in leaves(value):
         if isinstance(leaf.type, Array):
             fail(
                 "return-type",
                 Label(leaf.span, f"this is an array `{leaf.type}`"),
-                help="pass the array to the function, and let it write there",
+                hint="pass the array to the function, and let it write there",
             )

@@ -1,4 +1,4 @@
-"""Comprehensions over what has a fixed length: unrolled, one value for each item."""
+"""Comprehensions over iterables of fixed length; they are unrolled."""
 
 from __future__ import annotations
 
@@ -7,35 +7,51 @@ from collections.abc import Iterator
 
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.source import Span
-from pycu2c.frontend.evaluation_order import kept, one_by_one, settled
+from pycu2c.frontend.evaluation_order import collect_in_order, materialize, materialize_effects
 from pycu2c.frontend.expressions.conditional import condition
-from pycu2c.frontend.function_context import Chosen, Closure, Frame, Items, Static, Value, shown
+from pycu2c.frontend.function_context import (
+    ArraySelect,
+    Closure,
+    FunctionContext,
+    StaticObject,
+    TupleValue,
+    Value,
+    describe,
+)
 from pycu2c.frontend.hints import replacements
 from pycu2c.ir.builders import integer
 from pycu2c.ir.nodes import Const, Load
 from pycu2c.ir.walk import expressions
 
-_MOST = 4096  # values that one comprehension, range or repeated tuple may give
+_MOST = 4096  # values of one comprehension, range or repeated tuple
 
 
-def comprehension(frame: Frame, node: ast.ListComp | ast.GeneratorExp) -> Items:
-    """``[f(x) for x in t if g(x)]``: a tuple of as many items."""
-    return Items(tuple(one_by_one(frame, generated(frame, node))), frame.span(node))
+def comprehension(context: FunctionContext, node: ast.ListComp | ast.GeneratorExp) -> TupleValue:
+    """Lower ``[f(x) for x in t if g(x)]`` to a tuple."""
+    return TupleValue(tuple(collect_in_order(context, generate(context, node))), context.span(node))
 
 
-def generated(frame: Frame, node: ast.ListComp | ast.GeneratorExp) -> Iterator[Value]:
-    """The values of a comprehension, each evaluated when it is taken."""
-    first = _iterated(frame, node, node.generators[0].iter)
-    return _values(frame, node, 0, first)
+def generate(context: FunctionContext, node: ast.ListComp | ast.GeneratorExp) -> Iterator[Value]:
+    """Yield the values of a comprehension; each is evaluated when it is requested."""
+    first = _iterated(context, node, node.generators[0].iter)
+    return _values(context, node, 0, first)
 
 
-def _iterated(frame: Frame, node: ast.ListComp | ast.GeneratorExp, source: ast.expr) -> Value:
-    """What a comprehension runs over, as it is before the first item is taken."""
-    value = frame.value(source)
+def _iterated(
+    context: FunctionContext, node: ast.ListComp | ast.GeneratorExp, source: ast.expr
+) -> Value:
+    """Return the iterable of a comprehension, evaluated before the first item."""
+    value = context.value(source)
     inner = [n for part in (node.elt, *_tests(node)) for n in ast.walk(part)]
-    if isinstance(value, Items) and any(isinstance(n, (ast.Call, ast.NamedExpr)) for n in inner):
-        return kept(frame, value, "item") if _reads_memory(value) else settled(frame, value)
-    return settled(frame, value)
+    if isinstance(value, TupleValue) and any(
+        isinstance(n, (ast.Call, ast.NamedExpr)) for n in inner
+    ):
+        return (
+            materialize(context, value, "item")
+            if _reads_memory(value)
+            else materialize_effects(context, value)
+        )
+    return materialize_effects(context, value)
 
 
 def _tests(node: ast.ListComp | ast.GeneratorExp) -> Iterator[ast.expr]:
@@ -43,90 +59,90 @@ def _tests(node: ast.ListComp | ast.GeneratorExp) -> Iterator[ast.expr]:
 
 
 def _reads_memory(value: Value) -> bool:
-    if isinstance(value, Items):
+    if isinstance(value, TupleValue):
         return any(map(_reads_memory, value.items))
-    if isinstance(value, (Static, Closure)):
+    if isinstance(value, (StaticObject, Closure)):
         return False
-    if isinstance(value, Chosen):
-        return _reads_memory(value.inside)
+    if isinstance(value, ArraySelect):
+        return _reads_memory(value.operands)
     return any(isinstance(e, Load) for e in expressions(value))
 
 
 def _values(
-    frame: Frame, node: ast.ListComp | ast.GeneratorExp, depth: int, iterable: Value
+    context: FunctionContext, node: ast.ListComp | ast.GeneratorExp, depth: int, iterable: Value
 ) -> Iterator[Value]:
     generator = node.generators[depth]
     for item in static_items(iterable):
         scope: dict[str, Value] = {}
-        _bind(frame, scope, generator.target, item)
-        frame.scopes.append(scope)
+        _bind(context, scope, generator.target, item)
+        context.comprehension_scopes.append(scope)
         try:
-            if all(_holds(frame, test) for test in generator.ifs):
+            if all(_holds(context, test) for test in generator.ifs):
                 if depth + 1 == len(node.generators):
-                    value = frame.value(node.elt)
-                    _check_own(frame, value, scope)
+                    value = context.value(node.elt)
+                    _check_own(context, value, scope)
                     yield value
                 else:
-                    inner = _iterated(frame, node, node.generators[depth + 1].iter)
-                    yield from _values(frame, node, depth + 1, inner)
+                    inner = _iterated(context, node, node.generators[depth + 1].iter)
+                    yield from _values(context, node, depth + 1, inner)
         finally:
-            frame.scopes.remove(scope)
+            context.comprehension_scopes.remove(scope)
 
 
 def static_items(iterable: Value) -> tuple[Value, ...]:
-    """The items of a tuple, or the numbers of a range that is known."""
-    if isinstance(iterable, Items):
+    """Return the items of a tuple, or the numbers of a constant range."""
+    if isinstance(iterable, TupleValue):
         return iterable.items
-    if isinstance(iterable, Static) and isinstance(iterable.value, range):
+    if isinstance(iterable, StaticObject) and isinstance(iterable.value, range):
         span = iterable.span
-        check_count(length_of(iterable.value), span)
+        check_unrolled_count(range_length(iterable.value), span)
         return tuple(integer(i, span) for i in iterable.value)
     fail(
         "constant-needed",
-        Label(iterable.span, f"the length of {shown(iterable)}"),
-        help="this takes a tuple, or a range with literal bounds; for an array write a loop, "
+        Label(iterable.span, f"the length of {describe(iterable)}"),
+        hint="this takes a tuple, or a range with literal bounds; for an array write a loop, "
         "`for x in a: …`",
     )
 
 
-def length_of(numbers: range) -> int:
-    """``len`` of any range: Python's has 63 bits."""
+def range_length(numbers: range) -> int:
+    """Return the length of any range; ``len`` is limited to 63 bits."""
     return (numbers[-1] - numbers[0]) // numbers.step + 1 if numbers else 0
 
 
-def check_count(count: int, span: Span) -> None:
+def check_unrolled_count(count: int, span: Span) -> None:
     if count > _MOST:
         fail(
             "constant-needed",
             Label(span, f"{count} items"),
-            help="a tuple or comprehension is written out item by item: use a loop for so many",
+            hint="a tuple or comprehension is written out item by item: use a loop for so many",
         )
 
 
-def _check_own(frame: Frame, value: Value, scope: dict[str, Value]) -> None:
-    """A function reads its variables when it is called: here after the last item."""
+def _check_own(context: FunctionContext, value: Value, scope: dict[str, Value]) -> None:
+    """Report a closure that reads a target of the comprehension after its end."""
     if isinstance(value, Closure):
         own = [name.id for name in value.function.captured if name.id in scope]
         if own:
             fail(
                 "nested-function",
                 Label(value.span, f"this reads `{own[0]}` after the comprehension has ended"),
-                help=f"give it the value of now as a default: lambda …, {own[0]}={own[0]}: …",
+                hint=f"give it the value of now as a default: lambda …, {own[0]}={own[0]}: …",
             )
 
 
-def _holds(frame: Frame, test: ast.expr) -> bool:
-    known = condition(frame, test)
+def _holds(context: FunctionContext, test: ast.expr) -> bool:
+    known = condition(context, test)
     if not isinstance(known, Const):
         fail(
             "constant-needed",
-            Label(frame.span(test), "whether an item is taken"),
-            help="the length must be known: choose the value instead, `x if … else 0`",
+            Label(context.span(test), "whether an item is taken"),
+            hint="the length must be known: choose the value instead, `x if … else 0`",
         )
     return bool(known.value)
 
 
-def _bind(frame: Frame, scope: dict[str, Value], target: ast.expr, item: Value) -> None:
+def _bind(context: FunctionContext, scope: dict[str, Value], target: ast.expr, item: Value) -> None:
     match target:
         case ast.Name(id=name):
             scope[name] = item
@@ -135,15 +151,18 @@ def _bind(frame: Frame, scope: dict[str, Value], target: ast.expr, item: Value) 
             if len(parts) != len(targets):
                 fail(
                     "unpack",
-                    Label(frame.span(target), replacements.amount(len(targets), "name", "names")),
-                    Label(item.span, replacements.amount(len(parts), "value", "values")),
-                    help="write a name for each value",
+                    Label(
+                        context.span(target),
+                        replacements.count_phrase(len(targets), "name", "names"),
+                    ),
+                    Label(item.span, replacements.count_phrase(len(parts), "value", "values")),
+                    hint="write a name for each value",
                 )
             for inner, part in zip(targets, parts):
-                _bind(frame, scope, inner, part)
+                _bind(context, scope, inner, part)
         case _:
             fail(
                 "assignment-target",
-                Label(frame.span(target), "this is no name"),
-                help="write names: [… for x, y in t]",
+                Label(context.span(target), "this is no name"),
+                hint="write names: [… for x, y in t]",
             )

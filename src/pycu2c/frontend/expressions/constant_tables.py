@@ -1,6 +1,6 @@
-"""Tuples of constants that are read at a computed index: arrays in constant memory.
+"""Tuples of constants with a computed index: lookup tables in constant memory.
 
-Of two numbers one is chosen; more are a table, as one would write it in C.
+Two numbers become a select; three or more become a table.
 """
 
 from __future__ import annotations
@@ -10,44 +10,46 @@ from collections.abc import Sequence
 
 from pycu2c.base import dtypes
 from pycu2c.base.source import Span
-from pycu2c.base.types import WEAK_INT, Array, Scalar, Space
-from pycu2c.frontend.evaluation_order import variable_of
+from pycu2c.base.types import WEAK_INT, Array, MemorySpace, Scalar
+from pycu2c.frontend.evaluation_order import assign_temporary
 from pycu2c.frontend.expressions import array_views
-from pycu2c.frontend.expressions.arithmetic import whole_number
-from pycu2c.frontend.function_context import Frame, Items, Value
+from pycu2c.frontend.expressions.arithmetic import require_integer
+from pycu2c.frontend.function_context import FunctionContext, TupleValue, Value
 from pycu2c.frontend.scope.name_resolution import check_constant_bytes
 from pycu2c.ir.builders import cast, const, integer, is_atom, scalar_type
 from pycu2c.ir.nodes import Cast, Const, ConstantArray, Expr, Load, Var
 
-_FEWEST = 3  # numbers of a table
+_FEWEST = 3  # numbers for which a table pays off
 
 
-def table_item(
-    frame: Frame, items: Items, index: Expr, node: ast.Subscript, span: Span
+def lookup_item(
+    context: FunctionContext, items: TupleValue, index: Expr, node: ast.Subscript, span: Span
 ) -> Value | None:
-    """``t[index]`` of constants of one type, or of tuples of these that are equally long; None of
-    anything else, or where they are too few for a table."""
+    """Return ``t[index]`` of constants of one type, or of equally long tuples of them.
+
+    The result is None for other items, or if they are too few for a table.
+    """
     shape = _shape(items)
     if shape is None or not is_table(items):
         return None
     leaves = _leaves(items)
-    table = _table(frame, leaves, shape, _name(node), span)
+    table = _table(context, leaves, shape, _name(node), span)
     if len(shape) == 1:
         return _element(table, (index,), scalar_type(leaves[0]), span)
-    row = index if is_atom(index) else variable_of(frame, whole_number(index), "row")
+    row = index if is_atom(index) else assign_temporary(context, require_integer(index), "row")
     return _row(table, (row,), items, scalar_type(leaves[0]), span)
 
 
 def is_table(value: Value) -> bool:
-    """Whether a value is a tuple that a computed index finds in a table."""
-    if not isinstance(value, Items) or _shape(value) is None:
+    """Return whether a computed index into a value uses a table."""
+    if not isinstance(value, TupleValue) or _shape(value) is None:
         return False
     leaves = _leaves(value)
     return len(leaves) >= _FEWEST and len({leaf.type for leaf in leaves}) == 1
 
 
-def item_of_row(items: Sequence[Value], index: Expr, span: Span) -> Expr | None:
-    """``t[i][index]``, where ``t[i]`` is a row of a table; None of other items."""
+def lookup_in_row(items: Sequence[Value], index: Expr, span: Span) -> Expr | None:
+    """Return ``t[i][index]`` if ``t[i]`` is a row of a table; None for other items."""
     first, elements = items[0], [_read(item) for item in items]
     load = elements[0]
     if load is None or len(items) < _FEWEST or not isinstance(first, (Load, Cast)):
@@ -71,19 +73,19 @@ def _read(item: Value) -> Load | None:
     return inside if isinstance(inside, Load) else None
 
 
-def _shape(items: Items) -> tuple[int, ...] | None:
-    """The lengths of tuples in tuples; None if they are no box of constants."""
+def _shape(items: TupleValue) -> tuple[int, ...] | None:
+    """Return the lengths of nested tuples, or None if they are not rectangular."""
     if all(isinstance(item, Const) for item in items.items):
         return (len(items.items),)
-    inner = {_shape(item) if isinstance(item, Items) else None for item in items.items}
+    inner = {_shape(item) if isinstance(item, TupleValue) else None for item in items.items}
     found = inner.pop() if len(inner) == 1 else None
     return None if found is None else (len(items.items), *found)
 
 
-def _leaves(items: Items) -> list[Const]:
+def _leaves(items: TupleValue) -> list[Const]:
     out: list[Const] = []
     for item in items.items:
-        if isinstance(item, Items):
+        if isinstance(item, TupleValue):
             out += _leaves(item)
         else:
             assert isinstance(item, Const)
@@ -92,7 +94,7 @@ def _leaves(items: Items) -> list[Const]:
 
 
 def _name(node: ast.expr) -> str:
-    """What the table is called: as the tuple is."""
+    """Return the name for a table."""
     match node:
         case ast.Subscript(value=owner):
             return _name(owner)
@@ -103,46 +105,48 @@ def _name(node: ast.expr) -> str:
 
 
 def _table(
-    frame: Frame, leaves: Sequence[Const], shape: tuple[int, ...], name: str, span: Span
+    context: FunctionContext, leaves: Sequence[Const], shape: tuple[int, ...], name: str, span: Span
 ) -> Var:
-    """The array of these numbers; one for all places that read them."""
+    """Return the constant array of these numbers, shared by equal tables."""
     kind = scalar_type(leaves[0])
     key = (name, shape, kind, *(repr(leaf.value) for leaf in leaves))
-    if key not in frame.constants:
+    if key not in context.constants:
         held = Scalar(_held(kind, leaves))
         check_constant_bytes(len(leaves) * held.dtype.size, span)
         var = Var(
-            frame.constant_name(name),
-            Array(held.dtype, len(shape), "C", Space.CONSTANT, shape),
+            context.constant_name(name),
+            Array(held.dtype, len(shape), "C", MemorySpace.CONSTANT, shape),
             span,
         )
         values = tuple(const(leaf.value, span, held) for leaf in leaves)
-        frame.constants[key] = ConstantArray(var, values)
-    found = frame.constants[key].var
+        context.constants[key] = ConstantArray(var, values)
+    found = context.constants[key].var
     return Var(found.name, found.type, span)
 
 
 def _held(kind: Scalar, leaves: Sequence[Const]) -> dtypes.DType:
-    """What the elements are in memory: Python's ints are 32-bit if all of them fit."""
+    """Return the element type in memory: int32 for Python ints that all fit."""
     small = dtypes.INT32
     if kind == WEAK_INT and all(small.minimum <= leaf.value <= small.maximum for leaf in leaves):
         return small
     return kind.dtype
 
 
-def _row(table: Var, outer: tuple[Expr, ...], items: Items, kind: Scalar, span: Span) -> Items:
-    """``t[i]`` of a table with several axes: a tuple of its elements."""
+def _row(
+    table: Var, outer: tuple[Expr, ...], items: TupleValue, kind: Scalar, span: Span
+) -> TupleValue:
+    """Return ``t[i]`` of a table with more than one axis, as a tuple of its elements."""
     inner = items.items[0]
-    assert isinstance(inner, Items)
+    assert isinstance(inner, TupleValue)
     found: list[Value] = []
     for position, item in enumerate(inner.items):
         place = (*outer, integer(position, span))
-        if isinstance(item, Items):
+        if isinstance(item, TupleValue):
             found.append(_row(table, place, inner, kind, span))
         else:
             found.append(_element(table, place, kind, span))
-    return Items(tuple(found), span, inner.names)
+    return TupleValue(tuple(found), span, inner.names)
 
 
 def _element(table: Var, indices: tuple[Expr, ...], kind: Scalar, span: Span) -> Expr:
-    return cast(array_views.subscripted(table, list(indices), span), kind)
+    return cast(array_views.subscript_value(table, list(indices), span), kind)

@@ -1,4 +1,4 @@
-"""ast.expr -> value: which room each kind of syntax goes to."""
+"""Lower expressions: dispatch on the kind of syntax."""
 
 from __future__ import annotations
 
@@ -7,15 +7,22 @@ import ast
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.frontend.calls import device_calls
 from pycu2c.frontend.calls.call_visitor import call
-from pycu2c.frontend.evaluation_order import in_order, settled
+from pycu2c.frontend.evaluation_order import evaluate_in_order, materialize_effects
 from pycu2c.frontend.expressions import arithmetic, comprehensions
 from pycu2c.frontend.expressions.comparisons import compare
-from pycu2c.frontend.expressions.conditional import condition, conditional, connective, truth_of
+from pycu2c.frontend.expressions.conditional import boolean_value, condition, conditional, truth_of
 from pycu2c.frontend.expressions.subscripts import attribute, subscript
-from pycu2c.frontend.function_context import Frame, Items, Static, Value, number, shown
+from pycu2c.frontend.function_context import (
+    FunctionContext,
+    StaticObject,
+    TupleValue,
+    Value,
+    describe,
+    require_number,
+)
 from pycu2c.frontend.scope import name_resolution
 from pycu2c.frontend.statements.assignments import walrus
-from pycu2c.frontend.subset.unsupported_syntax import UNKNOWN
+from pycu2c.frontend.subset.unsupported_syntax import UNSUPPORTED
 from pycu2c.ir.builders import literal, negation
 from pycu2c.ir.nodes import Const, Expr
 from pycu2c.ops.operators import ADD, BY_NODE, MUL, UNARY_BY_NODE
@@ -23,106 +30,106 @@ from pycu2c.ops.operators import ADD, BY_NODE, MUL, UNARY_BY_NODE
 __all__ = ["condition", "expression", "numeric"]
 
 
-def expression(frame: Frame, node: ast.expr) -> Value:
-    """The value of an expression: a number's IR, or something known while compiling."""
+def expression(context: FunctionContext, node: ast.expr) -> Value:
+    """Return the value of an expression: IR of a number, or a compile-time object."""
     match node:
         case ast.Constant():
-            return _constant(frame, node)
+            return _constant(context, node)
         case ast.Name():
-            return name_resolution.resolve(frame, node)
+            return name_resolution.resolve(context, node)
         case ast.Attribute():
-            return attribute(frame, node)
+            return attribute(context, node)
         case ast.Tuple() | ast.List():
-            return _display(frame, node)
+            return _display(context, node)
         case ast.BinOp():
-            return _binary(frame, node)
+            return _binary(context, node)
         case ast.UnaryOp():
-            return _unary(frame, node)
+            return _unary(context, node)
         case ast.Compare():
-            return compare(frame, node)
+            return compare(context, node)
         case ast.BoolOp():
-            return connective(frame, node)
+            return boolean_value(context, node)
         case ast.IfExp():
-            return conditional(frame, node)
+            return conditional(context, node)
         case ast.Subscript():
-            return subscript(frame, node)
+            return subscript(context, node)
         case ast.Call():
-            return call(frame, node)
+            return call(context, node)
         case ast.NamedExpr():
-            return walrus(frame, node)
+            return walrus(context, node)
         case ast.Lambda():
-            return device_calls.lambda_value(frame, node)
+            return device_calls.lambda_value(context, node)
         case ast.ListComp() | ast.GeneratorExp():
-            return comprehensions.comprehension(frame, node)
+            return comprehensions.comprehension(context, node)
         case ast.Starred():
             fail(
                 "starred",
-                Label(frame.span(node), "this function takes its arguments one by one"),
-                help="write them out; max, min and sum take a tuple as it is: max(t)",
+                Label(context.span(node), "this function takes its arguments one by one"),
+                hint="write them out; max, min and sum take a tuple as it is: max(t)",
             )
         case _:
             fail(
-                UNKNOWN.code,
-                Label(frame.span(node), UNKNOWN.text),
-                help=UNKNOWN.help,
+                UNSUPPORTED.code,
+                Label(context.span(node), UNSUPPORTED.text),
+                hint=UNSUPPORTED.hint,
             )
 
 
-def numeric(frame: Frame, node: ast.expr) -> Expr:
-    """An expression that must be a number."""
-    return frame.number(node)
+def numeric(context: FunctionContext, node: ast.expr) -> Expr:
+    """Return the IR of an expression that must be a number."""
+    return context.number(node)
 
 
-def _constant(frame: Frame, node: ast.Constant) -> Value:
-    span = frame.span(node)
+def _constant(context: FunctionContext, node: ast.Constant) -> Value:
+    span = context.span(node)
     if isinstance(node.value, (bool, int, float, complex)):
         return literal(node.value, span)
-    return Static(node.value, span)  # None, a string, or an error where it is used
+    return StaticObject(node.value, span)  # None or a string; others are errors where they are used
 
 
-def _display(frame: Frame, node: ast.Tuple | ast.List) -> Items:
-    """``(a, b, *t)``: a list of a fixed length is a tuple."""
+def _display(context: FunctionContext, node: ast.Tuple | ast.List) -> TupleValue:
+    """Lower ``(a, b, *t)``; a list of fixed length is a tuple."""
     nodes = [n.value if isinstance(n, ast.Starred) else n for n in node.elts]
     items: list[Value] = []
-    for given, value in zip(node.elts, in_order(frame, nodes)):
+    for given, value in zip(node.elts, evaluate_in_order(context, nodes)):
         if not isinstance(given, ast.Starred):
             items.append(value)
-        elif isinstance(value, Items) or _is_range(value):
+        elif isinstance(value, TupleValue) or _is_range(value):
             items += comprehensions.static_items(value)
         else:
             fail(
                 "starred",
-                Label(frame.span(given), f"this is {shown(value)}, no tuple"),
-                help="write the items one by one",
+                Label(context.span(given), f"this is {describe(value)}, no tuple"),
+                hint="write the items one by one",
             )
-    return Items(tuple(items), frame.span(node))
+    return TupleValue(tuple(items), context.span(node))
 
 
 def _is_range(value: Value) -> bool:
-    return isinstance(value, Static) and isinstance(value.value, range)
+    return isinstance(value, StaticObject) and isinstance(value.value, range)
 
 
-def _binary(frame: Frame, node: ast.BinOp) -> Value:
-    left, right = in_order(frame, [node.left, node.right])
-    operator, span = BY_NODE[type(node.op)], frame.span(node)
-    if isinstance(left, Items) and isinstance(right, Items) and operator is ADD:
-        return Items((*left.items, *right.items), span)
+def _binary(context: FunctionContext, node: ast.BinOp) -> Value:
+    left, right = evaluate_in_order(context, [node.left, node.right])
+    operator, span = BY_NODE[type(node.op)], context.span(node)
+    if isinstance(left, TupleValue) and isinstance(right, TupleValue) and operator is ADD:
+        return TupleValue((*left.items, *right.items), span)
     if operator is MUL:
         for items, count in ((left, right), (right, left)):
-            if isinstance(items, Items) and isinstance(count, Const) and _is_whole(count):
-                again = settled(frame, items)
-                assert isinstance(again, Items)
-                comprehensions.check_count(len(again.items) * int(count.value), span)
-                return Items(again.items * int(count.value), span)
-    return arithmetic.binary(frame, operator, number(left), number(right), span)
+            if isinstance(items, TupleValue) and isinstance(count, Const) and _is_whole(count):
+                next_pass = materialize_effects(context, items)
+                assert isinstance(next_pass, TupleValue)
+                comprehensions.check_unrolled_count(len(next_pass.items) * int(count.value), span)
+                return TupleValue(next_pass.items * int(count.value), span)
+    return arithmetic.binary(context, operator, require_number(left), require_number(right), span)
 
 
 def _is_whole(number: Const) -> bool:
-    return number.type.dtype.is_whole
+    return number.type.dtype.is_integral
 
 
-def _unary(frame: Frame, node: ast.UnaryOp) -> Expr:
+def _unary(context: FunctionContext, node: ast.UnaryOp) -> Expr:
     if isinstance(node.op, ast.Not):
-        return negation(truth_of(frame.value(node.operand)))
+        return negation(truth_of(context.value(node.operand)))
     operator = UNARY_BY_NODE[type(node.op)]
-    return arithmetic.unary(operator, frame.number(node.operand), frame.span(node))
+    return arithmetic.unary(operator, context.number(node.operand), context.span(node))

@@ -1,5 +1,4 @@
-"""``a.reshape(rows, columns)``, ``a.ravel()``: the elements of a contiguous array, in order, under
-another shape. Nothing moves: what comes of it is a view."""
+"""``a.reshape(rows, columns)``, ``a.ravel()``: views of contiguous arrays with another shape."""
 
 from __future__ import annotations
 
@@ -9,107 +8,114 @@ import math
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.source import Span
 from pycu2c.base.types import Array
-from pycu2c.frontend.calls.builtin_arguments import arguments
-from pycu2c.frontend.evaluation_order import in_order, is_steady, variable_of
+from pycu2c.frontend.calls.builtin_arguments import argument_nodes
+from pycu2c.frontend.evaluation_order import assign_temporary, evaluate_in_order, is_invariant
 from pycu2c.frontend.expressions import arithmetic, array_views
-from pycu2c.frontend.expressions.arithmetic import whole_number
+from pycu2c.frontend.expressions.arithmetic import require_integer
 from pycu2c.frontend.expressions.array_views import ArrayValue, array_type
-from pycu2c.frontend.function_context import Frame, Items, Value, is_array, number, shown
+from pycu2c.frontend.function_context import (
+    FunctionContext,
+    TupleValue,
+    Value,
+    describe,
+    is_array,
+    require_number,
+)
 from pycu2c.ir.builders import integer
 from pycu2c.ir.nodes import Const, Expr, View
-from pycu2c.ir.views import flat_first
+from pycu2c.ir.views import linear_start
 from pycu2c.ops.operators import FLOORDIV
 
 _SHAPES = "write the lengths, one of them -1 for what is left: a.reshape(4, -1)"
 
 
-def reshaped(frame: Frame, array: ArrayValue, node: ast.Call) -> View:
-    """``array.reshape(shape)``, ``array.reshape(2, -1)``."""
+def reshaped(context: FunctionContext, array: ArrayValue, node: ast.Call) -> View:
+    """Lower ``array.reshape(shape)`` and ``array.reshape(2, -1)``."""
     if node.keywords:
         fail(
             "call",
-            Label(frame.span(node.keywords[0]), "reshape() takes the shape alone"),
-            help="elements are counted with the last axis fastest, order='C'",
+            Label(context.span(node.keywords[0]), "reshape() takes the shape alone"),
+            hint="elements are counted with the last axis fastest, order='C'",
         )
-    given = [item for value in in_order(frame, node.args) for item in _flattened(value)]
+    given = [item for value in evaluate_in_order(context, node.args) for item in _flattened(value)]
     if not given:
-        fail("argument-count", Label(frame.span(node), "reshape() needs a shape"), help=_SHAPES)
-    lengths = [whole_number(number(value, "a length")) for value in given]
-    return _shaped(frame, array, lengths, frame.span(node))
+        fail("argument-count", Label(context.span(node), "reshape() needs a shape"), hint=_SHAPES)
+    lengths = [require_integer(require_number(value, "a length")) for value in given]
+    return _shaped(context, array, lengths, context.span(node))
 
 
-def raveled(frame: Frame, array: ArrayValue, node: ast.Call) -> View:
-    """``array.ravel()``: one axis."""
-    span = frame.span(node)
+def raveled(context: FunctionContext, array: ArrayValue, node: ast.Call) -> View:
+    """Lower ``array.ravel()``."""
+    span = context.span(node)
     if node.args or node.keywords:
-        fail("argument-count", Label(span, "ravel() takes nothing"), help="write a.ravel()")
-    return _shaped(frame, array, [integer(-1, span)], span)
+        fail("argument-count", Label(span, "ravel() takes nothing"), hint="write a.ravel()")
+    return _shaped(context, array, [integer(-1, span)], span)
 
 
-def from_buffer(frame: Frame, node: ast.Call) -> Value:
-    """``ffi.from_buffer(array)``: all its elements, for a function in C."""
-    (given,) = arguments(frame, node, ("cdata",), "from_buffer")
-    array, span = frame.value(given), frame.span(node)
+def from_buffer(context: FunctionContext, node: ast.Call) -> Value:
+    """Lower ``ffi.from_buffer(array)``: all elements, for a C function."""
+    (given,) = argument_nodes(context, node, ("cdata",), "from_buffer")
+    array, span = context.value(given), context.span(node)
     if not is_array(array):
-        cure = "from_buffer() is of an array"
-        fail("argument-type", Label(array.span, f"this is {shown(array)}"), help=cure)
-    return _shaped(frame, array, [integer(-1, span)], span)
+        hint = "from_buffer() is of an array"
+        fail("argument-type", Label(array.span, f"this is {describe(array)}"), hint=hint)
+    return _shaped(context, array, [integer(-1, span)], span)
 
 
 def _flattened(value: Value) -> tuple[Value, ...]:
-    return value.items if isinstance(value, Items) else (value,)
+    return value.items if isinstance(value, TupleValue) else (value,)
 
 
-def _shaped(frame: Frame, array: ArrayValue, wanted: list[Expr], span: Span) -> View:
+def _shaped(context: FunctionContext, array: ArrayValue, wanted: list[Expr], span: Span) -> View:
     kind = array_type(array)
-    view = array_views.whole(array, span)
+    view = array_views.whole_view(array, span)
     if kind.layout != "C" or view.path:
         fail(
             "reshape",
             Label(array.span, f"`{kind}`: its elements need not follow each other"),
-            help="reshape a contiguous array, float32[:, ::1], or a slice of its rows",
+            hint="reshape a contiguous array, float32[:, ::1], or a slice of its rows",
         )
-    lengths = _lengths(frame, view, wanted, span)
+    lengths = _lengths(context, view, wanted, span)
     made = Array(kind.dtype, len(lengths), "C")
-    first = (_kept(frame, flat_first(view)),)
-    steps = array_views.row_steps(lengths, span)
+    first = (_kept(context, linear_start(view)),)
+    steps = array_views.contiguous_steps(lengths, span)
     return View(view.array, first, (0,) * len(lengths), steps, tuple(lengths), made, span)
 
 
-def _lengths(frame: Frame, view: View, wanted: list[Expr], span: Span) -> list[Expr]:
-    """The lengths asked for, -1 replaced by what is left."""
-    size = arithmetic.product(frame, list(view.lengths), span)
+def _lengths(context: FunctionContext, view: View, wanted: list[Expr], span: Span) -> list[Expr]:
+    """Return the requested lengths, with -1 replaced by the remaining length."""
+    size = arithmetic.product(context, list(view.lengths), span)
     open_ = [i for i, e in enumerate(wanted) if isinstance(e, Const) and e.value < 0]
     others = [e for i, e in enumerate(wanted) if i not in open_]
     if len(open_) > 1:
         fail(
             "reshape",
             Label(wanted[open_[1]].span, "only one length can be left open"),
-            help=_SHAPES,
+            hint=_SHAPES,
         )
     _check_size(size, others, bool(open_), span)
-    lengths = [_kept(frame, e) for e in wanted]
+    lengths = [_kept(context, e) for e in wanted]
     if open_:
         rest = [e for i, e in enumerate(lengths) if i not in open_]
         left = size
         if others:
-            part = arithmetic.product(frame, rest, span)
-            left = arithmetic.binary(frame, FLOORDIV, size, part, span)
-        lengths[open_[0]] = _kept(frame, left)
+            part = arithmetic.product(context, rest, span)
+            left = arithmetic.binary(context, FLOORDIV, size, part, span)
+        lengths[open_[0]] = _kept(context, left)
     return lengths
 
 
 def _check_size(size: Expr, others: list[Expr], is_open: bool, span: Span) -> None:
-    """What is known while compiling fits."""
+    """Check the number of elements if it is known at compile time."""
     known = [int(e.value) for e in others if isinstance(e, Const)]
     if not isinstance(size, Const) or len(known) < len(others):
         return
     count, total = math.prod(known), int(size.value)
     if (count == 0 or total % count) if is_open else total != count:
         shape = ", ".join(map(str, known)) + (", …" if is_open else "")
-        fail("reshape", Label(span, f"{total} elements do not fill ({shape})"), help=_SHAPES)
+        fail("reshape", Label(span, f"{total} elements do not fill ({shape})"), hint=_SHAPES)
 
 
-def _kept(frame: Frame, e: Expr) -> Expr:
-    """A number that indices read, computed once."""
-    return e if is_steady(frame, e) else variable_of(frame, e, "length")
+def _kept(context: FunctionContext, e: Expr) -> Expr:
+    """Assign a length to a variable unless it is invariant."""
+    return e if is_invariant(context, e) else assign_temporary(context, e, "length")

@@ -1,11 +1,11 @@
-"""Whether what is assigned to a part of an array has room there, as far as its slices tell."""
+"""Check the lengths of slice assignments as far as the bounds are constants."""
 
 from __future__ import annotations
 
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.source import Span
 from pycu2c.frontend.expressions import array_views
-from pycu2c.frontend.function_context import Items, Value, is_array, shown
+from pycu2c.frontend.function_context import TupleValue, Value, describe, is_array
 from pycu2c.frontend.hints import replacements
 from pycu2c.ir.nodes import Apply, Binary, Const, Expr, View
 from pycu2c.ops.intrinsics.memory.subscripts import slice_start, slice_stop
@@ -13,45 +13,47 @@ from pycu2c.ops.intrinsics.registry import REGISTRY
 from pycu2c.ops.operators import ADD, FLOORDIV, SUB
 
 
-def check_count(place: View, value: Value, span: Span) -> None:
-    """That no more elements are assigned along an axis than ``a[1:3]`` can have. (Where that is
-    known for certain, the shapes are compared.)"""
-    if isinstance(value, Items) and len(place.axes) == 1:
+def check_slice_lengths(place: View, value: Value, span: Span) -> None:
+    """Check that a slice such as ``a[1:3]`` can have as many elements as are assigned.
+
+    Where lengths are known exactly, ``slice_assignment.check_shapes`` compares them.
+    """
+    if isinstance(value, TupleValue) and len(place.axes) == 1:
         count = len(value.items)
-        _compare(place.lengths[0], count, span, Label(value.span, f"and {shown(value)}"))
+        _compare(place.lengths[0], count, span, Label(value.span, f"and {describe(value)}"))
     elif is_array(value) and array_views.array_type(value).ndim:
-        source = array_views.whole(value, value.span)
+        source = array_views.whole_view(value, value.span)
         for ours, theirs in zip(reversed(place.lengths), reversed(source.lengths)):
             count = _constant(theirs) or 0
             _compare(ours, count, span, Label(value.span, f"and these have {count}"))
 
 
 def _compare(length: Expr, count: int, span: Span, given: Label) -> None:
-    most = None if isinstance(length, Const) else at_most(length)
+    most = None if isinstance(length, Const) else max_length(length)
     if most is not None and 1 != count > most:
-        elements = replacements.amount(most, "element", "elements")
+        elements = replacements.count_phrase(most, "element", "elements")
         room = f"there {'is' if most == 1 else 'are'} at most {elements}"
-        cure = "assign a number, or as many as there are places"
-        fail("part-assign", Label(span, room), given, help=cure)
+        hint = "assign a number, or as many as there are places"
+        fail("slice-assign", Label(span, room), given, hint=hint)
 
 
-def at_most(length: Expr) -> int | None:
-    """The most that the length of a slice may be; None if that is the axis' own."""
+def max_length(length: Expr) -> int | None:
+    """Return an upper bound of a slice's length, or None without one."""
     match length:
         case Const(value=value):
             return int(value)
-        case Apply(intrinsic=row, arguments=(stop, _)) if row is slice_stop:
+        case Apply(intrinsic=intrinsic, arguments=(stop, _)) if intrinsic is slice_stop:
             found = _constant(stop)
             return found if found is not None and found >= 0 else None
-        case Apply(intrinsic=row, arguments=(distance, _)) if row is REGISTRY["max"]:
-            found = at_most(distance)
+        case Apply(intrinsic=intrinsic, arguments=(distance, _)) if intrinsic is REGISTRY["max"]:
+            found = max_length(distance)
             return None if found is None else max(found, 0)
         case Binary(op=op, left=stop, right=start) if op is SUB:
             return _between(start, stop)
         case Binary(op=op, left=Binary(op=plus, left=distance, right=more), right=pace) if (
             op is FLOORDIV and plus is ADD
         ):
-            found, added, divisor = at_most(distance), _constant(more), _constant(pace)
+            found, added, divisor = max_length(distance), _constant(more), _constant(pace)
             if found is None or added is None or not divisor:
                 return None
             return (found + added) // divisor
@@ -60,7 +62,7 @@ def at_most(length: Expr) -> int | None:
 
 
 def _between(start: Expr, stop: Expr) -> int | None:
-    """From one bound of a slice to the other, which count from the same end."""
+    """Return the distance of two constant bounds that count from the same end, or None."""
     first, last = _bound(start), _bound(stop)
     if first is None or last is None or (first < 0) != (last < 0):
         return None

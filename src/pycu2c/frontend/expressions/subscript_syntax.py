@@ -1,5 +1,4 @@
-"""What stands in the brackets of a subscript: ``i``, ``1:n``, ``...``, ``'x'``, in their order of
-evaluation. Knows no arrays."""
+"""Subscripts as syntax: ``i``, ``1:n``, ``...``, ``'x'``, in the order of evaluation."""
 
 from __future__ import annotations
 
@@ -7,32 +6,46 @@ import ast
 
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.source import Span
-from pycu2c.frontend.evaluation_order import acts, before, in_order, variable_of
-from pycu2c.frontend.expressions.array_views import Part, Rest, Subscript
-from pycu2c.frontend.function_context import Frame, Items, Static, Value, number, shown
+from pycu2c.frontend.evaluation_order import (
+    assign_temporary,
+    evaluate_in_order,
+    materialize_if_changed,
+    may_have_effects,
+)
+from pycu2c.frontend.expressions.array_views import EllipsisIndex, SliceBounds, Subscript
+from pycu2c.frontend.function_context import (
+    FunctionContext,
+    StaticObject,
+    TupleValue,
+    Value,
+    describe,
+    require_number,
+)
 from pycu2c.ir.builders import is_atom
 from pycu2c.ir.nodes import Const, Expr
 
 
-def subscripts_of(frame: Frame, node: ast.expr) -> list[Subscript | Static]:
-    """The parts of a subscript, evaluated from left to right; a tuple counts as its items."""
+def evaluate_subscripts(context: FunctionContext, node: ast.expr) -> list[Subscript | StaticObject]:
+    """Return the parts of a subscript, evaluated from left to right; tuples are flattened."""
     nodes = node.elts if isinstance(node, ast.Tuple) else [node]
     for part in nodes:
         if isinstance(part, (ast.List, ast.ListComp)):
             fail(
                 "slice",
-                Label(frame.span(part), "a list picks several elements"),
-                help="a thread takes one element at a time: a[i]; for several write a loop",
+                Label(context.span(part), "a list picks several elements"),
+                hint="a thread takes one element at a time: a[i]; for several write a loop",
             )
-    values = iter(in_order(frame, [inner for part in nodes for inner in _evaluated(part)]))
-    out: list[Subscript | Static] = []
+    values = iter(
+        evaluate_in_order(context, [inner for part in nodes for inner in _evaluated(part)])
+    )
+    out: list[Subscript | StaticObject] = []
     for part in nodes:
         if isinstance(part, ast.Slice):
             bounds = (part.lower, part.upper, part.step)
             given = [None if n is None else _bound(next(values)) for n in bounds]
-            out.append(_slice(frame, given, frame.span(part)))
+            out.append(_slice(context, given, context.span(part)))
         else:
-            out += _flat(next(values), frame.span(part))
+            out += _flat(next(values), context.span(part))
     return out
 
 
@@ -43,59 +56,64 @@ def _evaluated(part: ast.expr) -> list[ast.expr]:
 
 
 def after_owner(
-    frame: Frame, owner: Value, index: ast.expr
-) -> tuple[Value, list[Subscript | Static]]:
-    """A subscript, and its owner, which is evaluated before it."""
-    with frame.block() as written:
-        given = subscripts_of(frame, index)
+    context: FunctionContext, owner: Value, index: ast.expr
+) -> tuple[Value, list[Subscript | StaticObject]]:
+    """Return a subscript and its owner, which is evaluated first."""
+    with context.block() as written:
+        given = evaluate_subscripts(context, index)
     if written:
-        owner = before(frame, owner, tuple(written))
-        frame.emit_all(written)
+        owner = materialize_if_changed(context, owner, tuple(written))
+        context.emit_all(written)
     return owner, given
 
 
-def _flat(value: Value, span: Span) -> list[Subscript | Static]:
-    if isinstance(value, Items):
+def _flat(value: Value, span: Span) -> list[Subscript | StaticObject]:
+    if isinstance(value, TupleValue):
         return [index for item in value.items for index in _flat(item, span)]
-    if isinstance(value, Static) and value.value is ...:
-        return [Rest(span)]
-    if isinstance(value, Static) and isinstance(value.value, str):
+    if isinstance(value, StaticObject) and value.value is ...:
+        return [EllipsisIndex(span)]
+    if isinstance(value, StaticObject) and isinstance(value.value, str):
         return [value]
-    if isinstance(value, Static) and value.value is None:
+    if isinstance(value, StaticObject) and value.value is None:
         fail(
             "slice",
             Label(span, "this would add an axis"),
-            help="leave it out: write one index or slice for each axis that there is",
+            hint="leave it out: write one index or slice for each axis that there is",
         )
-    return [number(value, "the index")]
+    return [require_number(value, "the index")]
 
 
-def indices_in(given: list[Subscript | Static]) -> list[Subscript]:
+def array_subscripts(given: list[Subscript | StaticObject]) -> list[Subscript]:
     for item in given:
-        if isinstance(item, Static):
+        if isinstance(item, StaticObject):
             fail(
                 "index-type",
-                Label(item.span, f"this is {shown(item)}"),
-                help="index with whole numbers; a field's name stands alone: a[i]['x']",
+                Label(item.span, f"this is {describe(item)}"),
+                hint="index with whole numbers; a field's name stands alone: a[i]['x']",
             )
-    return [item for item in given if not isinstance(item, Static)]
+    return [item for item in given if not isinstance(item, StaticObject)]
 
 
-def _slice(frame: Frame, given: list[Expr | None], span: Span) -> Part:
-    """Bounds that do something, or go with a computed step, are computed once."""
+def _slice(context: FunctionContext, given: list[Expr | None], span: Span) -> SliceBounds:
+    """Return the bounds of a slice.
+
+    Bounds with side effects, or with a computed step, are stored in variables.
+    """
     fixed = given[2] is None or isinstance(given[2], Const)
-    if not fixed or any(e is not None and acts(e) for e in given):
-        given = [e if e is None or is_atom(e) else variable_of(frame, e, "bound") for e in given]
+    if not fixed or any(e is not None and may_have_effects(e) for e in given):
+        given = [
+            e if e is None or is_atom(e) else assign_temporary(context, e, "bound") for e in given
+        ]
     start, stop, step = given
     if step is None or isinstance(step, Const):
-        return Part(start, stop, _constant_step(step, span), span)
-    return Part(start, stop, step, span)
+        return SliceBounds(start, stop, _constant_step(step, span), span)
+    return SliceBounds(start, stop, step, span)
 
 
 def _bound(value: Value) -> Expr | None:
-    if isinstance(value, Static) and value.value is None:
+    if isinstance(value, StaticObject) and value.value is None:
         return None
-    return number(value, "a bound of the slice")
+    return require_number(value, "a bound of the slice")
 
 
 def _constant_step(given: Const | None, span: Span) -> int:
@@ -106,12 +124,14 @@ def _constant_step(given: Const | None, span: Span) -> int:
     fail(
         "slice",
         Label(where, "a step that takes no element further"),
-        help="write a whole number other than 0: a[::2], a[::-1]",
+        hint="write a whole number other than 0: a[::2], a[::-1]",
     )
 
 
-def kept_index(frame: Frame, item: Subscript | Static) -> Subscript | Static:
-    """An index that is written for each of several arrays."""
-    if isinstance(item, (Part, Rest, Static)) or is_atom(item):
+def materialize_index(
+    context: FunctionContext, item: Subscript | StaticObject
+) -> Subscript | StaticObject:
+    """Evaluate an index once that is used for each array of a selection."""
+    if isinstance(item, (SliceBounds, EllipsisIndex, StaticObject)) or is_atom(item):
         return item
-    return variable_of(frame, item, "at")
+    return assign_temporary(context, item, "at")

@@ -1,6 +1,6 @@
-"""CUDA's vectors: put together from components, taken apart, one component replaced.
+"""CUDA's vectors: construction, components, and replacement of a component.
 
-A vector is a value: two names never mean one vector, and ``v.x = 1`` gives ``v`` another value.
+A vector is a value: ``v.x = 1`` assigns a new vector to ``v``.
 """
 
 from __future__ import annotations
@@ -12,45 +12,52 @@ from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.source import Span
 from pycu2c.base.spelling_suggestions import did_you_mean
 from pycu2c.base.types import Scalar
-from pycu2c.frontend.calls.argument_binding import given_values
-from pycu2c.frontend.evaluation_order import in_order, kept
+from pycu2c.frontend.calls.argument_binding import call_arguments
+from pycu2c.frontend.evaluation_order import evaluate_in_order, materialize
 from pycu2c.frontend.expressions.arithmetic import binary, coerce
-from pycu2c.frontend.function_context import Frame, Static, Value, is_vector, named_vector, number
+from pycu2c.frontend.function_context import (
+    FunctionContext,
+    StaticObject,
+    Value,
+    is_vector,
+    require_number,
+    vector_variable,
+)
 from pycu2c.frontend.scope.variables import set_variable
 from pycu2c.ir.builders import scalar_type
 from pycu2c.ir.nodes import Expr, Member, Pack, Var
 from pycu2c.ops.operators import Operator
 
 
-def made(frame: Frame, kind: Scalar, node: ast.Call) -> Expr:
-    """``float4(x, y, z, w)``, ``float4(v, z, w)``: a vector counts as its components."""
-    given = given_values(frame, node)
+def construct_vector(context: FunctionContext, kind: Scalar, node: ast.Call) -> Expr:
+    """Lower ``float4(x, y, z, w)`` and ``float4(v, z, w)``."""
+    given = call_arguments(context, node)
     named = [place for name, _, place in given if name is not None]
     if named:
         fail(
             "argument-count",
             Label(named[0], f"{kind} takes its components by position"),
-            help=f"write {kind}({', '.join(f.name for f in kind.dtype.fields)})",
+            hint=f"write {kind}({', '.join(f.name for f in kind.dtype.fields)})",
         )
     parts: list[Expr] = []
     for _, value, _ in given:
-        parts += components(frame, value) if is_vector(value) else [number(value)]
+        parts += components(context, value) if is_vector(value) else [require_number(value)]
     fields = kind.dtype.fields
     if len(parts) != len(fields):
         fail(
             "argument-count",
-            Label(frame.span(node), f"{len(parts)} components are given"),
-            help=f"{kind} takes {len(fields)}: numbers, or vectors that have as many in all",
+            Label(context.span(node), f"{len(parts)} components are given"),
+            hint=f"{kind} takes {len(fields)}: numbers, or vectors that have as many in all",
         )
     converted = tuple(coerce(e, Scalar(f.dtype)) for e, f in zip(parts, fields))
-    return Pack(converted, kind, frame.span(node))
+    return Pack(converted, kind, context.span(node))
 
 
-def components(frame: Frame, value: Value) -> list[Expr]:
-    """The numbers of a vector, which is evaluated once."""
+def components(context: FunctionContext, value: Value) -> list[Expr]:
+    """Return the numbers of a vector, which is evaluated once."""
     if isinstance(value, Pack):
         return list(value.parts)
-    vector = value if isinstance(value, Var) else kept(frame, value, "vector")
+    vector = value if isinstance(value, Var) else materialize(context, value, "vector")
     assert isinstance(vector, Var)
     return [
         Member(vector, f.name, Scalar(f.dtype), value.span)
@@ -59,7 +66,7 @@ def components(frame: Frame, value: Value) -> list[Expr]:
 
 
 def component(vector: Expr, name: str, span: Span) -> Expr:
-    """``v.x``."""
+    """Lower ``v.x``."""
     found = scalar_type(vector).dtype.field(name)
     if found is None:
         _no_component(vector, name, span)
@@ -67,8 +74,8 @@ def component(vector: Expr, name: str, span: Span) -> Expr:
 
 
 def with_component(vector: Var, name: str, new: Expr, span: Span) -> Expr:
-    """The vector that ``v`` is after ``v.x = new``."""
-    component(vector, name, span)  # there is one
+    """Return the vector ``v`` with a component replaced."""
+    component(vector, name, span)  # checks that it exists
     parts = [
         coerce(new, Scalar(f.dtype)) if f.name == name else component(vector, f.name, span)
         for f in scalar_type(vector).dtype.fields
@@ -76,15 +83,15 @@ def with_component(vector: Var, name: str, new: Expr, span: Span) -> Expr:
     return Pack(tuple(parts), scalar_type(vector), span)
 
 
-def key_of(frame: Frame, node: ast.Subscript) -> str:
-    """The component that ``v['x']`` names."""
-    key = frame.value(node.slice)
-    if isinstance(key, Static) and isinstance(key.value, str):
+def component_name(context: FunctionContext, node: ast.Subscript) -> str:
+    """Return the component that ``v['x']`` names."""
+    key = context.value(node.slice)
+    if isinstance(key, StaticObject) and isinstance(key.value, str):
         return key.value
     fail(
         "index-type",
-        Label(frame.span(node), "a vector has components, not items"),
-        help="write v.x, or keep the numbers in an array: cuda.local.array",
+        Label(context.span(node), "a vector has components, not items"),
+        hint="write v.x, or keep the numbers in an array: cuda.local.array",
     )
 
 
@@ -93,31 +100,36 @@ def _no_component(vector: Expr, name: str, span: Span) -> NoReturn:
     fail(
         "name",
         Label(span, f"`{vector.type}` has no component `{name}`"),
-        help=did_you_mean(name, names, f"its components are {', '.join(names)}"),
+        hint=did_you_mean(name, names, f"its components are {', '.join(names)}"),
     )
 
 
 # ---- variables ---------------------------------------------------------------------------------
 
 
-def assign_component(frame: Frame, target: ast.Subscript | ast.Attribute, value: Expr) -> None:
-    """``v.x = value``: the variable gets another vector."""
-    vector, span = named_vector(frame, target), frame.span(target)
+def assign_component(
+    context: FunctionContext, target: ast.Subscript | ast.Attribute, value: Expr
+) -> None:
+    """Lower ``v.x = value``."""
+    vector, span = vector_variable(context, target), context.span(target)
     assert vector is not None
     assert isinstance(target.value, ast.Name)
-    if target.value.id in frame.source.captured:
+    if target.value.id in context.source.captured:
         fail(
             "assignment-target",
             Label(span, f"`{target.value.id}` belongs to the function around this one"),
-            help="return the new vector, and assign it there",
+            hint="return the new vector, and assign it there",
         )
-    name = target.attr if isinstance(target, ast.Attribute) else key_of(frame, target)
-    set_variable(frame, vector.name, with_component(vector, name, value, span), span)
+    name = target.attr if isinstance(target, ast.Attribute) else component_name(context, target)
+    set_variable(context, vector.name, with_component(vector, name, value, span), span)
 
 
 def augmented_component(
-    frame: Frame, node: ast.AugAssign, target: ast.Subscript | ast.Attribute, operator: Operator
+    context: FunctionContext,
+    node: ast.AugAssign,
+    target: ast.Subscript | ast.Attribute,
+    operator: Operator,
 ) -> None:
-    """``v.x += value``."""
-    old, right = map(number, in_order(frame, [target, node.value]))
-    assign_component(frame, target, binary(frame, operator, old, right, frame.span(node)))
+    """Lower ``v.x += value``."""
+    old, right = map(require_number, evaluate_in_order(context, [target, node.value]))
+    assign_component(context, target, binary(context, operator, old, right, context.span(node)))

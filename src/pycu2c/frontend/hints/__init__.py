@@ -1,0 +1,1 @@
+"""Word the hints of compile errors: what to write in place of an unsupported construct."""

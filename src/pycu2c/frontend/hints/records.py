@@ -1,41 +1,47 @@
-"""What to write where a record is no number, no tuple and no vector. Knows no more of values than
-their types."""
+"""Hints for records where a number, a tuple or a vector is required."""
 
 from __future__ import annotations
 
-from pycu2c.base.dtypes import DType, Kind, vector_like
+from pycu2c.base.dtypes import DType, DTypeKind, vector_like
 from pycu2c.base.types import Array, Scalar
 
 
-def one_field(value: object) -> str:
-    """Instead of a record, where a number is meant; empty for other values."""
-    row = _record(value)
-    return f"take one of its fields: r.{row.fields[0].name}{seen_as_vector(row)}" if row else ""
+def single_field_hint(value: object) -> str:
+    """Return the hint for a record in place of a number; empty for other values."""
+    record = _record(value)
+    return (
+        f"take one of its fields: r.{record.fields[0].name}{record_as_vector_hint(record)}"
+        if record
+        else ""
+    )
 
 
-def all_fields(value: object) -> str:
-    """Instead of a record, where several values are meant; empty for other values."""
-    row = _record(value)
-    if row is None:
+def all_fields_hint(value: object) -> str:
+    """Return the hint for a record in place of a tuple; empty for other values."""
+    record = _record(value)
+    if record is None:
         return ""
-    return f"write its fields: {', '.join(f'r.{f.name}' for f in row.fields)}{seen_as_vector(row)}"
+    fields = ", ".join(f"r.{f.name}" for f in record.fields)
+    return f"write its fields: {fields}{record_as_vector_hint(record)}"
 
 
-def as_vector(*values: object) -> str:
-    """More of a cure where a vector meets a record that is laid out like it. Of types, too."""
+def vector_view_hint(*values: object) -> str:
+    """Return the hint for a record with the layout of a required vector; also for types."""
     found = [_one(value) for value in values]
-    rows = [row for row in map(_record, values) if row]
-    return next((seen_as_vector(row) for row in rows if vector_like(row) in found), "")
+    records = [record for record in map(_record, values) if record]
+    return next(
+        (record_as_vector_hint(record) for record in records if vector_like(record) in found), ""
+    )
 
 
-def seen_as_vector(row: DType | None) -> str:
-    """More of a cure for a record; nothing, unless it is laid out like a vector."""
-    vector = vector_like(row) if row and row.kind is Kind.RECORD else None
+def record_as_vector_hint(record: DType | None) -> str:
+    """Return the hint for a record with the layout of a vector, or an empty string."""
+    vector = vector_like(record) if record and record.kind is DTypeKind.RECORD else None
     return f"; to have a vector, pass a.view(cuda.{vector}.numpy)" if vector else ""
 
 
 def _one(value: object) -> DType | None:
-    """The type of one element or number."""
+    """Return the type of one element or number."""
     kind = getattr(value, "type", value)
     if isinstance(kind, Array) and kind.ndim:
         return None
@@ -43,5 +49,5 @@ def _one(value: object) -> DType | None:
 
 
 def _record(value: object) -> DType | None:
-    row = _one(value)
-    return row if row and row.kind is Kind.RECORD else None
+    record = _one(value)
+    return record if record and record.kind is DTypeKind.RECORD else None

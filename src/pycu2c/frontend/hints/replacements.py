@@ -1,7 +1,4 @@
-"""What to write instead of the functions, objects and names that kernels do not have.
-
-Knows Python's objects and nothing of expressions; the rooms that refuse something say where.
-"""
+"""Hints that replace functions, objects and names that kernels do not support."""
 
 from __future__ import annotations
 
@@ -32,13 +29,13 @@ _CALLED = (
 )
 
 
-def amount(number: int, one: str, many: str) -> str:
-    """``1 axis``, ``2 axes``."""
+def count_phrase(number: int, one: str, many: str) -> str:
+    """Return ``1 axis`` or ``2 axes``."""
     return f"{number} {one if number == 1 else many}"
 
 
-def indices_of(count: int) -> str:
-    """The constants that ``count`` things are indexed by."""
+def valid_indices(count: int) -> str:
+    """Return the hint with the valid constant indices of ``count`` items."""
     if count < 2:
         return "there is only the index 0" if count else "there is nothing in it"
     return f"write 0 to {count - 1}, or -1 to -{count} from the end"
@@ -53,7 +50,7 @@ _MODULES = {
     "time": _CLOCK,
     "datetime": _CLOCK,
 }
-_ROWS = (
+_FUNCTION_HINTS = (
     (
         "numpy",
         "zeros ones empty full array asarray linspace eye concatenate stack copy "
@@ -73,11 +70,13 @@ _ROWS = (
     ("builtins", "isinstance issubclass type hasattr getattr callable", _TYPES),
 )
 _ON_HOST = frozenset({*HOST_NAMES.values(), "pycu2c.device_library.random.states"})
-_FUNCTIONS = {f"{home}.{name}": cure for home, names, cure in _ROWS for name in names.split()}
+_FUNCTIONS = {
+    f"{home}.{name}": hint for home, names, hint in _FUNCTION_HINTS for name in names.split()
+}
 
 
-def refused_function(value: object) -> tuple[str, str]:
-    """What an object that a kernel calls is, and what to write."""
+def unsupported_function(value: object) -> tuple[str, str]:
+    """Return what a called object is, and what to write in its place."""
     name = getattr(value, "__name__", None) or type(value).__name__
     home, owner = _home(value), getattr(value, "__self__", None)
     full = f"{home}.{name}" if home and home != "builtins" else name
@@ -94,16 +93,16 @@ def refused_function(value: object) -> tuple[str, str]:
     if isinstance(owner, (list, dict, set)):
         kind = type(owner).__name__
         return f"`{name}` is a method of a {kind}, outside of the kernel", _instead(owner)
-    cure = _FUNCTIONS.get(f"{home}.{name}") or _MODULES.get(home)
-    if cure is None and isinstance(value, type) and issubclass(value, np.generic):
+    hint = _FUNCTIONS.get(f"{home}.{name}") or _MODULES.get(home)
+    if hint is None and isinstance(value, type) and issubclass(value, np.generic):
         return f"kernels have no `{full}`", "use float64, or another number that kernels have"
-    if cure is None and isinstance(value, type) and home != "builtins":
+    if hint is None and isinstance(value, type) and home != "builtins":
         return f"`{name}` is a class", "keep its fields in variables or in a tuple"
-    return f"kernels have no `{full}`", cure or _CALLED
+    return f"kernels have no `{full}`", hint or _CALLED
 
 
 def _home(value: object) -> str:
-    """The module of a function; of a method that of its object, for ``random.random``."""
+    """Return the module of a function, or of a method's object, as for ``random.random``."""
     home = getattr(value, "__module__", None) or type(getattr(value, "__self__", None)).__module__
     return "numpy.random" if home.startswith("numpy.random.") else home
 
@@ -111,8 +110,8 @@ def _home(value: object) -> str:
 # ---- objects -----------------------------------------------------------------------------------
 
 
-def described(value: object) -> str:
-    """A Python object as errors name it."""
+def describe_object(value: object) -> str:
+    """Return the description of a Python object in errors."""
     if isinstance(value, Intrinsic):
         return f"`{value.name}`"
     if isinstance(value, Namespace):
@@ -126,7 +125,7 @@ def described(value: object) -> str:
 
 
 def instead_of_object(value: object) -> str:
-    """What to write where a number must stand, and an object does."""
+    """Return the hint for an object in place of a number."""
     if value is None:
         return "test it before, `if x is not None: …`"
     if isinstance(value, str):
@@ -144,7 +143,7 @@ def instead_of_object(value: object) -> str:
 
 
 def _instead(value: object) -> str:
-    """Of an object from outside of the kernel that is no constant."""
+    """Return the hint for a global object that is no constant."""
     match value:
         case list():
             return "write it as a tuple, or as a numpy array; what a kernel writes is an argument"
@@ -157,7 +156,7 @@ def _instead(value: object) -> str:
 
 
 def instead_of_global(value: object) -> str:
-    """What to write for an object that is subscripted or assigned to, and is no array."""
+    """Return the hint for an object that is subscripted or assigned to and is no array."""
     if isinstance(value, (str, Namespace, ModuleType)) or callable(value):
         return "only arrays and tuples have elements"
     return _instead(value) if value is not None else instead_of_object(value)
@@ -172,11 +171,11 @@ _PYTHONS: dict[object, str] = {
 
 
 def instead_of_dtype(value: object) -> str:
-    """What to write where a dtype is named, and ``value`` names none."""
+    """Return the hint for an object in place of a dtype."""
     if isinstance(value, type) and value in _PYTHONS:
         return f"Python's numbers have no size in memory: write {_PYTHONS[value]}"
-    cure = "write float32, int32, … (from pycu2c or numpy)"
-    return did_you_mean(value, BY_NAME, cure) if isinstance(value, str) else cure
+    hint = "write float32, int32, … (from pycu2c or numpy)"
+    return did_you_mean(value, BY_NAME, hint) if isinstance(value, str) else hint
 
 
 # ---- names -------------------------------------------------------------------------------------
@@ -188,7 +187,7 @@ _IMPORTS = {
     "cuda": "from pycu2c import cuda",
     "device": "from pycu2c import device",
 } | {name: f"from pycu2c import {name}" for name in BY_NAME if name != "bool"}
-_ELSEWHERE = {  # in numba, in CUDA C
+_ELSEWHERE = {  # names of numba and CUDA C
     "prange": "range; cuda.grid(1) spreads work over threads",
     "__syncthreads": "cuda.syncthreads()",
     **{
@@ -215,7 +214,7 @@ _SHORT = {"cuda": "cuda", "math": "math", "numpy": "np"}
 
 
 def defined_elsewhere(name: str) -> str | None:
-    """What to write for a name that some module has: ``threadIdx`` is ``cuda.threadIdx``."""
+    """Return the hint for a name that a module defines: ``threadIdx`` is ``cuda.threadIdx``."""
     if name in _IMPORTS:
         return f"write `{_IMPORTS[name]}` at the top of the file"
     if name in _ELSEWHERE:
@@ -243,5 +242,5 @@ _ATTRIBUTES = {
 
 
 def instead_of_attribute(name: str, otherwise: str) -> str:
-    """What to write for an attribute that an array, a tuple or a number has in Python."""
+    """Return the hint for an attribute that Python objects have and kernels do not."""
     return _ATTRIBUTES.get(name, otherwise)

@@ -1,0 +1,1 @@
+"""Resolve names: bindings, reaching definitions, live ranges, variables and global objects."""

@@ -1,4 +1,4 @@
-"""Which names a function binds, and at which syntax nodes. Knows no control flow and no types."""
+"""The names that a function binds, and the syntax nodes that bind them."""
 
 from __future__ import annotations
 
@@ -12,28 +12,33 @@ Comprehension: TypeAlias = ast.ListComp | ast.SetComp | ast.DictComp | ast.Gener
 
 
 def bindings(function: FunctionLike) -> dict[str, list[ast.AST]]:
-    """The local names of a function, each with the nodes that bind it: parameters first, then
-    in the order of the text. Names under ``global`` and ``nonlocal`` are not local."""
+    """Return the local names of a function, each with the nodes that bind it.
+
+    Parameters come first, then the other bindings in source order. Names under ``global`` and
+    ``nonlocal`` are not local.
+    """
     found: dict[str, list[ast.AST]] = {p.arg: [p] for p in parameters(function.args)}
-    foreign: set[str] = set()
+    outer_names: set[str] = set()
     for node in _scope_nodes(_body(function)):
         if isinstance(node, ast.Global | ast.Nonlocal):
-            foreign.update(node.names)
+            outer_names.update(node.names)
         elif name := bound_name(node):
             found.setdefault(name, []).append(node)
-    return {name: nodes for name, nodes in found.items() if name not in foreign}
+    return {name: nodes for name, nodes in found.items() if name not in outer_names}
 
 
 def parameters(arguments: ast.arguments) -> list[ast.arg]:
-    """Every parameter, starred ones included."""
+    """Return all parameters, starred ones included."""
     starred = [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
     return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *starred]
 
 
 @functools.cache
 def shape_parameters(function: ast.FunctionDef) -> frozenset[str]:
-    """The parameters that the shape of an array is made of, and that keep their values:
-    ``cuda.shared.array(n, dtype)``, ``cuda.local.array((n, 4), dtype)``."""
+    """Return the parameters that are used in shapes of arrays and never assigned.
+
+    The shapes are those of ``cuda.shared.array(n, dtype)`` and ``cuda.local.array((n, 4), dtype)``.
+    """
     own = {p.arg for p in parameters(function.args)}
     shapes: list[ast.expr] = []
     for node in ast.walk(function):
@@ -45,7 +50,7 @@ def shape_parameters(function: ast.FunctionDef) -> frozenset[str]:
 
 
 def bound_name(node: ast.AST) -> str | None:
-    """The name that a node binds or deletes in the scope where it stands."""
+    """Return the name that a node binds or deletes in its scope, or None."""
     match node:
         case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
             return name
@@ -61,7 +66,7 @@ def bound_name(node: ast.AST) -> str | None:
 
 
 def changed_name(node: ast.AST) -> str | None:
-    """The same; and of ``v.x = …``, which gives a vector ``v`` another value."""
+    """Return the name that a node binds or whose vector it changes (``v.x = …``)."""
     match node:
         case ast.Attribute(value=ast.Name(id=name), ctx=ast.Store()):
             return name
@@ -72,7 +77,7 @@ def changed_name(node: ast.AST) -> str | None:
 
 
 def evaluated_outside(node: FunctionLike | ast.ClassDef) -> list[ast.expr]:
-    """The expressions of a nested definition that the scope around it evaluates, at once."""
+    """Return the expressions of a nested definition that the enclosing scope evaluates."""
     match node:
         case ast.ClassDef():
             return [*node.decorator_list, *node.bases, *(k.value for k in node.keywords)]
@@ -83,14 +88,13 @@ def evaluated_outside(node: FunctionLike | ast.ClassDef) -> list[ast.expr]:
 
 
 def targets_of(comprehension: Comprehension) -> frozenset[str]:
-    """The names that are a comprehension's own."""
+    """Return the names that a comprehension binds in its own scope."""
     stores = (n for g in comprehension.generators for n in ast.walk(g.target))
     return frozenset(filter(None, map(bound_name, stores)))
 
 
 def free_names(node: ast.AST, hidden: frozenset[str] = frozenset()) -> Iterator[ast.Name]:
-    """The Name nodes inside ``node`` that its inner scopes do not bind: those that mean a
-    variable of the scope around it."""
+    """Yield the Name nodes inside ``node`` that refer to variables of the enclosing scope."""
     match node:
         case ast.Name(id=name):
             if name not in hidden:
@@ -117,14 +121,17 @@ def _free_in(nodes: Iterable[ast.AST], hidden: frozenset[str]) -> Iterator[ast.N
 
 
 def _globals(function: FunctionLike) -> frozenset[str]:
-    """The names that a nested function takes from the module, past the scopes around it."""
+    """Return the names that a nested function declares ``global``."""
     declared = (n for n in _scope_nodes(_body(function)) if isinstance(n, ast.Global))
     return frozenset(name for d in declared for name in d.names)
 
 
 def _scope_nodes(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """All nodes that belong to one scope. A comprehension's targets are its own; a walrus
-    inside it binds in the function around it, as in Python."""
+    """Yield all nodes of one scope.
+
+    A comprehension's targets are in its own scope; a walrus inside it binds in the function around
+    it.
+    """
     for node in nodes:
         yield node
         yield from _scope_nodes(_children_in_scope(node))

@@ -1,6 +1,7 @@
-"""Names that one round of a loop, or one case, gives a value: a constant stays one.
+"""Names that an iteration or a case assigns; constants stay constants.
 
-So ``for k in (0, 1): t[k]`` has literal indices, and ``if k == 1`` is decided while compiling.
+So in ``for k in (0, 1): t[k]`` the index is a literal, and ``if k == 1`` is decided at compile
+time.
 """
 
 from __future__ import annotations
@@ -8,29 +9,29 @@ from __future__ import annotations
 import ast
 
 from pycu2c.base.source import Span
-from pycu2c.frontend.expressions.composite_values import part_name
-from pycu2c.frontend.function_context import Frame, Items, Unknown, Value
-from pycu2c.frontend.scope.variables import bind, read, set_value
+from pycu2c.frontend.expressions.composite_values import item_variable
+from pycu2c.frontend.function_context import FunctionContext, TupleValue, UnknownType, Value
+from pycu2c.frontend.scope.variables import bind, read_variable, set_value
 from pycu2c.frontend.statements.assignments import assign_to
 from pycu2c.ir.nodes import Const
 
 
-def give(frame: Frame, target: ast.expr, value: Value) -> None:
-    """``target = value``, where assigning to one name does not change another's value."""
+def assign_constants(context: FunctionContext, target: ast.expr, value: Value) -> None:
+    """Assign a value to a target whose parts are independent of each other."""
     if isinstance(target, ast.Name):
-        name_value(frame, target, value)
+        assign_name(context, target, value)
         return
-    pairs = plain_pairs(target, value)
+    pairs = matching_pairs(target, value)
     if pairs is None:
-        assign_to(frame, target, value)
+        assign_to(context, target, value)
         return
     for inner, item in pairs:
-        give(frame, inner, item)
+        assign_constants(context, inner, item)
 
 
-def plain_pairs(target: ast.expr, value: Value) -> list[tuple[ast.expr, Value]] | None:
-    """Targets and their items, where they are as many."""
-    if not isinstance(target, (ast.Tuple, ast.List)) or not isinstance(value, Items):
+def matching_pairs(target: ast.expr, value: Value) -> list[tuple[ast.expr, Value]] | None:
+    """Return pairs of targets and items if their numbers match, else None."""
+    if not isinstance(target, (ast.Tuple, ast.List)) or not isinstance(value, TupleValue):
         return None
     starred = any(isinstance(t, ast.Starred) for t in target.elts)
     if starred or len(target.elts) != len(value.items):
@@ -38,39 +39,41 @@ def plain_pairs(target: ast.expr, value: Value) -> list[tuple[ast.expr, Value]] 
     return list(zip(target.elts, value.items))
 
 
-def name_value(frame: Frame, node: ast.Name | ast.MatchAs | ast.MatchStar, value: Value) -> None:
-    """Give a name its value."""
-    name, span = frame.ranges.names.get(id(node)), frame.span(node)
+def assign_name(
+    context: FunctionContext, node: ast.Name | ast.MatchAs | ast.MatchStar, value: Value
+) -> None:
+    """Assign a value to a name; bind it if the name has one assignment and a constant value."""
+    name, span = context.ranges.names.get(id(node)), context.span(node)
     if name is None:
-        raise Unknown
-    if name in frame.ranges.once and name not in frame.declared:
-        known = _with_constants(frame, name, value, span)
+        raise UnknownType
+    if name in context.ranges.single_assignment and name not in context.declared:
+        known = _with_constants(context, name, value, span)
         if known is not None:
-            bind(frame, name, known, span)
-            frame.note_store(node, name)
+            bind(context, name, known, span)
+            context.record_store(node, name)
             return
-    set_value(frame, name, value, span)
-    frame.note_store(node, name)
+    set_value(context, name, value, span)
+    context.record_store(node, name)
 
 
-def _with_constants(frame: Frame, name: str, value: Value, span: Span) -> Value | None:
-    """The value with its constants in place and variables for the rest; None if it has none."""
+def _with_constants(context: FunctionContext, name: str, value: Value, span: Span) -> Value | None:
+    """Return the value with its constants, the rest in variables; None if it has no constants."""
     if isinstance(value, Const):
         return value
-    if not isinstance(value, Items) or not any(_has_constant(item) for item in value.items):
+    if not isinstance(value, TupleValue) or not any(_has_constant(item) for item in value.items):
         return None
     items: list[Value] = []
     for position, item in enumerate(value.items):
-        part = part_name(name, value.names[position] if value.names else str(position))
-        known = _with_constants(frame, part, item, span)
+        part = item_variable(name, value.names[position] if value.names else str(position))
+        known = _with_constants(context, part, item, span)
         if known is None:
-            set_value(frame, part, item, item.span)
-            known = read(frame, part, item.span)
+            set_value(context, part, item, item.span)
+            known = read_variable(context, part, item.span)
         items.append(known)
-    return Items(tuple(items), value.span, value.names)
+    return TupleValue(tuple(items), value.span, value.names)
 
 
 def _has_constant(value: Value) -> bool:
-    if isinstance(value, Items):
+    if isinstance(value, TupleValue):
         return any(_has_constant(item) for item in value.items)
     return isinstance(value, Const)

@@ -1,5 +1,7 @@
-"""What the reference interpreter follows of the types that were found: by the ``id`` of syntax
-nodes, for each function and each combination of argument types."""
+"""Inferred types that the reference interpreter follows, by the ``id`` of syntax nodes.
+
+There is one record for each function and each combination of argument types.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +10,19 @@ from collections.abc import Iterable, Mapping
 
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import ParameterType, Scalar
-from pycu2c.frontend.function_context import Frame
+from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.scope.bindings import parameters
 
 
 @dataclass(frozen=True, slots=True)
-class NotedTypes:
-    """``names``: of the variable that an ``ast.Name`` or ``ast.arg`` assigns. ``joins``: of an
-    ``ast.IfExp``, ``ast.BoolOp``, ``ast.Return`` or ``ast.Subscript``. ``mixed`` are the nodes with
-    several types, for the items of a comprehension. ``tree``: with loops over tuples written out,
-    each round with nodes of its own."""
+class InferredTypes:
+    """The types of syntax nodes in one function.
+
+    ``names``: of the variable that an ``ast.Name`` or ``ast.arg`` assigns. ``joins``: of an
+    ``ast.IfExp``, ``ast.BoolOp``, ``ast.Return`` or ``ast.Subscript``. ``mixed``: nodes with more
+    than one type, for the items of a comprehension. ``tree``: with unrolled loops over tuples, each
+    iteration with nodes of its own.
+    """
 
     tree: ast.FunctionDef
     names: Mapping[int, Scalar] = field(default_factory=dict)
@@ -25,31 +30,31 @@ class NotedTypes:
     mixed: frozenset[int] = frozenset()
 
 
-def noted(frame: Frame, result: ParameterType) -> NotedTypes:
-    """The types of a function that has settled."""
-    stores = {key: frame.types[name] for key, name in frame.store_types.items()}
-    for node in parameters(frame.source.tree.args):
-        name = frame.ranges.names[id(node)]
-        if name in frame.types:
-            stores[id(node)] = frame.types[name]
-    joins = dict(frame.join_types)
+def inferred_types(context: FunctionContext, result: ParameterType) -> InferredTypes:
+    """Return the types of a function after its last pass."""
+    stores = {key: context.types[name] for key, name in context.store_types.items()}
+    for node in parameters(context.source.tree.args):
+        name = context.ranges.names[id(node)]
+        if name in context.types:
+            stores[id(node)] = context.types[name]
+    joins = dict(context.join_types)
     if isinstance(result, Scalar):
-        joins |= dict.fromkeys(frame.returns, result)
-    mixed = {*frame.untyped, *frame.mixed_joins}
-    return _without(frame.source.tree, stores, joins, mixed)
+        joins |= dict.fromkeys(context.returns, result)
+    mixed = {*context.nodes_without_variable, *context.mixed_joins}
+    return _without(context.source.tree, stores, joins, mixed)
 
 
-def together(found: Iterable[NotedTypes]) -> NotedTypes:
-    """What holds of a node in all functions."""
-    every = list(found)
-    names, names_mixed = _agreed(pair for types in every for pair in types.names.items())
-    joins, joins_mixed = _agreed(pair for types in every for pair in types.joins.items())
-    mixed = {key for types in every for key in types.mixed}
-    return _without(every[0].tree, names, joins, mixed | names_mixed | joins_mixed)
+def merge_types(found: Iterable[InferredTypes]) -> InferredTypes:
+    """Merge the types of all functions; nodes with different types become mixed."""
+    all_types = list(found)
+    names, names_mixed = _agreed(pair for types in all_types for pair in types.names.items())
+    joins, joins_mixed = _agreed(pair for types in all_types for pair in types.joins.items())
+    mixed = {key for types in all_types for key in types.mixed}
+    return _without(all_types[0].tree, names, joins, mixed | names_mixed | joins_mixed)
 
 
-def within(own: NotedTypes, everywhere: NotedTypes) -> NotedTypes:
-    """What holds in one function, and in those that are defined inside of it."""
+def merge_enclosing(own: InferredTypes, everywhere: InferredTypes) -> InferredTypes:
+    """Return the types of one function and of the functions defined inside it."""
     names, joins = {**everywhere.names, **own.names}, {**everywhere.joins, **own.joins}
     return _without(own.tree, names, joins, set(own.mixed))
 
@@ -65,8 +70,8 @@ def _without(
     names: Mapping[int, Scalar],
     joins: Mapping[int, Scalar],
     mixed: set[int],
-) -> NotedTypes:
-    return NotedTypes(
+) -> InferredTypes:
+    return InferredTypes(
         tree,
         {key: kind for key, kind in names.items() if key not in mixed},
         {key: kind for key, kind in joins.items() if key not in mixed},

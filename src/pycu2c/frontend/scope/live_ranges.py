@@ -1,6 +1,7 @@
-"""Splits the local variables of a function into live ranges. Reads syntax only; knows no types.
+"""Split the local variables of a function into live ranges (webs).
 
-All the assignments that reach one read are one variable ("web"); union-find joins them.
+All assignments that reach one read are one variable; a union-find structure merges them. Reference:
+Muchnick, Advanced Compiler Design, section 16.3 (webs).
 """
 
 from __future__ import annotations
@@ -10,54 +11,58 @@ from collections import Counter
 from collections.abc import Iterator
 
 from pycu2c.base.records import dataclass, field
-from pycu2c.frontend.scope.reaching_definitions import Flow, reaching
+from pycu2c.frontend.scope.reaching_definitions import ReachingDefinitions, reaching_definitions
 from pycu2c.frontend.scope.reaching_state import Definition
 
 
 @dataclass(frozen=True, slots=True)
 class LiveRanges:
-    """``names`` maps the id of each binding or reading node (``ast.Name``, ``ast.arg``) to the
-    name of its variable, unique in the function: the first in the text is ``x``, then ``x.1``.
+    """The variables of a function.
 
-    ``maybe_undefined`` are reads that some paths have not assigned, with the assignments that
-    the other paths make; ``undefined`` are reads that no path has assigned. Reads that cannot
-    run are in neither. A read that no binding reaches has no name. ``locals`` are the Python
-    names that are local, parameters included. ``once`` are the variables that one binding
-    assigns, ``steady`` those of them that are assigned outside of loops, and have their Python
-    name for themselves: live ranges of one name may become one variable again.
+    ``names`` maps the id of each binding or reading node (``ast.Name``, ``ast.arg``) to its
+    variable, which is unique in the function: the first web is ``x``, then ``x.1``. A read without
+    a reaching definition has no name.
+
+    ``maybe_undefined`` are reads that some paths leave unassigned, with the other paths'
+    assignments; ``undefined`` are reads that no path assigns. Unreachable reads are in neither.
+    ``locals`` are the local Python names with the parameters. ``single_assignment`` are variables
+    with one binding. ``invariant`` are those of them that are bound outside loops and share their
+    Python name with no other variable (such variables may be merged again).
     """
 
     names: dict[int, str]
     maybe_undefined: tuple[tuple[ast.Name, tuple[ast.AST, ...]], ...]
     undefined: tuple[ast.Name, ...]
     locals: frozenset[str]
-    once: frozenset[str] = frozenset()
-    steady: frozenset[str] = frozenset()
+    single_assignment: frozenset[str] = frozenset()
+    invariant: frozenset[str] = frozenset()
 
 
 def live_ranges(function: ast.FunctionDef) -> LiveRanges:
-    """Walk ``function`` and name its variables."""
-    flow = reaching(function)
+    """Analyze ``function`` and name its variables."""
+    flow = reaching_definitions(function)
     reads = sorted(flow.reads.items(), key=lambda item: _position(item[0]))
     names = _webs(flow).names()
-    once = _once(flow, names)
+    single_assignment = _single_assignment(flow, names)
     doubtful = {node: _assignments(seen) for node, seen in reads if not all(map(_assigns, seen))}
     return LiveRanges(
         names=names,
         maybe_undefined=tuple((node, some) for node, some in doubtful.items() if some),
         undefined=tuple(node for node, some in doubtful.items() if not some),
         locals=frozenset(flow.bound),
-        once=once,
-        steady=once - _repeated(function, flow, names) - _of_shared_names(names),
+        single_assignment=single_assignment,
+        invariant=single_assignment - _repeated(function, flow, names) - _of_shared_names(names),
     )
 
 
-def _once(flow: Flow, names: dict[int, str]) -> frozenset[str]:
+def _single_assignment(flow: ReachingDefinitions, names: dict[int, str]) -> frozenset[str]:
     counts = Counter(names[id(node)] for node in _bindings(flow) if id(node) in names)
     return frozenset(name for name, count in counts.items() if count == 1)
 
 
-def _repeated(function: ast.FunctionDef, flow: Flow, names: dict[int, str]) -> set[str]:
+def _repeated(
+    function: ast.FunctionDef, flow: ReachingDefinitions, names: dict[int, str]
+) -> set[str]:
     loops = (n for n in ast.walk(function) if isinstance(n, (ast.For, ast.While)))
     repeated = {id(inner) for loop in loops for inner in ast.walk(loop)}
     return {names[id(n)] for n in _bindings(flow) if id(n) in repeated and id(n) in names}
@@ -69,7 +74,7 @@ def _of_shared_names(names: dict[int, str]) -> set[str]:
     return {name for name in variables if counts[name.split(".", 1)[0]] > 1}
 
 
-def _bindings(flow: Flow) -> Iterator[ast.AST]:
+def _bindings(flow: ReachingDefinitions) -> Iterator[ast.AST]:
     return (node for nodes in flow.bound.values() for node in nodes)
 
 
@@ -87,7 +92,7 @@ def _position(node: ast.AST) -> tuple[int, int]:
     return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
 
 
-def _webs(flow: Flow) -> _Webs:
+def _webs(flow: ReachingDefinitions) -> _Webs:
     webs = _Webs()
     for name, nodes in flow.bound.items():
         for node in nodes:
@@ -98,7 +103,7 @@ def _webs(flow: Flow) -> _Webs:
         for definition in filter(None, seen):
             webs.add(read, read.id)
             webs.union(read, definition)
-    for read in flow.later:
+    for read in flow.deferred_reads:
         webs.add(read, read.id)
         webs.union(read, flow.bound[read.id][0])
     return webs
@@ -106,7 +111,7 @@ def _webs(flow: Flow) -> _Webs:
 
 @dataclass(slots=True)
 class _Webs:
-    """Union-find over the nodes that bind or read a local."""
+    """A union-find structure over the nodes that bind or read a local."""
 
     parent: dict[ast.AST, ast.AST] = field(default_factory=dict)
     name_of: dict[ast.AST, str] = field(default_factory=dict)
@@ -125,7 +130,7 @@ class _Webs:
         self.parent[self.find(one)] = self.find(other)
 
     def names(self) -> dict[int, str]:
-        """Webs of one Python name are numbered in the order of the text."""
+        """Number the webs of each Python name in source order."""
         counts: dict[str, int] = {}
         chosen: dict[ast.AST, str] = {}
         for node in sorted(self.name_of, key=_position):

@@ -1,4 +1,4 @@
-"""What a name means: a local, or the Python object it is bound to when the kernel is compiled."""
+"""Resolve names: locals, and the Python objects that globals are bound to at compile time."""
 
 from __future__ import annotations
 
@@ -10,15 +10,22 @@ import numpy as np
 
 from pycu2c.base import dtypes, vectors
 from pycu2c.base.diagnostics import CompileError, Label, fail
-from pycu2c.base.limits import MOST_AXES
-from pycu2c.base.source import Span, Unbound, bound_name
-from pycu2c.base.spelling_suggestions import NoSuchName, did_you_mean
-from pycu2c.base.types import WEAK_INT, Array, Scalar, Space
+from pycu2c.base.limits import MAX_AXES
+from pycu2c.base.source import Span, Unbound, bound_object
+from pycu2c.base.spelling_suggestions import UnknownNameError, did_you_mean
+from pycu2c.base.types import WEAK_INT, Array, MemorySpace, Scalar
 from pycu2c.base.values import scalar_of
-from pycu2c.frontend.function_context import Closure, Frame, Items, Static, Unknown, Value
+from pycu2c.frontend.function_context import (
+    Closure,
+    FunctionContext,
+    StaticObject,
+    TupleValue,
+    UnknownType,
+    Value,
+)
 from pycu2c.frontend.hints import records, replacements
-from pycu2c.frontend.scope.variables import at, read
-from pycu2c.frontend.subset.early_checks import unassigned
+from pycu2c.frontend.scope.variables import read_variable, with_span
+from pycu2c.frontend.subset.early_checks import unassigned_read
 from pycu2c.frontend.subset.unsupported_syntax import TOO_WIDE
 from pycu2c.ir import builders
 from pycu2c.ir.nodes import Apply, ConstantArray, Var
@@ -27,138 +34,138 @@ from pycu2c.ops.names.cuda_namespace import CUDA
 from pycu2c.ops.names.numba_names import CURES, numba_name
 
 
-def resolve(frame: Frame, node: ast.Name) -> Value:
-    """The value of a name in a kernel."""
-    for overlay in reversed(frame.scopes):
+def resolve(context: FunctionContext, node: ast.Name) -> Value:
+    """Return the value of a name."""
+    for overlay in reversed(context.comprehension_scopes):
         if node.id in overlay:
-            return at(overlay[node.id], frame.span(node))
-    if node.id in frame.ranges.locals:
-        return _local(frame, node)
-    found = bound_name(frame.source.python, node.id)
-    if isinstance(found, Unbound) and node.id in frame.source.python.__code__.co_freevars:
+            return with_span(overlay[node.id], context.span(node))
+    if node.id in context.ranges.locals:
+        return _local(context, node)
+    found = bound_object(context.source.python, node.id)
+    if isinstance(found, Unbound) and node.id in context.source.python.__code__.co_freevars:
         fail(
             "name",
-            Label(frame.span(node), f"`{node.id}` of the function around has no value yet"),
-            help="assign it before the kernel is compiled",
+            Label(context.span(node), f"`{node.id}` of the function around has no value yet"),
+            hint="assign it before the kernel is compiled",
         )
     if isinstance(found, Unbound):
         builtin = did_you_mean(node.id, dir(builtins), "define or import it before the kernel")
-        cure = did_you_mean(node.id, _visible(frame), builtin)
+        hint = did_you_mean(node.id, _visible(context), builtin)
         fail(
             "name",
-            Label(frame.span(node), f"`{node.id}` is not defined"),
-            help=replacements.defined_elsewhere(node.id) or cure,
+            Label(context.span(node), f"`{node.id}` is not defined"),
+            hint=replacements.defined_elsewhere(node.id) or hint,
         )
-    return placed(frame, found, node.id, frame.span(node))
+    return value_of_object(context, found, node.id, context.span(node))
 
 
-def _local(frame: Frame, node: ast.Name) -> Value:
-    if any(node is missing for missing in frame.ranges.undefined):
-        raise CompileError([unassigned(frame.source, node)])
-    name = frame.ranges.names.get(id(node))
-    if name is None:  # in code that cannot be reached
-        raise Unknown
-    return as_of_now(frame, read(frame, name, frame.span(node)))
+def _local(context: FunctionContext, node: ast.Name) -> Value:
+    if any(node is missing for missing in context.ranges.undefined):
+        raise CompileError([unassigned_read(context.source, node)])
+    name = context.ranges.names.get(id(node))
+    if name is None:  # in unreachable code
+        raise UnknownType
+    return close_over_current(context, read_variable(context, name, context.span(node)))
 
 
-def as_of_now(frame: Frame, value: Value) -> Value:
-    """What a name stands for, with local functions that read their variables now."""
+def close_over_current(context: FunctionContext, value: Value) -> Value:
+    """Return a value in which open closures capture the current variables."""
     match value:
         case Closure(is_open=True):
-            return with_variables(frame, value, value.span)
-        case Items():
-            items = tuple(as_of_now(frame, item) for item in value.items)
-            return Items(items, value.span, value.names)
+            return bind_captures(context, value, value.span)
+        case TupleValue():
+            items = tuple(close_over_current(context, item) for item in value.items)
+            return TupleValue(items, value.span, value.names)
         case _:
             return value
 
 
-def with_variables(frame: Frame, closure: Closure, span: Span) -> Closure:
-    """A local function where it is used: with what it reads as that is now."""
+def bind_captures(context: FunctionContext, closure: Closure, span: Span) -> Closure:
+    """Return a local function with the current values of its captured variables."""
     values: list[Value] = []
     for name in closure.function.captured:
-        own = frame.bound.get(frame.ranges.names.get(id(name), ""))
+        own = context.bound.get(context.ranges.names.get(id(name), ""))
         if isinstance(own, Closure) and own.function is closure.function:
             fail(
                 "recursion",
                 Label(span, f"`{name.id}` calls itself"),
-                help="write it as a loop, or as a @device function with a declared signature",
+                hint="write it as a loop, or as a @device function with a declared signature",
             )
-        values.append(at(resolve(frame, name), span))
-    return Closure(closure.function, closure.defaults, Items(tuple(values), span), span)
+        values.append(with_span(resolve(context, name), span))
+    return Closure(closure.function, closure.defaults, TupleValue(tuple(values), span), span)
 
 
-def _visible(frame: Frame) -> list[str]:
-    """The user's own names: they go before Python's."""
-    return [*frame.ranges.locals, *frame.source.python.__globals__]
+def _visible(context: FunctionContext) -> list[str]:
+    """Return the user's own names, which have precedence in suggestions."""
+    return [*context.ranges.locals, *context.source.python.__globals__]
 
 
-def placed(frame: Frame, found: object, name: str, span: Span) -> Value:
-    """A Python object as a value of the kernel; an array becomes one of the kernel's own."""
+def value_of_object(context: FunctionContext, found: object, name: str, span: Span) -> Value:
+    """Return a Python object as a value; a NumPy array becomes a constant array."""
     if not isinstance(found, np.ndarray):
-        return static(found, span)
-    if id(found) not in frame.constants:
-        frame.constants[id(found)] = constant_array(found, frame.constant_name(name), span)
-    return at(frame.constants[id(found)].var, span)
+        return static_value(found, span)
+    if id(found) not in context.constants:
+        context.constants[id(found)] = constant_array(found, context.constant_name(name), span)
+    return with_span(context.constants[id(found)].var, span)
 
 
 _MOST_CONSTANT_BYTES = 64 * 1024
 
 
 def check_constant_bytes(size: int, span: Span) -> None:
-    """Refuse an array for which constant memory has no room."""
+    """Reject an array that exceeds the size of constant memory."""
     if size > _MOST_CONSTANT_BYTES:
         fail(
             "global-value",
             Label(span, f"{size} bytes; constant memory has {_MOST_CONSTANT_BYTES}"),
-            help="pass it as an array, an argument of the kernel",
+            hint="pass it as an array, an argument of the kernel",
         )
 
 
 def constant_array(found: np.ndarray[Any, Any], name: str, span: Span) -> ConstantArray:
-    """A global array as constant memory, its numbers read now."""
-    row = dtypes.from_numpy(found.dtype)
+    """Return a global array as constant memory with its current values."""
+    dtype = dtypes.from_numpy(found.dtype)
     if (
-        row is None
-        or row.kind is dtypes.Kind.RECORD
-        or not 1 <= found.ndim <= MOST_AXES
+        dtype is None
+        or dtype.kind is dtypes.DTypeKind.RECORD
+        or not 1 <= found.ndim <= MAX_AXES
         or not found.size
     ):
-        axes = replacements.amount(found.ndim, "axis", "axes")
+        axes = replacements.count_phrase(found.ndim, "axis", "axes")
         what = f"an array of {found.dtype} with {axes}" if found.size else "an array of no elements"
-        cure = f"pass others as arguments{records.seen_as_vector(row)}"
+        hint = f"pass others as arguments{records.record_as_vector_hint(dtype)}"
         if not found.dtype.isnative:
-            cure = 'turn its bytes round: a.astype(a.dtype.newbyteorder("="))'
+            hint = 'turn its bytes round: a.astype(a.dtype.newbyteorder("="))'
         fail(
             "global-value",
             Label(span, what),
-            help=f"constant arrays hold numbers or vectors, on one axis or more; {cure}",
+            hint=f"constant arrays hold numbers or vectors, on one axis or more; {hint}",
         )
     check_constant_bytes(found.nbytes, span)
-    kind = Array(row, found.ndim, "C", Space.CONSTANT, found.shape)
+    kind = Array(dtype, found.ndim, "C", MemorySpace.CONSTANT, found.shape)
     values = tuple(builders.literal(number, span) for number in found.ravel())
     return ConstantArray(Var(name, kind, span), values)
 
 
-def static(found: object, span: Span) -> Value:
-    """A Python object as a value of the kernel; numbers become constants."""
+def static_value(found: object, span: Span) -> Value:
+    """Return a Python object as a value; numbers become constants."""
     found = numba_name(found) or found
-    row = bound_to(found)
-    if row is not None and row.is_value:
-        least, greatest = row.bounds or (None, None)
+    intrinsic = bound_to(found)
+    if intrinsic is not None and intrinsic.is_attribute:
+        least, greatest = intrinsic.bounds or (None, None)
         if least is not None and least == greatest:
             return builders.integer(least, span)
-        return Apply(row, (), WEAK_INT, span)
-    if row is not None:
-        return Static(row, span)
+        return Apply(intrinsic, (), WEAK_INT, span)
+    if intrinsic is not None:
+        return StaticObject(intrinsic, span)
     if isinstance(found, (bool, int, float, complex, np.generic)):
         return _constant(found, span)
     if isinstance(found, tuple) and isinstance(found, vectors.Vector):
         return _constant(found, span)
     if isinstance(found, tuple):
         names = getattr(found, "_fields", ())
-        return Items(tuple(static(item, span) for item in found), span, names)
-    return Static(found, span)
+        return TupleValue(tuple(static_value(item, span) for item in found), span, names)
+    return StaticObject(found, span)
 
 
 def _constant(found: Any, span: Span) -> Value:
@@ -167,36 +174,38 @@ def _constant(found: Any, span: Span) -> Value:
         fail(
             "global-value",
             Label(span, f"this is a `{type(found).__name__}`"),
-            help="convert it to a number where it is defined",
+            hint="convert it to a number where it is defined",
         )
     if known == WEAK_INT and not -(2**63) <= int(found) < 2**64:
-        fail(TOO_WIDE.code, Label(span, TOO_WIDE.text), help=TOO_WIDE.help)
+        fail(TOO_WIDE.code, Label(span, TOO_WIDE.text), hint=TOO_WIDE.hint)
     return builders.literal(found, span)
 
 
-def attribute(frame: Frame, owner: Static, name: str, node: ast.Attribute) -> Value:
-    """``module.name``, ``cuda.threadIdx.x``: the attribute of an object known at compile time."""
+def attribute(
+    context: FunctionContext, owner: StaticObject, name: str, node: ast.Attribute
+) -> Value:
+    """Return the attribute of a compile-time object: ``module.name``, ``cuda.threadIdx.x``."""
     value = owner.value
-    if isinstance(value, Scalar) and not hasattr(value, name):  # what numpy's dtypes have
+    if isinstance(value, Scalar) and not hasattr(value, name):  # attributes of NumPy's dtypes
         value = value.dtype.numpy
     try:
         found = getattr(value, name)
     except AttributeError as error:
         shown, known = ast.unparse(node.value), _attributes(value)
         of_cuda = CURES.get(name) if CUDA in (owner.value, error.obj) else None
-        cure = error.cure if isinstance(error, NoSuchName) else of_cuda
+        hint = error.hint if isinstance(error, UnknownNameError) else of_cuda
         fail(
             "name",
-            Label(frame.span(node), f"`{shown}` has no `{name}`"),
-            help=cure or did_you_mean(name, known, _listed(shown, known), f"{shown}."),
+            Label(context.span(node), f"`{shown}` has no `{name}`"),
+            hint=hint or did_you_mean(name, known, _listed(shown, known), f"{shown}."),
         )
-    except Exception as error:  # whatever a property of the user's does
+    except Exception as error:  # from a user's property
         fail(
             "global-value",
-            Label(frame.span(node), f"reading this raises {type(error).__name__}: {error}"),
-            help="compute it before the kernel is defined",
+            Label(context.span(node), f"reading this raises {type(error).__name__}: {error}"),
+            hint="compute it before the kernel is defined",
         )
-    return placed(frame, found, name, frame.span(node))
+    return value_of_object(context, found, name, context.span(node))
 
 
 def _attributes(owner: object) -> list[str]:

@@ -1,7 +1,6 @@
-"""Which assignments may have set a local last, at each point of a function's syntax tree.
+"""Reaching definitions: which assignments may have set a local last, at each point of a function.
 
-A forward walk that carries, for each local, the nodes that may have bound it last. Loops are
-walked until nothing more reaches their head. Knows no types, and no names of variables.
+A forward data-flow analysis over the syntax tree; loops are iterated to a fixpoint.
 """
 
 from __future__ import annotations
@@ -9,25 +8,26 @@ from __future__ import annotations
 import ast
 
 from pycu2c.frontend.scope.bindings import bindings, bound_name, evaluated_outside, parameters
-from pycu2c.frontend.scope.reaching_definitions_expressions import ExpressionFlow, Jumps
-from pycu2c.frontend.scope.reaching_state import Reach, join
-from pycu2c.frontend.statements.unroll import Rounds
+from pycu2c.frontend.scope.reaching_definitions_expressions import ExpressionDefinitions, Jumps
+from pycu2c.frontend.scope.reaching_state import ReachingState, join
+from pycu2c.frontend.statements.unroll import UnrolledLoop
 
 
-def reaching(function: ast.FunctionDef) -> Flow:
-    """Walk a function; ``reads``, ``dead_reads``, ``later`` and ``unsplit`` tell what was found.
+def reaching_definitions(function: ast.FunctionDef) -> ReachingDefinitions:
+    """Analyze a function; the results are attributes of the analysis.
 
-    ``range`` is taken to be Python's: a ``for`` over a constant range that is not empty runs.
+    They are ``reads``, ``dead_reads``, ``deferred_reads`` and ``unsplit``. A ``for`` over a
+    constant non-empty ``range`` is assumed to run.
     """
-    flow = Flow(bindings(function))
+    flow = ReachingDefinitions(bindings(function))
     for parameter in parameters(function.args):
         flow.define(parameter, parameter.arg)
     flow.block(function.body)
     return flow
 
 
-class Flow(ExpressionFlow):
-    """``reach`` is what reaches the point where the walk stands."""
+class ReachingDefinitions(ExpressionDefinitions):
+    """The analysis of statements; ``reach`` is the state at the current point."""
 
     def block(self, body: list[ast.stmt]) -> None:
         for statement in body:
@@ -54,8 +54,8 @@ class Flow(ExpressionFlow):
                 self.while_loop(node)
             case ast.For() | ast.AsyncFor():
                 self.for_loop(node)
-            case Rounds():
-                self.rounds(node)
+            case UnrolledLoop():
+                self.unrolled_loop(node)
             case ast.Break() | ast.Continue():
                 if self.loops:
                     jumps = self.loops[-1]
@@ -65,7 +65,7 @@ class Flow(ExpressionFlow):
             case ast.Return() | ast.Raise():
                 self.children(node)
                 self.reach = self.reach.dead()
-            case ast.Assert(test=test, msg=message):  # may not be evaluated at all
+            case ast.Assert(test=test, msg=message):  # may not be evaluated
                 before = self.reach
                 self.expression(test)
                 after = self.reach
@@ -92,7 +92,7 @@ class Flow(ExpressionFlow):
                 self.children(node)
 
     def augmented(self, node: ast.AugAssign) -> None:
-        """Reads, then writes, the same variable: C writes ``x += ...`` too."""
+        """Handle ``x += …``, which reads and then writes one variable."""
         if isinstance(node.target, ast.Name):
             self.read(node.target)
             self.expression(node.value)
@@ -101,7 +101,7 @@ class Flow(ExpressionFlow):
             self.children(node)
 
     def annotated(self, node: ast.AnnAssign) -> None:
-        """``x: T`` declares: whatever binds ``x`` is that one variable."""
+        """Handle ``x: T``: all bindings of a declared ``x`` are one variable."""
         if node.value is not None:
             self.expression(node.value)
             self.expression(node.target)
@@ -113,8 +113,8 @@ class Flow(ExpressionFlow):
         while True:
             self.reach = head
             enter, leave = self.branch(node.test)
-            again, breaks = self.loop_body(node.body, enter)
-            if (grown := join(head, again)) == head:
+            next_pass, breaks = self.loop_body(node.body, enter)
+            if (grown := join(head, next_pass)) == head:
                 break
             head = grown
         self.leave_loop(node, head, leave, breaks)
@@ -126,31 +126,33 @@ class Flow(ExpressionFlow):
         while True:
             self.reach = head
             self.expression(node.target)
-            again, breaks = self.loop_body(node.body, self.reach)
-            if (grown := join(head, again)) == head:
+            next_pass, breaks = self.loop_body(node.body, self.reach)
+            if (grown := join(head, next_pass)) == head:
                 break
             head = grown
-        self.leave_loop(node, head, again if runs else head, breaks)
+        self.leave_loop(node, head, next_pass if runs else head, breaks)
 
-    def rounds(self, node: Rounds) -> None:
-        """A loop written out: one round after the other."""
+    def unrolled_loop(self, node: UnrolledLoop) -> None:
+        """Handle an unrolled loop: its iterations follow each other."""
         self.expression(node.iter)
-        left: list[Reach] = []
-        for written in node.rounds:
+        left: list[ReachingState] = []
+        for written in node.iterations:
             before = self.reach
             self.expression(written.target)
             self.reach, breaks = self.loop_body(written.body, self.reach)
             left += breaks
-            if node.may_not_run:
+            if node.is_guarded:
                 self.reach = join(before, self.reach)
         self.block(node.orelse)
         self.reach = join(self.reach, *left)
 
-    def head(self, loop: ast.AST) -> Reach:
+    def head(self, loop: ast.AST) -> ReachingState:
         return join(self.reach, self.heads.get(loop, self.reach))
 
-    def loop_body(self, body: list[ast.stmt], enter: Reach) -> tuple[Reach, list[Reach]]:
-        """What reaches the end of a round, and the points that break out of it."""
+    def loop_body(
+        self, body: list[ast.stmt], enter: ReachingState
+    ) -> tuple[ReachingState, list[ReachingState]]:
+        """Return the state at the end of an iteration, and the states at its breaks."""
         self.loops.append(Jumps())
         self.reach = enter
         self.block(body)
@@ -160,9 +162,9 @@ class Flow(ExpressionFlow):
     def leave_loop(
         self,
         node: ast.For | ast.AsyncFor | ast.While,
-        head: Reach,
-        leave: Reach,
-        breaks: list[Reach],
+        head: ReachingState,
+        leave: ReachingState,
+        breaks: list[ReachingState],
     ) -> None:
         self.heads[node] = head
         self.reach = leave
@@ -171,7 +173,7 @@ class Flow(ExpressionFlow):
 
     def match_statement(self, node: ast.Match) -> None:
         self.expression(node.subject)
-        ends: list[Reach] = []
+        ends: list[ReachingState] = []
         for case in node.cases:
             before = self.reach
             self.pattern(case.pattern)
@@ -181,11 +183,13 @@ class Flow(ExpressionFlow):
             self.block(case.body)
             ends.append(self.reach)
             always = isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None
-            self.reach = fails if always else join(before, fails)  # names are bound at the end
+            self.reach = (
+                fails if always else join(before, fails)
+            )  # names are bound when the pattern has matched
         self.reach = join(*ends, self.reach)
 
     def pattern(self, node: ast.pattern) -> None:
-        if isinstance(node, ast.MatchOr):  # one of the alternatives binds the names
+        if isinstance(node, ast.MatchOr):  # one alternative binds the names
             before, ends = self.reach, []
             for part in node.patterns:
                 self.reach = before
@@ -201,7 +205,7 @@ class Flow(ExpressionFlow):
         self.define(node, bound_name(node))
 
     def try_statement(self, node: ast.Try | ast.TryStar) -> None:
-        """An exception may come from anywhere: what is bound inside is not split."""
+        """Handle ``try``: any statement may raise, so names bound inside are not split."""
         self.unsplit.update(name for inner in ast.walk(node) if (name := bound_name(inner)))
         before = self.reach
         self.block(node.body)
@@ -218,7 +222,7 @@ class Flow(ExpressionFlow):
 
 
 def _runs_at_least_once(iterable: ast.expr) -> bool:
-    """``range(4)``: true where the bounds are constants and the range is not empty."""
+    """Return whether an iterable is a ``range`` of constant bounds that is not empty."""
     match iterable:
         case ast.Call(func=ast.Name(id="range"), args=arguments, keywords=[]):
             try:

@@ -1,5 +1,4 @@
-"""Which assignments reach the reads in expressions, in the order of evaluation. Targets are
-walked like expressions. Knows no types, and no names of variables."""
+"""Reaching definitions in expressions, in the order of evaluation; targets are handled likewise."""
 
 from __future__ import annotations
 
@@ -7,30 +6,34 @@ import ast
 
 from pycu2c.base.records import dataclass, field
 from pycu2c.frontend.scope.bindings import Comprehension, evaluated_outside, free_names, targets_of
-from pycu2c.frontend.scope.reaching_state import NOTHING, Definition, Reach, join
+from pycu2c.frontend.scope.reaching_state import NOTHING, Definition, ReachingState, join
 
 
 @dataclass(slots=True)
 class Jumps:
-    """The points from which a loop is left or continued."""
+    """The states at the breaks and continues of a loop."""
 
-    breaks: list[Reach] = field(default_factory=list)
-    continues: list[Reach] = field(default_factory=list)
+    breaks: list[ReachingState] = field(default_factory=list)
+    continues: list[ReachingState] = field(default_factory=list)
 
 
-class ExpressionFlow:
-    """``reach`` is what reaches the point where the walk stands."""
+class ExpressionDefinitions:
+    """The analysis of expressions; ``reach`` is the state at the current point."""
 
     def __init__(self, bound: dict[str, list[ast.AST]]) -> None:
         self.bound = bound
         self.reads: dict[ast.Name, set[Definition]] = {}
-        self.dead_reads: dict[ast.Name, set[Definition]] = {}  # of code that cannot run
-        self.later: list[ast.Name] = []  # reads of nested functions: they may see any definition
-        self.unsplit: set[str] = set()  # where the flow is not followed: one variable
-        self.reach = Reach(dict.fromkeys(bound, NOTHING))
+        self.dead_reads: dict[ast.Name, set[Definition]] = {}  # in unreachable code
+        self.deferred_reads: list[
+            ast.Name
+        ] = []  # in nested functions: any definition may reach them
+        self.unsplit: set[str] = set()  # names whose definitions stay one variable
+        self.reach = ReachingState(dict.fromkeys(bound, NOTHING))
         self.loops: list[Jumps] = []
-        self.heads: dict[ast.AST, Reach] = {}  # so that an inner loop starts where it ended
-        self.hidden: frozenset[str] = frozenset()  # names that are a comprehension's own
+        self.heads: dict[
+            ast.AST, ReachingState
+        ] = {}  # the last state, at which an inner loop starts
+        self.hidden: frozenset[str] = frozenset()  # names bound by a comprehension
 
     def is_local(self, name: str) -> bool:
         return name in self.bound and name not in self.hidden
@@ -45,9 +48,9 @@ class ExpressionFlow:
             reads.setdefault(node, set()).update(self.reach.sets[node.id])
 
     def defer(self, node: ast.AST) -> None:
-        """Code that runs at some later time."""
+        """Handle code that runs later."""
         free = [name for name in free_names(node) if self.is_local(name.id)]
-        self.later += free
+        self.deferred_reads += free
         self.unsplit.update(name.id for name in free)
 
     def children(self, node: ast.AST) -> None:
@@ -86,8 +89,8 @@ class ExpressionFlow:
             case _:
                 self.children(node)
 
-    def branch(self, test: ast.expr) -> tuple[Reach, Reach]:
-        """What reaches the places behind a condition: where it holds, where it does not."""
+    def branch(self, test: ast.expr) -> tuple[ReachingState, ReachingState]:
+        """Return the states after a condition: where it holds, and where it fails."""
         match test:
             case ast.Constant(value=value):
                 return (self.reach, self.reach.dead()) if value else (self.reach.dead(), self.reach)
@@ -106,11 +109,11 @@ class ExpressionFlow:
                     holds, self.reach = self.branch(value)
                     exits.append(holds)
                 return join(*exits), self.reach
-            case ast.Compare(left=left, comparators=[first, *later]):
+            case ast.Compare(left=left, comparators=[first, *deferred_reads]):
                 self.expression(left)
                 self.expression(first)
                 exits = [self.reach]
-                for comparator in later:
+                for comparator in deferred_reads:
                     self.expression(comparator)
                     exits.append(self.reach)
                 return self.reach, join(*exits)
@@ -125,17 +128,17 @@ class ExpressionFlow:
                 return self.reach, self.reach
 
     def comprehension(self, node: Comprehension) -> None:
-        """A loop whose targets are its own, and in which a walrus binds the function's names."""
+        """Handle a comprehension: a loop in which a walrus binds names of the function."""
         self.expression(node.generators[0].iter)
         outer, self.hidden = self.hidden, self.hidden | targets_of(node)
         head = self.reach
-        while (grown := join(head, self.comprehension_round(node, head))) != head:
+        while (grown := join(head, self.comprehension_iteration(node, head))) != head:
             head = grown
         self.reach, self.hidden = head, outer
 
-    def comprehension_round(self, node: Comprehension, head: Reach) -> Reach:
+    def comprehension_iteration(self, node: Comprehension, head: ReachingState) -> ReachingState:
         self.reach = head
-        exits: list[Reach] = []
+        exits: list[ReachingState] = []
         for position, generator in enumerate(node.generators):
             if position:
                 self.expression(generator.iter)

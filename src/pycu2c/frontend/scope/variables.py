@@ -1,7 +1,7 @@
-"""Variables: what a name is given, and what it stands for afterwards.
+"""Variables: assignment to names, and reads of them.
 
-A number lives in a variable of the IR. A tuple is a variable for each of its numbers, a view
-one for each number that says where it lies; names of arrays and functions stand for one thing.
+A number has a variable in the IR. A tuple has one for each number in it, a view one for each
+computed number of its layout. Names of arrays and functions are bound at compile time.
 """
 
 from __future__ import annotations
@@ -12,178 +12,186 @@ from typing import NoReturn
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.records import replace
 from pycu2c.base.source import Span
-from pycu2c.base.types import have_join
-from pycu2c.frontend.evaluation_order import is_steady, kept, with_inside
+from pycu2c.base.types import have_common_type
+from pycu2c.frontend.evaluation_order import is_invariant, materialize, with_operands
 from pycu2c.frontend.expressions import array_select
 from pycu2c.frontend.expressions.arithmetic import coerce
-from pycu2c.frontend.expressions.array_views import row_steps, whole
-from pycu2c.frontend.expressions.composite_values import item_name, part_name
+from pycu2c.frontend.expressions.array_views import contiguous_steps, whole_view
+from pycu2c.frontend.expressions.composite_values import item_variable, item_variable_at
 from pycu2c.frontend.function_context import (
-    Chosen,
+    ArraySelect,
     Closure,
-    Frame,
-    Items,
-    Static,
-    Unknown,
+    FunctionContext,
+    StaticObject,
+    TupleValue,
+    UnknownType,
     Value,
+    describe,
     is_array,
-    is_fresh,
-    shown,
-    single,
+    is_temporary_name,
+    require_value,
 )
 from pycu2c.frontend.hints import records
 from pycu2c.ir.builders import integer, scalar_type
 from pycu2c.ir.nodes import Assign, Const, Expr, Stmt, Var, View
-from pycu2c.ir.walk import expressions, inside, path_with
+from pycu2c.ir.walk import expressions, path_indices, with_path_indices
 
 
-def set_value(frame: Frame, name: str, value: Value, span: Span) -> None:
-    """``name = value``, whatever the value is."""
-    if isinstance(value, (Items, View, Chosen)) and _mentions(value, name):
-        value = kept(frame, value, "old")  # it reads what it is assigned to
-    if isinstance(frame.bound.get(name), Static) and frame.is_straight:
-        del frame.bound[name], frame.origins[name]  # no path from here on has the old object
+def set_value(context: FunctionContext, name: str, value: Value, span: Span) -> None:
+    """Assign any value to a name."""
+    if isinstance(value, (TupleValue, View, ArraySelect)) and _mentions(value, name):
+        value = materialize(context, value, "old")  # it reads the assigned variable
+    if isinstance(context.bound.get(name), StaticObject) and context.is_unconditional:
+        del context.bound[name], context.origins[name]  # no later path has the old object
     match value:
-        case Items():
-            bind(frame, name, _items_in_variables(frame, name, value), span)
-        case Static():
-            bind(frame, name, value, span)
+        case TupleValue():
+            bind(context, name, _items_in_variables(context, name, value), span)
+        case StaticObject():
+            bind(context, name, value, span)
         case Closure():
-            inside = _items_in_variables(frame, name, value.inside)
-            bind(frame, name, with_inside(value, inside), span)
-        case Chosen():
-            set_array(frame, name, value, span)
+            operands = _items_in_variables(context, name, value.operands)
+            bind(context, name, with_operands(value, operands), span)
+        case ArraySelect():
+            set_array(context, name, value, span)
         case _ if is_array(value):
-            set_array(frame, name, value, span)
+            set_array(context, name, value, span)
         case _:
-            set_variable(frame, name, single(value, "the value"), span)
+            set_variable(context, name, require_value(value, "the value"), span)
 
 
-def set_array(frame: Frame, name: str, value: Var | View | Chosen, span: Span) -> None:
-    """``name = array``: one array wherever the name is assigned, or one of several."""
-    array_select.note_arrays(frame, name, value)
-    known = frame.arrays[name]
+def set_array(
+    context: FunctionContext, name: str, value: Var | View | ArraySelect, span: Span
+) -> None:
+    """Assign an array to a name, which then refers to this array or to one of a known set."""
+    array_select.record_arrays(context, name, value)
+    known = context.arrays[name]
     if len(known) > 1:
-        bind(frame, name, _numbered(frame, name, value), span)
+        bind(context, name, _select_arrays(context, name, value), span)
         return
     (sample,) = known.values()
     if isinstance(sample, Var):
-        bind(frame, name, sample, span)
+        bind(context, name, sample, span)
         return
-    given = value.options[0] if isinstance(value, Chosen) else value
-    seen = replace(whole(given, span), type=sample.type)
-    bind(frame, name, _view_in_variables(frame, name, seen), span)
+    given = value.arrays[0] if isinstance(value, ArraySelect) else value
+    seen = replace(whole_view(given, span), type=sample.type)
+    bind(context, name, _view_in_variables(context, name, seen), span)
 
 
-def _numbered(frame: Frame, name: str, value: Var | View | Chosen) -> Chosen:
-    """One of several arrays, in variables: its number, and where its view lies."""
-    arrays = array_select.arrays_of(frame, name)
-    places = list(arrays)
-    which = part_name(name, "<which>")
+def _select_arrays(
+    context: FunctionContext, name: str, value: Var | View | ArraySelect
+) -> ArraySelect:
+    """Return the selection of a name with more than one array, and assign its variables."""
+    arrays = array_select.candidate_arrays(context, name)
+    layouts = list(arrays)
+    selector = item_variable(name, "<which>")
     span = value.span
 
-    def chosen(array: Var | View) -> None:
-        number = places.index(array_select.place_of(array))
-        if isinstance(arrays[places[number]], View):
-            _view_in_variables(frame, part_name(name, str(number)), whole(array, span))
-        set_variable(frame, which, integer(number, span), span)
+    def assign_selection(array: Var | View) -> None:
+        number = layouts.index(array_select.view_layout(array))
+        if isinstance(arrays[layouts[number]], View):
+            _view_in_variables(context, item_variable(name, str(number)), whole_view(array, span))
+        set_variable(context, selector, integer(number, span), span)
 
-    if isinstance(value, Chosen):
+    if isinstance(value, ArraySelect):
         blocks: list[list[Stmt]] = []
-        for option in value.options:
-            with frame.block() as inside:
-                chosen(option)
+        for option in value.arrays:
+            with context.block() as inside:
+                assign_selection(option)
             blocks.append(inside)
         if all(len(block) == 1 for block in blocks):
-            numbers = [places.index(array_select.place_of(option)) for option in value.options]
-            set_variable(frame, which, array_select.renumbered(value.which, numbers, span), span)
+            numbers = [layouts.index(array_select.view_layout(option)) for option in value.arrays]
+            set_variable(
+                context, selector, array_select.remap_selector(value.selector, numbers, span), span
+            )
         else:
-            frame.emit_all(array_select.one_of(value.which, blocks, span))
+            context.emit_all(array_select.select_block(value.selector, blocks, span))
     else:
-        chosen(value)
+        assign_selection(value)
     samples = enumerate(arrays.values())
-    options = tuple(_option(frame, part_name(name, str(i)), sample) for i, sample in samples)
-    return Chosen(frame.variable(which, span), options, span)
+    options = tuple(_option(context, item_variable(name, str(i)), sample) for i, sample in samples)
+    return ArraySelect(context.variable(selector, span), options, span)
 
 
-def _option(frame: Frame, name: str, sample: Var | View) -> Var | View:
-    """An array that a name may stand for, as its variables say."""
+def _option(context: FunctionContext, name: str, sample: Var | View) -> Var | View:
+    """Return an array that a name may refer to, in terms of the name's variables."""
     if isinstance(sample, Var):
         return sample
 
     def part(label: str, e: Expr) -> Expr:
         fixed = isinstance(e, Const) and label.startswith("step")
-        own = part_name(name, label)
-        return e if fixed else Var(own, frame.assigned(own, scalar_type(e), e.span), e.span)
+        own = item_variable(name, label)
+        return e if fixed else Var(own, context.assigned(own, scalar_type(e), e.span), e.span)
 
     return _with_parts(sample, part)
 
 
-def set_variable(frame: Frame, name: str, value: Expr, span: Span) -> None:
-    """``name = value`` in the type that the variable has where its values meet."""
-    if name in frame.bound:
-        _two_kinds(frame, name, value, span)
-    known = frame.types.get(name)
-    if known is not None and not have_join(known, scalar_type(value)):
-        _two_kinds(frame, name, value, span)
-    joined = frame.assigned(name, scalar_type(value), span)
-    if isinstance(value, Const) and name in frame.ranges.steady:
-        frame.fixed[name] = value
-    frame.emit(Assign(Var(name, joined, span), coerce(value, joined), span))
+def set_variable(context: FunctionContext, name: str, value: Expr, span: Span) -> None:
+    """Assign a number to a name, converted to the common type of the variable's values."""
+    if name in context.bound:
+        _report_type_conflict(context, name, value, span)
+    known = context.types.get(name)
+    if known is not None and not have_common_type(known, scalar_type(value)):
+        _report_type_conflict(context, name, value, span)
+    joined = context.assigned(name, scalar_type(value), span)
+    if isinstance(value, Const) and name in context.ranges.invariant:
+        context.constant_variables[name] = value
+    context.emit(Assign(Var(name, joined, span), coerce(value, joined), span))
 
 
-def read(frame: Frame, name: str, span: Span) -> Value:
-    """What a variable stands for."""
-    if name in frame.broken:
-        raise Unknown
-    if name in frame.bound:
-        return at(frame.bound[name], span)
-    return frame.variable(name, span)
+def read_variable(context: FunctionContext, name: str, span: Span) -> Value:
+    """Return the value of a variable."""
+    if name in context.conflicting:
+        raise UnknownType
+    if name in context.bound:
+        return with_span(context.bound[name], span)
+    return context.variable(name, span)
 
 
-def at(value: Value, span: Span) -> Value:
-    """A bound value, shown in errors where it is used."""
+def with_span(value: Value, span: Span) -> Value:
+    """Return a value with the span of its use, for errors."""
     match value:
-        case Static():
-            return Static(value.value, span)
-        case Items():
-            return Items(tuple(at(item, span) for item in value.items), span, value.names)
-        case Closure() | Chosen():
+        case StaticObject():
+            return StaticObject(value.value, span)
+        case TupleValue():
+            return TupleValue(
+                tuple(with_span(item, span) for item in value.items), span, value.names
+            )
+        case Closure() | ArraySelect():
             return replace(value, span=span)
         case _:
             return type(value)(**{**{f: getattr(value, f) for f in value.__slots__}, "span": span})
 
 
-def bind(frame: Frame, name: str, value: Value, span: Span) -> None:
-    """A name for an array, a tuple or a function: it stands for one thing."""
-    known = frame.bound.get(name)
+def bind(context: FunctionContext, name: str, value: Value, span: Span) -> None:
+    """Bind a name to an array, a tuple or a function, at compile time."""
+    known = context.bound.get(name)
     if known is not None and not _same_binding(known, value):
-        _two_kinds(frame, name, value, span)
-    if name in frame.types:
-        _two_kinds(frame, name, value, span)
-    frame.bound[name] = value
-    frame.origins.setdefault(name, span)
+        _report_type_conflict(context, name, value, span)
+    if name in context.types:
+        _report_type_conflict(context, name, value, span)
+    context.bound[name] = value
+    context.origins.setdefault(name, span)
 
 
 def _same_binding(a: Value, b: Value) -> bool:
     match a, b:
-        case Static(), Static():
+        case StaticObject(), StaticObject():
             return a.value is b.value
-        case Items(), Items():
+        case TupleValue(), TupleValue():
             return _all_same(a.items, b.items)
         case Closure(), Closure():
-            return a.function is b.function and _same_binding(a.inside, b.inside)
-        case Chosen(), Chosen():
-            return _same_binding(a.inside, b.inside)
+            return a.function is b.function and _same_binding(a.operands, b.operands)
+        case ArraySelect(), ArraySelect():
+            return _same_binding(a.operands, b.operands)
         case Var(), Var():
             return a.name == b.name
         case Const(), Const():
             return a.value == b.value and a.type == b.type
         case View(), View():
-            alike = (a.array.name, a.axes, array_select.fields(a)) == (
+            alike = (a.array.name, a.axes, array_select.field_path(a)) == (
                 b.array.name,
                 b.axes,
-                array_select.fields(b),
+                array_select.field_path(b),
             )
             return alike and _all_same(_parts(a), _parts(b))
         case _:
@@ -195,85 +203,96 @@ def _all_same(a: tuple[Value, ...], b: tuple[Value, ...]) -> bool:
 
 
 def _parts(view: View) -> tuple[Expr, ...]:
-    steps = () if array_select.in_rows(view) else view.steps
-    return (*view.first, *steps, *view.lengths, *inside(view.path))
+    steps = () if array_select.has_contiguous_steps(view) else view.steps
+    return (*view.first, *steps, *view.lengths, *path_indices(view.path))
 
 
-def _two_kinds(frame: Frame, name: str, value: Value, span: Span) -> NoReturn:
-    """A name is given what has no common type with what it stands for. It stands for nothing
-    from here on, so that one mistake is one error."""
-    frame.broken.add(name)
-    old = frame.bound.get(name)
-    before = shown(old) if old is not None else f"`{frame.types[name]}`"
-    who = "this" if is_fresh(name) else f"here `{name.split('.')[0]}`"
+def _report_type_conflict(
+    context: FunctionContext, name: str, value: Value, span: Span
+) -> NoReturn:
+    """Report an assignment whose type has no common type with the variable's.
+
+    Later reads of the name raise UnknownType, so one mistake gives one error.
+    """
+    context.conflicting.add(name)
+    old = context.bound.get(name)
+    before = describe(old) if old is not None else f"`{context.types[name]}`"
+    who = "this" if is_temporary_name(name) else f"here `{name.split('.')[0]}`"
     fail(
         "join",
-        Label(span, f"{who} is {shown(value)}"),
-        Label(frame.origins[name], f"and {'this' if is_fresh(name) else 'here'} {before}"),
-        help=_two_names(value, old) + records.as_vector(value, old or frame.types[name]),
+        Label(span, f"{who} is {describe(value)}"),
+        Label(
+            context.origins[name], f"and {'this' if is_temporary_name(name) else 'here'} {before}"
+        ),
+        hint=_conflict_hint(value, old)
+        + records.vector_view_hint(value, old or context.types[name]),
     )
 
 
-def _two_names(value: Value, old: Value | None) -> str:
-    """What to write where one name stands for two things."""
+def _conflict_hint(value: Value, old: Value | None) -> str:
+    """Return the hint for a name with two incompatible values."""
     both = (value, old)
-    if isinstance(value, Items) and isinstance(old, Items) and len(value.items) != len(old.items):
+    if (
+        isinstance(value, TupleValue)
+        and isinstance(old, TupleValue)
+        and len(value.items) != len(old.items)
+    ):
         return "a tuple keeps its length: use two names, or count in a cuda.local.array(n, dtype)"
-    if any(isinstance(v, Static) and v.value is None for v in both):
+    if any(isinstance(v, StaticObject) and v.value is None for v in both):
         return "give it a number first, such as 0.0 or -math.inf, and no None"
-    if all(isinstance(v, (Static, Closure)) for v in both):
+    if all(isinstance(v, (StaticObject, Closure)) for v in both):
         return "strings and functions are known when the kernel is compiled: use two names"
     return "use two names"
 
 
-def _items_in_variables(frame: Frame, name: str, value: Items) -> Items:
-    """A tuple whose items are variables of their own."""
+def _items_in_variables(context: FunctionContext, name: str, value: TupleValue) -> TupleValue:
+    """Assign the items of a tuple to variables of their own."""
     items: list[Value] = []
     for position, item in enumerate(value.items):
-        part = item_name(name, value, position)
-        set_value(frame, part, item, item.span)
-        items.append(read(frame, part, item.span))
-    return Items(tuple(items), value.span, value.names)
+        part = item_variable_at(name, value, position)
+        set_value(context, part, item, item.span)
+        items.append(read_variable(context, part, item.span))
+    return TupleValue(tuple(items), value.span, value.names)
 
 
-def _view_in_variables(frame: Frame, name: str, view: View) -> View:
-    """A view whose numbers are variables, but for those that never change."""
-    once = name in frame.ranges.steady
+def _view_in_variables(context: FunctionContext, name: str, view: View) -> View:
+    """Assign the computed numbers of a view to variables."""
+    once = name in context.ranges.invariant
 
     def part(label: str, e: Expr) -> Expr:
         fixed = isinstance(e, Const) and label.startswith("step")
-        is_own = isinstance(e, Var) and e.name in frame.temporaries
-        if fixed or (once and (is_own or is_steady(frame, e))):
+        is_own = isinstance(e, Var) and e.name in context.temporaries
+        if fixed or (once and (is_own or is_invariant(context, e))):
             return e
-        own = part_name(name, label)
-        set_variable(frame, own, e, e.span)
-        return frame.variable(own, e.span)
+        own = item_variable(name, label)
+        set_variable(context, own, e, e.span)
+        return context.variable(own, e.span)
 
     return _with_parts(view, part)
 
 
 def _with_parts(view: View, part: Callable[[str, Expr], Expr]) -> View:
-    """A view made of other numbers; steps that follow from the lengths still do."""
+    """Rebuild a view from its numbers; contiguous steps are computed from the lengths."""
 
     def group(word: str, given: tuple[Expr, ...]) -> tuple[Expr, ...]:
         return tuple(part(f"{word}{i}", e) for i, e in enumerate(given))
 
     first = group("start", view.first)
-    steps = () if array_select.in_rows(view) else group("step", view.steps)
+    steps = () if array_select.has_contiguous_steps(view) else group("step", view.steps)
     lengths = group("length", view.lengths)
-    steps = steps or row_steps(lengths, view.span)
-    path = path_with(view.path, group("item", inside(view.path)))
+    steps = steps or contiguous_steps(lengths, view.span)
+    path = with_path_indices(view.path, group("item", path_indices(view.path)))
     return replace(view, first=first, steps=steps, lengths=lengths, path=path)
 
 
 def _mentions(value: Value, name: str) -> bool:
-    """Whether a value reads the variable that it is assigned to."""
+    """Return whether a value reads a variable."""
     match value:
-        case Items():
+        case TupleValue():
             return any(_mentions(item, name) for item in value.items)
-        case Closure() | Chosen():
-            return _mentions(value.inside, name)
-        case Static():
+        case Closure() | ArraySelect():
+            return _mentions(value.operands, name)
+        case StaticObject():
             return False
         case _:
             base = name.split(".", 1)[0]

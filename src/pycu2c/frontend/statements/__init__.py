@@ -1,0 +1,1 @@
+"""Lower statements: assignments, loops, branches, returns, ``match``, ``raise`` and ``print``."""

@@ -1,5 +1,4 @@
-"""What depends on which way a program went: a value that is made in one of several blocks, and
-what is done with an array that is one of several."""
+"""Values that depend on control flow: assigned in branches, or computed from an array selection."""
 
 from __future__ import annotations
 
@@ -8,122 +7,131 @@ from functools import reduce
 from typing import TypeAlias
 
 from pycu2c.base.source import Span
-from pycu2c.base.types import Void, have_join, join
+from pycu2c.base.types import Void, have_common_type, promote
 from pycu2c.frontend.expressions.arithmetic import coerce
-from pycu2c.frontend.expressions.array_select import is_which, note_arrays, one_of
+from pycu2c.frontend.expressions.array_select import is_selected, record_arrays, select_block
 from pycu2c.frontend.function_context import (
-    Chosen,
-    Frame,
-    Items,
-    Static,
+    ArraySelect,
+    FunctionContext,
+    StaticObject,
+    TupleValue,
     Value,
     is_array,
     is_number,
 )
-from pycu2c.frontend.scope.variables import at, read, set_value
+from pycu2c.frontend.scope.variables import read_variable, set_value, with_span
 from pycu2c.ir.builders import scalar_type
 from pycu2c.ir.nodes import Const, Evaluate, Expr, If, Select, Stmt, Var, View
 
-Arm: TypeAlias = tuple[Value, Sequence[Stmt]]  # a value, after statements
+Arm: TypeAlias = tuple[Value, Sequence[Stmt]]  # a value and the statements before it
 
 
-def branched(frame: Frame, test: Expr, span: Span, then: Arm, orelse: Arm) -> Value:
-    """As an if statement that sets a variable: for tuples, arrays, and arms that need
-    statements."""
-    name, blocks = _in_blocks(frame, [then, orelse], span)
-    frame.emit(If(test, blocks[0], blocks[1], span))
-    return read(frame, name, span)
+def value_of_branches(
+    context: FunctionContext, test: Expr, span: Span, then: Arm, orelse: Arm
+) -> Value:
+    """Return a variable that an ``if`` sets, for tuples, arrays and arms with statements."""
+    name, blocks = _in_blocks(context, [then, orelse], span)
+    context.emit(If(test, blocks[0], blocks[1], span))
+    return read_variable(context, name, span)
 
 
-def _in_blocks(frame: Frame, arms: list[Arm], span: Span) -> tuple[str, list[tuple[Stmt, ...]]]:
-    """A fresh variable, and the blocks that set it."""
-    name = frame.fresh("chosen")
-    found = frame.found_arrays
+def _in_blocks(
+    context: FunctionContext, arms: list[Arm], span: Span
+) -> tuple[str, list[tuple[Stmt, ...]]]:
+    """Return a fresh variable and the blocks that set it."""
+    name = context.fresh("chosen")
+    found = context.arrays_changed
     try:
         for value, _ in arms:
-            note_arrays(frame, name, value)
+            record_arrays(context, name, value)
     finally:
-        frame.found_arrays = found  # what the variable stands for is known before it is used
+        context.arrays_changed = found  # the arrays of the variable are known before its use
     blocks = []
     for value, written in arms:
-        with frame.block() as inside:
-            frame.emit_all(written)
-            set_value(frame, name, value, span)
+        with context.block() as inside:
+            context.emit_all(written)
+            set_value(context, name, value, span)
         blocks.append(tuple(inside))
     return name, blocks
 
 
-def each(frame: Frame, array: Chosen, use: Callable[[Var | View], Value]) -> Value:
-    """What ``use`` gives for the array that it is."""
+def for_each_array(
+    context: FunctionContext, array: ArraySelect, use: Callable[[Var | View], Value]
+) -> Value:
+    """Apply ``use`` to each array of a selection and return the selected result."""
     arms: list[Arm] = []
-    for option in array.options:
-        known = at(option, array.span)
+    for option in array.arrays:
+        known = with_span(option, array.span)
         assert is_array(known)
-        with frame.block() as written:
+        with context.block() as written:
             value = use(known)
         arms.append((value, written))
     values = [value for value, _ in arms]
     if not any(written for _, written in arms):
-        plain = together(array.which, values, array.span)
+        plain = merge_values(array.selector, values, array.span)
         if plain is not None:
             return plain
     if all(_is_nothing(value) for value in values):
-        blocks = [(*written, *_evaluated(value)) for value, written in arms]
-        frame.emit_all(one_of(array.which, blocks, array.span))
-        return Static(None, array.span)
-    name, several = _in_blocks(frame, arms, array.span)
-    frame.emit_all(one_of(array.which, several, array.span))
-    return read(frame, name, array.span)
+        effects = [(*written, *_evaluated(value)) for value, written in arms]
+        context.emit_all(select_block(array.selector, effects, array.span))
+        return StaticObject(None, array.span)
+    name, blocks = _in_blocks(context, arms, array.span)
+    context.emit_all(select_block(array.selector, blocks, array.span))
+    return read_variable(context, name, array.span)
 
 
 def _is_nothing(value: Value) -> bool:
-    is_none = isinstance(value, Static) and value.value is None
+    is_none = isinstance(value, StaticObject) and value.value is None
     return is_none or isinstance(getattr(value, "type", None), Void)
 
 
 def _evaluated(value: Value) -> tuple[Stmt, ...]:
-    if isinstance(value, (Static, Items)) or not _is_nothing(value):
+    if isinstance(value, (StaticObject, TupleValue)) or not _is_nothing(value):
         return ()
-    assert not isinstance(value, Chosen)
+    assert not isinstance(value, ArraySelect)
     return (Evaluate(value, value.span),)  # type: ignore[arg-type]
 
 
-def together(which: Expr, values: Sequence[Value], span: Span) -> Value | None:
-    """One of several values, as an expression; None if it takes statements."""
+def merge_values(selector: Expr, values: Sequence[Value], span: Span) -> Value | None:
+    """Return the selected value as an expression; None if it needs statements."""
     first = values[0]
     numbers = [value for value in values if is_number(value)]
     if len(numbers) == len(values):
-        return _number(which, numbers, span)
+        return _number(selector, numbers, span)
     arrays = [value for value in values if is_array(value)]
     if len(arrays) == len(values):
-        return Chosen(which, tuple(arrays), span)
-    if isinstance(first, Static):
-        same = all(isinstance(v, Static) and v.value == first.value for v in values)
+        return ArraySelect(selector, tuple(arrays), span)
+    if isinstance(first, StaticObject):
+        same = all(isinstance(v, StaticObject) and v.value == first.value for v in values)
         return first if same else None
-    tuples = [value for value in values if isinstance(value, Items)]
+    tuples = [value for value in values if isinstance(value, TupleValue)]
     if len(tuples) < len(values) or len({len(t.items) for t in tuples}) != 1:
         return None
-    items = [together(which, group, span) for group in zip(*(t.items for t in tuples))]
+    items = [merge_values(selector, group, span) for group in zip(*(t.items for t in tuples))]
     known = tuple(item for item in items if item is not None)
-    return Items(known, span, tuples[0].names) if len(known) == len(items) else None
+    return TupleValue(known, span, tuples[0].names) if len(known) == len(items) else None
 
 
-def alike(items: Items) -> Items:
-    """Numbers in the type that they have together; other items as they are."""
+def promote_items(items: TupleValue) -> TupleValue:
+    """Convert the numbers of a tuple to their common type, if they have one."""
     numbers = [value for value in items.items if is_number(value)]
     kinds = list(map(scalar_type, numbers))
-    if not numbers or len(numbers) < len(items.items) or not all(map(have_join, kinds, kinds[1:])):
+    if (
+        not numbers
+        or len(numbers) < len(items.items)
+        or not all(map(have_common_type, kinds, kinds[1:]))
+    ):
         return items
-    return Items(tuple(_in_one_type(numbers)), items.span, items.names)
+    return TupleValue(tuple(_in_one_type(numbers)), items.span, items.names)
 
 
 def _in_one_type(numbers: Sequence[Expr]) -> list[Expr]:
     kinds = list(map(scalar_type, numbers))
-    common = kinds[0] if len(set(kinds)) == 1 else reduce(join, kinds)
+    common = kinds[0] if len(set(kinds)) == 1 else reduce(promote, kinds)
     return [e if e.type == common else coerce(e, common) for e in numbers]
 
 
-def _number(which: Expr, numbers: Sequence[Expr], span: Span) -> Expr:
+def _number(selector: Expr, numbers: Sequence[Expr], span: Span) -> Expr:
     *others, last = _in_one_type(numbers)
     common = scalar_type(last)
     if isinstance(last, Const):
@@ -131,5 +139,5 @@ def _number(which: Expr, numbers: Sequence[Expr], span: Span) -> Expr:
             return last
     out = last
     for position, e in reversed(list(enumerate(others))):
-        out = Select(is_which(which, position, span), e, out, common, span)
+        out = Select(is_selected(selector, position, span), e, out, common, span)
     return out

@@ -1,7 +1,7 @@
-"""What a for loop runs over: it is evaluated once, and gives a value for each round.
+"""Iterables of ``for`` loops; an iterable is evaluated once, before the loop.
 
-A tuple is ``Listed``: its values are known one by one, and the loop is written out. A range or an
-array is ``Counted``: round by round, from a counter.
+A tuple is a ``ListedIterable``: its values are known at compile time and the loop is unrolled. A
+range or an array is a ``CountedIterable``: its values are computed from a loop counter.
 """
 
 from __future__ import annotations
@@ -14,20 +14,26 @@ from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Array
-from pycu2c.frontend.evaluation_order import acts, in_order, is_steady, kept, variable_of
+from pycu2c.frontend.evaluation_order import (
+    assign_temporary,
+    evaluate_in_order,
+    is_invariant,
+    materialize,
+    may_have_effects,
+)
 from pycu2c.frontend.expressions import array_views
-from pycu2c.frontend.expressions.arithmetic import binary, counting, to_whole
-from pycu2c.frontend.expressions.subscripts import item_of
+from pycu2c.frontend.expressions.arithmetic import binary, integer_hint, to_index
+from pycu2c.frontend.expressions.subscripts import item_at
 from pycu2c.frontend.function_context import (
-    Chosen,
+    ArraySelect,
     Closure,
-    Frame,
-    Items,
-    Static,
+    FunctionContext,
+    StaticObject,
+    TupleValue,
     Value,
+    describe,
     is_array,
-    number,
-    shown,
+    require_number,
 )
 from pycu2c.frontend.hints import replacements
 from pycu2c.frontend.statements import branches
@@ -38,275 +44,286 @@ from pycu2c.ops.operators import ADD, FLOORDIV, MUL, SUB
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
-    """A value for each number that ``range(start, stop, step)`` gives."""
+class CountedIterable:
+    """A value for each number of ``range(start, stop, step)``."""
 
     start: Expr
     stop: Expr
     step: Expr
     value: Callable[[Expr], Value]
-    is_sequence: bool = True  # whether reversed() takes it
+    is_sequence: bool = True  # whether reversed() accepts it
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
-    """One value after the other; no more of them than ``limit``, if there is one. Then elements
-    of arrays are among them, which are read in their round, and only if it is run."""
+class ListedIterable:
+    """Values of an unrolled loop.
+
+    With a ``limit``, at most so many are used; then the values include elements of arrays, which
+    are read in their iteration only if it runs.
+    """
 
     values: tuple[Value, ...]
     limit: Expr | None = None
     is_sequence: bool = True
 
 
-Iterable: TypeAlias = Counted | Listed
+Iterable: TypeAlias = CountedIterable | ListedIterable
 
 
-def iterable(frame: Frame, node: ast.expr) -> Iterable:
-    """What ``for x in node`` runs over."""
+def iterable(context: FunctionContext, node: ast.expr) -> Iterable:
+    """Return the iterable of ``for x in node``."""
     if isinstance(node, ast.Call) and _may_be_form(node.func):
-        callee = frame.value(node.func)
+        callee = context.value(node.func)
         for function, build in _FORMS:
-            if isinstance(callee, Static) and callee.value is function:
-                return build(frame, node)
-    return _of_value(frame, frame.value(node))
+            if isinstance(callee, StaticObject) and callee.value is function:
+                return build(context, node)
+    return _of_value(context, context.value(node))
 
 
 def _may_be_form(function: ast.expr) -> bool:
-    """Whether it is a name, or ``builtins.range``; but no ``a.reshape``, which has no value."""
+    """Return whether a callee may be ``range`` or another iterable form, so that it has a value."""
     names = [form.__name__ for form, _ in _FORMS]
     return isinstance(function, ast.Name) or (
         isinstance(function, ast.Attribute) and function.attr in names
     )
 
 
-def _of_value(frame: Frame, value: Value) -> Iterable:
+def _of_value(context: FunctionContext, value: Value) -> Iterable:
     span = value.span
     match value:
-        case Items():
-            return Listed(value.items)
-        case Static(value=range() as known):
+        case TupleValue():
+            return ListedIterable(value.items)
+        case StaticObject(value=range() as known):
             start, stop, step = (integer(n, span) for n in (known.start, known.stop, known.step))
-            return Counted(start, stop, step, _itself)
-        case Static(value=str() as text):
-            return Listed(tuple(Static(character, span) for character in text))
-        case Chosen() if value.type.ndim:
-            return _of_array(frame, value)
+            return CountedIterable(start, stop, step, _itself)
+        case StaticObject(value=str() as text):
+            return ListedIterable(tuple(StaticObject(character, span) for character in text))
+        case ArraySelect() if value.type.ndim:
+            return _of_array(context, value)
         case Var() | View() if isinstance(value.type, Array) and value.type.ndim:
-            return _of_array(frame, value)
+            return _of_array(context, value)
         case _:
-            _refuse(value)
+            _reject(value)
 
 
-def _refuse(value: Value) -> NoReturn:
-    is_object = isinstance(value, (Static, Closure))
+def _reject(value: Value) -> NoReturn:
+    is_object = isinstance(value, (StaticObject, Closure))
     fail(
         "iterable",
-        Label(value.span, f"this is {shown(value)}"),
-        help="write a tuple of the values" if is_object else "to count, write range(n)",
+        Label(value.span, f"this is {describe(value)}"),
+        hint="write a tuple of the values" if is_object else "to count, write range(n)",
     )
 
 
-def _of_array(frame: Frame, array: Var | View | Chosen) -> Counted:
-    """The elements of an array; of one with more axes, its rows."""
-    steady = kept(frame, array, "rows")
+def _of_array(context: FunctionContext, array: Var | View | ArraySelect) -> CountedIterable:
+    """Return the iterable of an array's elements, or of its rows."""
+    steady = materialize(context, array, "rows")
     span = array.span
-    if isinstance(steady, Chosen):
-        count = number(
-            branches.each(frame, steady, lambda known: array_views.length(known, 0, span))
+    if isinstance(steady, ArraySelect):
+        count = require_number(
+            branches.for_each_array(
+                context, steady, lambda known: array_views.length(known, 0, span)
+            )
         )
     else:
         assert is_array(steady)
         count = array_views.length(steady, 0, span)
 
     def row(counter: Expr) -> Value:
-        return item_of(frame, steady, counter, span)
+        return item_at(context, steady, counter, span)
 
-    return Counted(integer(0, span), count, integer(1, span), row)
+    return CountedIterable(integer(0, span), count, integer(1, span), row)
 
 
 def _itself(counter: Expr) -> Value:
     return counter
 
 
-# ---- functions that give something to run over -------------------------------------------------
+# ---- range, enumerate, zip, reversed -----------------------------------------------------------
 
 
-def _range(frame: Frame, node: ast.Call) -> Iterable:
+def _range(context: FunctionContext, node: ast.Call) -> Iterable:
     if node.keywords or not 1 <= len(node.args) <= 3:
         fail(
             "argument-count",
-            Label(frame.span(node), "range takes 1 to 3 numbers"),
-            help="write range(stop), range(start, stop) or range(start, stop, step)",
+            Label(context.span(node), "range takes 1 to 3 numbers"),
+            hint="write range(stop), range(start, stop) or range(start, stop, step)",
         )
-    values = in_order(frame, node.args)
-    given = [_counted(number(value)) for value in values]
-    span = frame.span(node)
+    values = evaluate_in_order(context, node.args)
+    given = [_counted(require_number(value)) for value in values]
+    span = context.span(node)
     start = given[0] if len(given) > 1 else integer(0, span)
     step = given[2] if len(given) > 2 else integer(1, span)
     if isinstance(step, Const) and step.value == 0:
         fail(
             "argument-type",
             Label(step.span, "the step of a range is not 0"),
-            help="write 1 or -1, or what to count by",
+            hint="write 1 or -1, or what to count by",
         )
-    return Counted(start, given[0] if len(given) == 1 else given[1], step, _itself)
+    return CountedIterable(start, given[0] if len(given) == 1 else given[1], step, _itself)
 
 
 def _whole(e: Expr, rule: str) -> Expr:
-    if not scalar_type(e).dtype.is_whole:
+    if not scalar_type(e).dtype.is_integral:
         fail(
             "argument-type",
             Label(e.span, f"{rule}, this is `{e.type}`"),
-            help=to_whole(e),
+            hint=integer_hint(e),
         )
-    return counting(e)
+    return to_index(e)
 
 
 def _counted(e: Expr) -> Expr:
-    """A number of a range."""
+    """Return a bound or step of a range as an index."""
     if isinstance(e, Const) and scalar_type(e).dtype.is_float and e.value != int(e.value):
         fail(
             "argument-type",
             Label(e.span, f"range counts in integers, this is `{e.type}`"),
-            help="count the steps, and multiply: for i in range(n): x = start + i * step",
+            hint="count the steps, and multiply: for i in range(n): x = start + i * step",
         )
     return _whole(e, "range counts in integers")
 
 
-def _enumerate(frame: Frame, node: ast.Call) -> Iterable:
-    span = frame.span(node)
+def _enumerate(context: FunctionContext, node: ast.Call) -> Iterable:
+    span = context.span(node)
     starts = [*node.args[1:], *(k.value for k in node.keywords if k.arg == "start")]
     if not node.args or len(starts) > 1 or len(node.args) + len(node.keywords) != 1 + len(starts):
         fail(
             "argument-count",
-            Label(span, replacements.amount(len(node.args), "argument", "arguments")),
-            help="write enumerate(a), or enumerate(a, start)",
+            Label(span, replacements.count_phrase(len(node.args), "argument", "arguments")),
+            hint="write enumerate(a), or enumerate(a, start)",
         )
-    inner = iterable(frame, node.args[0])
+    inner = iterable(context, node.args[0])
     start: Expr = integer(0, span)
     for given in starts:
-        with frame.block() as written:
-            start = _whole(frame.number(given), "enumerate counts in integers")
-        inner = _before(frame, inner, written)
-        frame.emit_all(written)
-        start = _settled(frame, start)
-    if isinstance(inner, Listed):
-        numbers = (_sum(frame, start, integer(i, span)) for i in range(len(inner.values)))
-        pairs = tuple(Items(pair, span) for pair in zip(numbers, inner.values))
-        return Listed(pairs, inner.limit, is_sequence=False)
-    counted = _from_zero(frame, inner, span)
+        with context.block() as written:
+            start = _whole(context.number(given), "enumerate counts in integers")
+        inner = _before(context, inner, written)
+        context.emit_all(written)
+        start = _settled(context, start)
+    if isinstance(inner, ListedIterable):
+        numbers = (_sum(context, start, integer(i, span)) for i in range(len(inner.values)))
+        pairs = tuple(TupleValue(pair, span) for pair in zip(numbers, inner.values))
+        return ListedIterable(pairs, inner.limit, is_sequence=False)
+    counted = _from_zero(context, inner, span)
 
     def pair_of(counter: Expr) -> Value:
-        return Items((_sum(frame, start, counter), counted.value(counter)), span)
+        return TupleValue((_sum(context, start, counter), counted.value(counter)), span)
 
     return replace(counted, value=pair_of, is_sequence=False)
 
 
-def _zip(frame: Frame, node: ast.Call) -> Iterable:
-    span = frame.span(node)
+def _zip(context: FunctionContext, node: ast.Call) -> Iterable:
+    span = context.span(node)
     if node.keywords:
         fail(
             "argument-count",
-            Label(frame.span(node.keywords[0]), "zip stops at the shortest in a kernel"),
-            help="leave it out, and compare the lengths before the launch",
+            Label(context.span(node.keywords[0]), "zip stops at the shortest in a kernel"),
+            hint="leave it out, and compare the lengths before the launch",
         )
-    parts = _given(frame, node.args)
-    lists = [part for part in parts if isinstance(part, Listed)]
+    parts = _given(context, node.args)
+    lists = [part for part in parts if isinstance(part, ListedIterable)]
     if not lists and parts:
-        return _zip_counted([_from_zero(frame, p, span) for p in parts if isinstance(p, Counted)])
-    rounds = min((len(part.values) for part in lists), default=0)
+        return _zip_counted(
+            [_from_zero(context, p, span) for p in parts if isinstance(p, CountedIterable)]
+        )
+    trips = min((len(part.values) for part in lists), default=0)
     limits = [part.limit for part in lists if part.limit is not None]
     columns: list[tuple[Value, ...]] = []
     for part in parts:
-        if isinstance(part, Listed):
-            # what stands beside elements, or may be left out, is evaluated now
-            fixed = len(lists) < len(parts) or any(map(acts, part.values))
-            columns.append(tuple(kept(frame, v, "item") if fixed else v for v in part.values))
+        if isinstance(part, ListedIterable):
+            # values paired with elements, or possibly unused, are evaluated now
+            fixed = len(lists) < len(parts) or any(map(may_have_effects, part.values))
+            columns.append(
+                tuple(materialize(context, v, "item") if fixed else v for v in part.values)
+            )
             continue
-        counted = _from_zero(frame, part, span)
+        counted = _from_zero(context, part, span)
         if isinstance(counted.stop, Const):
-            rounds = min(rounds, max(int(counted.stop.value), 0))
+            trips = min(trips, max(int(counted.stop.value), 0))
         else:
             limits.append(counted.stop)
-        columns.append(tuple(counted.value(integer(i, span)) for i in range(rounds)))
-    values = tuple(Items(group, span) for group in list(zip(*columns))[:rounds])
-    limit = _settled(frame, _least(limits)) if limits else None
-    return Listed(values, limit, is_sequence=False)
+        columns.append(tuple(counted.value(integer(i, span)) for i in range(trips)))
+    values = tuple(TupleValue(group, span) for group in list(zip(*columns))[:trips])
+    limit = _settled(context, _least(limits)) if limits else None
+    return ListedIterable(values, limit, is_sequence=False)
 
 
-def _zip_counted(parts: list[Counted]) -> Counted:
+def _zip_counted(parts: list[CountedIterable]) -> CountedIterable:
     first = parts[0]
     span = first.start.span
 
     def group(counter: Expr) -> Value:
-        return Items(tuple(part.value(counter) for part in parts), span)
+        return TupleValue(tuple(part.value(counter) for part in parts), span)
 
     least = _least([part.stop for part in parts])
-    return Counted(first.start, least, first.step, group, is_sequence=False)
+    return CountedIterable(first.start, least, first.step, group, is_sequence=False)
 
 
-def _reversed(frame: Frame, node: ast.Call) -> Iterable:
-    span = frame.span(node)
+def _reversed(context: FunctionContext, node: ast.Call) -> Iterable:
+    span = context.span(node)
     if len(node.args) != 1 or node.keywords:
         fail(
             "argument-count",
-            Label(span, replacements.amount(len(node.args), "argument", "arguments")),
-            help="write reversed(a)",
+            Label(span, replacements.count_phrase(len(node.args), "argument", "arguments")),
+            hint="write reversed(a)",
         )
-    (inner,) = _given(frame, node.args)
+    (inner,) = _given(context, node.args)
     if not inner.is_sequence:
         fail(
             "iterable",
-            Label(frame.span(node.args[0]), "reversed takes a range, a tuple or an array"),
-            help="reverse what is inside: zip(reversed(a), reversed(b))",
+            Label(context.span(node.args[0]), "reversed takes a range, a tuple or an array"),
+            hint="reverse what is inside: zip(reversed(a), reversed(b))",
         )
-    if isinstance(inner, Listed):
-        return Listed(inner.values[::-1], is_sequence=False)
+    if isinstance(inner, ListedIterable):
+        return ListedIterable(inner.values[::-1], is_sequence=False)
     step = _constant_step(inner)
-    start, stop = (_settled(frame, e) for e in (inner.start, inner.stop))
-    count = _length(frame, start, stop, step)
-    last = _sum(frame, start, binary(frame, MUL, _less_one(frame, count), inner.step, span))
+    start, stop = (_settled(context, e) for e in (inner.start, inner.stop))
+    count = _length(context, start, stop, step)
+    last = _sum(context, start, binary(context, MUL, _less_one(context, count), inner.step, span))
     if step == 1:
-        last = _less_one(frame, stop)
-    before = binary(frame, SUB, start, inner.step, span)
-    return Counted(last, before, integer(-step, span), inner.value, is_sequence=False)
+        last = _less_one(context, stop)
+    before = binary(context, SUB, start, inner.step, span)
+    return CountedIterable(last, before, integer(-step, span), inner.value, is_sequence=False)
 
 
-def _given(frame: Frame, nodes: list[ast.expr]) -> list[Iterable]:
-    """What the arguments of a call are to run over; ``*t`` gives each item of a tuple."""
+def _given(context: FunctionContext, nodes: list[ast.expr]) -> list[Iterable]:
+    """Return the iterables of a call's arguments; ``*t`` gives one for each item of a tuple."""
     found: list[Iterable] = []
     for node in nodes:
-        with frame.block() as written:
+        with context.block() as written:
             new = (
-                _starred(frame, node) if isinstance(node, ast.Starred) else [iterable(frame, node)]
+                _starred(context, node)
+                if isinstance(node, ast.Starred)
+                else [iterable(context, node)]
             )
-        found = [*(_before(frame, earlier, written) for earlier in found), *new]
-        frame.emit_all(written)
+        found = [*(_before(context, earlier, written) for earlier in found), *new]
+        context.emit_all(written)
     return found
 
 
-def _starred(frame: Frame, node: ast.Starred) -> list[Iterable]:
-    value = frame.value(node.value)
-    if not isinstance(value, Items):
+def _starred(context: FunctionContext, node: ast.Starred) -> list[Iterable]:
+    value = context.value(node.value)
+    if not isinstance(value, TupleValue):
         fail(
             "starred",
-            Label(frame.span(node), f"this is {shown(value)}, no tuple"),
-            help="write the items one by one",
+            Label(context.span(node), f"this is {describe(value)}, no tuple"),
+            hint="write the items one by one",
         )
-    return [_of_value(frame, item) for item in value.items]
+    return [_of_value(context, item) for item in value.items]
 
 
-def _before(frame: Frame, given: Iterable, written: list[Stmt]) -> Iterable:
-    """What was evaluated before other statements, which may change what it is made of."""
+def _before(context: FunctionContext, given: Iterable, written: list[Stmt]) -> Iterable:
+    """Evaluate an iterable before statements that may change it."""
     if not written:
         return given
-    if isinstance(given, Listed):
-        return replace(given, values=tuple(kept(frame, v, "item") for v in given.values))
-    start, stop, step = (_settled(frame, e) for e in (given.start, given.stop, given.step))
+    if isinstance(given, ListedIterable):
+        return replace(given, values=tuple(materialize(context, v, "item") for v in given.values))
+    start, stop, step = (_settled(context, e) for e in (given.start, given.stop, given.step))
     return replace(given, start=start, stop=stop, step=step)
 
 
-_FORMS: tuple[tuple[type, Callable[[Frame, ast.Call], Iterable]], ...] = (
+_FORMS: tuple[tuple[type, Callable[[FunctionContext, ast.Call], Iterable]], ...] = (
     (range, _range),
     (enumerate, _enumerate),
     (zip, _zip),
@@ -317,49 +334,49 @@ _FORMS: tuple[tuple[type, Callable[[Frame, ast.Call], Iterable]], ...] = (
 # ---- counting ----------------------------------------------------------------------------------
 
 
-def _from_zero(frame: Frame, given: Counted, span: Span) -> Counted:
-    """The same values, by a counter that runs from 0 in steps of 1."""
+def _from_zero(context: FunctionContext, given: CountedIterable, span: Span) -> CountedIterable:
+    """Return an equal iterable whose counter starts at 0 with step 1."""
     step = _constant_step(given)
     if _is_zero(given.start) and step == 1:
         return given
-    start, stop = (_settled(frame, e) for e in (given.start, given.stop))
-    count = _length(frame, start, stop, step)
+    start, stop = (_settled(context, e) for e in (given.start, given.stop))
+    count = _length(context, start, stop, step)
 
     def value(counter: Expr) -> Value:
-        distance = binary(frame, MUL, counter, given.step, span) if step != 1 else counter
-        return given.value(_sum(frame, start, distance))
+        distance = binary(context, MUL, counter, given.step, span) if step != 1 else counter
+        return given.value(_sum(context, start, distance))
 
     return replace(given, start=integer(0, span), stop=count, step=integer(1, span), value=value)
 
 
-def _constant_step(given: Counted) -> int:
+def _constant_step(given: CountedIterable) -> int:
     if isinstance(given.step, Const):
         return int(given.step.value)
     fail(
         "constant-needed",
         Label(given.step.span, "the step of a range inside of enumerate, zip or reversed"),
-        help="write a literal; for a computed step count with range(n) and multiply",
+        hint="write a literal; for a computed step count with range(n) and multiply",
     )
 
 
-def _length(frame: Frame, start: Expr, stop: Expr, step: int) -> Expr:
-    """How many numbers a range gives; below 0 for none."""
+def _length(context: FunctionContext, start: Expr, stop: Expr, step: int) -> Expr:
+    """Return the trip count of a range; negative if it is empty."""
     span = stop.span
     low, high = (start, stop) if step > 0 else (stop, start)
-    distance = high if _is_zero(low) else binary(frame, SUB, high, low, span)
-    pace = abs(step)
-    if pace == 1:
+    distance = high if _is_zero(low) else binary(context, SUB, high, low, span)
+    size = abs(step)
+    if size == 1:
         return distance
-    rounded = binary(frame, ADD, distance, integer(pace - 1, span), span)
-    return binary(frame, FLOORDIV, rounded, integer(pace, span), span)
+    rounded = binary(context, ADD, distance, integer(size - 1, span), span)
+    return binary(context, FLOORDIV, rounded, integer(size, span), span)
 
 
-def _less_one(frame: Frame, e: Expr) -> Expr:
-    return binary(frame, SUB, e, integer(1, e.span), e.span)
+def _less_one(context: FunctionContext, e: Expr) -> Expr:
+    return binary(context, SUB, e, integer(1, e.span), e.span)
 
 
-def _sum(frame: Frame, a: Expr, b: Expr) -> Expr:
-    return b if _is_zero(a) else binary(frame, ADD, b, a, b.span)
+def _sum(context: FunctionContext, a: Expr, b: Expr) -> Expr:
+    return b if _is_zero(a) else binary(context, ADD, b, a, b.span)
 
 
 def _is_zero(e: Expr) -> bool:
@@ -376,6 +393,6 @@ def _least(lengths: list[Expr]) -> Expr:
     return least
 
 
-def _settled(frame: Frame, e: Expr) -> Expr:
-    """A number that is read in each round, as it is before the first."""
-    return e if is_steady(frame, e) else number(variable_of(frame, e, "bound"))
+def _settled(context: FunctionContext, e: Expr) -> Expr:
+    """Evaluate a number before the loop, so that iterations do not change it."""
+    return e if is_invariant(context, e) else require_number(assign_temporary(context, e, "bound"))

@@ -1,4 +1,4 @@
-"""``break`` and ``continue`` of a block in the IR: found, replaced, and turned into branches."""
+"""Find and replace ``break`` and ``continue`` in IR blocks."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from pycu2c.ir.nodes import Body, Break, Continue, If, Return, Stmt, While
 from pycu2c.ir.walk import with_bodies
 
 
-def breaks(body: Body) -> bool:
-    """Whether a block leaves the loop around it."""
+def has_break(body: Body) -> bool:
+    """Return whether a block breaks out of the enclosing loop."""
     return any(isinstance(s, Break) for s in _own(body))
 
 
-def continues(body: Body) -> bool:
-    """Whether a block goes on with the next round of the loop around it."""
+def has_continue(body: Body) -> bool:
+    """Return whether a block continues the enclosing loop."""
     return any(isinstance(s, Continue) for s in _own(body))
 
 
 def _own(body: Body) -> Iterator[Stmt]:
-    """The statements of a block that are not in a loop of its own."""
+    """Yield the statements of a block outside nested loops."""
     for s in body:
         yield s
         if isinstance(s, If):
@@ -28,39 +28,44 @@ def _own(body: Body) -> Iterator[Stmt]:
             yield from _own(s.orelse)
 
 
-def replaced(body: Body, jump: type[Break] | type[Continue], new: Callable[[Stmt], Body]) -> Body:
-    """A block with others statements in place of its jumps."""
+def replace_jumps(
+    body: Body, jump: type[Break] | type[Continue], new: Callable[[Stmt], Body]
+) -> Body:
+    """Replace the jumps of a kind with other statements."""
     out: list[Stmt] = []
     for s in body:
         if isinstance(s, jump):
             out += new(s)
         elif isinstance(s, If):
-            branches = tuple(replaced(b, jump, new) for b in (s.then, s.orelse))
+            branches = tuple(replace_jumps(b, jump, new) for b in (s.then, s.orelse))
             out.append(with_bodies(s, branches))
         else:
             out.append(s)
     return tuple(out)
 
 
-def jumps_away(body: Body) -> bool:
-    """Whether the end of a block is never reached."""
+def never_falls_through(body: Body) -> bool:
+    """Return whether the end of a block is unreachable."""
     if not body:
         return False
     last = body[-1]
     if isinstance(last, If):
-        return jumps_away(last.then) and jumps_away(last.orelse)
+        return never_falls_through(last.then) and never_falls_through(last.orelse)
     if isinstance(last, While):
-        return getattr(last.condition, "value", None) is True and not breaks(last.body)
+        return getattr(last.condition, "value", None) is True and not has_break(last.body)
     return isinstance(last, (Break, Continue, Return))
 
 
 def without_continues(body: Body) -> Body | None:
-    """The last round of a loop without ``continue``: what stands behind a branch that ends with
-    one goes into the other branch. None if it would have to go into both."""
+    """Return a loop body that runs once without its ``continue`` statements, or None.
+
+    Statements after a branch that ends with ``continue`` move to the other branch. The result is
+    None if they would have to move to both.
+    """
     for position, s in enumerate(body):
         if isinstance(s, Continue):
             return body[:position]
-        if isinstance(s, If) and continues((s,)):
+        if isinstance(s, If) and has_continue((s,)):
             changed = _branches(s, body[position + 1 :])
             return None if changed is None else (*body[:position], changed)
     return body
@@ -68,9 +73,9 @@ def without_continues(body: Body) -> Body | None:
 
 def _branches(s: If, rest: Body) -> If | None:
     then, orelse = s.then, s.orelse
-    if jumps_away(then):
+    if never_falls_through(then):
         orelse = (*orelse, *rest)
-    elif jumps_away(orelse):
+    elif never_falls_through(orelse):
         then = (*then, *rest)
     elif rest:
         return None

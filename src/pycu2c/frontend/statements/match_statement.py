@@ -1,5 +1,4 @@
-"""``match``: a chain of conditions. What is known while compiling is decided here: a case that
-cannot match need not have types."""
+"""``match``: a chain of conditions; cases that cannot match at compile time are not lowered."""
 
 from __future__ import annotations
 
@@ -8,39 +7,41 @@ from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from pycu2c.base.diagnostics import Label, fail
-from pycu2c.base.dtypes import Kind
+from pycu2c.base.dtypes import DTypeKind
 from pycu2c.base.records import dataclass
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL
-from pycu2c.frontend.evaluation_order import is_steady, kept
+from pycu2c.frontend.evaluation_order import is_invariant, materialize
 from pycu2c.frontend.expressions.comparisons import compared, conditional_truth
 from pycu2c.frontend.expressions.conditional import condition
 from pycu2c.frontend.function_context import (
-    Chosen,
+    ArraySelect,
     Closure,
-    Frame,
-    Items,
-    Static,
+    FunctionContext,
+    StaticObject,
+    TupleValue,
     Value,
+    describe,
     is_array,
     is_number,
-    shown,
 )
 from pycu2c.frontend.scope.bindings import bound_name
-from pycu2c.frontend.scope.constant_bindings import name_value
-from pycu2c.frontend.scope.variables import read, set_value
-from pycu2c.ir.builders import both, scalar_type
-from pycu2c.ir.nodes import Assign, Body, Const, Expr, If, Junction, Var
+from pycu2c.frontend.scope.constant_bindings import assign_name
+from pycu2c.frontend.scope.variables import read_variable, set_value
+from pycu2c.ir.builders import logical, scalar_type
+from pycu2c.ir.nodes import Assign, Body, Const, Expr, If, LogicalOp, Var
 
-Walk: TypeAlias = Callable[[Frame, list[ast.stmt]], Body]  # a block of statements -> its IR
+LowerBlock: TypeAlias = Callable[
+    [FunctionContext, list[ast.stmt]], Body
+]  # lowers a block of statements
 Captures: TypeAlias = "list[tuple[ast.MatchAs | ast.MatchStar, Value]]"
 
 
-def match_statement(frame: Frame, node: ast.Match, walk: Walk) -> None:
-    """``match subject: case …``; the subject is evaluated once."""
+def match_statement(context: FunctionContext, node: ast.Match, walk: LowerBlock) -> None:
+    """Lower ``match subject: case …``; the subject is evaluated once."""
     captured = {name for case in node.cases for n in _conditions(case) if (name := bound_name(n))}
-    subject = _fixed(frame, frame.value(node.subject), captured)
-    _Cases(frame, node.cases, subject, walk).emit(0)
+    subject = _fixed(context, context.value(node.subject), captured)
+    _Cases(context, node.cases, subject, walk).emit(0)
 
 
 def _conditions(case: ast.match_case) -> Iterator[ast.AST]:
@@ -49,34 +50,34 @@ def _conditions(case: ast.match_case) -> Iterator[ast.AST]:
         yield from ast.walk(case.guard)
 
 
-def _fixed(frame: Frame, value: Value, captured: set[str]) -> Value:
-    """The subject in variables that no case assigns while others may still look at it."""
+def _fixed(context: FunctionContext, value: Value, captured: set[str]) -> Value:
+    """Return the subject in variables that no case assigns before later cases read them."""
     match value:
-        case Items():
-            items = tuple(_fixed(frame, item, captured) for item in value.items)
-            return Items(items, value.span, value.names)
+        case TupleValue():
+            items = tuple(_fixed(context, item, captured) for item in value.items)
+            return TupleValue(items, value.span, value.names)
         case Var() if value.name.split(".", 1)[0] not in captured:
             return value
-        case Static() | Closure() | Chosen():
+        case StaticObject() | Closure() | ArraySelect():
             return value
         case _:
-            return value if is_steady(frame, value) else kept(frame, value, "subject")
+            return value if is_invariant(context, value) else materialize(context, value, "subject")
 
 
 @dataclass(frozen=True, slots=True)
 class _Cases:
-    frame: Frame
+    context: FunctionContext
     cases: list[ast.match_case]
     subject: Value
-    walk: Walk
+    walk: LowerBlock
 
     def emit(self, position: int) -> None:
-        """The case at ``position``, and in its else those after it."""
+        """Emit the case at ``position``, with the later cases in its ``else``."""
         if position == len(self.cases):
             return None
-        case, frame = self.cases[position], self.frame
+        case, context = self.cases[position], self.context
         captures: Captures = []
-        test = matches(frame, case.pattern, self.subject, captures)
+        test = matches(context, case.pattern, self.subject, captures)
         if _is(test, False):
             return self.emit(position + 1)
         if case.guard is not None:
@@ -84,36 +85,36 @@ class _Cases:
         if _is(test, False):
             return self.emit(position + 1)
         if _is(test, True):
-            capture(frame, captures)
-            frame.emit_all(self.walk(frame, case.body))
+            capture(context, captures)
+            context.emit_all(self.walk(context, case.body))
             return None
-        with frame.block() as then:
-            capture(frame, captures)
-            frame.emit_all(self.walk(frame, case.body))
-        with frame.block() as orelse:
+        with context.block() as then:
+            capture(context, captures)
+            context.emit_all(self.walk(context, case.body))
+        with context.block() as orelse:
             self.emit(position + 1)
-        frame.emit(If(test, tuple(then), tuple(orelse), frame.span(case.pattern)))
+        context.emit(If(test, tuple(then), tuple(orelse), context.span(case.pattern)))
         return None
 
     def guarded(self, guard: ast.expr, test: Expr, captures: Captures) -> Expr:
-        """``test and guard``; the guard may read what the pattern has captured."""
-        frame = self.frame
-        with frame.block() as written:
-            capture(frame, captures)
-            holds = condition(frame, guard)
+        """Return ``test and guard``; the guard may read the captured names."""
+        context = self.context
+        with context.block() as written:
+            capture(context, captures)
+            holds = condition(context, guard)
         captures.clear()
         if _is(test, True):
-            frame.emit_all(written)
+            context.emit_all(written)
             return holds
         if written:
-            return conditional_truth(frame, test, written, holds, Junction.AND)
-        return both(Junction.AND, test, holds, test.span)
+            return conditional_truth(context, test, written, holds, LogicalOp.AND)
+        return logical(LogicalOp.AND, test, holds, test.span)
 
 
-def capture(frame: Frame, captures: Captures) -> None:
-    """Names get what a pattern has found for them."""
+def capture(context: FunctionContext, captures: Captures) -> None:
+    """Assign the captured values of a pattern to its names."""
     for node, value in captures:
-        name_value(frame, node, value)
+        assign_name(context, node, value)
 
 
 def _is(test: Expr, value: bool) -> bool:
@@ -123,22 +124,24 @@ def _is(test: Expr, value: bool) -> bool:
 # ---- patterns ----------------------------------------------------------------------------------
 
 
-def matches(frame: Frame, pattern: ast.pattern, value: Value, captures: Captures) -> Expr:
-    """Whether a value matches, and what the names in the pattern are given then."""
-    span = frame.span(pattern)
+def matches(
+    context: FunctionContext, pattern: ast.pattern, value: Value, captures: Captures
+) -> Expr:
+    """Return the condition that a value matches, and add the captured values."""
+    span = context.span(pattern)
     match pattern:
         case ast.MatchValue(value=wanted):
-            return _equal(frame, value, frame.value(wanted), span)
+            return _equal(context, value, context.value(wanted), span)
         case ast.MatchSingleton(value=wanted):
-            return _singleton(frame, value, wanted, span)
+            return _singleton(context, value, wanted, span)
         case ast.MatchSequence(patterns=parts):
-            return _sequence(frame, parts, value, captures, span)
+            return _sequence(context, parts, value, captures, span)
         case ast.MatchOr():
-            return _alternatives(frame, pattern, value, captures)
+            return _alternatives(context, pattern, value, captures)
         case ast.MatchAs(pattern=inner, name=name):
             test: Expr = Const(True, WEAK_BOOL, span)
             if inner is not None:
-                test = matches(frame, inner, value, captures)
+                test = matches(context, inner, value, captures)
             if name is not None:
                 captures.append((pattern, value))
             return test
@@ -146,48 +149,48 @@ def matches(frame: Frame, pattern: ast.pattern, value: Value, captures: Captures
             fail(
                 "match",
                 Label(span, "this pattern is not in the subset"),
-                help="a pattern is a number, a string, a tuple of these, or a name",
+                hint="a pattern is a number, a string, a tuple of these, or a name",
             )
 
 
-def _equal(frame: Frame, value: Value, wanted: Value, span: Span) -> Expr:
+def _equal(context: FunctionContext, value: Value, wanted: Value, span: Span) -> Expr:
     if is_number(value) != is_number(wanted):
-        if is_array(value) or isinstance(value, Chosen):
+        if is_array(value) or isinstance(value, ArraySelect):
             fail(
                 "match",
-                Label(span, f"compared with {shown(value)}"),
-                help="match one element: match a[i]:",
+                Label(span, f"compared with {describe(value)}"),
+                hint="match one element: match a[i]:",
             )
         return Const(False, WEAK_BOOL, span)
-    if is_number(value) or isinstance(value, Static) or isinstance(wanted, Items):
-        return compared(frame, ast.Eq, value, wanted, span)
+    if is_number(value) or isinstance(value, StaticObject) or isinstance(wanted, TupleValue):
+        return compared(context, ast.Eq, value, wanted, span)
     return Const(False, WEAK_BOOL, span)
 
 
-def _singleton(frame: Frame, value: Value, wanted: bool | None, span: Span) -> Expr:
-    """``case None``, ``case True``: the object itself, so 1 is not True."""
+def _singleton(context: FunctionContext, value: Value, wanted: bool | None, span: Span) -> Expr:
+    """Match ``None``, ``True`` or ``False`` by identity, so 1 does not match True."""
     if wanted is None:
-        is_none = isinstance(value, Static) and value.value is None
+        is_none = isinstance(value, StaticObject) and value.value is None
         return Const(is_none, WEAK_BOOL, span)
     if not is_number(value):
         return Const(False, WEAK_BOOL, span)
     own = scalar_type(value)
-    if own.dtype.kind is not Kind.BOOL:
+    if own.dtype.kind is not DTypeKind.BOOL:
         return Const(False, WEAK_BOOL, span)
     if not own.weak:
         fail(
             "match",
             Label(span, f"the subject is `{own}`, which is numpy's and never is {wanted}"),
-            help="match bool(x)",
+            hint="match bool(x)",
         )
-    return compared(frame, ast.Eq, value, Const(wanted, WEAK_BOOL, span), span)
+    return compared(context, ast.Eq, value, Const(wanted, WEAK_BOOL, span), span)
 
 
 def _sequence(
-    frame: Frame, parts: list[ast.pattern], value: Value, captures: Captures, span: Span
+    context: FunctionContext, parts: list[ast.pattern], value: Value, captures: Captures, span: Span
 ) -> Expr:
-    """``[a, b, *rest]``: of a tuple, whose length is known."""
-    if not isinstance(value, Items):
+    """Match ``[a, b, *rest]`` with a tuple of known length."""
+    if not isinstance(value, TupleValue):
         return Const(False, WEAK_BOOL, span)
     items = list(value.items)
     stars = [i for i, part in enumerate(parts) if isinstance(part, ast.MatchStar)]
@@ -195,26 +198,28 @@ def _sequence(
     if more < 0 or (not stars and more > 0):
         return Const(False, WEAK_BOOL, span)
     for star in stars:
-        items[star : star + more] = [Items(tuple(items[star : star + more]), value.span)]
+        items[star : star + more] = [TupleValue(tuple(items[star : star + more]), value.span)]
     test: Expr = Const(True, WEAK_BOOL, span)
     for part, item in zip(parts, items):
         if isinstance(part, ast.MatchStar):
             if part.name is not None:
                 captures.append((part, item))
             continue
-        test = both(Junction.AND, test, matches(frame, part, item, captures), span)
+        test = logical(LogicalOp.AND, test, matches(context, part, item, captures), span)
         if _is(test, False):
             return test
     return test
 
 
-def _alternatives(frame: Frame, pattern: ast.MatchOr, value: Value, captures: Captures) -> Expr:
-    """``1 | 2``; where the alternatives capture names, each keeps what it has found."""
-    span = frame.span(pattern)
+def _alternatives(
+    context: FunctionContext, pattern: ast.MatchOr, value: Value, captures: Captures
+) -> Expr:
+    """Match ``1 | 2``; if the alternatives capture names, the first match assigns them."""
+    span = context.span(pattern)
     found: list[tuple[Expr, Captures]] = []
     for part in pattern.patterns:
         own: Captures = []
-        test = matches(frame, part, value, own)
+        test = matches(context, part, value, own)
         if not _is(test, False):
             found.append((test, own))
         if _is(test, True):
@@ -225,27 +230,27 @@ def _alternatives(frame: Frame, pattern: ast.MatchOr, value: Value, captures: Ca
         captures += found[0][1]
         result = found[0][0]
         for test, _ in found[1:]:
-            result = both(Junction.OR, result, test, span)
+            result = logical(LogicalOp.OR, result, test, span)
         return result
-    return _first_of(frame, found, captures, span)
+    return _first_of(context, found, captures, span)
 
 
 def _first_of(
-    frame: Frame, found: list[tuple[Expr, Captures]], captures: Captures, span: Span
+    context: FunctionContext, found: list[tuple[Expr, Captures]], captures: Captures, span: Span
 ) -> Expr:
-    """``if test: x = …; hit = True`` for each alternative, in the else of those before it."""
-    hit = Var(frame.fresh("hit"), WEAK_BOOL, span)
-    names = {_name(node): frame.fresh(_name(node)) for node, _ in found[0][1]}
+    """Emit ``if test: x = …; hit = True`` for each alternative, nested in the ``else`` branches."""
+    hit = Var(context.fresh("hit"), WEAK_BOOL, span)
+    names = {_name(node): context.fresh(_name(node)) for node, _ in found[0][1]}
     chain: Body = (Assign(hit, Const(False, WEAK_BOOL, span), span),)
     for test, own in reversed(found):
-        with frame.block() as then:
+        with context.block() as then:
             for node, value in own:
-                set_value(frame, names[_name(node)], value, span)
-            frame.emit(Assign(hit, Const(True, WEAK_BOOL, span), span))
+                set_value(context, names[_name(node)], value, span)
+            context.emit(Assign(hit, Const(True, WEAK_BOOL, span), span))
         chain = (If(test, tuple(then), chain, span),)
-    frame.emit_all(chain)
+    context.emit_all(chain)
     for node, _ in found[0][1]:
-        captures.append((node, read(frame, names[_name(node)], span)))
+        captures.append((node, read_variable(context, names[_name(node)], span)))
     return hit
 
 

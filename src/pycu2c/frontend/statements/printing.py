@@ -1,4 +1,4 @@
-"""``print(...)`` -> ir.Print: the text and the values that it is filled with."""
+"""``print(...)``: lower it to ``ir.Print``, a text with slots for values."""
 
 from __future__ import annotations
 
@@ -12,41 +12,49 @@ from pycu2c.base.dtypes import BFLOAT16, FLOAT32
 from pycu2c.base.records import replace
 from pycu2c.base.types import Array, Constant, ParameterType, Scalar, Tuple, Void
 from pycu2c.base.values import as_vector
-from pycu2c.frontend.evaluation_order import in_order, settled
+from pycu2c.frontend.evaluation_order import evaluate_in_order, materialize_effects
 from pycu2c.frontend.expressions import comprehensions
 from pycu2c.frontend.expressions.composite_values import leaves, type_of
-from pycu2c.frontend.function_context import Frame, Items, Static, Value, shown
+from pycu2c.frontend.function_context import (
+    FunctionContext,
+    StaticObject,
+    TupleValue,
+    Value,
+    describe,
+)
 from pycu2c.frontend.hints import records
 from pycu2c.ir.nodes import Expr, Print
-from pycu2c.ir.print_format import Piece, Slot, Text
+from pycu2c.ir.print_format import FormatField, Piece, PrintFormat
 
-_CONVERSIONS = {-1: "", 115: "s", 114: "r", 97: "a"}  # as ``ast`` numbers them
+_CONVERSIONS = {-1: "", 115: "s", 114: "r", 97: "a"}  # the codes of ``ast``
 
 
-def print_call(frame: Frame, node: ast.Call) -> Value:
-    """Emit what is printed; the call itself gives None."""
-    sep, end = _options(frame, node)
-    words, numbers = texts_of(frame, node.args)
+def print_call(context: FunctionContext, node: ast.Call) -> Value:
+    """Emit the print statement; the call returns None."""
+    sep, end = _options(context, node)
+    words, numbers = texts_of(context, node.args)
     text: list[Piece] = []
     for position, word in enumerate(words):
         text += [*([sep] if position else []), *word]
-    span = frame.span(node)
-    frame.emit(Print(_joined([*text, end]), tuple(numbers), span))
-    return Static(None, span)
+    span = context.span(node)
+    context.emit(Print(_joined([*text, end]), tuple(numbers), span))
+    return StaticObject(None, span)
 
 
-def texts_of(frame: Frame, nodes: list[ast.expr]) -> tuple[list[Text], list[Expr]]:
-    """What each argument is as text, and the numbers for the slots of all."""
-    found = iter(in_order(frame, list(values_in(nodes))))
+def texts_of(
+    context: FunctionContext, nodes: list[ast.expr]
+) -> tuple[list[PrintFormat], list[Expr]]:
+    """Return the text of each argument, and the numbers for all slots."""
+    found = iter(evaluate_in_order(context, list(values_in(nodes))))
     numbers: list[Expr] = []
-    words: list[Text] = []
+    words: list[PrintFormat] = []
     for argument in nodes:
-        words += _words(frame, argument, found, numbers)
+        words += _words(context, argument, found, numbers)
     return words, numbers
 
 
-def _options(frame: Frame, node: ast.Call) -> tuple[str, str]:
-    """``sep`` and ``end``."""
+def _options(context: FunctionContext, node: ast.Call) -> tuple[str, str]:
+    """Return ``sep`` and ``end``."""
     found = {"sep": " ", "end": "\n"}
     for keyword in node.keywords:
         if keyword.arg == "flush":  # the host writes after the launch
@@ -54,15 +62,15 @@ def _options(frame: Frame, node: ast.Call) -> tuple[str, str]:
         if keyword.arg not in found:
             fail(
                 "call",
-                Label(frame.span(keyword), "print() takes values, sep= and end= in a kernel"),
-                help="what a kernel prints goes to sys.stdout after the launch",
+                Label(context.span(keyword), "print() takes values, sep= and end= in a kernel"),
+                hint="what a kernel prints goes to sys.stdout after the launch",
             )
-        given = frame.value(keyword.value)
-        if not isinstance(given, Static) or not isinstance(given.value, (str, type(None))):
+        given = context.value(keyword.value)
+        if not isinstance(given, StaticObject) or not isinstance(given.value, (str, type(None))):
             fail(
                 "constant-needed",
-                Label(frame.span(keyword.value), f"{keyword.arg} is text"),
-                help=f'write {keyword.arg}="…"',
+                Label(context.span(keyword.value), f"{keyword.arg} is text"),
+                hint=f'write {keyword.arg}="…"',
             )
         if given.value is not None:
             found[keyword.arg] = given.value
@@ -70,7 +78,7 @@ def _options(frame: Frame, node: ast.Call) -> tuple[str, str]:
 
 
 def values_in(nodes: list[ast.expr]) -> Iterator[ast.expr]:
-    """The expressions in what is printed, in order of evaluation."""
+    """Yield the expressions to print, in the order of evaluation."""
     for node in nodes:
         match node:
             case ast.Starred():
@@ -84,22 +92,24 @@ def values_in(nodes: list[ast.expr]) -> Iterator[ast.expr]:
                 yield node
 
 
-def _words(frame: Frame, node: ast.expr, found: Iterator[Value], numbers: list[Expr]) -> list[Text]:
-    """What one argument of print() writes; a starred one writes several words."""
+def _words(
+    context: FunctionContext, node: ast.expr, found: Iterator[Value], numbers: list[Expr]
+) -> list[PrintFormat]:
+    """Return the texts of one argument of print(); a starred one gives more than one."""
     match node:
         case ast.Starred():
-            items = comprehensions.static_items(settled(frame, next(found)))
-            return [_word(frame, node.value, item, numbers) for item in items]
+            items = comprehensions.static_items(materialize_effects(context, next(found)))
+            return [_word(context, node.value, item, numbers) for item in items]
         case ast.JoinedStr():
-            return [_formatted(frame, node, found, numbers)]
+            return [_formatted(context, node, found, numbers)]
         case _:
-            return [_word(frame, node, next(found), numbers)]
+            return [_word(context, node, next(found), numbers)]
 
 
 def _formatted(
-    frame: Frame, node: ast.JoinedStr, found: Iterator[Value], numbers: list[Expr]
-) -> Text:
-    """An f-string."""
+    context: FunctionContext, node: ast.JoinedStr, found: Iterator[Value], numbers: list[Expr]
+) -> PrintFormat:
+    """Return the text of an f-string."""
     pieces: list[Piece] = []
     for part in node.values:
         match part:
@@ -107,27 +117,27 @@ def _formatted(
                 if part.conversion != -1 or part.format_spec is not None:
                     fail(
                         "string",
-                        Label(frame.span(inner), "this f-string is formatted once more"),
-                        help="format the values in it",
+                        Label(context.span(inner), "this f-string is formatted once more"),
+                        hint="format the values in it",
                     )
-                pieces += _formatted(frame, inner, found, numbers)
+                pieces += _formatted(context, inner, found, numbers)
             case ast.FormattedValue():
-                slot = _slot(frame, part.value, next(found), numbers)
-                spec: Text = ()
+                slot = _slot(context, part.value, next(found), numbers)
+                spec: PrintFormat = ()
                 if isinstance(part.format_spec, ast.JoinedStr):
-                    spec = _formatted(frame, part.format_spec, found, numbers)
+                    spec = _formatted(context, part.format_spec, found, numbers)
                 slot = replace(slot, conversion=_CONVERSIONS[part.conversion], spec=spec)
-                _check_format(frame, part, slot)
+                _check_format(context, part, slot)
                 pieces.append(slot)
             case _:
                 pieces += _text(next(found))
     return _joined(pieces)
 
 
-def _check_format(frame: Frame, node: ast.FormattedValue, slot: Slot) -> None:
-    """A format that is known now is tried now, with a number of the type."""
+def _check_format(context: FunctionContext, node: ast.FormattedValue, slot: FormatField) -> None:
+    """Check a constant format with a sample of the value's type."""
     spec = "".join(piece for piece in slot.spec if isinstance(piece, str))
-    if any(isinstance(piece, Slot) for piece in slot.spec):
+    if any(isinstance(piece, FormatField) for piece in slot.spec):
         return
     try:
         format("" if slot.conversion else _sample(slot.kind), spec)
@@ -135,13 +145,13 @@ def _check_format(frame: Frame, node: ast.FormattedValue, slot: Slot) -> None:
         assert node.format_spec is not None
         fail(
             "string",
-            Label(frame.span(node.value), f"`{spec}` does not format it: {error}"),
-            help="write a format that Python has for it, such as :>8 or, for a float, :.3f",
+            Label(context.span(node.value), f"`{spec}` does not format it: {error}"),
+            hint="write a format that Python has for it, such as :>8 or, for a float, :.3f",
         )
 
 
 def _sample(kind: ParameterType) -> object:
-    """Some value of a type."""
+    """Return a sample value of a type."""
     match kind:
         case Tuple(items):
             return tuple(map(_sample, items))
@@ -156,38 +166,42 @@ def _sample(kind: ParameterType) -> object:
             raise AssertionError("arrays are not printed")
 
 
-def _text(value: Value) -> Text:
-    assert isinstance(value, Static)
+def _text(value: Value) -> PrintFormat:
+    assert isinstance(value, StaticObject)
     assert isinstance(value.value, str)
     return (value.value,)
 
 
-def _slot(frame: Frame, node: ast.expr, value: Value, numbers: list[Expr]) -> Slot:
-    """The place of a value; its numbers are appended."""
-    _check(frame, node, value)
+def _slot(
+    context: FunctionContext, node: ast.expr, value: Value, numbers: list[Expr]
+) -> FormatField:
+    """Return the slot of a value; append its numbers."""
+    _check(context, node, value)
     numbers += leaves(value)
-    return Slot(type_of(value), "s")
+    return FormatField(type_of(value), "s")
 
 
-def _word(frame: Frame, node: ast.expr, value: Value, numbers: list[Expr]) -> Text:
-    """A value as print() shows it."""
-    is_text = isinstance(value, Static) and isinstance(value.value, str)
-    return _text(value) if is_text else (_slot(frame, node, value, numbers),)
+def _word(
+    context: FunctionContext, node: ast.expr, value: Value, numbers: list[Expr]
+) -> PrintFormat:
+    """Return a value as print() shows it."""
+    is_text = isinstance(value, StaticObject) and isinstance(value.value, str)
+    return _text(value) if is_text else (_slot(context, node, value, numbers),)
 
 
-def _check(frame: Frame, node: ast.expr, value: Value) -> None:
-    """That the host can show it: numbers, None, and tuples of these and of text."""
+def _check(context: FunctionContext, node: ast.expr, value: Value) -> None:
+    """Check that the host can print a value: numbers, None, text, and tuples of these."""
     match value:
-        case Items():
+        case TupleValue():
             for item in value.items:
-                _check(frame, node, item)
-        case Static(value=str() | None):
+                _check(context, node, item)
+        case StaticObject(value=str() | None):
             return
-        case Static():
+        case StaticObject():
             fail(
                 "argument-type",
-                Label(frame.span(node), f"this is {shown(value)}"),
-                help="a kernel prints numbers, text, None, and tuples of these",
+                Label(context.span(node), f"this is {describe(value)}"),
+                hint="a kernel prints numbers, text, None, and tuples of these",
             )
         case _:
             for leaf in leaves(value):
@@ -195,19 +209,19 @@ def _check(frame: Frame, node: ast.expr, value: Value) -> None:
                 if handle is not None:
                     fail(
                         "argument-type",
-                        Label(frame.span(node), f"this is a {handle.access} `{leaf.type}`"),
-                        help="print what is read from it",
+                        Label(context.span(node), f"this is a {handle.access} `{leaf.type}`"),
+                        hint="print what is read from it",
                     )
                 if isinstance(leaf.type, Array):
                     fail(
                         "argument-type",
-                        Label(frame.span(node), f"this is an array `{leaf.type}`"),
-                        help=records.all_fields(leaf) or "print its elements: print(a[i])",
+                        Label(context.span(node), f"this is an array `{leaf.type}`"),
+                        hint=records.all_fields_hint(leaf) or "print its elements: print(a[i])",
                     )
 
 
-def _joined(pieces: list[Piece]) -> Text:
-    """Neighbouring text in one piece."""
+def _joined(pieces: list[Piece]) -> PrintFormat:
+    """Merge adjacent texts."""
     out: list[Piece] = []
     for piece in pieces:
         if out and isinstance(piece, str) and isinstance(out[-1], str):

@@ -1,5 +1,4 @@
-"""Assignments to several elements of an array at once: ``a[1:n] = 0``, ``a[i] = b[:, j]``. Knows
-how they become loops, not how one element is stored."""
+"""Assignments to slices: ``a[1:n] = 0``, ``a[i] = b[:, j]``; they become loops over elements."""
 
 from __future__ import annotations
 
@@ -9,91 +8,113 @@ from typing import TypeAlias
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT
-from pycu2c.frontend.evaluation_order import kept, kept_view
+from pycu2c.frontend.evaluation_order import materialize, materialize_view
 from pycu2c.frontend.expressions import array_views, slice_lengths
-from pycu2c.frontend.expressions.array_select import fields
-from pycu2c.frontend.function_context import Frame, Items, Value, is_array, shown, single
+from pycu2c.frontend.expressions.array_select import field_path
+from pycu2c.frontend.function_context import (
+    FunctionContext,
+    TupleValue,
+    Value,
+    describe,
+    is_array,
+    require_value,
+)
 from pycu2c.frontend.hints import replacements
 from pycu2c.ir.builders import integer, is_atom
 from pycu2c.ir.nodes import Body, Const, Expr, For, Var, View
-from pycu2c.ir.views import start_of, starts
+from pycu2c.ir.views import start_indices, start_position
 
 StoreOne: TypeAlias = Callable[[View, Value], None]
 
 
-def filled(frame: Frame, place: View, value: Value, span: Span, store: StoreOne) -> None:
-    """``place = value``, element by element; the value is evaluated before the place."""
-    slice_lengths.check_count(place, value, span)
-    given = steady(frame, value)
-    spread(frame, kept_view(frame, place, "part"), given, span, store)
+def assign_slice(
+    context: FunctionContext, place: View, value: Value, span: Span, store: StoreOne
+) -> None:
+    """Lower ``place = value`` element by element; the value is evaluated before the place."""
+    slice_lengths.check_slice_lengths(place, value, span)
+    given = materialize_source(context, value)
+    assign_elements(context, materialize_view(context, place, "part"), given, span, store)
 
 
-def spread(frame: Frame, place: View, value: Value, span: Span, store: StoreOne) -> None:
-    """The same for a place that stays where it is: a number goes to each element, an array's
-    elements and a tuple's items to those at their place."""
-    value = steady(frame, value)
-    if isinstance(value, Items) and len(value.items) == 1:
-        _to_each(frame, place, value.items[0], span, store)
-    elif isinstance(value, Items):
-        _items(frame, place, value, span, store)
+def assign_elements(
+    context: FunctionContext, place: View, value: Value, span: Span, store: StoreOne
+) -> None:
+    """Assign to a place that is evaluated already.
+
+    A number is assigned to each element; elements of an array and items of a tuple pairwise.
+    """
+    value = materialize_source(context, value)
+    if isinstance(value, TupleValue) and len(value.items) == 1:
+        _to_each(context, place, value.items[0], span, store)
+    elif isinstance(value, TupleValue):
+        _items(context, place, value, span, store)
     elif isinstance(value, View) and value.axes:
         check_shapes(place, value, span)
-        check_apart(place, value, span)
+        check_no_overlap(place, value, span)
         source = value
-        over(
-            frame,
+        loop_over_elements(
+            context,
             place,
             span,
             lambda at: store(element_at(place, at, span), element_of(source, at, span)),
         )
     else:
-        over(frame, place, span, lambda at: store(element_at(place, at, span), value))
+        loop_over_elements(
+            context, place, span, lambda at: store(element_at(place, at, span), value)
+        )
 
 
-def _to_each(frame: Frame, place: View, item: Value, span: Span, store: StoreOne) -> None:
-    """The only item of a tuple goes to each element or row, as numpy's arrays of one do."""
-    if len(place.axes) == 1 or not isinstance(item, Items):
-        over(frame, place, span, lambda at: store(element_at(place, at, span), item))
+def _to_each(
+    context: FunctionContext, place: View, item: Value, span: Span, store: StoreOne
+) -> None:
+    """Assign the only item of a tuple to each element or row (NumPy's broadcasting)."""
+    if len(place.axes) == 1 or not isinstance(item, TupleValue):
+        loop_over_elements(
+            context, place, span, lambda at: store(element_at(place, at, span), item)
+        )
         return
-    counter = Var(frame.fresh("i"), WEAK_INT, span)
-    with frame.block() as written:
-        spread(frame, array_views.part(place, [counter], span), item, span, store)
+    counter = Var(context.fresh("i"), WEAK_INT, span)
+    with context.block() as written:
+        assign_elements(
+            context, array_views.subscript_view(place, [counter], span), item, span, store
+        )
     rows = For(counter, integer(0, span), place.lengths[0], integer(1, span), tuple(written), span)
-    frame.emit(rows)
+    context.emit(rows)
 
 
-def steady(frame: Frame, value: Value) -> Value:
-    """A number or tuple evaluated now; an array as a view of it."""
-    if isinstance(value, Items):
-        return kept(frame, value, "item")
+def materialize_source(context: FunctionContext, value: Value) -> Value:
+    """Evaluate a number or tuple now; return an array as a view."""
+    if isinstance(value, TupleValue):
+        return materialize(context, value, "item")
     if is_array(value) and array_views.array_type(value).ndim:
-        return kept_view(frame, array_views.whole(value, value.span), "source")
-    given = single(value, "the value")
-    return given if is_atom(given) else kept(frame, given, "value")
+        return materialize_view(context, array_views.whole_view(value, value.span), "source")
+    given = require_value(value, "the value")
+    return given if is_atom(given) else materialize(context, given, "value")
 
 
-def over(frame: Frame, place: View, span: Span, one: Callable[[tuple[Var, ...]], None]) -> None:
-    """A loop along each axis, the last one innermost."""
-    counters = tuple(Var(frame.fresh("i"), WEAK_INT, span) for _ in place.axes)
-    with frame.block() as written:
+def loop_over_elements(
+    context: FunctionContext, place: View, span: Span, one: Callable[[tuple[Var, ...]], None]
+) -> None:
+    """Emit a nest of loops over the axes, the last one innermost."""
+    counters = tuple(Var(context.fresh("i"), WEAK_INT, span) for _ in place.axes)
+    with context.block() as written:
         one(counters)
     body: Body = tuple(written)
     for counter, length in reversed(tuple(zip(counters, place.lengths))):
         body = (For(counter, integer(0, span), length, integer(1, span), body, span),)
-    frame.emit_all(body)
+    context.emit_all(body)
 
 
 def element_at(view: View, indices: tuple[Expr, ...], span: Span) -> View:
-    return array_views.element(view, indices, span)
+    return array_views.element_view(view, indices, span)
 
 
 def element_of(source: View, counters: tuple[Var, ...], span: Span) -> Expr:
-    """The element of an array that belongs to one of the place; an axis of one element is
-    repeated, as numpy does."""
+    """Return the source element for an element of the place; axes of length 1 are broadcast."""
     own = counters[len(counters) - len(source.axes) :]
     pairs = zip(own, source.lengths)
     indices = tuple(integer(0, span) if _is_one(length) else at for at, length in pairs)
-    return array_views.subscripted(source, list(indices), span)
+    return array_views.subscript_value(source, list(indices), span)
 
 
 def _is_one(length: Expr) -> bool:
@@ -101,7 +122,7 @@ def _is_one(length: Expr) -> bool:
 
 
 def check_shapes(place: View, source: View, span: Span) -> None:
-    """What is known to differ."""
+    """Report shapes that are known to differ."""
     ours, theirs = place.lengths[::-1], source.lengths[::-1]
     fits = len(theirs) <= len(ours) and all(
         _is_one(b) or not (isinstance(a, Const) and isinstance(b, Const)) or a.value == b.value
@@ -109,10 +130,10 @@ def check_shapes(place: View, source: View, span: Span) -> None:
     )
     if not fits:
         fail(
-            "part-assign",
+            "slice-assign",
             Label(span, f"these elements have the shape {_shape(place)}"),
             Label(source.span, f"and these {_shape(source)}"),
-            help="assign a number, or an array of the same shape",
+            hint="assign a number, or an array of the same shape",
         )
 
 
@@ -121,56 +142,66 @@ def _shape(view: View) -> str:
     return f"({', '.join(known)}{',' * (len(view.lengths) == 1)})"
 
 
-def check_apart(place: View, source: View, span: Span) -> None:
-    """numpy reads all of the source first; a loop may read what it has written."""
-    if place.array.name != source.array.name or _are_same_or_apart(place, source):
+def check_no_overlap(place: View, source: View, span: Span) -> None:
+    """Report a source that may overlap the place: NumPy reads it first, a loop might not."""
+    if place.array.name != source.array.name or _are_same_or_disjoint(place, source):
         return
-    if any(a != b for a, b in zip(fields(place), fields(source))):  # of records
+    if any(
+        a != b for a, b in zip(field_path(place), field_path(source))
+    ):  # different fields of records
         return
     fail(
-        "part-assign",
+        "slice-assign",
         Label(span, "these elements"),
         Label(source.span, "and these may be the same ones, in another order"),
-        help="write a loop that has the order that is meant, or use another array",
+        hint="write a loop that has the order that is meant, or use another array",
     )
 
 
-def _are_same_or_apart(place: View, source: View) -> bool:
-    """Whether two parts of an array run alike along their axes: then they are the same elements,
-    or have none in common."""
+def _are_same_or_disjoint(place: View, source: View) -> bool:
+    """Return whether two views of an array have the same layout.
+
+    Then they are the same elements, or have none in common.
+    """
     if (
         place.axes != source.axes
-        or fields(place) != fields(source)
-        or array_views.is_numbered(place)
+        or field_path(place) != field_path(source)
+        or array_views.has_linear_index(place)
     ):
         return False
-    begins, theirs = starts(place), starts(source)
-    along = [start_of(place, axis) for axis in range(len(place.axes))]
+    begins, theirs = start_indices(place), start_indices(source)
+    along = [start_position(place, axis) for axis in range(len(place.axes))]
     steps = zip(place.steps, source.steps)
     return all(
-        array_views.alike(a, b) for a, b in (*((begins[n], theirs[n]) for n in along), *steps)
+        array_views.equal_steps(a, b) for a, b in (*((begins[n], theirs[n]) for n in along), *steps)
     )
 
 
-def _items(frame: Frame, place: View, value: Items, span: Span, store: StoreOne) -> None:
-    """``a[:3] = x, y, z``."""
+def _items(
+    context: FunctionContext, place: View, value: TupleValue, span: Span, store: StoreOne
+) -> None:
+    """Lower ``a[:3] = x, y, z``."""
     count = len(value.items)
     length = place.lengths[0]
     known = length.value if isinstance(length, Const) else count
-    if len(place.axes) > 1 and known == count and all(isinstance(v, Items) for v in value.items):
+    if (
+        len(place.axes) > 1
+        and known == count
+        and all(isinstance(v, TupleValue) for v in value.items)
+    ):
         for number, row in enumerate(value.items):
-            part = array_views.part(place, [integer(number, span)], span)
-            spread(frame, part, row, span, store)
+            part = array_views.subscript_view(place, [integer(number, span)], span)
+            assign_elements(context, part, row, span, store)
         return
     if len(place.axes) != 1 or known != count:
         fail(
-            "part-assign",
+            "slice-assign",
             Label(span, f"these elements have the shape {_shape(place)}"),
             Label(
                 value.span,
-                f"and there {replacements.amount(count, 'item', 'items')}: {shown(value)}",
+                f"and there {replacements.count_phrase(count, 'item', 'items')}: {describe(value)}",
             ),
-            help="a tuple is assigned to as many elements along one axis",
+            hint="a tuple is assigned to as many elements along one axis",
         )
     for number, item in enumerate(value.items):
         store(element_at(place, (integer(number, span),), span), item)

@@ -1,5 +1,4 @@
-"""ast.stmt -> ir.Stmt: which room each statement goes to, and the walk over a block that survives
-mistakes."""
+"""Lower statements: dispatch on the kind, and continue after errors."""
 
 from __future__ import annotations
 
@@ -11,17 +10,17 @@ from pycu2c.frontend.calls import declared_signatures, device_calls
 from pycu2c.frontend.evaluation_order import has_effect
 from pycu2c.frontend.expressions.composite_values import (
     leaves,
-    no_array_inside,
-    packed,
+    pack_result,
+    reject_arrays,
     result_type,
     type_of,
 )
 from pycu2c.frontend.expressions.expression_visitor import condition
-from pycu2c.frontend.function_context import Frame, Items, Value
+from pycu2c.frontend.function_context import FunctionContext, TupleValue, Value
 from pycu2c.frontend.statements import loops, match_statement, raise_assert
 from pycu2c.frontend.statements.assignments import annotated, assign, augmented
-from pycu2c.frontend.statements.unroll import Rounds
-from pycu2c.frontend.subset.unsupported_syntax import UNKNOWN
+from pycu2c.frontend.statements.unroll import UnrolledLoop
+from pycu2c.frontend.subset.unsupported_syntax import UNSUPPORTED
 from pycu2c.ir.builders import scalar_type
 from pycu2c.ir.nodes import (
     Assign,
@@ -32,9 +31,9 @@ from pycu2c.ir.nodes import (
     Evaluate,
     Expr,
     If,
-    Junction,
     Let,
     Logical,
+    LogicalOp,
     Return,
     Select,
     Stmt,
@@ -43,94 +42,96 @@ from pycu2c.ir.nodes import (
 from pycu2c.ir.walk import children, expressions
 
 _LEAVING = (ast.Return, ast.Break, ast.Continue, ast.Raise)
-_JUMPS = (Return, Break, Continue)  # of a branch that was decided while compiling
+_JUMPS = (Return, Break, Continue)  # from a branch that was decided at compile time
 
 
-def block(frame: Frame, nodes: list[ast.stmt]) -> tuple[Stmt, ...]:
-    """The statements of a block, up to one that leaves it."""
-    with frame.block() as out:
-        _straight(frame, nodes)
+def block(context: FunctionContext, nodes: list[ast.stmt]) -> tuple[Stmt, ...]:
+    """Lower the statements of a block up to the first that leaves it."""
+    with context.block() as out:
+        _lower_statements(context, nodes)
     return tuple(out)
 
 
-def _straight(frame: Frame, nodes: list[ast.stmt]) -> None:
-    """Statements into the block that is open."""
-    out = frame.blocks[-1]
+def _lower_statements(context: FunctionContext, nodes: list[ast.stmt]) -> None:
+    """Lower statements into the current block."""
+    out = context.blocks[-1]
     for node in nodes:
-        with frame.recovering():
-            statement(frame, node)
+        with context.collecting_errors():
+            statement(context, node)
         if isinstance(node, _LEAVING) or (out and isinstance(out[-1], _JUMPS)):
             return
 
 
-def statement(frame: Frame, node: ast.stmt) -> None:
-    """Emit what one statement means."""
+def statement(context: FunctionContext, node: ast.stmt) -> None:
+    """Lower one statement."""
     match node:
         case ast.Assign():
-            assign(frame, node)
+            assign(context, node)
         case ast.AugAssign():
-            augmented(frame, node)
+            augmented(context, node)
         case ast.AnnAssign():
-            annotated(frame, node)
+            annotated(context, node)
         case ast.If():
-            _if(frame, node)
+            _if(context, node)
         case ast.While():
-            loops.while_loop(frame, node, block)
+            loops.while_loop(context, node, block)
         case ast.For():
-            loops.for_loop(frame, node, block)
-        case Rounds():
-            loops.rounds(frame, node, block)
+            loops.for_loop(context, node, block)
+        case UnrolledLoop():
+            loops.unrolled_loop(context, node, block)
         case ast.Match():
-            match_statement.match_statement(frame, node, block)
+            match_statement.match_statement(context, node, block)
         case ast.Break():
-            frame.emit(Break(frame.span(node)))
+            context.emit(Break(context.span(node)))
         case ast.Continue():
-            frame.emit(Continue(frame.span(node)))
+            context.emit(Continue(context.span(node)))
         case ast.Return():
-            _return(frame, node)
+            _return(context, node)
         case ast.Raise():
-            raise_assert.raised(frame, node)
+            raise_assert.raise_statement(context, node)
         case ast.Assert():
-            raise_assert.asserted(frame, node)
+            raise_assert.assert_statement(context, node)
         case ast.Delete():
-            _delete(frame, node)
+            _delete(context, node)
         case ast.FunctionDef():
-            device_calls.define_function(frame, node)
+            device_calls.define_function(context, node)
         case ast.Expr(value=value):
-            _evaluate(frame, value)
+            _evaluate(context, value)
         case ast.Pass():
             pass
         case _:
-            fail(UNKNOWN.code, Label(frame.span(node), UNKNOWN.text), help=UNKNOWN.help)
+            fail(
+                UNSUPPORTED.code, Label(context.span(node), UNSUPPORTED.text), hint=UNSUPPORTED.hint
+            )
 
 
-def _evaluate(frame: Frame, node: ast.expr) -> None:
-    """An expression for its effect."""
+def _evaluate(context: FunctionContext, node: ast.expr) -> None:
+    """Lower an expression statement."""
     if isinstance(node, ast.Constant):  # a docstring, or ...
         return
-    _emit_effects(frame, frame.value(node))
+    _emit_effects(context, context.value(node))
 
 
-def _emit_effects(frame: Frame, value: Value) -> None:
+def _emit_effects(context: FunctionContext, value: Value) -> None:
     match value:
-        case Items():
+        case TupleValue():
             for item in value.items:
-                _emit_effects(frame, item)
+                _emit_effects(context, item)
         case _:
             for leaf in leaves(value):
-                frame.emit_all(_effects(leaf))
+                context.emit_all(_effects(leaf))
 
 
 def _effects(e: Expr) -> Body:
-    """The parts of an expression that do something, as statements."""
+    """Return the side effects of an expression as statements."""
     if not any(has_effect(part) for part in expressions(e)):
         return ()
     match e:
         case Select(condition, then, orelse):
             return (If(condition, _effects(then), _effects(orelse), e.span),)
-        case Logical(Junction.AND, left, right):
+        case Logical(LogicalOp.AND, left, right):
             return (If(left, _effects(right), (), e.span),)
-        case Logical(Junction.OR, left, right):
+        case Logical(LogicalOp.OR, left, right):
             return (If(left, (), _effects(right), e.span),)
         case Let(name, value, body):
             kept = Assign(Var(name, scalar_type(value), e.span), value, e.span)
@@ -141,49 +142,49 @@ def _effects(e: Expr) -> Body:
             return tuple(s for child in children(e) for s in _effects(child))
 
 
-def _if(frame: Frame, node: ast.If) -> None:
-    test = condition(frame, node.test)
-    if isinstance(test, Const):  # decided while compiling: the other branch need not compile
-        _straight(frame, node.body if test.value else node.orelse)
+def _if(context: FunctionContext, node: ast.If) -> None:
+    test = condition(context, node.test)
+    if isinstance(test, Const):  # decided at compile time: the other branch is not lowered
+        _lower_statements(context, node.body if test.value else node.orelse)
         return
-    then, orelse = block(frame, node.body), block(frame, node.orelse)
-    frame.emit(If(test, then, orelse, frame.span(node)))
+    then, orelse = block(context, node.body), block(context, node.orelse)
+    context.emit(If(test, then, orelse, context.span(node)))
 
 
 # ---- leaving -----------------------------------------------------------------------------------
 
 
-def _return(frame: Frame, node: ast.Return) -> None:
-    span = frame.span(node)
+def _return(context: FunctionContext, node: ast.Return) -> None:
+    span = context.span(node)
     if node.value is None or _is_none(node.value):
-        frame.results.append((NONE, span))
-        frame.emit(Return(None, span))
+        context.results.append((NONE, span))
+        context.emit(Return(None, span))
         return
-    if frame.is_kernel:
+    if context.is_kernel:
         fail(
             "return-type",
-            Label(frame.span(node.value), "a kernel gives its results in arrays"),
-            help="pass an array for the result and write out[i] = …",
+            Label(context.span(node.value), "a kernel gives its results in arrays"),
+            hint="pass an array for the result and write out[i] = …",
         )
-    value = declared_signatures.result_as_declared(frame.value(node.value), frame.result)
-    no_array_inside(value)
+    value = declared_signatures.convert_result(context.value(node.value), context.result)
+    reject_arrays(value)
     kind = type_of(value)
-    frame.results.append((kind, span))
-    frame.returns.append(id(node))
-    frame.emit(Return(packed(leaves(value), result_type(kind), span), span))
+    context.results.append((kind, span))
+    context.returns.append(id(node))
+    context.emit(Return(pack_result(leaves(value), result_type(kind), span), span))
 
 
 def _is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
 
 
-def _delete(frame: Frame, node: ast.Delete) -> None:
-    """Nothing happens; that no later read sees the variable, live ranges know."""
+def _delete(context: FunctionContext, node: ast.Delete) -> None:
+    """Check ``del``; the live ranges guarantee that no later read sees the variable."""
     for name in ast.walk(node):
-        if any(name is missing for missing in frame.ranges.undefined):
+        if any(name is missing for missing in context.ranges.undefined):
             assert isinstance(name, ast.Name)
             fail(
                 "name",
-                Label(frame.span(name), f"`{name.id}` is deleted before it is assigned"),
-                help="leave the line out",
+                Label(context.span(name), f"`{name.id}` is deleted before it is assigned"),
+                hint="leave the line out",
             )

@@ -1,8 +1,8 @@
-"""Loops over tuples, written out: a copy of the body for each round, in the syntax tree.
+"""Unroll loops over tuples: copy the body for each iteration, in the syntax tree.
 
-``for x in (1, 2.5): use(x)`` -> ``x = 1; use(x); x = 2.5; use(x)``, so that live ranges, types and
-what is decided while compiling are a round's own. Which loops are written out is known from
-types: the walk over the function finds out, and begins anew with the new tree.
+Before: ``for x in (1, 2.5): use(x)``. After: ``x = 1; use(x); x = 2.5; use(x)``, so that each
+iteration has its own live ranges, types and compile-time decisions. Types decide which loops are
+unrolled: a pass over the function finds them, and the next pass uses the new tree.
 """
 
 from __future__ import annotations
@@ -16,62 +16,62 @@ from pycu2c.base.records import dataclass, field
 _Node = TypeVar("_Node", bound=ast.AST)
 
 
-class Round(ast.AST):
-    """One round of a loop: a copy of its target and its body."""
+class UnrolledIteration(ast.AST):
+    """One iteration of a loop: a copy of its target and its body."""
 
     _fields = ("target", "body")
     target: ast.expr
     body: list[ast.stmt]
 
 
-class Rounds(ast.stmt):
-    """A loop written out. A round that ``may_not_run`` has a condition in front of it."""
+class UnrolledLoop(ast.stmt):
+    """An unrolled loop; if ``is_guarded``, each iteration has a condition."""
 
-    _fields = ("iter", "rounds", "orelse")
+    _fields = ("iter", "iterations", "orelse")
     iter: ast.expr
-    rounds: list[Round]
+    iterations: list[UnrolledIteration]
     orelse: list[ast.stmt]
-    may_not_run: bool
+    is_guarded: bool
 
 
-_Inside = (ast.stmt, ast.match_case, Round)  # what holds statements
+_Inside = (ast.stmt, ast.match_case, UnrolledIteration)  # nodes with statements
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
-    """How many rounds a loop has, and whether the last of them may not be reached."""
+class TripCount:
+    """The number of iterations, which is a maximum if ``is_guarded``."""
 
-    rounds: int
-    may_not_run: bool = False
+    iterations: int
+    is_guarded: bool = False
 
 
 @dataclass(slots=True)
-class Copies:
-    """The loops that are written out, and from which node of the source each copy is."""
+class LoopUnroller:
+    """The loops to unroll, and the source node of each copied node."""
 
-    wanted: dict[ast.For, Count] = field(default_factory=dict)
-    done: dict[ast.For, Count] = field(default_factory=dict)
+    pending: dict[ast.For, TripCount] = field(default_factory=dict)
+    done: dict[ast.For, TripCount] = field(default_factory=dict)
     origins: dict[int, int] = field(default_factory=dict)
 
     def origin(self, node_id: int) -> int:
         return self.origins.get(node_id, node_id)
 
-    def write_out(self, tree: ast.FunctionDef) -> ast.FunctionDef:
-        """The function with the wanted loops written out; ``tree`` is left alone."""
-        new = self._with_rounds(tree)
-        self.done |= self.wanted  # they also keep what ``id`` was taken of alive
-        self.wanted = {}
+    def unroll(self, tree: ast.FunctionDef) -> ast.FunctionDef:
+        """Return the function with the pending loops unrolled; ``tree`` is not changed."""
+        new = self._with_unrolled(tree)
+        self.done |= self.pending  # keeps the nodes alive whose ``id`` is used
+        self.pending = {}
         assert isinstance(new, ast.FunctionDef)
         return new
 
-    def _with_rounds(self, node: ast.AST) -> ast.AST:
-        """A copy of the statements on the way to a wanted loop; the rest is shared."""
-        if isinstance(node, ast.For) and node in self.wanted:
-            return self._rounds(node, self.wanted[node])
+    def _with_unrolled(self, node: ast.AST) -> ast.AST:
+        """Copy the statements on the way to a pending loop; share the rest."""
+        if isinstance(node, ast.For) and node in self.pending:
+            return self._unrolled_loop(node, self.pending[node])
         changed = {}
         for name, value in ast.iter_fields(node):
             if isinstance(value, list) and value and isinstance(value[0], _Inside):
-                new = [self._with_rounds(child) for child in value]
+                new = [self._with_unrolled(child) for child in value]
                 if any(a is not b for a, b in zip(new, value)):
                     changed[name] = new
         if not changed:
@@ -81,19 +81,19 @@ class Copies:
             setattr(made, name, new)
         return made
 
-    def _rounds(self, loop: ast.For, count: Count) -> Rounds:
-        made = ast.copy_location(Rounds(), loop)
-        made.iter, made.orelse, made.may_not_run = loop.iter, loop.orelse, count.may_not_run
-        made.rounds = [self._round(loop) for _ in range(count.rounds)]
+    def _unrolled_loop(self, loop: ast.For, count: TripCount) -> UnrolledLoop:
+        made = ast.copy_location(UnrolledLoop(), loop)
+        made.iter, made.orelse, made.is_guarded = loop.iter, loop.orelse, count.is_guarded
+        made.iterations = [self._iteration(loop) for _ in range(count.iterations)]
         return made
 
-    def _round(self, loop: ast.For) -> Round:
-        made = Round()
-        made.target = self._copied(loop.target)
-        made.body = [self._copied(statement) for statement in loop.body]
+    def _iteration(self, loop: ast.For) -> UnrolledIteration:
+        made = UnrolledIteration()
+        made.target = self._copy(loop.target)
+        made.body = [self._copy(statement) for statement in loop.body]
         return made
 
-    def _copied(self, node: _Node) -> _Node:
+    def _copy(self, node: _Node) -> _Node:
         made = copy.deepcopy(node)
         for old, new in zip(ast.walk(node), ast.walk(made)):
             self.origins[id(new)] = self.origin(id(old))

@@ -1,0 +1,1 @@
+"""Check that a function is in the supported subset of Python, before types are known."""

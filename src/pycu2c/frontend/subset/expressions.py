@@ -1,4 +1,4 @@
-"""The check of the subset, expressions: which kinds of syntax, and which where. Knows no types."""
+"""Check that expressions are in the subset: which syntax is supported, and where."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from pycu2c.base.diagnostics import Diagnostic, Label
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Source, Span
 from pycu2c.frontend.subset import unsupported_syntax
-from pycu2c.frontend.subset.unsupported_syntax import EXPRESSIONS, Refusal
+from pycu2c.frontend.subset.unsupported_syntax import EXPRESSIONS, UnsupportedSyntax
 
 _LEAST, _GREATEST = dtypes.INT64.minimum, dtypes.UINT64.maximum
 
 
 @dataclass(slots=True)
 class ExpressionCheck:
-    """Collects what is refused."""
+    """Collects the diagnostics of unsupported syntax."""
 
     source: Source
     found: list[Diagnostic] = field(default_factory=list)
 
-    def refuse(self, node: ast.AST, why: Refusal) -> None:
+    def reject(self, node: ast.AST, why: UnsupportedSyntax) -> None:
         span = self.source.span(node)
         if why.keyword:
             span = replace(span, end_line=span.line, end_column=span.column + len(why.keyword))
         self.report(span, why)
 
-    def report(self, span: Span, why: Refusal) -> None:
-        self.found.append(Diagnostic(why.code, (Label(span, why.text),), why.help))
+    def report(self, span: Span, why: UnsupportedSyntax) -> None:
+        self.found.append(Diagnostic(why.code, (Label(span, why.text),), why.hint))
 
     def optional(self, node: ast.expr | None) -> None:
         if node is not None:
@@ -47,7 +47,7 @@ class ExpressionCheck:
                 self.constant(node)
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as whole)):
                 if not _LEAST <= -whole <= _GREATEST:
-                    self.refuse(node, unsupported_syntax.TOO_WIDE)
+                    self.reject(node, unsupported_syntax.TOO_WIDE)
             case ast.UnaryOp(operand=operand):
                 self.expression(operand)
             case ast.BinOp():
@@ -61,7 +61,7 @@ class ExpressionCheck:
             case ast.Call():
                 self.call(node)
             case ast.Attribute(value=ast.Constant(value=str())):
-                self.refuse(node.value, unsupported_syntax.STRING)
+                self.reject(node.value, unsupported_syntax.STRING)
             case ast.Attribute(value=owner):
                 self.expression(owner)
             case ast.Subscript(value=owner, slice=index):
@@ -80,7 +80,7 @@ class ExpressionCheck:
             case ast.ListComp():
                 self.comprehension(node)
             case _:
-                self.refuse(node, EXPRESSIONS.get(type(node), unsupported_syntax.UNKNOWN))
+                self.reject(node, EXPRESSIONS.get(type(node), unsupported_syntax.UNSUPPORTED))
 
     def constant(self, node: ast.Constant) -> None:
         match node.value:
@@ -88,17 +88,17 @@ class ExpressionCheck:
                 pass
             case int() as value:
                 if not _LEAST <= value <= _GREATEST:
-                    self.refuse(node, unsupported_syntax.TOO_WIDE)
+                    self.reject(node, unsupported_syntax.TOO_WIDE)
             case bytes():
-                self.refuse(node, unsupported_syntax.BYTES)
+                self.reject(node, unsupported_syntax.BYTES)
             case _:
-                self.refuse(node, unsupported_syntax.UNKNOWN)
+                self.reject(node, unsupported_syntax.UNSUPPORTED)
 
     def operation(self, node: ast.BinOp) -> None:
         if isinstance(node.op, ast.MatMult):
-            self.refuse(node, unsupported_syntax.MATMUL)
+            self.reject(node, unsupported_syntax.MATMUL)
         if any(_is_text(part) for part in (node.left, node.right)):
-            self.refuse(node, unsupported_syntax.STRING)
+            self.reject(node, unsupported_syntax.STRING)
         else:
             self.expressions([node.left, node.right])
 
@@ -107,16 +107,16 @@ class ExpressionCheck:
         for op, left, right in zip(node.ops, operands, operands[1:]):
             with_none = _is_none(left) or _is_none(right)
             if isinstance(op, (ast.Is, ast.IsNot)) and not with_none:
-                self.refuse(node, unsupported_syntax.IDENTITY)
+                self.reject(node, unsupported_syntax.IDENTITY)
                 return
         self.expressions(operands)
 
     def call(self, node: ast.Call) -> None:
         match node.func:
             case ast.Constant() | ast.Tuple() | ast.List() | ast.BinOp() | ast.UnaryOp():
-                self.refuse(node.func, unsupported_syntax.CALLEE)
+                self.reject(node.func, unsupported_syntax.CALLEE)
             case ast.Subscript(slice=ast.Tuple()):
-                self.refuse(node.func, unsupported_syntax.LAUNCH)
+                self.reject(node.func, unsupported_syntax.LAUNCH)
             case callee:
                 self.expression(callee)
         prints = isinstance(node.func, ast.Name) and node.func.id == "print"
@@ -124,23 +124,23 @@ class ExpressionCheck:
             self.printed(argument) if prints else self.argument(argument)
         for keyword in node.keywords:
             if keyword.arg is None:
-                self.refuse(keyword, unsupported_syntax.KEYWORDS)
+                self.reject(keyword, unsupported_syntax.KEYWORDS)
             else:
                 self.argument(keyword.value)
 
     def argument(self, node: ast.expr) -> None:
-        """A generator may be used up by the function that it is given to."""
+        """Check an argument, which may be a generator expression."""
         if isinstance(node, ast.GeneratorExp):
             self.comprehension(node)
         else:
             self.item(node)
 
     def item(self, node: ast.expr) -> None:
-        """What may stand for several: ``*t``."""
+        """Check an item, which may be starred."""
         self.expression(node.value if isinstance(node, ast.Starred) else node)
 
     def printed(self, node: ast.expr) -> None:
-        """A value that is shown: an f-string is fine here."""
+        """Check a value to print, which may be an f-string."""
         if not isinstance(node, ast.JoinedStr):
             self.argument(node)
             return
@@ -156,7 +156,7 @@ class ExpressionCheck:
                 for bound in (lower, upper, step):
                     self.optional(bound)
             case ast.Constant(value=None):
-                self.refuse(node, unsupported_syntax.NEW_AXIS)
+                self.reject(node, unsupported_syntax.NEW_AXIS)
             case ast.Constant(value=value) if value is ...:
                 pass
             case _:
@@ -165,14 +165,14 @@ class ExpressionCheck:
     def comprehension(self, node: ast.ListComp | ast.GeneratorExp) -> None:
         for generator in node.generators:
             if generator.is_async:
-                self.refuse(generator.iter, EXPRESSIONS[ast.Await])
+                self.reject(generator.iter, EXPRESSIONS[ast.Await])
             self.bound(generator.target)
             self.expression(generator.iter)
             self.expressions(generator.ifs)
         self.expression(node.elt)
 
     def bound(self, target: ast.expr) -> None:
-        """What a loop sets: names, and tuples of them."""
+        """Check a loop target: names, and tuples of them."""
         match target:
             case ast.Name() | ast.Starred(value=ast.Name()):
                 pass
@@ -180,14 +180,14 @@ class ExpressionCheck:
                 for item in items:
                     self.bound(item)
             case _:
-                self.refuse(target, unsupported_syntax.LOOP_TARGET)
+                self.reject(target, unsupported_syntax.LOOP_TARGET)
 
     def parameters(self, arguments: ast.arguments) -> None:
         if arguments.kwarg is not None:
-            self.refuse(arguments.kwarg, unsupported_syntax.KEYWORD_REST)
+            self.reject(arguments.kwarg, unsupported_syntax.KEYWORD_REST)
 
     def defaults(self, arguments: ast.arguments) -> None:
-        """The defaults of a function that a kernel defines are the kernel's expressions."""
+        """Check the defaults of a function that a kernel defines; the kernel evaluates them."""
         for default in [*arguments.defaults, *arguments.kw_defaults]:
             self.optional(default)
 

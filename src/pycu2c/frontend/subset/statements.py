@@ -1,6 +1,6 @@
-"""The check of the subset when a kernel is defined: syntax only, before any types are known.
+"""Check that a function is in the subset when it is defined: syntax only, no types.
 
-All breaches of a function are reported at once. What the names mean is resolved elsewhere.
+All violations are reported at once. Names are resolved later.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from pycu2c.frontend.subset.expressions import ExpressionCheck
 from pycu2c.frontend.subset.unsupported_syntax import EXPRESSIONS, STATEMENTS
 
 
-def check(source: Source) -> list[Diagnostic]:
-    """Every use of Python in a function that is outside of the subset, in the order of the text."""
-    walk = _Check(source)
+def check_subset(source: Source) -> list[Diagnostic]:
+    """Return all uses of unsupported Python in a function, in source order."""
+    checker = _SubsetCheck(source)
     if source.is_async:
-        walk.refuse(source.tree, STATEMENTS[ast.AsyncFunctionDef])
-    walk.parameters(source.tree.args)
-    walk.body(source.tree.body)
-    return sorted(walk.found, key=_place)
+        checker.reject(source.tree, STATEMENTS[ast.AsyncFunctionDef])
+    checker.parameters(source.tree.args)
+    checker.body(source.tree.body)
+    return sorted(checker.found, key=_position)
 
 
-def _place(diagnostic: Diagnostic) -> tuple[int, int]:
+def _position(diagnostic: Diagnostic) -> tuple[int, int]:
     span = diagnostic.labels[0].span
     return span.line, span.column
 
 
-class _Check(ExpressionCheck):
+class _SubsetCheck(ExpressionCheck):
     def body(self, body: list[ast.stmt]) -> None:
-        """The statements of a function: the first may be a docstring."""
+        """Check the statements of a function; the first may be a docstring."""
         match body:
             case [ast.Expr(value=ast.Constant(value=str())), *rest]:
                 self.block(rest)
@@ -54,7 +54,7 @@ class _Check(ExpressionCheck):
                 self.augmented(node)
             case ast.AnnAssign(target=target, value=value):
                 if not isinstance(target, ast.Name):
-                    self.refuse(target, unsupported_syntax.DECLARED)
+                    self.reject(target, unsupported_syntax.ANNOTATED_TARGET)
                 self.optional(value)
             case ast.If(test=test, body=body, orelse=orelse):
                 self.expression(test)
@@ -86,7 +86,7 @@ class _Check(ExpressionCheck):
             case ast.Break() | ast.Continue() | ast.Pass():
                 pass
             case _:
-                self.refuse(node, STATEMENTS.get(type(node), unsupported_syntax.UNKNOWN))
+                self.reject(node, STATEMENTS.get(type(node), unsupported_syntax.UNSUPPORTED))
                 self.inside(node)
 
     def blocks(self, *bodies: list[ast.stmt]) -> None:
@@ -94,7 +94,7 @@ class _Check(ExpressionCheck):
             self.block(body)
 
     def inside(self, node: ast.AST) -> None:
-        """The statements in a refused one, as its cure keeps them; other scopes are left out."""
+        """Check the statements inside an unsupported one, except those of other scopes."""
         if isinstance(node, ast.AsyncFunctionDef | ast.ClassDef):
             return
         for child in ast.iter_child_nodes(node):
@@ -106,7 +106,7 @@ class _Check(ExpressionCheck):
     def augmented(self, node: ast.AugAssign) -> None:
         self.target(node.target)
         if isinstance(node.op, ast.MatMult):
-            self.refuse(node, unsupported_syntax.MATMUL)
+            self.reject(node, unsupported_syntax.MATMUL)
         self.expression(node.value)
 
     def target(self, node: ast.expr) -> None:
@@ -119,7 +119,7 @@ class _Check(ExpressionCheck):
                 for item in items:
                     self.target(item.value if isinstance(item, ast.Starred) else item)
             case _:
-                self.refuse(node, unsupported_syntax.UNKNOWN)
+                self.reject(node, unsupported_syntax.UNSUPPORTED)
 
     def deleted(self, node: ast.expr) -> None:
         match node:
@@ -129,12 +129,12 @@ class _Check(ExpressionCheck):
                 for item in items:
                     self.deleted(item)
             case _:
-                self.refuse(node, unsupported_syntax.DELETED)
+                self.reject(node, unsupported_syntax.DELETED_TARGET)
 
     def raised(self, node: ast.Raise) -> None:
         match node.exc:
             case None:
-                self.refuse(node, unsupported_syntax.RERAISE)
+                self.reject(node, unsupported_syntax.RERAISE)
             case ast.Call(func=what, args=arguments):
                 self.expression(what)
                 for argument in arguments:
@@ -144,35 +144,35 @@ class _Check(ExpressionCheck):
 
     def function(self, node: ast.FunctionDef) -> None:
         for decorator in node.decorator_list:
-            self.refuse(decorator, unsupported_syntax.DECORATED)
+            self.reject(decorator, unsupported_syntax.DECORATED)
         self.parameters(node.args)
         self.defaults(node.args)
         self.body(node.body)
 
     def evaluated(self, node: ast.expr) -> None:
-        """An expression as a statement: a call, or a mistake."""
+        """Check an expression statement."""
         match node:
             case ast.Call() | ast.NamedExpr() | ast.ListComp():
                 self.expression(node)
             case ast.Constant(value=value) if value is ...:
                 pass
             case ast.Constant(value=str()):
-                self.refuse(node, unsupported_syntax.REMARK)
+                self.reject(node, unsupported_syntax.UNUSED_STRING)
             case ast.Compare(ops=[ast.Eq()], left=left, comparators=[right]):
-                cure = f"did you mean `{ast.unparse(left)} = {ast.unparse(right)}`?"
-                self.refuse(node, replace(unsupported_syntax.UNUSED, help=cure))
+                hint = f"did you mean `{ast.unparse(left)} = {ast.unparse(right)}`?"
+                self.reject(node, replace(unsupported_syntax.UNUSED, hint=hint))
             case ast.Name() | ast.Attribute():
-                cure = f"to call it, write {ast.unparse(node)}()"
-                self.refuse(node, replace(unsupported_syntax.UNUSED, help=cure))
-            case ast.UnaryOp(op=op, operand=ast.UnaryOp(op=again, operand=ast.Name(id=name))) if (
-                type(op) is type(again) and isinstance(op, (ast.UAdd, ast.USub))
-            ):
-                cure = f"write `{name} {'+' if isinstance(op, ast.UAdd) else '-'}= 1`"
-                self.refuse(node, replace(unsupported_syntax.UNUSED, help=cure))
+                hint = f"to call it, write {ast.unparse(node)}()"
+                self.reject(node, replace(unsupported_syntax.UNUSED, hint=hint))
+            case ast.UnaryOp(
+                op=op, operand=ast.UnaryOp(op=next_pass, operand=ast.Name(id=name))
+            ) if type(op) is type(next_pass) and isinstance(op, (ast.UAdd, ast.USub)):
+                hint = f"write `{name} {'+' if isinstance(op, ast.UAdd) else '-'}= 1`"
+                self.reject(node, replace(unsupported_syntax.UNUSED, hint=hint))
             case _ if type(node) in EXPRESSIONS:
                 self.expression(node)
             case _:
-                self.refuse(node, unsupported_syntax.UNUSED)
+                self.reject(node, unsupported_syntax.UNUSED)
 
     # -- match --
 
@@ -194,8 +194,8 @@ class _Check(ExpressionCheck):
                 if inner is not None:
                     self.pattern(inner)
             case ast.MatchClass():
-                self.refuse(node, unsupported_syntax.CLASS_PATTERN)
+                self.reject(node, unsupported_syntax.CLASS_PATTERN)
             case ast.MatchMapping():
-                self.refuse(node, unsupported_syntax.MAPPING_PATTERN)
-            case _:  # a star, or True, False, None
+                self.reject(node, unsupported_syntax.MAPPING_PATTERN)
+            case _:  # a star pattern, True, False or None
                 pass

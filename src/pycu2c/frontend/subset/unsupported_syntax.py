@@ -1,4 +1,4 @@
-"""The parts of Python that a kernel cannot have, one row each: what is wrong, what to write."""
+"""Syntax that kernels do not support: what is wrong, and the hint."""
 
 from __future__ import annotations
 
@@ -9,33 +9,38 @@ from pycu2c.base.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
-    """``keyword`` is what gets the carets where the whole statement would be many lines."""
+class UnsupportedSyntax:
+    """A diagnostic for a kind of syntax.
+
+    ``keyword`` gets the carets if the statement spans lines.
+    """
 
     code: str
     text: str
-    help: str
+    hint: str
     keyword: str = ""
 
 
-_TRY = Refusal("exceptions", "GPU code catches nothing", "test the condition with `if`", "try")
+_TRY = UnsupportedSyntax(
+    "exceptions", "GPU code catches nothing", "test the condition with `if`", "try"
+)
 _ASYNC = "GPU code cannot wait for other tasks"
 _PLAIN = "write it without `async`"
-_IMPORT = Refusal("import", "an import inside a kernel", "move it to the top of the file")
+_IMPORT = UnsupportedSyntax("import", "an import inside a kernel", "move it to the top of the file")
 
-STATEMENTS: dict[type[ast.stmt], Refusal] = {
+STATEMENTS: dict[type[ast.stmt], UnsupportedSyntax] = {
     ast.Try: _TRY,
     ast.TryStar: _TRY,
-    ast.With: Refusal(
+    ast.With: UnsupportedSyntax(
         "context-manager",
         "there is nothing to open in a kernel",
         "use it around the launch, or write the statements of its body alone",
         "with",
     ),
-    ast.AsyncWith: Refusal("async", _ASYNC, _PLAIN, "async with"),
-    ast.AsyncFor: Refusal("async", _ASYNC, _PLAIN, "async for"),
-    ast.AsyncFunctionDef: Refusal("async", _ASYNC, _PLAIN, "async def"),
-    ast.ClassDef: Refusal(
+    ast.AsyncWith: UnsupportedSyntax("async", _ASYNC, _PLAIN, "async with"),
+    ast.AsyncFor: UnsupportedSyntax("async", _ASYNC, _PLAIN, "async for"),
+    ast.AsyncFunctionDef: UnsupportedSyntax("async", _ASYNC, _PLAIN, "async def"),
+    ast.ClassDef: UnsupportedSyntax(
         "class",
         "a class inside a kernel",
         "keep the fields in variables or in a tuple; a record of numpy can be an array's element",
@@ -43,130 +48,142 @@ STATEMENTS: dict[type[ast.stmt], Refusal] = {
     ),
     ast.Import: _IMPORT,
     ast.ImportFrom: _IMPORT,
-    ast.Global: Refusal(
+    ast.Global: UnsupportedSyntax(
         "global-statement",
         "a kernel cannot assign to Python's globals",
         "pass an array of one element and write `counter[0] = …`; reading needs no `global`",
     ),
-    ast.Nonlocal: Refusal(
+    ast.Nonlocal: UnsupportedSyntax(
         "global-statement",
         "a function cannot assign to variables of the function around it",
         "return the new value, or pass an array of one element and write `counter[0] = …`",
     ),
 }
 
-TYPE_ALIAS = Refusal(
+TYPE_ALIAS = UnsupportedSyntax(
     "class", "a type is named inside a kernel", "move it to the top of the file", "type"
 )
 if sys.version_info >= (3, 12):
     STATEMENTS[ast.TypeAlias] = TYPE_ALIAS
 
-EXPRESSIONS: dict[type[ast.expr], Refusal] = {
-    ast.Set: Refusal(
+EXPRESSIONS: dict[type[ast.expr], UnsupportedSyntax] = {
+    ast.Set: UnsupportedSyntax(
         "dict-set",
         "GPU code has no sets",
         "write a tuple for `in`; mark members in an array that is indexed by integers",
     ),
-    ast.Dict: Refusal(
+    ast.Dict: UnsupportedSyntax(
         "dict-set",
         "GPU code has no dicts",
         "use one variable for each key, or an array that is indexed by integers",
     ),
-    ast.SetComp: Refusal(
+    ast.SetComp: UnsupportedSyntax(
         "comprehension",
         "GPU code has no sets",
         "write a tuple, `tuple(f(x) for x in t)`, or mark members in an array",
     ),
-    ast.DictComp: Refusal(
+    ast.DictComp: UnsupportedSyntax(
         "comprehension",
         "GPU code has no dicts",
         "write a tuple of the values, `[f(x) for x in t]`, and index it",
     ),
-    ast.GeneratorExp: Refusal(
+    ast.GeneratorExp: UnsupportedSyntax(
         "generator",
         "a generator stands here",
         "write a list, `[f(x) for x in t]`; a generator can be an argument, as of sum(...)",
     ),
-    ast.Yield: Refusal(
+    ast.Yield: UnsupportedSyntax(
         "generator", "GPU code has no generators", "store each value in an array, `out[i] = …`"
     ),
-    ast.YieldFrom: Refusal(
+    ast.YieldFrom: UnsupportedSyntax(
         "generator", "GPU code has no generators", "store each value in an array, `out[i] = …`"
     ),
-    ast.Await: Refusal("async", _ASYNC, "call the function without `await`"),
-    ast.JoinedStr: Refusal(
+    ast.Await: UnsupportedSyntax("async", _ASYNC, "call the function without `await`"),
+    ast.JoinedStr: UnsupportedSyntax(
         "string",
         "this makes a string when the kernel runs",
         "an f-string can be printed, print(f'…'); keep other text for after the launch",
     ),
-    ast.Starred: Refusal("starred", "this stands for several items", "write the items one by one"),
+    ast.Starred: UnsupportedSyntax(
+        "starred", "this stands for several items", "write the items one by one"
+    ),
 }
 
-UNKNOWN = Refusal(
+UNSUPPORTED = UnsupportedSyntax(
     "subset",
     "this part of Python cannot be compiled",
     "write it with assignments, `if`, `while`, `for` and functions",
 )
-RERAISE = Refusal("exceptions", "there is no exception to raise again", "raise one: ValueError()")
-IDENTITY = Refusal(
+RERAISE = UnsupportedSyntax(
+    "exceptions", "there is no exception to raise again", "raise one: ValueError()"
+)
+IDENTITY = UnsupportedSyntax(
     "comparison", "`is` compares with None in a kernel", "compare values with `==` or `!=`"
 )
-STRING = Refusal(
+STRING = UnsupportedSyntax(
     "string",
     "this makes a string when the kernel runs",
     "strings are constants, which are compared with `==`; text for print is an f-string, "
     "print(f'…')",
 )
-BYTES = Refusal("string", "GPU code has no bytes", "write a tuple of ints, or pass an array")
-TOO_WIDE = Refusal(
+BYTES = UnsupportedSyntax(
+    "string", "GPU code has no bytes", "write a tuple of ints, or pass an array"
+)
+TOO_WIDE = UnsupportedSyntax(
     "constant-range",
     "no integer type holds this number",
     "int64 holds -2**63 to 2**63 - 1, uint64 up to 2**64 - 1; write a float, such as 1e20",
 )
-CALLEE = Refusal(
+CALLEE = UnsupportedSyntax(
     "call", "this is not a function", "call a function by its name: `f(x)`, `math.f(x)`"
 )
-LAUNCH = Refusal(
+LAUNCH = UnsupportedSyntax(
     "call", "a kernel cannot launch one", "call a @device function; launch kernels from Python"
 )
-KEYWORDS = Refusal("starred", "this stands for several arguments", "write the arguments one by one")
-MATMUL = Refusal(
+KEYWORDS = UnsupportedSyntax(
+    "starred", "this stands for several arguments", "write the arguments one by one"
+)
+MATMUL = UnsupportedSyntax(
     "matmul", "this is `@`", "write the loops, `total += a[i, k] * b[k, j]`, or do it on the host"
 )
-NEW_AXIS = Refusal(
+NEW_AXIS = UnsupportedSyntax(
     "slice", "this would add an axis", "write one index or slice for each axis that there is"
 )
-DECLARED = Refusal(
+ANNOTATED_TARGET = UnsupportedSyntax(
     "assignment-target",
     "an annotation declares the type of a name",
     "write it without: the array has the type of its elements",
 )
-LOOP_TARGET = Refusal(
+LOOP_TARGET = UnsupportedSyntax(
     "assignment-target",
     "a loop sets names",
     "write a name, `for i in …:`, or a tuple of names, and assign in the body",
 )
-DELETED = Refusal(
+DELETED_TARGET = UnsupportedSyntax(
     "delete", "only names are deleted", "leave the line out; an element can be set to 0"
 )
-KEYWORD_REST = Refusal(
+KEYWORD_REST = UnsupportedSyntax(
     "parameter-kind",
     "this takes any number of keywords",
     "name each parameter; `*values` takes any number by position",
 )
-DECORATED = Refusal(
+DECORATED = UnsupportedSyntax(
     "nested-function",
     "a function inside a kernel has no decorators",
     "remove the line: a function inside needs no @device",
 )
-CLASS_PATTERN = Refusal(
+CLASS_PATTERN = UnsupportedSyntax(
     "match", "this looks at a class", "compare a field in the guard: `case _ if p.x == …:`"
 )
-MAPPING_PATTERN = Refusal(
+MAPPING_PATTERN = UnsupportedSyntax(
     "match", "this looks into a dict", "a subject is a number, a string or a tuple"
 )
-REMARK = Refusal("unused-value", "this string does nothing", "write it as a comment, `# …`")
-UNUSED = Refusal("unused-value", "this value is not used", "assign it, `x = …`, or remove the line")
+UNUSED_STRING = UnsupportedSyntax(
+    "unused-value", "this string does nothing", "write it as a comment, `# …`"
+)
+UNUSED = UnsupportedSyntax(
+    "unused-value", "this value is not used", "assign it, `x = …`, or remove the line"
+)
 
 if sys.version_info >= (3, 14):
     EXPRESSIONS[ast.TemplateStr] = EXPRESSIONS[ast.JoinedStr]

@@ -19,8 +19,10 @@ from pycu2c.ops.intrinsics.registry import Intrinsic, Spell, intrinsic
 from pycu2c.ops.intrinsics.spelling import by_kind, helper, library, plain
 from pycu2c.ops.operators import FLOORDIV, MOD, NEG, POW, SHL, SHR, Operator
 
-INTEGERS = tuple(row for row in DTYPES if row.is_integer)
-NUMBERS = tuple(row for row in DTYPES if row.is_integer or (row.is_float and not row.is_half))
+INTEGERS = tuple(dtype for dtype in DTYPES if dtype.is_integer)
+NUMBERS = tuple(
+    dtype for dtype in DTYPES if dtype.is_integer or (dtype.is_float and not dtype.is_half)
+)
 
 
 def _absolute(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
@@ -48,8 +50,8 @@ def absolute(x: T) -> T:
 
 
 def _plain_negative(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
-    wide = c.Cast(c.Named("int32_t"), a["x"])
-    return c.Cast(c.Named(dtype.c), c.Unary("-", wide))
+    wide = c.Cast(c.NamedType("int32_t"), a["x"])
+    return c.Cast(c.NamedType(dtype.c), c.Unary("-", wide))
 
 
 @intrinsic(
@@ -83,9 +85,9 @@ def _declare_operator(
 
 
 _POWER = by_kind(floats=library("pow"), integers=helper("pow"))
-COMPLEX = tuple(row for row in DTYPES if row.is_complex)
+COMPLEX = tuple(dtype for dtype in DTYPES if dtype.is_complex)
 
-OPERATOR_ROWS = {
+OPERATOR_INTRINSICS = {
     FLOORDIV: _declare_operator(
         FLOORDIV,
         "``a // b``, rounded down; of integers, 0 where ``b`` is 0.",

@@ -39,4 +39,4 @@ float64: TypeAlias = Any
 HANDLE_KINDS = tuple(f"{access}{axes}d" for access in ACCESSES for axes in (1, 2, 3))
 
 # a number of one type, whatever the others are
-FIXED = {row.name: row for row in DTYPES if row.is_integer or row.is_float}
+FIXED = {dtype.name: dtype for dtype in DTYPES if dtype.is_integer or dtype.is_float}

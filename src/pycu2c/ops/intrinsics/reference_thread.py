@@ -39,11 +39,11 @@ class Thread:
     blockIdx: Dim3
     blockDim: Dim3
     gridDim: Dim3
-    met: Mapping[int, tuple[Any, ...]] = field(default_factory=dict)
+    exchanged: Mapping[int, tuple[Any, ...]] = field(default_factory=dict)
     memory: Any = None  # its block's
     clusterDim: Dim3 = (1, 1, 1)
     cluster: Sequence[Any] = ()  # the blocks of its cluster
-    rounds: int = 0  # of loops that may wait for memory
+    iterations: int = 0  # of loops that may wait for memory
 
     @property
     def number(self) -> int:
@@ -57,7 +57,7 @@ class Thread:
         return self.number % WARP
 
 
-class Machine(threading.local):
+class ReferenceState(threading.local):
     """Holds the running thread of a kernel, set by the interpreter before it resumes one; each
     thread of Python has its own."""
 
@@ -68,4 +68,4 @@ class Machine(threading.local):
         return self.thread
 
 
-MACHINE = Machine()
+REFERENCE_STATE = ReferenceState()

@@ -56,13 +56,13 @@ class Effect(Enum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Typed:
+class TypedOperation:
     """A row or operator that is given numbers of these types, as they are if there are none; what
     it gives is converted to a type, if there is one."""
 
-    row: Intrinsic | Operator
-    takes: tuple[DType, ...] = ()
-    gives: DType | None = None
+    operation: Intrinsic | Operator
+    operand_types: tuple[DType, ...] = ()
+    result_type: DType | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,17 +79,19 @@ class Intrinsic:
     cuda: Spell | None
     c: Spell | None
     reads: bool = False  # memory, and writes none
-    is_value: bool = False  # read like a variable: cuda.threadIdx.x
-    varies: bool = False  # differs between the threads of a block
+    is_attribute: bool = False  # read like a variable: cuda.threadIdx.x
+    is_divergent: bool = False  # differs between the threads of a block
     bounds: tuple[int, int] | None = None  # of an integer result: least and greatest
-    gives: DType | None = None  # the type that C has for an integer result
+    c_result: DType | None = None  # the type that C has for an integer result
     c_helpers: tuple[str, ...] = ()  # names in codegen/helpers/catalog.py that its C spelling calls
     cuda_helpers: tuple[str, ...] = ()
     cuda_headers: tuple[str, ...] = ()  # that its CUDA spelling needs
     bindings: tuple[object, ...] = field(default=(), repr=False)  # objects that users call it by
     arch: str = ""  # the first GPUs that have it, if not all do
     overloads: tuple[str, ...] = ()  # for type checkers, where the kinds do not say enough
-    stands_for: tuple[Typed, ...] = ()  # of a form that is other rows, their results in a tuple
+    expands_to: tuple[
+        TypedOperation, ...
+    ] = ()  # of a form that is other rows, their results in a tuple
 
     @property
     def doc(self) -> str:
@@ -121,14 +123,14 @@ class Intrinsic:
         return self.effect is Effect.PURE
 
     @property
-    def meets(self) -> bool:
+    def synchronizes(self) -> bool:
         """Whether threads wait for one another there."""
         return self.effect in (Effect.BARRIER, Effect.WARP, Effect.CLUSTER, Effect.GRID)
 
     @property
     def has_effect(self) -> bool:
         """Whether a call must be kept, in order and in its place, when its value is not used."""
-        return self.effect is Effect.MEMORY or self.meets
+        return self.effect is Effect.MEMORY or self.synchronizes
 
     def __call__(self, *_: object, **__: object) -> Any:
         raise RuntimeError(
@@ -177,7 +179,7 @@ def intrinsic(
     def declare(body: Callable[..., Any]) -> Intrinsic:
         notes = dict(body.__annotations__)  # strings: this package defers annotations
         result = notes.pop("return")
-        row = Intrinsic(
+        declared = Intrinsic(
             name,
             tuple((n, str(k)) for n, k in notes.items()),
             str(result),
@@ -189,11 +191,11 @@ def intrinsic(
             **properties,
         )
         assert name not in REGISTRY, f"{name} is declared twice"
-        REGISTRY[name] = row
-        for bound in row.bindings:
+        REGISTRY[name] = declared
+        for bound in declared.bindings:
             assert _home(bound) in BINDING, f"{name} stands for a function of another module"
-            _BY_BINDING[id(bound)] = row
-        return row
+            _BY_BINDING[id(bound)] = declared
+        return declared
 
     return declare
 

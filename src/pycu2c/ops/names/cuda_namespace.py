@@ -111,7 +111,7 @@ _INNER = (
 )
 CUDA = Namespace(
     "cuda",
-    {name: Scalar(row) for name, row in VECTORS.items()} | TYPES,
+    {name: Scalar(dtype) for name, dtype in VECTORS.items()} | TYPES,
     {
         **dict.fromkeys(_INNER, ""),
         **dict.fromkeys(("fp16", "bf16"), "pycu2c.device_library.half_pairs"),

@@ -14,10 +14,10 @@ def scalar_named(value: object) -> Scalar | None:
     if isinstance(value, Scalar):
         return value
     if isinstance(value, str):
-        row = dtypes.BY_NAME.get(value)
-        return Scalar(row) if row else None
+        dtype = dtypes.BY_NAME.get(value)
+        return Scalar(dtype) if dtype else None
     if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
-        row = dtypes.from_numpy(np.dtype(value))
-        return Scalar(row) if row else None
-    foreign = numba_type(value)
-    return foreign if isinstance(foreign, Scalar) else None
+        dtype = dtypes.from_numpy(np.dtype(value))
+        return Scalar(dtype) if dtype else None
+    numba_scalar = numba_type(value)
+    return numba_scalar if isinstance(numba_scalar, Scalar) else None

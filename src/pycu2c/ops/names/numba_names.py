@@ -119,8 +119,8 @@ def numba_type(value: object) -> ParameterType | None:
 
 
 def _record(found: np.dtype[Any]) -> Scalar | None:
-    row = from_numpy(found)
-    return Scalar(row) if row else None
+    dtype = from_numpy(found)
+    return Scalar(dtype) if dtype else None
 
 
 _NAMES_OF_TYPES = {"__nv_bfloat16": "bfloat16"}  # where numba's objects have other names
@@ -131,5 +131,5 @@ def _scalar(value: object) -> Scalar | None:
     if isinstance(record, np.dtype):
         return _record(record)
     name = str(getattr(value, "name", ""))
-    row = BY_NAME.get(_NAMES_OF_TYPES.get(name, name))
-    return Scalar(row) if row else None
+    dtype = BY_NAME.get(_NAMES_OF_TYPES.get(name, name))
+    return Scalar(dtype) if dtype else None

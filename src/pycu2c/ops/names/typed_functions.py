@@ -12,20 +12,20 @@ from typing import Any
 from pycu2c.base.dtypes import BY_NAME, DType
 from pycu2c.base.types import Scalar
 from pycu2c.base.values import convert
-from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, Typed, intrinsic
+from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, TypedOperation, intrinsic
 
 
 def declare(
     name: str,
     parameters: Sequence[tuple[str, str]],
     gives: str,
-    stands_for: tuple[Typed, ...],
+    expands_to: tuple[TypedOperation, ...],
     doc: str,
 ) -> Intrinsic:
     """A row whose result is that of another one, or a tuple of those of several."""
 
     def body(*given: Any) -> Any:
-        results = tuple(_computed(typed, given) for typed in stands_for)
+        results = tuple(_computed(typed, given) for typed in expands_to)
         return results if len(results) > 1 else results[0]
 
     body.__doc__ = doc
@@ -34,41 +34,41 @@ def declare(
     own = [inspect.Parameter(p, kind) for p, _ in parameters]
     body.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]
     shown = ", ".join(f"{p}: {_told(k)}" for p, k in parameters)
-    result = _told(gives) if len(stands_for) == 1 else _several(stands_for)
+    result = _told(gives) if len(expands_to) == 1 else _several(expands_to)
     return intrinsic(
-        name, effect=Effect.FORM, stands_for=stands_for, overloads=(f"({shown}) -> {result}",)
+        name, effect=Effect.FORM, expands_to=expands_to, overloads=(f"({shown}) -> {result}",)
     )(body)
 
 
-def _computed(typed: Typed, given: Sequence[Any]) -> Any:
-    takes = typed.takes or (None,) * len(given)
+def _computed(typed: TypedOperation, given: Sequence[Any]) -> Any:
+    takes = typed.operand_types or (None,) * len(given)
     values: list[Any] = [
-        v if row is None else convert(v, Scalar(row)) for v, row in zip(given, takes)
+        v if dtype is None else convert(v, Scalar(dtype)) for v, dtype in zip(given, takes)
     ]
-    if isinstance(typed.row, Intrinsic):
-        kinds = [kind for _, kind in typed.row.parameters]
+    if isinstance(typed.operation, Intrinsic):
+        kinds = [kind for _, kind in typed.operation.parameters]
         values = [int(v) if kind == "int" else v for v, kind in zip(values, kinds)]
-    result: Any = typed.row.reference(*values)
-    return result if typed.gives is None else convert(result, Scalar(typed.gives))
+    result: Any = typed.operation.reference(*values)
+    return result if typed.result_type is None else convert(result, Scalar(typed.result_type))
 
 
 # ---- for type checkers -------------------------------------------------------------------------
 
 
 def _told(kind: str) -> str:
-    row = BY_NAME.get(kind)
+    dtype = BY_NAME.get(kind)
     if kind == "bool":
         return "bool"
-    if row is None or kind == "F":
+    if dtype is None or kind == "F":
         return "_Real"
-    if row.name == "bfloat16":
+    if dtype.name == "bfloat16":
         return "Any"
-    return f"np.{kind}" if row.is_float else "SupportsIndex"
+    return f"np.{kind}" if dtype.is_float else "SupportsIndex"
 
 
-def _several(stands_for: tuple[Typed, ...]) -> str:
-    return f"tuple[{', '.join(_result(typed.gives) for typed in stands_for)}]"
+def _several(expands_to: tuple[TypedOperation, ...]) -> str:
+    return f"tuple[{', '.join(_result(typed.result_type) for typed in expands_to)}]"
 
 
-def _result(row: DType | None) -> str:
-    return "Any" if row is None else f"np.{row.name}"
+def _result(dtype: DType | None) -> str:
+    return "Any" if dtype is None else f"np.{dtype.name}"

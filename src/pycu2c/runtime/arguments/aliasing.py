@@ -1,4 +1,4 @@
-"""Which arrays of a launch share memory with others."""
+"""Detect overlapping arrays among the arguments of a launch."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument
 
 
-def alone(position: int, leaves: Sequence[Argument]) -> bool:
-    """Whether no other array of a launch has bytes of this one."""
+def is_unaliased(position: int, leaves: Sequence[Argument]) -> bool:
+    """Return whether no other array of a launch overlaps this one."""
     array = leaves[position]
     assert isinstance(array, ArrayArgument)
-    first, end = _extent(array)
+    first, end = _byte_range(array)
     others = (a for i, a in enumerate(leaves) if i != position and isinstance(a, ArrayArgument))
-    return all(end <= low or high <= first for low, high in map(_extent, others))
+    return all(end <= low or high <= first for low, high in map(_byte_range, others))
 
 
-def _extent(array: ArrayArgument) -> tuple[int, int]:
-    """The addresses of its first byte, and after its last; of no bytes, twice the same."""
+def _byte_range(array: ArrayArgument) -> tuple[int, int]:
+    """Return the addresses of the first byte and after the last; equal for an empty array."""
     if array.contiguous or not array.size:
         return array.address, array.address + array.size * array.dtype.size
     low = high = array.address

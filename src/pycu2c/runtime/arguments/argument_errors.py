@@ -1,4 +1,4 @@
-"""Why an array cannot be passed to a kernel, and what to pass instead."""
+"""Raise errors for arrays that kernels do not support, with advice what to pass instead."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 
 from pycu2c.base import dtypes
 from pycu2c.base.diagnostics import LaunchError
-from pycu2c.base.limits import MOST_AXES
+from pycu2c.base.limits import MAX_AXES
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
 
-_INSTEAD_OF_KIND = {  # numpy's kinds of dtypes
+_CONVERSION_BY_KIND = {  # by the kind of a numpy dtype
     "O": ".astype(np.float64), or another dtype of numbers,",
     "M": '.view("int64")',
     "m": '.view("int64")',
@@ -23,40 +23,40 @@ _INSTEAD_OF_KIND = {  # numpy's kinds of dtypes
 }
 
 
-def _misfit(dtype: np.dtype[Any]) -> str:
-    """Which field of a structured dtype is none that kernels have."""
+def _unsupported_field(dtype: np.dtype[Any]) -> str:
+    """Say why a structured dtype is not supported."""
     places: Mapping[str, Any] = dtype.fields or {}
     for field, (part, *_) in places.items():
         if dtypes.from_numpy(part.base) is not None and 0 not in part.shape:
             continue
         if part.base.names:
-            return _misfit(part.base)
+            return _unsupported_field(part.base)
         return f"the field {field!r} of {part}, which kernels do not have"
     return "fields that lie over one another: pass a view of it without some of them"
 
 
-def refuse_dtype(dtype: np.dtype[Any], name: str) -> NoReturn:
-    """Of elements that no kernel has."""
+def reject_dtype(dtype: np.dtype[Any], name: str) -> NoReturn:
+    """Raise LaunchError for a dtype that kernels do not support."""
     if not dtype.isnative and dtypes.from_numpy(dtype.newbyteorder("=")):
         raise LaunchError(
             f"{name} is in the other byte order ({dtype.str}): "
             f"pass what .astype({dtype.newbyteorder('=').str!r}) gives"
         )
     if dtype.names:
-        raise LaunchError(f"{name} has {_misfit(dtype)}")
+        raise LaunchError(f"{name} has {_unsupported_field(dtype)}")
     known = ", ".join(row.name for row in dtypes.DTYPES)
-    cure = _INSTEAD_OF_KIND.get(dtype.kind)
-    advice = f"pass what {cure} gives" if cure else f"they have {known}"
+    hint = _CONVERSION_BY_KIND.get(dtype.kind)
+    advice = f"pass what {hint} gives" if hint else f"they have {known}"
     raise LaunchError(f"{name} has dtype {dtype}, which kernels do not have: {advice}")
 
 
-def refuse_place(array: ArrayArgument, odd: list[int], name: str) -> NoReturn:
-    """Of elements that lie where none may; ``odd``: steps that are not of whole elements."""
+def reject_layout(array: ArrayArgument, odd: list[int], name: str) -> NoReturn:
+    """Raise LaunchError for an unsupported layout; ``odd``: strides that split elements."""
     itemsize = array.dtype.size
-    if not 1 <= len(array.shape) <= MOST_AXES:
-        cure = ": pass a number, as [()] gives, or .reshape(1)" if not array.shape else ""
+    if not 1 <= len(array.shape) <= MAX_AXES:
+        hint = ": pass a number, as [()] gives, or .reshape(1)" if not array.shape else ""
         raise LaunchError(
-            f"{name} has {len(array.shape)} axes, and arrays of kernels have 1 to {MOST_AXES}{cure}"
+            f"{name} has {len(array.shape)} axes, and arrays of kernels have 1 to {MAX_AXES}{hint}"
         )
     if array.address % array.dtype.alignment:
         raise LaunchError(

@@ -1,7 +1,7 @@
-"""Python arguments -> the bytes that a kernel reads. Knows no device and no launch.
+"""Describe Python arguments and pack them into the parameter buffer of a kernel.
 
-An array is seen through one form, whoever owns it; a number is checked against the parameter
-that takes it. What cannot be passed is a LaunchError that names the argument.
+Arrays of all packages are described by ``ArrayArgument``. Numbers are checked against the types of
+their parameters. Unsupported arguments raise a LaunchError that names the argument.
 """
 
 from __future__ import annotations
@@ -14,28 +14,28 @@ import numpy as np
 
 from pycu2c.base import dtypes
 from pycu2c.base.diagnostics import LaunchError
-from pycu2c.base.parameters import Parameter, Part
+from pycu2c.base.parameters import ArgumentPart, Parameter
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Array, Scalar, scalar_of
 from pycu2c.base.values import Number
 from pycu2c.runtime.arguments import array_interface, dlpack_arguments, scalar_packing
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, HandleArgument
-from pycu2c.runtime.arguments.array_checks import check_places, row_of
+from pycu2c.runtime.arguments.array_checks import check_layout, dtype_of
 
 
-def described_handle(obj: object) -> HandleArgument | None:
-    """A texture or surface as launches see it; None if ``obj`` is not one."""
+def describe_handle(obj: object) -> HandleArgument | None:
+    """Describe a texture or surface; None if ``obj`` is neither."""
     if hasattr(type(obj), "__pycu2c_handle__"):
         return HandleArgument(obj.type.dtype, obj)  # type: ignore[attr-defined]
     return None
 
 
 def type_of(obj: object, name: str = "argument") -> Scalar | Array | None:
-    """The type that an argument has in a kernel; None if kernels have nothing like it."""
+    """Return the type of an argument in a kernel; None if kernels do not support it."""
     scalar = scalar_of(obj)
     if scalar is not None:
         return scalar
-    handle = described_handle(obj)
+    handle = describe_handle(obj)
     if handle is not None:
         return handle.type
     array = describe(obj, name)
@@ -43,10 +43,10 @@ def type_of(obj: object, name: str = "argument") -> Scalar | Array | None:
 
 
 def describe(obj: object, name: str = "argument") -> ArrayArgument | None:
-    """An array as launches see it; None if ``obj`` is not one. ``name`` is for errors."""
+    """Describe an array; None if ``obj`` is not an array. ``name`` is used in errors."""
     if isinstance(obj, np.ndarray):
-        return _of_numpy(obj, name)
-    if isinstance(obj, (int, float, np.generic)):  # numpy scalars pretend to be arrays
+        return _describe_numpy(obj, name)
+    if isinstance(obj, (int, float, np.generic)):  # numpy scalars have an array interface
         return None
     own = getattr(obj, "__pycu2c_array__", None)
     if own is not None:
@@ -61,10 +61,10 @@ def describe(obj: object, name: str = "argument") -> ArrayArgument | None:
     return dlpack_arguments.describe(obj, name) if hasattr(obj, "__dlpack__") else None
 
 
-def _of_numpy(array: np.ndarray[Any, Any], name: str) -> ArrayArgument:
+def _describe_numpy(array: np.ndarray[Any, Any], name: str) -> ArrayArgument:
     if type(array) is not np.ndarray and isinstance(array, np.ma.MaskedArray):
         raise LaunchError(f"{name} is a masked array; kernels have no masks: pass its .data")
-    row = row_of(array.dtype, name)
+    row = dtype_of(array.dtype, name)
     address = array.__array_interface__["data"][0]
     flags = array.flags
     described = ArrayArgument(
@@ -77,7 +77,7 @@ def _of_numpy(array: np.ndarray[Any, Any], name: str) -> ArrayArgument:
         "host",
         array,
     )
-    check_places(described, name)
+    check_layout(described, name)
     return described
 
 
@@ -86,17 +86,17 @@ def _of_numpy(array: np.ndarray[Any, Any], name: str) -> ArrayArgument:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How the flat parameters of a kernel lie in memory: as in a C struct of them."""
+    """The memory layout of the flat parameters of a kernel, as a C struct."""
 
     parameters: tuple[Parameter, ...]
     struct: struct.Struct
     sizes: tuple[int, ...]
     alignments: tuple[int, ...]
-    special: bool = False  # whether some values are not packed as they are
+    special: bool = False  # whether some values require a conversion before struct.pack
 
     @property
     def offsets(self) -> tuple[int, ...]:
-        """Where each parameter starts."""
+        """Return the offset of each parameter."""
         offsets, end = [], 0
         for size, alignment in zip(self.sizes, self.alignments):
             start = -(-end // alignment) * alignment
@@ -106,60 +106,66 @@ class Layout:
 
 
 def layout_of(parameters: Sequence[Parameter], aligned: Sequence[int] | None = None) -> Layout:
-    """The layout of a flat parameter list (after ``transforms/common/flatten_arrays``). ``aligned``: the alignment
-    of each, where that does not follow from its type."""
+    """Return the layout of flat parameters (after ``transforms.common.flatten_arrays``).
+
+    ``aligned``: the alignment of each, if it does not follow from the type.
+    """
     formats = [_format(p) for p in parameters]
     sizes = tuple(struct.calcsize(f"@{f}") for f in formats)
     alignments = tuple(aligned or map(_alignment, parameters, sizes))
     padded, end = "@", 0
-    for text, size, alignment in zip(formats, sizes, alignments):  # struct knows no vectors
+    for text, size, alignment in zip(formats, sizes, alignments):  # struct has no vector types
         gap = -end % alignment
         padded += f"{gap}x{text}" if gap else text
         end += gap + size
-    special = any(_is_special(p) for p in parameters)
+    special = any(_needs_conversion(p) for p in parameters)
     return Layout(tuple(parameters), struct.Struct(padded), sizes, alignments, special)
 
 
 def _alignment(parameter: Parameter, size: int) -> int:
-    is_number = parameter.part is Part.VALUE and isinstance(parameter.type, Scalar)
+    is_number = parameter.part is ArgumentPart.VALUE and isinstance(parameter.type, Scalar)
     return parameter.type.dtype.alignment if is_number else size
 
 
-def _is_special(parameter: Parameter) -> bool:
+def _needs_conversion(parameter: Parameter) -> bool:
     dtype = parameter.type.dtype
-    return parameter.part is Part.VALUE and bool(dtype.fields or dtype is dtypes.BFLOAT16)
+    return parameter.part is ArgumentPart.VALUE and bool(dtype.fields or dtype is dtypes.BFLOAT16)
 
 
 def _format(parameter: Parameter) -> str:
-    if parameter.part is Part.DATA:
+    if parameter.part is ArgumentPart.DATA:
         return "P"
     assert isinstance(parameter.type, Scalar), f"{parameter.name} is not flat"
     return parameter.type.dtype.pack
 
 
 def pack(layout: Layout, arguments: Sequence[Argument], addresses: Sequence[int]) -> bytes:
-    """The bytes of a launch. ``addresses[i]`` is where argument ``i`` lies, if it is an array; of a
-    texture its handle."""
+    """Pack the arguments of a launch.
+
+    ``addresses[i]`` is the address of argument ``i`` if it is an array, or the handle of a texture.
+    """
     parameters = layout.parameters
     values = [_value(p, arguments, addresses) for p in parameters]
     try:
         if layout.special:
             return layout.struct.pack(*scalar_packing.spread(parameters, values))
         return layout.struct.pack(*values)
-    except (struct.error, OverflowError, TypeError):  # the rare ones that need a conversion
-        converted = [scalar_packing.converted(p, value) for p, value in zip(parameters, values)]
+    except (struct.error, OverflowError, TypeError):  # some numbers need a conversion
+        converted = [
+            scalar_packing.convert_argument(p, value) for p, value in zip(parameters, values)
+        ]
         return layout.struct.pack(*scalar_packing.spread(parameters, converted))
 
 
 def _value(parameter: Parameter, arguments: Sequence[Argument], addresses: Sequence[int]) -> Number:
     position = parameter.argument
     argument = arguments[position]
-    if parameter.part is Part.DATA or isinstance(argument, HandleArgument):
+    if parameter.part is ArgumentPart.DATA or isinstance(argument, HandleArgument):
         return addresses[position]
-    if parameter.part is Part.VALUE:
+    if parameter.part is ArgumentPart.VALUE:
         assert not isinstance(argument, ArrayArgument), f"{parameter.name} takes a number"
         return argument
     assert isinstance(argument, ArrayArgument), f"{parameter.name} is of an array"
-    if parameter.part is Part.SHAPE:
+    if parameter.part is ArgumentPart.SHAPE:
         return argument.shape[parameter.axis]
     return argument.strides[parameter.axis] // argument.dtype.size

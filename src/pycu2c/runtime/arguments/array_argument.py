@@ -1,4 +1,4 @@
-"""Arrays, textures and surfaces as launches see them, whichever package owns them."""
+"""Describe arrays, textures and surfaces of any package."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ Where: TypeAlias = Literal["host", "device"]
 
 
 class ArrayArgument(NamedTuple):
-    """An array, whoever made it. ``strides`` are in bytes; ``owner`` keeps the memory alive.
+    """An array argument.
 
-    ``stream`` is the CUDA stream that the owner still works on, as
-    ``__cuda_array_interface__`` gives it. ``placed``: the user has chosen where it lies, and runs
-    kernels there. (A tuple, because every launch makes some: a frozen
-    dataclass takes three times as long to make.)
+    strides: in bytes.
+    owner: the object that keeps the memory alive.
+    stream: the CUDA stream on which the owner has pending work, from
+        ``__cuda_array_interface__``.
+    placed: whether the user has chosen the memory (host or device), so that kernels run there.
+
+    This is a tuple because a frozen dataclass takes three times as long to create.
     """
 
     dtype: DType
@@ -38,7 +41,7 @@ class ArrayArgument(NamedTuple):
 
     @property
     def size(self) -> int:
-        """The number of elements."""
+        """Return the number of elements."""
         count = 1
         for extent in self.shape:
             count *= extent
@@ -46,7 +49,7 @@ class ArrayArgument(NamedTuple):
 
     @property
     def region(self) -> tuple[int, int]:
-        """The address of its first byte, and how many bytes there are to its last."""
+        """Return the address of the first byte, and the number of bytes up to the last."""
         if not self.size:
             return self.address, 0
         reaches = [(extent - 1) * stride for extent, stride in zip(self.shape, self.strides)]
@@ -57,7 +60,7 @@ class ArrayArgument(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HandleArgument:
-    """A texture or surface; ``owner`` is the object of the program."""
+    """A texture or surface argument; ``owner`` is the user's object."""
 
     dtype: DType
     owner: Any
@@ -70,7 +73,7 @@ class HandleArgument:
         return Scalar(self.dtype)
 
     def handle(self, where: Where) -> int:
-        """What a kernel there is passed."""
+        """Return the handle that is passed to a kernel."""
         found: int = self.owner.__pycu2c_handle__(where)
         return found
 
@@ -78,7 +81,7 @@ class HandleArgument:
 Argument: TypeAlias = "ArrayArgument | HandleArgument | Number"
 
 
-def whole(number: Argument) -> int:
-    """An argument that is a whole number, as Python's."""
+def as_int(number: Argument) -> int:
+    """Convert an integer argument to a Python int."""
     assert not isinstance(number, (ArrayArgument, HandleArgument))
-    return int(number)  # of numpy's numbers, too: the absolute value of the least is none of them
+    return int(number)  # of numpy integers too, whose minimum has no absolute value

@@ -1,4 +1,4 @@
-"""Arguments of launches that have an array interface, numpy's or CUDA's: where they lie."""
+"""Describe arrays with ``__array_interface__`` or ``__cuda_array_interface__``."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import numpy as np
 
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.runtime.arguments.array_argument import ArrayArgument, Where
-from pycu2c.runtime.arguments.array_checks import check_places, row_of
+from pycu2c.runtime.arguments.array_checks import check_layout, dtype_of
 from pycu2c.runtime.arguments.strides import is_contiguous, packed_strides
 
 
 def describe(owner: object, interface: Mapping[str, Any], where: Where, name: str) -> ArrayArgument:
-    """From either array interface: they are alike but for ``stream``."""
+    """Describe an array from either interface; only ``stream`` differs."""
     if interface.get("mask") is not None:
         raise LaunchError(f"{name} has a mask, and kernels have none")
     data = interface.get("data")
     if not isinstance(data, tuple):
         raise LaunchError(f"{name} does not say where its data lies: pass numpy.asarray(…)")
-    row = row_of(numpy_dtype(interface), name)
+    row = dtype_of(numpy_dtype(interface), name)
     shape = tuple(map(operator.index, interface["shape"]))
     given = interface.get("strides") or packed_strides(shape, row.size)
     strides = tuple(map(operator.index, given))
@@ -36,12 +36,12 @@ def describe(owner: object, interface: Mapping[str, Any], where: Where, name: st
         owner,
         interface.get("stream"),
     )
-    check_places(described, name)
+    check_layout(described, name)
     return described
 
 
 def numpy_dtype(interface: Mapping[str, Any]) -> np.dtype[Any]:
-    """Of a structured dtype the type's string tells the size, and the description its fields."""
+    """Return the dtype of an interface; ``descr`` has the fields of a structured dtype."""
     dtype: np.dtype[Any] = np.dtype(interface["typestr"])
     fields = interface.get("descr")
     if not fields or dtype.kind != "V":

@@ -1,6 +1,6 @@
-"""DLPack's capsules: arrays of other packages taken over, and ours handed out, where they lie.
+"""Import and export arrays through DLPack capsules, without copies.
 
-Knows the layout of the standard's structures, by ctypes, and nothing of kernels and streams.
+The structures of the standard are declared with ctypes.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from pycu2c.base import dtypes
 from pycu2c.base.records import NamedTuple
 from pycu2c.runtime.arguments.strides import packed_strides
 
-CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13  # kinds of devices
-DEFAULT_STREAM = 1  # what the legacy default stream is called
+CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13  # DLDeviceType
+DEFAULT_STREAM = 1  # the number of the legacy default stream
 _READ_ONLY, _COPIED = 1, 2  # flags
 _VERSION = (1, 0)
 
 
-class Exchanged(NamedTuple):
-    """An array as DLPack has it, but with strides in bytes. ``owner`` keeps the memory."""
+class DlpackArray(NamedTuple):
+    """An array in terms of DLPack, with strides in bytes. ``owner`` keeps the memory alive."""
 
     device: tuple[int, int]
     address: int
@@ -36,14 +36,14 @@ class Exchanged(NamedTuple):
     owner: object
 
 
-class NotExchanged(Exception):
-    """DLPack, or numpy, has nothing like this array."""
+class DlpackUnsupportedError(Exception):
+    """DLPack or numpy cannot represent the array."""
 
 
-# ---- the structures ----------------------------------------------------------------------------
+# ---- structures --------------------------------------------------------------------------------
 
 
-class _Tensor(ctypes.Structure):
+class _DLTensor(ctypes.Structure):
     _fields_ = [
         ("data", c_void_p),
         ("device_type", c_int32),
@@ -58,18 +58,18 @@ class _Tensor(ctypes.Structure):
     ]
 
 
-class _Managed(ctypes.Structure):
-    _fields_ = [("tensor", _Tensor), ("context", c_void_p), ("deleter", c_void_p)]
+class _DLManagedTensor(ctypes.Structure):
+    _fields_ = [("tensor", _DLTensor), ("context", c_void_p), ("deleter", c_void_p)]
 
 
-class _Versioned(ctypes.Structure):
+class _DLManagedTensorVersioned(ctypes.Structure):
     _fields_ = [
         ("major", c_uint32),
         ("minor", c_uint32),
         ("context", c_void_p),
         ("deleter", c_void_p),
         ("flags", c_uint64),
-        ("tensor", _Tensor),
+        ("tensor", _DLTensor),
     ]
 
 
@@ -87,7 +87,7 @@ _is_valid = _python("PyCapsule_IsValid", ctypes.c_int, ctypes.py_object, ctypes.
 _pointer = _python("PyCapsule_GetPointer", c_void_p, ctypes.py_object, ctypes.c_char_p)
 _set_name = _python("PyCapsule_SetName", ctypes.c_int, ctypes.py_object, ctypes.c_char_p)
 
-# kinds of numpy dtypes and DLPack's codes for them
+# DLDataTypeCode by kind of numpy dtype
 _CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
 _KINDS = {code: kind for kind, code in _CODES.items()}
 _BFLOAT = 4
@@ -97,26 +97,26 @@ def _code_of(dtype: np.dtype[Any]) -> int:
     if dtype == dtypes.BFLOAT16.numpy:
         return _BFLOAT
     if dtype.kind not in _CODES or not dtype.isnative:
-        raise NotExchanged(f"DLPack has no dtype {dtype}")
+        raise DlpackUnsupportedError(f"DLPack has no dtype {dtype}")
     return _CODES[dtype.kind]
 
 
-def _dtype_of(tensor: _Tensor) -> np.dtype[Any]:
+def _dtype_of(tensor: _DLTensor) -> np.dtype[Any]:
     if tensor.lanes == 1 and tensor.code == _BFLOAT and tensor.bits == 16:
         return dtypes.BFLOAT16.numpy
     if tensor.lanes != 1 or tensor.code not in _KINDS or tensor.bits % 8:
-        raise NotExchanged(
+        raise DlpackUnsupportedError(
             f"elements of DLPack's code {tensor.code} with {tensor.bits} bits and {tensor.lanes} "
             "lanes are no dtype of numpy's"
         )
     return np.dtype(f"{_KINDS[tensor.code]}{tensor.bits // 8}")
 
 
-# ---- taking over -------------------------------------------------------------------------------
+# ---- import ------------------------------------------------------------------------------------
 
 
-class _Owner:
-    """Keeps an array of another package until nobody needs it."""
+class _ImportedOwner:
+    """Keeps an imported array alive, and calls its deleter."""
 
     __slots__ = ("__weakref__", "_address", "_deleter")
 
@@ -128,36 +128,39 @@ class _Owner:
             _DELETER(self._deleter)(self._address)
 
 
-def taken(source: Any, stream: int | None) -> Exchanged:
-    """The array of an object with ``__dlpack__``. ``stream`` is where it will be used, in the
-    words of the standard: 1 is the default stream, None is for memory of the host."""
+def import_array(source: Any, stream: int | None) -> DlpackArray:
+    """Import the array of an object with ``__dlpack__``.
+
+    ``stream`` is the stream that will use it, as in the standard: 1 is the default stream, None
+    is for host memory.
+    """
     device = tuple(map(int, source.__dlpack_device__()))
     words = {} if device[0] in (CPU, CUDA_HOST) else {"stream": stream}
     try:
         capsule = source.__dlpack__(max_version=_VERSION, **words)
-    except TypeError:  # older than the version
+    except TypeError:  # the producer does not support ``max_version``
         capsule = source.__dlpack__(**words)
-    return _opened(capsule)
+    return _unpack_capsule(capsule)
 
 
-def _opened(capsule: Any) -> Exchanged:
+def _unpack_capsule(capsule: Any) -> DlpackArray:
     if _is_valid(capsule, _NAME_VERSIONED):
         address = _pointer(capsule, _NAME_VERSIONED)
-        versioned = _Versioned.from_address(address)
+        versioned = _DLManagedTensorVersioned.from_address(address)
         _set_name(capsule, _USED_VERSIONED)
-        owner = _Owner(address, versioned.deleter)
+        owner = _ImportedOwner(address, versioned.deleter)
         if versioned.major != _VERSION[0]:
-            raise NotExchanged(f"version {versioned.major} of DLPack is not known")
+            raise DlpackUnsupportedError(f"version {versioned.major} of DLPack is not known")
         return _read(versioned.tensor, bool(versioned.flags & _READ_ONLY), owner)
     if not _is_valid(capsule, _NAME):
-        raise NotExchanged("a DLPack capsule is used once, and this one was")
+        raise DlpackUnsupportedError("a DLPack capsule is used once, and this one was")
     address = _pointer(capsule, _NAME)
-    managed = _Managed.from_address(address)
+    managed = _DLManagedTensor.from_address(address)
     _set_name(capsule, _USED)
-    return _read(managed.tensor, False, _Owner(address, managed.deleter))
+    return _read(managed.tensor, False, _ImportedOwner(address, managed.deleter))
 
 
-def _read(tensor: _Tensor, readonly: bool, owner: object) -> Exchanged:
+def _read(tensor: _DLTensor, readonly: bool, owner: object) -> DlpackArray:
     dtype, axes = _dtype_of(tensor), tensor.ndim
     shape = tuple(tensor.shape[:axes]) if axes else ()
     if tensor.strides and axes:
@@ -166,41 +169,43 @@ def _read(tensor: _Tensor, readonly: bool, owner: object) -> Exchanged:
         strides = packed_strides(shape, dtype.itemsize)
     address = (tensor.data or 0) + tensor.byte_offset
     device = tensor.device_type, tensor.device_id
-    return Exchanged(device, address, shape, strides, dtype, readonly, owner)
+    return DlpackArray(device, address, shape, strides, dtype, readonly, owner)
 
 
 def _signed(number: int) -> int:
-    """As C computes it: CuPy 14 divides negative strides as if they had no sign."""
+    """Reinterpret as signed: CuPy 14 divides negative strides as unsigned numbers."""
     return (number + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
-# ---- handing out -------------------------------------------------------------------------------
+# ---- export ------------------------------------------------------------------------------------
 
-_HANDED_OUT: dict[int, object] = {}  # by the address of the structure: it, and who keeps the memory
+_EXPORTED: dict[int, object] = {}  # the exported structures and their owners, by address
 
 
-def handed_out(array: Exchanged, *, versioned: bool, copied: bool = False) -> object:
-    """A capsule for another package. Whoever takes it over gives the memory back."""
+def export_array(array: DlpackArray, *, versioned: bool, copied: bool = False) -> object:
+    """Return a capsule for another package, whose deleter releases the memory."""
     if array.readonly and not versioned:
-        raise NotExchanged("a read-only array needs version 1 of DLPack, which says that it is")
+        raise DlpackUnsupportedError(
+            "a read-only array needs version 1 of DLPack, which says that it is"
+        )
     axes = len(array.shape)
     itemsize = array.dtype.itemsize
     if any(step % itemsize for step in array.strides):
-        raise NotExchanged("DLPack counts strides in elements; these are no whole ones")
+        raise DlpackUnsupportedError("DLPack counts strides in elements; these are no whole ones")
     numbers = (c_int64 * (2 * axes))(*array.shape, *(step // itemsize for step in array.strides))
-    managed = _Versioned() if versioned else _Managed()
+    managed = _DLManagedTensorVersioned() if versioned else _DLManagedTensor()
     _write(managed.tensor, array, ctypes.addressof(numbers))
-    if isinstance(managed, _Versioned):
+    if isinstance(managed, _DLManagedTensorVersioned):
         managed.major, managed.minor = _VERSION
         managed.flags = (_READ_ONLY * array.readonly) | (_COPIED * copied)
-    managed.deleter = ctypes.cast(_give_back, c_void_p)
+    managed.deleter = ctypes.cast(_RELEASE, c_void_p)
     address = ctypes.addressof(managed)
-    _HANDED_OUT[address] = managed, numbers, array.owner
+    _EXPORTED[address] = managed, numbers, array.owner
     name = _NAME_VERSIONED if versioned else _NAME
     return _new(address, name, ctypes.cast(_destructor(), c_void_p))
 
 
-def _write(tensor: _Tensor, array: Exchanged, numbers: int) -> None:
+def _write(tensor: _DLTensor, array: DlpackArray, numbers: int) -> None:
     axes = len(array.shape)
     tensor.data = array.address
     tensor.device_type, tensor.device_id = array.device
@@ -210,16 +215,16 @@ def _write(tensor: _Tensor, array: Exchanged, numbers: int) -> None:
     tensor.strides = ctypes.cast(numbers + 8 * axes, ctypes.POINTER(c_int64))
 
 
-def _given_back(address: int | None) -> None:
-    _HANDED_OUT.pop(address or 0, None)
+def _release(address: int | None) -> None:
+    _EXPORTED.pop(address or 0, None)
 
 
-_give_back = _DELETER(_given_back)
+_RELEASE = _DELETER(_release)
 
 
 @functools.cache
 def _destructor() -> Any:
-    """What runs when a capsule goes that nobody has taken over."""
+    """Return the destructor of capsules that no package has consumed."""
     valid = ctypes.PYFUNCTYPE(ctypes.c_int, c_void_p, ctypes.c_char_p)(
         ("PyCapsule_IsValid", ctypes.pythonapi)
     )
@@ -230,7 +235,7 @@ def _destructor() -> Any:
     def destroy(capsule: int | None) -> None:
         for name in (_NAME, _NAME_VERSIONED):
             if valid(capsule, name):
-                _HANDED_OUT.pop(pointer(capsule, name), None)
+                _EXPORTED.pop(pointer(capsule, name), None)
 
-    # by its address: the capsule is going, and must not be counted again
+    # pass the address: the capsule is being destroyed, and must not be referenced again
     return ctypes.PYFUNCTYPE(None, c_void_p)(destroy)

@@ -1,22 +1,23 @@
-"""Arguments of launches that speak DLPack and no array interface: where they lie, and whose they
-are."""
+"""Describe arrays that support DLPack but no array interface."""
 
 from __future__ import annotations
 
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.runtime.arguments import dlpack
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
-from pycu2c.runtime.arguments.array_checks import check_places, row_of
+from pycu2c.runtime.arguments.array_checks import check_layout, dtype_of
 from pycu2c.runtime.arguments.dlpack import CPU, CUDA, CUDA_HOST, CUDA_MANAGED, DEFAULT_STREAM
 from pycu2c.runtime.arguments.strides import array_over, is_contiguous
 
 
 def describe(obj: object, name: str) -> ArrayArgument:
-    """An array of another package as launches see it. Its work under way is waited for by the
-    default stream, and the launch waits for that."""
+    """Describe an array of another package. The launch is ordered after its pending work.
+
+    DLPack orders that work before the default stream, and the launch waits for that stream.
+    """
     try:
-        found = dlpack.taken(obj, DEFAULT_STREAM)
-    except dlpack.NotExchanged as error:
+        found = dlpack.import_array(obj, DEFAULT_STREAM)
+    except dlpack.DlpackUnsupportedError as error:
         raise LaunchError(f"{name} is not taken: {error}") from None
     kind = found.device[0]
     if kind not in (CPU, CUDA, CUDA_HOST, CUDA_MANAGED):
@@ -24,7 +25,7 @@ def describe(obj: object, name: str) -> ArrayArgument:
     on_host = kind in (CPU, CUDA_HOST)
     form = found.shape, found.strides, found.dtype
     described = ArrayArgument(
-        row_of(found.dtype, name),
+        dtype_of(found.dtype, name),
         found.shape,
         found.strides,
         found.address,
@@ -34,5 +35,5 @@ def describe(obj: object, name: str) -> ArrayArgument:
         array_over(found.address, form, memory=found.owner) if on_host else found.owner,
         None if on_host else DEFAULT_STREAM,
     )
-    check_places(described, name)
+    check_layout(described, name)
     return described

@@ -1,7 +1,7 @@
-"""The arguments of a launch taken apart: their types, and the numbers and arrays in them.
+"""Flatten the arguments of a launch into types and leaves (numbers and arrays).
 
-A tuple is passed item by item; what is known when the kernel is compiled (None, a string, a
-function, a dtype) is part of the type, and nothing of it is passed.
+Tuples are passed item by item. Compile-time constants (None, strings, functions, dtypes) are part
+of the type, and are not passed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 
 from pycu2c.base import vector_types
 from pycu2c.base.diagnostics import LaunchError
-from pycu2c.base.dtypes import Kind
+from pycu2c.base.dtypes import DTypeKind
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import (
     NONE,
@@ -32,35 +32,35 @@ from pycu2c.base.types import (
 )
 from pycu2c.ops.names.dtype_names import scalar_named
 from pycu2c.ops.names.numba_names import numba_function
-from pycu2c.runtime.arguments.arguments import describe, described_handle
+from pycu2c.runtime.arguments.arguments import describe, describe_handle
 from pycu2c.runtime.arguments.array_argument import Argument
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """What a launch was given. ``leaves`` are the numbers and arrays, in order, depth first."""
+class FlattenedArguments:
+    """The flattened arguments of a launch. ``leaves``: numbers and arrays, depth first."""
 
     types: tuple[ParameterType, ...]
     leaves: tuple[Argument, ...]
 
 
-def taken_apart(values: Sequence[object], names: Sequence[str]) -> Given:
-    """The types and leaves of a launch's arguments; ``names`` are for errors."""
+def flatten_arguments(values: Sequence[object], names: Sequence[str]) -> FlattenedArguments:
+    """Flatten the arguments of a launch; ``names`` are used in errors."""
     leaves: list[Argument] = []
-    types = tuple(_taken(value, name, leaves) for value, name in zip(values, names, strict=True))
-    return Given(types, tuple(leaves))
+    types = tuple(_flatten(value, name, leaves) for value, name in zip(values, names, strict=True))
+    return FlattenedArguments(types, tuple(leaves))
 
 
-def _taken(value: Any, name: str, leaves: list[Argument]) -> ParameterType:
-    """The type of one value; its leaves are appended."""
+def _flatten(value: Any, name: str, leaves: list[Argument]) -> ParameterType:
+    """Return the type of a value; append its leaves."""
     scalar = scalar_of(value)
     if isinstance(value, np.void) and value.dtype.names and not _is_vector(scalar):
-        fields = [_by_value(value[field]) for field in value.dtype.names]
-        return _tuple(fields, value.dtype.names, name, leaves)
+        fields = [_field_value(value[field]) for field in value.dtype.names]
+        return _flatten_items(fields, value.dtype.names, name, leaves)
     if scalar is not None:
         leaves.append(value)
         return scalar
-    handle = described_handle(value)
+    handle = describe_handle(value)
     if handle is not None:
         leaves.append(handle)
         return handle.type
@@ -69,13 +69,13 @@ def _taken(value: Any, name: str, leaves: list[Argument]) -> ParameterType:
         leaves.append(array)
         return array.type
     if isinstance(value, tuple):
-        return _tuple(value, getattr(value, "_fields", ()), name, leaves)
+        return _flatten_items(value, getattr(value, "_fields", ()), name, leaves)
     constant = _constant(value)
     if constant is not None:
         return constant
-    if hasattr(type(value), "__dataclass_params__"):  # not a type of this package's
-        return _of_dataclass(value, name, leaves)
-    _refuse(value, name)
+    if hasattr(type(value), "__dataclass_params__"):  # not one of our types
+        return _flatten_dataclass(value, name, leaves)
+    _reject(value, name)
 
 
 def _is_vector(scalar: Scalar | None) -> bool:
@@ -83,12 +83,12 @@ def _is_vector(scalar: Scalar | None) -> bool:
 
 
 def item_name(name: str, step: str) -> str:
-    """``argument 2 (p)`` and ``1`` -> ``argument 2 (p), item 1``."""
+    """Return ``argument 2 (p), item 1`` for ``argument 2 (p)`` and ``1``."""
     return f"{name}, item {step}"
 
 
 def leaf_names(names: Sequence[str], signature: Signature) -> tuple[str, ...]:
-    """What errors call each number and array of the arguments."""
+    """Return the names of the leaves in errors."""
     return tuple(
         functools.reduce(item_name, path, name)
         for name, kind in zip(names, signature.parameters, strict=True)
@@ -96,54 +96,54 @@ def leaf_names(names: Sequence[str], signature: Signature) -> tuple[str, ...]:
     )
 
 
-def _tuple(
+def _flatten_items(
     items: Iterable[object], names: tuple[str, ...], name: str, leaves: list[Argument]
 ) -> Tuple:
     types = [
-        _taken(item, item_name(name, names[i] if names else str(i + 1)), leaves)
+        _flatten(item, item_name(name, names[i] if names else str(i + 1)), leaves)
         for i, item in enumerate(items)
     ]
     return Tuple(tuple(types), tuple(names))
 
 
-def _by_value(field: object) -> object:
-    """A record's field; an array inside of a record is passed as a tuple, not by its place."""
-    return tuple(map(_by_value, field)) if isinstance(field, np.ndarray) else field
+def _field_value(field: object) -> object:
+    """Return a field of a record; array fields are passed by value, as tuples."""
+    return tuple(map(_field_value, field)) if isinstance(field, np.ndarray) else field
 
 
-def _of_dataclass(value: Any, name: str, leaves: list[Argument]) -> Tuple:
+def _flatten_dataclass(value: Any, name: str, leaves: list[Argument]) -> Tuple:
     if not type(value).__dataclass_params__.frozen:
         raise LaunchError(
             f"{name} is a {type(value).__name__}, which can change: "
             "freeze it with @dataclass(frozen=True)"
         )
     names = tuple(field.name for field in dataclasses.fields(value))
-    return _tuple([getattr(value, n) for n in names], names, name, leaves)
+    return _flatten_items([getattr(value, n) for n in names], names, name, leaves)
 
 
-_FUNCTIONS = (FunctionType, BuiltinFunctionType, np.ufunc)
+_FUNCTION_TYPES = (FunctionType, BuiltinFunctionType, np.ufunc)
 
 
 def _constant(value: object) -> Constant | None:
-    """The type of what is known when the kernel is compiled; None for anything else."""
+    """Return the type of a compile-time constant; None for other values."""
     if value is None:
         return NONE
     if isinstance(value, str):
         return Constant(str(value))
-    if isinstance(value, _FUNCTIONS) or hasattr(value, "__pycu2c_device__"):
+    if isinstance(value, _FUNCTION_TYPES) or hasattr(value, "__pycu2c_device__"):
         return Constant(value)
     if numba_function(value) is not None:
         return Constant(value)
     scalar: Scalar | None = scalar_named(value)
-    if scalar is None or scalar.dtype.kind is Kind.RECORD:
+    if scalar is None or scalar.dtype.kind is DTypeKind.RECORD:
         return None
     if scalar.dtype.is_vector:
         return Constant(getattr(vector_types, scalar.dtype.name))
-    # numpy makes a dtype anew for each request; its scalar class is one object
+    # numpy may create a dtype for each access, but its scalar class is a single object
     return Constant(scalar.dtype.numpy.type)
 
 
-def _cure(value: object) -> str:
+def _hint(value: object) -> str:
     match value:
         case list():
             return ": pass a tuple, or numpy.array(…)"
@@ -155,7 +155,7 @@ def _cure(value: object) -> str:
             return ": pass numpy.frombuffer(…, dtype), which shares its memory"
         case _ if _is_buffer(value):
             return ": pass numpy.asarray(…), which shares its memory"
-        case _ if hasattr(type(value), "__array__"):  # tables and series of other packages
+        case _ if hasattr(type(value), "__array__"):  # tables and series of data frame packages
             return ": pass numpy.asarray(…)"
         case _ if hasattr(value, "__dict__"):
             return ": pass its fields, or make it a frozen dataclass"
@@ -163,11 +163,11 @@ def _cure(value: object) -> str:
             return ""
 
 
-def _refuse(value: object, name: str) -> NoReturn:
+def _reject(value: object, name: str) -> NoReturn:
     raise LaunchError(
         f"{name} is a {type(value).__name__}; kernels take numpy arrays, arrays with "
         "__cuda_array_interface__, numbers, tuples of these, None, strings, functions and "
-        f"dtypes{_cure(value)}"
+        f"dtypes{_hint(value)}"
     )
 
 
@@ -179,15 +179,15 @@ def _is_buffer(value: object) -> bool:
         return False
 
 
-# ---- and back, for the reference -----------------------------------------------------------------
+# ---- inverse, for the reference interpreter ------------------------------------------------------
 
 
-def put_together(kind: ParameterType, leaves: Iterator[Any]) -> Any:
-    """A value of a type, made of leaves in order."""
+def unflatten(kind: ParameterType, leaves: Iterator[Any]) -> Any:
+    """Build a value of a type from leaves, in order."""
     match kind:
         case Tuple(items, names):
-            values = [put_together(item, leaves) for item in items]
-            return _class_of(names)._make(values) if names else tuple(values)
+            values = [unflatten(item, leaves) for item in items]
+            return _named_tuple_class(names)._make(values) if names else tuple(values)
         case Constant(value=value):
             return value
         case _:
@@ -195,8 +195,8 @@ def put_together(kind: ParameterType, leaves: Iterator[Any]) -> Any:
 
 
 @functools.cache
-def _class_of(names: tuple[str, ...]) -> Any:
-    """A class of tuples whose items have names: ``p.x``, and ``p["x"]`` as of a record."""
+def _named_tuple_class(names: tuple[str, ...]) -> Any:
+    """Return a tuple class with named items: ``p.x``, and ``p["x"]`` as in a numpy record."""
 
     def item(self: tuple[Any, ...], key: Any) -> Any:
         return tuple.__getitem__(self, names.index(key) if isinstance(key, str) else key)

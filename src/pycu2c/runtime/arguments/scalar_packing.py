@@ -1,5 +1,4 @@
-"""Numbers that are not packed as they are: what struct has no letter for, and those of another type
-than their parameter."""
+"""Convert numbers that ``struct`` cannot pack, or that do not have the type of their parameter."""
 
 from __future__ import annotations
 
@@ -11,15 +10,14 @@ import numpy as np
 
 from pycu2c.base import dtypes
 from pycu2c.base.diagnostics import LaunchError
-from pycu2c.base.dtypes import Kind
-from pycu2c.base.parameters import Parameter, Part
+from pycu2c.base.dtypes import DTypeKind
+from pycu2c.base.parameters import ArgumentPart, Parameter
 from pycu2c.base.types import Scalar
 from pycu2c.base.values import Number, as_vector, convert
 
 
 def spread(parameters: Sequence[Parameter], values: Sequence[Any]) -> list[Any]:
-    """What struct has no letter for: complex numbers as two floats, vectors as their components,
-    bfloat16 as its bits."""
+    """Split complex numbers and vectors into components; convert bfloat16 to its bits."""
     out: list[Any] = []
     for parameter, value in zip(parameters, values):
         out += _parts(parameter, value)
@@ -28,7 +26,7 @@ def spread(parameters: Sequence[Parameter], values: Sequence[Any]) -> list[Any]:
 
 def _parts(parameter: Parameter, value: Any) -> tuple[Any, ...]:
     kind = parameter.type
-    if parameter.part is not Part.VALUE or not isinstance(kind, Scalar):
+    if parameter.part is not ArgumentPart.VALUE or not isinstance(kind, Scalar):
         return (value,)
     if kind.dtype.is_vector:
         parts = tuple(part.item() for part in as_vector(value, kind.dtype))
@@ -43,31 +41,31 @@ def _parts(parameter: Parameter, value: Any) -> tuple[Any, ...]:
 
 
 def _bits_of_bfloat16(value: float) -> int:
-    """The upper half of a float32, rounded to the even one of two."""
+    """Return the upper half of a float32, rounded to nearest even."""
     bits = int(np.float32(value).view(np.uint32))
     if value != value:
         return bits >> 16 | 0x40
     return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
 
 
-def converted(parameter: Parameter, value: Number) -> Number:
-    """A number as its parameter has it, if nothing is lost."""
-    if parameter.part is not Part.VALUE or parameter.type.dtype.fields:
+def convert_argument(parameter: Parameter, value: Number) -> Number:
+    """Convert a number to the type of its parameter. Raises LaunchError if it does not fit."""
+    if parameter.part is not ArgumentPart.VALUE or parameter.type.dtype.fields:
         return value
     assert isinstance(parameter.type, Scalar)
     plain: bool | int | float = value.item() if isinstance(value, np.generic) else value
     row = parameter.type.dtype
     if not row.is_integer:
         found = convert(_as_float(plain), Scalar(row))
-        return bool(found) if row.kind is Kind.BOOL else float(found)
+        return bool(found) if row.kind is DTypeKind.BOOL else float(found)
     if plain != plain // 1 or not row.minimum <= plain <= row.maximum:  # NaN differs from itself
-        cure = f": pass numpy.uint64({plain})" if 0 < plain <= dtypes.UINT64.maximum else ""
-        raise LaunchError(f"{parameter.name} is {row}, which cannot hold {plain}{cure}")
+        hint = f": pass numpy.uint64({plain})" if 0 < plain <= dtypes.UINT64.maximum else ""
+        raise LaunchError(f"{parameter.name} is {row}, which cannot hold {plain}{hint}")
     return int(plain)
 
 
 def _as_float(value: float) -> float:
     try:
         return float(value)
-    except OverflowError:  # an int beyond float64
+    except OverflowError:  # an int that exceeds the range of float64
         return math.copysign(math.inf, value > 0 or -1)

@@ -1,5 +1,4 @@
-"""The types of a launch's arguments against a declared signature: the arguments' own, or the
-declared ones that they fit."""
+"""Match the types of arguments with declared signatures, and convert numbers to declared types."""
 
 from __future__ import annotations
 
@@ -11,21 +10,24 @@ from typing import NoReturn
 import numpy as np
 
 from pycu2c.base.diagnostics import LaunchError
-from pycu2c.base.types import Array, Constant, ParameterType, Scalar, Signature, Tuple, by_itself
+from pycu2c.base.types import Array, Constant, ParameterType, Scalar, Signature, Tuple, default_type
 from pycu2c.base.values import scalar_of
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, HandleArgument
-from pycu2c.runtime.arguments.flattened_arguments import Given, item_name
+from pycu2c.runtime.arguments.flattened_arguments import FlattenedArguments, item_name
 
 
-def chosen(given: Given, declared: Sequence[Signature], names: Sequence[str]) -> Signature:
-    """The signature that a launch runs with, of those that its kernel is for: the one with most
-    types that are the arguments' own. Raises LaunchError."""
+def select_signature(
+    given: FlattenedArguments, declared: Sequence[Signature], names: Sequence[str]
+) -> Signature:
+    """Return the declared signature with the most exact matches. Raises LaunchError."""
     if len(declared) == 1:
-        return fitted(given, declared[0], names)
+        return convert_to_signature(given, declared[0], names)
     found: list[tuple[int, Signature]] = []
     for signature in declared:
         with contextlib.suppress(LaunchError):
-            found.append((_likeness(given, signature), fitted(given, signature, names)))
+            found.append(
+                (_exact_matches(given, signature), convert_to_signature(given, signature, names))
+            )
     if not found:
         known, types = " or ".join(map(str, declared)), Signature(given.types)
         kernel = names[0].partition(":")[0] if names else "the kernel"
@@ -33,20 +35,22 @@ def chosen(given: Given, declared: Sequence[Signature], names: Sequence[str]) ->
     return max(found, key=lambda pair: pair[0])[1]
 
 
-def _likeness(given: Given, signature: Signature) -> int:
-    """How many arguments come in their own type; a Python number by itself has 64 bits."""
+def _exact_matches(given: FlattenedArguments, signature: Signature) -> int:
+    """Count arguments of exactly the declared type; a Python number counts as a 64-bit one."""
     pairs = zip(given.types, signature.parameters, strict=True)
-    return sum(own == wanted or by_itself(own) == wanted for own, wanted in pairs)
+    return sum(own == wanted or default_type(own) == wanted for own, wanted in pairs)
 
 
-def fitted(given: Given, declared: Signature, names: Sequence[str]) -> Signature:
-    """The signature that a launch runs with. Raises LaunchError, which names the argument."""
+def convert_to_signature(
+    given: FlattenedArguments, declared: Signature, names: Sequence[str]
+) -> Signature:
+    """Return the signature of a launch. Raises LaunchError, which names the argument."""
     leaves = iter(given.leaves)
     pairs = zip(given.types, declared.parameters, names, strict=True)
-    return Signature(tuple(_fitted(own, wanted, name, leaves) for own, wanted, name in pairs))
+    return Signature(tuple(_convert(own, wanted, name, leaves) for own, wanted, name in pairs))
 
 
-def _fitted(
+def _convert(
     own: ParameterType, wanted: ParameterType, name: str, leaves: Iterator[Argument]
 ) -> ParameterType:
     match own, wanted:
@@ -54,7 +58,7 @@ def _fitted(
             names = wanted.names or own.names
             steps = names or [str(i + 1) for i in range(len(own.items))]
             items = [
-                _fitted(a, b, item_name(name, step), leaves)
+                _convert(a, b, item_name(name, step), leaves)
                 for a, b, step in zip(own.items, wanted.items, steps)
             ]
             return Tuple(tuple(items), names)
@@ -65,20 +69,20 @@ def _fitted(
             same = (own.dtype, own.ndim) == (wanted.dtype, wanted.ndim)
             if same and (own.layout == "C" or wanted.layout == "A"):
                 return own
-            _refuse(own, wanted, name, f"`{own}`")
+            _reject(own, wanted, name, f"`{own}`")
         case Scalar(), Scalar() if own.dtype.handle or wanted.dtype.handle:
             argument = next(leaves)
             if own == wanted:
                 return wanted
-            _refuse(own, wanted, name, f"{argument!r}")
+            _reject(own, wanted, name, f"{argument!r}")
         case Scalar(), Scalar():
             number = next(leaves)
-            if _holds(wanted, number):
+            if _represents(wanted, number):
                 return wanted
-            _refuse(own, wanted, name, f"{number!r}")
+            _reject(own, wanted, name, f"{number!r}")
         case _:
             shown = f"{next(leaves)!r}" if isinstance(own, Scalar) else f"`{own}`"
-            _refuse(own, wanted, name, shown)
+            _reject(own, wanted, name, shown)
 
 
 def _same_shape(own: Tuple, wanted: Tuple) -> bool:
@@ -87,9 +91,11 @@ def _same_shape(own: Tuple, wanted: Tuple) -> bool:
     return not own.names or not wanted.names or own.names == wanted.names
 
 
-def _holds(wanted: Scalar, argument: Argument) -> bool:
-    """Whether a number arrives in a declared type with nothing lost; a Python float may be
-    rounded to a narrower one, as anywhere in numpy, but not to infinity."""
+def _represents(wanted: Scalar, argument: Argument) -> bool:
+    """Return whether a type represents a number without loss.
+
+    A Python float may be rounded to a narrower type, as in numpy, but not to infinity.
+    """
     assert not isinstance(argument, (ArrayArgument, HandleArgument))
     own = scalar_of(argument)
     assert own is not None
@@ -100,28 +106,28 @@ def _holds(wanted: Scalar, argument: Argument) -> bool:
     if wanted.dtype.is_complex:
         return own.weak or complex(wanted(argument)) == complex(argument)
     if wanted.dtype.is_float:
-        return _arrives(_rounded(argument, wanted), argument, own)
+        return _survives_rounding(_rounded(argument, wanted), argument, own)
     if not math.isfinite(argument) or argument != int(argument):
         return False
     return wanted.dtype.minimum <= int(argument) <= wanted.dtype.maximum
 
 
 def _rounded(argument: Argument, wanted: Scalar) -> float:
-    if isinstance(argument, int) and argument.bit_length() > 1023:  # no float at all
+    if isinstance(argument, int) and argument.bit_length() > 1023:  # exceeds float64
         return math.inf
     with np.errstate(over="ignore"):
         return float(wanted(argument))
 
 
-def _arrives(rounded: float, argument: Argument, own: Scalar) -> bool:
-    """Whether a number is still itself as a float of a declared type."""
+def _survives_rounding(rounded: float, argument: Argument, own: Scalar) -> bool:
+    """Return whether a number is unchanged as a float of a declared type."""
     assert not isinstance(argument, (ArrayArgument, HandleArgument))
     if not math.isfinite(rounded):
         return not (isinstance(argument, int) or math.isfinite(argument))
     return own.weak or not own.dtype.is_float or rounded == float(argument)
 
 
-def _array_cure(own: ParameterType, wanted: Array) -> str:
+def _array_hint(own: ParameterType, wanted: Array) -> str:
     if wanted.dtype.is_vector and (not isinstance(own, Array) or own.dtype != wanted.dtype):
         count, part = len(wanted.dtype.fields), wanted.dtype.fields[0].dtype
         return (
@@ -139,22 +145,22 @@ def _array_cure(own: ParameterType, wanted: Array) -> str:
     return f": declare it `{own}`, or pass numpy.ascontiguousarray(…) of what is only read"
 
 
-def _refuse(own: ParameterType, wanted: ParameterType, name: str, shown: str) -> NoReturn:
-    raise LaunchError(f"{name} is declared `{wanted}`, given {shown}{_cure(own, wanted)}")
+def _reject(own: ParameterType, wanted: ParameterType, name: str, shown: str) -> NoReturn:
+    raise LaunchError(f"{name} is declared `{wanted}`, given {shown}{_hint(own, wanted)}")
 
 
-def _cure(own: ParameterType, wanted: ParameterType) -> str:
+def _hint(own: ParameterType, wanted: ParameterType) -> str:
     match own, wanted:
         case _, Scalar(dtype) if dtype.handle is not None:
             return f": pass what cuda.{dtype.handle.access}(…) gives"
         case _, Array():
-            return _array_cure(own, wanted)
+            return _array_hint(own, wanted)
         case Array(), Scalar():
             return ": pass one number, a[0]"
         case Tuple(), Scalar(dtype) if dtype.is_vector and len(own.items) == len(dtype.fields):
             return f": pass cuda.{dtype}(*…)"
         case Scalar(), Scalar(dtype) if dtype.is_integer:
-            return f", and holds whole numbers from {dtype.minimum} to {dtype.maximum}"
+            return f", and holds integers from {dtype.minimum} to {dtype.maximum}"
         case Scalar(given), Scalar(dtype) if dtype.is_float and not given.is_complex:
             return f", which would change it: declare a wider type, or pass {dtype}(…) of it"
         case _:

@@ -1,4 +1,4 @@
-"""Where the elements of arrays lie, counted in bytes; and numpy arrays over memory of others."""
+"""Compute strides in bytes, and create numpy arrays over external memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Shape: TypeAlias = tuple[int, ...]
 
 
 def packed_strides(shape: Shape, itemsize: int, order: str = "C") -> Shape:
-    """The strides of an array without gaps."""
+    """Return the strides of a contiguous array."""
     axes = shape if order == "F" else shape[::-1]
     steps, step = [], itemsize
     for extent in axes:
@@ -21,7 +21,7 @@ def packed_strides(shape: Shape, itemsize: int, order: str = "C") -> Shape:
 
 
 def is_contiguous(shape: Shape, strides: Shape, itemsize: int, order: str = "C") -> bool:
-    """Whether elements lie in order, without gaps."""
+    """Return whether an array is contiguous."""
     axes = range(len(shape)) if order == "F" else range(len(shape) - 1, -1, -1)
     for axis in axes:
         extent = shape[axis]
@@ -31,8 +31,8 @@ def is_contiguous(shape: Shape, strides: Shape, itemsize: int, order: str = "C")
     return True
 
 
-class _Place:
-    """What numpy makes an array of. It keeps the memory; launches look here for what it is."""
+class _ArrayView:
+    """The base object of ``array_over``: has the array interface and keeps the memory alive."""
 
     __slots__ = ("__array_interface__", "memory")
 
@@ -47,20 +47,20 @@ def array_over(
     writeable: bool = True,
     memory: object = None,
 ) -> NDArray[Any]:
-    """A numpy array of a shape, strides and dtype over memory, which it keeps."""
+    """Return a numpy array over memory; ``form`` is its shape, strides and dtype."""
     shape, strides, dtype = form
     interface = {
         "shape": shape,
         "strides": strides,
         "typestr": f"|V{dtype.itemsize}",
-        "data": (address or 256, not writeable),  # numpy makes memory of its own for address 0
+        "data": (address or 256, not writeable),  # numpy would allocate memory for address 0
         "version": 3,
     }
-    return np.asarray(_Place(interface, memory)).view(dtype)
+    return np.asarray(_ArrayView(interface, memory)).view(dtype)
 
 
 def memory_of(array: object) -> object:
-    """The memory that ``array_over`` was given for this array, or for one that it is a view of."""
+    """Return the ``memory`` argument of ``array_over`` for an array or a view of one."""
     while isinstance(array, np.ndarray):
         array = array.base
-    return array.memory if isinstance(array, _Place) else None
+    return array.memory if isinstance(array, _ArrayView) else None

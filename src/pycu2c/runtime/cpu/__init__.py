@@ -1,0 +1,1 @@
+"""Launch kernels on the CPU: thread pool, coroutine scheduler and fibers."""

@@ -1,25 +1,22 @@
-"""Launches on the CPU that are done later. Knows no arrays."""
+"""Replay captured launches on the CPU."""
 
 from __future__ import annotations
 
-import ctypes
 import math
 
 from pycu2c.runtime.cpu.cpu_kernel import CpuKernel
 from pycu2c.runtime.launch_configuration import HEAD, Launch
 
 
-class Noted:
-    """A launch that has been checked and packed. ``words`` are what C reads of it."""
+class CapturedCpuLaunch:
+    """A launch that has been checked and packed. ``step``: for a LaunchSequence."""
 
-    __slots__ = ("_form", "_kernel", "_packed", "words")
+    __slots__ = ("_form", "_kernel", "step")
 
     def __init__(self, kernel: CpuKernel, launch: Launch, packed: bytes) -> None:
         self._kernel = kernel
         self._form = launch.grid, launch.block, launch.shared_bytes, packed
-        self._packed = self._head() + packed
-        place = ctypes.cast(ctypes.c_char_p(self._packed), ctypes.c_void_p).value or 0
-        self.words = (*kernel.addresses, place, math.prod(launch.grid))
+        self.step = (*kernel.addresses, self._head() + packed, math.prod(launch.grid))
 
     def _head(self) -> bytes:
         grid, block, shared_bytes, _ = self._form
@@ -29,5 +26,5 @@ class Noted:
         self._kernel.launch(*self._form)
 
     def finished(self, code: int) -> None:
-        """Raise what the code of a run means."""
+        """Raise the error that an exit code means."""
         self._kernel.finished(code, self._head())

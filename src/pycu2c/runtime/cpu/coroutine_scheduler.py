@@ -1,4 +1,4 @@
-"""Runs kernels on the CPU whose threads go in steps, from wait to wait, by ``scheduler.c``."""
+"""Run kernels on the CPU whose threads are coroutines, with ``coroutine_scheduler.c``."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pycu2c.base.diagnostics import LaunchError
-from pycu2c.base.limits import MOST_CLUSTER, MOST_SHARED
+from pycu2c.base.limits import MAX_CLUSTER_BLOCKS, MAX_SHARED_BYTES
 from pycu2c.base.records import NamedTuple
 from pycu2c.codegen.coroutines import INTERFACE, PLACE_BITS
-from pycu2c.ir.nodes import Wait
+from pycu2c.ir.nodes import BarrierWait
 from pycu2c.runtime.c_sources import c_text
 from pycu2c.runtime.cpu.cpu_kernel import BODY, CpuKernel, cffi_backend, load, pool, symbol
-from pycu2c.runtime.cpu.deadlock_report import Waiting, deadlock
+from pycu2c.runtime.cpu.deadlock_report import WaitingThread, deadlock_error
 from pycu2c.runtime.launch_configuration import HEAD, Extent
 from pycu2c.toolchain.binary import Binary
 from pycu2c.toolchain.cc import cc
 
-_STUCK, _NO_MEMORY, _MOST_THREADS = 64, 65, 1024  # as in scheduler.c
-_PLACE = (1 << PLACE_BITS) - 1
+_DEADLOCK, _NO_MEMORY, _MAX_THREADS = 64, 65, 1024  # as in scheduler.c
+_WAIT_MASK = (1 << PLACE_BITS) - 1
 
 
-class SteppingKernel(CpuKernel):
-    """``waits`` are where its threads wait, from number 1."""
+class CoroutineKernel(CpuKernel):
+    """``waits``: the suspension points of its threads, numbered from 1."""
 
     __slots__ = ("_name", "_waits")
 
-    def __init__(self, binary: Binary, name: str, waits: Sequence[Wait]) -> None:
+    def __init__(self, binary: Binary, name: str, waits: Sequence[BarrierWait]) -> None:
         self.binary = binary
         self._library = load(binary)
         self._body = symbol(self._library, binary.entry, "const void *")
@@ -36,8 +36,10 @@ class SteppingKernel(CpuKernel):
         self._name, self._waits = name, waits
 
     def watch(self, regions: Sequence[tuple[int, int]]) -> Any:
-        """Say where the memory lies that the next launch of this Python thread is given, as
-        addresses and sizes: what is returned must live as long."""
+        """Register the memory regions of the next launch of this thread, as addresses and sizes.
+
+        The returned buffer must live as long as the launch.
+        """
         numbers = cffi_backend()[1].new(
             "int64_t[]", [number for region in regions for number in region]
         )
@@ -45,35 +47,35 @@ class SteppingKernel(CpuKernel):
         return numbers
 
     def finished(self, code: int, head: bytes) -> None:
-        """Raises DeadlockError if some threads can never end, LaunchError if memory is short."""
+        """Raise DeadlockError if no thread can make progress, LaunchError if memory is short."""
         if code == _NO_MEMORY:
             raise LaunchError(
                 f"{self._name}: there is too little memory for what the threads of "
                 f"{math.prod(HEAD.unpack(head)[:3])} blocks keep while they wait for each other: "
                 "launch fewer blocks"
             )
-        if code != _STUCK:
+        if code != _DEADLOCK:
             return super().finished(code, head)
         grid, block = HEAD.unpack(head)[:3], HEAD.unpack(head)[3:6]
-        raise deadlock(self._name, self._waiting(grid, math.prod(block)))
+        raise deadlock_error(self._name, self._waiting(grid, math.prod(block)))
 
-    def _waiting(self, grid: Extent, threads: int) -> Iterator[Waiting]:
-        """The threads that cannot go on, of the blocks that the scheduler reports."""
+    def _waiting(self, grid: Extent, threads: int) -> Iterator[WaitingThread]:
+        """Yield the blocked threads of the blocks that the scheduler reports."""
         report = _scheduler().report()
         for i in range(report[1]):
-            first = 2 + i * (1 + _MOST_THREADS)
+            first = 2 + i * (1 + _MAX_THREADS)
             block, *words = report[first : first + 1 + threads]
             position = block % grid[0], block // grid[0] % grid[1], block // grid[0] // grid[1]
             for thread, word in enumerate(words):
                 if word & 7:
-                    wait = self._waits[(word >> 3 & _PLACE) - 1]
+                    wait = self._waits[(word >> 3 & _WAIT_MASK) - 1]
                     where = f"{wait.span.file}:{wait.span.line}"
                     mask = word >> 32 if wait.mask is not None else 0
-                    yield Waiting(position, thread, where, wait.row, mask)
+                    yield WaitingThread(position, thread, where, wait.intrinsic, mask)
 
 
 class _Scheduler(NamedTuple):
-    """C functions: what runs threads in steps, is told of memory, tells who is stuck where."""
+    """C functions: run a kernel, register memory, report blocked threads."""
 
     run: Any
     watch: Any
@@ -81,19 +83,21 @@ class _Scheduler(NamedTuple):
 
 
 def scheduler_text() -> str:
-    """The C of the scheduler, after what it shares with generated code."""
+    """Return the C source of the scheduler, with the declarations of generated code."""
     text = c_text("cpu/coroutine_scheduler.c", "cpu/block_scheduler.c")
-    limits = f"enum {{ MOST_SHARED = {MOST_SHARED}, MOST_TOGETHER = {MOST_CLUSTER} }};"
+    limits = f"enum {{ MAX_SHARED_BYTES = {MAX_SHARED_BYTES}, MAX_CLUSTER_BLOCKS = {MAX_CLUSTER_BLOCKS} }};"
     return f"#include <stdint.h>\n{INTERFACE}{limits}\n{text}"
 
 
 @functools.cache
 def _scheduler() -> _Scheduler:
     text = scheduler_text()
-    library = load(cc.compile(text, "pycu2c_run_steps"), "RTLD_NODELETE")
+    library = load(cc.compile(text, "pycu2c_run_coroutines"), "RTLD_NODELETE")
     parallel = f"int(*)({BODY}, const void *, int64_t)"
-    steps_by = symbol(library, "pycu2c_steps_by", f"void(*)({parallel}, void(*)(const void *))")
-    steps_by(pool().parallel, pool().calls)
-    run = symbol(library, "pycu2c_run_steps", "int(*)(const void *, const void *, int64_t)")
-    watch = symbol(library, "pycu2c_watch", "void(*)(const int64_t *, int64_t)")
+    set_pool = symbol(
+        library, "pycu2c_set_scheduler_pool", f"void(*)({parallel}, void(*)(const void *))"
+    )
+    set_pool(pool().parallel, pool().calls)
+    run = symbol(library, "pycu2c_run_coroutines", "int(*)(const void *, const void *, int64_t)")
+    watch = symbol(library, "pycu2c_set_memory", "void(*)(const int64_t *, int64_t)")
     return _Scheduler(run, watch, symbol(library, "pycu2c_report", "uint64_t *(*)(void)"))

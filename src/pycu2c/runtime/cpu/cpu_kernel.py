@@ -1,18 +1,16 @@
-"""Runs compiled C on the cores of this machine. Knows no arrays and no types: bytes go in.
+"""Run compiled C kernels on the cores of this machine.
 
 An emitted kernel is ``void NAME(const void *args, int64_t first_block, int64_t last_block)``.
-``args`` points to a struct: ``int32_t gridDim[3], blockDim[3]; int64_t shared_bytes;`` and then
-the parameters in natural alignment. Blocks are counted row by row, x first.
+``args`` points to a struct: ``int32_t gridDim[3], blockDim[3]; int64_t shared_bytes;``, followed by
+the parameters in natural alignment. Blocks are numbered in row-major order, x first.
 """
 
 from __future__ import annotations
 
 import functools
 import importlib
-import os
 import sys
 from _thread import get_ident
-from collections.abc import Sequence
 from typing import Any
 
 from pycu2c.base.diagnostics import LaunchError
@@ -26,158 +24,145 @@ from pycu2c.toolchain.cache import artifact_store
 from pycu2c.toolchain.cc import cc
 
 POOL = "pycu2c_parallel"
-POOL_FILES = ("cpu/interrupt.c", "cpu/pool.c", "cpu/file_states.c")
+POOL_FILES = ("cpu/interrupt.c", "cpu/pool.c")
 BODY = "void(*)(const void *, int64_t, int64_t)"
 
 
 class CpuKernel:
-    """A compiled kernel in this process."""
+    """A compiled kernel, loaded into this process."""
 
     __slots__ = ("_body", "_library", "_parallel", "binary")
 
     def __init__(self, binary: Binary, keeps_copies: bool = False) -> None:
-        """``keeps_copies``: of arrays that it adds to (transforms/cpu/memory/privatize_accumulators.py)."""
+        """``keeps_copies``: whether it has private copies of accumulated arrays."""
         self.binary = binary
-        self._library = load(binary)  # unloaded when the kernel goes
+        self._library = load(binary)  # unloaded with the kernel
         self._body = symbol(self._library, binary.entry, BODY)
         self._parallel = pool().grid_by_copies if keeps_copies else pool().grid
 
     def launch(self, grid: Extent, block: Extent, shared_bytes: int, packed: bytes) -> None:
-        """Run every block and return when all are done. Other Python threads run meanwhile."""
+        """Run all blocks and return when they are done. The GIL is released meanwhile."""
         head = HEAD.pack(*grid, *block, shared_bytes)
         code = self._parallel(self._body, head + packed, grid[0] * grid[1] * grid[2])
         if code:
             self.finished(code, head)
 
     def finished(self, code: int, head: bytes) -> None:
-        """Raise what the code of a run means: 0, which nobody tells, is that all is done."""
-        raise _why_it_ended(code)
+        """Raise the error that an exit code means; 0 means success, and is not passed."""
+        raise _interrupt_error(code)
 
     @property
     def addresses(self) -> tuple[int, int]:
-        """Of the function that starts a run, and of the kernel, which is its first argument."""
+        """Return the addresses of the pool function that runs a grid, and of the kernel."""
         _, ffi = cffi_backend()
         start, body = (int(ffi.cast("intptr_t", f)) for f in (self._parallel, self._body))
         return start, body
 
     def words(self, name: str) -> Any:
-        """A variable of the generated text, as words of 64 bits that can be read and set."""
+        """Return a variable of the generated code, as 64-bit words."""
         return symbol(self._library, name, "uint64_t *")
 
 
 def address_of(words: Any) -> int:
-    """Where the words that ``CpuKernel.words`` gave lie."""
+    """Return the address of words that ``CpuKernel.words`` returned."""
     _, ffi = cffi_backend()
     return int(ffi.cast("intptr_t", words))
 
 
 @dataclass(frozen=True, slots=True)
-class Pool:
-    """C functions: what shares out the blocks of a grid, what shares out anything, what is told
-    beforehand which other function the one that it is given will call; and what looks at files."""
+class ThreadPool:
+    """C functions of the thread pool.
+
+    grid, grid_by_copies: run the blocks of a grid, without and with private copies of arrays.
+    parallel: run any parallel loop.
+    calls: declare in advance which function the body of ``parallel`` calls.
+    """
 
     grid: Any
     grid_by_copies: Any
     parallel: Any
     calls: Any
-    look: Any
-    made: str  # the name of its library in the cache, if this process had to look for its text
+    compiled_key: str  # the cache key of its library, if it was not known before
 
 
-_KNOWN: list[Binary] = []  # the pool's library, where somebody has found it
+_PREBUILT: list[Binary] = []  # the pool's library, if another module has found it in the cache
 
 
 def has_pool() -> bool:
-    """Whether the pool is loaded."""
+    """Return whether the pool is loaded."""
     return bool(pool.cache_info().currsize)
 
 
-def know_pool(found: Binary) -> None:
-    """The library that would be compiled now."""
-    _KNOWN.append(found)
+def use_prebuilt_pool(binary: Binary) -> None:
+    """Provide the library of the pool, so that ``pool`` does not look it up."""
+    _PREBUILT.append(binary)
 
 
 @functools.cache
-def pool() -> Pool:
-    """The library stays: threads sleep in its code."""
-    made = ""
+def pool() -> ThreadPool:
+    """Load the pool's library. It is never unloaded, because its threads sleep in its code."""
+    compiled_key = ""
     try:
-        binary = _KNOWN.pop()
-    except IndexError:  # or another thread has taken it
+        binary = _PREBUILT.pop()
+    except IndexError:  # none was provided, or another thread uses it
         binary = cc.compile(pool_text(), POOL)
-        made = binary.key
+        compiled_key = binary.key
     library = load(binary, "RTLD_NODELETE")
     size = min(thread_count(), (1 << 31) - 1)
     symbol(library, "pycu2c_pool_size", "int(*)(int)")(size)
     name_owner = symbol(library, "pycu2c_pool_owner", "void(*)(uintptr_t, int(*)(void))")
-    name_owner(_main_thread(), _question())
+    name_owner(_main_thread(), _interrupt_check())
     symbol(library, "pycu2c_pool_asked_anywhere", "void(*)(int)")(sys.version_info < (3, 14))
     run = f"int(*)({BODY}, const void *, int64_t)"
-    return Pool(
+    return ThreadPool(
         symbol(library, "pycu2c_grid", run),
         symbol(library, "pycu2c_grid_by_copies", run),
         symbol(library, "pycu2c_parallel", run),
         symbol(library, "pycu2c_pool_calls", "void(*)(const void *)"),
-        symbol(library, "pycu2c_look", "int64_t(*)(const char *, const char *, int64_t, char *)"),
-        made,
+        compiled_key,
     )
-
-
-def look(folder: str, names: Sequence[str], latest: int) -> list[str]:
-    """How files of a folder are: when each was changed and its size; empty for one that is not
-    there, or was changed after a time, in nanoseconds."""
-    backend, ffi = cffi_backend()
-    states = backend.newp(ffi.typeof("char[]"), _LONGEST_STATE * len(names))
-    told = os.fsencode("\n".join((*names, "")))
-    size = pool().look(os.fsencode(folder), told, latest, states)
-    found = str(backend.buffer(states, size)[:], "ascii").split("\n")
-    return found[:-1] or [""] * len(names)  # of a folder that is not there
-
-
-_LONGEST_STATE = 48  # as in files.c
 
 
 def pool_text() -> str:
     return c_sources.c_text(*POOL_FILES)
 
 
-# ---- a launch of the main thread that does not reach its end -----------------------------------
+# ---- interrupted launches of the main thread ---------------------------------------------------
 
 _REASONS: list[BaseException] = []
 
 
 def _main_thread() -> int | None:
-    """What ``threading`` calls so: whichever thread imports it first, which takes long."""
+    """Return the main thread as ``threading`` defines it: the thread that first imports it."""
     threading = sys.modules.get("threading")
     return threading.main_thread().ident if threading else get_ident()
 
 
 @functools.cache
-def _question() -> Any:
-    """What the pool asks the main thread during long launches: whether to end this one."""
+def _interrupt_check() -> Any:
+    """Return the callback with which the pool asks whether to interrupt a long launch."""
     backend, ffi = cffi_backend()
-    return backend.callback(ffi.typeof("int(*)(void)"), _go_on, 1, _end)
+    return backend.callback(ffi.typeof("int(*)(void)"), _run_signal_handlers, 1, _record_interrupt)
 
 
-def _go_on() -> int:
-    """Lets Python run the handlers of signals that have come. One may raise."""
+def _run_signal_handlers() -> int:
+    """Run pending Python signal handlers, which may raise."""
     if _ask_for_signals is not None:
         _ask_for_signals(_signal.SIG_BLOCK, ())
     return 0
 
 
-_signal: Any = importlib.import_module("_signal")  # ``signal`` first makes enums of its numbers
-# a function's beginning is no place for handlers in Python 3.13, if a child was forked by a thread
+_signal: Any = importlib.import_module("_signal")  # importing ``signal`` takes longer
+# In Python 3.13 the start of a function does not run handlers if a thread forked a child.
 _ask_for_signals = getattr(_signal, "pthread_sigmask", None)
 
 
-def _end(_: object, reason: BaseException, __: object) -> None:
+def _record_interrupt(_: object, reason: BaseException, __: object) -> None:
     _REASONS.append(reason)
 
 
-def _why_it_ended(code: int) -> BaseException:
-    """After a launch that the pool says has ended early: what a signal's handler raised, which
-    is KeyboardInterrupt for Ctrl-C."""
+def _interrupt_error(code: int) -> BaseException:
+    """Return the exception of the signal handler that interrupted a launch."""
     if code == 1:
         return _REASONS.pop() if _REASONS else KeyboardInterrupt()
     return LaunchError(
@@ -186,34 +171,34 @@ def _why_it_ended(code: int) -> BaseException:
     )
 
 
-# ---- libraries: by cffi's own C module, whose parser of types takes microseconds -------------
+# ---- libraries, loaded with cffi's C module, whose type parser takes microseconds --------------
 
 
 @functools.cache
 def cffi_backend() -> tuple[Any, Any]:
-    """cffi's module in C and its type parser. ``cffi.FFI().cdef`` would take 40 ms to start."""
+    """Return cffi's C module and its type parser. Importing ``cffi`` would take 40 ms."""
     backend: Any = importlib.import_module("_cffi_backend")
     return backend, backend.FFI()
 
 
 def load(binary: Binary, *flag_names: str) -> Any:
-    """A shared object in this process, with flags of dlopen by their names."""
+    """Load a shared object, with flags of dlopen by name."""
     backend, ffi = cffi_backend()
     flags = ffi.RTLD_NOW
     for name in flag_names:
-        flags |= getattr(ffi, name, 0)  # not every system has every one
+        flags |= getattr(ffi, name, 0)  # some systems lack some flags
     if binary.path is not None:
         try:
             return backend.load_library(binary.path, flags)
-        except OSError:  # removed since by somebody's clear(), or on a disk that runs no code
+        except OSError:  # the file was evicted, or its file system is mounted noexec
             pass
     try:
-        path = artifact_store.keep_until_exit(f"{binary.entry}.so", binary.data)
+        path = artifact_store.write_private_file(f"{binary.entry}.so", binary.data)
         return backend.load_library(path, flags)
     except OSError as error:
-        missing = toolchain_errors.missing_in(str(error))
+        missing = toolchain_errors.undefined_functions_in(str(error))
         if missing:
-            raise toolchain_errors.Unlinked(missing) from error
+            raise toolchain_errors.UndefinedFunctionError(missing) from error
         raise toolchain_errors.ToolchainError(
             f"compiled code cannot be loaded: {error}. It needs a folder that is not full, on a "
             "disk that runs code (not mounted noexec): name one by the environment variable TMPDIR"
@@ -221,6 +206,6 @@ def load(binary: Binary, *flag_names: str) -> Any:
 
 
 def symbol(library: Any, name: str, c_type: str) -> Any:
-    """A function or variable of a library."""
+    """Return a function or variable of a library."""
     _, ffi = cffi_backend()
     return library.load_function(ffi.typeof(c_type), name)

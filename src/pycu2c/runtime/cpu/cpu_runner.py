@@ -1,4 +1,4 @@
-"""A kernel on the CPU with the layout of its arguments. Knows no compiler."""
+"""Launch CPU kernels with Python arguments."""
 
 from __future__ import annotations
 
@@ -28,9 +28,11 @@ class CpuRunner:
         packed = self._packed(arguments)
         self.kernel.launch(launch.grid, launch.block, launch.shared_bytes, packed)
 
-    def noted(self, launch: Launch, arguments: Sequence[Argument]) -> captured_launch.Noted:
-        """The launch, to be done later, and more than once; who does it keeps the arrays."""
-        return captured_launch.Noted(self.kernel, launch, self._packed(arguments))
+    def capture(
+        self, launch: Launch, arguments: Sequence[Argument]
+    ) -> captured_launch.CapturedCpuLaunch:
+        """Return a launch that can be replayed; the caller keeps the arrays alive."""
+        return captured_launch.CapturedCpuLaunch(self.kernel, launch, self._packed(arguments))
 
     def _packed(self, arguments: Sequence[Argument]) -> bytes:
         addresses = []

@@ -218,7 +218,7 @@ static void note_end(Room *r) {
 }
 
 /* Of each stack: runs threads until another has to go on that has begun elsewhere. A launch may be left
- * between any two instructions (leaving.c): then a stack is nobody's, but never two threads'. */
+ * between any two instructions (interrupt.c): then a stack is nobody's, but never two threads'. */
 static void begin_fiber(void) {
     for (;;) {
         Room *r = room;

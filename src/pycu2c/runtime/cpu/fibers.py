@@ -1,4 +1,4 @@
-"""Runs kernels on the CPU whose threads have stacks of their own, by ``fibers.c``."""
+"""Run kernels on the CPU whose threads are fibers with their own stacks, with ``fibers.c``."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from pycu2c.cuda_driver.cuda_errors import error_for
 from pycu2c.ops.intrinsics.registry import Effect
 from pycu2c.runtime.c_sources import c_text
 from pycu2c.runtime.cpu.cpu_kernel import BODY, CpuKernel, cffi_backend, load, pool, symbol
-from pycu2c.runtime.cpu.deadlock_report import Meeting, Waiting, deadlock
+from pycu2c.runtime.cpu.deadlock_report import SyncPoint, WaitingThread, deadlock_error
 from pycu2c.runtime.launch_configuration import HEAD, Extent
 from pycu2c.toolchain.binary import Binary
 from pycu2c.toolchain.cc import cc
 
 
-class _Code(IntEnum):
-    """Why a launch has ended early: as in fibers.c."""
+class _ExitCode(IntEnum):
+    """Why a launch ended early, as in fibers.c."""
 
     STUCK = 64
     NO_MEMORY = 65
@@ -28,111 +28,110 @@ class _Code(IntEnum):
     TRAP = 67
 
 
-_MOST_TOLD, _MOST_THREADS = 8, 1024
-_GRID = Meeting("grid.sync()", Effect.GRID)
-_MEETINGS: tuple[Meeting | None, ...] = (
+_MAX_REPORTED, _MOST_THREADS = 8, 1024
+_GRID = SyncPoint("grid.sync()", Effect.GRID)
+_SYNC_POINTS: tuple[SyncPoint | None, ...] = (
     None,
-    Meeting("__syncthreads", Effect.BARRIER),
-    Meeting("a function of the warp", Effect.WARP),
-    Meeting("__activemask", Effect.WARP),
+    SyncPoint("__syncthreads", Effect.BARRIER),
+    SyncPoint("a function of the warp", Effect.WARP),
+    SyncPoint("__activemask", Effect.WARP),
     _GRID,
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Library:
-    """Compiled C++ in this process; ``name`` is what errors call the text."""
+class FiberLibrary:
+    """A loaded C++ library; ``name`` is the name of its source in errors."""
 
     loaded: Any
     binary: Binary
     name: str
 
 
-def opened(binary: Binary, name: str) -> Library:
-    """Load a library whose threads may wait for each other."""
+def open_library(binary: Binary, name: str) -> FiberLibrary:
+    """Load a library of kernels that may synchronize."""
     loaded = load(binary)
     used = symbol(loaded, "pycu2c_services_used", "const void **")
     used[0] = _runtime().services
-    return Library(loaded, binary, name)
+    return FiberLibrary(loaded, binary, name)
 
 
 class LoopKernel(CpuKernel):
-    """A kernel of a library whose threads never wait."""
+    """A kernel without synchronization."""
 
     __slots__ = ()
 
-    def __init__(self, library: Library, entry: str) -> None:
+    def __init__(self, library: FiberLibrary, entry: str) -> None:
         self.binary, self._library = library.binary, library.loaded
         self._body = symbol(library.loaded, entry, BODY)
         self._parallel = pool().grid
 
 
 class FiberKernel(CpuKernel):
-    """A kernel of a library whose threads may wait. ``together``: its blocks, too, which then run
-    in one OS thread."""
+    """A kernel with synchronization. ``cooperative``: all blocks run concurrently, in one OS
+    thread."""
 
-    __slots__ = ("_name", "_text", "_together")
+    __slots__ = ("_cooperative", "_name", "_text")
 
-    def __init__(self, library: Library, entry: str, name: str, together: bool) -> None:
+    def __init__(self, library: FiberLibrary, entry: str, name: str, cooperative: bool) -> None:
         self.binary, self._library = library.binary, library.loaded
         self._body = symbol(library.loaded, entry, "const void *")
-        self._parallel = _runtime().together if together else _runtime().run
-        self._name, self._text, self._together = name, library.name, together
+        self._parallel = _runtime().cooperative if cooperative else _runtime().run
+        self._name, self._text, self._cooperative = name, library.name, cooperative
 
     def finished(self, code: int, head: bytes) -> None:
-        """Raises DeadlockError if some threads can never end, LaunchError if memory is short, and
-        what a GPU's driver would say of an assert."""
+        """Raise DeadlockError, LaunchError if memory is short, or the CUDA error of an assert."""
         match code:
-            case _Code.NO_MEMORY:
+            case _ExitCode.NO_MEMORY:
                 raise LaunchError(f"{self._name}: there is too little memory for its threads")
-            case _Code.ASSERT:
+            case _ExitCode.ASSERT:
                 said = "an assert of the kernel failed"
                 raise error_for("CUDA_ERROR_ASSERT", said, f"run {self._name}")
-            case _Code.TRAP:
+            case _ExitCode.TRAP:
                 said = "the kernel has ended itself by __trap"
                 raise error_for("CUDA_ERROR_ILLEGAL_INSTRUCTION", said, f"run {self._name}")
-            case _Code.STUCK:
+            case _ExitCode.STUCK:
                 raise self._stuck(HEAD.unpack(head)[:3])
         super().finished(code, head)
 
     def _stuck(self, grid: Extent) -> LaunchError:
         found = list(self._waiting(grid))
-        if not self._together and found and all(w.row is _GRID for w in found):
+        if not self._cooperative and found and all(w.operation is _GRID for w in found):
             return LaunchError(
                 f"{self._name} has a barrier of the whole grid, {found[0].where}: launch it "
                 "cooperatively, so that its blocks run at the same time (a RawKernel's "
                 "enable_cooperative_groups=True)"
             )
-        return deadlock(self._name, found)
+        return deadlock_error(self._name, found)
 
-    def _waiting(self, grid: Extent) -> Iterator[Waiting]:
+    def _waiting(self, grid: Extent) -> Iterator[WaitingThread]:
         size = 1 + _MOST_THREADS
-        words = cffi_backend()[1].new(f"uint64_t[{_MOST_TOLD * size}]")
+        words = cffi_backend()[1].new(f"uint64_t[{_MAX_REPORTED * size}]")
         for i in range(_runtime().report(words)):
             block, *waits = words[i * size : (i + 1) * size]
             position = block % grid[0], block // grid[0] % grid[1], block // grid[0] // grid[1]
             for thread, word in enumerate(waits):
-                meeting = _MEETINGS[word & 7]
-                if meeting:
+                sync_point = _SYNC_POINTS[word & 7]
+                if sync_point:
                     where = f"{self._text}:{(word & 0xFFFFFFFF) >> 3}"
-                    yield Waiting(position, thread, where, meeting, word >> 32)
+                    yield WaitingThread(position, thread, where, sync_point, word >> 32)
 
 
 class SplitKernel(FiberKernel):
-    """A kernel of a library that runs its blocks by itself, and says if threads wait for ever."""
+    """A kernel that was split at its barriers, and so contains its own loops over blocks."""
 
     __slots__ = ()
 
-    def __init__(self, library: Library, entry: str, name: str) -> None:
-        super().__init__(library, entry, name, together=False)
+    def __init__(self, library: FiberLibrary, entry: str, name: str) -> None:
+        super().__init__(library, entry, name, cooperative=False)
         self._parallel = _runtime().split
 
 
-class _Runtime(NamedTuple):
-    """C functions, and where the table lies of those that kernels call."""
+class _FiberRuntime(NamedTuple):
+    """C functions, and the address of the table of services that kernels call."""
 
     run: Any
-    together: Any
+    cooperative: Any
     split: Any
     report: Any
     services: Any
@@ -143,13 +142,13 @@ def fibers_text() -> str:
 
 
 @functools.cache
-def _runtime() -> _Runtime:
+def _runtime() -> _FiberRuntime:
     library = load(cc.compile(fibers_text(), "pycu2c_run_fibers"), "RTLD_NODELETE")
     parallel = f"int(*)({BODY}, const void *, int64_t)"
     fibers_by = symbol(library, "pycu2c_fibers_by", f"void(*)({parallel}, void(*)(const void *))")
     fibers_by(pool().parallel, pool().calls)
     form = "int(*)(const void *, const void *, int64_t)"
-    return _Runtime(
+    return _FiberRuntime(
         symbol(library, "pycu2c_run_fibers", form),
         symbol(library, "pycu2c_run_fibers_together", form),
         symbol(library, "pycu2c_run_split", form),

@@ -6,7 +6,7 @@
  * small that its caller had better do it alone. A worker with nothing to do spins for a moment, then
  * sleeps. A forked child has no workers and starts its own when it needs them.
  *
- * It is compiled together with leaving.c, which stands before it.
+ * It is compiled after interrupt.c, in one translation unit.
  */
 enum {
     MOST_THREADS = 1024,

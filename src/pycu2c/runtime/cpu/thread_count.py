@@ -1,4 +1,4 @@
-"""How many threads run kernels on the CPU: as many as this process may keep busy."""
+"""Determine how many threads run kernels on the CPU."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ ROOT = "/"
 
 
 def thread_count() -> int:
-    """PYCU2C_THREADS, or the cores that the process is bound to, as far as its container's share
-    of processor time goes."""
+    """Return PYCU2C_THREADS, or the available cores: CPU affinity, limited by cgroup quotas."""
     wish = os.environ.get("PYCU2C_THREADS", "")
     if not wish:
-        return max(1, min(_usable_cores(), *_shares(ROOT)))
+        return max(1, min(_usable_cores(), *_cgroup_quotas(ROOT)))
     if not wish.isascii() or not wish.isdigit() or int(wish) == 0:
         raise LaunchError(f"PYCU2C_THREADS is {wish!r}; it takes a number of threads, 1 or more")
     return int(wish)
@@ -27,44 +26,44 @@ def _usable_cores() -> int:
     return os.cpu_count() or 1
 
 
-def _shares(root: str) -> Iterator[int]:
-    """The cores that each control group which this process is in may use, rounded up."""
+def _cgroup_quotas(root: str) -> Iterator[int]:
+    """Yield the cores, rounded up, that each control group of this process may use."""
     yield _MANY
-    for line in _text(root, "proc/self/cgroup").splitlines():
+    for line in _read_text(root, "proc/self/cgroup").splitlines():
         controllers, _, path = line.partition(":")[2].partition(":")
         if not controllers:  # version 2: one file, "quota period"
             home = os.path.join(root, "sys/fs/cgroup")
-            for folder in _upwards(home, path):
-                yield _share(*_text(folder, "cpu.max").split())
+            for folder in _cgroup_ancestors(home, path):
+                yield _quota_cores(*_read_text(folder, "cpu.max").split())
         elif "cpu" in controllers.split(","):  # version 1
-            for folder in _upwards(os.path.join(root, "sys/fs/cgroup/cpu"), path):
+            for folder in _cgroup_ancestors(os.path.join(root, "sys/fs/cgroup/cpu"), path):
                 names = ("cpu.cfs_quota_us", "cpu.cfs_period_us")
-                yield _share(*(_text(folder, name).strip() for name in names))
+                yield _quota_cores(*(_read_text(folder, name).strip() for name in names))
 
 
 _MANY = 1 << 20
 
 
-def _upwards(home: str, path: str) -> Iterator[str]:
-    """The folder of a group and those of the groups that it lies in."""
+def _cgroup_ancestors(home: str, path: str) -> Iterator[str]:
+    """Yield the folder of a control group and of its ancestors."""
     parts = [part for part in path.split("/") if part not in ("", "..")]
     for count in range(len(parts), -1, -1):
         yield os.path.join(home, *parts[:count])
 
 
-def _share(quota: str = "", period: str = "") -> int:
-    """``max`` and -1 stand for no limit."""
+def _quota_cores(quota: str = "", period: str = "") -> int:
+    """Return the cores of a quota; ``max`` and -1 mean no limit."""
     if not quota.isdigit() or not period.isdigit() or int(period) == 0:
         return _MANY
     return -(-int(quota) // int(period))
 
 
-def _text(folder: str, name: str) -> str:
+def _read_text(folder: str, name: str) -> str:
     try:
         handle = os.open(os.path.join(folder, name), os.O_RDONLY)
     except OSError:
         return ""
-    try:  # all at once: what the system writes there is short; a text file's reading takes longer
+    try:  # one read is enough, because these files are short; text files are slower
         return os.read(handle, _MOST_BYTES).decode("utf-8", "replace")
     except OSError:
         return ""

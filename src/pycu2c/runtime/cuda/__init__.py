@@ -1,0 +1,1 @@
+"""Launch kernels on a GPU: memory, copies, textures and peer access."""

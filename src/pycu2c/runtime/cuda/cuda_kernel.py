@@ -1,4 +1,4 @@
-"""A cubin and packed arguments -> a launch on the device. Knows neither arrays nor types."""
+"""Launch a cubin with packed arguments."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from typing import Any, TypeAlias
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.records import NamedTuple
 from pycu2c.cuda_driver import driver
-from pycu2c.cuda_driver.recent_launches import launched
+from pycu2c.cuda_driver.recent_launches import record
 from pycu2c.toolchain.binary import Binary
 
 Dim3: TypeAlias = tuple[int, int, int]
 
 _GRID_LIMIT: Dim3 = (2**31 - 1, 65535, 65535)
 _BLOCK_LIMIT: Dim3 = (1024, 1024, 64)
-# what the driver answers where the shape of the launch may be the fault
+# error codes that an invalid launch configuration may cause
 _SHAPE_CODES = ("CUDA_ERROR_INVALID_VALUE", "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES")
 _CLUSTER_CODES = (*_SHAPE_CODES, "CUDA_ERROR_INVALID_CLUSTER_SIZE")
-_PORTABLE_CLUSTER = 8  # blocks, which every device takes that has clusters
-_PARAMETER_LIMIT = 32764  # bytes, of every architecture that NVRTC 13 knows
+_PORTABLE_CLUSTER = 8  # blocks; the maximum that all devices with clusters support
+_PARAMETER_LIMIT = 32764  # bytes, for all architectures that NVRTC 13 supports
 
 
-class _Packed:
-    """A parameter buffer, described as cuLaunchKernel's ``extra`` wants it."""
+class _ParameterBuffer:
+    """A parameter buffer and its ``extra`` argument for cuLaunchKernel."""
 
     def __init__(self, limit: int) -> None:
         self.buffer = (ctypes.c_char * limit)()
@@ -40,31 +40,34 @@ class _Packed:
         self.size.value = len(packed)
 
 
-class _Launchpad(threading.local, _Packed):
-    """Each thread's: the driver copies it during the call, so one serves every launch."""
+class _ThreadParameterBuffer(threading.local, _ParameterBuffer):
+    """The buffer of a thread. The driver copies it during the launch, so it can be reused."""
 
     def __init__(self) -> None:
-        _Packed.__init__(self, _PARAMETER_LIMIT)
+        _ParameterBuffer.__init__(self, _PARAMETER_LIMIT)
 
 
-_PAD = _Launchpad()
+_PAD = _ThreadParameterBuffer()
 
 
 class NodeParameters(NamedTuple):
-    """What the driver is to launch as a node of a graph, and the memory that it points to."""
+    """The parameters of a kernel node in a CUDA graph, and the buffer to which they point."""
 
     parameters: Any
     packed: object
 
 
 class CudaKernel:
-    """A loaded kernel. ``together``: all blocks of a launch must run at the same time;
-    ``cluster``: how many of them must, along x, y and z."""
+    """A loaded kernel.
+
+    cooperative: whether all blocks of a launch run at the same time.
+    cluster: the cluster size along x, y and z.
+    """
 
     def __init__(
         self,
         binary: Binary,
-        together: bool = False,
+        cooperative: bool = False,
         cluster: tuple[int, ...] = (),
         loaded: driver.LoadedKernel | None = None,
     ) -> None:
@@ -72,16 +75,16 @@ class CudaKernel:
         self.binary, self.name = binary, binary.entry
         self.loaded = loaded or driver.load_kernel(binary.data, binary.entry)
         self._handle = self.loaded.handle
-        self.together, self._cluster = together, cluster
+        self.cooperative, self._cluster = cooperative, cluster
         if math.prod(cluster) > _PORTABLE_CLUSTER:
             driver.allow_large_clusters(self.loaded, f"let clusters of {self.name} be {cluster}")
-        self._start: Any = driver.start_together if together else driver.api().cuLaunchKernel
+        self._start: Any = driver.launch_cooperative if cooperative else driver.api().cuLaunchKernel
         self._dynamic_shared = self.loaded.dynamic_shared
 
     def launch(
         self, grid: Dim3, block: Dim3, shared_bytes: int, stream: object, packed: bytes
     ) -> None:
-        """Start the kernel. ``packed`` holds its arguments, each at its natural alignment."""
+        """Launch the kernel. ``packed``: its arguments in natural alignment."""
         pad = _PAD
         driver.make_current()
         if shared_bytes > self._dynamic_shared:
@@ -91,35 +94,35 @@ class CudaKernel:
         call = (self._handle, *grid, *block, shared_bytes, handle, 0, pad.extra)
         try:
             (code,) = self._start(*call)
-        except OverflowError:  # a size that is no unsigned int
+        except OverflowError:  # an extent exceeds an unsigned int
             self._refuse(grid, block)
             raise
         if code:
             self._failed(code, call)
-        launched(self.name)
+        record(self.name)
 
     def as_node(self, grid: Dim3, block: Dim3, shared_bytes: int, packed: bytes) -> NodeParameters:
-        """The same launch, for a node of a graph."""
+        """Return the parameters of a graph node for a launch."""
         if shared_bytes > self._dynamic_shared:
             self._opt_in(shared_bytes)
-        given = _Packed(max(len(packed), 1))
-        given.fill(packed)
+        buffer = _ParameterBuffer(max(len(packed), 1))
+        buffer.fill(packed)
         bindings = driver.api()
         made = bindings.CUDA_KERNEL_NODE_PARAMS()
         made.func, made.sharedMemBytes = bindings.CUfunction(self.address), shared_bytes
         made.gridDimX, made.gridDimY, made.gridDimZ = grid
         made.blockDimX, made.blockDimY, made.blockDimZ = block
-        made.kernelParams, made.extra = 0, given.extra
-        return NodeParameters(made, given)
+        made.kernelParams, made.extra = 0, buffer.extra
+        return NodeParameters(made, buffer)
 
     @property
     def address(self) -> int:
-        """The handle of the kernel in the current context, for C."""
+        """Return the kernel's handle in the current context, for C."""
         answer = driver.api().cuKernelGetFunction(self._handle)
         return int(driver.check(answer, f"look {self.name} up in the current context"))
 
     def _opt_in(self, shared_bytes: int) -> None:
-        """Blocks get 48 KB unless a kernel asks for more."""
+        """Opt in to more than 48 KB of shared memory if necessary."""
         total = self.loaded.static_shared + shared_bytes
         if total > driver.shared_limit():
             raise LaunchError(
@@ -130,7 +133,7 @@ class CudaKernel:
         self._dynamic_shared = shared_bytes
 
     def _failed(self, code: Any, call: tuple[Any, ...]) -> None:
-        """Raise what is wrong."""
+        """Raise the error of a failed launch."""
         grid, block = call[1:4], call[4:7]
         if code.name in _SHAPE_CODES:
             self._refuse(grid, block)
@@ -141,7 +144,7 @@ class CudaKernel:
         driver.check((code,), f"launch {self.name} on grid {grid}, block {block}")
 
     def _too_many(self, grid: Dim3, block: Dim3, shared_bytes: int) -> None:
-        most = driver.blocks_together(self.loaded, block, shared_bytes, self._cluster)
+        most = driver.max_coresident_blocks(self.loaded, block, shared_bytes, self._cluster)
         raise LaunchError(
             f"{self.name} has a barrier of the whole grid, so all its {math.prod(grid)} blocks "
             f"must run at the same time; of blocks with {math.prod(block)} threads and "
@@ -150,8 +153,8 @@ class CudaKernel:
         )
 
     def _place_cluster(self, block: Dim3, shared_bytes: int) -> None:
-        """Raise a LaunchError if the device cannot run the blocks of one cluster together."""
-        if driver.blocks_together(self.loaded, block, shared_bytes, self._cluster):
+        """Raise LaunchError if the device cannot run the blocks of one cluster together."""
+        if driver.max_coresident_blocks(self.loaded, block, shared_bytes, self._cluster):
             return
         raise LaunchError(
             f"{self.name}: the device has no place where {math.prod(self._cluster)} blocks, each "
@@ -160,7 +163,7 @@ class CudaKernel:
         )
 
     def _refuse(self, grid: Dim3, block: Dim3) -> None:
-        """Raise a LaunchError if no launch of this shape can run."""
+        """Raise LaunchError if this grid or block is never allowed."""
         for what, size, limit in (("grid", grid, _GRID_LIMIT), ("block", block, _BLOCK_LIMIT)):
             for axis, length, most in zip("xyz", size, limit, strict=True):
                 if not 1 <= length <= most:

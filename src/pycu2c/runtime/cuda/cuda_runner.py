@@ -1,11 +1,11 @@
-"""A kernel on a GPU with the layout of its arguments. Knows no compiler."""
+"""Launch CUDA kernels with Python arguments."""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
 
-from pycu2c.base.index_bounds import Overwritten, is_whole
+from pycu2c.base.index_bounds import WrittenArray, writes_every_element
 from pycu2c.base.records import dataclass
 from pycu2c.base.values import Number
 from pycu2c.cuda_driver import driver, libcuda
@@ -22,49 +22,51 @@ _OBJECTS = (ArrayArgument, HandleArgument)
 @dataclass(frozen=True, slots=True)
 class CudaRunner:
     name: str
-    written: frozenset[int]  # positions of arrays that it may write
+    written: frozenset[int]  # positions of arrays that the kernel may write
     layout: Layout
     kernel: CudaKernel
-    overwritten: tuple[Overwritten, ...] = ()
+    overwritten: tuple[WrittenArray, ...] = ()
 
     @property
     def direct(self) -> Direct | None:
-        """In the context that is current now."""
-        if self.kernel.together:
+        """Return how C can launch the kernel in the current context."""
+        if self.kernel.cooperative:
             return None
         start = libcuda.address_of("cuLaunchKernel", of_stream=True)
         context = libcuda.address_of("cuCtxGetCurrent"), driver.current_context()
-        address, room = self.kernel.address, small_copies.here
-        return Direct(self.layout, start, address, self._failed, context, room)
+        address, staging = self.kernel.address, small_copies.staging_buffer
+        return Direct(self.layout, start, address, self._failed, context, staging)
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
-        driver.make_current()  # a thread of the program's may be on no device so far
+        driver.make_current()  # the calling thread may have no context yet
         stream = driver.working_stream(launch.stream)
         if launch.stream is not None:
-            transfers.note_use(arguments, launch.stream)
+            transfers.record_use(arguments, launch.stream)
         fresh = self._fresh(launch, arguments)
-        with transfers.staged(arguments, self.written, stream, self.name, fresh) as addresses:
+        with transfers.stage_arguments(
+            arguments, self.written, stream, self.name, fresh
+        ) as addresses:
             packed = pack(self.layout, arguments, addresses)
             self.kernel.launch(launch.grid, launch.block, launch.shared_bytes, stream, packed)
 
     def _failed(self, code: int, head: bytes) -> None:
-        """Raise what a launch has ended with that C has waited for."""
+        """Raise the error of a launch that C has synchronized with."""
         driver.check((driver.api().CUresult(code),), f"run {self.name}")
 
     def as_node(self, launch: Launch, arguments: Sequence[Argument]) -> NodeParameters:
-        """A launch on arrays that the device uses where they lie, for a node of a graph."""
+        """Return the graph node of a launch, whose arrays are on the device."""
         addresses = [transfers.address_in_place(argument) for argument in arguments]
         packed = pack(self.layout, arguments, addresses)
         return self.kernel.as_node(launch.grid, launch.block, launch.shared_bytes, packed)
 
     def _fresh(self, launch: Launch, arguments: Sequence[Argument]) -> frozenset[int]:
-        """The arrays of which a launch writes every element, and reads none."""
+        """Return the positions of arrays that the launch fully overwrites and does not read."""
         if not self.overwritten:
             return frozenset()
         shapes = [a.shape if isinstance(a, ArrayArgument) else () for a in arguments]
         numbers = [0 if isinstance(a, _OBJECTS) else _as_int(a) for a in arguments]
         threads = [g * b for g, b in zip(launch.grid, launch.block)]
-        found = (o for o in self.overwritten if is_whole(o, shapes, numbers, threads))
+        found = (o for o in self.overwritten if writes_every_element(o, shapes, numbers, threads))
         return frozenset(o.argument for o in found)
 
 

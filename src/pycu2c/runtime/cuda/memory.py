@@ -1,9 +1,8 @@
-"""Memory of the device and of the host, each allocation an object that frees it. Knows no array.
+"""Own allocations of device and host memory; each object frees its allocation.
 
-Device memory comes from the driver's pool, in the order of the default stream, and goes back in
-the order of that stream: what runs on it, and on all streams that it waits for, may go on with
-the memory. Who uses it on a stream that the default stream does not wait for says so
-(``used_on``). Where there is no GPU, ``HostMemory`` stands in.
+Device memory is allocated from the driver's pool, and freed, in the order of the default stream.
+Work in that stream, and in streams that synchronize with it, needs no further ordering. For work in
+other streams the user calls ``used_on``. Without a GPU, ``HostMemory`` replaces ``DeviceMemory``.
 """
 
 from __future__ import annotations
@@ -22,21 +21,21 @@ from pycu2c.runtime.arguments.strides import memory_of
 from pycu2c.runtime.cuda import memory_pool
 
 ALIGNMENT = 256  # of every allocation
-HOST = -1  # the ordinal of memory that is the host's
+HOST = -1  # the ordinal of host memory
 
 
 _PER_THREAD = 2
 
 
 def in_order_with_default(stream: Any) -> bool:
-    """Whether the default stream waits for a stream, and the stream for it."""
+    """Return whether a stream and the default stream synchronize with each other."""
     if getattr(stream, "blocking", False):
         return True
     return driver.stream_of(stream) in (*DEFAULT_STREAMS, _PER_THREAD)
 
 
 class Memory:
-    """Bytes somewhere, which are kept as long as this object is."""
+    """Bytes of memory, which live as long as this object."""
 
     __slots__ = ("address", "ordinal", "size")
 
@@ -44,24 +43,23 @@ class Memory:
         self.address, self.size, self.ordinal = address, size, ordinal
 
     def used_on(self, stream: object) -> None:
-        """What comes next in a stream uses this memory: it is there for it, and not freed before
-        it is done."""
+        """Order later work of a stream after the allocation, and the release after that work."""
 
     def before_use(self, stream: int) -> None:
-        """Let what comes next in a stream wait for work on this memory."""
+        """Order later work of a stream after pending work on this memory."""
 
     def lend(self) -> None:
-        """Another package is told where it is, and may use it on streams of its own."""
+        """Declare that another package may use this memory in any stream."""
 
 
-def behind(owner: object) -> Memory | None:
-    """The memory that something keeps: an array of this package, or the memory itself."""
+def memory_behind(owner: object) -> Memory | None:
+    """Return the memory object of an array of this package; None for other owners."""
     found = getattr(owner, "_memory", owner)
     return found if isinstance(found, Memory) else None
 
 
 class HostMemory(Memory):
-    """Memory of the host for an array of a program that would have it on a GPU."""
+    """Host memory of a device array in a program without a GPU."""
 
     __slots__ = ("_buffer",)
 
@@ -71,8 +69,8 @@ class HostMemory(Memory):
         super().__init__(-(-start // ALIGNMENT) * ALIGNMENT, size, HOST)
 
 
-class ForeignMemory(Memory):
-    """Memory of another package's array, which is kept alive."""
+class ExternalMemory(Memory):
+    """Memory of an array of another package, which is kept alive."""
 
     __slots__ = ("owner",)
 
@@ -82,62 +80,61 @@ class ForeignMemory(Memory):
 
 
 class DeviceMemory(Memory):
-    """Memory of a GPU, new."""
+    """A new allocation on a GPU."""
 
     __slots__ = ("_lent", "_streams")
 
     def __init__(self, size: int, ordinal: int | None = None) -> None:
-        """On a device, or on the one that the thread is on."""
+        """Allocate on a device; the default is the current one."""
         self._streams: set[object] | None = None
         self._lent = False
-        self.size, self.ordinal, self.address = size, 0, 0  # nothing is freed if the rest fails
-        if not driver.several():
+        self.size, self.ordinal, self.address = size, 0, 0  # frees nothing if the rest fails
+        if not driver.has_multiple_devices():
             self.address = memory_pool.allocate(size) if size else 0
             return
         self.ordinal = driver.current_ordinal() if ordinal is None else ordinal
-        with driver.on(self.ordinal):
+        with driver.on_device(self.ordinal):
             self.address = memory_pool.allocate(size) if size else 0
 
     def used_on(self, stream: object) -> None:
-        if graph_capture.keeps(self):
+        if graph_capture.retain(self):
             return
         if (self._streams and stream in self._streams) or in_order_with_default(stream):
             return
         if self._streams is None:
             self._streams = set()
         if stream not in self._streams:
-            with driver.on(self.ordinal):
-                driver.order_after(0, driver.stream_of(stream))  # where the memory has come from
-            self._streams.add(stream)  # which keeps a stream that is an object
+            with driver.on_device(self.ordinal):
+                driver.order_after(0, driver.stream_of(stream))  # after the allocation
+            self._streams.add(stream)  # keeps a stream object alive
 
     def before_use(self, stream: int) -> None:
-        if graph_capture.keeps(self) or not self._streams:
+        if graph_capture.retain(self) or not self._streams:
             return
         for other in self._streams:
             driver.order_after(driver.stream_of(other), stream)
-        if stream in DEFAULT_STREAMS:  # which others wait for
+        if stream in DEFAULT_STREAMS:  # other streams synchronize with it
             self._streams.clear()
 
     def lend(self) -> None:
         self._lent = True
 
     def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
-        # at exit the driver may be gone before this is, and frees everything itself
+        # at exit the driver may already be unloaded; it frees all memory itself
         if self.address and not finalizing():
             if (
                 self._lent
                 or self._streams
-                or not memory_pool.keep(self.address, self.size, self.ordinal)
+                or not memory_pool.cache_block(self.address, self.size, self.ordinal)
             ):
                 memory_pool.free(self.address, self._streams, self.ordinal)
 
 
-# ---- memory of the host that the device can reach -----------------------------------------------
+# ---- host memory that the device can access ------------------------------------------------------
 
 
 class PinnedMemory(Memory):
-    """Memory of the host that stays where it is, so that the device copies it by itself.
-    ``in_place``: kernels use it where it lies."""
+    """Pinned (page-locked) host memory. ``in_place``: it is mapped, so kernels access it."""
 
     __slots__ = ("in_place",)
 
@@ -149,7 +146,7 @@ class PinnedMemory(Memory):
             flags = bindings.CU_MEMHOSTALLOC_PORTABLE | bindings.CU_MEMHOSTALLOC_DEVICEMAP
             if write_combined:
                 flags |= bindings.CU_MEMHOSTALLOC_WRITECOMBINED
-            answer = bindings.cuMemHostAlloc(memory_pool.in_pairs(size), flags)
+            answer = bindings.cuMemHostAlloc(memory_pool.round_up_to_even(size), flags)
             self.address = int(driver.check(answer, f"allocate {size} bytes of pinned memory"))
 
     def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
@@ -158,7 +155,7 @@ class PinnedMemory(Memory):
 
 
 class ManagedMemory(Memory):
-    """Memory that the driver moves to where it is used, the host or the device."""
+    """Managed memory, which the driver migrates between host and device."""
 
     __slots__ = ()
     in_place = True
@@ -169,7 +166,7 @@ class ManagedMemory(Memory):
             driver.make_current()
             flag = driver.api().CUmemAttach_flags
             flags = flag.CU_MEM_ATTACH_GLOBAL if everywhere else flag.CU_MEM_ATTACH_HOST
-            answer = driver.api().cuMemAllocManaged(memory_pool.in_pairs(size), int(flags))
+            answer = driver.api().cuMemAllocManaged(memory_pool.round_up_to_even(size), int(flags))
             self.address = int(driver.check(answer, f"allocate {size} bytes of managed memory"))
 
     def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
@@ -177,23 +174,23 @@ class ManagedMemory(Memory):
             _free_quietly("cuMemFree", self.address)
 
 
-def lies_in_place(array: object) -> bool:
-    """Whether a numpy array is in mapped or managed memory, which kernels use where it is."""
-    kept = memory_of(array)
-    return isinstance(kept, PinnedMemory | ManagedMemory) and kept.in_place
+def is_device_accessible(array: object) -> bool:
+    """Return whether a numpy array is in mapped or managed memory."""
+    base = memory_of(array)
+    return isinstance(base, PinnedMemory | ManagedMemory) and base.in_place
 
 
 def _free_quietly(name: str, address: int) -> None:
     try:
         driver.make_current()
         getattr(driver.api(), name)(address)
-    except Exception:  # of a driver that is gone
+    except Exception:  # the driver is unloaded
         return
 
 
 @contextlib.contextmanager
 def pinned_range(start: int, stop: int) -> Iterator[None]:
-    """Let bytes of the host stay where they are, in a ``with``."""
+    """Pin host memory in a ``with``."""
     driver.make_current()
     bindings = driver.api()
     flags = bindings.CU_MEMHOSTREGISTER_PORTABLE | bindings.CU_MEMHOSTREGISTER_DEVICEMAP

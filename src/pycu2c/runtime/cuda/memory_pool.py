@@ -1,9 +1,9 @@
-"""A GPU's memory: from the driver's pool, and back, in the order of the default stream.
+"""Allocate and free device memory in the driver's pool, in the order of the default stream.
 
-Two calls of the driver for an array cost more than a launch. So small blocks that are freed stay
-here for the next arrays of the same size, as long as the program uses the default stream alone:
-there the order of its work is the order of its calls, whoever has the block. With other streams
-each block goes back to the driver, which lets them wait for one another.
+Two driver calls for an array cost more than a launch. Freed small blocks are therefore cached for
+arrays of the same size, while the program uses the default stream only. Then the order of the calls
+is the order of the work. With other streams each block is returned to the driver, which orders its
+reuse.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import Any
 from pycu2c.cuda_driver import driver
 from pycu2c.cuda_driver.cuda_errors import error_for
 
-_MOST_KEPT = 4 << 20  # bytes in blocks of one size
-_MOST_SIZES = 64
-_BEFORE_THE_POOL = 16  # small blocks
+_MAX_CACHED_BYTES = 4 << 20  # in blocks of one size
+_MAX_SIZES = 64
+_FIRST_BLOCKS = 16  # small blocks that are not from the pool
 
 
 @functools.cache
@@ -32,38 +32,45 @@ def _has_pools(ordinal: int) -> bool:
 
 @functools.cache
 def pool_of(ordinal: int) -> Any:
-    """The device's pool, set to keep what is freed; None where the driver has no pools."""
+    """Return the device's pool, which keeps freed memory; None if the driver has no pools."""
     if not _has_pools(ordinal):
         return None
     bindings, device = driver.api(), driver.devices()[ordinal]
     pool = driver.check(bindings.cuDeviceGetDefaultMemPool(device.handle), "open the memory pool")
-    keep = bindings.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
-    if not int(driver.check(bindings.cuMemPoolGetAttribute(pool, keep), "read the memory pool")):
+    cache_block = bindings.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
+    if not int(
+        driver.check(bindings.cuMemPoolGetAttribute(pool, cache_block), "read the memory pool")
+    ):
         everything = bindings.cuuint64_t((1 << 64) - 1)
-        driver.check(bindings.cuMemPoolSetAttribute(pool, keep, everything), "set the memory pool")
+        driver.check(
+            bindings.cuMemPoolSetAttribute(pool, cache_block, everything), "set the memory pool"
+        )
     return pool
 
 
-class _Thread(threading.local):
-    """Whether a thread has had a context. A call without one is an error to who looks on."""
+class _ThreadState(threading.local):
+    """Whether a thread has had a context, so that no call fails for lack of one.
+
+    compute-sanitizer would report the failed call.
+    """
 
     has_context = False
 
 
-class _Calls:
-    """The driver's functions, looked up once.
+class _PoolFunctions:
+    """The driver's functions for allocations.
 
-    For a process's first block of a pool the driver takes 10 ms, and what a first kernel needs is
-    little: that comes from elsewhere. The driver frees it in the order of a stream all the same.
+    The first allocation from a pool takes 10 ms. The first blocks are small, and are allocated
+    outside the pool. The driver can free them in stream order, too.
     """
 
     __slots__ = ("_alone", "_left", "_ordinal", "_pooled", "allocate", "clear", "free", "thread")
 
     def __init__(self, ordinal: int) -> None:
         bindings = driver.api()
-        self._ordinal, self.thread = ordinal, _Thread()
+        self._ordinal, self.thread = ordinal, _ThreadState()
         self._alone: Any = lambda size, stream: bindings.cuMemAlloc(size)
-        self._pooled, self._left = bindings.cuMemAllocAsync, _BEFORE_THE_POOL
+        self._pooled, self._left = bindings.cuMemAllocAsync, _FIRST_BLOCKS
         self.clear: Any = lambda address: bindings.cuMemsetD8Async(address, 0, 1, 0)
         if _has_pools(ordinal):
             self.allocate: Any = self._first
@@ -74,95 +81,98 @@ class _Calls:
 
     def _first(self, size: int, stream: int) -> Any:
         self._left -= 1
-        if self._left >= 0 and size <= _MOST_KEPT and not driver.several():  # peers share pools
+        if (
+            self._left >= 0 and size <= _MAX_CACHED_BYTES and not driver.has_multiple_devices()
+        ):  # peers share pools
             return self._alone(size, stream)
         pool_of(self._ordinal)
         self.allocate = self._pooled
         return self.allocate(size, stream)
 
 
-_calls_on = functools.cache(_Calls)
+_calls_on = functools.cache(_PoolFunctions)
 
 
-def _calls() -> _Calls:
+def _pool_functions() -> _PoolFunctions:
     return _calls_on(driver.current_ordinal())
 
 
 # ---- blocks ------------------------------------------------------------------------------------
 
 
-class Kept(dict[tuple[int, int], list[int]]):
-    """Addresses of blocks that nobody uses, by device and size. Where the environment has
-    PYCU2C_KEEP_MEMORY=0 there are none, so that tools see each array made and freed."""
+class BlockCache(dict[tuple[int, int], list[int]]):
+    """Addresses of free blocks, by device and size.
+
+    PYCU2C_KEEP_MEMORY=0 disables the cache, so that tools see each allocation.
+    """
 
     def __init__(self) -> None:
         self.keeps = os.environ.get("PYCU2C_KEEP_MEMORY", "1") != "0"
 
     def take(self, ordinal: int, size: int) -> int:
-        """The address of a block, or 0."""
+        """Return the address of a block, or 0."""
         there = self.get((ordinal, size))
         try:
             return there.pop() if there else 0
-        except IndexError:  # another thread has been faster
+        except IndexError:  # another thread has removed it
             return 0
 
     def put(self, ordinal: int, size: int, address: int) -> bool:
-        """Keep a block, if it is to be."""
+        """Add a block; return False if it must be freed."""
         if not self.keeps or driver.uses_streams():
             return False
         there = self.get((ordinal, size))
         if there is None:
-            if size > _MOST_KEPT or len(self) >= _MOST_SIZES:
+            if size > _MAX_CACHED_BYTES or len(self) >= _MAX_SIZES:
                 return False
             there = self.setdefault((ordinal, size), [])
-        if (len(there) + 1) * size > _MOST_KEPT:
+        if (len(there) + 1) * size > _MAX_CACHED_BYTES:
             return False
         there.append(address)
         return True
 
 
-_kept = Kept()
+_cache = BlockCache()
 
 
-def keeps_blocks() -> bool:
-    return _kept.keeps
+def caches_blocks() -> bool:
+    return _cache.keeps
 
 
-def in_pairs(size: int) -> int:
-    """An even number of bytes: an atomic on a byte exchanges it together with its neighbour."""
+def round_up_to_even(size: int) -> int:
+    """Round up, because an atomic on a byte accesses its neighbor as well."""
     return size + size % 2
 
 
 def allocate(size: int) -> int:
-    """The address of new memory on the device that the thread is on, whose context it has then:
-    what is done with the memory needs one, too."""
-    thread = _calls().thread
+    """Allocate memory on the current device, and set a context for the code that uses it."""
+    thread = _pool_functions().thread
     if not thread.has_context:
         driver.make_current()
         thread.has_context = True
-    kept = _kept.take(driver.current_ordinal(), in_pairs(size))
-    return kept or _allocated(size)
+    cached = _cache.take(driver.current_ordinal(), round_up_to_even(size))
+    return cached or _allocate(size)
 
 
-def _allocated(size: int) -> int:
-    calls = _calls()
-    code, pointer = calls.allocate(in_pairs(size), 0)
+def _allocate(size: int) -> int:
+    calls = _pool_functions()
+    code, pointer = calls.allocate(round_up_to_even(size), 0)
     if code:
-        pointer = _allocated_after_all(code, in_pairs(size))
-    if size % 2:  # initcheck of compute-sanitizer would find what an atomic reads there
+        pointer = _retry_allocation(code, round_up_to_even(size))
+    if size % 2:  # compute-sanitizer's initcheck would report reads by atomics
         driver.check(calls.clear(int(pointer) + size), "clear the byte after an array")
     return int(pointer)
 
 
-def _allocated_after_all(code: Any, size: int) -> Any:
-    """In a thread that has lost its context; or once others give back what they do not use."""
+def _retry_allocation(code: Any, size: int) -> Any:
+    """Retry an allocation, after setting a context or after freeing unused memory."""
     if code.name == "CUDA_ERROR_INVALID_CONTEXT":
         driver.make_current()
     elif code.name == "CUDA_ERROR_OUT_OF_MEMORY":
-        give_back()
+        trim()
     else:
         driver.check((code,), f"allocate {size} bytes on the device")
-    code, pointer = _calls().allocate(size, 0)
+    code, pointer = _pool_functions().allocate(size, 0)
     if code and code.name == "CUDA_ERROR_OUT_OF_MEMORY":
         free, total = free_and_total()
         text = f"{free} of the device's {total} bytes are free"
@@ -171,50 +181,52 @@ def _allocated_after_all(code: Any, size: int) -> Any:
     return pointer
 
 
-def give_back() -> None:
-    """Return what nobody uses to the driver: other processes, and other pools, can have it."""
+def trim() -> None:
+    """Return unused memory to the driver, for other processes and pools."""
     gc.collect()
     driver.make_current()
     bindings = driver.api()
     driver.check(bindings.cuCtxSynchronize(), "wait for the device")
-    for ordinal, size in list(_kept):
+    for ordinal, size in list(_cache):
         if ordinal == driver.current_ordinal():
-            for address in _kept.pop((ordinal, size), []):
-                _free_here(address, None)
+            for address in _cache.pop((ordinal, size), []):
+                _free_on_device(address, None)
     pool = pool_of(driver.current_ordinal())
     if pool is not None:
         driver.check(bindings.cuMemPoolTrimTo(pool, 0), "shrink the memory pool")
 
 
 def free_and_total() -> tuple[int, int]:
-    """Bytes of the device that are free, and all of them."""
+    """Return the free and the total bytes of the device."""
     driver.make_current()
     code, free, total = driver.api().cuMemGetInfo()
-    driver.check((code,), "ask how much memory is free")
+    driver.check((code,), "read how much memory is free")
     return int(free), int(total)
 
 
-def keep(address: int, size: int, ordinal: int) -> bool:
-    """Have a block for the next array of its size, if it is to be kept."""
-    return _kept.put(ordinal, in_pairs(size), address)
+def cache_block(address: int, size: int, ordinal: int) -> bool:
+    """Cache a freed block; return False if it must be freed."""
+    return _cache.put(ordinal, round_up_to_even(size), address)
 
 
 def free(address: int, streams: set[object] | None, ordinal: int) -> None:
-    """``streams``: those, beside the default one, that have used the memory. Never raises: after
-    a kernel has failed every call fails, and nobody could be told."""
+    """Free memory; ``streams``: those that have used it, besides the default stream.
+
+    Never raises: all calls fail after a kernel fault, and finalizers cannot report errors.
+    """
     try:
-        with driver.on(ordinal):
-            _free_here(address, streams)
-    except Exception:  # of a driver that is gone
+        with driver.on_device(ordinal):
+            _free_on_device(address, streams)
+    except Exception:  # the driver is unloaded
         return
 
 
-def _free_here(address: int, streams: set[object] | None) -> None:
+def _free_on_device(address: int, streams: set[object] | None) -> None:
     if streams:
         driver.make_current()
         for stream in streams:
             _after(stream)
-    calls = _calls()
+    calls = _pool_functions()
     if not calls.thread.has_context:
         driver.make_current()
         calls.thread.has_context = True
@@ -225,8 +237,10 @@ def _free_here(address: int, streams: set[object] | None) -> None:
 
 
 def _after(stream: object) -> None:
-    """Let the default stream wait for a stream; for the device if it is only a number, whose
-    stream may have gone."""
+    """Order the default stream after a stream.
+
+    Synchronize the device if the stream is only a handle, because it may have been destroyed.
+    """
     if isinstance(stream, int):
         driver.check(driver.api().cuCtxSynchronize(), "wait for the device")
     else:

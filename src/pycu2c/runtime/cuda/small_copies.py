@@ -1,52 +1,38 @@
-"""Where small arrays of the host have copies for one launch: memory of the device, and as much
-of the host that it reads by itself. The copying is C's (``plans/copies.c``).
+"""The staging buffer of a device: where small arrays of the host have copies for one launch.
 
-A call of the driver for each array, one more for its memory, and Python in between cost many times
-the launch. Here one copy takes all arrays there, and one brings back what is written.
+It is memory of the device, and as much pinned memory of the host. A driver call for each array, one
+more for its memory, and Python in between take many times as long as the launch. Here one copy
+brings all arrays to the device, and one brings back what is written (``dispatch/small_copies.c``).
 """
 
 from __future__ import annotations
 
-import ctypes
 import functools
-import struct
 
 from pycu2c.cuda_driver import driver, libcuda
 from pycu2c.cuda_driver.cuda_errors import CudaError
 from pycu2c.runtime.cuda import memory_pool
 from pycu2c.runtime.cuda.memory import DeviceMemory, PinnedMemory
+from pycu2c.runtime.dispatch.extension import UNAVAILABLE, StagingBuffer
 
 SIZE = 4 << 20  # bytes: of the arrays of a launch together
-_ROW = struct.Struct("@2P2q3P")  # as in plan.c
+_CALLS = "cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2", "cuStreamSynchronize"
 
 
-class Copies:
-    """A room of this kind."""
-
-    __slots__ = ("_device", "_host", "_row")
-
-    def __init__(self) -> None:
-        self._device, self._host = DeviceMemory(SIZE), PinnedMemory(SIZE)
-        names = "cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2", "cuStreamSynchronize"
-        calls = [libcuda.address_of(name, of_stream=True) for name in names]
-        row = _ROW.pack(self._device.address, self._host.address, SIZE, 0, *calls)
-        driver.synchronize()  # the memory is there for every stream
-        self._row = ctypes.create_string_buffer(row, len(row))
-
-    @property
-    def address(self) -> int:
-        return ctypes.addressof(self._row)
-
-
-def here() -> Copies | None:
-    """That of the device which the thread is on. There is none where memory is short, nor where
-    each array is to have memory of its own."""
-    return _on(driver.current_ordinal()) if memory_pool.keeps_blocks() else None
+def staging_buffer() -> StagingBuffer | None:
+    """Return that of the current device; None where memory is short, where each array is to have
+    memory of its own, or without the extension, which alone uses it."""
+    if UNAVAILABLE or not memory_pool.caches_blocks():
+        return None
+    return _on(driver.current_ordinal())
 
 
 @functools.cache
-def _on(_: int) -> Copies | None:
+def _on(_: int) -> StagingBuffer | None:
     try:
-        return Copies()
+        device, host = DeviceMemory(SIZE), PinnedMemory(SIZE)
     except CudaError:
         return None
+    calls = [libcuda.address_of(name, of_stream=True) for name in _CALLS]
+    driver.synchronize()  # the memory is allocated for every stream
+    return StagingBuffer((device, host), SIZE, device.address, host.address, *calls)

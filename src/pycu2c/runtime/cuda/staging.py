@@ -1,9 +1,9 @@
-"""Copies between the device and memory of the host that is not pinned, by way of some that is.
+"""Copy between the device and pageable host memory, through pinned staging buffers.
 
-The driver copies pinned memory at the speed of the bus, and other memory by one thread of the CPU.
-Large copies go in pieces: threads move them between the user's memory and pinned buffers, while
-the device copies others. Measured on an H100 with 16 cores, 256 MB: 9 GB/s in and 13 out by the
-driver, 37 both ways by eight threads and pieces of 4 MB; pinned memory itself, 54.
+The driver copies pinned memory at the speed of the bus, and pageable memory with one CPU thread.
+Large copies are split into pieces: threads copy them between the user's memory and the buffers
+while the device copies others. Measured on an H100 with 16 cores and 256 MB: the driver 9 GB/s to
+the device and 13 GB/s back; eight threads and 4 MB pieces 37 GB/s; pinned memory 54 GB/s.
 """
 
 from __future__ import annotations
@@ -22,16 +22,18 @@ from pycu2c.runtime.cpu.thread_count import thread_count
 from pycu2c.runtime.cuda.memory import PinnedMemory
 
 PIECE = 4 << 20  # bytes
-LEAST = 4 * PIECE  # smaller copies are the driver's
+MIN_BYTES = 4 * PIECE  # the driver makes smaller copies
 _MOST_THREADS = 8
 
 _BYTE = np.dtype(np.uint8)
 
 
 def copy_in(device_address: int, host_address: int, size: int, stream: int = 0) -> None:
-    """Copy host bytes to the device, in the order of the stream. Memory that is not pinned has
-    been read when this returns."""
-    if size < LEAST or _is_pinned(host_address):
+    """Copy host bytes to the device, in stream order.
+
+    Pageable memory has been read when this returns.
+    """
+    if size < MIN_BYTES or _is_pinned(host_address):
         driver.copy_in(device_address, host_address, size, stream)
         return
     with _LOCK:
@@ -39,8 +41,8 @@ def copy_in(device_address: int, host_address: int, size: int, stream: int = 0) 
 
 
 def copy_out(host_address: int, device_address: int, size: int, stream: int = 0) -> None:
-    """Copy device bytes to the host, in the order of the stream; ``synchronize`` before use."""
-    if size < LEAST or _is_pinned(host_address):
+    """Copy device bytes to the host, in stream order; call ``synchronize`` before use."""
+    if size < MIN_BYTES or _is_pinned(host_address):
         driver.copy_out(host_address, device_address, size, stream)
         return
     with _LOCK:
@@ -51,17 +53,17 @@ _LOCK = threading.Lock()
 
 
 def _is_pinned(address: int) -> bool:
-    """Whether the driver knows memory of the host: by whomever it was pinned."""
+    """Return whether host memory is pinned, by any package."""
     driver.make_current()
     bindings = driver.api()
     which = bindings.CUpointer_attribute.CU_POINTER_ATTRIBUTE_MEMORY_TYPE
-    answer = bindings.cuPointerGetAttributes(1, [which], address)  # the plural knows all memory
+    answer = bindings.cuPointerGetAttributes(1, [which], address)  # accepts pageable memory
     (kind,) = driver.check(answer, "ask what memory it is")
     return bool(int(kind))
 
 
 class _Buffer:
-    """Pinned memory for a piece, and who works on it: a thread, or the device."""
+    """A pinned buffer for a piece, and its pending work: a thread, or the device."""
 
     def __init__(self) -> None:
         self.memory = PinnedMemory(PIECE)
@@ -73,17 +75,17 @@ class _Buffer:
         self.event: Any = driver.check(answer, "make an event")
 
     def note(self, stream: int) -> None:
-        """The device has been given work on the buffer."""
+        """Record that the device has work on the buffer."""
         driver.check(driver.api().cuEventRecord(self.event, stream), "record an event")
 
     def wait(self) -> None:
-        """Until neither works on it."""
+        """Wait for the pending work."""
         self.thread.result()
         driver.check(driver.api().cuEventSynchronize(self.event), "wait for a copy")
 
 
-class _Stage:
-    """Buffers, and threads that fill and empty them, for a device: events are of one."""
+class _Stager:
+    """The staging buffers of a device, and the threads that fill and empty them."""
 
     def __init__(self, _: int) -> None:
         threads = min(_MOST_THREADS, thread_count())
@@ -132,4 +134,4 @@ def _bytes_at(address: int, count: int) -> Any:
     return array_over(address, ((count,), (1,), _BYTE))
 
 
-_stage: Callable[[int], _Stage] = functools.cache(_Stage)
+_stage: Callable[[int], _Stager] = functools.cache(_Stager)

@@ -1,8 +1,7 @@
-"""The driver and a context on a GPU, started in a thread of their own: that takes 200 ms, in which
-Python imports, and a new kernel is compiled.
+"""Start the CUDA driver and a context in a background thread.
 
-Through ctypes, so that the thread does without what is being imported. Who needs the driver or the
-context asks for it as ever, and the driver lets them wait.
+That takes 200 ms, while Python imports modules and compiles a kernel. The thread uses ctypes, to be
+independent of these imports. Code that needs the driver waits for it in its first call.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ from pycu2c.cuda_driver import libcuda
 
 @functools.cache
 def begin() -> bool:
-    """Start them where there is a driver. Errors are for those who need them."""
+    """Start the driver if there is one. Later calls report errors."""
     library = libcuda.library()
     if isinstance(library, str):
         return False
-    # no daemon: a process does not end while its driver starts
+    # not a daemon thread: the process must not end while its driver starts
     threading.Thread(target=_start, args=(library,), name="pycu2c-start").start()
     return True
 
@@ -30,5 +29,5 @@ def _start(library: ctypes.CDLL) -> None:
         return
     count, context = ctypes.c_int(), ctypes.c_void_p()
     library.cuDeviceGetCount(ctypes.byref(count))
-    if count.value == 1:  # of several, the launch may want another one than the first
+    if count.value == 1:  # otherwise the launch may need another device
         library.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)

@@ -1,6 +1,6 @@
-"""CUDA arrays, and the texture and surface objects over them: handles, and exceptions.
+"""Create CUDA arrays, and texture and surface objects.
 
-A thin layer over the driver, as ``driver.py``. Knows no class of textures and no kernel.
+A thin layer on the driver, as ``cuda_driver.driver``.
 """
 
 from __future__ import annotations
@@ -28,9 +28,12 @@ _LAYERED, _SURFACE, _AS_INTEGER, _NORMALIZED = 1, 2, 1, 2  # flags
 
 
 @dataclass(frozen=True, slots=True)
-class Texels:
-    """The elements of a CUDA array: of ``channels`` numbers each. ``shape`` as numpy has it, the
-    fastest axis last. ``layered``: the first axis counts layers, which nothing is blended over."""
+class TexelFormat:
+    """The format of a CUDA array, with ``channels`` numbers per element.
+
+    shape: as in numpy, with the contiguous axis last.
+    layered: whether the first axis is an index of layers, without interpolation between them.
+    """
 
     shape: tuple[int, ...]
     number: DType
@@ -39,19 +42,19 @@ class Texels:
 
     @property
     def extents(self) -> tuple[int, int, int]:
-        """Width, height and depth; 0 where there is none."""
+        """Return width, height and depth; 0 for missing axes."""
         width, height, depth = (*self.shape[::-1], 0, 0)[:3]
         return width, height, depth
 
     @property
     def row(self) -> int:
-        """The bytes of a row."""
+        """Return the bytes of a row."""
         return self.shape[-1] * self.channels * self.number.size
 
 
 @dataclass(frozen=True, slots=True)
-class Sampling:
-    """How a texture object reads: the modes, by axis."""
+class SamplerState:
+    """The sampler state of a texture object; tuples start with the x axis."""
 
     addresses: tuple[str, ...]
     filter: Literal["point", "linear"]
@@ -60,8 +63,8 @@ class Sampling:
     border: Sequence[float]
 
 
-def new_array(form: Texels) -> Any:
-    """A CUDA array, for textures and surfaces."""
+def new_array(form: TexelFormat) -> Any:
+    """Create a CUDA array for textures and surfaces."""
     driver.make_current()
     bindings = driver.api()
     wanted = bindings.CUDA_ARRAY3D_DESCRIPTOR()
@@ -72,17 +75,17 @@ def new_array(form: Texels) -> Any:
     return check(bindings.cuArray3DCreate(wanted), doing)
 
 
-def _whole(form: Texels) -> Any:
-    """A copy of all elements, from and to places that are still to be named."""
+def _copy_descriptor(form: TexelFormat) -> Any:
+    """Return the descriptor of a copy of all elements, without source and target."""
     made = driver.api().CUDA_MEMCPY3D()
     _, height, depth = form.extents
     made.WidthInBytes, made.Height, made.Depth = form.row, height or 1, depth or 1
     return made
 
 
-def fill(array: Any, form: Texels, address: int) -> None:
-    """Copy elements without gaps from host memory; done when it returns."""
-    bindings, made = driver.api(), _whole(form)
+def fill(array: Any, form: TexelFormat, address: int) -> None:
+    """Copy contiguous elements from host memory; synchronous."""
+    bindings, made = driver.api(), _copy_descriptor(form)
     kinds = bindings.CUmemorytype
     made.srcMemoryType, made.srcHost = kinds.CU_MEMORYTYPE_HOST, address
     made.srcPitch, made.srcHeight = form.row, made.Height
@@ -90,9 +93,9 @@ def fill(array: Any, form: Texels, address: int) -> None:
     _copy(made, "copy to a CUDA array")
 
 
-def read(array: Any, form: Texels, address: int) -> None:
-    """Copy all elements to host memory, after everything that the device does now."""
-    bindings, made = driver.api(), _whole(form)
+def read(array: Any, form: TexelFormat, address: int) -> None:
+    """Copy all elements to host memory, after all work of the device."""
+    bindings, made = driver.api(), _copy_descriptor(form)
     kinds = bindings.CUmemorytype
     made.srcMemoryType, made.srcArray = kinds.CU_MEMORYTYPE_ARRAY, array
     made.dstMemoryType, made.dstHost = kinds.CU_MEMORYTYPE_HOST, address
@@ -101,7 +104,7 @@ def read(array: Any, form: Texels, address: int) -> None:
 
 
 def _copy(made: Any, doing: str) -> None:
-    """Whatever streams do with the array comes first: a copy has none of its own."""
+    """Copy after all pending work, because the array may be used in any stream."""
     driver.make_current()
     check(driver.api().cuCtxSynchronize(), doing)
     check(driver.api().cuMemcpy3D(made), doing)
@@ -111,7 +114,7 @@ def _copy(made: Any, doing: str) -> None:
 def _resource(array: Any) -> Any:
     bindings = driver.api()
     made = bindings.CUDA_RESOURCE_DESC()
-    if isinstance(array, Linear):
+    if isinstance(array, LinearTexels):
         array.describe(made, bindings)
         return made
     made.resType = bindings.CUresourcetype.CU_RESOURCE_TYPE_ARRAY
@@ -120,15 +123,15 @@ def _resource(array: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Linear:
-    """Elements in plain memory of the device: along one axis, or in rows of ``pitch`` bytes."""
+class LinearTexels:
+    """Elements in linear memory: one axis, or rows with a pitch of ``pitch`` bytes."""
 
     address: int
-    form: Texels
+    form: TexelFormat
     pitch: int = 0
 
     def describe(self, made: Any, bindings: Any) -> None:
-        """Tell the driver of it."""
+        """Fill in a resource descriptor."""
         kinds, plane = bindings.CUresourcetype, bool(self.pitch)
         made.resType = kinds.CU_RESOURCE_TYPE_PITCH2D if plane else kinds.CU_RESOURCE_TYPE_LINEAR
         place = made.res.pitch2D if plane else made.res.linear
@@ -141,14 +144,14 @@ class Linear:
             place.sizeInBytes = self.form.row
 
 
-def new_texture(array: Any, sampling: Sampling) -> int:
-    """The handle of a texture object over a CUDA array, or over ``Linear`` memory."""
+def new_texture(array: Any, sampling: SamplerState) -> int:
+    """Create a texture object over a CUDA array or linear memory, and return its handle."""
     driver.make_current()
     bindings = driver.api()
     made = bindings.CUDA_TEXTURE_DESC()
     names = [f"CU_TR_ADDRESS_MODE_{name.upper()}" for name in sampling.addresses]
     modes = [getattr(bindings.CUaddress_mode, name) for name in names]
-    clamp = bindings.CUaddress_mode.CU_TR_ADDRESS_MODE_CLAMP  # a border would be mixed in
+    clamp = bindings.CUaddress_mode.CU_TR_ADDRESS_MODE_CLAMP  # else borders would be blended in
     made.addressMode = [*modes, clamp, clamp][:3]
     filters = bindings.CUfilter_mode
     made.filterMode = getattr(filters, f"CU_TR_FILTER_MODE_{sampling.filter.upper()}")
@@ -159,13 +162,13 @@ def new_texture(array: Any, sampling: Sampling) -> int:
 
 
 def new_surface(array: Any) -> int:
-    """The handle of a surface object."""
+    """Create a surface object, and return its handle."""
     driver.make_current()
     return int(check(driver.api().cuSurfObjectCreate(_resource(array)), "make a surface object"))
 
 
 def free_array(array: Any) -> None:
-    """When the device has done what it does now; a thread that captures a graph cannot wait."""
+    """Free an array after the device is idle; a thread that captures a graph cannot wait."""
     driver.make_current()
     if graph_capture.current() is None:
         check(driver.api().cuCtxSynchronize(), "wait before a CUDA array is freed")

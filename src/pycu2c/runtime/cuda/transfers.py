@@ -1,7 +1,7 @@
-"""Host arrays for a launch on the device: copied there and, where written, back. Knows no kernel.
+"""Copy host arrays to the device for a launch, and copy written ones back.
 
-Arrays that share memory on the host share it on the device: overlapping ranges of bytes are
-copied once, as one, and each array points to its place in it.
+Arrays that overlap on the host also overlap on the device: overlapping ranges are merged and copied
+once.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, Han
 from pycu2c.runtime.cuda import memory, peer_access, staging
 
 
-class Extent(NamedTuple):
-    """The bytes from ``start`` up to, not including, ``stop``."""
+class ByteExtent(NamedTuple):
+    """A range of bytes; ``stop`` is exclusive."""
 
     start: int
     stop: int
@@ -28,90 +28,92 @@ class Extent(NamedTuple):
         return self.stop - self.start
 
 
-def extent_of(array: ArrayArgument) -> Extent:
-    """Every byte from an array's first to its last; empty if the array is."""
+def extent_of(array: ArrayArgument) -> ByteExtent:
+    """Return the range from the first to the last byte of an array."""
     if array.size == 0:
-        return Extent(array.address, array.address)
+        return ByteExtent(array.address, array.address)
     reaches = [(n - 1) * stride for n, stride in zip(array.shape, array.strides, strict=True)]
     first = array.address + sum(reach for reach in reaches if reach < 0)
     last = array.address + sum(reach for reach in reaches if reach > 0)
-    return Extent(first, last + array.dtype.size)
+    return ByteExtent(first, last + array.dtype.size)
 
 
-def merged(extents: Iterable[Extent]) -> list[Extent]:
-    """Those that overlap become one, empty ones none: ``0-4 2-6 6-8`` -> ``0-6 6-8``."""
-    out: list[Extent] = []
+def merge_extents(extents: Iterable[ByteExtent]) -> list[ByteExtent]:
+    """Merge overlapping ranges and drop empty ones: ``0-4 2-6 6-8`` -> ``0-6 6-8``."""
+    out: list[ByteExtent] = []
     for extent in sorted(e for e in extents if e.size):
         if out and extent.start < out[-1].stop:
-            out[-1] = Extent(out[-1].start, max(out[-1].stop, extent.stop))
+            out[-1] = ByteExtent(out[-1].start, max(out[-1].stop, extent.stop))
         else:
             out.append(extent)
     return out
 
 
 @dataclass(frozen=True, slots=True)
-class Staged:
-    """Host bytes and their copy on the device, at the same alignment."""
+class StagedExtent:
+    """Host bytes and their device copy, which has the same alignment."""
 
-    extent: Extent
+    extent: ByteExtent
     allocation: memory.Memory
 
     def address_of(self, host_address: int) -> int:
-        """Where a host byte's copy lies."""
+        """Return the address of the copy of a host byte."""
         offset = self.extent.start % memory.ALIGNMENT
         return self.allocation.address + offset + host_address - self.extent.start
 
 
 @contextlib.contextmanager
-def staged(
+def stage_arguments(
     arguments: Sequence[Argument],
     written: Set[int],
     stream: int,
     kernel: str,
     overwritten: Set[int] = frozenset(),
 ) -> Iterator[tuple[int, ...]]:
-    """The device address of each argument of one launch; 0 for numbers.
+    """Yield the device address of each argument of a launch; 0 for numbers. The caller launches
+    in the ``with``.
 
-        Arrays on the device are used where they are. Those of the host have copies, which live as
-        long as the ``with``; at its end the stream has been waited for, and what the kernel writes
-        (``written``, by position) is back. What the launch overwrites as a whole (``overwritten``)
-    is not copied in. The launch stands inside.
+    Device arrays are used in place. Host arrays are copied to the device. At the end of the
+    ``with`` the stream is synchronized, and written arrays are copied back.
+
+    written: positions of arrays that the kernel writes.
+    overwritten: positions of arrays that the launch fully overwrites, and does not read.
     """
     _check_writable(arguments, written, kernel)
-    _check_places(arguments, kernel)
-    others = _of_others(arguments, stream, kernel) if driver.several() else ()
+    _check_locations(arguments, kernel)
+    others = _order_with_peers(arguments, stream, kernel) if driver.has_multiple_devices() else ()
     wait_for_owners(arguments, stream)
     extents = {
         position: extent_of(argument)
         for position, argument in enumerate(arguments)
-        if isinstance(argument, ArrayArgument) and not is_there(argument)
+        if isinstance(argument, ArrayArgument) and not is_used_in_place(argument)
     }
-    copies: list[Staged] = []
+    copies: list[StagedExtent] = []
     try:
-        for extent in merged(extents.values()):
-            copies.append(_room_for(extent, stream))
-            if not _is_overwritten(extent, extents, overwritten, arguments):
+        for extent in merge_extents(extents.values()):
+            copies.append(_allocate_copy(extent, stream))
+            if not _needs_no_copy_in(extent, extents, overwritten, arguments):
                 place = copies[-1].address_of(extent.start)
                 staging.copy_in(place, extent.start, extent.size, stream)
         yield tuple(_address(argument, copies) for argument in arguments)
         for other in others:
-            peer_access.wait_for((driver.current_ordinal(), stream), (other, 0))
+            peer_access.order_after((driver.current_ordinal(), stream), (other, 0))
         if copies:
             driver.synchronize(stream, f"run {kernel}")
-            _bring_back(merged(extents[p] for p in extents.keys() & written), copies, stream)
+            _copy_back(merge_extents(extents[p] for p in extents.keys() & written), copies, stream)
             driver.synchronize(stream, f"copy back what {kernel} wrote")
     finally:
-        copies.clear()  # an exception that somebody keeps does not keep them
+        copies.clear()  # free them even if a traceback keeps this frame alive
 
 
-def _is_overwritten(
-    extent: Extent,
-    extents: Mapping[int, Extent],
+def _needs_no_copy_in(
+    extent: ByteExtent,
+    extents: Mapping[int, ByteExtent],
     overwritten: Set[int],
     arguments: Sequence[Argument],
 ) -> bool:
-    """Whether nothing of what lies on the host will be seen: one array has it all for itself, has
-    no gaps, and is overwritten."""
+    """Return whether the host values are not needed: a single contiguous array covers the range,
+    and the launch overwrites it."""
     having = [p for p, e in extents.items() if e.start < extent.stop and extent.start < e.stop]
     if len(having) != 1 or having[0] not in overwritten:
         return False
@@ -119,31 +121,33 @@ def _is_overwritten(
     return isinstance(array, ArrayArgument) and array.contiguous
 
 
-def _of_others(arguments: Sequence[Argument], stream: int, kernel: str) -> Sequence[int]:
-    """Other devices whose arrays a launch uses: it waits for their work, and later work for it."""
+def _order_with_peers(arguments: Sequence[Argument], stream: int, kernel: str) -> Sequence[int]:
+    """Order the launch with the other devices whose arrays it uses, and return these."""
     peer_access.check_stream(stream, kernel)
-    others = peer_access.others(arguments, kernel)
+    others = peer_access.peer_devices(arguments, kernel)
     for other in others:
-        peer_access.wait_for((other, 0), (driver.current_ordinal(), stream))
+        peer_access.order_after((other, 0), (driver.current_ordinal(), stream))
     return others
 
 
 def wait_for_owners(arguments: Sequence[Argument], stream: int) -> None:
-    """Let the stream wait for work on device arrays that their owners have under way."""
+    """Order the stream after pending work of the owners of device arrays."""
     if graph_capture.current() is not None:
-        return  # a graph waits for the stream that it is launched in
+        return  # a graph is ordered by the stream in which it is launched
     arrays = (argument for argument in arguments if isinstance(argument, ArrayArgument))
     for owner in {array.stream for array in arrays}:
         if owner is not None:
             driver.order_after(owner, stream)
 
 
-def note_use(arguments: Sequence[Argument], stream: object) -> None:
-    """Tell device arrays of a launch on another stream than the default one; the launch itself is
-    in order with those of other devices."""
+def record_use(arguments: Sequence[Argument], stream: object) -> None:
+    """Record the use of device arrays in a stream other than the default one.
+
+    Arrays of other devices are excluded, because the launch is ordered with those devices.
+    """
     here = driver.current_ordinal()
     for argument in arguments:
-        used = memory.behind(argument.owner) if isinstance(argument, ArrayArgument) else None
+        used = memory.memory_behind(argument.owner) if isinstance(argument, ArrayArgument) else None
         if used is not None and used.ordinal in (here, memory.HOST):
             used.used_on(stream)
 
@@ -157,7 +161,7 @@ def _check_writable(arguments: Sequence[Argument], written: Set[int], kernel: st
             )
 
 
-def _check_places(arguments: Sequence[Argument], kernel: str) -> None:
+def _check_locations(arguments: Sequence[Argument], kernel: str) -> None:
     for position, argument in enumerate(arguments, start=1):
         if isinstance(argument, ArrayArgument) and argument.placed and argument.where == "host":
             raise LaunchError(
@@ -167,41 +171,41 @@ def _check_places(arguments: Sequence[Argument], kernel: str) -> None:
             )
 
 
-def _room_for(extent: Extent, stream: int) -> Staged:
+def _allocate_copy(extent: ByteExtent, stream: int) -> StagedExtent:
     room = memory.DeviceMemory(extent.size + extent.start % memory.ALIGNMENT)
     if stream:
         room.used_on(stream)
-    copy = Staged(extent, room)
-    if extent.start % 2:  # an atomic on a byte exchanges it together with its neighbour
+    copy = StagedExtent(extent, room)
+    if extent.start % 2:  # an atomic on a byte accesses its neighbor as well
         driver.fill(copy.address_of(extent.start) - 1, bytes(1), 1, stream)
     return copy
 
 
-def _bring_back(extents: list[Extent], copies: list[Staged], stream: int) -> None:
+def _copy_back(extents: list[ByteExtent], copies: list[StagedExtent], stream: int) -> None:
     for extent in extents:
         staging.copy_out(extent.start, _copy_of(extent.start, copies), extent.size, stream)
 
 
-def _address(argument: Argument, copies: list[Staged]) -> int:
-    if isinstance(argument, ArrayArgument) and not is_there(argument):
+def _address(argument: Argument, copies: list[StagedExtent]) -> int:
+    if isinstance(argument, ArrayArgument) and not is_used_in_place(argument):
         return _copy_of(argument.address, copies)
     return address_in_place(argument)
 
 
 def address_in_place(argument: Argument) -> int:
-    """Where an array lies that the device uses there; of a texture its handle; 0 for numbers."""
+    """Return the address of an array that is used in place, or a texture handle; 0 for numbers."""
     if isinstance(argument, HandleArgument):
         return argument.handle("device")
     return argument.address if isinstance(argument, ArrayArgument) else 0
 
 
-def is_there(argument: ArrayArgument) -> bool:
-    """Whether the device uses an array where it lies."""
-    return argument.where == "device" or memory.lies_in_place(argument.owner)
+def is_used_in_place(argument: ArrayArgument) -> bool:
+    """Return whether the device uses an array in place."""
+    return argument.where == "device" or memory.is_device_accessible(argument.owner)
 
 
-def _copy_of(host_address: int, copies: list[Staged]) -> int:
-    """Where a host byte's copy lies; 0 for a byte that has none: an empty array's."""
+def _copy_of(host_address: int, copies: list[StagedExtent]) -> int:
+    """Return the address of a host byte's copy; 0 for an empty array."""
     for copy in copies:
         if copy.extent.start <= host_address < copy.extent.stop:
             return copy.address_of(host_address)

@@ -1,0 +1,1 @@
+"""Store compiled code on disk: content-addressed entries, eviction, file locks."""

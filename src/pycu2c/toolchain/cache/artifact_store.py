@@ -1,10 +1,10 @@
-"""Compiled code on disk, named by what it was made from. Knows no compiler.
+"""Store compiled code on disk in content-addressed entries.
 
-An entry is one file, named by its key. The key hashes everything that the data was made from, so
-an entry is never out of date. The file holds the data, what the compiler said, and a foot with a
-digest of all that and of the name: a damaged entry is noticed, dropped and made again. The foot
-comes last, as the system loads a shared object with it there. Files appear by ``os.replace``:
-many processes may use one directory at once.
+An entry is one file, named by its key. The key hashes all inputs of the compilation, so a stale
+entry is never used. The file contains the data, the compiler's log, and a footer with a digest of
+both and of the file name. ``load`` removes damaged entries. The footer is at the end because the
+system still loads a shared object with trailing bytes. Writers use atomic renames, so processes
+can share a directory.
 """
 
 from __future__ import annotations
@@ -14,30 +14,30 @@ import os
 import stat
 import struct
 import time
-from _thread import allocate_lock  # ``threading``, which has it too, imports much
+from _thread import allocate_lock  # importing ``threading`` takes longer
 from collections.abc import Callable, Iterator
 
 from pycu2c.base.hashing import digest_of
 from pycu2c.base.records import dataclass
 from pycu2c.toolchain.cache import cache_directory, eviction, file_locks
 
-_FOOT = struct.Struct("<QQ64s8s")  # lengths of the data and of the log, digest, mark
-_MARK = b"pycu2c\0" + bytes([cache_directory.SCHEMA])
-_STALE = 3600.0  # seconds; so old a mark of use is renewed, and so old a half-written file goes
-_READ = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
-_READ |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # a pipe is no entry
-_WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-_WRITE |= getattr(os, "O_CLOEXEC", 0)
+_FOOTER = struct.Struct("<QQ64s8s")  # lengths of the data and of the log, digest, magic
+_MAGIC = b"pycu2c\0" + bytes([cache_directory.SCHEMA])
+_STALE_SECONDS = 3600.0  # older access times are renewed, older temporary files are removed
+_READ_FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+_READ_FLAGS |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # do not block on a pipe
+_WRITE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+_WRITE_FLAGS |= getattr(os, "O_CLOEXEC", 0)
 
-# by key: threads that want the same wait for the first
-_MAKING: dict[str, contextlib.AbstractContextManager[bool]] = {}
+# locks by key: only one thread makes an entry
+_KEY_LOCKS: dict[str, contextlib.AbstractContextManager[bool]] = {}
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_MAKING.clear)  # who held them is not there
+    os.register_at_fork(after_in_child=_KEY_LOCKS.clear)  # the holders do not exist in the child
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is kept under a key, and where, if it is on disk. ``log``: what the compiler said."""
+    """The data of an entry, its path if it is on disk, and the log of the compiler."""
 
     path: str | None
     data: bytes
@@ -45,18 +45,20 @@ class Entry:
 
 
 def key_of(text: str, *identity: str) -> str:
-    """The name of what a toolchain makes of ``text``; ``identity``: its version, flags, target."""
+    """Return the key of the binary of ``text``; ``identity``: compiler version, flags, target."""
     parts = (part.encode("utf-8", "surrogatepass") for part in (text, *identity))
-    return digest_of(_MARK, *parts)
+    return digest_of(_MAGIC, *parts)
 
 
-def made(key: str, suffix: str, make: Callable[[], tuple[bytes, str]]) -> Entry:
-    """The entry of a key. Where there is none, one thread of one process makes its data and log,
-    while others that want it wait."""
+def load_or_make(key: str, suffix: str, make: Callable[[], tuple[bytes, str]]) -> Entry:
+    """Return the entry of a key; call ``make`` for its data and log if it does not exist.
+
+    Other threads and processes that need the same entry wait meanwhile.
+    """
     found = load(key, suffix)
     if found:
         return found
-    with _MAKING.setdefault(key, allocate_lock()), _one_process(key, suffix):
+    with _KEY_LOCKS.setdefault(key, allocate_lock()), _process_lock(key, suffix):
         found = load(key, suffix)
         if found:
             return found
@@ -65,28 +67,28 @@ def made(key: str, suffix: str, make: Callable[[], tuple[bytes, str]]) -> Entry:
 
 
 @contextlib.contextmanager
-def _one_process(key: str, suffix: str) -> Iterator[None]:
-    place = cache_directory.place()
-    if place.problem:
+def _process_lock(key: str, suffix: str) -> Iterator[None]:
+    location = cache_directory.locate()
+    if location.problem:
         yield
         return
-    folder, path = os.path.join(place.directory, "locks"), _path(place.directory, key, suffix)
+    folder, path = os.path.join(location.directory, "locks"), _path(location.directory, key, suffix)
     with contextlib.suppress(OSError):
-        cache_directory.make(folder)
-    lock = os.path.join(folder, key[:2])  # never removed: somebody may hold it
-    with file_locks.alone(lock, lambda: os.path.exists(path)):
+        cache_directory.create(folder)
+    lock = os.path.join(folder, key[:2])  # never removed: another process may hold it
+    with file_locks.exclusive(lock, lambda: os.path.exists(path)):
         yield
 
 
 def load(key: str, suffix: str) -> Entry | None:
-    """The entry of a key, whole and unharmed, or None. ``suffix`` starts with a dot."""
-    for directory in _readable():
+    """Return the entry of a key if it exists and is intact. ``suffix`` starts with a dot."""
+    for directory in _readable_directories():
         path = _path(directory, key, suffix)
         try:
-            whole = _read(path)
-        except OSError:  # not there, or no file; what is stored there replaces it
+            content = _read(path)
+        except OSError:  # it does not exist, or is not a file
             continue
-        entry = _opened(path, whole)
+        entry = _decode(path, content)
         if entry:
             return entry
         with contextlib.suppress(OSError):
@@ -95,36 +97,40 @@ def load(key: str, suffix: str) -> Entry | None:
 
 
 def store(key: str, suffix: str, data: bytes, log: str = "") -> str | None:
-    """Keep ``data`` under a key, in the cache or for this process; None where no disk takes it."""
-    said = log.encode("utf-8", "replace")
-    digest = digest_of(f"{key}{suffix}".encode(), data, said)
-    whole = b"".join((data, said, _FOOT.pack(len(data), len(said), digest.encode(), _MARK)))
-    place = cache_directory.place()
-    if not place.problem:
-        with contextlib.suppress(OSError):  # full, or read-only since we looked
-            path = _written(place.directory, key, suffix, whole)
-            eviction.make_room(path, len(whole))
+    """Store ``data`` in the cache, or in the directory of this process; return the path.
+
+    Returns None if no directory is writable.
+    """
+    log_bytes = log.encode("utf-8", "replace")
+    digest = digest_of(f"{key}{suffix}".encode(), data, log_bytes)
+    footer = _FOOTER.pack(len(data), len(log_bytes), digest.encode(), _MAGIC)
+    content = b"".join((data, log_bytes, footer))
+    location = cache_directory.locate()
+    if not location.problem:
+        with contextlib.suppress(OSError):  # the disk is full, or has become read-only
+            path = _write_entry(location.directory, key, suffix, content)
+            eviction.evict(path, len(content))
             return path
     with contextlib.suppress(OSError):
-        return _written(cache_directory.private_directory(), key, suffix, whole)
+        return _write_entry(cache_directory.private_directory(), key, suffix, content)
     return None
 
 
-def keep_until_exit(name: str, data: bytes) -> str:
-    """Put ``data`` into a file that is nobody else's and goes when the process does."""
-    home = os.path.join(cache_directory.private_directory(), os.urandom(8).hex())
-    cache_directory.make(home)
-    path = os.path.join(home, name)
+def write_private_file(name: str, data: bytes) -> str:
+    """Write ``data`` to a new file of this process, which is removed at exit."""
+    folder = os.path.join(cache_directory.private_directory(), os.urandom(8).hex())
+    cache_directory.create(folder)
+    path = os.path.join(folder, name)
     _write(path, data)
     return path
 
 
-def _readable() -> Iterator[str]:
-    place, own = cache_directory.place(), cache_directory.private_directory_so_far()
-    if place.readable:
-        yield place.directory
-    if own:
-        yield own
+def _readable_directories() -> Iterator[str]:
+    location, private = cache_directory.locate(), cache_directory.existing_private_directory()
+    if location.readable:
+        yield location.directory
+    if private:
+        yield private
 
 
 def _path(directory: str, key: str, suffix: str) -> str:
@@ -132,16 +138,16 @@ def _path(directory: str, key: str, suffix: str) -> str:
 
 
 def _read(path: str) -> bytes:
-    """A file of ours; that it was read is marked now and then."""
-    handle = os.open(path, _READ)
+    """Read a file of the user; renew its access time if that is old."""
+    handle = os.open(path, _READ_FLAGS)
     try:
         status = os.fstat(handle)
-        if not stat.S_ISREG(status.st_mode) or cache_directory.is_foreign(status.st_uid):
+        if not stat.S_ISREG(status.st_mode) or cache_directory.is_untrusted_owner(status.st_uid):
             return b""
         parts = []
         while part := os.read(handle, status.st_size + 1):
             parts.append(part)
-        if abs(time.time() - status.st_mtime) > _STALE and os.utime in os.supports_fd:
+        if abs(time.time() - status.st_mtime) > _STALE_SECONDS and os.utime in os.supports_fd:
             with contextlib.suppress(OSError):
                 os.utime(handle)
         return b"".join(parts)
@@ -149,42 +155,42 @@ def _read(path: str) -> bytes:
         os.close(handle)
 
 
-def _opened(path: str, whole: bytes) -> Entry | None:
-    if len(whole) < _FOOT.size:
+def _decode(path: str, content: bytes) -> Entry | None:
+    if len(content) < _FOOTER.size:
         return None
-    body = len(whole) - _FOOT.size
-    length, said, digest, mark = _FOOT.unpack_from(whole, body)
-    if mark != _MARK or length + said != body:
+    body = len(content) - _FOOTER.size
+    data_length, log_length, digest, magic = _FOOTER.unpack_from(content, body)
+    if magic != _MAGIC or data_length + log_length != body:
         return None
-    data, log = whole[:length], whole[length:body]
+    data, log = content[:data_length], content[data_length:body]
     if digest_of(os.path.basename(path).encode(), data, log).encode() != digest:
         return None
     return Entry(path, data, log.decode("utf-8", "replace"))
 
 
-def _written(directory: str, key: str, suffix: str, whole: bytes) -> str:
+def _write_entry(directory: str, key: str, suffix: str, content: bytes) -> str:
     path, folder = _path(directory, key, suffix), os.path.join(directory, "new")
     temporary = os.path.join(folder, f"{os.getpid()}-{os.urandom(8).hex()}")
     try:
-        _write(temporary, whole)
-    except FileNotFoundError:  # the first entry, or somebody removed the directory
-        cache_directory.make(folder)
-        _write(temporary, whole)
+        _write(temporary, content)
+    except FileNotFoundError:  # the first entry, or the directory was removed
+        cache_directory.create(folder)
+        _write(temporary, content)
     try:
-        _put(temporary, path)
+        _move_into_place(temporary, path)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
-    _remove_leavings(folder)
+    _remove_stale_files(folder)
     return path
 
 
-def _put(temporary: str, path: str) -> None:
+def _move_into_place(temporary: str, path: str) -> None:
     try:
         os.replace(temporary, path)
     except FileNotFoundError:
-        cache_directory.make(os.path.dirname(path))
+        cache_directory.create(os.path.dirname(path))
         os.replace(temporary, path)
     except IsADirectoryError:
         os.rmdir(path)
@@ -192,7 +198,7 @@ def _put(temporary: str, path: str) -> None:
 
 
 def _write(path: str, data: bytes) -> None:
-    handle = os.open(path, _WRITE, 0o600)
+    handle = os.open(path, _WRITE_FLAGS, 0o600)
     try:
         rest = memoryview(data)
         while rest:
@@ -205,10 +211,10 @@ def _write(path: str, data: bytes) -> None:
         os.close(handle)
 
 
-def _remove_leavings(folder: str) -> None:
-    """Of processes that died while they wrote; nobody writes for an hour."""
+def _remove_stale_files(folder: str) -> None:
+    """Remove temporary files of processes that died: no write takes an hour."""
     for name in os.listdir(folder):
         path = os.path.join(folder, name)
         with contextlib.suppress(OSError):
-            if abs(time.time() - os.stat(path).st_mtime) > _STALE:
+            if abs(time.time() - os.stat(path).st_mtime) > _STALE_SECONDS:
                 os.unlink(path)

@@ -1,7 +1,7 @@
-"""Where compiled code may lie on disk: the cache's directory, and one of this process alone.
+"""Locate the disk cache, and create the temporary directory of this process.
 
-Code that is found there is run, so what others may write is not used. That is looked at once in a
-process; the arguments of what is remembered are what the answer depends on. Knows no entries.
+Cached code is executed, so a directory that other users can write is not used. The check runs once
+per process and setting: the arguments of the cached functions are all inputs of the check.
 """
 
 from __future__ import annotations
@@ -13,64 +13,67 @@ import functools
 import os
 import stat
 import time
-from _thread import _local as ThreadLocal  # ``threading``, which has it too, imports much
+from _thread import _local as ThreadLocal  # importing ``threading`` takes longer
 from collections.abc import Callable, Iterator
 
 from pycu2c.base.records import dataclass
 from pycu2c.toolchain.cache import file_locks
 
-SCHEMA = 4  # raise it when the form of entries or of keys changes
+SCHEMA = 4  # increase it when the format of entries or of keys changes
 
-_PREFIX, _ALIVE = "pycu2c-run-", "alive"  # of directories of one process; what it holds a lock on
-_OFF = ("0", "off", "no", "false")
+# prefix of the directories of one process, and the lock file that the process holds there
+_PREFIX, _LOCK_NAME = "pycu2c-run-", "alive"
+_OFF_VALUES = ("0", "off", "no", "false")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A directory for entries. ``problem`` says why nothing is kept in it, ``readable`` whether
-    what is there may be used."""
+class CacheLocation:
+    """A directory for entries.
+
+    ``problem`` says why entries cannot be written; ``readable``, whether they can be loaded.
+    """
 
     directory: str
     problem: str = ""
     readable: bool = True
 
 
-def place() -> Place:
-    """Where the cache is. Makes it, if it is not there."""
-    return _place_of(*_said())
+def locate() -> CacheLocation:
+    """Return the directory of the cache; create it if it does not exist."""
+    return _locate(*_settings())
 
 
-def place_so_far() -> Place:
-    """Where the cache is, or would be: nothing is made."""
-    wanted = _wanted(*_said()[1:])
-    missing = wanted is not None and not os.path.lexists(os.path.realpath(wanted))
-    return _place_of.__wrapped__(*_said(), makes=False) if missing else place()
+def locate_without_creating() -> CacheLocation:
+    """Return the directory of the cache without creating it."""
+    path = _configured_path(*_settings()[1:])
+    missing = path is not None and not os.path.lexists(os.path.realpath(path))
+    return _locate.__wrapped__(*_settings(), creates=False) if missing else locate()
 
 
-class _Thread(ThreadLocal):
-    chosen: str | None = None  # "": none
+class _ThreadOverride(ThreadLocal):
+    directory: str | None = None  # "" disables the cache
 
 
-_THREAD = _Thread()
+_OVERRIDE = _ThreadOverride()
 
 
 @contextlib.contextmanager
-def within(directory: str) -> Iterator[None]:
-    """Let the calling thread keep what it makes in another directory, in a ``with``; in none, if
-    its name is empty."""
-    before = _THREAD.chosen
-    _THREAD.chosen = directory
+def override(directory: str) -> Iterator[None]:
+    """Use another cache directory in the calling thread, in a ``with``; none if it is empty."""
+    before = _OVERRIDE.directory
+    _OVERRIDE.directory = directory
     try:
         yield
     finally:
-        _THREAD.chosen = before
+        _OVERRIDE.directory = before
 
 
-def _said() -> tuple[str, str, str, str]:
-    """What the environment says of it, or the calling thread."""
+def _settings() -> tuple[str, str, str, str]:
+    """Return the values of the switch, the cache directory, the XDG directory and the home."""
     environment = os.environ
-    if _THREAD.chosen is not None:
-        return ("" if _THREAD.chosen else "off"), _THREAD.chosen, "", os.path.expanduser("~")
+    if _OVERRIDE.directory is not None:
+        switch = "" if _OVERRIDE.directory else "off"
+        return switch, _OVERRIDE.directory, "", os.path.expanduser("~")
     return (
         environment.get("PYCU2C_CACHE", ""),
         environment.get("PYCU2C_CACHE_DIR", ""),
@@ -80,111 +83,115 @@ def _said() -> tuple[str, str, str, str]:
 
 
 @functools.lru_cache(maxsize=8)
-def _place_of(switch: str, chosen: str, xdg: str, home: str, makes: bool = True) -> Place:
-    wanted = _wanted(chosen, xdg, home)
-    if switch.lower() in _OFF:
-        return Place(wanted or "", f"PYCU2C_CACHE is {switch}", readable=False)
-    if wanted is None:
-        return Place("", "there is no home directory", readable=False)
-    directory = os.path.realpath(wanted)
-    if makes:
-        problem = _cannot_be_made(directory) or _untrusted(directory)
+def _locate(switch: str, chosen: str, xdg: str, home: str, creates: bool = True) -> CacheLocation:
+    path = _configured_path(chosen, xdg, home)
+    if switch.lower() in _OFF_VALUES:
+        return CacheLocation(path or "", f"PYCU2C_CACHE is {switch}", readable=False)
+    if path is None:
+        return CacheLocation("", "there is no home directory", readable=False)
+    directory = os.path.realpath(path)
+    if creates:
+        problem = _creation_problem(directory) or _trust_problem(directory)
     else:
-        problem = _could_not_be_made(directory)
-    if problem or not makes:
-        return Place(directory, problem, readable=False)
+        problem = _expected_creation_problem(directory)
+    if problem or not creates:
+        return CacheLocation(directory, problem, readable=False)
     if not os.access(directory, os.W_OK):
-        return Place(directory, f"{directory} cannot be written")
-    return Place(directory)
+        return CacheLocation(directory, f"{directory} cannot be written")
+    return CacheLocation(directory)
 
 
-def _wanted(chosen: str, xdg: str, home: str) -> str | None:
+def _configured_path(chosen: str, xdg: str, home: str) -> str | None:
     version = f"v{SCHEMA}"
     if chosen:
         return os.path.join(os.path.abspath(os.path.expanduser(chosen)), version)
     if os.path.isabs(xdg):  # the XDG rules: a relative one is ignored
         return os.path.join(xdg, "pycu2c", version)
-    if not os.path.isabs(home) or home == os.sep:  # what a user without one has for it
+    if not os.path.isabs(home) or home == os.sep:  # the user has no home directory
         return None
     return os.path.join(home, ".cache", "pycu2c", version)
 
 
-def make(directory: str) -> None:
-    """A directory that only its owner may enter, and those above it. ``os.makedirs`` would give
-    these the permissions that are usual."""
+def create(directory: str) -> None:
+    """Create a directory and its parents with mode 0700.
+
+    ``os.makedirs`` would apply the umask alone to the parents.
+    """
     try:
         os.mkdir(directory, 0o700)
     except FileExistsError:
         return
     except FileNotFoundError:
-        make(os.path.dirname(directory))
+        create(os.path.dirname(directory))
         with contextlib.suppress(FileExistsError):
             os.mkdir(directory, 0o700)
 
 
-# ---- whom the directory is trusted to ------------------------------------------------------
+# ---- trust ---------------------------------------------------------------------------------
 
 
-def _cannot_be_made(directory: str) -> str:
+def _creation_problem(directory: str) -> str:
     try:
-        make(directory)
+        create(directory)
         os.listdir(directory)
     except OSError as error:
         return f"{directory} cannot be used: {error.strerror}"
     return ""
 
 
-def _could_not_be_made(directory: str) -> str:
-    """The same of one that is not there: what is above it says so."""
-    above = next(filter(os.path.lexists, _upwards(directory)))
+def _expected_creation_problem(directory: str) -> str:
+    """Predict ``_creation_problem`` of a directory that does not exist from its parents."""
+    above = next(filter(os.path.lexists, _with_parents(directory)))
     if not os.path.isdir(above):
         return f"{directory} cannot be used: {os.strerror(errno.ENOTDIR)}"
     if not os.access(above, os.W_OK | os.X_OK):
         return f"{directory} cannot be used: {os.strerror(errno.EACCES)}"
-    return _in_foreign_hands(above)
+    return _owner_problem(above)
 
 
-def _untrusted(directory: str) -> str:
-    """Why code in a directory may be somebody else's; empty if it is not. Whoever may write in
-    one of those above it can put another in its place."""
+def _trust_problem(directory: str) -> str:
+    """Say why another user could have placed code in a directory; empty if none could.
+
+    Users that can write a parent directory can replace the directory.
+    """
     if os.name != "posix":
         return ""
     if os.stat(directory).st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         return f"{directory} can be written by others, so code in it cannot be trusted"
-    return _in_foreign_hands(directory)
+    return _owner_problem(directory)
 
 
-def _in_foreign_hands(directory: str) -> str:
-    """Why what is below a directory may be somebody else's."""
+def _owner_problem(directory: str) -> str:
+    """Say why another user could replace what is below a directory; empty if none could."""
     if os.name != "posix":
         return ""
-    for folder in _upwards(directory):
+    for folder in _with_parents(directory):
         status = os.stat(folder)
-        if is_foreign(status.st_uid):
+        if is_untrusted_owner(status.st_uid):
             return f"{folder} belongs to another user, so code in {directory} cannot be trusted"
         if status.st_mode & stat.S_IWOTH and not status.st_mode & stat.S_ISVTX:
             return f"{folder} can be written by others, so code in {directory} cannot be trusted"
     return ""
 
 
-def _upwards(directory: str) -> Iterator[str]:
-    """A directory and those above it."""
+def _with_parents(directory: str) -> Iterator[str]:
+    """Yield a directory and its parents."""
     yield directory
     while (above := os.path.dirname(directory)) != directory:
         directory = above
         yield directory
 
 
-def is_foreign(user: int) -> bool:
-    """Whether what belongs to a user is neither ours nor the system's."""
-    return user not in (0, os.geteuid()) and not (user == _UNNAMED and _in_namespace())
+def is_untrusted_owner(user: int) -> bool:
+    """Return whether a file's owner is neither the current user nor root."""
+    return user not in (0, os.geteuid()) and not (user == _OVERFLOW_UID and _in_user_namespace())
 
 
-_UNNAMED = 65534  # in a namespace of users: one from outside of it, such as the system's
+_OVERFLOW_UID = 65534  # of owners without a mapping into the user namespace, such as root
 
 
 @functools.cache
-def _in_namespace() -> bool:
+def _in_user_namespace() -> bool:
     try:
         with open("/proc/self/uid_map", encoding="ascii") as file:
             return file.read().split() != ["0", "0", "4294967295"]
@@ -192,43 +199,45 @@ def _in_namespace() -> bool:
         return False
 
 
-# ---- this process alone --------------------------------------------------------------------
+# ---- the directory of this process ---------------------------------------------------------
 
 
-_OWN: dict[int, str] = {}  # by process: a forked child gets its own, and removes only that
+_PRIVATE_DIRECTORIES: dict[int, str] = {}  # by process: a forked child creates its own
 
 
 def private_directory() -> str:
-    """A directory that is nobody else's and goes when the process does; if that is killed, when a
-    later one makes its own. OSError where there is no room for one."""
+    """Return the temporary directory of this process, which is removed at exit.
+
+    If the process is killed, a later one removes it. Raises OSError if no directory is writable.
+    """
     process = os.getpid()
-    found = _OWN.get(process)
+    found = _PRIVATE_DIRECTORIES.get(process)
     if found is None or not os.path.isdir(found):
-        found = _made_for_now()
-        file_locks.hold(os.path.join(found, _ALIVE))
-        _OWN[process] = found
-        atexit.register(_remove_tree, found, process)
-        _remove_those_of_the_dead(os.path.dirname(found))
+        found = _new_temporary_directory()
+        file_locks.hold(os.path.join(found, _LOCK_NAME))
+        _PRIVATE_DIRECTORIES[process] = found
+        atexit.register(_remove_at_exit, found, process)
+        _remove_orphans(os.path.dirname(found))
     return found
 
 
-def new_folder() -> str:
-    """A new folder in there."""
+def new_private_folder() -> str:
+    """Create a folder in the temporary directory of this process."""
     folder = os.path.join(private_directory(), os.urandom(8).hex())
     os.mkdir(folder, 0o700)
     return folder
 
 
-# where temporary files go, as for ``tempfile``, whose import takes as long as linking a kernel does
-_SAID_BY = ("TMPDIR", "TEMP", "TMP")
-_USUAL = ("/tmp", "/var/tmp", "/usr/tmp")
+# as in ``tempfile``, whose import takes as long as linking a kernel
+_TEMPORARY_VARIABLES = ("TMPDIR", "TEMP", "TMP")
+_TEMPORARY_FOLDERS = ("/tmp", "/var/tmp", "/usr/tmp")
 
 
-def _made_for_now() -> str:
-    """A new directory among temporary files."""
-    said = [os.environ[name] for name in _SAID_BY if os.environ.get(name)]
+def _new_temporary_directory() -> str:
+    """Create a directory where temporary files are stored."""
+    configured = [os.environ[name] for name in _TEMPORARY_VARIABLES if os.environ.get(name)]
     problem: OSError | None = None
-    for folder in (*map(os.path.abspath, said), *_USUAL):
+    for folder in (*map(os.path.abspath, configured), *_TEMPORARY_FOLDERS):
         made = os.path.join(folder, f"{_PREFIX}{os.urandom(8).hex()}")
         try:
             os.mkdir(made, 0o700)
@@ -239,60 +248,60 @@ def _made_for_now() -> str:
     raise problem
 
 
-def private_directory_so_far() -> str | None:
-    """That of this process, if it needed one."""
-    return _OWN.get(os.getpid())
+def existing_private_directory() -> str | None:
+    """Return the temporary directory of this process if it has been created."""
+    return _PRIVATE_DIRECTORIES.get(os.getpid())
 
 
-def _remove_tree(directory: str, process: int) -> None:
+def _remove_at_exit(directory: str, process: int) -> None:
     if os.getpid() == process:
-        remove(directory)
+        remove_tree(directory)
 
 
-def remove(directory: str) -> None:
-    """With what is in it, as far as can be; links are removed, not followed."""
+def remove_tree(directory: str) -> None:
+    """Remove a directory and its contents, ignoring errors; do not follow symbolic links."""
     for folder, _, files in os.walk(directory, topdown=False):
         for name in files:
-            _tried(os.unlink, os.path.join(folder, name))
+            _suppressing_errors(os.unlink, os.path.join(folder, name))
         with contextlib.suppress(OSError):
             links = [entry.path for entry in os.scandir(folder) if entry.is_symlink()]
             for path in links:
-                _tried(os.unlink, path)
-        _tried(os.rmdir, folder)
+                _suppressing_errors(os.unlink, path)
+        _suppressing_errors(os.rmdir, folder)
 
 
-def _tried(act: Callable[[str], None], path: str) -> None:
+def _suppressing_errors(act: Callable[[str], None], path: str) -> None:
     with contextlib.suppress(OSError):
         act(path)
 
 
-def _remove_those_of_the_dead(folder: str) -> None:
-    """A process that is alive holds a lock in its directory."""
+def _remove_orphans(folder: str) -> None:
+    """Remove the directories of dead processes; a live process holds a lock in its directory."""
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if entry.name.startswith(_PREFIX) and entry.is_dir(follow_symlinks=False):
                 with contextlib.suppress(OSError):
-                    _remove_if_dead(entry.path, entry.stat())
+                    _remove_if_orphan(entry.path, entry.stat())
 
 
-def _remove_if_dead(directory: str, status: os.stat_result) -> None:
+def _remove_if_orphan(directory: str, status: os.stat_result) -> None:
     is_new = abs(time.time() - status.st_mtime) < 60  # it may have no lock yet
     if is_new or status.st_uid != os.geteuid():
         return
-    with contextlib.suppress(OSError):  # one that died before it had put anything there
+    with contextlib.suppress(OSError):  # the process died before it wrote a file
         os.rmdir(directory)
-    if file_locks.is_free(os.path.join(directory, _ALIVE)):
-        remove(directory)
+    if file_locks.is_free(os.path.join(directory, _LOCK_NAME)):
+        remove_tree(directory)
 
 
-def private_folder(name: str) -> str:
-    """A folder for what a compiler unpacks or refuses: beside the cache, or of this process."""
-    found = place()
+def sibling_folder(name: str) -> str:
+    """Create a folder beside the cache, or in the temporary directory of this process."""
+    found = locate()
     if not found.problem:
         with contextlib.suppress(OSError):
             folder = os.path.join(os.path.dirname(found.directory), name)
-            make(folder)
+            create(folder)
             return folder
     folder = os.path.join(private_directory(), name)
-    make(folder)
+    create(folder)
     return folder

@@ -1,7 +1,7 @@
-"""Locks on files, which the system takes from a process that dies. Knows not what they are for.
+"""Lock files between processes; the system releases a lock when its process dies.
 
-They save work and keep nothing right: where the system has none, or somebody holds one for too
-long, one goes on without.
+The locks only save work; correctness does not depend on them. Without support by the system, or
+after a timeout, the caller continues without the lock.
 """
 
 from __future__ import annotations
@@ -19,85 +19,85 @@ try:
 except ImportError:  # Windows
     fcntl = None
 
-_PATIENCE = 120.0  # seconds; another process may be stopped, or swapped out
-_HELD: set[int] = set()  # file descriptors
-_CREATE = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
+_TIMEOUT = 120.0  # seconds; another process may be stopped, or swapped out
+_OPEN_LOCKS: set[int] = set()  # file descriptors
+_OPEN_FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 
 @contextlib.contextmanager
-def alone(path: str, needless: Callable[[], bool]) -> Iterator[None]:
-    """One process at a time, or, once it is ``needless``, any."""
-    handle = _opened(path)
+def exclusive(path: str, unneeded: Callable[[], bool]) -> Iterator[None]:
+    """Hold the lock in a ``with``; stop waiting for it when ``unneeded`` returns True."""
+    handle = _open(path)
     try:
-        _wait(handle, needless)
+        _acquire(handle, unneeded)
         yield
     finally:
         _release(handle)
 
 
 def hold(path: str) -> None:
-    """Make a file and keep a lock on it for the life of this process."""
-    handle = _opened(path)
+    """Create a file and lock it for the lifetime of this process."""
+    handle = _open(path)
     if handle is not None:
-        _taken(handle)
+        _try_lock(handle)
 
 
 def is_free(path: str) -> bool:
-    """Whether there is such a file, and nobody holds it."""
+    """Return whether a lock file exists and no process holds it."""
     if fcntl is None or not os.path.exists(path):
         return False
-    handle = _opened(path)
+    handle = _open(path)
     try:
-        return handle is not None and _taken(handle) is True
+        return handle is not None and _try_lock(handle) is True
     finally:
         _release(handle)
 
 
-def _opened(path: str) -> int | None:
+def _open(path: str) -> int | None:
     if fcntl is None:
         return None
     try:
-        handle = os.open(path, _CREATE, 0o600)
+        handle = os.open(path, _OPEN_FLAGS, 0o600)
     except OSError:
         return None
-    _HELD.add(handle)
+    _OPEN_LOCKS.add(handle)
     return handle
 
 
-def _taken(handle: int) -> bool | None:
-    """Whether the lock is ours now; None where there are no locks."""
+def _try_lock(handle: int) -> bool | None:
+    """Return whether the lock was acquired; None if the file system does not support locks."""
     assert fcntl is not None
     locking: Any = fcntl
     try:
         locking.flock(handle, locking.LOCK_EX | locking.LOCK_NB)
     except BlockingIOError:
         return False
-    except OSError:  # some network disks
+    except OSError:  # some network file systems
         return None
     return True
 
 
-def _wait(handle: int | None, needless: Callable[[], bool]) -> None:
-    """Not by a call that waits: nothing would end that if the other process never did."""
-    pause, end = 0.001, time.monotonic() + _PATIENCE
-    while handle is not None and _taken(handle) is False and time.monotonic() < end:
-        if needless():
+def _acquire(handle: int | None, unneeded: Callable[[], bool]) -> None:
+    """Poll the lock: a blocking call would never return if the other process is stopped."""
+    pause, end = 0.001, time.monotonic() + _TIMEOUT
+    while handle is not None and _try_lock(handle) is False and time.monotonic() < end:
+        if unneeded():
             return
         time.sleep(pause)
         pause = min(1.5 * pause, 0.01)
 
 
 def _release(handle: int | None) -> None:
-    if handle in _HELD:
-        _HELD.discard(handle)
+    if handle in _OPEN_LOCKS:
+        _OPEN_LOCKS.discard(handle)
         os.close(handle)
 
 
-def _forget() -> None:
-    """A forked child must not keep what its parent holds when that dies."""
-    while _HELD:
-        os.close(_HELD.pop())
+def _close_inherited_locks() -> None:
+    """Close inherited locks in a forked child, which would otherwise outlive its parent's."""
+    while _OPEN_LOCKS:
+        os.close(_OPEN_LOCKS.pop())
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)
+    os.register_at_fork(after_in_child=_close_inherited_locks)

@@ -1,4 +1,4 @@
-"""C compilers at work: one text, one library. Imported where something is not in the cache."""
+"""Run the C compiler to build shared libraries. Imported only if a library is not cached."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from pycu2c.toolchain.toolchain_errors import (
     LinkError,
     RejectedCode,
     ToolchainError,
-    Unlinked,
-    missing_in,
+    UndefinedFunctionError,
+    undefined_functions_in,
 )
 
-Words: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
+CommandParts: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 
-# the text is no file: one that begins before it has all of it begins earlier
-READ = ("-x", "c", "-", "-x", "none")
-_NAME = "kernel.c"  # what messages call it
+# read the text from stdin: the compiler can start before the text is complete
+STDIN_FLAGS = ("-x", "c", "-", "-x", "none")
+_MESSAGE_NAME = "kernel.c"  # the file name in messages
 
 _PROBE = """\
 #include <math.h>
@@ -38,8 +38,8 @@ double pycu2c_probe(double x, int64_t n) { return sqrt(x) + (double)n; }
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
-    """What the compiler is asked for. ``files`` are the user's own."""
+class CcJob:
+    """The arguments of a compilation. ``files`` are linked files of the user."""
 
     compiler: Compiler
     text: str
@@ -48,31 +48,33 @@ class Job:
     files: tuple[str, ...] = ()
 
     @property
-    def words(self) -> Words:
+    def command(self) -> CommandParts:
         libraries = libraries_for(self.text, self.compiler.family, self.files)
-        return words_of(self.compiler, self.flags, (*self.files, *libraries))
+        return command_parts(self.compiler, self.flags, (*self.files, *libraries))
 
 
-def words_of(compiler: Compiler, flags: tuple[str, ...], libraries: tuple[str, ...]) -> Words:
-    """What the compiler is told before and after the text."""
+def command_parts(
+    compiler: Compiler, flags: tuple[str, ...], libraries: tuple[str, ...]
+) -> CommandParts:
+    """Return the arguments before and after the text."""
     return (*compiler.command, *flags, *LINK), libraries
 
 
-def stored(key: str, job: Job) -> disk.Entry:
-    """The library in the cache, once this process or another has made it."""
-    with _room_for_files():
-        return disk.made(key, ".so", lambda: compiled(job))
+def build_cached(key: str, job: CcJob) -> disk.Entry:
+    """Return the cache entry of a library; compile it if no process has done so."""
+    with _temporary_file_errors():
+        return disk.load_or_make(key, ".so", lambda: compile_job(job))
 
 
-def not_stored(job: Job) -> disk.Entry:
-    """A library for this process alone."""
-    with _room_for_files():
-        data, log = compiled(job)
-        return disk.Entry(disk.keep_until_exit(f"{job.entry}.so", data), data, log)
+def build_uncached(job: CcJob) -> disk.Entry:
+    """Compile a library to a temporary file of this process."""
+    with _temporary_file_errors():
+        data, log = compile_job(job)
+        return disk.Entry(disk.write_private_file(f"{job.entry}.so", data), data, log)
 
 
 @contextmanager
-def _room_for_files() -> Iterator[None]:
+def _temporary_file_errors() -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -83,106 +85,110 @@ def _room_for_files() -> Iterator[None]:
 
 
 class _Build:
-    """A compiler that has been started, and where its library will be."""
+    """A running compiler and the path of its output."""
 
-    __slots__ = ("_folder", "path", "program", "words")
+    __slots__ = ("_folder", "command", "path", "program")
 
-    def __init__(self, words: Words) -> None:
-        self.words, (before, after) = words, words
-        self._folder = cache_directory.new_folder()
+    def __init__(self, command: CommandParts) -> None:
+        self.command, (before, after) = command, command
+        self._folder = cache_directory.new_private_folder()
         self.path = os.path.join(self._folder, "kernel.so")
         try:
-            self.program = subprocesses.Started((*before, "-o", self.path, *READ, *after))
+            self.program = subprocesses.RunningProcess(
+                (*before, "-o", self.path, *STDIN_FLAGS, *after)
+            )
         except BaseException:
             self.close()
             raise
 
     def close(self) -> None:
-        cache_directory.remove(self._folder)
+        cache_directory.remove_tree(self._folder)
 
 
-_EXPECTING: list[_Build] = []  # whose texts are being generated
+_PRESTARTED: list[_Build] = []  # compilers whose texts are being generated
 
 
 @contextmanager
-def expected(words: Callable[[], Words]) -> Iterator[None]:
-    """A text is expected of the body: a compiler that is told these gets ready for it."""
+def prestarted(command: Callable[[], CommandParts]) -> Iterator[None]:
+    """Start a compiler before a ``with`` whose body generates its text."""
     build: _Build | None = None
-    with contextlib.suppress(ToolchainError, OSError):  # it is said when there is a text
-        build = _Build(words())
-        _EXPECTING.append(build)
+    with contextlib.suppress(ToolchainError, OSError):  # raised again when the text is compiled
+        build = _Build(command())
+        _PRESTARTED.append(build)
     try:
         yield
     finally:
-        if build and _took(build):  # nobody has told it what it needs
-            build.program.drop()
+        if build and _claim(build):  # the body did not compile a text
+            build.program.cancel()
             build.close()
 
 
-def _build_of(words: Words) -> _Build:
-    for build in tuple(_EXPECTING):
-        if build.words == words and _took(build):
+def _build_of(command: CommandParts) -> _Build:
+    for build in tuple(_PRESTARTED):
+        if build.command == command and _claim(build):
             return build
-    return _Build(words)
+    return _Build(command)
 
 
-def _took(build: _Build) -> bool:
-    """Whether it was still there to take: threads take one another's."""
+def _claim(build: _Build) -> bool:
+    """Remove a build from the list; return False if another thread was faster."""
     try:
-        _EXPECTING.remove(build)
+        _PRESTARTED.remove(build)
     except ValueError:
         return False
     return True
 
 
-def compiled(job: Job) -> tuple[bytes, str]:
-    """The library, and what the compiler said."""
-    compiler, build = job.compiler, _build_of(job.words)
+def compile_job(job: CcJob) -> tuple[bytes, str]:
+    """Return the library and the compiler's log."""
+    compiler, build = job.compiler, _build_of(job.command)
     try:
         ran = build.program.finish(job.text)
-        if ran.code == 0:
+        if ran.returncode == 0:
             with open(build.path, "rb") as made:
-                return made.read(), ran.said
+                return made.read(), ran.output
     finally:
         build.close()
-    probe = _probed(compiler, job.flags)
-    if os.strerror(errno.ENOSPC) in ran.said:
+    probe = _run_probe(compiler, job.flags)
+    if os.strerror(errno.ENOSPC) in ran.output:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), cache_directory.private_directory())
-    if ran.code < 0 or "Killed" in ran.said:
+    if ran.returncode < 0 or "Killed" in ran.output:
         raise ToolchainError(f"the C compiler `{compiler}` was killed: is there enough memory?")
-    if probe.code != 0 and _across(job):  # not every installation of a compiler can do that
-        return compiled(replace(job, flags=job.flags[: -len(_across(job))]))
-    if probe.code != 0:
+    if probe.returncode != 0 and _lto_flags(
+        job
+    ):  # not every installation of a compiler can do that
+        return compile_job(replace(job, flags=job.flags[: -len(_lto_flags(job))]))
+    if probe.returncode != 0:
         raise ToolchainError(
             f"the C compiler `{compiler}` does not work: it cannot build a shared library "
             "of one function. Repair it, or name another by the environment variable "
-            f"PYCU2C_CC.\n{probe.said.strip()}"
+            f"PYCU2C_CC.\n{probe.output.strip()}"
         )
-    raise _refusal(job, ran.said.replace("<stdin>:", f"{_NAME}:"))
+    raise _compile_error(job, ran.output.replace("<stdin>:", f"{_MESSAGE_NAME}:"))
 
 
-def _across(job: Job) -> tuple[str, ...]:
-    """Those of its flags that have it compile several files as one."""
-    across = job.compiler.family.across_files
-    return across if across and job.flags[-len(across) :] == across else ()
+def _lto_flags(job: CcJob) -> tuple[str, ...]:
+    """Return the link-time optimization flags of a job, which are its last flags."""
+    flags = job.compiler.family.lto_flags
+    return flags if flags and job.flags[-len(flags) :] == flags else ()
 
 
-def _refusal(job: Job, said: str) -> ToolchainError | RejectedCode:
-    """The error to raise: of the user's files, or of the text."""
-    missing = missing_in(said)
+def _compile_error(job: CcJob, log: str) -> ToolchainError | RejectedCode:
+    """Return the exception to raise: an error in files of the user, or in generated text."""
+    missing = undefined_functions_in(log)
     if missing:
-        return Unlinked(missing)
+        return UndefinedFunctionError(missing)
     command = shlex.join((*job.compiler.command, *job.flags))
-    found = rejected_source.refused(command, f"{job.entry}.c", job.text, said)
-    named = [path for path in job.files if path in said]
-    if named and not any(complaint.file == _NAME for complaint in found.complaints):
-        return LinkError(f"{', '.join(named)} cannot be linked:\n{said.strip()}")
+    found = rejected_source.rejected_code_error(command, f"{job.entry}.c", job.text, log)
+    named = [path for path in job.files if path in log]
+    if named and not any(d.file == _MESSAGE_NAME for d in found.diagnostics):
+        return LinkError(f"{', '.join(named)} cannot be linked:\n{log.strip()}")
     return found
 
 
-def _probed(compiler: Compiler, flags: tuple[str, ...]) -> subprocesses.Ran:
-    """Whether it compiles what any compiler does."""
-    build = _Build(words_of(compiler, flags, libraries_for(_PROBE, compiler.family)))
+def _run_probe(compiler: Compiler, flags: tuple[str, ...]) -> subprocesses.CompletedProcess:
+    """Compile a minimal library to test whether the compiler works."""
+    build = _Build(command_parts(compiler, flags, libraries_for(_PROBE, compiler.family)))
     try:
         return build.program.finish(_PROBE)
     finally:

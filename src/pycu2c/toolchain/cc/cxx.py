@@ -1,4 +1,4 @@
-"""C++ text -> shared object, through the C++ compiler of the system. Knows nothing of CUDA."""
+"""Compile C++ to shared objects with the C++ compiler of the system and the disk cache."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ from importlib.util import find_spec
 from pycu2c.toolchain import subprocesses
 from pycu2c.toolchain.binary import Binary
 from pycu2c.toolchain.cache import artifact_store, cache_directory
-from pycu2c.toolchain.cc.discovery import Compiler, machine, settings, split, working
+from pycu2c.toolchain.cc.discovery import (
+    Compiler,
+    environment_settings,
+    machine_identity,
+    probe_compiler,
+    split,
+)
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 _HOW_TO_INSTALL = """\
@@ -41,8 +47,8 @@ _LINK = ("-pipe", "-shared", "-pthread", "-x", "c++", "-", "-x", "none", "-lm")
 _SETTINGS = ("CPLUS_INCLUDE_PATH",)
 
 
-class Refused(ToolchainError):
-    """The compiler has something against the text: ``log``."""
+class CxxCompileError(ToolchainError):
+    """The compiler rejected a text; ``log`` is its output."""
 
     def __init__(self, compiler: str, log: str) -> None:
         super().__init__(f"{compiler} does not compile a text:\n{log}")
@@ -50,39 +56,41 @@ class Refused(ToolchainError):
 
 
 def find(first: str = "clang++") -> Compiler:
-    """The one in PYCU2C_CXX, else CXX, ``first``, clang++, g++, c++, or zig's. Raises
-    ToolchainError."""
+    """Find PYCU2C_CXX, else CXX, ``first``, clang++, g++, c++, or zig's. Raises ToolchainError."""
     environment = os.environ
     names = ("PYCU2C_CXX", "CXX", "PATH")
     return _found(first, *(environment.get(name, "") for name in names))
 
 
 @functools.lru_cache(maxsize=8)
-def _found(first: str, chosen: str, usual: str, path: str) -> Compiler:
+def _found(first: str, chosen: str, default: str, path: str) -> Compiler:
     if chosen:
-        compiler = working(split(chosen), path)
+        compiler = probe_compiler(split(chosen), path)
         if compiler is None:
             raise ToolchainError(f"PYCU2C_CXX is {chosen!r}, which cannot be run as a compiler")
         return compiler
-    for command in _candidates(usual, first):
-        compiler = working(command, path)
+    for command in _candidates(default, first):
+        compiler = probe_compiler(command, path)
         if compiler:
             return compiler
     raise ToolchainError(_HOW_TO_INSTALL)
 
 
-def _candidates(usual: str, first: str) -> Iterator[tuple[str, ...]]:
-    """clang is first for kernels: of the loops over threads it makes vectors more often than gcc,
-    which makes them more often of plain loops that call functions."""
-    if usual:
-        yield split(usual)
+def _candidates(default: str, first: str) -> Iterator[tuple[str, ...]]:
+    """Yield the commands to try.
+
+    clang is preferred for kernels, because it vectorizes more work-item loops than gcc. gcc
+    vectorizes more plain loops with function calls.
+    """
+    if default:
+        yield split(default)
     yield from ((first,), ("clang++",), ("g++",), ("c++",))
     if find_spec("ziglang"):
         yield (sys.executable, "-m", "ziglang", "c++")
 
 
 def arithmetic_flags(*, contracts: bool, fast: bool) -> tuple[str, ...]:
-    """Whether a product and a sum are one operation, and whether speed goes before last bits."""
+    """Return the flags for contraction (FMA) and for value-changing optimizations."""
     contract = f"-ffp-contract={'fast' if contracts else 'off'}"
     return (contract, *_FAST) if fast else (contract,)
 
@@ -90,32 +98,35 @@ def arithmetic_flags(*, contracts: bool, fast: bool) -> tuple[str, ...]:
 def compile(
     text: str,
     name: str,
-    more: tuple[str, ...],
+    extra_flags: tuple[str, ...],
     identity: tuple[str, ...] = (),
     first: str = "clang++",
 ) -> Binary:
-    """Compile C++. ``more``: flags; ``identity``: what else the code follows from, such as what
-    included files hold; ``first``: the compiler that is looked for first. Raises Refused,
-    ToolchainError."""
+    """Compile C++. Raises CxxCompileError, ToolchainError.
+
+    extra_flags: flags of this text.
+    identity: further inputs of the compilation for the cache key, such as digests of headers.
+    first: the compiler to try first.
+    """
     compiler = find(first)
-    flags = (*FLAGS, *compiler.flags, *more)
+    flags = (*FLAGS, *compiler.flags, *extra_flags)
     others = [os.environ.get(each, "") for each in _SETTINGS]
-    words = (*compiler.command, compiler.version, *flags, *_LINK, *others, *identity)
-    key = artifact_store.key_of(text, "c++", *words, settings(), machine())
-    made = artifact_store.made(key, ".so", lambda: _compiled(compiler, text, flags))
+    parts = (*compiler.command, compiler.version, *flags, *_LINK, *others, *identity)
+    key = artifact_store.key_of(text, "c++", *parts, environment_settings(), machine_identity())
+    made = artifact_store.load_or_make(key, ".so", lambda: _compiled(compiler, text, flags))
     return Binary("so", name, text, made.data, made.path, made.log)
 
 
 def _compiled(compiler: Compiler, text: str, flags: tuple[str, ...]) -> tuple[bytes, str]:
-    folder = cache_directory.new_folder()
+    folder = cache_directory.new_private_folder()
     path = os.path.join(folder, "module.so")
     try:
         ran = subprocesses.run((*compiler.command, *flags, "-o", path, *_LINK), text)
-        if ran.code == 0:
+        if ran.returncode == 0:
             with open(path, "rb") as made:
-                return made.read(), ran.said
+                return made.read(), ran.output
     finally:
-        cache_directory.remove(folder)
-    if ran.code < 0 or "Killed" in ran.said:
+        cache_directory.remove_tree(folder)
+    if ran.returncode < 0 or "Killed" in ran.output:
         raise ToolchainError(f"the C++ compiler `{compiler}` was killed: is there enough memory?")
-    raise Refused(os.path.basename(compiler.command[0]), ran.said)
+    raise CxxCompileError(os.path.basename(compiler.command[0]), ran.output)

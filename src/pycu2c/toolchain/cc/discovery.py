@@ -1,4 +1,4 @@
-"""Which C compiler there is, and what else decides about its code. Compiles nothing itself."""
+"""Find the C compiler, and identify everything that its output depends on."""
 
 from __future__ import annotations
 
@@ -29,77 +29,77 @@ A compiler elsewhere is named by the environment variable PYCU2C_CC."""
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """A C compiler: the words that start it, and what tells one version of it from another."""
+    """A C compiler: its command, and the output of ``--version``."""
 
     command: tuple[str, ...]
     version: str
-    target: str = ""  # the processor that it compiles for, if it is not this machine's
+    target: str = ""  # the architecture that it compiles for, if it is a cross compiler
 
     def __str__(self) -> str:
         return shlex.join(self.command)
 
     @property
-    def family(self) -> families.Family:
+    def family(self) -> families.CompilerFamily:
         return families.family_of(self.version)
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """What it is told beside what all are."""
+        """Return the flags that this compiler always requires."""
         return families.flags_of(self.version, self.target)
 
     @property
-    def to_the_bit(self) -> tuple[str, ...]:
-        """What it is told where results must be equal to the bit."""
-        return families.to_the_bit(self.version, self.target)
+    def bit_exact_flags(self) -> tuple[str, ...]:
+        """Return the flags for bit-exact results."""
+        return families.bit_exact_flags(self.version, self.target)
 
 
-# ---- which there is ------------------------------------------------------------------------
+# ---- search --------------------------------------------------------------------------------
 
 
 def find_compiler() -> Compiler:
-    """The one in PYCU2C_CC, else CC, gcc, clang, cc, or zig's; a ToolchainError if none is."""
+    """Find PYCU2C_CC, else CC, gcc, clang, cc, or zig's. Raises ToolchainError."""
     environment = os.environ
-    return _found(
+    return _find_compiler(
         environment.get("PYCU2C_CC", ""), environment.get("CC", ""), environment.get("PATH", "")
     )
 
 
 @functools.lru_cache(maxsize=8)
-def _found(chosen: str, usual: str, path: str) -> Compiler:
-    """Looked up once for each setting: the arguments are what the answer depends on."""
+def _find_compiler(chosen: str, default: str, path: str) -> Compiler:
+    """Search once per setting: the arguments are all inputs of the search."""
     if chosen:
-        compiler = working(tuple(shlex.split(chosen)), path)
+        compiler = probe_compiler(tuple(shlex.split(chosen)), path)
         if compiler is None:
             raise toolchain_errors.ToolchainError(
                 f"PYCU2C_CC is {chosen!r}, which cannot be run as a C compiler"
             )
         return compiler
-    for command in _candidates(usual):
-        compiler = working(command, path)
+    for command in _candidates(default):
+        compiler = probe_compiler(command, path)
         if compiler:
             return compiler
     raise toolchain_errors.ToolchainError(_HOW_TO_INSTALL)
 
 
-def _candidates(usual: str) -> Iterator[tuple[str, ...]]:
-    if usual:
-        yield tuple(shlex.split(usual))
+def _candidates(default: str) -> Iterator[tuple[str, ...]]:
+    if default:
+        yield tuple(shlex.split(default))
     yield from (("gcc",), ("clang",), ("cc",))
     if finding.find_spec("ziglang"):
         yield (sys.executable, "-m", "ziglang", "cc")
 
 
 def split(command: str) -> tuple[str, ...]:
-    """The words of a command, as a shell has them."""
+    """Split a command as a shell does."""
     return tuple(shlex.split(command))
 
 
-def working(command: tuple[str, ...], path: str) -> Compiler | None:
-    """A compiler that a command starts; None if it cannot be run."""
+def probe_compiler(command: tuple[str, ...], path: str) -> Compiler | None:
+    """Return the compiler that a command starts; None if it cannot be run."""
     program = _program(command[0], path) if command else None
     if program is None:
         return None
-    full = (os.path.abspath(program), *command[1:])  # it is run from other folders
+    full = (os.path.abspath(program), *command[1:])  # the working directory may change
     key = _key_of_version(full)
     found = artifact_store.load(key, ".txt") if key else None
     version = found.data.decode() if found else _version(full)
@@ -111,7 +111,7 @@ def working(command: tuple[str, ...], path: str) -> Compiler | None:
 
 
 def _program(name: str, path: str) -> str | None:
-    """What ``name`` starts: as ``shutil.which``, whose module takes long to import."""
+    """Find a program on the path. Replaces ``shutil.which``, whose module takes long to import."""
     if os.name != "posix":
         return shutil.which(name, path=path)
     for folder in [""] if os.path.dirname(name) else path.split(os.pathsep):
@@ -126,11 +126,11 @@ def _version(full: tuple[str, ...]) -> str | None:
         ran = subprocesses.run((*full, "--version"))
     except OSError:
         return None
-    return ran.said.strip() if ran.code == 0 else None
+    return ran.output.strip() if ran.returncode == 0 else None
 
 
 def _key_of_version(full: tuple[str, ...]) -> str | None:
-    """Under what the version of a compiler is kept, if it is; None where its words may name any."""
+    """Return the cache key of a compiler's version; None for commands with arguments."""
     if len(full) > 1:
         return None
     try:
@@ -142,7 +142,7 @@ def _key_of_version(full: tuple[str, ...]) -> str | None:
 
 
 def _is_one_compiler(program: str) -> bool:
-    """Whether a file is a compiler itself, and not what may start any: a script, ccache."""
+    """Return whether a file is a compiler, not a wrapper that may start any (scripts, ccache)."""
     try:
         handle = os.open(program, os.O_RDONLY)
         try:
@@ -154,45 +154,44 @@ def _is_one_compiler(program: str) -> bool:
     return is_binary and "ccache" not in os.path.realpath(program)
 
 
-def identity() -> str:
-    """What decides about the code that is made here of a text and flags: the compiler, what the
-    environment tells it, the machine."""
-    return _identity_of(find_compiler(), settings(), machine())
+def compiler_identity() -> str:
+    """Return a digest of what compiled code depends on: compiler, environment and machine."""
+    return _compiler_identity(find_compiler(), environment_settings(), machine_identity())
 
 
 @functools.lru_cache(maxsize=8)
-def _identity_of(compiler: Compiler, *more: str) -> str:
-    words = *compiler.command, compiler.version, compiler.target
-    return artifact_store.key_of("compiler", *words, *more)
+def _compiler_identity(compiler: Compiler, *more: str) -> str:
+    parts = *compiler.command, compiler.version, compiler.target
+    return artifact_store.key_of("compiler", *parts, *more)
 
 
 @functools.cache
-def machine() -> str:
-    """What ``-march=native`` and ``-lm`` mean here: built elsewhere, code may not run here."""
+def machine_identity() -> str:
+    """Return what ``-march=native`` and ``-lm`` depend on: the processor and the C library."""
     names = getattr(os, "confstr_names", {})
     libc = os.confstr("CS_GNU_LIBC_VERSION") if "CS_GNU_LIBC_VERSION" in names else None
-    return "\n".join((platform.machine(), libc or platform.version(), *_processor()))
+    return "\n".join((platform.machine(), libc or platform.version(), *_processor_lines()))
 
 
 _SETTINGS = ("CPATH", "C_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX")
 
 
-def settings() -> str:
-    """What the environment tells compilers."""
+def environment_settings() -> str:
+    """Return the environment variables that compilers read."""
     return "\n".join(os.environ.get(name, "") for name in _SETTINGS)
 
 
-_PROCESSOR_FACTS = ("vendor_id", "cpu family", "model", "flags", "Features", "CPU ", "isa", "uarch")
+_CPUINFO_KEYS = ("vendor_id", "cpu family", "model", "flags", "Features", "CPU ", "isa", "uarch")
 
 
-def _processor() -> list[str]:
+def _processor_lines() -> list[str]:
     try:
         handle = os.open("/proc/cpuinfo", os.O_RDONLY)
     except OSError:  # macOS
         return [platform.processor()]
-    try:  # one system call, as text files do not: the system writes no more than is asked for
+    try:  # one system call is enough, because /proc files are read at once
         text = os.read(handle, 1 << 14).decode("utf-8", "replace")
     finally:
         os.close(handle)
     first = text.partition("\n\n")[0]
-    return [line for line in first.splitlines() if line.startswith(_PROCESSOR_FACTS)]
+    return [line for line in first.splitlines() if line.startswith(_CPUINFO_KEYS)]

@@ -1,4 +1,4 @@
-"""What a shared object says of its own variables: ELF's table of dynamic symbols."""
+"""Read the sizes of exported variables from the dynamic symbol table of a shared object."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
 
 
-def sizes(data: bytes) -> dict[str, int]:
-    """The variables that it has for others, and how many bytes each takes; none of what is no ELF
-    of 64 bits."""
+def object_symbol_sizes(data: bytes) -> dict[str, int]:
+    """Return the exported variables and their sizes in bytes; empty if it is no 64-bit ELF."""
     if data[:5] != b"\x7fELF\x02":
         return {}
     (start,) = struct.unpack_from("<Q", data, 0x28)
@@ -21,8 +20,8 @@ def sizes(data: bytes) -> dict[str, int]:
     for section in sections:
         if section[1] == _DYNSYM:
             names = sections[section[6]]
-            for place in range(section[4], section[4] + section[5], _SYMBOL.size):
-                name, info, _, where, _, length = _SYMBOL.unpack_from(data, place)
+            for offset in range(section[4], section[4] + section[5], _SYMBOL.size):
+                name, info, _, where, _, length = _SYMBOL.unpack_from(data, offset)
                 if info & 15 == _OBJECT and where:
                     begin = names[4] + name
                     found[data[begin : data.index(b"\0", begin)].decode()] = length

@@ -1,4 +1,4 @@
-"""What each kind of C compiler is told, by what it says of its version. Runs none."""
+"""Select the flags of C compilers by family and version."""
 
 from __future__ import annotations
 
@@ -11,99 +11,100 @@ from pycu2c.base.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
-    """A kind of compiler: what it is told, and no other would understand or need."""
+class CompilerFamily:
+    """The flags that only one family of compilers understands or requires."""
 
     flags: tuple[str, ...] = ()
-    to_the_bit: tuple[str, ...] = ()  # with fmad=False, where results are equal to the bit
-    not_warnings: tuple[str, ...] = ()  # what -Wall means to it that is nothing to us
-    # for code in several files: a call of a function in another is as one in the same, and that it
-    # is of the types that the other has is looked at
-    across_files: tuple[str, ...] = ()
-    # how a library is linked with its own functions alone; the rest is looked for in the process
-    alone: tuple[str, ...] = ()
+    bit_exact_flags: tuple[str, ...] = ()  # for fmad=False: bit-exact results
+    suppressed_warnings: tuple[str, ...] = ()  # warnings of -Wall that generated code may cause
+    # link-time optimization across several files, which also checks the types of functions
+    lto_flags: tuple[str, ...] = ()
+    # link flags for libraries without libc; the process resolves other functions
+    no_libc_flags: tuple[str, ...] = ()
 
 
-GCC = Family(
+GCC = CompilerFamily(
     flags=(
-        # gcc 12 changes the order of two stores to one element where one index may wrap
+        # gcc 12 reorders two stores to the same element if an index may wrap
         "-fno-tree-loop-distribution",
-        # a loop over a block that fills shared memory is no call of memcpy: what comes next reads
-        # it by vectors, which are not the pieces that memcpy writes
+        # loops that fill shared memory must not become memcpy: vector loads of its result would
+        # stall, because memcpy stores smaller pieces
         "-fno-tree-loop-distribute-patterns",
     ),
-    to_the_bit=("-ftrapping-math", "-frounding-math"),  # it is to keep the sign of a zero
-    across_files=("-flto", "-Werror=lto-type-mismatch"),
-    alone=("-nostdlib", "-lgcc") if sys.platform == "linux" else (),
+    bit_exact_flags=("-ftrapping-math", "-frounding-math"),  # preserve the sign of zero
+    lto_flags=("-flto", "-Werror=lto-type-mismatch"),
+    no_libc_flags=("-nostdlib", "-lgcc") if sys.platform == "linux" else (),
 )
-CLANG = Family(
-    flags=("-Wno-pass-failed",),  # a loop that it cannot vectorise is no news to a user
-    not_warnings=("-Wno-unused-function",),  # of inline ones
+CLANG = CompilerFamily(
+    flags=("-Wno-pass-failed",),  # users need no warning about loops that are not vectorized
+    suppressed_warnings=("-Wno-unused-function",),  # of inline functions
 )
 
 
-# "the processor of this machine", by its architecture; elsewhere compilers have no such word.
-# Where vectors may have 512 bits, gcc takes half of that on Intel's processors: loops over the
-# threads of a block then take up to twice as long
-_ON_X86 = ("-march=native", "-mprefer-vector-width=512")
-# to the bit: gcc's vectoriser makes vfmaddsub of a product of complex numbers whatever
-# -ffp-contract says, so that the processor must have none; and functions are the C library's
+# Flags for the host processor, by architecture. On Intel processors with 512-bit vectors gcc
+# prefers 256 bits, with which work-item loops take up to twice as long.
+_X86_NATIVE = ("-march=native", "-mprefer-vector-width=512")
+# For bit-exact results: gcc's vectorizer generates vfmaddsub for products of complex numbers even
+# with -ffp-contract=off, so FMA instructions are disabled.
 _NO_FMA = ("-mno-fma", "-mno-avx512f")
-# gcc, since it knows of vectors of halves, writes moves of them that its assembler refuses
-_NO_HALVES = ("-mno-avx512fp16",)
+# since version 12 gcc generates moves of float16 vectors that the assembler may reject
+_NO_AVX512_FP16 = ("-mno-avx512fp16",)
 _NATIVE = {
-    "x86_64": _ON_X86,
-    "AMD64": _ON_X86,
+    "x86_64": _X86_NATIVE,
+    "AMD64": _X86_NATIVE,
     "aarch64": ("-mcpu=native",),
     "arm64": ("-mcpu=native",),
     "ppc64le": ("-mcpu=native",),
 }
 
 
-LINK = ("-pipe", "-shared", "-pthread")  # what makes a library of a text
+LINK = ("-pipe", "-shared", "-pthread")  # flags to build a shared library
 _ALL_DEFINED = ("-Wl,-z,defs",) if sys.platform == "linux" else ()
-# headers of functions that are in every process
-_EVERYWHERE = frozenset(("stdbool.h", "stddef.h", "stdint.h", "string.h"))
+# headers whose functions need no library
+_HEADER_ONLY = frozenset(("stdbool.h", "stddef.h", "stdint.h", "string.h"))
 
 
-def family_of(version: str) -> Family:
-    """The kind of a compiler that calls itself so."""
+def family_of(version: str) -> CompilerFamily:
+    """Return the family of a compiler from the output of ``--version``."""
     return CLANG if "clang" in version.lower() else GCC  # zig's is clang
 
 
 def flags_of(version: str, target: str) -> tuple[str, ...]:
-    """What a compiler is told beside what all are. ``target``: the processor that it compiles for,
-    if it is not this machine's."""
+    """Return the flags that a compiler always requires; ``target``: that of a cross compiler."""
     family = family_of(version)
     native = () if target else _NATIVE.get(platform.machine(), ())
-    makes_halves = native == _ON_X86 and family is GCC and _release(version) >= 12
-    return (*native, *(_NO_HALVES if makes_halves else ()), *family.flags)
+    makes_halves = native == _X86_NATIVE and family is GCC and _major_version(version) >= 12
+    return (*native, *(_NO_AVX512_FP16 if makes_halves else ()), *family.flags)
 
 
-def _release(version: str) -> int:
-    """12 of ``gcc (Debian 12.2.0-14) 12.2.0``; 0 if there is no such number."""
+def _major_version(version: str) -> int:
+    """Return 12 for ``gcc (Debian 12.2.0-14) 12.2.0``; 0 if there is no such number."""
     number = version.partition(") ")[2].partition(".")[0]
     return int(number) if number.isdecimal() else 0
 
 
-def to_the_bit(version: str, target: str) -> tuple[str, ...]:
-    """What it is told where results must be equal to the bit."""
+def bit_exact_flags(version: str, target: str) -> tuple[str, ...]:
+    """Return the flags for bit-exact results."""
     on_x86 = (target or platform.machine()) in ("x86_64", "AMD64")
-    return (*family_of(version).to_the_bit, *(_NO_FMA if on_x86 else ()))
+    return (*family_of(version).bit_exact_flags, *(_NO_FMA if on_x86 else ()))
 
 
-def libraries_for(text: str, family: Family, files: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """What stands after the file that needs it. To look through all of C's libraries would take
-    a fifth of the time; generated text needs the mathematical one at most."""
+def libraries_for(
+    text: str, family: CompilerFamily, files: tuple[str, ...] = ()
+) -> tuple[str, ...]:
+    """Return the link flags after the source files.
+
+    Searching all C libraries takes a fifth of the time; generated text needs only libm.
+    """
     if files:
         folders = dict.fromkeys(os.path.dirname(f) for f in files if f.endswith(".so"))
         return ("-lm", *_ALL_DEFINED, *(f"-Wl,-rpath,{folder}" for folder in folders))
-    included = frozenset(_included(text)) - _EVERYWHERE
-    alone = family.alone if included <= {"math.h"} else ()
-    return ("-lm", *alone) if included or not alone else alone
+    included = frozenset(_included(text)) - _HEADER_ONLY
+    no_libc = family.no_libc_flags if included <= {"math.h"} else ()
+    return ("-lm", *no_libc) if included or not no_libc else no_libc
 
 
 def _included(text: str) -> Iterator[str]:
-    """The headers. (To compile a regular expression would take longer.)"""
+    """Yield the included headers, without a regular expression, which takes longer to compile."""
     _, *parts = f"\n{text}".split("\n#include <")
     yield from (part.partition(">")[0] for part in parts)

@@ -1,4 +1,4 @@
-"""The linker in a GPU's driver, for where nvJitLink is not installed. Needs a GPU."""
+"""Link with the linker of the CUDA driver, if nvJitLink is not installed. Requires a GPU."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 from pycu2c.cuda_driver import driver
 from pycu2c.declarations.options import Options
-from pycu2c.toolchain.link.inputs import Input, refused
+from pycu2c.toolchain.link.inputs import LinkInput, raise_link_error
 
-_LOG = 1 << 14  # bytes
+_LOG_BYTES = 1 << 14
 _KINDS = {
     "cubin": "CUBIN",
     "ptx": "PTX",
@@ -22,21 +22,21 @@ _KINDS = {
 
 
 class DriverLinker:
-    """It optimises nothing across files."""
+    """A linker without optimization across files."""
 
-    takes: Literal["ltoir", "cubin"] = "cubin"
+    input_kind: Literal["ltoir", "cubin"] = "cubin"
 
-    def link(self, inputs: Sequence[Input], arch: str, options: Options) -> tuple[bytes, str]:
-        """A cubin for the device of this thread, and no log. Raises LinkError."""
+    def link(self, inputs: Sequence[LinkInput], arch: str, options: Options) -> tuple[bytes, str]:
+        """Link a cubin for the device of this thread; the log is empty. Raises LinkError."""
         driver.make_current()
-        api, log = driver.api(), bytearray(_LOG)
+        api, log = driver.api(), bytearray(_LOG_BYTES)
         names = api.CUjit_option
-        given = {
+        options_ = {
             names.CU_JIT_ERROR_LOG_BUFFER: log,
-            names.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES: _LOG,
+            names.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES: _LOG_BYTES,
         }
         state = driver.check(
-            api.cuLinkCreate(len(given), [*given], [*given.values()]), "start to link"
+            api.cuLinkCreate(len(options_), [*options_], [*options_.values()]), "start to link"
         )
         try:
             for part in inputs:
@@ -51,12 +51,12 @@ class DriverLinker:
             api.cuLinkDestroy(state)
 
 
-def _check(code: Any, log: bytearray, name: str, inputs: Sequence[Input], arch: str) -> None:
+def _check(code: Any, log: bytearray, name: str, inputs: Sequence[LinkInput], arch: str) -> None:
     if code:
-        said = bytes(log).split(b"\0")[0].decode(errors="replace")
-        refused(f"{said}\n{code.name} {name}".strip(), inputs, arch)
+        message = bytes(log).split(b"\0")[0].decode(errors="replace")
+        raise_link_error(f"{message}\n{code.name} {name}".strip(), inputs, arch)
 
 
 def find() -> DriverLinker | None:
-    """Where there is a GPU."""
+    """Return the driver's linker if there is a GPU."""
     return DriverLinker() if driver.available() else None

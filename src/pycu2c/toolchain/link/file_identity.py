@@ -1,4 +1,4 @@
-"""What files of the user's own hold, those that they include with them. Knows no compiler."""
+"""Read linked files, and identify their contents, with those of the files that they include."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pycu2c.base.hashing import digest_of
 from pycu2c.toolchain.toolchain_errors import LinkError
 
 _INCLUDE = rb'(?m)^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"'
-_TEXTS = (".cu", ".c", ".cuh", ".h", ".hpp", ".inl")
+_SOURCE_SUFFIXES = (".cu", ".c", ".cuh", ".h", ".hpp", ".inl")
 
 
-def content(path: str) -> bytes:
-    """All of a file. Raises LinkError."""
+def read_file(path: str) -> bytes:
+    """Return the contents of a file. Raises LinkError."""
     try:
         with open(path, "rb") as file:
             return file.read()
@@ -21,19 +21,18 @@ def content(path: str) -> bytes:
         raise LinkError(f"{path} cannot be linked: {error.strerror or error}") from error
 
 
-def identity(path: str) -> str:
-    """What tells a file from others, and from itself after a change to it, or to a file that it
-    includes by a name in quotes."""
+def file_identity(path: str) -> str:
+    """Return names and digests of a file and of the files that it includes by quoted names."""
     found: dict[str, str] = {}
-    waiting = [path]
-    while waiting:
-        name = waiting.pop()
+    pending = [path]
+    while pending:
+        name = pending.pop()
         if name in found:
             continue
-        data = content(name)
+        data = read_file(name)
         found[name] = digest_of(data)
-        if name.endswith(_TEXTS):
-            waiting += [file for file in _included(name, data) if os.path.isfile(file)]
+        if name.endswith(_SOURCE_SUFFIXES):
+            pending += [file for file in _included(name, data) if os.path.isfile(file)]
     return "\n".join(f"{name} {digest}" for name, digest in sorted(found.items()))
 
 

@@ -1,4 +1,4 @@
-"""What linkers of CUDA are given, and what their refusals mean. Links nothing."""
+"""Define the inputs of CUDA linkers, and turn linker logs into exceptions."""
 
 from __future__ import annotations
 
@@ -8,16 +8,20 @@ from typing import Literal, NoReturn, Protocol, TypeAlias
 
 from pycu2c.base.records import NamedTuple
 from pycu2c.declarations.options import Options
-from pycu2c.toolchain.toolchain_errors import LinkError, Unlinked, missing_in
+from pycu2c.toolchain.toolchain_errors import (
+    LinkError,
+    UndefinedFunctionError,
+    undefined_functions_in,
+)
 
-_MACHINE = 190  # of ELF: CUDA
-_MOVED = 8  # the version of the interface since which the architecture is in the second byte
+_EM_CUDA = 190  # e_machine of ELF files
+_ABI_WITH_ARCH_IN_BYTE_1 = 8  # since this ABI version, byte 1 of e_flags is the architecture
 
 InputKind: TypeAlias = Literal["cubin", "ptx", "ltoir", "fatbin", "object", "library"]
 
 
-class Input(NamedTuple):
-    """Something to link, and what messages call it."""
+class LinkInput(NamedTuple):
+    """A file to link, and its name in messages."""
 
     kind: InputKind
     data: bytes
@@ -25,36 +29,37 @@ class Input(NamedTuple):
 
 
 class Linker(Protocol):
-    """``takes``: what the kernel and CUDA C are best compiled to for it."""
+    """A CUDA linker. ``input_kind``: the kind to which kernels and CUDA C are compiled for it."""
 
     @property
-    def takes(self) -> Literal["ltoir", "cubin"]: ...
+    def input_kind(self) -> Literal["ltoir", "cubin"]: ...
 
-    def link(self, inputs: Sequence[Input], arch: str, options: Options) -> tuple[bytes, str]:
-        """A cubin and the log. Raises LinkError."""
+    def link(self, inputs: Sequence[LinkInput], arch: str, options: Options) -> tuple[bytes, str]:
+        """Return a cubin and the log. Raises LinkError."""
 
 
-def refused(log: str, inputs: Sequence[Input], arch: str) -> NoReturn:
-    """Raise what a linker's log means."""
-    missing = missing_in(log)
+def raise_link_error(log: str, inputs: Sequence[LinkInput], arch: str) -> NoReturn:
+    """Raise the exception that explains a linker's log."""
+    missing = undefined_functions_in(log)
     if missing:
-        raise Unlinked(missing)
-    for given in inputs:
-        own = _arch_of(given.data) if given.kind == "cubin" else ""
-        if own and own != arch.rstrip("af"):
+        raise UndefinedFunctionError(missing)
+    for item in inputs:
+        item_arch = _cubin_arch(item.data) if item.kind == "cubin" else ""
+        if item_arch and item_arch != arch.rstrip("af"):
             raise LinkError(
-                f"{given.name} is code for {own}, and the kernel for {arch}: make it again for "
-                f"{arch}, or link PTX or CUDA C, which is compiled for any\n{log.strip()}"
+                f"{item.name} is code for {item_arch}, and the kernel for {arch}: compile it again "
+                f"for {arch}, or link PTX or CUDA C, which work on any GPU\n{log.strip()}"
             )
     name = next((i.name for i in inputs if os.path.isabs(i.name) and i.name in log), "")
     what = f"{name} cannot be linked" if name else "the files cannot be linked"
     raise LinkError(
-        f"{what} into code for {arch}: is it of the kind that its name says?\n{log.strip()}"
+        f"{what} into code for {arch}: is its content of the kind that its suffix says?\n"
+        f"{log.strip()}"
     )
 
 
-def _arch_of(data: bytes) -> str:
-    """What a cubin was made for; empty if it is none."""
-    if data[:4] != b"\x7fELF" or len(data) < 52 or data[18] != _MACHINE:
+def _cubin_arch(data: bytes) -> str:
+    """Return the architecture of a cubin; empty if the data are no cubin."""
+    if data[:4] != b"\x7fELF" or len(data) < 52 or data[18] != _EM_CUDA:
         return ""
-    return f"sm_{data[49] if data[8] >= _MOVED else data[48]}"
+    return f"sm_{data[49] if data[8] >= _ABI_WITH_ARCH_IN_BYTE_1 else data[48]}"

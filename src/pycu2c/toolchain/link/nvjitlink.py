@@ -1,5 +1,7 @@
-"""Relocatable code and files of the user's -> one cubin: by nvJitLink where it is installed, which
-needs no GPU and optimises across files; else by the linker in the GPU's driver."""
+"""Find the CUDA linker: nvJitLink, or else the linker of the CUDA driver.
+
+nvJitLink requires no GPU and optimizes across files.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +11,10 @@ from typing import Any, Literal
 
 from pycu2c.declarations.options import Options
 from pycu2c.toolchain.link import driver_linker
-from pycu2c.toolchain.link.inputs import Input, InputKind, Linker, refused
+from pycu2c.toolchain.link.inputs import InputKind, Linker, LinkInput, raise_link_error
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
-OF_SUFFIX: dict[str, InputKind] = {
+KIND_BY_SUFFIX: dict[str, InputKind] = {
     ".cubin": "cubin",
     ".ptx": "ptx",
     ".ltoir": "ltoir",
@@ -23,14 +25,14 @@ OF_SUFFIX: dict[str, InputKind] = {
 
 
 def find_linker() -> Linker:
-    """The best that there is. Raises ToolchainError if there is none."""
+    """Return nvJitLink, or else the driver's linker. Raises ToolchainError if there is neither."""
     if nvjitlink() is not None:
         return _NVJITLINK
     found: Linker | None = driver_linker.find()
     if found is None:
         raise ToolchainError(
-            "files are linked for a GPU by nvJitLink, which is not installed, or by the GPU's "
-            "driver, which is not there: pip install 'pycu2c[link]' brings the former "
+            "files for a GPU are linked by nvJitLink, which is not installed, or by the CUDA "
+            "driver, which is not available: install nvJitLink with pip install 'pycu2c[link]' "
             "(cuda-toolkit[nvjitlink]==13.*)"
         )
     return found
@@ -38,7 +40,7 @@ def find_linker() -> Linker:
 
 @functools.cache
 def nvjitlink() -> Any:
-    """Its bindings; None where it is not installed."""
+    """Return the bindings of nvJitLink; None if they are not installed."""
     try:
         from cuda.bindings import nvjitlink as found
 
@@ -49,32 +51,32 @@ def nvjitlink() -> Any:
 
 
 class _NvJitLink:
-    takes: Literal["ltoir", "cubin"] = "ltoir"
+    input_kind: Literal["ltoir", "cubin"] = "ltoir"
 
-    def link(self, inputs: Sequence[Input], arch: str, options: Options) -> tuple[bytes, str]:
+    def link(self, inputs: Sequence[LinkInput], arch: str, options: Options) -> tuple[bytes, str]:
         library = nvjitlink()
         flags = [f"-arch={arch}", "-verbose", "-no-cache", *_flags(inputs, options)]
         handle = library.create(len(flags), flags)
         try:
-            for given in inputs:
-                kind = getattr(library.InputType, given.kind.upper())
-                library.add_data(handle, kind, given.data, len(given.data), given.name)
+            for item in inputs:
+                kind = getattr(library.InputType, item.kind.upper())
+                library.add_data(handle, kind, item.data, len(item.data), item.name)
             library.complete(handle)
             size = library.get_linked_cubin_size(handle)
-            made = bytearray(size)
-            library.get_linked_cubin(handle, made)
-            return bytes(made), _log(library.get_info_log_size, library.get_info_log, handle)
+            cubin = bytearray(size)
+            library.get_linked_cubin(handle, cubin)
+            return bytes(cubin), _log(library.get_info_log_size, library.get_info_log, handle)
         except library.nvJitLinkError as error:
             log = _log(library.get_error_log_size, library.get_error_log, handle)
-            refused(log or str(error), inputs, arch)
+            raise_link_error(log or str(error), inputs, arch)
         finally:
             library.destroy(handle)
 
 
-def _flags(inputs: Sequence[Input], options: Options) -> list[str]:
-    """What the compiler would be told, for that which is compiled only now."""
+def _flags(inputs: Sequence[LinkInput], options: Options) -> list[str]:
+    """Return the compiler flags that apply to code that is compiled at link time."""
     flags = [f"-fma={int(options.fmad)}"]
-    if any(given.kind == "ltoir" for given in inputs):
+    if any(item.kind == "ltoir" for item in inputs):
         flags.append("-lto")
     if options.fastmath:
         flags += ["-ftz=1", "-prec-div=0", "-prec-sqrt=0"]

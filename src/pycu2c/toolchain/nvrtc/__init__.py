@@ -1,0 +1,1 @@
+"""Compile CUDA C with NVRTC, disassemble cubins and compute occupancy. No GPU is required."""

@@ -1,11 +1,13 @@
-"""Headers of C for NVRTC, which has none: what is in them that a kernel may use. Much of it NVRTC
-knows by itself, so that some are empty."""
+"""Provide headers of the C standard library to NVRTC, which has none.
+
+NVRTC predefines many of their declarations, so some headers are empty.
+"""
 
 from __future__ import annotations
 
 from pycu2c.base.hashing import digest_of
 
-_SIZES = """
+_STDINT = """
 typedef signed char int8_t;
 typedef short int16_t;
 typedef int int32_t;
@@ -49,7 +51,7 @@ _LIMITS = """
 #define LLONG_MAX 9223372036854775807ll
 #define ULLONG_MAX 18446744073709551615ull
 """
-_FLOATS = """
+_FLOAT = """
 #define FLT_RADIX 2
 #define FLT_MANT_DIG 24
 #define FLT_DIG 6
@@ -85,7 +87,7 @@ _MATH = """
 #define M_SQRT2 1.41421356237309504880
 #define M_SQRT1_2 0.70710678118654752440
 """
-_SIZE = """
+_STDDEF = """
 typedef unsigned long size_t;
 typedef long ptrdiff_t;
 #ifndef NULL
@@ -93,19 +95,19 @@ typedef long ptrdiff_t;
 #endif
 """
 _BY_NAME = {
-    "stdint": _SIZES,
-    "inttypes": _SIZES,
+    "stdint": _STDINT,
+    "inttypes": _STDINT,
     "limits": _LIMITS,
-    "float": _FLOATS,
+    "float": _FLOAT,
     "math": _MATH,
-    "stddef": _SIZE,
+    "stddef": _STDDEF,
     "stdio": "",
     "stdlib": "",
     "string": "",
     "assert": "",
     "time": "",
 }
-_OF_CUDA = (  # whose contents NVRTC knows by itself
+_EMPTY_CUDA_HEADERS = (  # NVRTC predefines their declarations
     "cuda.h",
     "cuda_runtime.h",
     "cuda_runtime_api.h",
@@ -125,6 +127,6 @@ def _guarded(name: str, text: str) -> bytes:
 HEADERS: dict[str, bytes] = {
     **{f"{name}.h": _guarded(name, text) for name, text in _BY_NAME.items()},
     **{f"c{name}": _guarded(name, text) for name, text in _BY_NAME.items()},
-    **dict.fromkeys(_OF_CUDA, b""),
+    **dict.fromkeys(_EMPTY_CUDA_HEADERS, b""),
 }
 DIGEST = digest_of(*HEADERS.values())

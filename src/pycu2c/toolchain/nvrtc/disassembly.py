@@ -1,4 +1,4 @@
-"""A cubin -> SASS, the instructions of a GPU, through nvdisasm. Needs no driver and no device."""
+"""Disassemble a cubin to SASS with nvdisasm. Requires no driver and no device."""
 
 from __future__ import annotations
 
@@ -18,13 +18,17 @@ nvdisasm, which shows the instructions of a cubin, is not here. Install it with
 
 or put the CUDA toolkit's bin folder on PATH"""
 
-_PLACE = re.compile(r'\t//## File "([^"]*)", line (\d+)(?: inlined at "([^"]*)", line (\d+))?')
-_HEAD = re.compile(r"\t?\.(target|elftype|headerflags|align)\b|//-----")
+_LINE_MARKER = re.compile(
+    r'\t//## File "([^"]*)", line (\d+)(?: inlined at "([^"]*)", line (\d+))?'
+)
+_SECTION_HEADER = re.compile(r"\t?\.(target|elftype|headerflags|align)\b|//-----")
 
 
 def disassemble(cubin: bytes) -> str:
-    """The instructions; above them the lines of the source that they are from, where the cubin
-    tells. Raises ToolchainError."""
+    """Return the instructions, below comments with the source lines if the cubin has them.
+
+    Raises ToolchainError.
+    """
     program = _nvdisasm()
     with tempfile.NamedTemporaryFile(suffix=".cubin", prefix="pycu2c-") as file:
         file.write(cubin)
@@ -33,18 +37,18 @@ def disassemble(cubin: bytes) -> str:
         ran = subprocess.run(command, capture_output=True, text=True, errors="replace")
     if ran.returncode:
         raise ToolchainError(f"nvdisasm failed: {ran.stderr.strip()}")
-    return _readable(ran.stdout)
+    return _format_listing(ran.stdout)
 
 
 def _nvdisasm() -> str:
-    found = _found() or shutil.which("nvdisasm")
+    found = _packaged_nvdisasm() or shutil.which("nvdisasm")
     if found is None:
         raise ToolchainError(_HOW_TO_INSTALL)
     return found
 
 
-def _found() -> str | None:
-    """In a package of NVIDIA's or a toolkit."""
+def _packaged_nvdisasm() -> str | None:
+    """Find nvdisasm in a package of NVIDIA or in a CUDA toolkit."""
     try:
         from cuda.pathfinder import find_nvidia_binary_utility
 
@@ -54,17 +58,21 @@ def _found() -> str | None:
     return path
 
 
-def _readable(listing: str) -> str:
-    """Without what heads each section, and with the source beside the numbers of its lines."""
-    lines = [_shown(line) for line in listing.splitlines() if line and not _HEAD.match(line)]
+def _format_listing(listing: str) -> str:
+    """Remove section headers and add the text of source lines to line numbers."""
+    lines = [
+        _format_line(line)
+        for line in listing.splitlines()
+        if line and not _SECTION_HEADER.match(line)
+    ]
     return "".join(f"{line}\n" for line in lines)
 
 
-def _shown(line: str) -> str:
-    place = _PLACE.fullmatch(line)
-    if place is None:
+def _format_line(line: str) -> str:
+    marker = _LINE_MARKER.fullmatch(line)
+    if marker is None:
         return line.rstrip()
-    file, number, caller, call = place.groups()
+    file, number, caller, call = marker.groups()
     source = linecache.getline(file, int(number)).strip()
     inlined = f" (called at {Path(caller).name}:{call})" if caller else ""
     return f"\t// {Path(file).name}:{number}{inlined}" + (f": {source}" if source else "")

@@ -1,8 +1,7 @@
-"""Which NVRTC there is, by its files: to load it takes 50 ms, and a cubin on disk needs none.
+"""Identify the installed NVRTC by its files, for cache keys, without loading it (50 ms).
 
-What was installed by pip is found without the package that loads it. Should that load another one
-after all, nothing is kept under the wrong name: what is compiled goes by the files that were
-loaded.
+The lookup covers installations by pip. If ``cuda.pathfinder`` loads another library after all,
+binaries are still stored under a correct key, which contains the files that were loaded.
 """
 
 from __future__ import annotations
@@ -14,38 +13,37 @@ from pathlib import Path
 
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
-# where the wheels for CUDA 13 and 12 have it, as in cuda.pathfinder
+# the paths in the wheels for CUDA 13 and 12, as in cuda.pathfinder
 _IN_WHEELS = ("nvidia/cu13/lib/libnvrtc.so.13", "nvidia/cuda_nvrtc/lib/libnvrtc.so.12")
 
 
-def installed() -> str | None:
-    """The identity of the NVRTC that will probably be loaded; None if it takes that to know."""
-    return _installed(tuple(sys.path))
+def installed_identity() -> str | None:
+    """Return the identity of the NVRTC that is likely to be loaded; None if it is not found."""
+    return _find_installed(tuple(sys.path))
 
 
 @functools.lru_cache(maxsize=4)
-def _installed(folders: tuple[str, ...]) -> str | None:
+def _find_installed(folders: tuple[str, ...]) -> str | None:
     for name in _IN_WHEELS:
         for folder in folders:
             path = Path(folder, name)
             if path.is_file():
-                return identity(path)
+                return library_identity(path)
     return None
 
 
-def loaded() -> str:
-    """The identity of the NVRTC that ``cuda.bindings`` uses; that is loaded."""
+def loaded_identity() -> str:
+    """Load NVRTC as ``cuda.bindings`` does, and return its identity. Raises ToolchainError."""
     try:
         from cuda.pathfinder import load_nvidia_dynamic_lib
 
-        return identity(Path(load_nvidia_dynamic_lib("nvrtc").abs_path))
+        return library_identity(Path(load_nvidia_dynamic_lib("nvrtc").abs_path))
     except (ImportError, OSError, RuntimeError) as error:
         raise ToolchainError(f"NVRTC was not found on disk: {error}") from error
 
 
-def identity(library: Path) -> str:
-    """Sizes and times of the library and of the one beside it that it needs, and the version of
-    the wheel that brought them."""
+def library_identity(library: Path) -> str:
+    """Return sizes and times of NVRTC and its builtins library, and the version of their wheel."""
     parts = sorted(library.parent.glob("libnvrtc*")) or [library]
     files = [f"{p.name} {s.st_size} {s.st_mtime_ns}" for p in parts for s in [p.stat()]]
     return "\n".join((*files, *_wheels(library)))

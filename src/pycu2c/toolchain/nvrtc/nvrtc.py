@@ -1,20 +1,21 @@
-"""CUDA C text -> cubin or PTX, through NVRTC. Needs no driver and no device.
+"""Compile CUDA C to cubins or PTX with NVRTC and the disk cache. Requires no driver and no device.
 
-Knows nothing of kernels in Python: a text that does not compile is an error of whoever wrote it.
+Text that does not compile is reported as a bug of its generator; callers with text of the user
+translate the exception.
 """
 
 from __future__ import annotations
 
-from pycu2c.declarations.link_files import for_target
-from pycu2c.declarations.options import DEFAULT, Options
+from pycu2c.declarations.link_files import links_for_target
+from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.toolchain.binary import Binary
 from pycu2c.toolchain.cache import artifact_store as disk
 from pycu2c.toolchain.link import file_identity, relocatable
 from pycu2c.toolchain.nvrtc import program
 from pycu2c.toolchain.nvrtc.cuda_headers import header_settings
-from pycu2c.toolchain.nvrtc.identity import installed, loaded
-from pycu2c.toolchain.nvrtc.program import Job
-from pycu2c.toolchain.nvrtc.program import Kind as Kind
+from pycu2c.toolchain.nvrtc.identity import installed_identity, loaded_identity
+from pycu2c.toolchain.nvrtc.program import BinaryKind as BinaryKind
+from pycu2c.toolchain.nvrtc.program import NvrtcJob
 from pycu2c.toolchain.nvrtc.program import supported_archs as supported_archs
 from pycu2c.toolchain.nvrtc.program import version as version
 
@@ -24,45 +25,49 @@ def compile(
     entry: str,
     arch: str,
     *,
-    kind: Kind = "cubin",
-    options: Options = DEFAULT,
+    kind: BinaryKind = "cubin",
+    options: Options = DEFAULT_OPTIONS,
     cache: bool = True,
-    more: tuple[str, ...] = (),
+    extra_flags: tuple[str, ...] = (),
 ) -> Binary:
-    """Compile CUDA C for ``arch`` (``sm_90``; for PTX ``compute_90`` means the same), and link it
-    with what the options name. ``more``: flags of NVRTC's."""
+    """Compile CUDA C for ``arch`` (``sm_90``; for PTX ``compute_90`` means the same).
+
+    The cubin is linked with the files that ``options`` names. ``extra_flags``: flags of NVRTC.
+    """
     program.check_clusters(entry, arch, options)
-    job = Job(text, f"{entry}.cu", arch, kind, options, more)
+    job = NvrtcJob(text, f"{entry}.cu", arch, kind, options, extra_flags)
     if cache:
-        return _kept(job, kind, entry)
-    data, log = _compiled(job)
+        return _cached(job, kind, entry)
+    data, log = _compile_job(job)
     return Binary(kind, entry, text, data, None, log, options.link)
 
 
-def assembler_log(text: str, entry: str, arch: str, options: Options = DEFAULT) -> str:
-    """What the assembler says of each function: its registers, its memory."""
+def assembler_log(text: str, entry: str, arch: str, options: Options = DEFAULT_OPTIONS) -> str:
+    """Return the verbose log of ptxas: registers and memory of each function."""
     program.check_clusters(entry, arch, options)
-    job = Job(text, f"{entry}.cu", arch, "cubin", options, ("--ptxas-options=-v",))
-    return _kept(job, "cubin", entry).log
+    job = NvrtcJob(text, f"{entry}.cu", arch, "cubin", options, ("--ptxas-options=-v",))
+    return _cached(job, "cubin", entry).log
 
 
-def _kept(job: Job, kind: Kind, entry: str) -> Binary:
-    """From the disk, or made and put there."""
-    files = map(file_identity.identity, for_target(job.options.link, "cuda"))
+def _cached(job: NvrtcJob, kind: BinaryKind, entry: str) -> Binary:
+    """Load a binary from the disk cache, or compile and store it."""
+    files = map(file_identity.file_identity, links_for_target(job.options.link, "cuda"))
     parts = (job.text, "nvrtc", entry, *job.flags, header_settings(job.text), *files)
-    suffix, believed = f".{kind}", installed()
+    suffix, believed = f".{kind}", installed_identity()
     found = disk.load(disk.key_of(*parts, believed), suffix) if believed else None
     if found is None:
-        program.bindings()  # says what to do if there is none
-        key = disk.key_of(*parts, loaded())
-        found = disk.made(key, suffix, lambda: _compiled(job))
+        program.bindings()  # raises ToolchainError if NVRTC is not installed
+        key = disk.key_of(*parts, loaded_identity())
+        found = disk.load_or_make(key, suffix, lambda: _compile_job(job))
     return Binary(kind, entry, job.text, found.data, found.path, found.log, job.options.link)
 
 
-def _compiled(job: Job) -> tuple[bytes, str]:
-    """The binary and the log."""
+def _compile_job(job: NvrtcJob) -> tuple[bytes, str]:
+    """Return the binary and the log."""
     program.check_arch(job.arch)
-    files = for_target(job.options.link, "cuda")
+    files = links_for_target(job.options.link, "cuda")
     if files and job.kind == "cubin":
-        return relocatable.linked(job, files)
-    return program.compiled(job._replace(more=(*job.more, *relocatable.FLAGS)) if files else job)
+        return relocatable.link(job, files)
+    if files:
+        job = job._replace(extra_flags=(*job.extra_flags, *relocatable.FLAGS))
+    return program.compile_job(job)

@@ -1,26 +1,25 @@
-"""How many blocks of a kernel a multiprocessor of a GPU holds at a time: CUDA's occupancy
-calculator. Needs no driver and no device.
+"""Compute the occupancy of a kernel, as CUDA's occupancy calculator. Requires no driver.
 
-The limits are those of the CUDA programming guide's table of compute capabilities.
+The limits are those of the table of compute capabilities in the CUDA programming guide.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pycu2c.base.limits import USUAL_BLOCK
+from pycu2c.base.limits import DEFAULT_BLOCK_THREADS
 from pycu2c.base.records import NamedTuple, dataclass
-from pycu2c.toolchain.nvrtc.resource_usage import WARP, KernelAttributes, warps_with
+from pycu2c.toolchain.nvrtc.resource_usage import WARP, KernelAttributes, warps_for_registers
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
-_WARPS_TOGETHER = 4  # warps get registers in such groups, one for each scheduler
-_SHARED_UNIT = 128  # bytes
+_WARP_ALLOCATION = 4  # registers are allocated to groups of warps, one per scheduler
+_SHARED_GRANULARITY = 128  # bytes
 _KIB = 1024
 
 
-class Limits(NamedTuple):
-    """Of a multiprocessor: warps and blocks at a time, bytes of shared memory, and how many of
-    these the system takes for each block."""
+class MultiprocessorLimits(NamedTuple):
+    """Limits of a multiprocessor: resident warps, resident blocks, bytes of shared memory, and the
+    bytes that the system reserves per block."""
 
     warps: int
     blocks: int
@@ -29,26 +28,26 @@ class Limits(NamedTuple):
 
 
 _LIMITS = {
-    "75": Limits(32, 16, 64 * _KIB, 0),
-    "80": Limits(64, 32, 164 * _KIB, _KIB),
-    "86": Limits(48, 16, 100 * _KIB, _KIB),
-    "87": Limits(48, 16, 164 * _KIB, _KIB),
-    "89": Limits(48, 24, 100 * _KIB, _KIB),
-    "90": Limits(64, 32, 228 * _KIB, _KIB),
-    "100": Limits(64, 32, 228 * _KIB, _KIB),
-    "103": Limits(64, 32, 228 * _KIB, _KIB),
-    "110": Limits(48, 24, 228 * _KIB, _KIB),
-    "120": Limits(48, 24, 100 * _KIB, _KIB),
-    "121": Limits(48, 24, 100 * _KIB, _KIB),
+    "75": MultiprocessorLimits(32, 16, 64 * _KIB, 0),
+    "80": MultiprocessorLimits(64, 32, 164 * _KIB, _KIB),
+    "86": MultiprocessorLimits(48, 16, 100 * _KIB, _KIB),
+    "87": MultiprocessorLimits(48, 16, 164 * _KIB, _KIB),
+    "89": MultiprocessorLimits(48, 24, 100 * _KIB, _KIB),
+    "90": MultiprocessorLimits(64, 32, 228 * _KIB, _KIB),
+    "100": MultiprocessorLimits(64, 32, 228 * _KIB, _KIB),
+    "103": MultiprocessorLimits(64, 32, 228 * _KIB, _KIB),
+    "110": MultiprocessorLimits(48, 24, 228 * _KIB, _KIB),
+    "120": MultiprocessorLimits(48, 24, 100 * _KIB, _KIB),
+    "121": MultiprocessorLimits(48, 24, 100 * _KIB, _KIB),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Occupancy:
-    """What a multiprocessor holds of a kernel at a time.
+    """The occupancy of a multiprocessor by a kernel.
 
-    blocks, warps: how many.
-    fraction: of the warps that it can hold.
+    blocks, warps: the resident blocks and warps.
+    fraction: warps divided by the limit of the multiprocessor.
     limited_by: "warps", "blocks", "registers" or "shared memory".
     """
 
@@ -58,8 +57,8 @@ class Occupancy:
     limited_by: str
 
 
-def limits_of(arch: str) -> Limits:
-    """Raises ToolchainError for an architecture that is not in the table."""
+def limits_of(arch: str) -> MultiprocessorLimits:
+    """Return the limits of an architecture. Raises ToolchainError if it is not in the table."""
     number = arch.removeprefix("sm_").rstrip("af")
     if number not in _LIMITS:
         known = ", ".join(f"sm_{n}" for n in _LIMITS)
@@ -67,28 +66,30 @@ def limits_of(arch: str) -> Limits:
     return _LIMITS[number]
 
 
-def occupancy(takes: KernelAttributes, threads: int, dynamic_bytes: int = 0) -> Occupancy:
-    """For blocks of so many threads, with so many bytes of dynamic shared memory."""
-    limits = limits_of(takes.arch)
+def occupancy(kernel: KernelAttributes, threads: int, dynamic_bytes: int = 0) -> Occupancy:
+    """Return the occupancy for a block size and a size of dynamic shared memory."""
+    limits = limits_of(kernel.arch)
     warps = -(-threads // WARP)
-    by_registers = warps_with(takes.registers) // _WARPS_TOGETHER * _WARPS_TOGETHER
-    room = {
+    by_registers = warps_for_registers(kernel.registers) // _WARP_ALLOCATION * _WARP_ALLOCATION
+    blocks_by_resource = {
         "warps": limits.warps // warps,
         "blocks": limits.blocks,
         "registers": by_registers // warps,
     }
-    shared = takes.shared_bytes + dynamic_bytes + limits.reserved
+    shared = kernel.shared_bytes + dynamic_bytes + limits.reserved
     if shared:
-        room["shared memory"] = limits.shared // (-(-shared // _SHARED_UNIT) * _SHARED_UNIT)
-    narrowest = min(room, key=lambda name: room[name])
-    blocks = room[narrowest]
-    return Occupancy(blocks, blocks * warps, blocks * warps / limits.warps, narrowest)
+        blocks_by_resource["shared memory"] = limits.shared // (
+            -(-shared // _SHARED_GRANULARITY) * _SHARED_GRANULARITY
+        )
+    limiter = min(blocks_by_resource, key=lambda name: blocks_by_resource[name])
+    blocks = blocks_by_resource[limiter]
+    return Occupancy(blocks, blocks * warps, blocks * warps / limits.warps, limiter)
 
 
-_SIZES = (USUAL_BLOCK, 128, 512, 192, 384, 96, 64, 768, 1024, 32)
+_SIZES = (DEFAULT_BLOCK_THREADS, 128, 512, 192, 384, 96, 64, 768, 1024, 32)
 
 
-def best_block(takes: KernelAttributes, dynamic_bytes: int = 0) -> int:
-    """A number of threads with which a multiprocessor holds most; 256 if nothing is better."""
-    sizes: Iterable[int] = (n for n in _SIZES if n <= takes.max_threads)
-    return max(sizes, key=lambda n: occupancy(takes, n, dynamic_bytes).warps)
+def best_block(kernel: KernelAttributes, dynamic_bytes: int = 0) -> int:
+    """Return the block size with the most resident warps; 256 if no other has more."""
+    sizes: Iterable[int] = (n for n in _SIZES if n <= kernel.max_threads)
+    return max(sizes, key=lambda n: occupancy(kernel, n, dynamic_bytes).warps)

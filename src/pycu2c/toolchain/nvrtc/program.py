@@ -1,4 +1,4 @@
-"""NVRTC itself: one text, compiled with some flags. Keeps nothing and links nothing."""
+"""Call NVRTC to compile one text, without cache and without linking."""
 
 from __future__ import annotations
 
@@ -10,11 +10,15 @@ from typing import Any, Literal, TypeAlias
 from pycu2c.base.records import NamedTuple
 from pycu2c.declarations.options import Options
 from pycu2c.toolchain.nvrtc import ptxas_errors
-from pycu2c.toolchain.nvrtc.cuda_headers import header_flags, headers_of_c
-from pycu2c.toolchain.rejected_source import refused
-from pycu2c.toolchain.toolchain_errors import ToolchainError, Unlinked, missing_in
+from pycu2c.toolchain.nvrtc.cuda_headers import c_header_sources, header_flags
+from pycu2c.toolchain.rejected_source import rejected_code_error
+from pycu2c.toolchain.toolchain_errors import (
+    ToolchainError,
+    UndefinedFunctionError,
+    undefined_functions_in,
+)
 
-Kind: TypeAlias = Literal["cubin", "ptx", "ltoir"]
+BinaryKind: TypeAlias = Literal["cubin", "ptx", "ltoir"]
 
 _HOW_TO_INSTALL = (
     "NVRTC, the compiler of CUDA C, cannot be loaded: pip install 'pycu2c[gpu]' brings it "
@@ -34,38 +38,38 @@ def bindings() -> Any:
 
 
 def version() -> tuple[int, int]:
-    """NVRTC's own: (13, 4)."""
+    """Return the version of NVRTC, such as (13, 4)."""
     _, major, minor = bindings().nvrtcVersion()
     return major, minor
 
 
 @functools.cache
 def supported_archs() -> tuple[str, ...]:
-    """What cubins can be made for: ``("sm_75", "sm_80", …)``."""
+    """Return the targets of cubins: ``("sm_75", "sm_80", …)``."""
     return tuple(f"sm_{number}" for number in _checked(bindings().nvrtcGetSupportedArchs()))
 
 
-class Job(NamedTuple):
-    """What NVRTC is asked for. ``name`` is what its messages call the text."""
+class NvrtcJob(NamedTuple):
+    """The arguments of a compilation. ``name`` is the file name in messages."""
 
     text: str
     name: str
     arch: str
-    kind: Kind
+    kind: BinaryKind
     options: Options
-    more: tuple[str, ...] = ()  # flags
+    extra_flags: tuple[str, ...] = ()
 
     @property
     def flags(self) -> tuple[str, ...]:
-        return (_target(self.arch, self.kind), *_flags(self.options), *self.more)
+        return (_target(self.arch, self.kind), *_flags(self.options), *self.extra_flags)
 
     @property
-    def with_lines(self) -> Job:
-        """The same, with line information."""
-        return self._replace(more=(*self.more, "--generate-line-info"))
+    def with_lines(self) -> NvrtcJob:
+        """Return this job with line information."""
+        return self._replace(extra_flags=(*self.extra_flags, "--generate-line-info"))
 
 
-def _target(arch: str, kind: Kind) -> str:
+def _target(arch: str, kind: BinaryKind) -> str:
     target = "sm" if kind == "cubin" else "compute"
     return f"--gpu-architecture={target}_{_number(arch)}"
 
@@ -75,7 +79,7 @@ def _number(arch: str) -> str:
 
 
 def check_arch(arch: str) -> None:
-    family = _number(arch).rstrip("af")  # sm_90a: the features of one architecture alone
+    family = _number(arch).rstrip("af")  # sm_90a: with architecture-specific features
     if f"sm_{family}" not in supported_archs():
         known = ", ".join(supported_archs())
         raise ToolchainError(
@@ -87,18 +91,18 @@ _FIRST_WITH_CLUSTERS = 90
 
 
 def check_clusters(entry: str, arch: str, options: Options) -> None:
-    """Refuse a cluster for an architecture that has none."""
+    """Raise ToolchainError if the architecture does not support the requested cluster."""
     number = _number(arch).rstrip("af")
     if options.cluster and number.isdigit() and int(number) < _FIRST_WITH_CLUSTERS:
         raise ToolchainError(
-            f"{entry} has cluster={options.cluster}, and sm_{number} has no clusters: they came "
+            f"{entry} has cluster={options.cluster}, and sm_{number} has no clusters: they require "
             f"with sm_{_FIRST_WITH_CLUSTERS}. Run it on such a GPU or with backend='cpu', or leave "
             "cluster out"
         )
 
 
 def _flags(options: Options) -> tuple[str, ...]:
-    # the user's own C has functions that are for the CPU, too, and say nothing of a device
+    # inline C functions have no execution space specifier, because they also compile for the CPU
     flags = [f"--fmad={str(options.fmad).lower()}", "--device-as-default-execution-space"]
     if options.fastmath:
         flags.insert(0, "--use_fast_math")
@@ -109,24 +113,24 @@ def _flags(options: Options) -> tuple[str, ...]:
     return tuple(flags)
 
 
-def compiled(job: Job) -> tuple[bytes, str]:
-    """The binary and the log. Raises RejectedCode."""
-    made, log = tried(job)
+def compile_job(job: NvrtcJob) -> tuple[bytes, str]:
+    """Return the binary and the log. Raises RejectedCode."""
+    made, log = try_compile(job)
     if made is not None:
         return made, log
-    missing = missing_in(log)
+    missing = undefined_functions_in(log)
     if missing:
-        raise Unlinked(missing)
-    if ptxas_errors.are_in(log):
+        raise UndefinedFunctionError(missing)
+    if ptxas_errors.has_ptxas_errors(log):
         again = job.with_lines
-        log = ptxas_errors.in_source(
-            log, job.name, job.text, lambda kind: tried(again._replace(kind=kind))
+        log = ptxas_errors.map_to_source(
+            log, job.name, job.text, lambda kind: try_compile(again._replace(kind=kind))
         )
-    raise refused(f"NVRTC {' '.join(job.flags)}", job.name, job.text, log)
+    raise rejected_code_error(f"NVRTC {' '.join(job.flags)}", job.name, job.text, log)
 
 
-def tried(job: Job) -> tuple[bytes | None, str]:
-    """The binary, if there is one, and the log."""
+def try_compile(job: NvrtcJob) -> tuple[bytes | None, str]:
+    """Return the binary, or None if the text does not compile, and the log."""
     flags = (*job.flags, *header_flags(job.text, version()))
     with _program(job.text, job.name, flags) as (program, log, failed):
         return (None, log or failed) if failed else (_result(bindings(), job.kind, program), log)
@@ -136,9 +140,9 @@ def tried(job: Job) -> tuple[bytes | None, str]:
 def _program(
     text: str, name: str, flags: tuple[str, ...], expressions: tuple[str, ...] = ()
 ) -> Iterator[tuple[Any, str, str]]:
-    """A text compiled, in a ``with``; the log; and the name of the error, if there is one."""
+    """Compile a text in a ``with``; yield the program, the log and the name of the error."""
     nvrtc = bindings()
-    own = headers_of_c(text)
+    own = c_header_sources(text)
     names = [name.encode() for name in own]
     program = _checked(
         nvrtc.nvrtcCreateProgram(text.encode(), name.encode(), len(own), [*own.values()], names)
@@ -153,9 +157,9 @@ def _program(
         nvrtc.nvrtcDestroyProgram(program)
 
 
-class Whole(NamedTuple):
-    """A text of several kernels, compiled: a cubin, or nothing where that is not for one GPU; PTX;
-    by expressions what NVRTC calls what they name; and the log."""
+class CompiledModule(NamedTuple):
+    """A module of several kernels: its cubin (empty for virtual architectures), PTX, the lowered
+    names of its name expressions, and the log."""
 
     cubin: bytes
     ptx: bytes
@@ -163,11 +167,10 @@ class Whole(NamedTuple):
     log: str
 
 
-def whole(
+def compile_module(
     text: str, name: str, flags: tuple[str, ...], expressions: tuple[str, ...]
-) -> Whole | str:
-    """A text by flags alone, none of which is added but where headers are; or why it is not
-    compiled."""
+) -> CompiledModule | str:
+    """Compile a module with ``flags`` and the flags of its headers; return the log if it fails."""
     nvrtc = bindings()
     flags = (*flags, *header_flags(text, version()))
     with _program(text, name, flags, expressions) as (program, log, failed):
@@ -178,10 +181,10 @@ def whole(
         size, cubin = nvrtc.nvrtcGetCUBINSize(program), b""
         if int(size[0]) == 0 and size[1]:
             cubin = _result(nvrtc, "cubin", program)
-        return Whole(cubin, _result(nvrtc, "ptx", program), names, log)
+        return CompiledModule(cubin, _result(nvrtc, "ptx", program), names, log)
 
 
-def _result(nvrtc: Any, kind: Kind, program: Any) -> bytes:
+def _result(nvrtc: Any, kind: BinaryKind, program: Any) -> bytes:
     if kind == "cubin":
         return _read(nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN, program)
     if kind == "ltoir":

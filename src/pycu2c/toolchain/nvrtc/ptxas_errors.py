@@ -1,7 +1,7 @@
-"""What the assembler has against PTX, said of the lines of the text that it was made from.
+"""Map errors of ptxas from PTX lines to lines of the CUDA C source.
 
-It counts lines of PTX that nobody has seen. Made again with the lines of the source, that PTX tells
-what each is from: of inline assembly, the line where it begins.
+The source is compiled again with line information, whose ``.loc`` directives give the source line
+of each PTX line. For inline assembly they give the first line of the statement.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias
 
-# makes the text once more, with line information
-Again: TypeAlias = Callable[[Literal["cubin", "ptx"]], tuple[bytes | None, str]]
+# compiles the text again, with line information
+Recompile: TypeAlias = Callable[[Literal["cubin", "ptx"]], tuple[bytes | None, str]]
 
 _ERROR = re.compile(r"(?m)^ptxas application ptx input, line (\d+); error\s*: (.*)$")
 _LOC = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)")
@@ -20,33 +20,35 @@ _FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"]+)"')
 _INLINE = re.compile(r"^\s*// (begin|end) inline asm")
 
 
-def are_in(log: str) -> bool:
-    """Whether a log counts lines of PTX."""
+def has_ptxas_errors(log: str) -> bool:
+    """Return whether a log contains errors of ptxas."""
     return _ERROR.search(log) is not None
 
 
-def in_source(log: str, name: str, text: str, again: Again) -> str:
-    """A log whose errors name the lines of the source, as a compiler does: ``k.cu(3): error: …``;
-    as it was, if that cannot be found. ``name`` is that of the text's file."""
-    _, told = again("cubin")
-    ptx, _ = again("ptx")
-    errors = _ERROR.findall(told)
+def map_to_source(log: str, name: str, text: str, recompile: Recompile) -> str:
+    """Return the log with source lines, such as ``k.cu(3): error: …``.
+
+    Returns the original log if the lines are not found. ``name`` is the file name of the text.
+    """
+    _, new_log = recompile("cubin")
+    ptx, _ = recompile("ptx")
+    errors = _ERROR.findall(new_log)
     if ptx is None or not errors:
         return log
     lines = ptx.decode(errors="replace").splitlines()
     files = {found[1]: found[2] for found in map(_FILE.match, lines) if found}
     out = []
-    for number, said in errors:
-        file, line = _place(lines, int(number) - 1, files)
+    for number, message in errors:
+        file, line = _source_line(lines, int(number) - 1, files)
         if os.path.basename(file) == os.path.basename(name):
-            line += _lines_into(lines, int(number) - 1, text.splitlines()[line - 1 :])
+            line += _asm_line_offset(lines, int(number) - 1, text.splitlines()[line - 1 :])
         if file:
-            out.append(f"{file}({line}): error: {said}")
+            out.append(f"{file}({line}): error: {message}")
     return "\n".join(out) or log
 
 
-def _place(lines: Sequence[str], index: int, files: dict[str, str]) -> tuple[str, int]:
-    """The file and line that a line of PTX is from."""
+def _source_line(lines: Sequence[str], index: int, files: dict[str, str]) -> tuple[str, int]:
+    """Return the source file and line of a PTX line."""
     for line in reversed(lines[: index + 1]):
         found = _LOC.match(line)
         if found:
@@ -54,9 +56,11 @@ def _place(lines: Sequence[str], index: int, files: dict[str, str]) -> tuple[str
     return "", 0
 
 
-def _lines_into(lines: Sequence[str], index: int, source: Sequence[str]) -> int:
-    """How many lines after its first an instruction of inline assembly stands in the source: as
-    many as in PTX, if that line of the source has the instruction."""
+def _asm_line_offset(lines: Sequence[str], index: int, source: Sequence[str]) -> int:
+    """Return the offset of an instruction from the first source line of its inline assembly.
+
+    Returns 0 if the source line at that offset does not contain the instruction.
+    """
     offset = 0
     while index - offset > 0 and not _INLINE.match(lines[index - offset]):
         offset += 1

@@ -1,0 +1,1 @@
+"""Passes that every target runs: legalization, linearization, dead code, array lowering."""

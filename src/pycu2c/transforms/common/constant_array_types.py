@@ -1,5 +1,4 @@
-"""Constant arrays hold what is read of them: if all reads are converted to one type, the elements
-are of this type, converted now."""
+"""Convert the elements of constant arrays at compile time if all reads convert them to one type."""
 
 from __future__ import annotations
 
@@ -13,44 +12,44 @@ from pycu2c.ir.nodes import Cast, Const, ConstantArray, Expr, Function, Load, Mo
 from pycu2c.ir.walk import all_expressions, map_expr, map_functions
 
 
-def type_constants(module: Module) -> Module:
-    """``(float)WEIGHTS[i]`` of doubles -> ``WEIGHTS[i]`` of floats."""
+def narrow_constant_arrays(module: Module) -> Module:
+    """Convert constant arrays: ``(float)WEIGHTS[i]`` of doubles -> ``WEIGHTS[i]`` of floats."""
     functions = (*module.devices, module.kernel)
-    seen = [e for f in functions for e in all_expressions(f.body)]
-    mentions = Counter(e.name for e in seen if isinstance(e, Var))
-    wanted: dict[str, list[Scalar]] = {c.var.name: [] for c in module.constants}
-    for e in seen:
+    nodes = [e for f in functions for e in all_expressions(f.body)]
+    uses = Counter(e.name for e in nodes if isinstance(e, Var))
+    cast_types: dict[str, list[Scalar]] = {c.var.name: [] for c in module.constants}
+    for e in nodes:
         match e:
-            case Cast(Load(array=Var(name=name)), Scalar() as to) if name in wanted:
-                wanted[name].append(to)
+            case Cast(Load(array=Var(name=name)), Scalar() as target) if name in cast_types:
+                cast_types[name].append(target)
     types = {
-        c.var.name: _with_element(c, wanted[c.var.name][0])
+        c.var.name: _convert_elements(c, cast_types[c.var.name][0])
         for c in module.constants
-        if len(wanted[c.var.name]) == mentions[c.var.name]
-        and len(set(wanted[c.var.name])) == 1
+        if len(cast_types[c.var.name]) == uses[c.var.name]
+        and len(set(cast_types[c.var.name])) == 1
         and all(isinstance(value, Const) for value in c.values)
     }
     if not types:
         return module
     constants = tuple(types.get(c.var.name, c) for c in module.constants)
-    typed = map_functions(module, lambda f: _reading(f, types))
+    typed = map_functions(module, lambda f: _replace_reads(f, types))
     return replace(typed, constants=constants)
 
 
-def _with_element(constant: ConstantArray, to: Scalar) -> ConstantArray:
-    kind = constant.var.type
-    assert isinstance(kind, Array)
-    var = replace(constant.var, type=replace(kind, dtype=to.dtype))
-    return ConstantArray(var, tuple(cast(value, Scalar(to.dtype)) for value in constant.values))
+def _convert_elements(constant: ConstantArray, target: Scalar) -> ConstantArray:
+    array_type = constant.var.type
+    assert isinstance(array_type, Array)
+    var = replace(constant.var, type=replace(array_type, dtype=target.dtype))
+    return ConstantArray(var, tuple(cast(value, Scalar(target.dtype)) for value in constant.values))
 
 
-def _reading(function: Function, types: Mapping[str, ConstantArray]) -> Function:
+def _replace_reads(function: Function, types: Mapping[str, ConstantArray]) -> Function:
     def read(e: Expr) -> Expr:
         match e:
             case Var(name=name) if name in types:
                 return replace(e, type=types[name].var.type)
-            case Cast(Load(array=Var(name=name)) as load, Scalar() as to) if name in types:
-                return cast(load, to)
+            case Cast(Load(array=Var(name=name)) as load, Scalar() as target) if name in types:
+                return cast(load, target)
             case _:
                 return e
 

@@ -1,9 +1,12 @@
-"""Variables that nothing reads, and the statements that only serve them, are dropped."""
+"""Dead code elimination: drop variables that are never read, and the code that computes them.
+
+Side effects are preserved. Uses ``analysis.effects``.
+"""
 
 from __future__ import annotations
 
 from pycu2c.analysis.effects import any_effect
-from pycu2c.analysis.live_across_barriers import mentioned
+from pycu2c.analysis.live_across_barriers import referenced_names
 from pycu2c.base.records import replace
 from pycu2c.ir.nodes import (
     Allocate,
@@ -33,24 +36,24 @@ from pycu2c.ir.walk import (
 )
 
 
-def drop_dead(module: Module, devices: frozenset[str]) -> Module:
-    """``x = a[i]`` with no read of x -> nothing; ``x = atomic.add(…)`` -> the call alone."""
-    return map_functions(module, lambda f: replace(f, body=_live(f, devices)))
+def eliminate_dead_code(module: Module, effectful: frozenset[str]) -> Module:
+    """Drop ``x = a[i]`` if x is never read; reduce ``x = atomic.add(…)`` to the call."""
+    return map_functions(module, lambda f: replace(f, body=_live_body(f, effectful)))
 
 
-def drop_idle_declarations(module: Module, devices: frozenset[str]) -> Module:
-    """``lane = t % 32`` goes where nothing in its block mentions ``lane`` after it."""
+def eliminate_dead_declarations(module: Module, effectful: frozenset[str]) -> Module:
+    """Drop a declaration such as ``lane = t % 32`` if its block does not use it later."""
 
     def block(body: Body) -> Body:
-        kept: list[Stmt] = []  # from the last to the first
+        remaining: list[Stmt] = []  # in reverse order
         names: set[str] = set()
         for s in reversed(body):
-            if isinstance(s, Declare) and s.var.name not in names and not _has_effect(s, devices):
+            if isinstance(s, Declare) and s.var.name not in names and not _has_effect(s, effectful):
                 continue
             s = with_bodies(s, tuple(map(block, bodies(s))))
-            kept.append(s)
-            names |= mentioned((s,))
-        return tuple(reversed(kept))
+            remaining.append(s)
+            names |= referenced_names((s,))
+        return tuple(reversed(remaining))
 
     return map_functions(module, lambda f: replace(f, body=block(f.body)))
 
@@ -59,12 +62,12 @@ def _has_effect(s: Declare, devices: frozenset[str]) -> bool:
     return s.init is not None and any_effect(s.init, devices)
 
 
-def _live(function: Function, devices: frozenset[str]) -> Body:
+def _live_body(function: Function, devices: frozenset[str]) -> Body:
     body = function.body
     while True:
         read = _read(body, devices)
 
-        def kept(s: Stmt, read: frozenset[str] = read) -> Body:
+        def remaining(s: Stmt, read: frozenset[str] = read) -> Body:
             match s:
                 case Assign() if s.var.name not in read:
                     return _effect_of(s.value, s, devices)
@@ -75,7 +78,7 @@ def _live(function: Function, devices: frozenset[str]) -> Body:
                 case _:
                     return (s,)
 
-        new = map_stmt(body, kept)
+        new = map_stmt(body, remaining)
         if _read(new, devices) == read and _count(new) == _count(body):
             return new
         body = new
@@ -86,14 +89,16 @@ def _count(body: Body) -> int:
 
 
 def _effect_of(e: Expr, s: Stmt, devices: frozenset[str]) -> Body:
-    if isinstance(e, Pack):  # nobody wants the whole
+    if isinstance(e, Pack):  # the aggregate is unused
         return tuple(found for part in e.parts for found in _effect_of(part, s, devices))
     return (Evaluate(e, s.span),) if any_effect(e, devices) else ()
 
 
 def _read(body: Body, devices: frozenset[str]) -> frozenset[str]:
-    """The variables that a block reads, or stores elements of. ``x = x + 1`` is no use of x, but
-    of ``x = x + atomic.add(…)`` the value stays."""
+    """Return the variables that a body reads or stores elements of.
+
+    ``x = x + 1`` is no use of x; ``x = x + atomic.add(…)`` is.
+    """
     found: set[str] = set()
     for s in statements(body):
         if isinstance(s, Store):
@@ -102,12 +107,12 @@ def _read(body: Body, devices: frozenset[str]) -> frozenset[str]:
             inside = {e.name for e in expressions(s.value) if isinstance(e, Var)}
             found |= inside if any_effect(s.value, devices) else inside - {s.var.name}
         elif isinstance(s, (If, While, For)):
-            found |= _mentioned(s)
+            found |= _control_names(s)
         else:
             found |= {e.name for e in all_expressions((s,)) if isinstance(e, Var)}
     return frozenset(found)
 
 
-def _mentioned(s: If | While | For) -> set[str]:
-    given = (s.start, s.stop, s.step) if isinstance(s, For) else (s.condition,)
-    return {e.name for x in given for e in expressions(x) if isinstance(e, Var)}
+def _control_names(s: If | While | For) -> set[str]:
+    conditions = (s.start, s.stop, s.step) if isinstance(s, For) else (s.condition,)
+    return {e.name for x in conditions for e in expressions(x) if isinstance(e, Var)}

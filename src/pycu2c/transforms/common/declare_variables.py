@@ -1,7 +1,8 @@
-"""Each variable is declared in the smallest block that holds all its uses, with its first
-value where it has one there.
+"""Insert declarations: declare each variable in the smallest block that contains all its uses.
 
-``x = 1; if c: y = x + 1; out[i] = y`` -> ``Declare x = 1; if c: Declare y = …``
+``x = 1; if c: y = x + 1; out[i] = y`` -> ``Declare x = 1; if c: Declare y = …``. The declaration
+has the variable's first value where it is assigned there. Requires legal, flat IR; guarantees that
+C declares every variable before its use.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from pycu2c.ir.nodes import (
     Function,
     If,
     Module,
-    NextThread,
+    NextWorkItem,
     Return,
     Stmt,
-    Strips,
-    ThreadLoop,
+    StripLoop,
     Var,
     While,
+    WorkItemLoop,
 )
 from pycu2c.ir.walk import (
     all_expressions,
@@ -40,37 +41,39 @@ from pycu2c.ir.walk import (
 
 
 def declare(module: Module) -> Module:
-    """Put a Declare where each variable of each function begins."""
-    return map_functions(module, _declared)
+    """Insert a Declare for each variable of each function."""
+    return map_functions(module, _declare_in)
 
 
-def _declared(function: Function) -> Function:
-    own = {p.name for p in function.parameters}
-    own |= {s.var.name for s in statements(function.body) if isinstance(s, For)}
+def _declare_in(function: Function) -> Function:
+    declared_elsewhere = {p.name for p in function.parameters}
+    declared_elsewhere |= {s.var.name for s in statements(function.body) if isinstance(s, For)}
     variables = {
         s.var.name: s.var
         for s in statements(function.body)
-        if isinstance(s, Assign) and s.var.name not in own
+        if isinstance(s, Assign) and s.var.name not in declared_elsewhere
     }
-    return replace(function, body=_place(function.body, list(variables.values())))
+    return replace(function, body=_insert_declarations(function.body, list(variables.values())))
 
 
-def _place(body: Body, variables: list[Var]) -> Body:
-    """Declare ``variables``, all of whose uses are in this block, here or further in."""
+def _insert_declarations(body: Body, variables: list[Var]) -> Body:
+    """Declare ``variables``, all of whose uses are in this block or nested blocks."""
     inner: dict[tuple[int, int], list[Var]] = {}
     here: dict[int, list[Var]] = {}
     for var in variables:
-        users = [i for i, s in enumerate(body) if _mentions(s, var.name)]
-        if not users:  # its only assignment was dropped
+        use_positions = [i for i, s in enumerate(body) if _mentions(s, var.name)]
+        if not use_positions:  # dead code elimination dropped its only assignment
             continue
-        block = _only_block(body[users[0]], var.name) if len(users) == 1 else None
+        block = _only_block(body[use_positions[0]], var.name) if len(use_positions) == 1 else None
         if block is None:
-            here.setdefault(users[0], []).append(var)
+            here.setdefault(use_positions[0], []).append(var)
         else:
-            inner.setdefault((users[0], block), []).append(var)
+            inner.setdefault((use_positions[0], block), []).append(var)
     out: list[Stmt] = []
     for i, s in enumerate(body):
-        blocks = tuple(_place(b, inner.get((i, k), [])) for k, b in enumerate(bodies(s)))
+        blocks = tuple(
+            _insert_declarations(b, inner.get((i, k), [])) for k, b in enumerate(bodies(s))
+        )
         out += _with_declarations(with_bodies(s, blocks), here.get(i, []), body)
     return tuple(out)
 
@@ -81,7 +84,11 @@ def _with_declarations(s: Stmt, variables: list[Var], body: Body) -> list[Stmt]:
         if isinstance(s, Assign) and s.var.name == var.name and not _reads(s, var.name):
             return [*out, Declare(s.var, s.value, s.span)]
         assert isinstance(var.type, Scalar)
-        start = zero(var.type, s.span) if flow(body, var.name, False).unsafe else None
+        start = (
+            zero(var.type, s.span)
+            if assignment_flow(body, var.name, False).reads_unassigned
+            else None
+        )
         out.append(Declare(var, start, s.span))
     return [*out, s]
 
@@ -98,52 +105,63 @@ def _reads(s: Stmt, name: str) -> bool:
 
 
 def _only_block(s: Stmt, name: str) -> int | None:
-    """The one block inside a statement that holds all uses of a variable, if it may live there:
-    a loop's block only if no iteration sees what the one before has left."""
+    """Return the index of the one nested block that contains all uses, or None.
+
+    For a loop, the variable must not carry a value from one iteration to the next.
+    """
     if any(isinstance(e, Var) and e.name == name for x in operands(s) for e in expressions(x)):
         return None
     blocks = [k for k, b in enumerate(bodies(s)) if any(_mentions(x, name) for x in b)]
     if len(blocks) != 1:
         return None
-    carried = isinstance(s, (For, While)) and flow(bodies(s)[blocks[0]], name, False).unsafe
+    carried = (
+        isinstance(s, (For, While))
+        and assignment_flow(bodies(s)[blocks[0]], name, False).reads_unassigned
+    )
     return None if carried else blocks[0]
 
 
 @dataclass(frozen=True, slots=True)
-class Flow:
-    """What a block does with a variable: whether a read may come before every assignment, and
-    whether it is assigned at the end (True too where the end is not reached)."""
+class AssignmentFlow:
+    """Flow of one variable through a block.
 
-    unsafe: bool
+    ``reads_unassigned``: a read may precede every assignment. ``assigned``: it is assigned at the
+    end (also True if the end is unreachable).
+    """
+
+    reads_unassigned: bool
     assigned: bool
 
 
-def flow(body: Body, name: str, assigned: bool) -> Flow:
+def assignment_flow(body: Body, name: str, assigned: bool) -> AssignmentFlow:
     """Follow one variable through a block."""
-    unsafe = False
+    reads_unassigned = False
     for s in body:
-        step = _step(s, name, assigned)
-        unsafe, assigned = unsafe or step.unsafe, step.assigned
-    return Flow(unsafe, assigned)
+        step = _statement_flow(s, name, assigned)
+        reads_unassigned, assigned = reads_unassigned or step.reads_unassigned, step.assigned
+    return AssignmentFlow(reads_unassigned, assigned)
 
 
-def _step(s: Stmt, name: str, assigned: bool) -> Flow:
+def _statement_flow(s: Stmt, name: str, assigned: bool) -> AssignmentFlow:
     read = any(isinstance(e, Var) and e.name == name for x in operands(s) for e in expressions(x))
-    unsafe = read and not assigned
+    reads_unassigned = read and not assigned
     match s:
         case Assign() | Declare():
-            return Flow(unsafe, assigned or s.var.name == name)
+            return AssignmentFlow(reads_unassigned, assigned or s.var.name == name)
         case If():
-            then, orelse = flow(s.then, name, assigned), flow(s.orelse, name, assigned)
-            bad = unsafe or then.unsafe or orelse.unsafe
-            return Flow(bad, then.assigned and orelse.assigned)
+            then, orelse = (
+                assignment_flow(s.then, name, assigned),
+                assignment_flow(s.orelse, name, assigned),
+            )
+            either_unassigned = reads_unassigned or then.reads_unassigned or orelse.reads_unassigned
+            return AssignmentFlow(either_unassigned, then.assigned and orelse.assigned)
         case For() | While():
-            inside = flow(s.body, name, assigned)
-            return Flow(unsafe or inside.unsafe, assigned)
-        case ThreadLoop() | Strips() | AxisLoop():
-            inside = flow(s.body, name, assigned)
-            return Flow(unsafe or inside.unsafe, inside.assigned)
-        case Return() | Break() | Continue() | NextThread():
-            return Flow(unsafe, True)
+            inside = assignment_flow(s.body, name, assigned)
+            return AssignmentFlow(reads_unassigned or inside.reads_unassigned, assigned)
+        case WorkItemLoop() | StripLoop() | AxisLoop():
+            inside = assignment_flow(s.body, name, assigned)
+            return AssignmentFlow(reads_unassigned or inside.reads_unassigned, inside.assigned)
+        case Return() | Break() | Continue() | NextWorkItem():
+            return AssignmentFlow(reads_unassigned, True)
         case _:
-            return Flow(unsafe, assigned)
+            return AssignmentFlow(reads_unassigned, assigned)

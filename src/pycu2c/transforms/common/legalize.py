@@ -1,20 +1,23 @@
-"""Python's meaning -> C's meaning: floor division, powers, shifts, negative indices, overflow.
+"""Legalize: replace Python's semantics with C's (floor division, powers, shifts, indices,
+overflow).
 
-Where ``ranges`` proves that C's cheap form means the same, that is what stays.
+``x // n`` -> ``x / n`` where x >= 0 and n > 0 are proved, else a call of a helper. Requires built
+IR; guarantees that operators and indices have C's meaning. Uses the range analysis to select C's
+cheap forms.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pycu2c.analysis.ranges.intervals import exact_result, held
+from pycu2c.analysis.ranges.intervals import exact_result, fit_to_type
 from pycu2c.analysis.ranges.range_analysis import Facts, Interval, Ranges
 from pycu2c.base import dtypes
-from pycu2c.base.dtypes import Kind
+from pycu2c.base.dtypes import DTypeKind
 from pycu2c.base.records import dataclass, field, replace
-from pycu2c.base.types import SMALL, Scalar
+from pycu2c.base.types import WEAK_INT32, Scalar
 from pycu2c.base.values import fits
-from pycu2c.ir.builders import binary, cast, const, in_unsigned, is_atom, scalar_type, unary
+from pycu2c.ir.builders import binary, cast, const, is_atom, scalar_type, unary, wrapping_arithmetic
 from pycu2c.ir.nodes import (
     Apply,
     Assign,
@@ -74,19 +77,19 @@ from pycu2c.ops.operators import (
     truth,
 )
 from pycu2c.transforms.common import legalize_complex, legalize_half, range_loops
-from pycu2c.transforms.common.legalize_comparisons import compared_exactly, int_beside_float
-from pycu2c.transforms.common.legalize_indices import Indices
+from pycu2c.transforms.common.legalize_comparisons import compare_exactly, int_compared_with_float
+from pycu2c.transforms.common.legalize_indices import IndexLegalizer
 
 
-def legalize(module: Module, facts: Facts, found: Mapping[str, Ranges]) -> Module:
-    """``x // n`` -> ``x / n`` where x >= 0 and n > 0 are proved, else a call of a helper."""
-    return map_functions(module, lambda f: _legal_function(f, found[f.name], facts))
+def legalize(module: Module, facts: Facts, ranges: Mapping[str, Ranges]) -> Module:
+    """Legalize all functions of a module."""
+    return map_functions(module, lambda f: _legalize_function(f, ranges[f.name], facts))
 
 
-def _legal_function(function: Function, ranges: Ranges, facts: Facts) -> Function:
-    legal = _Legalizer(function, ranges, facts)
-    body = legal.body(function.body)
-    return replace(function, body=legal.indices.at_the_start() + body)
+def _legalize_function(function: Function, ranges: Ranges, facts: Facts) -> Function:
+    legalizer = _Legalizer(function, ranges, facts)
+    body = legalizer.body(function.body)
+    return replace(function, body=legalizer.indices.at_entry() + body)
 
 
 @dataclass(slots=True)
@@ -94,12 +97,12 @@ class _Legalizer:
     function: Function
     ranges: Ranges
     facts: Facts
-    indices: Indices = field(init=False)
-    _done: dict[int, Expr] = field(default_factory=dict)  # one node stays one node
+    indices: IndexLegalizer = field(init=False)
+    _done: dict[int, Expr] = field(default_factory=dict)  # shared nodes stay shared
     _fresh: int = 0
 
     def __post_init__(self) -> None:
-        self.indices = Indices(self.function, self.ranges, self.facts, self.fresh)
+        self.indices = IndexLegalizer(self.function, self.ranges, self.facts, self.fresh)
 
     def body(self, body: Body) -> Body:
         out: list[Stmt] = []
@@ -117,9 +120,9 @@ class _Legalizer:
         if isinstance(new, For):
             assert isinstance(s, For)
             reach = self.ranges.of(s.stop), self.ranges.of(s.step)
-            return range_loops.legal_for(new, self.function, reach, self.fresh)
+            return range_loops.legalize_for(new, self.function, reach, self.fresh)
         if isinstance(new, Assign):
-            return (new, *self.indices.behind(new.var.name))
+            return (new, *self.indices.after_assignment(new.var.name))
         return (new,)
 
     def expression(self, e: Expr) -> Expr:
@@ -132,8 +135,8 @@ class _Legalizer:
         self._fresh += 1
         return f"{hint}.l{self._fresh}"
 
-    def once(self, e: Expr, hint: str) -> tuple[Expr, Var | None]:
-        """A form of ``e`` that may be written twice, and the variable to bind if it needs one."""
+    def bind_once(self, e: Expr, hint: str) -> tuple[Expr, Var | None]:
+        """Return an expression that may occur twice, and the variable to bind, if any."""
         if is_atom(e):
             return e, None
         var = Var(self.fresh(hint), scalar_type(e), e.span)
@@ -152,7 +155,7 @@ class _Legalizer:
             case ((Load() | ElementOf()), (Load() | ElementOf())):
                 return replace(new, indices=self.indices.of(new.array, old.indices, new.indices))
             case Apply(), Apply() if _is_complex_abs(new):
-                return legalize_complex.complex_abs(new, self.once)
+                return legalize_complex.complex_abs(new, self.bind_once)
             case Apply(), Apply() if new.intrinsic is from_start:
                 return new.arguments[0]
             case Apply(), Apply() if new.intrinsic in SUBSCRIPTS:
@@ -166,159 +169,174 @@ class _Legalizer:
 
     def _binary(self, old: Binary, new: Binary) -> Expr:
         if scalar_type(new.left).dtype.is_half:
-            called = legalize_half.half_binary(new, self.once)
-            wide = legalize_half.in_float(new)
-            return called or legalize_half.half_result(self._binary(wide, wide), new)
+            called = legalize_half.half_binary(new, self.bind_once)
+            int_type = legalize_half.promote_to_float(new)
+            return called or legalize_half.round_to_half(self._binary(int_type, int_type), new)
         if scalar_type(new.left).dtype.is_complex:
-            return legalize_complex.complex_binary(new, self.once)
+            return legalize_complex.complex_binary(new, self.bind_once)
         left, right = self.ranges.of(old.left), self.ranges.of(old.right)
         match new.op:
             case _ if new.op in (ADD, SUB) and _is_zero(new.right):
-                return new.left  # what is written out for each item of a tuple has it
+                return new.left  # unrolled loops over tuples contain it
             case _ if new.op in (ADD, SUB, MUL):
                 negated = _negated(new, left, right)
                 if scalar_type(new).dtype is dtypes.INT16 and negated is not None:
                     return Apply(REGISTRY["python.neg"], (negated,), new.type, new.span)
-                return self._wrapping(new, self.ranges.of(old))
-            case _ if new.op is MOD and (turned := self._turned(new, self.ranges.turns(old))):
-                return turned
+                return self._wrapping_arithmetic(new, self.ranges.of(old))
+            case _ if new.op is MOD and (
+                selected := self._modulo_by_selection(new, self.ranges.quotients(old))
+            ):
+                return selected
             case _ if new.op in (FLOORDIV, MOD):
-                return self._floored(new, left, right)
+                return self._floor_division(new, left, right)
             case _ if new.op is POW:
                 return self._power(new, left)
             case _ if new.op in (SHL, SHR):
                 return self._shift(new, right)
-            case _ if new.op.result is truth and (own := int_beside_float(old)):
-                return compared_exactly(new, self.ranges.of(own), self.once)
+            case _ if new.op.result is truth and (operand_type := int_compared_with_float(old)):
+                return compare_exactly(new, self.ranges.of(operand_type), self.bind_once)
             case _ if new.op.result is truth:
                 return _narrow_comparison(new)
             case _:
                 return new
 
-    def _turned(self, e: Binary, turns: Interval) -> Expr | None:
-        """``(i + 1) % n`` -> ``at < n ? at : at - n``: a division takes ten times as long."""
-        own = scalar_type(e)
-        near = turns.low >= -1 and turns.high <= 1 and own.dtype.bits >= 32
-        if not near or _power_of_two(e.right) is not None:
+    def _modulo_by_selection(self, e: Binary, quotients: Interval) -> Expr | None:
+        """Replace ``(i + 1) % n`` by ``at < n ? at : at - n``, which is about ten times as fast."""
+        operand_type = scalar_type(e)
+        is_near = quotients.low >= -1 and quotients.high <= 1 and operand_type.dtype.bits >= 32
+        if not is_near or _power_of_two(e.right) is not None:
             return None
-        (a, outer), (b, inner) = self.once(e.left, "at"), self.once(e.right, "length")
+        (a, outer), (b, inner) = self.bind_once(e.left, "at"), self.bind_once(e.right, "length")
         inside = a
-        if turns.high > 0:
-            back = Binary(SUB, a, b, own, e.span)
-            inside = Select(binary(LT, a, b, e.span), a, back, own, e.span)
-        if turns.low < 0:
-            below = binary(LT, a, const(0, e.span, own), e.span)
-            inside = Select(below, Binary(ADD, a, b, own, e.span), inside, own, e.span)
+        if quotients.high > 0:
+            wrapped = Binary(SUB, a, b, operand_type, e.span)
+            inside = Select(binary(LT, a, b, e.span), a, wrapped, operand_type, e.span)
+        if quotients.low < 0:
+            below = binary(LT, a, const(0, e.span, operand_type), e.span)
+            inside = Select(
+                below, Binary(ADD, a, b, operand_type, e.span), inside, operand_type, e.span
+            )
         for var, value in ((inner, e.right), (outer, e.left)):
             inside = inside if var is None else Let(var.name, value, inside, e.span)
         return inside
 
-    def _floored(self, e: Binary, left: Interval, right: Interval) -> Expr:
-        own = scalar_type(e.left)
+    def _floor_division(self, e: Binary, left: Interval, right: Interval) -> Expr:
+        operand_type = scalar_type(e.left)
         names = {FLOORDIV: "python.floordiv", MOD: "python.mod"}
-        if own.dtype.is_float:
-            return Apply(REGISTRY[names[e.op]], (e.left, e.right), own, e.span)
+        if operand_type.dtype.is_float:
+            return Apply(REGISTRY[names[e.op]], (e.left, e.right), operand_type, e.span)
         if left.low >= 0 and right.low > 0:
             c_form = QUOTIENT if e.op is FLOORDIV else REMAINDER
-            return Binary(c_form, e.left, e.right, own, e.span)
+            return Binary(c_form, e.left, e.right, operand_type, e.span)
         power = _power_of_two(e.right)
         if power is not None:  # an arithmetic shift and a mask round down as Python does
             if e.op is FLOORDIV:
-                return Binary(C_SHR, e.left, const(power, e.span, own), own, e.span)
-            return Binary(AND, e.left, const((1 << power) - 1, e.span, own), own, e.span)
-        return Apply(REGISTRY[names[e.op]], (e.left, e.right), own, e.span)
+                return Binary(
+                    C_SHR, e.left, const(power, e.span, operand_type), operand_type, e.span
+                )
+            return Binary(
+                AND, e.left, const((1 << power) - 1, e.span, operand_type), operand_type, e.span
+            )
+        return Apply(REGISTRY[names[e.op]], (e.left, e.right), operand_type, e.span)
 
     def _power(self, e: Binary, reach: Interval) -> Expr:
-        own = scalar_type(e.left)
+        operand_type = scalar_type(e.left)
         exponent = e.right.value if isinstance(e.right, Const) else None
         if exponent in (0, 1, 2, 3, 4):
-            base, bound = self.once(e.left, "base")
+            base, variable = self.bind_once(e.left, "base")
             product = self._product(base, reach, int(exponent), e)
-            return product if bound is None else Let(bound.name, e.left, product, e.span)
-        if exponent == -1 and own.dtype.is_float:
-            return binary(DIV, const(1, e.span, own), e.left, e.span)
-        return Apply(REGISTRY["python.pow"], (e.left, e.right), own, e.span)
+            return product if variable is None else Let(variable.name, e.left, product, e.span)
+        if exponent == -1 and operand_type.dtype.is_float:
+            return binary(DIV, const(1, e.span, operand_type), e.left, e.span)
+        return Apply(REGISTRY["python.pow"], (e.left, e.right), operand_type, e.span)
 
     def _product(self, base: Expr, reach: Interval, exponent: int, e: Binary) -> Expr:
-        own = scalar_type(base)
+        operand_type = scalar_type(base)
         if exponent == 0:
-            return const(1, e.span, own)
-        result, so_far = base, reach
+            return const(1, e.span, operand_type)
+        result, interval = base, reach
         for _ in range(exponent - 1):
-            so_far = held(exact_result(MUL, so_far, reach, own.dtype), own)
-            result = self._wrapping(Binary(MUL, result, base, own, e.span), so_far)
+            interval = fit_to_type(
+                exact_result(MUL, interval, reach, operand_type.dtype), operand_type
+            )
+            result = self._wrapping_arithmetic(
+                Binary(MUL, result, base, operand_type, e.span), interval
+            )
         return result
 
     def _shift(self, e: Binary, amount: Interval) -> Expr:
-        own = scalar_type(e.left)
-        if amount.low >= 0 and amount.high < own.dtype.bits:
-            if e.op is SHR:  # what is shifted right still fits its type
+        operand_type = scalar_type(e.left)
+        if amount.low >= 0 and amount.high < operand_type.dtype.bits:
+            if e.op is SHR:  # a right shift stays in its type
                 return replace(e, op=C_SHR)
-            return _in_int(replace(e, op=C_SHL), own)
+            return _in_c_int(replace(e, op=C_SHL), operand_type)
         name = "python.shl" if e.op is SHL else "python.shr"
-        return Apply(REGISTRY[name], (e.left, e.right), own, e.span)
+        return Apply(REGISTRY[name], (e.left, e.right), operand_type, e.span)
 
-    def _wrapping(self, e: Binary, result: Interval) -> Expr:
-        """C leaves the overflow of signed integers undefined; Python's ints and numpy's scalars
-        wrap. A result of which nothing is known may have overflowed."""
-        own = scalar_type(e.left)
-        if own.dtype.kind is Kind.BOOL:  # numpy: True + True is True
+    def _wrapping_arithmetic(self, e: Binary, result: Interval) -> Expr:
+        """Compute in unsigned integers if the result may overflow.
+
+        Signed overflow is undefined in C; Python ints and NumPy scalars wrap.
+        """
+        operand_type = scalar_type(e.left)
+        if operand_type.dtype.kind is DTypeKind.BOOL:  # numpy: True + True is True
             return replace(e, op=OR if e.op is ADD else AND)
-        if own.dtype.bits < 32:
-            return _in_int(e, own)
-        proved = own == SMALL or result != self.ranges.everything(own)
-        if own.dtype.kind is not Kind.SIGNED or proved:
+        if operand_type.dtype.bits < 32:
+            return _in_c_int(e, operand_type)
+        is_proved = operand_type == WEAK_INT32 or result != self.ranges.everything(operand_type)
+        if operand_type.dtype.kind is not DTypeKind.SIGNED or is_proved:
             return e
-        return in_unsigned(e.op, e.left, e.right, e.span)
+        return wrapping_arithmetic(e.op, e.left, e.right, e.span)
 
     def _unary(self, old: Unary, new: Unary) -> Expr:
-        own = scalar_type(new.operand)
-        if own.dtype.is_half and new.op is not NOT:
+        operand_type = scalar_type(new.operand)
+        if operand_type.dtype.is_half and new.op is not NOT:
             return legalize_half.half_unary(new)
-        if new.op is POS and own.dtype.is_complex:  # C has none of a struct
+        if new.op is POS and operand_type.dtype.is_complex:  # C has no unary plus for structs
             return new.operand
-        if new.op is NEG and own.dtype.is_complex:
-            return Apply(complex_rows.NEGATED, (new.operand,), own, new.span)
-        if new.op not in (NEG, INVERT) or not own.dtype.is_integer:
+        if new.op is NEG and operand_type.dtype.is_complex:
+            return Apply(complex_rows.NEGATED, (new.operand,), operand_type, new.span)
+        if new.op not in (NEG, INVERT) or not operand_type.dtype.is_integer:
             return new
-        least = self.ranges.of(old.operand).low <= own.dtype.minimum
-        if new.op is NEG and own.dtype is dtypes.INT16 and least:
-            return Apply(REGISTRY["python.neg"], (new.operand,), own, new.span)
-        if own.dtype.bits < 32:
+        least = self.ranges.of(old.operand).low <= operand_type.dtype.minimum
+        if new.op is NEG and operand_type.dtype is dtypes.INT16 and least:
+            return Apply(REGISTRY["python.neg"], (new.operand,), operand_type, new.span)
+        if operand_type.dtype.bits < 32:
             int32 = Scalar(dtypes.INT32)
-            return cast(unary(new.op, cast(new.operand, int32), new.span), own)
-        if new.op is NEG and own.dtype.is_signed and own != SMALL:
+            return cast(unary(new.op, cast(new.operand, int32), new.span), operand_type)
+        if new.op is NEG and operand_type.dtype.is_signed and operand_type != WEAK_INT32:
             if least:
-                zero = const(0, new.span, own)
-                return in_unsigned(SUB, zero, new.operand, new.span)
+                zero = const(0, new.span, operand_type)
+                return wrapping_arithmetic(SUB, zero, new.operand, new.span)
         return new
 
     def _complex_cast(self, e: Cast) -> Expr:
-        """From one complex type to another, part by part."""
-        own = scalar_type(e.operand)
-        if own.dtype is e.type.dtype:
+        """Convert a complex number to another complex type by components."""
+        operand_type = scalar_type(e.operand)
+        if operand_type.dtype is e.type.dtype:
             return e
-        value, bound = self.once(e.operand, "value")
+        value, variable = self.bind_once(e.operand, "value")
         part = Scalar(e.type.dtype.real)
         parts = tuple(
-            cast(Member(value, f.name, Scalar(f.dtype), e.span), part) for f in own.dtype.fields
+            cast(Member(value, f.name, Scalar(f.dtype), e.span), part)
+            for f in operand_type.dtype.fields
         )
         packed = Pack(parts, e.type, e.span)
-        return packed if bound is None else Let(bound.name, e.operand, packed, e.span)
+        return packed if variable is None else Let(variable.name, e.operand, packed, e.span)
 
 
 def _narrow_comparison(e: Binary) -> Binary:
-    """``int64(x) < int64(y)`` of two int32 -> ``x < y``."""
+    """Replace ``int64(x) < int64(y)`` of two int32 by ``x < y``."""
     int32 = Scalar(dtypes.INT32)
     sides = (e.left, e.right)
-    if scalar_type(e.left).dtype is dtypes.INT64 and all(_is_small(side) for side in sides):
+    if scalar_type(e.left).dtype is dtypes.INT64 and all(_fits_int32(side) for side in sides):
         left, right = (cast(side, int32) for side in sides)
         return replace(e, left=left, right=right)
     return e
 
 
-def _is_small(e: Expr) -> bool:
-    """Whether an int64 is an int32 converted, or a literal that is one."""
+def _fits_int32(e: Expr) -> bool:
+    """Return whether an int64 is a converted int32, or a literal in the int32 range."""
     if isinstance(e, Const):
         return fits(int(e.value), Scalar(dtypes.INT32))
     return isinstance(e, Cast) and scalar_type(e.operand).dtype is dtypes.INT32
@@ -332,19 +350,22 @@ def _power_of_two(e: Expr) -> int | None:
 
 
 def _is_complex_abs(e: Apply) -> bool:
-    """The type is looked at first: the room of complex functions is for who has such numbers."""
+    """Return whether this is ``abs`` of a complex number.
+
+    The type test comes first, so that the module of complex functions is imported only if needed.
+    """
     types = [argument.type for argument in e.arguments]
     is_complex = any(isinstance(kind, Scalar) and kind.dtype.is_complex for kind in types)
     return is_complex and e.intrinsic is complex_rows.ABS
 
 
 def _is_zero(e: Expr) -> bool:
-    """Whether this is the integer 0; of floats, -0.0 + 0.0 is another number."""
+    """Return whether this is the integer 0; for floats, ``-0.0 + 0.0`` is not ``-0.0``."""
     return isinstance(e, Const) and e.value == 0 and e.type.dtype.is_integer
 
 
 def _negated(e: Binary, left: Interval, right: Interval) -> Expr | None:
-    """``x`` of ``0 - x`` and ``-1 * x``, which are ``-x`` to a C compiler."""
+    """Return ``x`` for ``0 - x`` and ``-1 * x``, which C compilers treat as ``-x``."""
     if e.op is SUB and left == Interval(0, 0):
         return e.right
     if e.op is MUL and left == Interval(-1, -1):
@@ -352,11 +373,13 @@ def _negated(e: Binary, left: Interval, right: Interval) -> Expr | None:
     return e.left if e.op is MUL and right == Interval(-1, -1) else None
 
 
-def _in_int(e: Binary, own: Scalar) -> Expr:
-    """8- and 16-bit arithmetic happens in C's int, and is cut back to its type."""
-    if own.dtype.bits >= 32:
+def _in_c_int(e: Binary, operand_type: Scalar) -> Expr:
+    """Compute 8- and 16-bit arithmetic in C's int and convert the result back."""
+    if operand_type.dtype.bits >= 32:
         return e
     # uint16 * uint16 overflows an int
-    wide = Scalar(dtypes.UINT32 if e.op is MUL and not own.dtype.is_signed else dtypes.INT32)
-    left, right = cast(e.left, wide), cast(e.right, wide)
-    return cast(Binary(e.op, left, right, wide, e.span), own)
+    int_type = Scalar(
+        dtypes.UINT32 if e.op is MUL and not operand_type.dtype.is_signed else dtypes.INT32
+    )
+    left, right = cast(e.left, int_type), cast(e.right, int_type)
+    return cast(Binary(e.op, left, right, int_type, e.span), operand_type)

@@ -1,8 +1,8 @@
-"""Python compares its ints with its floats exactly; C makes a float of the int, and of
-``2**53 + 1`` one of ``2**53``.
+"""Legalize comparisons of ints with floats, which are exact in Python.
 
-A conversion keeps the order of numbers, or makes two of them one. So it decides unless both sides
-are the same then; and if they are, the float is whole, and an int unless it is 2**63.
+C converts the int to float, and ``2**53 + 1`` to ``2**53``. The conversion preserves order, but may
+merge two numbers. So it decides the comparison unless both sides are equal afterwards. In this case
+the float is integral, and fits an int unless it is 2**63.
 """
 
 from __future__ import annotations
@@ -12,53 +12,56 @@ from collections.abc import Callable
 from pycu2c.analysis.ranges.intervals import Interval
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT
-from pycu2c.base.values import EXACT_FLOATS
-from pycu2c.ir.builders import binary, both, cast, const, negation
-from pycu2c.ir.nodes import Apply, Binary, Expr, Junction, Let, Select, Var
+from pycu2c.base.values import MAX_EXACT_FLOAT_INT
+from pycu2c.ir.builders import binary, cast, const, logical, negation
+from pycu2c.ir.nodes import Apply, Binary, Expr, Let, LogicalOp, Select, Var
 from pycu2c.ops.intrinsics.builtins import compared_as_float
 from pycu2c.ops.operators import EQ, LT, MIRRORED, NE, Operator
 
-_BEYOND = 2.0**63  # the least float over int64
+_INT64_END = 2.0**63  # the smallest float above the int64 range
 
 Once = Callable[[Expr, str], tuple[Expr, Var | None]]
 
 
-def int_beside_float(e: Binary) -> Expr | None:
-    """The int that a comparison is about, if its other side is a float."""
-    ints = [_number(side) for side in (e.left, e.right) if _number(side) is not side]
+def int_compared_with_float(e: Binary) -> Expr | None:
+    """Return the int side of a comparison with a float, or None."""
+    ints = [_unmarked(side) for side in (e.left, e.right) if _unmarked(side) is not side]
     return ints[0] if ints else None
 
 
-def compared_exactly(e: Binary, reach: Interval, once: Once) -> Expr:
-    """``compared(i) < x`` -> ``float(i) < x`` if that is the same, or
-    ``float(i) == x ? x >= 2**63 || i < int(x) : float(i) < x``. ``reach``: where i lies."""
+def compare_exactly(e: Binary, interval: Interval, bind_once: Once) -> Expr:
+    """Return an exact comparison.
+
+    ``compared(i) < x`` -> ``float(i) < x`` if ``interval``, the range of i, allows it. Otherwise
+    ``float(i) == x ? x >= 2**63 || i < int(x) : float(i) < x``.
+    """
     op, span = e.op, e.span
-    left, right = _number(e.left), _number(e.right)
-    if Interval(-EXACT_FLOATS, EXACT_FLOATS).holds(reach):
+    left, right = _unmarked(e.left), _unmarked(e.right)
+    if Interval(-MAX_EXACT_FLOAT_INT, MAX_EXACT_FLOAT_INT).contains(interval):
         return binary(op, cast(left, WEAK_FLOAT), cast(right, WEAK_FLOAT), span)
-    (a, outer), (b, inner) = once(left, "left"), once(right, "right")
+    (a, outer), (b, inner) = bind_once(left, "left"), bind_once(right, "right")
     i, x, op = (b, a, MIRRORED[op]) if left is e.left else (a, b, op)
-    found = _answer(op, i, x, span)
+    result = _exact_comparison(op, i, x, span)
     for var, value in ((inner, right), (outer, left)):
-        found = found if var is None else Let(var.name, value, found, span)
-    return found
+        result = result if var is None else Let(var.name, value, result, span)
+    return result
 
 
-def _answer(op: Operator, i: Expr, x: Expr, span: Span) -> Expr:
+def _exact_comparison(op: Operator, i: Expr, x: Expr, span: Span) -> Expr:
     rounded = cast(i, WEAK_FLOAT)
-    equal, is_int = binary(EQ, rounded, x, span), binary(LT, x, const(_BEYOND, span), span)
+    equal, is_int = binary(EQ, rounded, x, span), binary(LT, x, const(_INT64_END, span), span)
     exact = binary(op, cast(i, WEAK_INT), cast(x, WEAK_INT), span)
-    if op.compute(0, 1):  # what holds of any int and a float beyond
-        exact = both(Junction.OR, negation(is_int), exact, span)
+    if op.compute(0, 1):  # result for any int and a float of 2**63 or more
+        exact = logical(LogicalOp.OR, negation(is_int), exact, span)
     else:
-        exact = both(Junction.AND, is_int, exact, span)
+        exact = logical(LogicalOp.AND, is_int, exact, span)
     if op is EQ:
-        return both(Junction.AND, equal, exact, span)
+        return logical(LogicalOp.AND, equal, exact, span)
     if op is NE:
-        return both(Junction.OR, negation(equal), exact, span)
+        return logical(LogicalOp.OR, negation(equal), exact, span)
     return Select(equal, exact, binary(op, rounded, x, span), WEAK_BOOL, span)
 
 
-def _number(e: Expr) -> Expr:
+def _unmarked(e: Expr) -> Expr:
     is_marked = isinstance(e, Apply) and e.intrinsic is compared_as_float
     return e.arguments[0] if is_marked and isinstance(e, Apply) else e

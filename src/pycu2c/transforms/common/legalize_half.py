@@ -1,5 +1,7 @@
-"""Operators on float16 and bfloat16 -> calls of what computes them, rounded once; what there is
-no function for is computed in float32 and rounded back."""
+"""Legalize operators on float16 and bfloat16 to correctly rounded helper calls.
+
+Operators without a helper are computed in float32 and rounded back.
+"""
 
 from __future__ import annotations
 
@@ -14,54 +16,57 @@ from pycu2c.ir.nodes import Apply, Binary, Cast, Const, Expr, Let, Unary, Var
 from pycu2c.ops.intrinsics.floats.half import NEGATED, OF_OPERATOR
 from pycu2c.ops.operators import MUL, NEG, POW
 
-# a form of an expression that may be written twice, and the variable to bind if it needs one
-Once: TypeAlias = Callable[[Expr, str], tuple[Expr, Var | None]]
+# returns an expression that may occur twice, and the variable to bind, if any
+BindOnce: TypeAlias = Callable[[Expr, str], tuple[Expr, Var | None]]
 
 _FLOAT = Scalar(FLOAT32)
 _DOUBLE = Scalar(FLOAT64)
 
 
-def half_binary(e: Binary, once: Once) -> Expr | None:
-    """``a * b`` -> ``mul_f16(a, b)``; ``a ** 2`` -> ``mul_f16(a, a)``; None for the others."""
+def half_binary(e: Binary, bind_once: BindOnce) -> Expr | None:
+    """Legalize ``a * b`` to ``mul_f16(a, b)``, ``a ** 2`` to ``mul_f16(a, a)``; None for other
+    operators."""
     if e.op in OF_OPERATOR:
         return Apply(OF_OPERATOR[e.op], (e.left, e.right), e.type, e.span)
     if e.op is not POW or not isinstance(e.right, Const) or e.right.value != 2:
         return None
-    base, bound = once(e.left, "base")
+    base, variable = bind_once(e.left, "base")
     square = Apply(OF_OPERATOR[MUL], (base, base), e.type, e.span)
-    return square if bound is None else Let(bound.name, e.left, square, e.span)
+    return square if variable is None else Let(variable.name, e.left, square, e.span)
 
 
 def half_unary(e: Unary) -> Expr:
-    """``-a`` -> ``neg_f16(a)``; ``+a`` -> ``a``."""
+    """Legalize ``-a`` to ``neg_f16(a)``, and ``+a`` to ``a``."""
     return Apply(NEGATED, (e.operand,), e.type, e.span) if e.op is NEG else e.operand
 
 
-def in_float(e: Binary) -> Binary:
-    """The operator on operands in float32."""
-    kind = _FLOAT if e.type == scalar_type(e.left) else e.type
-    return replace(e, left=half_cast_to(e.left), right=half_cast_to(e.right), type=kind)
+def promote_to_float(e: Binary) -> Binary:
+    """Return the operator on float32 operands."""
+    result_type = _FLOAT if e.type == scalar_type(e.left) else e.type
+    return replace(
+        e, left=operand_to_float(e.left), right=operand_to_float(e.right), type=result_type
+    )
 
 
-def half_cast_to(e: Expr) -> Expr:
-    """An operand in float32."""
+def operand_to_float(e: Expr) -> Expr:
+    """Return an operand converted to float32."""
     return cast(e, _FLOAT)
 
 
-def half_result(value: Expr, old: Expr) -> Expr:
-    """What was computed in float32, in the type that the operation has."""
+def round_to_half(value: Expr, old: Expr) -> Expr:
+    """Convert a float32 result to the type of the original operation."""
     return value if value.type == old.type else cast(value, scalar_type(old))
 
 
 def half_cast(e: Cast) -> Expr:
-    """A conversion in steps that there are functions for: half types meet float32 and float64."""
-    source, to = scalar_type(e.operand).dtype, e.type.dtype
-    if source is to or not (source.is_half or to.is_half):
+    """Convert in steps that have helpers: half types convert to and from float32 and float64."""
+    source, target = scalar_type(e.operand).dtype, e.type.dtype
+    if source is target or not (source.is_half or target.is_half):
         return e
     if source.is_half:
-        wide: Expr = Cast(e.operand, _FLOAT, e.span)
-        return wide if to is FLOAT32 else half_cast(Cast(wide, e.type, e.span))
+        as_float: Expr = Cast(e.operand, _FLOAT, e.span)
+        return as_float if target is FLOAT32 else half_cast(Cast(as_float, e.type, e.span))
     if source in (FLOAT32, FLOAT64):
         return e
-    middle = _FLOAT if source.bits <= 16 else _DOUBLE
-    return Cast(Cast(e.operand, middle, e.span), e.type, e.span)
+    intermediate = _FLOAT if source.bits <= 16 else _DOUBLE
+    return Cast(Cast(e.operand, intermediate, e.span), e.type, e.span)

@@ -1,7 +1,8 @@
-"""Evaluation order made explicit: Lets become variables, and what C may evaluate in any order
-is put into statements wherever the order could be seen.
+"""Linearize: make evaluation order explicit.
 
-``out[i] = f(x) + a[i]`` where f writes memory -> ``first = f(x); out[i] = first + a[i]``
+``out[i] = f(x) + a[i]``, where f writes memory -> ``first = f(x); out[i] = first + a[i]``. Lets
+become variables. Expressions whose evaluation order C leaves unspecified are split into statements
+where the order is observable. Guarantees that no Let remains. Uses ``analysis.effects``.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ from pycu2c.ir.nodes import (
     For,
     Function,
     If,
-    Junction,
     Let,
     Logical,
+    LogicalOp,
     Module,
     Select,
     Stmt,
@@ -46,51 +47,50 @@ from pycu2c.ir.walk import (
 )
 from pycu2c.transforms.cpu.simd import divergent_loops
 
-Given = dict[str, Expr]  # what the names of Lets stand for
+LetBindings = dict[str, Expr]  # what the names of Lets stand for
 
 
-def linearize(module: Module, devices: frozenset[str]) -> Module:
-    """No Let is left, and no expression whose order of evaluation C leaves open matters."""
-    return map_functions(module, lambda f: _linear_function(f, devices, lambda _: False))
+def linearize(module: Module, effectful: frozenset[str]) -> Module:
+    """Linearize all functions of a module."""
+    return map_functions(module, lambda f: _linear_function(f, effectful, lambda _: False))
 
 
-def linearize_blocks(module: Module, devices: frozenset[str]) -> Module:
-    """As ``linearize``; where threads meet, and calls of what a block runs together, are
-    statements of their own."""
-    together = divergent_loops.run_apart(module) if module.devices else frozenset()
-    devices |= together
+def linearize_blocks(module: Module, effectful: frozenset[str]) -> Module:
+    """Linearize; barriers and calls of block-level functions also become statements (CPU)."""
+    inlined_names = divergent_loops.functions_to_inline(module) if module.devices else frozenset()
+    devices = effectful | inlined_names
 
-    def apart(e: Expr) -> bool:
+    def is_separate(e: Expr) -> bool:
         if isinstance(e, Apply):
-            return e.intrinsic.meets
-        return isinstance(e, Call) and e.function in together
+            return e.intrinsic.synchronizes
+        return isinstance(e, Call) and e.function in inlined_names
 
-    return map_functions(module, lambda f: _linear_function(f, devices, apart))
+    return map_functions(module, lambda f: _linear_function(f, devices, is_separate))
 
 
 def _linear_function(
-    function: Function, devices: frozenset[str], apart: Callable[[Expr], bool]
+    function: Function, devices: frozenset[str], is_separate: Callable[[Expr], bool]
 ) -> Function:
-    return replace(function, body=_Linearizer(devices, apart).body(function.body))
+    return replace(function, body=_Linearizer(devices, is_separate).body(function.body))
 
 
 @dataclass(slots=True)
 class _Linearizer:
-    devices: frozenset[str]  # whose calls have an effect
-    apart: Callable[[Expr], bool]  # what becomes ``x = f(...)`` or ``f(...)``
-    _fresh: int = 0
-    _kept: dict[int, Expr] = field(default_factory=dict)  # Lets bound in this statement
+    devices: frozenset[str]  # device functions with side effects
+    is_separate: Callable[[Expr], bool]  # becomes ``x = f(...)`` or ``f(...)``
+    _counter: int = 0
+    _bound_lets: dict[int, Expr] = field(default_factory=dict)  # of this statement
 
     def body(self, body: Body) -> Body:
-        out: list[Stmt] = []
+        results: list[Stmt] = []
         for s in body:
-            out += self.statement(s)
-        return tuple(out)
+            results += self.statement(s)
+        return tuple(results)
 
     def statement(self, s: Stmt) -> Body:
         before: list[Stmt] = []
-        self._kept = {}
-        if isinstance(s, Assign) and self.apart(s.value):
+        self._bound_lets = {}
+        if isinstance(s, Assign) and self.is_separate(s.value):
             call = with_children(s.value, self.sequence(children(s.value), before, {}))
             return (*before, replace(s, value=call))
         new = self.sequence(operands(s), before, {})
@@ -105,11 +105,11 @@ class _Linearizer:
         return (*before, with_operands(inner, new))
 
     def _counted(self, loop: For, new: tuple[Expr, ...], before: list[Stmt]) -> tuple[Expr, ...]:
-        """C reads the bound in every iteration: it must be as cheap as before, and steady."""
-        return (new[0], *(self.kept(e, "bound", before) if before else e for e in new[1:]))
+        """Store loop bounds in variables if needed: C evaluates the bound in every iteration."""
+        return (new[0], *(self.to_variable(e, "bound", before) if before else e for e in new[1:]))
 
-    def kept(self, e: Expr, hint: str, before: list[Stmt]) -> Expr:
-        """The value in a variable, computed before the statement."""
+    def to_variable(self, e: Expr, hint: str, before: list[Stmt]) -> Expr:
+        """Compute a value before the statement and return its variable."""
         if isinstance(e, Const):
             return e
         var = self.variable(hint, scalar_type(e), e)
@@ -117,36 +117,39 @@ class _Linearizer:
         return var
 
     def variable(self, hint: str, kind: Scalar, at: Expr) -> Var:
-        self._fresh += 1
-        return Var(f"{hint}.s{self._fresh}", kind, at.span)
+        self._counter += 1
+        return Var(f"{hint}.s{self._counter}", kind, at.span)
 
-    def sequence(self, given: Sequence[Expr], before: list[Stmt], lets: Given) -> tuple[Expr, ...]:
-        """Operands, left to right: what a later one could change is kept in a variable."""
-        out: list[Expr] = []
-        for e in given:
-            mine: list[Stmt] = []
-            new = self.expression(e, mine, lets)
-            acts = any_effect(new, self.devices) or self._acts(mine)
-            if acts or (mine and any(any_effect(o, self.devices) for o in out)):
-                out = [self._safe(o, before) for o in out]
-            before += mine
-            if any(any_effect(o, self.devices) for o in out) and reads_memory(new):
-                out = [self._safe(o, before) for o in out]
-            out.append(new)
-        return tuple(out)
+    def sequence(
+        self, exprs: Sequence[Expr], before: list[Stmt], lets: LetBindings
+    ) -> tuple[Expr, ...]:
+        """Linearize operands from left to right; values that a later one may change go to
+        variables."""
+        results: list[Expr] = []
+        for e in exprs:
+            preceding: list[Stmt] = []
+            new = self.expression(e, preceding, lets)
+            has_side_effect = any_effect(new, self.devices) or self._has_side_effect(preceding)
+            if has_side_effect or (preceding and any(any_effect(o, self.devices) for o in results)):
+                results = [self._protect(o, before) for o in results]
+            before += preceding
+            if any(any_effect(o, self.devices) for o in results) and reads_memory(new):
+                results = [self._protect(o, before) for o in results]
+            results.append(new)
+        return tuple(results)
 
-    def _acts(self, body: Sequence[Stmt]) -> bool:
-        """Whether statements do more than give values to new variables."""
+    def _has_side_effect(self, body: Sequence[Stmt]) -> bool:
+        """Return whether statements do more than assign new variables."""
         return any(any_effect(e, self.devices) for e in all_expressions(tuple(body)))
 
-    def _safe(self, e: Expr, before: list[Stmt]) -> Expr:
-        """An operand that something evaluated after it could change, kept now."""
-        steady = not any_effect(e, self.devices) and not reads_memory(e)
-        if steady or isinstance(e, ElementOf) or not isinstance(e.type, Scalar):
+    def _protect(self, e: Expr, before: list[Stmt]) -> Expr:
+        """Store an operand that a later operand may change in a variable."""
+        is_stable = not any_effect(e, self.devices) and not reads_memory(e)
+        if is_stable or isinstance(e, ElementOf) or not isinstance(e.type, Scalar):
             return e  # variables do not change inside an expression
-        return self.kept(e, "first", before)
+        return self.to_variable(e, "first", before)
 
-    def expression(self, e: Expr, before: list[Stmt], lets: Given) -> Expr:
+    def expression(self, e: Expr, before: list[Stmt], lets: LetBindings) -> Expr:
         match e:
             case Var():
                 return lets.get(e.name, e)
@@ -156,54 +159,57 @@ class _Linearizer:
                 return self.select(e, before, lets)
             case Logical():
                 return self.logical(e, before, lets)
-            case Call() | Apply() if self.apart(e):
+            case Call() | Apply() if self.is_separate(e):
                 call = with_children(e, self.sequence(children(e), before, lets))
                 if isinstance(e.type, Scalar):
-                    return self.kept(call, "result", before)
+                    return self.to_variable(call, "result", before)
                 before.append(Evaluate(call, e.span))
                 return const(False, e.span)
             case _:
                 return with_children(e, self.sequence(children(e), before, lets))
 
-    def let(self, e: Let, before: list[Stmt], lets: Given) -> Expr:
-        if id(e) in self._kept:
-            return self._kept[id(e)]
+    def let(self, e: Let, before: list[Stmt], lets: LetBindings) -> Expr:
+        if id(e) in self._bound_lets:
+            return self._bound_lets[id(e)]
         value = self.expression(e.value, before, lets)
         if not is_atom(value):
-            value = self.kept(value, e.name.split(".")[0], before)
+            value = self.to_variable(value, e.name.split(".")[0], before)
         result = self.expression(e.body, before, {**lets, e.name: value})
-        self._kept[id(e)] = result
+        self._bound_lets[id(e)] = result
         return result
 
-    def select(self, e: Select, before: list[Stmt], lets: Given) -> Expr:
+    def select(self, e: Select, before: list[Stmt], lets: LetBindings) -> Expr:
         condition = self.expression(e.condition, before, lets)
-        then, then_before = self._arm(e.then, lets)
-        orelse, orelse_before = self._arm(e.orelse, lets)
+        then, then_before = self._branch(e.then, lets)
+        orelse, orelse_before = self._branch(e.orelse, lets)
         if not then_before and not orelse_before:
             return replace(e, condition=condition, then=then, orelse=orelse)
         var = self.variable("chosen", e.type, e)
         arms = [
-            (*inside, Assign(var, value, value.span))
-            for value, inside in ((then, then_before), (orelse, orelse_before))
+            (*preceding_statements, Assign(var, value, value.span))
+            for value, preceding_statements in ((then, then_before), (orelse, orelse_before))
         ]
         before.append(If(condition, arms[0], arms[1], e.span))
         return var
 
-    def logical(self, e: Logical, before: list[Stmt], lets: Given) -> Expr:
+    def logical(self, e: Logical, before: list[Stmt], lets: LetBindings) -> Expr:
         left = self.expression(e.left, before, lets)
-        right, right_before = self._arm(e.right, lets)
+        right, right_before = self._branch(e.right, lets)
         if not right_before:
             return replace(e, left=left, right=right)
         var = self.variable("holds", WEAK_BOOL, e)
         before.append(Assign(var, cast(left, WEAK_BOOL), left.span))
-        goes_on = var if e.op is Junction.AND else negation(var)
-        before.append(If(goes_on, (*right_before, Assign(var, right, right.span)), (), e.span))
+        evaluates_right = var if e.op is LogicalOp.AND else negation(var)
+        before.append(
+            If(evaluates_right, (*right_before, Assign(var, right, right.span)), (), e.span)
+        )
         return var
 
-    def _arm(self, e: Expr, lets: Given) -> tuple[Expr, tuple[Stmt, ...]]:
-        """An expression that may not be evaluated: what it needs stays under its condition."""
-        inside: list[Stmt] = []
-        outer = dict(self._kept)  # what is bound in an arm is not bound after it
-        value = self.expression(e, inside, lets)
-        self._kept = outer
-        return value, tuple(inside)
+    def _branch(self, e: Expr, lets: LetBindings) -> tuple[Expr, tuple[Stmt, ...]]:
+        """Linearize a conditionally evaluated expression; its statements stay under the
+        condition."""
+        preceding_statements: list[Stmt] = []
+        saved = dict(self._bound_lets)  # bindings of a branch end with it
+        value = self.expression(e, preceding_statements, lets)
+        self._bound_lets = saved
+        return value, tuple(preceding_statements)

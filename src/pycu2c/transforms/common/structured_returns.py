@@ -1,8 +1,7 @@
-"""The body of a function as a part of another: what it returns is assigned, and what a return
-skips is not run.
+"""Eliminate returns: turn a function body into statements without returns, for inlining.
 
-``for …: if c: return a`` then ``return b`` ->
-``for …: if c: result = a; returned = True; break`` then ``if not returned: result = b``
+``for …: if c: return a`` then ``return b`` -> ``for …: if c: result = a; returned = True; break``
+then ``if not returned: result = b``
 """
 
 from __future__ import annotations
@@ -15,12 +14,15 @@ from pycu2c.ir.nodes import Assign, Body, Break, Const, Continue, For, If, Retur
 from pycu2c.ir.walk import statements
 
 
-def without_returns(body: Body, result: Var | None, returned: Var) -> Body:
-    """``returned`` is a free name; where nothing reads it, ``dead`` drops it."""
+def eliminate_returns(body: Body, result: Var | None, returned: Var) -> Body:
+    """Replace returns by assignments; ``returned`` is an unused name.
+
+    Dead code elimination drops the flag where nothing reads it.
+    """
     if not _returns(body):
         return body
     start = Assign(returned, Const(False, WEAK_BOOL, returned.span), returned.span)
-    return (start, *_Ending(result, returned).block(body, None))
+    return (start, *_ReturnElimination(result, returned).block(body, None))
 
 
 def _returns(body: Body) -> bool:
@@ -28,7 +30,7 @@ def _returns(body: Body) -> bool:
 
 
 def _always_leaves(body: Body) -> bool:
-    """Whether nothing behind a block is ever run after it."""
+    """Return whether control never reaches the end of a block."""
     if not body:
         return False
     match body[-1]:
@@ -41,34 +43,34 @@ def _always_leaves(body: Body) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Ending:
+class _ReturnElimination:
     result: Var | None
     returned: Var
 
     def block(self, body: Body, loop: Stmt | None) -> Body:
-        """A block of the function, in a loop or in none."""
+        """Transform a block of the function, inside a loop or not."""
         for i, s in enumerate(body):
             if isinstance(s, Return):
-                return (*body[:i], *self._ended(s, loop))
+                return (*body[:i], *self._replace_return(s, loop))
             if _returns((s,)):
-                return (*body[:i], *self._around(s, body[i + 1 :], loop))
+                return (*body[:i], *self._transform_construct(s, body[i + 1 :], loop))
         return body
 
-    def _ended(self, s: Return, loop: Stmt | None) -> Body:
+    def _replace_return(self, s: Return, loop: Stmt | None) -> Body:
         out: list[Stmt] = []
         if s.value is not None and self.result is not None:
             out.append(Assign(self.result, s.value, s.span))
         out.append(Assign(self.returned, Const(True, WEAK_BOOL, s.span), s.span))
         return tuple(out) if loop is None else (*out, Break(s.span))
 
-    def _around(self, s: Stmt, rest: Body, loop: Stmt | None) -> Body:
-        """A construct with returns, and what comes after it."""
+    def _transform_construct(self, s: Stmt, rest: Body, loop: Stmt | None) -> Body:
+        """Transform a construct with returns, and the statements after it."""
         if isinstance(s, While | For):
-            inside = replace(s, body=self.block(s.body, s))
+            new_loop = replace(s, body=self.block(s.body, s))
             if loop is not None:
-                leaves = If(self._has_returned(s.span), (Break(s.span),), (), s.span)
-                return (inside, leaves, *self.block(rest, loop))
-            return (inside, *self._if_going_on(self.block(rest, loop), s.span))
+                exit_loop = If(self._has_returned(s.span), (Break(s.span),), (), s.span)
+                return (new_loop, exit_loop, *self.block(rest, loop))
+            return (new_loop, *self._guard(self.block(rest, loop), s.span))
         assert isinstance(s, If)
         if loop is None and _always_leaves(s.then):
             orelse = self.block((*s.orelse, *rest), loop)
@@ -76,12 +78,12 @@ class _Ending:
         if loop is None and _always_leaves(s.orelse):
             then = self.block((*s.then, *rest), loop)
             return (replace(s, then=then, orelse=self.block(s.orelse, loop)),)
-        inner = replace(s, then=self.block(s.then, loop), orelse=self.block(s.orelse, loop))
+        new_if = replace(s, then=self.block(s.then, loop), orelse=self.block(s.orelse, loop))
         if loop is not None:
-            return (inner, *self.block(rest, loop))
-        return (inner, *self._if_going_on(self.block(rest, loop), s.span))
+            return (new_if, *self.block(rest, loop))
+        return (new_if, *self._guard(self.block(rest, loop), s.span))
 
-    def _if_going_on(self, rest: Body, span: Span) -> Body:
+    def _guard(self, rest: Body, span: Span) -> Body:
         return (If(negation(self._has_returned(span)), rest, (), span),) if rest else ()
 
     def _has_returned(self, span: Span) -> Var:

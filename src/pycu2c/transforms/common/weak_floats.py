@@ -1,7 +1,7 @@
-"""Python's floats in another width: ``@kernel(weak_float="float32")``.
+"""Compute Python floats in another precision: ``@kernel(weak_float="float32")``.
 
-Only weak floats change, and weak complex numbers with them; what stands beside a numpy float64
-has become a float64 before.
+Only weak floats and weak complex numbers change. Operands of NumPy float64 values were converted to
+float64 before.
 """
 
 from __future__ import annotations
@@ -33,20 +33,21 @@ from pycu2c.ir.nodes import (
     Var,
     field_type,
 )
-from pycu2c.ir.print_format import numbers
+from pycu2c.ir.print_format import scalar_types
 from pycu2c.ir.walk import map_expr, map_functions, map_stmt
 
 _COMPLEX = {dtypes.FLOAT32: dtypes.COMPLEX64}
 
 
 def narrow_weak_floats(module: Module, to: DType) -> Module:
-    """``mul.float(0.1, to_float(i))`` -> ``mul.single(0.1, to_single(i))``."""
-    rule = _Narrowing(Scalar(to, weak=True), Scalar(_COMPLEX[to], weak=True))
-    return map_functions(module, rule.function)
+    """Narrow all weak floats: ``mul.float(0.1, to_float(i))`` -> ``mul.single(0.1,
+    to_single(i))``."""
+    types = _WeakFloatTypes(Scalar(to, weak=True), Scalar(_COMPLEX[to], weak=True))
+    return map_functions(module, types.function)
 
 
 @dataclass(frozen=True, slots=True)
-class _Narrowing:
+class _WeakFloatTypes:
     real: Scalar
     complex: Scalar
 
@@ -54,31 +55,35 @@ class _Narrowing:
         body = map_stmt(map_expr(function.body, self._expression), lambda s: (self._statement(s),))
         return replace(
             function,
-            parameters=tuple(replace(p, type=_seen(self, p.type)) for p in function.parameters),
+            parameters=tuple(
+                replace(p, type=_narrow_type(self, p.type)) for p in function.parameters
+            ),
             result=self.type(function.result),
             body=body,
         )
 
-    def type(self, kind: Type) -> Type:
-        return _seen(self, kind) if isinstance(kind, (Scalar, Array)) else kind
+    def type(self, old_type: Type) -> Type:
+        return _narrow_type(self, old_type) if isinstance(old_type, (Scalar, Array)) else old_type
 
-    def scalar(self, kind: Scalar) -> Scalar:
-        if kind == WEAK_FLOAT:
+    def scalar(self, old_type: Scalar) -> Scalar:
+        if old_type == WEAK_FLOAT:
             return self.real
-        return self.complex if kind == WEAK_COMPLEX else kind
+        return self.complex if old_type == WEAK_COMPLEX else old_type
 
     def _statement(self, s: Stmt) -> Stmt:
         match s:
             case Assign() | Declare() | For() | Allocate():
-                return replace(s, var=replace(s.var, type=_seen(self, s.var.type)))
-            case Print():  # the text is made of the numbers that Python has
-                pairs = zip(s.values, numbers(s.text))
-                return replace(s, values=tuple(_as(value, kind) for value, kind in pairs))
+                return replace(s, var=replace(s.var, type=_narrow_type(self, s.var.type)))
+            case Print():  # the text prints Python's numbers
+                pairs = zip(s.values, scalar_types(s.text))
+                return replace(
+                    s, values=tuple(_to_type(value, old_type) for value, old_type in pairs)
+                )
             case _:
                 return s
 
     def _expression(self, e: Expr) -> Expr:
-        """One node whose operands are done."""
+        """Narrow one node whose operands are narrowed already."""
         match e:
             case Pack():
                 return self._pack(e)
@@ -95,28 +100,28 @@ class _Narrowing:
             case Apply() | Call():
                 return replace(e, type=self.type(e.type))
             case Var():
-                return replace(e, type=_seen(self, e.type))
+                return replace(e, type=_narrow_type(self, e.type))
             case _:
                 return e
 
     def _member(self, e: Member) -> Expr:
-        """A record of several results keeps the width that its fields have."""
+        """Narrow a member of a record of several results, whose fields have fixed widths."""
         field = field_type(scalar_type(e.operand), (e.field,))
         if field.dtype is self.real.dtype:
             return replace(e, type=self.real)
         return cast(replace(e, type=field), self.scalar(e.type))
 
     def _pack(self, e: Pack) -> Expr:
-        kind = self.scalar(e.type)
-        fields = [Scalar(field.dtype) for field in kind.dtype.fields]
-        parts = [_as(part, field) for part, field in zip(e.parts, fields, strict=True)]
-        return replace(e, type=kind, parts=tuple(parts))
+        old_type = self.scalar(e.type)
+        fields = [Scalar(field.dtype) for field in old_type.dtype.fields]
+        parts = [_to_type(part, field) for part, field in zip(e.parts, fields, strict=True)]
+        return replace(e, type=old_type, parts=tuple(parts))
 
 
-def _seen(rule: _Narrowing, kind: Scalar | Array) -> Scalar | Array:
-    return rule.scalar(kind) if isinstance(kind, Scalar) else kind
+def _narrow_type(types: _WeakFloatTypes, old_type: Scalar | Array) -> Scalar | Array:
+    return types.scalar(old_type) if isinstance(old_type, Scalar) else old_type
 
 
-def _as(part: Expr, field: Scalar) -> Expr:
-    own = scalar_type(part)
-    return part if own.dtype is field.dtype else cast(part, field)
+def _to_type(part: Expr, field: Scalar) -> Expr:
+    part_type = scalar_type(part)
+    return part if part_type.dtype is field.dtype else cast(part, field)

@@ -1,8 +1,8 @@
-"""CPU: the extents of a block, where the launch has said them, become numbers.
+"""Replace block dimensions by constants where the launch has a fixed block shape (CPU).
 
-With blocks of 16 x 16 threads, ``blockDim.x`` -> ``16``, ``threadIdx.z`` -> ``0``,
-``blockIdx.x * 16 + threadIdx.x`` -> ``cuda.grid.x()``, ``threadIdx.y * 16 + threadIdx.x`` ->
-``block.thread()``. Takes built kernels.
+With blocks of 16 x 16 threads, ``blockDim.x`` -> ``16``, ``threadIdx.z`` -> ``0``, ``blockIdx.x *
+16 + threadIdx.x`` -> ``cuda.grid.x()``, and ``threadIdx.y * 16 + threadIdx.x`` ->
+``block.thread()``. Requires built IR.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ from pycu2c.ops.operators import ADD, MUL
 
 
 def fix_block(module: Module, facts: Facts) -> Module:
-    """Write numbers for what the shape of the blocks decides."""
+    """Replace what the block shape determines by constants."""
     if facts.block is None:
         return module
     block = dict(zip(AXES, facts.block))
 
-    def fixed(function: Function) -> Function:
-        fixing = _Fixing(block, _coordinates(function))
-        return replace(function, body=map_expr(function.body, fixing.expression))
+    def fix_function(function: Function) -> Function:
+        folding = _CoordinateFolding(block, _coordinates(function))
+        return replace(function, body=map_expr(function.body, folding.expression))
 
-    return map_functions(module, fixed)
+    return map_functions(module, fix_function)
 
 
 def _coordinates(function: Function) -> dict[str, Apply]:
-    """The variables that are a coordinate of the thread from the start, and nothing else."""
-    given = [p.name for p in function.parameters]
-    given += [s.var.name for s in statements(function.body) if isinstance(s, Assign | For)]
+    """Return the variables that hold a coordinate and are never reassigned."""
+    assigned = [p.name for p in function.parameters]
+    assigned += [s.var.name for s in statements(function.body) if isinstance(s, Assign | For)]
     return {
         s.var.name: s.value
         for s in function.body
-        if isinstance(s, Assign) and isinstance(s.value, Apply) and given.count(s.var.name) == 1
+        if isinstance(s, Assign) and isinstance(s.value, Apply) and assigned.count(s.var.name) == 1
     }
 
 
 @dataclass(frozen=True, slots=True)
-class _Fixing:
+class _CoordinateFolding:
     block: Mapping[str, int]
     coordinates: Mapping[str, Apply]
 
@@ -59,34 +59,34 @@ class _Fixing:
                         return Const(0, kind, e.span)
                 return e
             case Binary():
-                return self._sum(_folded(e))
+                return self._fold_sum(_fold_constants(e))
             case _:
                 return e
 
-    def _sum(self, e: Expr) -> Expr:
-        """A place in the grid, or a number in the block, that is written out."""
+    def _fold_sum(self, e: Expr) -> Expr:
+        """Recognize a grid index, or a linear thread index."""
         if not (isinstance(e, Binary) and e.op is ADD):
             return e
         for product, thread in ((e.left, e.right), (e.right, e.left)):
             for axis, place in zip(AXES, GRID):
-                if not self._is_scaled(product, "blockIdx", axis, self.block[axis]):
+                if not self._is_multiple(product, "blockIdx", axis, self.block[axis]):
                     continue
-                alone = self.block[axis] == 1 and _is_number(thread, 0)
-                if alone or self._is(thread, "threadIdx", axis):
+                is_single = self.block[axis] == 1 and _is_number(thread, 0)
+                if is_single or self._is_coordinate(thread, "threadIdx", axis):
                     return Apply(place, (), e.type, e.span)
-            rows = self._is_scaled(product, "threadIdx", "y", self.block["x"])
-            if rows and self.block["z"] == 1 and self._is(thread, "threadIdx", "x"):
+            is_linear = self._is_multiple(product, "threadIdx", "y", self.block["x"])
+            if is_linear and self.block["z"] == 1 and self._is_coordinate(thread, "threadIdx", "x"):
                 return Apply(block_thread, (), e.type, e.span)
         return e
 
-    def _is_scaled(self, e: Expr, place: str, axis: str, extent: int) -> bool:
-        """Whether it is a coordinate times a number."""
+    def _is_multiple(self, e: Expr, place: str, axis: str, extent: int) -> bool:
+        """Return whether an expression is a coordinate times a constant."""
         if not (isinstance(e, Binary) and e.op is MUL):
             return False
         pairs = ((e.left, e.right), (e.right, e.left))
-        return any(self._is(x, place, axis) and _is_number(y, extent) for x, y in pairs)
+        return any(self._is_coordinate(x, place, axis) and _is_number(y, extent) for x, y in pairs)
 
-    def _is(self, e: Expr, place: str, axis: str) -> bool:
+    def _is_coordinate(self, e: Expr, place: str, axis: str) -> bool:
         if isinstance(e, Var):
             found = self.coordinates.get(e.name)
             return found is not None and found.intrinsic is PLACES[place, axis]
@@ -97,14 +97,14 @@ def _is_number(e: Expr, value: int) -> bool:
     return isinstance(e, Const) and e.value == value
 
 
-def _folded(e: Binary) -> Expr:
-    """What the numbers make plain: ``4 * 8`` -> ``32``, ``x + 0`` -> ``x``, ``0 * 8`` -> ``0``."""
+def _fold_constants(e: Binary) -> Expr:
+    """Fold constants: ``4 * 8`` -> ``32``, ``x + 0`` -> ``x``."""
     if not (isinstance(e.type, Scalar) and e.type.dtype.is_integer and e.op in (ADD, MUL)):
         return e
     if isinstance(e.left, Const) and isinstance(e.right, Const):
         return binary(e.op, e.left, e.right, e.span)
-    nothing = 0 if e.op is ADD else 1
-    for number, other in ((e.left, e.right), (e.right, e.left)):
-        if _is_number(number, nothing):
-            return other
+    neutral = 0 if e.op is ADD else 1
+    for constant, operand in ((e.left, e.right), (e.right, e.left)):
+        if _is_number(constant, neutral):
+            return operand
     return e

@@ -1,9 +1,8 @@
-"""CPU: calls of small device functions are written out in loops that threads may run in strips, or
-in tiles of them.
+"""Inline small device functions in loops that may be strip-mined or tiled (CPU).
 
 ``while norm(z) < 4: z = step(z, c)`` -> ``while (let x = z in x * x + …) < 4: …``. Only functions
-that compute a value of their arguments alone, and only in loops that then do nothing else.
-Elsewhere calls stay: the program reads better, and a C compiler does the same.
+that compute a value from their arguments alone are inlined, and only if the loop then does nothing
+else. Elsewhere calls remain; the C compiler inlines them.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import Scalar
 from pycu2c.ir.builders import is_atom, scalar_type
-from pycu2c.ir.call_graph import called, recursive
+from pycu2c.ir.call_graph import callees, recursive_functions
 from pycu2c.ir.nodes import (
     Assign,
     Body,
@@ -39,52 +38,55 @@ from pycu2c.ir.walk import (
     with_bodies,
     with_children,
 )
-from pycu2c.transforms.cpu.simd.divergent_loops import left_early, vectorises
-from pycu2c.transforms.cpu.simd.narrow_integers_in_loops import computes
+from pycu2c.transforms.cpu.simd.divergent_loops import early_exit_loops, is_vectorizable
+from pycu2c.transforms.cpu.simd.narrow_integers_in_loops import only_computes
 
-_MOST_NODES = 200  # of a function: beyond, a call is not what takes its time
-_MOST_BRANCHES = 3  # what comes after one is written on both sides
+_MAX_NODES = 200  # of a function: above this, call overhead is negligible
+_MAX_BRANCHES = 3  # the code after a branch is duplicated
 
 
-def write_small_calls(module: Module) -> Module:
-    """Functions that nothing calls any more go."""
-    never = recursive(module)
-    small = {f.name: f for f in module.devices if f.name not in never and _is_small(f)}
+def inline_small_calls(module: Module) -> Module:
+    """Inline calls, and drop the functions that are no longer called."""
+    recursive = recursive_functions(module)
+    small = {f.name: f for f in module.devices if f.name not in recursive and _is_small(f)}
     if not small:
         return module
-    written = map_functions(module, lambda f: replace(f, body=_with_calls_written(f, small)))
-    return replace(written, devices=tuple(_needed(written)))
+    rewritten = map_functions(module, lambda f: replace(f, body=_inline_in_loops(f, small)))
+    return replace(rewritten, devices=tuple(_needed(rewritten)))
 
 
 def _is_small(f: Function) -> bool:
-    parts = tuple(statements(f.body))
-    if not all(isinstance(s, Assign | If | Return) for s in parts):
+    inner_statements = tuple(statements(f.body))
+    if not all(isinstance(s, Assign | If | Return) for s in inner_statements):
         return False
     if not all(isinstance(kind, Scalar) for kind in (f.result, *(p.type for p in f.parameters))):
         return False
-    nodes, branches = sum(1 for _ in all_expressions(f.body)), sum(isinstance(s, If) for s in parts)
-    return nodes <= _MOST_NODES and branches <= _MOST_BRANCHES
+    nodes, branches = (
+        sum(1 for _ in all_expressions(f.body)),
+        sum(isinstance(s, If) for s in inner_statements),
+    )
+    return nodes <= _MAX_NODES and branches <= _MAX_BRANCHES
 
 
 def _needed(module: Module) -> Iterator[Function]:
-    names = called(module.kernel).union(*map(called, module.devices))
+    names = callees(module.kernel).union(*map(callees, module.devices))
     while True:
         devices = [f for f in module.devices if f.name in names]
-        left = called(module.kernel).union(*map(called, devices))
-        if left == names:
+        still_called = callees(module.kernel).union(*map(callees, devices))
+        if still_called == names:
             return iter(devices)
-        names = left
+        names = still_called
 
 
-def _with_calls_written(f: Function, small: Mapping[str, Function]) -> Body:
-    writer = _Writer(small)
+def _inline_in_loops(f: Function, small: Mapping[str, Function]) -> Body:
+    inliner = _CallInliner(small)
 
     def block(body: Body) -> Body:
         out: list[Stmt] = []
         for s in body:
-            written = map_expr((s,), writer.written)[0] if _may_compute(s) else s
-            if written is not s and computes(written) and _is_for_many(written):
-                out.append(written)
+            rewritten = map_expr((s,), inliner.rewritten)[0] if _is_candidate_loop(s) else s
+            if rewritten is not s and only_computes(rewritten) and _is_profitable(rewritten):
+                out.append(rewritten)
             else:
                 out.append(with_bodies(s, tuple(map(block, bodies(s)))))
         return tuple(out)
@@ -92,23 +94,23 @@ def _with_calls_written(f: Function, small: Mapping[str, Function]) -> Body:
     return block(f.body)
 
 
-def _may_compute(s: Stmt) -> bool:
-    """Whether it is a loop that strips or tiles of threads may run, if it does nothing else."""
-    return isinstance(s, For) or any(left_early((s,)))
+def _is_candidate_loop(s: Stmt) -> bool:
+    """Return whether a loop may be strip-mined or tiled if it only computes."""
+    return isinstance(s, For) or any(early_exit_loops((s,)))
 
 
-def _is_for_many(s: Stmt) -> bool:
-    """Whether strips may run it, or tiles if it is of what makes vectors."""
-    return any(left_early((s,))) or (isinstance(s, For) and vectorises(s.body))
+def _is_profitable(s: Stmt) -> bool:
+    """Return whether a loop may be strip-mined, or tiled because it can be vectorized."""
+    return any(early_exit_loops((s,))) or (isinstance(s, For) and is_vectorizable(s.body))
 
 
 @dataclass(slots=True)
-class _Writer:
+class _CallInliner:
     small: Mapping[str, Function]
-    _fresh: int = 0
+    _counter: int = 0
 
-    def written(self, e: Expr) -> Expr:
-        """A call as what the function computes of its arguments, if it is a small one."""
+    def rewritten(self, e: Expr) -> Expr:
+        """Return a call of a small function as an expression of its arguments."""
         if not isinstance(e, Call) or e.function not in self.small:
             return e
         function = self.small[e.function]
@@ -128,24 +130,28 @@ class _Writer:
         return value
 
     def _variable(self, name: str, value: Expr) -> Var:
-        self._fresh += 1
-        return Var(f"{name.split('.')[0]}.c{self._fresh}", scalar_type(value), value.span)
+        self._counter += 1
+        return Var(f"{name.split('.')[0]}.c{self._counter}", scalar_type(value), value.span)
 
     def _value(self, body: Body, names: Mapping[str, Expr]) -> Expr | None:
-        """What is returned, as one expression; None if it is not that simple."""
+        """Return the returned value as one expression, or None if the body is too complex."""
         match body:
             case (Return(value), *_) if value is not None:
                 return self._renamed(value, names)
             case (Assign(var, value), *rest):
-                own = self._variable(var.name, var)
-                given = self._renamed(value, names)
-                found = self._value(tuple(rest), {**names, var.name: own})
-                return given and found and Let(own.name, given, found, value.span)
+                variable = self._variable(var.name, var)
+                argument_value = self._renamed(value, names)
+                found = self._value(tuple(rest), {**names, var.name: variable})
+                return (
+                    argument_value
+                    and found
+                    and Let(variable.name, argument_value, found, value.span)
+                )
             case (If(condition, then, orelse, span), *rest):
-                sides = [self._value((*side, *rest), names) for side in (then, orelse)]
-                choice = self._renamed(condition, names)
-                a, b = sides
-                return choice and a and b and Select(choice, a, b, scalar_type(a), span)
+                branch_values = [self._value((*side, *rest), names) for side in (then, orelse)]
+                test = self._renamed(condition, names)
+                a, b = branch_values
+                return test and a and b and Select(test, a, b, scalar_type(a), span)
             case _:
                 return None
 
@@ -154,11 +160,15 @@ class _Writer:
             case Var(name):
                 return names.get(name)
             case Let():
-                own = self._variable(e.name, e.value)
+                variable = self._variable(e.name, e.value)
                 value = self._renamed(e.value, names)
-                body = self._renamed(e.body, {**names, e.name: own})
-                return value and body and replace(e, name=own.name, value=value, body=body)
+                body = self._renamed(e.body, {**names, e.name: variable})
+                return value and body and replace(e, name=variable.name, value=value, body=body)
             case _:
                 new = [self._renamed(child, names) for child in children(e)]
-                known = tuple(child for child in new if child is not None)
-                return self.written(with_children(e, known)) if len(known) == len(new) else None
+                complete = tuple(child for child in new if child is not None)
+                return (
+                    self.rewritten(with_children(e, complete))
+                    if len(complete) == len(new)
+                    else None
+                )

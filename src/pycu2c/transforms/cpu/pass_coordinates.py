@@ -1,7 +1,7 @@
-"""CPU: device functions are given the coordinates that they read, as numbers.
+"""Pass coordinates to device functions as arguments (CPU).
 
 ``device f(): … cuda.threadIdx.x() …`` -> ``device f(threadIdx_x: int): … threadIdx_x …``, and
-whoever calls ``f`` passes ``cuda.threadIdx.x()`` on.
+callers pass ``cuda.threadIdx.x()``. Guarantees that only the kernel reads coordinates.
 """
 
 from __future__ import annotations
@@ -13,67 +13,74 @@ from pycu2c.analysis.launch_assumptions import is_fixed
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import WEAK_INT
 from pycu2c.ir.builders import cast, scalar_type
-from pycu2c.ir.call_graph import summarized
+from pycu2c.ir.call_graph import fixed_point_summaries
 from pycu2c.ir.nodes import Apply, Call, Expr, Function, Module, Parameter, Var
 from pycu2c.ir.walk import all_expressions, map_expr
 from pycu2c.ops.intrinsics.registry import Intrinsic
 
-Rows: TypeAlias = tuple[Intrinsic, ...]
+Coordinates: TypeAlias = tuple[Intrinsic, ...]
 
 
 def pass_coordinates(module: Module) -> Module:
-    """Only the kernel itself stands somewhere."""
+    """Add coordinate parameters to device functions, and arguments to their calls."""
 
-    def read(function: Function, known: Mapping[str, Rows]) -> Rows:
+    def collect(function: Function, summaries: Mapping[str, Coordinates]) -> Coordinates:
         found = set(coordinates(function))
         for e in all_expressions(function.body):
             if isinstance(e, Call):
-                found |= set(known[e.function])
-        return tuple(sorted(found, key=lambda row: row.name))
+                found |= set(summaries[e.function])
+        return tuple(sorted(found, key=lambda coordinate: coordinate.name))
 
-    nothing: Rows = ()
-    taken = summarized(module.devices, read, nothing)
-    devices = tuple(_taking(f, taken) for f in module.devices)
-    kernel = replace(module.kernel, body=map_expr(module.kernel.body, _Passing(taken).changed))
+    none: Coordinates = ()
+    coordinates_of = fixed_point_summaries(module.devices, collect, none)
+    devices = tuple(_add_parameters(f, coordinates_of) for f in module.devices)
+    kernel = replace(
+        module.kernel, body=map_expr(module.kernel.body, _CoordinatePassing(coordinates_of).rewrite)
+    )
     return replace(module, kernel=kernel, devices=devices)
 
 
 def coordinates(function: Function) -> set[Intrinsic]:
-    """Where in the grid a function asks to be."""
+    """Return the coordinates that a function reads."""
     applied = (e.intrinsic for e in all_expressions(function.body) if isinstance(e, Apply))
-    return {row for row in applied if is_fixed(row)}
+    return {coordinate for coordinate in applied if is_fixed(coordinate)}
 
 
-def _taking(function: Function, taken: Mapping[str, Rows]) -> Function:
-    own = {row: Var(_name(row), WEAK_INT, function.span) for row in taken[function.name]}
-    added = tuple(Parameter(v.name, WEAK_INT, -1) for v in own.values())
-    body = map_expr(function.body, _Passing(taken, own).changed)
+def _add_parameters(function: Function, coordinates_of: Mapping[str, Coordinates]) -> Function:
+    parameters = {
+        coordinate: Var(_name(coordinate), WEAK_INT, function.span)
+        for coordinate in coordinates_of[function.name]
+    }
+    added = tuple(Parameter(v.name, WEAK_INT, -1) for v in parameters.values())
+    body = map_expr(function.body, _CoordinatePassing(coordinates_of, parameters).rewrite)
     return replace(function, parameters=(*function.parameters, *added), body=body)
 
 
-def _name(row: Intrinsic) -> str:
-    """No variable of a user has a name like it: theirs are identifiers, with a version."""
-    return f"{row.name.removeprefix('cuda.').replace('.', '_')}.here"
+def _name(coordinate: Intrinsic) -> str:
+    """Return a parameter name that cannot clash with a user's variable."""
+    return f"{coordinate.name.removeprefix('cuda.').replace('.', '_')}.here"
 
 
 @dataclass(frozen=True, slots=True)
-class _Passing:
-    """``own``: the parameters of a device function that are coordinates."""
+class _CoordinatePassing:
+    """Rewrites one function; ``parameters``: its coordinates, if it is a device function."""
 
-    taken: Mapping[str, Rows]
-    own: Mapping[Intrinsic, Var] | None = None
+    coordinates_of: Mapping[str, Coordinates]
+    parameters: Mapping[Intrinsic, Var] | None = None
 
-    def changed(self, e: Expr) -> Expr:
+    def rewrite(self, e: Expr) -> Expr:
         match e:
-            case Apply(intrinsic=row) if self.own and row in self.own:
-                return cast(replace(self.own[row], span=e.span), scalar_type(e))
+            case Apply(intrinsic=coordinate) if self.parameters and coordinate in self.parameters:
+                return cast(replace(self.parameters[coordinate], span=e.span), scalar_type(e))
             case Call():
-                given = tuple(self._given(row, e) for row in self.taken[e.function])
-                return replace(e, arguments=(*e.arguments, *given))
+                arguments = tuple(
+                    self._argument(coordinate, e) for coordinate in self.coordinates_of[e.function]
+                )
+                return replace(e, arguments=(*e.arguments, *arguments))
             case _:
                 return e
 
-    def _given(self, row: Intrinsic, call: Call) -> Expr:
-        if self.own:
-            return replace(self.own[row], span=call.span)
-        return Apply(row, (), WEAK_INT, call.span)
+    def _argument(self, coordinate: Intrinsic, call: Call) -> Expr:
+        if self.parameters:
+            return replace(self.parameters[coordinate], span=call.span)
+        return Apply(coordinate, (), WEAK_INT, call.span)

@@ -1,7 +1,7 @@
-"""Choose how a CPU runs the threads of a block: in work-item loops, or as coroutines.
+"""Select the CPU lowering of a kernel: work-item loops, or coroutines.
 
-Loops are fast. They require that all threads that synchronize reach each barrier together;
-other kernels are lowered to coroutines, which are right for every kernel.
+Work-item loops are fast, but all threads of a scope must provably reach the same barrier.
+Coroutines are correct for every kernel. Uses ``analysis.uniformity`` and ``analysis.busy_wait``.
 """
 
 from __future__ import annotations
@@ -9,58 +9,63 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
-from pycu2c.analysis import uniformity
-from pycu2c.analysis.busy_wait import spins
+from pycu2c.analysis.busy_wait import is_busy_wait
 from pycu2c.analysis.effects import reaches_cluster
-from pycu2c.analysis.uniformity import Uniformity
-from pycu2c.ir.nodes import Body, Break, Continue, For, If, Meeting, Wait, While
+from pycu2c.analysis.uniformity import Construct, Uniformity
+from pycu2c.ir.nodes import BarrierWait, Body, Break, Continue, For, If, SyncScope, While
 from pycu2c.ir.walk import bodies, operands, statements
 
-_Path: TypeAlias = "tuple[uniformity.Construct, ...]"
-_OF_WARPS = (Meeting.WARP, Meeting.SYNCWARP, Meeting.ACTIVE)
+_Path: TypeAlias = "tuple[Construct, ...]"
+_WARP_SCOPES = (SyncScope.WARP, SyncScope.SYNCWARP, SyncScope.ACTIVE)
 
 
 def needs_coroutines(
-    body: Body, of_block: Callable[[], Uniformity], of_warps: Callable[[], Uniformity]
+    body: Body,
+    block_uniformity: Callable[[], Uniformity],
+    warp_uniformity: Callable[[], Uniformity],
 ) -> bool:
-    """Return whether threads may wait at different barriers at once, or wait for other blocks.
+    """Return whether threads may wait at different barriers, or wait for other blocks.
 
-    ``of_block`` and ``of_warps`` compute the uniformity of the body's values; they are called
-    only if constructs around barriers need it.
+    The uniformity analyses are called only if constructs enclose barriers.
     """
-    if any(isinstance(s, For | While) and spins(s) for s in statements(body)):
+    if any(isinstance(s, For | While) and is_busy_wait(s) for s in statements(body)):
         return True
-    waits = list(_waits(body, ()))
-    whom = {wait.meeting for wait, _ in waits}
-    if {Meeting.GRID, Meeting.CLUSTER} & whom or reaches_cluster(body):
+    waits = list(_waits_with_path(body, ()))
+    scopes = {wait.scope for wait, _ in waits}
+    if {SyncScope.GRID, SyncScope.CLUSTER} & scopes or reaches_cluster(body):
         return True
-    around = {s for wait, path in waits if wait.meeting is Meeting.BLOCK for s in path}
-    if around and _go_apart(around, of_block()):
+    enclosing = {s for wait, path in waits if wait.scope is SyncScope.BLOCK for s in path}
+    if enclosing and _may_diverge_at_barriers(enclosing, block_uniformity()):
         return True
-    lanes = {s for wait, path in waits if wait.meeting in _OF_WARPS for s in path}
-    return bool(lanes and lanes & of_warps().divergent)
+    warp_constructs = {s for wait, path in waits if wait.scope in _WARP_SCOPES for s in path}
+    return bool(warp_constructs and warp_constructs & warp_uniformity().divergent)
 
 
-def _waits(body: Body, path: _Path) -> Iterator[tuple[Wait, _Path]]:
-    """Where threads wait, with the constructs around, outermost first."""
+def _waits_with_path(body: Body, path: _Path) -> Iterator[tuple[BarrierWait, _Path]]:
+    """Yield the waits of a body, each with its enclosing constructs, outermost first."""
     for s in body:
-        if isinstance(s, Wait):
+        if isinstance(s, BarrierWait):
             yield s, path
         elif isinstance(s, If | While | For):
             for inner in bodies(s):
-                yield from _waits(inner, (*path, s))
+                yield from _waits_with_path(inner, (*path, s))
 
 
-def _go_apart(around: set[uniformity.Construct], agreement: Uniformity) -> bool:
-    """Return whether the threads of a block may wait at several barriers at once.
+def _may_diverge_at_barriers(enclosing: set[Construct], uniform: Uniformity) -> bool:
+    """Return whether threads of a block may wait at different barriers.
 
-    A condition around a barrier is the same for all threads, or the program is undefined. The
-    exceptions are conditions on the coordinates of threads, and those with barriers either way.
+    A divergent condition around a barrier is undefined behaviour unless all threads agree. It does
+    not need to be undefined if the thread index determines the condition, or if both branches have
+    barriers.
     """
-    for s in around & agreement.divergent:
-        both = isinstance(s, If) and all(any(True for _ in _waits(b, ())) for b in bodies(s))
-        jumping = [x for x in statements(bodies(s)[0]) if isinstance(x, If) and _jumps(x)]
-        if both or any(agreement.lanes.differ(e) for x in (s, *jumping) for e in operands(x)):
+    for s in enclosing & uniform.divergent:
+        in_both_branches = isinstance(s, If) and all(
+            any(True for _ in _waits_with_path(b, ())) for b in bodies(s)
+        )
+        jumps = [x for x in statements(bodies(s)[0]) if isinstance(x, If) and _jumps(x)]
+        if in_both_branches or any(
+            uniform.lanes.varies(e) for x in (s, *jumps) for e in operands(x)
+        ):
             return True
     return False
 

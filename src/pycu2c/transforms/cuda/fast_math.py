@@ -1,4 +1,4 @@
-"""What ``@kernel(fastmath=True)`` lets a GPU do in one instruction. The rest is the compiler's."""
+"""Fast-math replacements for CUDA; other optimizations are left to nvcc's fast-math options."""
 
 from __future__ import annotations
 
@@ -8,21 +8,27 @@ from pycu2c.ir.nodes import Apply, Expr, Module
 from pycu2c.ir.walk import map_expr, map_functions
 from pycu2c.ops.intrinsics.registry import REGISTRY
 
-_ANY_NAN = {
+_FAST_EQUIVALENTS = {
     REGISTRY["min"]: REGISTRY["numpy.fmin"],
     REGISTRY["max"]: REGISTRY["numpy.fmax"],
 }
 
 
-def any_nan(module: Module) -> Module:
-    """``min.float32(a, b)`` -> ``numpy.fmin.float32(a, b)``: whichever is a number, where Python
-    takes the first if one is not."""
-    return map_functions(module, lambda f: replace(f, body=map_expr(f.body, _any_nan)))
+def relax_nan_order(module: Module) -> Module:
+    """Replace ``min.float32(a, b)`` by ``numpy.fmin.float32(a, b)`` under ``fastmath``.
+
+    If one operand is NaN, fmin returns the other one, whereas Python returns the first.
+    """
+    return map_functions(module, lambda f: replace(f, body=map_expr(f.body, _relax)))
 
 
-def _any_nan(e: Expr) -> Expr:
-    row = _ANY_NAN.get(e.intrinsic) if isinstance(e, Apply) else None
-    if row is None or not isinstance(e.type, Scalar) or e.type.dtype not in row.dtypes:
+def _relax(e: Expr) -> Expr:
+    replacement = _FAST_EQUIVALENTS.get(e.intrinsic) if isinstance(e, Apply) else None
+    if (
+        replacement is None
+        or not isinstance(e.type, Scalar)
+        or e.type.dtype not in replacement.dtypes
+    ):
         return e
     assert isinstance(e, Apply)
-    return replace(e, intrinsic=row)
+    return replace(e, intrinsic=replacement)

@@ -1,6 +1,6 @@
-"""Live ranges of one Python name that came out with one type become one variable again.
+"""Merge live ranges of one Python name that have the same type into one variable (CUDA).
 
-``x`` and ``x.1`` of float32 -> ``x``. A loop's own counter stays apart: C scopes it.
+``x`` and ``x.1`` of float32 -> ``x``. Loop counters stay separate, because C scopes them.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ from pycu2c.ir.walk import (
 )
 
 
-def merge(module: Module) -> Module:
-    """``x.1 = 2.0:float32`` after ``x = 1.0:float32`` -> ``x = 2.0:float32``."""
-    return map_functions(module, _merged)
+def merge_live_ranges(module: Module) -> Module:
+    """Merge live ranges: ``x.1 = 2.0:float32`` after ``x = 1.0:float32`` -> ``x = 2.0:float32``."""
+    return map_functions(module, _merge_in_function)
 
 
-def _merged(function: Function) -> Function:
-    names = _common_names(function)
-    return replace(function, body=renamed(function.body, names)) if names else function
+def _merge_in_function(function: Function) -> Function:
+    names = _representatives(function)
+    return replace(function, body=rename_variables(function.body, names)) if names else function
 
 
-def _common_names(function: Function) -> dict[str, str]:
-    """From each live range's name to the one that stands for all of its type."""
-    counters = {s.var.name for s in statements(function.body) if isinstance(s, For)}
+def _representatives(function: Function) -> dict[str, str]:
+    """Map the name of each live range to the representative of its name and type."""
+    loop_counters = {s.var.name for s in statements(function.body) if isinstance(s, For)}
     first: dict[tuple[str, Scalar], str] = {}
     for parameter in function.parameters:
         if isinstance(parameter.type, Scalar):
@@ -53,7 +53,7 @@ def _common_names(function: Function) -> dict[str, str]:
     names: dict[str, str] = {}
     for var in _variables(function.body):
         base, _, version = var.name.partition(".")
-        if var.name in counters or not isinstance(var.type, Scalar):
+        if var.name in loop_counters or not isinstance(var.type, Scalar):
             continue
         if version == "" or version.isdigit():
             common = first.setdefault((base, var.type), var.name)
@@ -63,13 +63,13 @@ def _common_names(function: Function) -> dict[str, str]:
 
 
 def _variables(body: Body) -> list[Var]:
-    """Every variable in the order of the text, targets before what follows them."""
+    """Return every variable in program order, targets before operands."""
     found = [s.var for s in statements(body) if isinstance(s, (Assign, Declare))]
     return found + [e for e in all_expressions(body) if isinstance(e, Var)]
 
 
-def renamed(body: Body, names: dict[str, str]) -> Body:
-    """The same block with variables of other names."""
+def rename_variables(body: Body, names: dict[str, str]) -> Body:
+    """Return the block with renamed variables."""
 
     def var(v: Var) -> Var:
         return replace(v, name=names[v.name]) if v.name in names else v
@@ -83,7 +83,7 @@ def renamed(body: Body, names: dict[str, str]) -> Body:
 
     def statement(s: Stmt) -> Stmt:
         s = with_operands(s, tuple(rewrite(e, expression) for e in operands(s)))
-        s = with_bodies(s, tuple(renamed(b, names) for b in bodies(s)))
+        s = with_bodies(s, tuple(rename_variables(b, names) for b in bodies(s)))
         match s:
             case Assign() | Declare() | For() | Allocate():
                 return replace(s, var=var(s.var))

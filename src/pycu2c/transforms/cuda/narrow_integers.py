@@ -1,19 +1,20 @@
-"""Python's ints in 32 bits wherever ``ranges`` proves that they fit: a GPU computes those twice
-as fast, and the C reads like what a person writes.
+"""Narrow Python ints to 32 bits wherever ranges prove that they fit (CUDA).
 
-A narrow int stays weak: it is the same Python int, known to be small.
+GPUs compute 32-bit integers twice as fast, and the generated C is simpler. A narrow int stays weak:
+it has Python's semantics and a known range. Uses the range analysis and
+``analysis.ranges.index_constraints``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pycu2c.analysis.ranges.index_constraints import IndexUse, is_sum, leaves
+from pycu2c.analysis.ranges.index_constraints import IndexConstraints, is_linear, leaves
 from pycu2c.analysis.ranges.intervals import Interval, everything
 from pycu2c.analysis.ranges.range_analysis import Facts, Ranges
 from pycu2c.base import dtypes
 from pycu2c.base.records import dataclass, field, replace
-from pycu2c.base.types import SMALL, WEAK_INT, Array, Scalar, Type
+from pycu2c.base.types import WEAK_INT, WEAK_INT32, Array, Scalar, Type
 from pycu2c.ir.builders import binary, cast
 from pycu2c.ir.nodes import (
     Apply,
@@ -55,77 +56,83 @@ from pycu2c.ops.intrinsics.memory.subscripts import from_start
 from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.ops.operators import POW, SHL, SHR, truth
 
-_MODULAR = Scalar(dtypes.INT32)  # numpy's: it wraps
-IN_32_BITS = everything(SMALL)
+_MODULAR = Scalar(dtypes.INT32)  # a NumPy int32, which wraps
+IN_32_BITS = everything(WEAK_INT32)
 
 
-def narrow(module: Module, facts: Facts, found: Mapping[str, Ranges]) -> Module:
-    """``i: int = cuda.grid.x()`` -> ``i: small = cuda.grid.x.small()``."""
+def narrow(module: Module, facts: Facts, ranges: Mapping[str, Ranges]) -> Module:
+    """Narrow all functions: ``i: int = cuda.grid.x()`` -> ``i: small = cuda.grid.x.small()``."""
     functions = (module.kernel, *module.devices)
-    uses = {f.name: IndexUse(f, found[f.name], facts) for f in functions}
-    signatures = {f.name: _signature(f, uses[f.name]) for f in functions}
-    return map_functions(module, lambda f: _narrowed(f, uses[f.name], signatures))
+    constraints_by_function = {
+        f.name: IndexConstraints(f, ranges[f.name], facts) for f in functions
+    }
+    signatures = {f.name: _signature(f, constraints_by_function[f.name]) for f in functions}
+    return map_functions(
+        module, lambda f: _narrow_function(f, constraints_by_function[f.name], signatures)
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class NarrowSignature:
-    """A function's types after narrowing."""
+    """Types of a function after narrowing."""
 
     parameters: tuple[Scalar | Array, ...]
     result: Type
 
 
-def _signature(function: Function, use: IndexUse) -> NarrowSignature:
-    small = _small_variables(function, use)
-    parameters = tuple(SMALL if p.name in small else p.type for p in function.parameters)
-    fits = function.result == WEAK_INT and IN_32_BITS.holds(use.ranges.result)
-    return NarrowSignature(parameters, SMALL if fits else function.result)
-
-
-def _narrowed(
-    function: Function, use: IndexUse, signatures: Mapping[str, NarrowSignature]
-) -> Function:
-    own = signatures[function.name]
-    narrower = Narrower(use, _small_variables(function, use), own.result, signatures)
+def _signature(function: Function, constraints: IndexConstraints) -> NarrowSignature:
+    narrow_variables = _narrow_variables(function, constraints)
     parameters = tuple(
-        replace(p, type=kind) for p, kind in zip(function.parameters, own.parameters)
+        WEAK_INT32 if p.name in narrow_variables else p.type for p in function.parameters
+    )
+    fits = function.result == WEAK_INT and IN_32_BITS.contains(constraints.ranges.result)
+    return NarrowSignature(parameters, WEAK_INT32 if fits else function.result)
+
+
+def _narrow_function(
+    function: Function, constraints: IndexConstraints, signatures: Mapping[str, NarrowSignature]
+) -> Function:
+    signature = signatures[function.name]
+    narrower = Narrower(
+        constraints, _narrow_variables(function, constraints), signature.result, signatures
+    )
+    parameters = tuple(
+        replace(p, type=new_type) for p, new_type in zip(function.parameters, signature.parameters)
     )
     body = narrower.body(function.body)
-    return replace(function, parameters=parameters, body=body, result=own.result)
+    return replace(function, parameters=parameters, body=body, result=signature.result)
 
 
-def _small_variables(function: Function, use: IndexUse) -> frozenset[str]:
-    """Ints that are never given anything that needs more than 32 bits."""
+def _narrow_variables(function: Function, constraints: IndexConstraints) -> frozenset[str]:
+    """Return the ints whose every value fits 32 bits."""
     found = {p.name for p in function.parameters if p.type == WEAK_INT}
-    wide = set()
+    too_wide = set()
     for s in statements(function.body):
         if isinstance(s, (Assign, Declare, For)) and s.var.type == WEAK_INT:
             found.add(s.var.name)
-        if isinstance(s, For) and not counts_in_32_bits(s, use.ranges):
-            wide.add(s.var.name)
+        if isinstance(s, For) and not counts_in_32_bits(s, constraints.ranges):
+            too_wide.add(s.var.name)
     for e in all_expressions(function.body):
         if isinstance(e, Let) and e.value.type == WEAK_INT:
             found.add(e.name)
-    return frozenset(n for n in found - wide if IN_32_BITS.holds(use.variable(n)))
+    return frozenset(n for n in found - too_wide if IN_32_BITS.contains(constraints.variable(n)))
 
 
 def counts_in_32_bits(loop: For, ranges: Ranges) -> bool:
-    """C's counter goes one step beyond the last value."""
+    """Return whether a counter fits, including the step after the last value."""
     start, stop, step = (ranges.of(e) for e in operands(loop))
-    beyond = Interval(stop.low + min(step.low, 0), stop.high + max(step.high, 1) - 1)
-    return all(IN_32_BITS.holds(i) for i in (start, stop, step, beyond))
+    final_counter = Interval(stop.low + min(step.low, 0), stop.high + max(step.high, 1) - 1)
+    return all(IN_32_BITS.contains(i) for i in (start, stop, step, final_counter))
 
 
 @dataclass(slots=True)
 class Narrower:
-    use: IndexUse
-    small: frozenset[str]  # variables
+    constraints: IndexConstraints
+    narrow_variables: frozenset[str]  # variables that fit 32 bits
     result: Type
     signatures: Mapping[str, NarrowSignature]
-    converted: frozenset[str] = (
-        frozenset()
-    )  # wide variables that are made small where they are read
-    _done: dict[int, Expr] = field(default_factory=dict)  # one node stays one node
+    converted: frozenset[str] = frozenset()  # wide variables that are narrowed where they are read
+    _done: dict[int, Expr] = field(default_factory=dict)  # shared nodes stay shared
 
     def body(self, body: Body) -> Body:
         return tuple(self.statement(s) for s in body)
@@ -133,8 +140,8 @@ class Narrower:
     def statement(self, s: Stmt) -> Stmt:
         if isinstance(s, Assign) and self._is_modular(s.var):
             return replace(s, var=self._variable(s.var), value=self._modular(s.value))
-        wanted = self.wanted(s)
-        new = tuple(in_type(self._value(e), wanted) for e in operands(s))
+        expected_type = self.expected_type(s)
+        new = tuple(to_type(self._value(e), expected_type) for e in operands(s))
         if isinstance(s, Store):
             new = (new[0], *(self._index(e) for e in operands(s)[1:]))
         s = with_operands(s, new)
@@ -143,8 +150,8 @@ class Narrower:
             return replace(s, var=self._variable(s.var))
         return s
 
-    def wanted(self, s: Stmt) -> Type | None:
-        """The type that a statement's operands must have; None where they may choose."""
+    def expected_type(self, s: Stmt) -> Type | None:
+        """Return the type that a statement's operands must have, or None."""
         match s:
             case Assign() | Declare() | For():
                 return self._variable(s.var).type
@@ -156,36 +163,37 @@ class Narrower:
     def _variable(self, var: Var) -> Var:
         if self._is_modular(var):
             return replace(var, type=_MODULAR)
-        return replace(var, type=SMALL) if var.name in self.small else var
+        return replace(var, type=WEAK_INT32) if var.name in self.narrow_variables else var
 
     # ---- indices ----
 
     def _index(self, e: Expr) -> Expr:
-        """An index, in 32 bits if it is a sum of products that would need 64."""
+        """Return an index, in 32 bits modulo 2**32 if it is a sum of products that would need
+        64."""
         new = self._value(e)
-        sum_of_wide = new.type == WEAK_INT and is_sum(e) and self.use.facts.index32
+        sum_of_wide = new.type == WEAK_INT and is_linear(e) and self.constraints.facts.index32
         if not sum_of_wide and not any(self._is_modular(x) for x in leaves(e)):
             return new
         new = self._modular(e)
-        if self.use.ranges.of(e).low >= 0:
+        if self.constraints.ranges.of(e).low >= 0:
             return Apply(from_start, (new,), _MODULAR, e.span)
         return new
 
     def _value(self, e: Expr) -> Expr:
-        """A sum of products that fits 32 bits though its parts do not, or anything."""
+        """Return an expression; a sum of products that fits 32 bits is computed modulo 2**32."""
         new = self.expression(e)
-        if new.type == WEAK_INT and is_sum(e) and self._fits(e):
-            return cast(self._modular(e), SMALL)
+        if new.type == WEAK_INT and is_linear(e) and self._fits(e):
+            return cast(self._modular(e), WEAK_INT32)
         return new
 
     def _modular(self, e: Expr) -> Expr:
-        """The same number modulo 2**32."""
-        if isinstance(e, Binary) and is_sum(e):
+        """Return the same number modulo 2**32."""
+        if isinstance(e, Binary) and is_linear(e):
             return binary(e.op, self._modular(e.left), self._modular(e.right), e.span)
         return cast(self.expression(e), _MODULAR)
 
     def _is_modular(self, var: Var) -> bool:
-        return var.name in self.use.modular and var.name not in self.small
+        return var.name in self.constraints.modular and var.name not in self.narrow_variables
 
     # ---- expressions ----
 
@@ -195,98 +203,104 @@ class Narrower:
         return self._done[id(e)]
 
     def _expression(self, e: Expr) -> Expr:
-        inside = tuple(self.expression(child) for child in children(e))
+        narrowed = tuple(self.expression(child) for child in children(e))
         match e:
             case Const():
-                return replace(e, type=SMALL) if self._fits(e) else e
+                return replace(e, type=WEAK_INT32) if self._fits(e) else e
             case Var(name) if name in self.converted:
-                return cast(e, SMALL)
+                return cast(e, WEAK_INT32)
             case Var():
                 return self._variable(e)
             case Load() | ElementOf():
                 return with_children(e, (e.array, *map(self._index, children(e)[1:])))
             case Dim() if (
-                e.type == WEAK_INT and self.use.facts.index32
+                e.type == WEAK_INT and self.constraints.facts.index32
             ):  # all of them: a length is passed in one type
-                return replace(e, type=SMALL)
+                return replace(e, type=WEAK_INT32)
             case Cast() if self._fits(e) and e.operand.type != WEAK_INT:
-                return Cast(inside[0], SMALL, e.span)
+                return Cast(narrowed[0], WEAK_INT32, e.span)
             case Binary() if e.op.result is truth and e.left.type == WEAK_INT:
-                return with_children(e, _agreed(inside))
+                return with_children(e, _common_type(narrowed))
             case Unary() | Binary() if self._computes_in_32_bits(e, children(e)):
-                return _typed(e, inside, SMALL)
+                return _with_type(e, narrowed, WEAK_INT32)
             case Select() if self._fits(e):
-                return _typed(e, inside, SMALL)
+                return _with_type(e, narrowed, WEAK_INT32)
             case Apply():
-                return self._apply(e, inside)
+                return self._apply(e, narrowed)
             case Let():
-                kind = SMALL if e.name in self.small else e.value.type
-                return with_children(e, (in_type(inside[0], kind), inside[1]))
+                new_type = WEAK_INT32 if e.name in self.narrow_variables else e.value.type
+                return with_children(e, (to_type(narrowed[0], new_type), narrowed[1]))
             case Cast():
-                return with_children(e, inside)
+                return with_children(e, narrowed)
             case Call():
-                return self.call(e, inside)
+                return self.call(e, narrowed)
             case _:
-                return _same_types(e, inside)
+                return _keep_types(e, narrowed)
 
-    def _apply(self, e: Apply, inside: tuple[Expr, ...]) -> Expr:
-        kinds = [kind for _, kind in e.intrinsic.parameters if kind != "index"]
+    def _apply(self, e: Apply, narrowed: tuple[Expr, ...]) -> Expr:
+        kinds = [new_type for _, new_type in e.intrinsic.parameters if new_type != "index"]
         typed = e.intrinsic.result == "T" and e.type == WEAK_INT
         if not kinds and self._fits(e):
-            return replace(e, type=SMALL)
+            return replace(e, type=WEAK_INT32)
         if typed and _has_variant(e.intrinsic) and self._computes_in_32_bits(e, e.arguments):
-            return _typed(e, inside, SMALL)
-        free = [kind == "int" for kind in kinds]
-        pairs = zip(inside, e.arguments, free)
-        made = with_children(e, tuple(n if ok else in_type(n, old.type) for n, old, ok in pairs))
-        assert isinstance(made, Apply)
-        counts = e.intrinsic.bounds is not None and self._fits(e)
-        return replace(made, type=SMALL) if counts else made
+            return _with_type(e, narrowed, WEAK_INT32)
+        free = [new_type == "int" for new_type in kinds]
+        pairs = zip(narrowed, e.arguments, free)
+        new_call = with_children(
+            e, tuple(n if ok else to_type(n, old.type) for n, old, ok in pairs)
+        )
+        assert isinstance(new_call, Apply)
+        returns_index = e.intrinsic.bounds is not None and self._fits(e)
+        return replace(new_call, type=WEAK_INT32) if returns_index else new_call
 
-    def call(self, e: Call, inside: tuple[Expr, ...]) -> Expr:
+    def call(self, e: Call, narrowed: tuple[Expr, ...]) -> Expr:
         callee = self.signatures[e.function]
-        pairs = zip(inside, callee.parameters)
-        arguments = tuple(in_type(argument, kind) for argument, kind in pairs)
+        pairs = zip(narrowed, callee.parameters)
+        arguments = tuple(to_type(argument, new_type) for argument, new_type in pairs)
         return replace(e, arguments=arguments, type=callee.result)
 
     def _fits(self, e: Expr) -> bool:
-        return e.type == WEAK_INT and IN_32_BITS.holds(self.use.of(e))
+        return e.type == WEAK_INT and IN_32_BITS.contains(self.constraints.of(e))
 
-    def _computes_in_32_bits(self, e: Expr, given: tuple[Expr, ...]) -> bool:
-        """Whether operands and result fit, and the operator means the same in 32 bits."""
-        if not (self._fits(e) and all(self._fits(x) for x in given)):
+    def _computes_in_32_bits(self, e: Expr, arguments: tuple[Expr, ...]) -> bool:
+        """Return whether operands and result fit, and the operator is the same in 32 bits."""
+        if not (self._fits(e) and all(self._fits(x) for x in arguments)):
             return False
         if isinstance(e, Binary) and e.op in (SHL, SHR):
-            return Interval(0, 31).holds(self.use.of(e.right))
+            return Interval(0, 31).contains(self.constraints.of(e.right))
         return not (isinstance(e, Binary) and e.op is POW) or isinstance(e.right, Const)
 
 
-def _has_variant(row: Intrinsic) -> bool:
-    return not row.dtypes or dtypes.INT32 in row.dtypes
+def _has_variant(intrinsic: Intrinsic) -> bool:
+    return not intrinsic.dtypes or dtypes.INT32 in intrinsic.dtypes
 
 
-def in_type(e: Expr, wanted: Type | None) -> Expr:
-    """An int of 32 or 64 bits as the place needs it; anything else stays what it is."""
-    ints = (WEAK_INT, SMALL)
-    return cast(e, wanted) if isinstance(wanted, Scalar) and wanted in ints else e
+def to_type(e: Expr, expected_type: Type | None) -> Expr:
+    """Convert an int of 32 or 64 bits to the expected type; return other values unchanged."""
+    ints = (WEAK_INT, WEAK_INT32)
+    return (
+        cast(e, expected_type) if isinstance(expected_type, Scalar) and expected_type in ints else e
+    )
 
 
-def _typed(e: Unary | Binary | Select | Apply, inside: tuple[Expr, ...], kind: Scalar) -> Expr:
-    numbers = inside[1:] if isinstance(e, Select) else inside
-    first = inside[: len(inside) - len(numbers)]
-    new = with_children(e, (*first, *(in_type(n, kind) for n in numbers)))
+def _with_type(
+    e: Unary | Binary | Select | Apply, narrowed: tuple[Expr, ...], new_type: Scalar
+) -> Expr:
+    numbers = narrowed[1:] if isinstance(e, Select) else narrowed
+    first = narrowed[: len(narrowed) - len(numbers)]
+    new = with_children(e, (*first, *(to_type(n, new_type) for n in numbers)))
     assert isinstance(new, (Unary, Binary, Select, Apply))
-    return replace(new, type=kind)
+    return replace(new, type=new_type)
 
 
-def _agreed(pair: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    """The two sides of a comparison in one type: the wider one, if they have two."""
-    wide = any(e.type == WEAK_INT for e in pair)
-    return tuple(in_type(e, WEAK_INT if wide else SMALL) for e in pair)
+def _common_type(pair: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """Convert both sides of a comparison to one type, the wider one."""
+    too_wide = any(e.type == WEAK_INT for e in pair)
+    return tuple(to_type(e, WEAK_INT if too_wide else WEAK_INT32) for e in pair)
 
 
-def _same_types(e: Expr, inside: tuple[Expr, ...]) -> Expr:
-    """Operands in the types that they had, but for indices, which may be of any."""
-    pairs = zip(inside, children(e))
+def _keep_types(e: Expr, narrowed: tuple[Expr, ...]) -> Expr:
+    """Convert operands to their old types, except indices, which may have any type."""
+    pairs = zip(narrowed, children(e))
     old_types = isinstance(e, (Unary, Binary, Select, Pack))
-    return with_children(e, tuple(in_type(n, o.type) if old_types else n for n, o in pairs))
+    return with_children(e, tuple(to_type(n, o.type) if old_types else n for n, o in pairs))

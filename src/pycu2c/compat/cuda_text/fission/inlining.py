@@ -1,6 +1,7 @@
-"""Functions that threads meet in, written out in kernels that call them: then it is told by the
-kernel's own statements where threads meet. Only calls that are a statement's whole value, of
-functions that return at their end::
+"""Inline functions that contain barriers into kernels, so that fission sees every barrier.
+
+Only functions that return at their end are inlined, and only where the call is a whole statement or
+the whole value of an assignment::
 
     v = sum_of_warp(v);     {float value = v; for (…) value += __shfl_…(value, d); v = value;}
 """
@@ -10,151 +11,160 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pycu2c.base.records import NamedTuple
-from pycu2c.compat.cuda_text.fission.barriers import MEETINGS, has_meeting
-from pycu2c.compat.cuda_text.fission.variable_uniformity import ALIKE, ASSIGNS
-from pycu2c.compat.cuda_text.parse.declarations import at_commas, declared, is_for_all
-from pycu2c.compat.cuda_text.parse.functions import Function
+from pycu2c.compat.cuda_text.fission.barriers import SYNC_FUNCTIONS, has_synchronization
+from pycu2c.compat.cuda_text.fission.variable_uniformity import ASSIGNS, UNIFORM_NAMES
+from pycu2c.compat.cuda_text.parse.declarations import declared, is_block_level, split_at_commas
+from pycu2c.compat.cuda_text.parse.functions import FunctionDefinition
 from pycu2c.compat.cuda_text.parse.macros import KEYWORDS, Macros
 from pycu2c.compat.cuda_text.parse.statements import (
-    Block,
-    If,
-    Loop,
-    Plain,
+    BlockStatement,
+    IfStatement,
+    LoopStatement,
+    SimpleStatement,
     Statement,
-    Unclear,
+    Unanalyzable,
     statements,
 )
-from pycu2c.compat.cuda_text.parse.tokens import Token, closing, joined
-from pycu2c.compat.cuda_text.source_text import Text
+from pycu2c.compat.cuda_text.parse.tokens import Token, closing, merge_operators
+from pycu2c.compat.cuda_text.source_text import CudaSource
 
-_MOST_ROUNDS = 8  # of calls in functions that have been written out
-_BEFORE_STATEMENTS = (";", "{", "}", ")", "else", "do")
+_MAX_INLINE_PASSES = 8  # calls in functions inlined before
+_STATEMENT_STARTS = (";", "{", "}", ")", "else", "do")
 
 
 class _Call(NamedTuple):
-    """A statement ``prefix name(arguments);``."""
+    """A statement ``target name(arguments);``."""
 
-    prefix: tuple[Token, ...]
+    target: tuple[Token, ...]
     first: Token
     last: Token
     arguments: list[list[Token]]
 
 
-def inlined(text: Text, macros: Macros) -> Text:
-    """The text with such calls written out."""
-    for number in range(_MOST_ROUNDS):
+def inline_synchronizing_functions(text: CudaSource, macros: Macros) -> CudaSource:
+    """Return the text with such calls inlined."""
+    for number in range(_MAX_INLINE_PASSES):
         found = [
             edit for f in text.functions if f.is_kernel for edit in _edits(text, f, macros, number)
         ]
         if not found:
             break
         code, place = [], 0
-        for start, end, written in sorted(found):
-            code += [text.code[place:start], written, "\n" * text.code.count("\n", start, end)]
+        for start, end, replacement in sorted(found):
+            code += [text.code[place:start], replacement, "\n" * text.code.count("\n", start, end)]
             place = end
-        text = Text("".join((*code, text.code[place:])), text.name)
+        text = CudaSource("".join((*code, text.code[place:])), text.name)
     return text
 
 
 def _edits(
-    text: Text, kernel: Function, macros: Macros, number: int
+    text: CudaSource, kernel: FunctionDefinition, macros: Macros, number: int
 ) -> Iterator[tuple[int, int, str]]:
-    tokens = joined(text.tokens[kernel.body[0] : kernel.body[1]])
+    tokens = merge_operators(text.tokens[kernel.body[0] : kernel.body[1]])
     names = [t.text for t in tokens]
-    for function in _that_meet(text):
+    for function in _synchronizing_functions(text):
         places = [i for i, name in enumerate(names) if name == function.name]
         body = _body(text, function)
         if len(places) > 1 and any(t.text == "__shared__" for t in body):
-            continue  # of which there is one
+            continue  # a shared variable must not be duplicated
         for place in places:
             try:
                 call = _call(tokens, place)
                 prefix = f"pycu2c_{number}_{place}_"
-                written = _written(text, kernel, function, call, prefix, macros)
-            except Unclear:
+                replacement = _inline_call(text, kernel, function, call, prefix, macros)
+            except Unanalyzable:
                 continue
-            yield call.first.start, call.last.end, written
+            yield call.first.start, call.last.end, replacement
 
 
-def _that_meet(text: Text) -> Iterator[Function]:
+def _synchronizing_functions(text: CudaSource) -> Iterator[FunctionDefinition]:
     for function in text.functions:
         is_plain = not (function.is_kernel or function.is_template or function.scopes)
         is_only = sum(f.name == function.name for f in text.functions) == 1
-        if is_plain and is_only and _meets(text, function, frozenset()):
+        if is_plain and is_only and _synchronizes(text, function, frozenset()):
             yield function
 
 
-def _meets(text: Text, function: Function, around: frozenset[str]) -> bool:
+def _synchronizes(text: CudaSource, function: FunctionDefinition, around: frozenset[str]) -> bool:
     body = _body(text, function)
     words = {t.text for t in body}
     others = [f for f in text.functions if f.name in words - around - {function.name}]
-    return has_meeting(body) or any(_meets(text, f, around | {function.name}) for f in others)
+    return has_synchronization(body) or any(
+        _synchronizes(text, f, around | {function.name}) for f in others
+    )
 
 
-def _body(text: Text, function: Function) -> list[Token]:
-    return joined(text.tokens[function.body[0] + 1 : function.body[1]])
+def _body(text: CudaSource, function: FunctionDefinition) -> list[Token]:
+    return merge_operators(text.tokens[function.body[0] + 1 : function.body[1]])
 
 
 def _call(tokens: Sequence[Token], place: int) -> _Call:
-    """The call at a place. Raises Unclear if it is no statement with a simple target."""
+    """Return the call at an index.
+
+    Raises Unanalyzable unless the call is a statement with a simple target.
+    """
     if place + 1 >= len(tokens) or tokens[place + 1].text != "(":
-        raise Unclear
+        raise Unanalyzable
     end = closing(tokens, place + 1)
     if end + 1 >= len(tokens) or tokens[end + 1].text != ";":
-        raise Unclear
+        raise Unanalyzable
     start = place
-    while start and _may_stand_before(tokens[start - 1]):
+    while start and _may_precede_call(tokens[start - 1]):
         start -= 1
-    if not start or tokens[start - 1].text not in _BEFORE_STATEMENTS:
-        raise Unclear
-    prefix = tuple(tokens[start:place])
-    if prefix and prefix[-1].text not in ASSIGNS:
-        raise Unclear
-    return _Call(prefix, tokens[start], tokens[end + 1], at_commas(tokens[place + 2 : end]))
+    if not start or tokens[start - 1].text not in _STATEMENT_STARTS:
+        raise Unanalyzable
+    target = tuple(tokens[start:place])
+    if target and target[-1].text not in ASSIGNS:
+        raise Unanalyzable
+    return _Call(target, tokens[start], tokens[end + 1], split_at_commas(tokens[place + 2 : end]))
 
 
-def _may_stand_before(token: Token) -> bool:
-    if token.kind == "word":
-        return token.text not in (*_BEFORE_STATEMENTS, "return", "const", "auto", "static")
+def _may_precede_call(token: Token) -> bool:
+    if token.kind == "identifier":
+        return token.text not in (*_STATEMENT_STARTS, "return", "const", "auto", "static")
     return token.text in ASSIGNS
 
 
-def _written(
-    text: Text,
-    kernel: Function,
-    function: Function,
+def _inline_call(
+    text: CudaSource,
+    kernel: FunctionDefinition,
+    function: FunctionDefinition,
     call: _Call,
     prefix: str,
     macros: Macros,
 ) -> str:
-    """The statements in place of a call. What the function declares gets names of its own."""
+    """Return the statements that replace a call, with renamed local variables."""
     arguments = [row for row in call.arguments if row]
     if len(arguments) != len(function.parameters):
-        raise Unclear
+        raise Unanalyzable
     body = _body(text, function)
     names = {named.name for named in function.parameters} | set(_declared(statements(body)))
-    others = {t.text for t in text.tokens[kernel.start : kernel.body[1]]} - _known(text, macros)
-    for token in macros.all_words(body):
+    others = {t.text for t in text.tokens[kernel.start : kernel.body[1]]} - _reserved_names(
+        text, macros
+    )
+    for token in macros.expanded_names(body):
         is_in_macro = token not in body
         if token.text in (names if is_in_macro else others - names):
-            raise Unclear  # it would have another name, or mean another variable
+            raise Unanalyzable  # renaming would capture a variable
     lines = []
     for named, row in zip(function.parameters, arguments):
         kind, found, after = named.text.rpartition(named.name)
         if not found or after or "&" in kind:
-            raise Unclear
+            raise Unanalyzable
         given = " ".join(t.text for t in row)
         lines.append(f"{kind}{prefix}{named.name} = {given};")
-    cut, result = _returned(body)
+    cut, result = _return_position(body)
     lines.append(_renamed(body[:cut], names, prefix))
     value = _renamed(body[cut + 1 : -1], names, prefix) if result else ""
-    value = f"static_cast<{_result(text, function)}>({value})" if value and call.prefix else value
+    value = (
+        f"static_cast<{_result_type(text, function)}>({value})" if value and call.target else value
+    )
     before = ""
-    if len(call.prefix) > 2:
-        before = " ".join(t.text for t in call.prefix[:-1]) + "; "
-        lines.append(f"{call.prefix[-2].text} = {value};")
+    if len(call.target) > 2:
+        before = " ".join(t.text for t in call.target[:-1]) + "; "
+        lines.append(f"{call.target[-2].text} = {value};")
     elif value:
-        lines.append(f"{' '.join(t.text for t in call.prefix)} {value};")
+        lines.append(f"{' '.join(t.text for t in call.target)} {value};")
     return f"{before}{{ {' '.join(lines)} }}"
 
 
@@ -163,38 +173,37 @@ _BESIDE_RESULT = frozenset(
 )
 
 
-def _result(text: Text, function: Function) -> str:
-    """The type of what a function returns, which may be less exact than what it computes. Raises
-    Unclear."""
+def _result_type(text: CudaSource, function: FunctionDefinition) -> str:
+    """Return the declared result type, for conversion of the value. Raises Unanalyzable."""
     words = [t.text for t in text.tokens[function.start : function.body[0]]]
     kind = [w for w in words[: words.index(function.name)] if w not in _BESIDE_RESULT | {"const"}]
     if "(" in kind or "auto" in kind or "&" in kind:
-        raise Unclear
+        raise Unanalyzable
     return " ".join(kind)
 
 
-def _known(text: Text, macros: Macros) -> frozenset[str]:
-    """Words that mean the same everywhere: a variable of such a name is none of CUDA C."""
+def _reserved_names(text: CudaSource, macros: Macros) -> frozenset[str]:
+    """Return names with a fixed meaning, which no local variable has."""
     functions = {function.name for function in text.functions}
     return frozenset(
         {*functions, *macros.constants, *macros.names, "threadIdx", "static", "__shared__"}
-        | ALIKE
-        | MEETINGS
+        | UNIFORM_NAMES
+        | SYNC_FUNCTIONS
         | KEYWORDS
     )
 
 
 def _declared(body: Sequence[Statement]) -> Iterator[str]:
-    """The names that statements declare. Raises Unclear."""
+    """Yield the names that statements declare. Raises Unanalyzable."""
     for statement in body:
         match statement:
-            case Plain(tokens) if tokens[0].kind != "directive":
+            case SimpleStatement(tokens) if tokens[0].kind != "directive":
                 yield from _declared_by(tokens)
-            case Block(_, inner):
+            case BlockStatement(_, inner):
                 yield from _declared(inner)
-            case If(_, _, then, otherwise):
+            case IfStatement(_, _, then, otherwise):
                 yield from _declared([s for s in (then, otherwise) if s])
-            case Loop(_, first, _, _, inside):
+            case LoopStatement(_, first, _, _, inside):
                 yield from (row.name.text for row in declared(first))
                 yield from _declared([inside])
 
@@ -203,22 +212,22 @@ def _declared_by(tokens: Sequence[Token]) -> Iterator[str]:
     texts = [t.text for t in tokens]
     if "__shared__" in texts:
         if "," in texts:
-            raise Unclear
+            raise Unanalyzable
         yield texts[texts.index("[" if "[" in texts else ";") - 1]
-    elif (is_for_all(tokens) and texts[0] != "constexpr") or texts[0] in ("switch", "for"):
-        raise Unclear
+    elif (is_block_level(tokens) and texts[0] != "constexpr") or texts[0] in ("switch", "for"):
+        raise Unanalyzable
     else:
         yield from (row.name.text for row in declared(tokens))
 
 
-def _returned(body: Sequence[Token]) -> tuple[int, bool]:
-    """Where the only ``return`` stands, which is the last statement; or the end, without one."""
+def _return_position(body: Sequence[Token]) -> tuple[int, bool]:
+    """Return the index of the only ``return``, which must be last; the end if there is none."""
     places = [i for i, t in enumerate(body) if t.text == "return"]
     if not places:
         return len(body), False
     last = statements(body)[-1]
     if len(places) > 1 or last.tokens[0] != body[places[0]] or len(last.tokens) < 3:
-        raise Unclear
+        raise Unanalyzable
     return places[0], True
 
 
@@ -227,8 +236,10 @@ def _renamed(tokens: Sequence[Token], names: set[str], prefix: str) -> str:
     for token in tokens:
         if token.kind == "directive":  # a pragma
             continue
-        is_own = token.kind == "word" and token.text in names and before not in (".", "->", "::")
-        is_static = token.text == "static"  # as shared memory is
+        is_own = (
+            token.kind == "identifier" and token.text in names and before not in (".", "->", "::")
+        )
+        is_static = token.text == "static"  # __shared__ is defined as static
         parts.append("" if is_static else prefix + token.text if is_own else token.text)
         before = token.text
     return " ".join(parts)

@@ -1,5 +1,8 @@
-"""Where a text adds to shared memory by atomics: a block runs in one OS thread, so these need not
-be atomic. Told by the words of a function; where that is not sure, they are."""
+"""Replace atomics on shared memory by plain updates.
+
+One OS thread runs a block, so its shared memory needs no atomics. Calls whose operand is not
+clearly in shared memory stay atomic.
+"""
 
 from __future__ import annotations
 
@@ -7,27 +10,27 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from pycu2c.compat.cuda_text.parse.functions import Function
+from pycu2c.compat.cuda_text.parse.functions import FunctionDefinition
 from pycu2c.compat.cuda_text.parse.tokens import Token, closing
-from pycu2c.compat.cuda_text.source_text import Text
+from pycu2c.compat.cuda_text.source_text import CudaSource
 
 _ATOMIC = re.compile(r"atomic(Add|Sub|Min|Max|And|Or|Xor|Inc|Dec)(_block)?")
 
 
-def shared_atomics(text: Text) -> Iterator[tuple[Token, str]]:
-    """The names of such calls, and what stands there instead."""
-    own = {function.name for function in text.functions}
+def shared_atomics(text: CudaSource) -> Iterator[tuple[Token, str]]:
+    """Yield the names of such calls and their replacements."""
+    defined = {function.name for function in text.functions}
     for function in text.functions:
         tokens = text.tokens[function.body[0] : function.body[1]]
         axes = _shared(tokens, function)
         for index, token in enumerate(tokens):
             found = _ATOMIC.fullmatch(token.text)
-            if found and found[0] not in own and _is_element(tokens, index + 1, axes):
-                yield token, f"::pycu2c::alone::atomic{found[1]}"
+            if found and found[0] not in defined and _is_element(tokens, index + 1, axes):
+                yield token, f"::pycu2c::non_atomic::atomic{found[1]}"
 
 
-def _shared(tokens: Sequence[Token], function: Function) -> dict[str, int]:
-    """The names of numbers in shared memory that a body declares, and how many axes they have."""
+def _shared(tokens: Sequence[Token], function: FunctionDefinition) -> dict[str, int]:
+    """Return the variables in shared memory that a body declares, and their numbers of axes."""
     found: dict[str, int] = {}
     for index, token in enumerate(tokens):
         if token.text != "__shared__":
@@ -47,11 +50,11 @@ def _shared(tokens: Sequence[Token], function: Function) -> dict[str, int]:
 
 def _is_declared_once(tokens: Sequence[Token], name: str) -> bool:
     before = [a for a, b in pairwise(tokens) if b.text == name]
-    return sum(t.kind == "word" or t.text in (">", "*") for t in before) == 1
+    return sum(t.kind == "identifier" or t.text in (">", "*") for t in before) == 1
 
 
 def _is_element(tokens: Sequence[Token], index: int, axes: dict[str, int]) -> bool:
-    """Whether ``(&name[…]…,`` stands there."""
+    """Return whether the tokens are ``(&name[…]…,``."""
     if [t.text for t in tokens[index : index + 2]] != ["(", "&"]:
         return False
     name, index, count = tokens[index + 2].text, index + 3, 0

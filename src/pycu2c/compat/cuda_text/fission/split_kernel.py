@@ -1,5 +1,6 @@
-"""A kernel's body -> the same, run by one loop over the threads of a block between the places where
-they meet::
+"""Split a kernel's body at barriers into regions, each run by a loop over the threads of a block.
+
+Before and after::
 
     float sum = 0;                          for all threads: sum = 0
     for (int t = 0; t < n; t++) {           for (int t = 0; t < n; t++) {
@@ -9,9 +10,9 @@ they meet::
         __syncthreads();                    }
     }
 
-This is done where the text shows that all threads come to each barrier together: it stands outside
-of all conditions but those that all threads of a block find alike. A kernel without barriers is one
-such loop. Of other kernels it is not said how to split them (Unclear).
+Requires that every barrier is in uniform control flow; warp-level barriers may be in divergent
+branches that whole warps take. Other kernels raise Unanalyzable. See ``transforms.cpu.fission`` for
+the pass on the IR.
 """
 
 from __future__ import annotations
@@ -21,93 +22,95 @@ from typing import TypeAlias
 
 from pycu2c.base.records import dataclass
 from pycu2c.compat.cuda_text.fission.barriers import (
-    OF_BLOCK,
-    Call,
-    calls,
+    BLOCK_SYNC_FUNCTIONS,
+    CollectiveCall,
     check_barrier,
-    has_meeting,
+    collective_calls,
+    has_synchronization,
     is_barrier,
 )
 from pycu2c.compat.cuda_text.fission.split_legality import (
     check_body,
     check_objects,
-    check_plain,
+    check_simple_statement,
     class_names,
     has_references,
 )
 from pycu2c.compat.cuda_text.fission.variable_uniformity import (
-    Change,
-    Judge,
-    Kind,
-    Variable,
+    Modification,
+    ThreadVariable,
+    Uniformity,
+    UniformityAnalysis,
     assignment,
     changes_at,
     may_be_pointed_at,
 )
 from pycu2c.compat.cuda_text.parse.declarations import (
+    BLOCK_LEVEL_SPECIFIERS,
     BUILT_IN,
-    FOR_ALL,
-    Declared,
+    Declarator,
     declared,
-    is_for_all,
+    is_block_level,
 )
-from pycu2c.compat.cuda_text.parse.functions import Function
+from pycu2c.compat.cuda_text.parse.functions import FunctionDefinition
 from pycu2c.compat.cuda_text.parse.macros import Macros
 from pycu2c.compat.cuda_text.parse.statements import (
-    Block,
-    If,
-    Loop,
-    Plain,
+    BlockStatement,
+    IfStatement,
+    LoopStatement,
+    SimpleStatement,
     Statement,
-    Unclear,
+    Unanalyzable,
     statements,
 )
-from pycu2c.compat.cuda_text.parse.tokens import Token, closing, joined
-from pycu2c.compat.cuda_text.source_text import Text
+from pycu2c.compat.cuda_text.parse.tokens import Token, closing, merge_operators
+from pycu2c.compat.cuda_text.source_text import CudaSource
 
 
 @dataclass(eq=False, slots=True)
 class Region:
-    """Statements that each thread runs by itself. ``is_again``: in a loop of all threads.
-    ``calls``: of its only statement, those that threads meet in before."""
+    """Statements that each thread executes independently.
+
+    ``calls`` are the collective calls that precede its only statement.
+    """
 
     body: tuple[Statement, ...]
-    is_again: bool
-    calls: tuple[Call, ...] = ()
-    is_test: bool = False  # its only statement is a condition
-    meeting: Token | None = None  # that threads of warps come to before
+    is_in_loop: bool
+    calls: tuple[CollectiveCall, ...] = ()
+    is_test: bool = False  # the only statement is a condition
+    barrier: Token | None = None  # a warp-level barrier before the region
 
 
 @dataclass(frozen=True, slots=True)
-class Once:
-    """A statement that is done once for all threads."""
+class UniformStatement:
+    """A statement that is executed once for all threads."""
 
-    statement: Plain
+    statement: SimpleStatement
 
 
 @dataclass(frozen=True, slots=True)
-class Branch:
+class UniformBranch:
     condition: tuple[Token, ...]
-    then: tuple[Part, ...]
-    otherwise: tuple[Part, ...]
+    then: tuple[KernelPart, ...]
+    otherwise: tuple[KernelPart, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Round:
-    loop: Loop
-    body: tuple[Part, ...]
+class UniformLoop:
+    loop: LoopStatement
+    body: tuple[KernelPart, ...]
 
 
 @dataclass(eq=False, slots=True)
-class Some:
-    """What only those threads go through for which a condition holds."""
+class DivergentBranch:
+    """A branch that only some threads take."""
 
     test: Region
-    then: tuple[Part, ...]
-    otherwise: tuple[Part, ...]
+    then: tuple[KernelPart, ...]
+    otherwise: tuple[KernelPart, ...]
 
 
-Part: TypeAlias = Region | Once | Branch | Round | Some
+KernelPart: TypeAlias = Region | UniformStatement | UniformBranch | UniformLoop | DivergentBranch
 
 
 def _ends_round(tokens: Sequence[Token]) -> bool:
@@ -117,211 +120,249 @@ def _ends_round(tokens: Sequence[Token]) -> bool:
     )
 
 
-def meets(statement: Statement, in_loop: bool, turned: frozenset[int] = frozenset()) -> bool:
-    """Whether all threads go through a statement together: they meet in it, or in a loop in which
-    they do it ends a round. ``turned``: where loops begin that all are to go through together."""
-    if has_meeting(statement.tokens):
+def runs_in_lockstep(
+    statement: Statement, in_loop: bool, interchanged: frozenset[int] = frozenset()
+) -> bool:
+    """Return whether all threads execute a statement in lockstep, because it contains a barrier.
+
+    This includes ``break`` and ``continue`` of such a loop, and the loops that start at the offsets
+    in ``interchanged``.
+    """
+    if has_synchronization(statement.tokens):
         return True
     match statement:
-        case Plain(tokens):
+        case SimpleStatement(tokens):
             return in_loop and _ends_round(tokens)
-        case Block(_, body):
-            return any(meets(each, in_loop, turned) for each in body)
-        case If(_, _, then, otherwise):
-            return any(s is not None and meets(s, in_loop, turned) for s in (then, otherwise))
-        case Loop(tokens, _, _, _, body):
-            return tokens[0].start in turned or meets(body, False, turned)
+        case BlockStatement(_, body):
+            return any(runs_in_lockstep(each, in_loop, interchanged) for each in body)
+        case IfStatement(_, _, then, otherwise):
+            return any(
+                s is not None and runs_in_lockstep(s, in_loop, interchanged)
+                for s in (then, otherwise)
+            )
+        case LoopStatement(tokens, _, _, _, body):
+            return tokens[0].start in interchanged or runs_in_lockstep(body, False, interchanged)
 
 
-def _one_by_one(body: Sequence[Statement]) -> Iterator[Statement]:
-    """The same statements, each of which declares one name at most."""
+def _split_declarations(body: Sequence[Statement]) -> Iterator[Statement]:
+    """Split declarations into statements with one declarator each."""
     for statement in body:
         match statement:
-            case Plain(tokens) if tokens[0].kind != "directive" and not is_for_all(tokens):
+            case SimpleStatement(tokens) if tokens[0].kind != "directive" and not is_block_level(
+                tokens
+            ):
                 rows = declared(tokens)
                 if len(rows) < 2:
                     yield statement
                 for row in rows if len(rows) > 1 else ():
                     whole = (*row.kind, *row.before, row.name, *row.after, *row.value, tokens[-1])
-                    yield Plain(whole, is_made=True)
+                    yield SimpleStatement(whole, is_synthetic=True)
             case _:
                 yield statement
 
 
-def _assigned(parts: Sequence[Part]) -> Iterator[Token]:
-    """The names that are assigned to once for all threads."""
+def _uniform_assignments(parts: Sequence[KernelPart]) -> Iterator[Token]:
+    """Yield the names that are assigned once for all threads."""
     for part in parts:
         rows: list[Sequence[Token]] = []
         match part:
-            case Once(statement):
+            case UniformStatement(statement):
                 rows = [statement.tokens]
-            case Branch(_, then, otherwise) | Some(_, then, otherwise):
-                yield from _assigned((*then, *otherwise))
-            case Round(loop, body):
+            case UniformBranch(_, then, otherwise) | DivergentBranch(_, then, otherwise):
+                yield from _uniform_assignments((*then, *otherwise))
+            case UniformLoop(loop, body):
                 rows = [loop.first, loop.step]
-                yield from _assigned(body)
+                yield from _uniform_assignments(body)
         yield from (found[0] for row in rows if (found := assignment(row)))
 
 
-_OF_PLACE = frozenset(  # what says where it stands
+_LOCATION_MACROS = frozenset(  # depend on the line or function
     ("__LINE__", "__COUNTER__", "__func__", "__FUNCTION__", "__PRETTY_FUNCTION__")
 )
-_NOT_TURNED = frozenset(
+_NOT_INTERCHANGEABLE = frozenset(
     ("break", "continue", "return", "if", "for", "while", "do", "switch", "?", "{", "[]", "goto")
 )
 
 
-def _to_turn(
+def _loops_to_interchange(
     body: Sequence[Statement], own: frozenset[str], constants: frozenset[str]
 ) -> Iterator[int]:
-    """Where the loops begin that sum up what they find in memory, for as many rounds as a variable
-    says. One thread after the other would walk down a column, and wait for each sum; all together
-    walk along the rows. ``own``: functions, which may do anything."""
+    """Yield the start offsets of loops to interchange with the thread loop.
+
+    These are reductions over memory with a variable trip count. Thread by thread, such a loop reads
+    a column and serializes the additions; interchanged, it reads rows. ``own``: functions of the
+    text, which may have side effects.
+    """
     for statement in body:
         match statement:
-            case Block(_, inner):
-                yield from _to_turn(inner, own, constants)
-            case If(_, _, then, otherwise):
-                yield from _to_turn([s for s in (then, otherwise) if s], own, constants)
-            case Loop(tokens, first, condition, step, inside):
-                rows = inside.body if isinstance(inside, Block) else (inside,)
+            case BlockStatement(_, inner):
+                yield from _loops_to_interchange(inner, own, constants)
+            case IfStatement(_, _, then, otherwise):
+                yield from _loops_to_interchange(
+                    [s for s in (then, otherwise) if s], own, constants
+                )
+            case LoopStatement(tokens, first, condition, step, inside):
+                rows = inside.body if isinstance(inside, BlockStatement) else (inside,)
                 words = {t.text for row in rows for t in row.tokens}
-                if not all(isinstance(row, Plain) for row in rows) or not (first and step):
-                    yield from _to_turn([inside], own, constants)
-                elif words.isdisjoint(_NOT_TURNED | own) and "[" in words:
+                if not all(isinstance(row, SimpleStatement) for row in rows) or not (
+                    first and step
+                ):
+                    yield from _loops_to_interchange([inside], own, constants)
+                elif words.isdisjoint(_NOT_INTERCHANGEABLE | own) and "[" in words:
                     sums = any(assignment(row.tokens) for row in rows)
-                    bounds = {t.text for t in condition if t.kind == "word"} - constants
-                    names = {t.text for t in first if t.kind == "word"}
-                    if sums and bounds - names and _walks_columns(tokens, names):
+                    bounds = {t.text for t in condition if t.kind == "identifier"} - constants
+                    names = {t.text for t in first if t.kind == "identifier"}
+                    if sums and bounds - names and _has_strided_access(tokens, names):
                         yield tokens[0].start
 
 
-def _walks_columns(tokens: Sequence[Token], names: set[str]) -> bool:
-    """Whether a round of a loop is far in memory from the last, or where it is for all threads: by
-    how subscripts have the names that the loop begins with."""
-    finds = []
+def _has_strided_access(tokens: Sequence[Token], names: set[str]) -> bool:
+    """Return whether iterations access memory with a stride, or all threads the same element."""
+    is_strided = []
     for index, token in enumerate(tokens):
         if token.text == "[":
             inside = [t.text for t in tokens[index + 1 : closing(tokens, index)]]
             for place in (i for i, text in enumerate(inside) if text in names):
                 beside = {*inside[max(place - 1, 0) : place], *inside[place + 1 : place + 2]}
-                finds.append("*" in beside or (None if len(inside) == 1 else False))
-    return True in finds or (bool(finds) and False not in finds)
+                is_strided.append("*" in beside or (None if len(inside) == 1 else False))
+    return True in is_strided or (bool(is_strided) and False not in is_strided)
 
 
-def _set_by(tokens: Sequence[Token]) -> frozenset[str]:
-    """The names that a statement gives a meaning or a value."""
-    if is_for_all(tokens):
-        return frozenset(t.text for t in tokens if t.kind == "word") - BUILT_IN - FOR_ALL
+def _defined_names(tokens: Sequence[Token]) -> frozenset[str]:
+    """Return the names that a statement declares or assigns."""
+    if is_block_level(tokens):
+        return (
+            frozenset(t.text for t in tokens if t.kind == "identifier")
+            - BUILT_IN
+            - BLOCK_LEVEL_SPECIFIERS
+        )
     found = assignment(tokens)
     return frozenset([found[0].text] if found else [row.name.text for row in declared(tokens)])
 
 
 class Splitter:
-    """The parts of a kernel's body, and its variables. ``turns``: all threads go through loops
-    together that might as well be run by each. Raises Unclear."""
+    """Splits a kernel's body into parts and classifies its variables.
 
-    def __init__(self, text: Text, function: Function, macros: Macros, *, turns: bool) -> None:
+    ``interchange``: run loops in lockstep where ``_loops_to_interchange`` proposes it. Raises
+    Unanalyzable.
+    """
+
+    def __init__(
+        self, text: CudaSource, function: FunctionDefinition, macros: Macros, *, interchange: bool
+    ) -> None:
         if function.body[1] >= len(text.tokens):
-            raise Unclear  # nothing closes it
+            raise Unanalyzable  # unclosed
         opening, closing = (text.tokens[place] for place in function.body)
-        self._tokens = joined(text.tokens[function.body[0] + 1 : function.body[1]])
+        self._tokens = merge_operators(text.tokens[function.body[0] + 1 : function.body[1]])
         self._text, self._macros = text, macros
         self._constants = macros.constants
         check_body(self._tokens, macros)
         self._classes = class_names(text)
         self._has_references = has_references(text, self._tokens, macros)
-        self._together: dict[int, tuple[Token, ...]] = {}  # what is assigned, by the place
-        self.variables: list[Variable] = []
+        self._uniform_values: dict[
+            int, tuple[Token, ...]
+        ] = {}  # values assigned in lockstep, by offset
+        self.variables: list[ThreadVariable] = []
         self._is_pointer = {named.name: "*" in named.text for named in function.parameters}
         for named in function.parameters:
             if not named.name or "[" in named.text:
-                raise Unclear
+                raise Unanalyzable
             self._add(named.name, None, opening.start, closing.start, named.text.split())
-        if any(t.text in _OF_PLACE for t in macros.all_words(self._tokens)):
-            raise Unclear
+        if any(t.text in _LOCATION_MACROS for t in macros.expanded_names(self._tokens)):
+            raise Unanalyzable
         body = statements(self._tokens)
         own = frozenset(f.name for f in text.functions)
         constants = macros.names | macros.constants
-        self._turned = frozenset(_to_turn(body, own, constants)) if turns else frozenset()
-        self._find(body, closing.start, in_loop=False)
-        self._judge = Judge(self.known, macros.words, self._constants, self._changes())
-        self._judge.judge(self.variables)
+        self._interchanged = (
+            frozenset(_loops_to_interchange(body, own, constants)) if interchange else frozenset()
+        )
+        self._find_variables(body, closing.start, in_loop=False)
+        self._uniformity = UniformityAnalysis(
+            self.variable_of, macros.expand, self._constants, self._changes()
+        )
+        self._uniformity.classify(self.variables)
         self.parts = tuple(self._parts(body, in_loop=False))
 
-    def known(self, token: Token) -> Variable | None:
-        """The variable that a word means where it stands. One that a region declares within its
-        blocks is taken for one outside that has its name: more is kept then than need be."""
+    def variable_of(self, token: Token) -> ThreadVariable | None:
+        """Return the variable of an identifier.
+
+        A variable that a region declares in a nested block is taken for an outer one of the same
+        name, which at worst stores more than needed.
+        """
         place = token.start
         fits = [v for v in self.variables if v.name == token.text and v.start <= place < v.end]
         return max(fits, key=lambda v: v.start, default=None)
 
-    def used(self, tokens: Sequence[Token]) -> dict[Variable, None]:
-        """The variables that tokens name, by themselves or in macros."""
-        found = (self.known(word) for word in self._macros.all_words(tokens))
+    def used(self, tokens: Sequence[Token]) -> dict[ThreadVariable, None]:
+        """Return the variables that tokens name, directly or through macros."""
+        found = (self.variable_of(word) for word in self._macros.expanded_names(tokens))
         return dict.fromkeys(variable for variable in found if variable)
 
-    # ---- what is declared ----
+    # ---- variables ----
 
     def _add(
-        self, name: str, row: Declared | None, start: int, end: int, words: Iterable[str]
+        self, name: str, row: Declarator | None, start: int, end: int, words: Iterable[str]
     ) -> None:
-        variable = Variable(name, len(self.variables), row, start, end)
+        variable = ThreadVariable(name, len(self.variables), row, start, end)
         is_pointer = row.is_pointer if row else self._is_pointer[name]
         variable.is_object = not is_pointer and not self._classes.isdisjoint(words)
         if variable.is_object:
             check_objects(self._text, self._classes)
         self.variables.append(variable)
 
-    def _find(self, body: Sequence[Statement], end: int, in_loop: bool) -> None:
-        """Note what the statements declare and assign that stand where threads meet."""
-        for statement in _one_by_one(body):
+    def _find_variables(self, body: Sequence[Statement], end: int, in_loop: bool) -> None:
+        """Record the declarations and assignments of statements that run in lockstep."""
+        for statement in _split_declarations(body):
             match statement:
-                case Plain(tokens):
+                case SimpleStatement(tokens):
                     self._find_plain(tokens, end)
-                case _ if not meets(statement, in_loop, self._turned):
+                case _ if not runs_in_lockstep(statement, in_loop, self._interchanged):
                     pass
-                case Block(tokens, inner):
-                    self._find(inner, tokens[-1].end, in_loop)
-                case If(_, _, then, otherwise):
+                case BlockStatement(tokens, inner):
+                    self._find_variables(inner, tokens[-1].end, in_loop)
+                case IfStatement(_, _, then, otherwise):
                     for inside in (then, otherwise):
-                        self._find([inside] if inside else [], statement.tokens[-1].end, in_loop)
-                case Loop(tokens, first, _, step, inside):
+                        self._find_variables(
+                            [inside] if inside else [], statement.tokens[-1].end, in_loop
+                        )
+                case LoopStatement(tokens, first, _, step, inside):
                     self._find_plain(first, tokens[-1].end)
                     self._find_plain(step, tokens[-1].end)
-                    self._find([inside], tokens[-1].end, in_loop=True)
+                    self._find_variables([inside], tokens[-1].end, in_loop=True)
 
     def _find_plain(self, tokens: Sequence[Token], end: int) -> None:
         if not tokens or tokens[0].kind == "directive":
             return
-        if is_for_all(tokens):
+        if is_block_level(tokens):
             if any(t.text == "constexpr" for t in tokens[:3]):
                 self._constants |= {row.name.text for row in declared(tokens)}
             return
         rows = declared(tokens)
-        check_plain(tokens, rows, self._macros)
+        check_simple_statement(tokens, rows, self._macros)
         for row in rows:
-            words = (t.text for word in row.kind for t in (word, *self._macros.words(word)))
+            words = (t.text for word in row.kind for t in (word, *self._macros.expand(word)))
             self._add(row.name.text, row, row.name.start, end, words)
         if found := assignment(tokens):
-            self._together[found[0].start] = found[1]
+            self._uniform_values[found[0].start] = found[1]
 
     def _expanded(self) -> Iterator[tuple[Sequence[Token], int]]:
-        """Each token where it stands, and those that a macro stands for where it does."""
+        """Yield each token in context, with macros expanded."""
         for index, token in enumerate(self._tokens):
-            if inside := self._macros.hidden(token):
+            if inside := self._macros.expansion(token):
                 row = [*self._tokens[:index], *inside, *self._tokens[index + 1 :]]
                 yield from ((row, index + i) for i in range(len(inside)))
             else:
                 yield self._tokens, index
 
-    def _changes(self) -> dict[Variable, list[Change]]:
-        found: dict[Variable, list[Change]] = {v: [] for v in self.variables}
+    def _changes(self) -> dict[ThreadVariable, list[Modification]]:
+        found: dict[ThreadVariable, list[Modification]] = {v: [] for v in self.variables}
         own = {v.declared.name.start for v in self.variables if v.declared}
         for tokens, index in self._expanded():
             token = tokens[index]
             is_member = index and tokens[index - 1].text in (".", "->")
-            variable = self.known(token) if token.kind == "word" and not is_member else None
+            variable = (
+                self.variable_of(token) if token.kind == "identifier" and not is_member else None
+            )
             if variable is None or token.start in own:
                 continue
             row = variable.declared
@@ -330,91 +371,93 @@ class Splitter:
             variable.is_pointed_at |= may_be_pointed_at(tokens, index, axes)
             is_pointer = row.is_pointer if row else self._is_pointer[variable.name]
             if changes_at(tokens, index, is_pointer=is_pointer):
-                found[variable].append(Change(token.start, self._together.get(token.start)))
+                found[variable].append(
+                    Modification(token.start, self._uniform_values.get(token.start))
+                )
         return found
 
     # ---- parts ----
 
-    def _parts(self, body: Sequence[Statement], in_loop: bool) -> Iterator[Part]:
+    def _parts(self, body: Sequence[Statement], in_loop: bool) -> Iterator[KernelPart]:
         pending: list[Statement] = []
 
-        def flushed() -> Iterator[Part]:
+        def flushed() -> Iterator[KernelPart]:
             if pending:
                 yield Region(tuple(pending), in_loop)
                 pending.clear()
 
-        for statement in _one_by_one(body):
-            if meets(statement, in_loop, self._turned):
+        for statement in _split_declarations(body):
+            if runs_in_lockstep(statement, in_loop, self._interchanged):
                 if pending and pending[-1].tokens[0].kind == "directive":
-                    pending.pop()  # of the loop that now has others in it
+                    pending.pop()  # a pragma of a loop that is split
                 yield from flushed()
-                yield from self._together_through(statement, in_loop)
-            elif isinstance(statement, Plain) and self._is_once(statement.tokens):
-                names = _set_by(statement.tokens)
-                if any(t.text in (*names, "return") for s in pending for t in self._words_of(s)):
+                yield from self._lockstep_parts(statement, in_loop)
+            elif isinstance(statement, SimpleStatement) and self._is_once(statement.tokens):
+                names = _defined_names(statement.tokens)
+                if any(t.text in (*names, "return") for s in pending for t in self._names_in(s)):
                     yield from flushed()
-                yield Once(statement)
+                yield UniformStatement(statement)
             elif not self._macros.are_expressions(statement.tokens):
-                raise Unclear
+                raise Unanalyzable
             else:
                 pending.append(statement)
         yield from flushed()
 
-    def _words_of(self, statement: Statement) -> Iterator[Token]:
-        return self._macros.all_words(statement.tokens)
+    def _names_in(self, statement: Statement) -> Iterator[Token]:
+        return self._macros.expanded_names(statement.tokens)
 
     def _is_once(self, tokens: Sequence[Token]) -> bool:
-        if is_for_all(tokens):
+        if is_block_level(tokens):
             return True
         if rows := declared(tokens) if tokens[0].kind != "directive" else ():
-            variables = [self.known(row.name) for row in rows]
-            return all(v is not None and v.kind is Kind.ALIKE for v in variables)
+            variables = [self.variable_of(row.name) for row in rows]
+            return all(v is not None and v.kind is Uniformity.UNIFORM for v in variables)
         found = assignment(tokens)
-        variable = self.known(found[0]) if found else None
-        return variable is not None and variable.kind is Kind.ALIKE
+        variable = self.variable_of(found[0]) if found else None
+        return variable is not None and variable.kind is Uniformity.UNIFORM
 
-    def _together_through(self, statement: Statement, in_loop: bool) -> Iterator[Part]:
+    def _lockstep_parts(self, statement: Statement, in_loop: bool) -> Iterator[KernelPart]:
         match statement:
-            case Plain(tokens) if is_barrier(tokens):
+            case SimpleStatement(tokens) if is_barrier(tokens):
                 check_barrier(tokens, self._macros)
-                yield Region((), in_loop, meeting=tokens[0])
-            case Plain(tokens) if has_meeting(tokens):
+                yield Region((), in_loop, barrier=tokens[0])
+            case SimpleStatement(tokens) if has_synchronization(tokens):
                 if not self._macros.are_expressions(tokens):
-                    raise Unclear
-                found = calls(tokens, self._macros)
-                yield Region((statement,), in_loop, found, meeting=tokens[0])
-            case Plain(tokens):
+                    raise Unanalyzable
+                found = collective_calls(tokens, self._macros)
+                yield Region((statement,), in_loop, found, barrier=tokens[0])
+            case SimpleStatement(tokens):
                 if tokens[0].text == "switch":
-                    raise Unclear
-                yield Once(statement)
-            case Block(_, body):
-                yield Branch((), tuple(self._parts(body, in_loop)), ())
-            case If(tokens, condition, then, otherwise):
+                    raise Unanalyzable
+                yield UniformStatement(statement)
+            case BlockStatement(_, body):
+                yield UniformBranch((), tuple(self._parts(body, in_loop)), ())
+            case IfStatement(tokens, condition, then, otherwise):
                 parts = tuple(self._parts([then], in_loop))
                 others = tuple(self._parts([otherwise], in_loop)) if otherwise else ()
-                if self._judge.is_alike(condition):
-                    yield Branch(condition, parts, others)
+                if self._uniformity.is_uniform(condition):
+                    yield UniformBranch(condition, parts, others)
                 else:
-                    self._check_some(tokens, (*parts, *others))
-                    test = Region((Plain(condition),), in_loop, is_test=True)
-                    yield Some(test, parts, others)
-            case Loop(_, first, condition, step, body):
+                    self._check_divergent(tokens, (*parts, *others))
+                    test = Region((SimpleStatement(condition),), in_loop, is_test=True)
+                    yield DivergentBranch(test, parts, others)
+            case LoopStatement(_, first, condition, step, body):
                 if condition:
                     self._check(condition)
                 for header in (first, step):
                     if header and not self._is_once(header):
-                        raise Unclear
-                yield Round(statement, tuple(self._parts([body], in_loop=True)))
+                        raise Unanalyzable
+                yield UniformLoop(statement, tuple(self._parts([body], in_loop=True)))
 
-    def _check_some(self, tokens: Sequence[Token], parts: Sequence[Part]) -> None:
-        """What some threads go through and others do not is nothing that all do together."""
-        if any(t.text in ("break", "continue", *OF_BLOCK) for t in tokens):
-            raise Unclear
-        for assigned in _assigned(parts):
-            variable = self.known(assigned)
+    def _check_divergent(self, tokens: Sequence[Token], parts: Sequence[KernelPart]) -> None:
+        """Raise Unanalyzable if a branch contains uniform assignments or block barriers."""
+        if any(t.text in ("break", "continue", *BLOCK_SYNC_FUNCTIONS) for t in tokens):
+            raise Unanalyzable
+        for assigned in _uniform_assignments(parts):
+            variable = self.variable_of(assigned)
             if variable is None or variable.start < tokens[0].start:
-                raise Unclear
+                raise Unanalyzable
 
     def _check(self, condition: Sequence[Token]) -> None:
-        if not self._judge.is_alike(condition):
-            raise Unclear
+        if not self._uniformity.is_uniform(condition):
+            raise Unanalyzable

@@ -1,5 +1,7 @@
-"""What in the body of a kernel makes it unclear what its words mean: such a kernel is not split,
-each of its threads has a stack."""
+"""Reject kernels whose tokens are ambiguous, which fission could miscompile.
+
+Each check raises Unanalyzable; the threads of such a kernel run on their own stacks.
+"""
 
 from __future__ import annotations
 
@@ -7,66 +9,74 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from pycu2c.compat.cuda_text.fission.variable_uniformity import ASSIGNS, STEPS
-from pycu2c.compat.cuda_text.parse.declarations import BUILT_IN, Declared, after_name, declared
+from pycu2c.compat.cuda_text.parse.declarations import BUILT_IN, Declarator, after_name, declared
 from pycu2c.compat.cuda_text.parse.macros import KEYWORDS, Macros
-from pycu2c.compat.cuda_text.parse.statements import Unclear
+from pycu2c.compat.cuda_text.parse.statements import Unanalyzable
 from pycu2c.compat.cuda_text.parse.tokens import Token, closing
-from pycu2c.compat.cuda_text.source_text import Text
+from pycu2c.compat.cuda_text.source_text import CudaSource
 
-_OF_PLACES = frozenset(  # they say other things in a function of another name, type or place
-    ("__LINE__", "__builtin_LINE", "__COUNTER__", "__func__", "__FUNCTION__", "decltype", "typeof")
+_CONTEXT_DEPENDENT = frozenset(  # depend on the enclosing function, type or line
+    (
+        "__LINE__",
+        "__builtin_LINE",
+        "__COUNTER__",
+        "__func__",
+        "__FUNCTION__",
+        "decltype",
+        "typeof",
+    )
 ) | {"__PRETTY_FUNCTION__", "__typeof__", "__typeof", "const_cast", "is_const", "noexcept"}
-_OF_STORAGE = frozenset(
+_STORAGE_SPECIFIERS = frozenset(
     ("__shared__", "static", "extern", "constexpr", "thread_local", "typedef", "using", "volatile")
 ) | {"__constant__", "__device__", "alignas", "__align__", "__attribute__", "__builtin_align__"}
-_BEGIN_NO_EXPRESSION = (
-    (BUILT_IN | _OF_STORAGE)
+_DECLARATION_STARTS = (
+    (BUILT_IN | _STORAGE_SPECIFIERS)
     | frozenset(
         ("const", "auto", "struct", "class", "union", "enum", "typename", "register", "template")
     )
     | {"__declspec", "namespace", "friend", "operator", "_Pragma", "__extension__", "inline"}
 )
-_WITH_BODY = frozenset(
-    ("for", "switch")
-)  # statements that are plain to those who look from outside
-_GO_ON = ASSIGNS | STEPS | frozenset(("[", ".", "->", ";", ",", "?", "<<"))
-_AFTER_BRACES = frozenset((";", ",", ".", ")", "]", "(", "["))
+_COMPOUND_KEYWORDS = frozenset(("for", "switch"))  # statements parsed as SimpleStatement
+_EXPRESSION_CONTINUATIONS = ASSIGNS | STEPS | frozenset(("[", ".", "->", ";", ",", "?", "<<"))
+x = frozenset((";", ",", ".", ")", "]", "(", "["))
 
 
 def check_body(tokens: Sequence[Token], macros: Macros) -> None:
-    """Raises Unclear if a body says of itself what it is, or goes on with a loop from a switch."""
-    if any(t.text in _OF_PLACES for t in macros.all_words(tokens)):
-        raise Unclear
+    """Raise Unanalyzable for context-dependent names and for ``continue`` inside a ``switch``."""
+    if any(t.text in _CONTEXT_DEPENDENT for t in macros.expanded_names(tokens)):
+        raise Unanalyzable
     for index, token in enumerate(tokens):
         if token.text == "switch":
             opening = closing(tokens, index + 1) + 1
             end = closing(tokens, opening) if opening < len(tokens) else opening
             if any(t.text == "continue" for t in tokens[opening:end]):
-                raise Unclear
+                raise Unanalyzable
 
 
-def check_objects(text: Text, classes: frozenset[str]) -> None:
-    """Raises Unclear if objects of some class may do something when their scope ends."""
+def check_objects(text: CudaSource, classes: frozenset[str]) -> None:
+    """Raise Unanalyzable if a class has a destructor."""
     if any(a.text == "~" and b.text in classes for a, b in pairwise(text.tokens)):
-        raise Unclear
+        raise Unanalyzable
 
 
-def check_plain(tokens: Sequence[Token], rows: Sequence[Declared], macros: Macros) -> None:
-    """Raises Unclear of a statement that declares these, if it may be or declare more than that."""
-    if any(t.text in _OF_STORAGE for word in tokens for t in macros.hidden(word)):
-        raise Unclear
-    if tokens[0].text in _WITH_BODY:
+def check_simple_statement(
+    tokens: Sequence[Token], rows: Sequence[Declarator], macros: Macros
+) -> None:
+    """Raise Unanalyzable if a statement may be or declare more than these declarators."""
+    if any(t.text in _STORAGE_SPECIFIERS for word in tokens for t in macros.expansion(word)):
+        raise Unanalyzable
+    if tokens[0].text in _COMPOUND_KEYWORDS:
         return
-    if _has_more(tokens):
-        raise Unclear
+    if _contains_statement(tokens):
+        raise Unanalyzable
     for row in rows:
         _check_value(row.value)
     if not rows:
         _check_expression(tokens)
 
 
-def _has_more(tokens: Sequence[Token]) -> bool:
-    """Whether another statement begins in one: after braces, or with a keyword."""
+def _contains_statement(tokens: Sequence[Token]) -> bool:
+    """Return whether another statement begins inside: after braces, or with a keyword."""
     index = 0
     while index < len(tokens):
         text = tokens[index].text
@@ -75,7 +85,7 @@ def _has_more(tokens: Sequence[Token]) -> bool:
         if text in ("(", "[", "{"):
             index = closing(tokens, index)
             after = tokens[index + 1 : index + 2]
-            if text == "{" and after and after[0].kind != "mark":
+            if text == "{" and after and after[0].kind != "punctuator":
                 return True
             if text == "{" and after and after[0].text in ("{", "}"):
                 return True
@@ -87,36 +97,36 @@ def _check_value(value: Sequence[Token]) -> None:
     if not value or value[0].text == "=":
         return
     if value[0].text not in ("(", "{") or closing(value, 0) != len(value) - 1:
-        raise Unclear
+        raise Unanalyzable
 
 
 def _check_expression(tokens: Sequence[Token]) -> None:
     first = 1 if tokens[0].text == "::" else 0
     if first and declared(tokens[1:]):
-        raise Unclear
-    if tokens[first].text in _BEGIN_NO_EXPRESSION or tokens[first].text in ("[", "{"):
-        raise Unclear
-    if tokens[first].kind != "word" or tokens[first].text in KEYWORDS:
+        raise Unanalyzable
+    if tokens[first].text in _DECLARATION_STARTS or tokens[first].text in ("[", "{"):
+        raise Unanalyzable
+    if tokens[first].kind != "identifier" or tokens[first].text in KEYWORDS:
         return
     index = after_name(tokens, first)
     if index < len(tokens) and tokens[index].text == "(":
         _check_call(tokens, index)
-    elif index < len(tokens) and tokens[index].text not in _GO_ON:
-        raise Unclear
+    elif index < len(tokens) and tokens[index].text not in _EXPRESSION_CONTINUATIONS:
+        raise Unanalyzable
 
 
 def _check_call(tokens: Sequence[Token], opening: int) -> None:
-    """``T (*p)[4] = …`` and ``T (&r) = …`` are none, nor is ``MACRO(…) x``."""
+    """Raise Unanalyzable for ``T (*p)[4] = …``, ``T (&r) = …`` and ``MACRO(…) x``."""
     end = closing(tokens, opening)
     after = tokens[end + 1].text if end + 1 < len(tokens) else ""
-    if after not in _GO_ON and after != "(":
-        raise Unclear
+    if after not in _EXPRESSION_CONTINUATIONS and after != "(":
+        raise Unanalyzable
     if tokens[opening + 1].text in ("*", "&", "&&") and after in ("[", "(", "="):
-        raise Unclear
+        raise Unanalyzable
 
 
-def class_names(text: Text) -> frozenset[str]:
-    """The classes of a text, and other names for them and for what is no single value."""
+def class_names(text: CudaSource) -> frozenset[str]:
+    """Return the classes of a text, their aliases, and aliases of arrays and references."""
     tokens = text.tokens
     found = {
         name
@@ -129,12 +139,12 @@ def class_names(text: Text) -> frozenset[str]:
 
 
 def _defined(tokens: Sequence[Token], index: int) -> str | None:
-    """The name of the class whose definition goes on here."""
+    """Return the name of the class defined here, if any."""
     name = None
     while index < len(tokens):
-        if tokens[index].kind == "word":
+        if tokens[index].kind == "identifier":
             name = tokens[index].text
-        elif tokens[index].text == "(":  # of an alignment
+        elif tokens[index].text == "(":  # alignment argument
             index = closing(tokens, index)
         else:
             return name if tokens[index].text in ("{", ":", "<") else None
@@ -151,27 +161,30 @@ def _aliases(tokens: Sequence[Token], known: Iterable[str]) -> set[str]:
         while end < len(tokens) and tokens[end].text != ";":
             end = closing(tokens, end) + 1 if tokens[end].text == "{" else end + 1
         row = tokens[index + 1 : end]
-        words = [t.text for t in row if t.kind == "word"]
-        is_more = any(t.text in ("[", "(", "&") for t in row)  # than a name: an array, a reference
-        if words and (is_more or not {*known, "struct", "class", "union"}.isdisjoint(words)):
+        words = [t.text for t in row if t.kind == "identifier"]
+        is_compound = any(
+            t.text in ("[", "(", "&") for t in row
+        )  # an array, a reference or a function
+        if words and (is_compound or not {*known, "struct", "class", "union"}.isdisjoint(words)):
             cut = next((i for i, t in enumerate(row) if t.text in ("[", ")")), len(row))
-            before = [t.text for t in row[:cut] if t.kind == "word"]
+            before = [t.text for t in row[:cut] if t.kind == "identifier"]
             found.add(before[-1] if token.text == "typedef" and before else words[0])
     return found
 
 
-def has_references(text: Text, tokens: Sequence[Token], macros: Macros) -> bool:
-    """Whether a body may give a variable another name: by a reference, a function that takes one, a
-    lambda or an object that holds one."""
-    takers = {f.name for f in text.functions if any("&" in named.text for named in f.parameters)}
-    words = {t.text for t in macros.all_words(tokens)}
-    if words & takers or "std" in words:
+def has_references(text: CudaSource, tokens: Sequence[Token], macros: Macros) -> bool:
+    """Return whether a body may alias a variable: references, lambdas or objects that hold one."""
+    functions_with_references = {
+        f.name for f in text.functions if any("&" in named.text for named in f.parameters)
+    }
+    words = {t.text for t in macros.expanded_names(tokens)}
+    if words & functions_with_references or "std" in words:
         return True
-    holders = any(
-        a.text in ("&", "&&") and b.kind == "word" and c.text == ";"
+    classes_hold_references = any(
+        a.text in ("&", "&&") and b.kind == "identifier" and c.text == ";"
         for a, b, c in zip(text.tokens, text.tokens[1:], text.tokens[2:])
     )
-    if holders and not words.isdisjoint(class_names(text)):
+    if classes_hold_references and not words.isdisjoint(class_names(text)):
         return True
     return any(map(_is_reference, tokens, tokens[1:], tokens[2:], (*tokens[3:], *tokens[-1:])))
 
@@ -179,5 +192,7 @@ def has_references(text: Text, tokens: Sequence[Token], macros: Macros) -> bool:
 def _is_reference(before: Token, mark: Token, name: Token, after: Token) -> bool:
     if mark.text not in ("&", "&&"):
         return False
-    is_declared = name.kind == "word" and after.text in ("=", "{", "(", ":")
-    return before.text == "[" or (is_declared and (before.kind == "word" or before.text in "*>"))
+    is_declared = name.kind == "identifier" and after.text in ("=", "{", "(", ":")
+    return before.text == "[" or (
+        is_declared and (before.kind == "identifier" or before.text in "*>")
+    )

@@ -1,43 +1,47 @@
-"""The C++ of a kernel that is split: a function that runs a block. Knows how parts are written, not
-why they are parts."""
+"""Generate the C++ of a split kernel: a function that runs one block."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
-from pycu2c.base.limits import MOST_THREADS
+from pycu2c.base.limits import MAX_BLOCK_THREADS
 from pycu2c.base.records import NamedTuple
 from pycu2c.compat.cuda_text.fission.split_kernel import (
-    Branch,
-    Once,
-    Part,
+    DivergentBranch,
+    KernelPart,
     Region,
-    Round,
-    Some,
     Splitter,
+    UniformBranch,
+    UniformLoop,
+    UniformStatement,
 )
-from pycu2c.compat.cuda_text.fission.variable_uniformity import Kind, Variable
+from pycu2c.compat.cuda_text.fission.variable_uniformity import ThreadVariable, Uniformity
 from pycu2c.compat.cuda_text.parse.declarations import declared
-from pycu2c.compat.cuda_text.parse.functions import Function
+from pycu2c.compat.cuda_text.parse.functions import FunctionDefinition
 from pycu2c.compat.cuda_text.parse.macros import Macros
-from pycu2c.compat.cuda_text.parse.statements import Loop, Plain, Statement, Unclear
+from pycu2c.compat.cuda_text.parse.statements import (
+    LoopStatement,
+    SimpleStatement,
+    Statement,
+    Unanalyzable,
+)
 from pycu2c.compat.cuda_text.parse.tokens import Token
-from pycu2c.compat.cuda_text.source_text import Text
+from pycu2c.compat.cuda_text.source_text import CudaSource
 
-MOST_NESTED = 3  # conditions, each of which has what it holds twice
-MOST_KEPT = 24  # variables; headers/splitting.h says how large each may be
+MAX_NESTED_CONDITIONS = 3  # each condition duplicates its branches
+MAX_CONTEXT_VARIABLES = 24  # MAX_CONTEXT_BYTES in headers/split_kernels.h limits their size
 
 
-class Edit(NamedTuple):
-    """Other characters for those of a text from ``start`` to ``end``."""
+class SourceEdit(NamedTuple):
+    """A replacement for the characters of a text from ``start`` to ``end``."""
 
     start: int
     end: int
     text: str
 
 
-Copied = Callable[[int, int, Sequence[Edit]], str]  # a piece of the text, with edits
+CopyRange = Callable[[int, int, Sequence[SourceEdit]], str]  # a range of the text, with edits
 
 
 def split_name(name: str) -> str:
@@ -45,27 +49,34 @@ def split_name(name: str) -> str:
 
 
 def split_text(
-    text: Text, function: Function, macros: Macros, copied: Copied, *, tells: bool
+    text: CudaSource,
+    function: FunctionDefinition,
+    macros: Macros,
+    copied: CopyRange,
+    *,
+    sets_thread_index: bool,
 ) -> str:
-    """The function. ``tells``: others that it calls want to know which thread it is. Raises
-    Unclear."""
-    splitter = Splitter(text, function, macros, turns=False)
+    """Return the function. ``sets_thread_index``: functions that it calls read ``threadIdx``.
+
+    Raises Unanalyzable.
+    """
+    splitter = Splitter(text, function, macros, interchange=False)
     if len(splitter.parts) == 1 and isinstance(splitter.parts[0], Region):
-        with suppress(Unclear):
-            turned = Splitter(text, function, macros, turns=True)
-            if not any(v.declared and v.declared.after for v in turned.variables):
-                splitter = turned  # whose threads keep numbers, and no arrays
-    writer = _Writer(text, function, splitter, copied, tells)
+        with suppress(Unanalyzable):
+            interchanged = Splitter(text, function, macros, interchange=True)
+            if not any(v.declared and v.declared.after for v in interchanged.variables):
+                splitter = interchanged  # its context arrays hold scalars only
+    writer = _SplitKernelWriter(text, function, splitter, copied, sets_thread_index)
     return "\n".join((f"{_head(text, function)} {{", "PYCU2C_BLOCK", *writer.body(), "}"))
 
 
-_NOT_OF_SPLIT = ("extern", '"C"', "static", "inline", "__global__")
+_DROPPED_SPECIFIERS = ("extern", '"C"', "static", "inline", "__global__")
 
 
-def _head(text: Text, function: Function) -> str:
-    """What stands before the body: the same but for the name, and seen by this text alone."""
+def _head(text: CudaSource, function: FunctionDefinition) -> str:
+    """Return the declaration with the new name and internal linkage."""
     words = [t.text for t in text.tokens[function.start : function.body[0]]]
-    kept = [word for word in words if word not in _NOT_OF_SPLIT]
+    kept = [word for word in words if word not in _DROPPED_SPECIFIERS]
     kept[kept.index(function.name)] = split_name(function.name)
     template = _template_ends(kept)
     return " ".join((*kept[:template], "static", *kept[template:]))
@@ -79,133 +90,149 @@ def _template_ends(words: Sequence[str]) -> int:
         depth += (word == "<") - (word == ">")
         if index and depth == 0:
             return index + 1
-    raise Unclear
+    raise Unanalyzable
 
 
-class _Writer:
-    """Writes the parts of a kernel, each as lines."""
+class _SplitKernelWriter:
+    """Writes the parts of a kernel as lines of C++."""
 
     def __init__(
-        self, text: Text, function: Function, splitter: Splitter, copied: Copied, tells: bool
+        self,
+        text: CudaSource,
+        function: FunctionDefinition,
+        splitter: Splitter,
+        copied: CopyRange,
+        sets_thread_index: bool,
     ) -> None:
         self._text = text
         self._splitter, self._function = splitter, function
-        self._copied, self._tells = copied, tells
+        self._copied, self._sets_thread_index = copied, sets_thread_index
         self._regions = list(_regions(splitter.parts))
-        self._uses = {region: self._used(region) for region in self._regions}
-        self._defines = {region: list(self._defined(region)) for region in self._regions}
-        self._kept = {v for v in splitter.variables if v.kind is Kind.OWN and self._is_kept(v)}
-        if len(self._kept) > MOST_KEPT:
-            raise Unclear
+        self._used_variables = {region: self._used(region) for region in self._regions}
+        self._defined_variables = {region: list(self._defined(region)) for region in self._regions}
+        self._context_variables = {
+            v
+            for v in splitter.variables
+            if v.kind is Uniformity.PER_THREAD and self._needs_context_array(v)
+        }
+        if len(self._context_variables) > MAX_CONTEXT_VARIABLES:
+            raise Unanalyzable
         self._last = splitter.parts[-1] if splitter.parts else None
-        self._depth = 0  # of what only some go through
-        self._label = 0  # of where a thread ends that returns
-        self._guards: list[str] = []  # which threads go through what is written
-        self._ends = any(r is not self._last and any(_returns(r)) for r in self._regions)
+        self._depth = 0  # of divergent branches
+        self._label = 0  # number of the last label for returning threads
+        self._guards: list[str] = []  # names of the enclosing active masks
+        self._has_early_returns = any(
+            r is not self._last and any(_returns(r)) for r in self._regions
+        )
 
     def body(self) -> Iterator[str]:
-        if self._ends:
+        if self._has_early_returns:
             yield "PYCU2C_LIVE"
         else:
             yield "const unsigned char *const pycu2c_live = nullptr;"
         for variable in self._splitter.variables:
-            if variable.is_parameter and variable in self._kept:
-                yield from (self._place(variable), "PYCU2C_THREADS", self._keeping(variable), "}")
+            if variable.is_parameter and variable in self._context_variables:
+                yield from (
+                    self._context_array(variable),
+                    "PYCU2C_THREADS",
+                    self._context_store(variable),
+                    "}",
+                )
         yield from self._parts(self._splitter.parts)
 
     # ---- variables ----
 
-    def _used(self, region: Region) -> dict[Variable, None]:
-        """What it names, and what is needed to compute that anew."""
-        found: dict[Variable, None] = {}
+    def _used(self, region: Region) -> dict[ThreadVariable, None]:
+        """Return the variables that a region names, and those needed to rematerialize them."""
+        found: dict[ThreadVariable, None] = {}
         more = self._splitter.used([t for s in region.body for t in s.tokens])
         while more:
             found |= more
-            again = [v for v in more if v.kind is Kind.AGAIN and v.declared]
+            again = [v for v in more if v.kind is Uniformity.REMATERIALIZED and v.declared]
             values = [t for v in again if v.declared for t in v.declared.value]
             more = {v: None for v in self._splitter.used(values) if v not in found}
         if len({v.name for v in found}) < len(found):
-            raise Unclear  # two of a name
+            raise Unanalyzable  # ambiguous names
         return found
 
-    def _defined(self, region: Region) -> Iterator[Variable]:
+    def _defined(self, region: Region) -> Iterator[ThreadVariable]:
         for statement in () if region.is_test else region.body:
-            if isinstance(statement, Plain) and statement.tokens[0].kind != "directive":
+            if isinstance(statement, SimpleStatement) and statement.tokens[0].kind != "directive":
                 for row in declared(statement.tokens):
-                    if variable := self._splitter.known(row.name):
+                    if variable := self._splitter.variable_of(row.name):
                         yield variable
 
-    def _is_kept(self, variable: Variable) -> bool:
-        """Whether threads have to keep it from one region to another, or what points at it."""
+    def _needs_context_array(self, variable: ThreadVariable) -> bool:
+        """Return whether a variable is live across regions, or a pointer to it may be."""
         if variable.is_pointed_at and len(self._regions) > 1:
             return True
-        using = [r for r in self._regions if variable in self._uses[r]]
+        using = [r for r in self._regions if variable in self._used_variables[r]]
         if variable.is_parameter:
-            return len(using) > 1 or any(r.is_again for r in using)
-        return any(variable not in self._defines[r] for r in using)
+            return len(using) > 1 or any(r.is_in_loop for r in using)
+        return any(variable not in self._defined_variables[r] for r in using)
 
-    def _place(self, variable: Variable) -> str:
-        """The declaration of what all threads keep of a variable."""
-        kept = f"{_kept_name(variable)}[{MOST_THREADS}]"
+    def _context_array(self, variable: ThreadVariable) -> str:
+        """Return the declaration of a context array: one element per thread."""
+        kept = f"{_context_name(variable)}[{MAX_BLOCK_THREADS}]"
         row = variable.declared
         if row is None:
             named = next(n for n in self._function.parameters if n.name == variable.name)
             words = named.text.split(" ")
             words[len(words) - 1 - words[::-1].index(variable.name)] = kept
-            return f"PYCU2C_KEPT({_kept_name(variable)}, {' '.join(words)});"
+            return f"PYCU2C_CONTEXT_ARRAY({_context_name(variable)}, {' '.join(words)});"
         words = [t.text for t in row.kind if row.is_pointer or t.text != "const"]
         if "auto" in words or row.is_reference:
-            raise Unclear
+            raise Unanalyzable
         before = [t.text for t in row.before if t.text == "*"]
         if len(before) > 1 and any(t.text == "const" for t in row.before):
-            raise Unclear
+            raise Unanalyzable
         spelled = " ".join((*words, *before, kept, *(t.text for t in row.after)))
-        return f"PYCU2C_KEPT({_kept_name(variable)}, {spelled});"
+        return f"PYCU2C_CONTEXT_ARRAY({_context_name(variable)}, {spelled});"
 
-    def _keeping(self, variable: Variable) -> str:
-        return f"::pycu2c::keep({_kept_name(variable)}[pycu2c_me], {variable.name});"
+    def _context_store(self, variable: ThreadVariable) -> str:
+        return f"::pycu2c::store_context({_context_name(variable)}[pycu2c_me], {variable.name});"
 
     # ---- parts ----
 
-    def _parts(self, parts: Sequence[Part]) -> Iterator[str]:
+    def _parts(self, parts: Sequence[KernelPart]) -> Iterator[str]:
         for part in parts:
             match part:
                 case Region():
                     yield from self._region(part)
-                case Once(statement):
+                case UniformStatement(statement):
                     yield self._statement(statement)
-                case Branch(condition, then, otherwise):
-                    yield f"if ({self._piece(condition)}) {{" if condition else "{"
+                case UniformBranch(condition, then, otherwise):
+                    yield f"if ({self._source_of(condition)}) {{" if condition else "{"
                     yield from self._parts(then)
                     if otherwise:
                         yield "} else {"
                         yield from self._parts(otherwise)
                     yield "}"
-                case Round(loop, body):
-                    yield from self._round(loop, body)
-                case Some():
-                    yield from self._some(part)
+                case UniformLoop(loop, body):
+                    yield from self._uniform_loop(loop, body)
+                case DivergentBranch():
+                    yield from self._divergent_branch(part)
 
-    def _some(self, part: Some) -> Iterator[str]:
-        """Who goes through it is noted for each thread."""
-        if self._depth == MOST_NESTED:
-            raise Unclear
+    def _divergent_branch(self, part: DivergentBranch) -> Iterator[str]:
+        """Write a branch with an active mask; warps that agree skip the mask."""
+        if self._depth == MAX_NESTED_CONDITIONS:
+            raise Unanalyzable
         self._depth += 1
         number = self._regions.index(part.test)
         names = [f"pycu2c_{which}_{number}" for which in ("if", "else")[: 1 + bool(part.otherwise)]]
         yield "{"
-        yield from (f"PYCU2C_SOME({name})" for name in names)
-        yield from self._prologue(part.test)
-        yield from self._opening(part.test)
-        yield f"const bool pycu2c_is = {self._piece(part.test.body[0].tokens)};"
+        yield from (f"PYCU2C_ACTIVE_MASK({name})" for name in names)
+        yield from self._uniform_bindings(part.test)
+        yield from self._thread_loop(part.test)
+        yield f"const bool pycu2c_is = {self._source_of(part.test.body[0].tokens)};"
         yield from (f"{n}[pycu2c_me] = {v}pycu2c_is;" for n, v in zip(names, ("", "!")))
         yield "}}"
-        yield f"if (::pycu2c::all_live({names[0]})) {{"  # mostly: then there is nothing to look up
+        yield f"if (::pycu2c::all_live({names[0]})) {{"  # the common case needs no mask
         yield from self._parts(part.then)
         yield "} else {"
         for name, parts in zip(names, (part.then, part.otherwise)):
             self._guards.append(name)
-            yield f"if (::pycu2c::any_lives({name})) {{"
+            yield f"if (::pycu2c::any_live({name})) {{"
             yield from self._parts(parts)
             yield "}"
             self._guards.pop()
@@ -213,103 +240,114 @@ class _Writer:
         yield "}"
         self._depth -= 1
 
-    def _round(self, loop: Loop, body: Sequence[Part]) -> Iterator[str]:
-        condition = self._piece(loop.condition)
+    def _uniform_loop(self, loop: LoopStatement, body: Sequence[KernelPart]) -> Iterator[str]:
+        condition = self._source_of(loop.condition)
         if loop.is_do:
             yield "do {"
         else:
-            yield f"for ({self._piece(loop.first)}; {condition}; {self._piece(loop.step)}) {{"
+            first, step = self._source_of(loop.first), self._source_of(loop.step)
+            yield f"for ({first}; {condition}; {step}) {{"
         yield from self._parts(body)
         yield f"}} while ({condition});" if loop.is_do else "}"
 
     def _region(self, region: Region) -> Iterator[str]:
-        if region.meeting and self._guards:
-            yield f"PYCU2C_WHOLE_WARPS({self._guards[-1]}, {self._line(region.meeting)})"
+        if region.barrier and self._guards:
+            yield f"PYCU2C_WHOLE_WARPS({self._guards[-1]}, {self._line(region.barrier)})"
         if not region.body:
             return
         self._label += 1
-        kept = [v for v in self._defines[region] if v in self._kept]
-        yield from map(self._place, kept)
-        yield from self._prologue(region)
-        yield from self._meetings(region) if region.calls else ()
-        yield from self._opening(region)
+        kept = [v for v in self._defined_variables[region] if v in self._context_variables]
+        yield from map(self._context_array, kept)
+        yield from self._uniform_bindings(region)
+        yield from self._collective_calls(region) if region.calls else ()
+        yield from self._thread_loop(region)
         yield "{"
         for statement in region.body:
-            made = next(iter(self._of(statement)), None)
-            if made and made in self._kept and made.is_pointed_at:
-                yield self._value(made, region)
-            elif made and made.kind is Kind.AGAIN:
+            made = next(iter(self._declared_by(statement)), None)
+            if made and made in self._context_variables and made.is_pointed_at:
+                yield self._initial_store(made, region)
+            elif made and made.kind is Uniformity.REMATERIALIZED:
                 yield self._binding(made)
             else:
                 yield self._statement(statement, region)
-        yield from (self._keeping(v) for v in kept if not v.is_pointed_at)
+        yield from (self._context_store(v) for v in kept if not v.is_pointed_at)
         ends = any(_returns(region))
         yield "}" + f" pycu2c_next_{self._label}:;" * ends
         yield "}}"
         if ends and region is not self._last:
-            yield "if (!::pycu2c::any_lives(pycu2c_live)) return;"
+            yield "if (!::pycu2c::any_live(pycu2c_live)) return;"
 
-    def _value(self, variable: Variable, region: Region) -> str:
-        """What a variable is declared with, stored to the place where all threads keep theirs."""
+    def _initial_store(self, variable: ThreadVariable, region: Region) -> str:
+        """Return the store of an initial value to the context array."""
         assert variable.declared is not None
         value = variable.declared.value
         if not value:
             return ""
         if value[0].text != "=" or value[1].text == "{" or variable.declared.after or region.calls:
-            raise Unclear
-        return f"{variable.name} = {self._piece(value[1:])};"
+            raise Unanalyzable
+        return f"{variable.name} = {self._source_of(value[1:])};"
 
-    def _prologue(self, region: Region) -> Iterator[str]:
-        alike = [v for v in self._uses[region] if v.kind is Kind.ALIKE or self._is_copied(v)]
+    def _uniform_bindings(self, region: Region) -> Iterator[str]:
+        alike = [
+            v
+            for v in self._used_variables[region]
+            if v.kind is Uniformity.UNIFORM or self._is_local_copy(v)
+        ]
         yield "{"
-        yield from (f"PYCU2C_ALIKE(pycu2c_of_{v.name}, {v.name});" for v in alike)
+        yield from (f"PYCU2C_UNIFORM(pycu2c_uniform_{v.name}, {v.name});" for v in alike)
 
-    def _opening(self, region: Region) -> Iterator[str]:
-        """The loop over the threads, with what their variables are."""
+    def _thread_loop(self, region: Region) -> Iterator[str]:
+        """Write the head of the loop over the threads, with the bindings of their variables."""
         yield "PYCU2C_THREADS"
-        if self._tells:
+        if self._sets_thread_index:
             yield "::threadIdx = threadIdx;"
-        if self._ends and (region.is_again or region is not self._regions[0]):
+        if self._has_early_returns and (region.is_in_loop or region is not self._regions[0]):
             yield "if (!pycu2c_live[pycu2c_me]) continue;"
         if self._guards:
             yield f"if (!{self._guards[-1]}[pycu2c_me]) continue;"
-        yield from self._bindings(region)
+        yield from self._variable_bindings(region)
 
-    def _bindings(self, region: Region) -> Iterator[str]:
-        defines = self._defines[region]
-        for variable in sorted(self._uses[region], key=lambda v: v.number):
-            is_placed = variable in self._kept and variable.is_pointed_at
+    def _variable_bindings(self, region: Region) -> Iterator[str]:
+        defines = self._defined_variables[region]
+        for variable in sorted(self._used_variables[region], key=lambda v: v.number):
+            is_placed = variable in self._context_variables and variable.is_pointed_at
             if variable not in defines or is_placed:
                 yield self._binding(variable)
 
-    def _meetings(self, region: Region) -> Iterator[str]:
-        """Threads give what they have to calls; then there is what each gets."""
+    def _collective_calls(self, region: Region) -> Iterator[str]:
+        """Write the collective calls: each thread deposits its operands, then they are combined."""
         yield "PYCU2C_FIRST_THREAD"
-        yield from self._bindings(region)
+        yield from self._variable_bindings(region)
         for number, call in enumerate(region.calls):
-            yield f"PYCU2C_MET(pycu2c_met_{number}, {self._piece(call.tokens)});"
+            yield f"PYCU2C_COLLECTIVE(pycu2c_collective_{number}, {self._source_of(call.tokens)});"
         for number, call in enumerate(region.calls):
-            yield from self._opening(region)
-            given = ", ".join(self._piece(row) for row in call.given)
-            yield f"pycu2c_met_{number}.{call.giving}(pycu2c_me, {given});"
-            live = self._guards[-1] if self._guards else "pycu2c_live" if self._ends else "nullptr"
-            yield f"}} pycu2c_met_{number}.{call.meeting.format(live)};"
+            yield from self._thread_loop(region)
+            given = ", ".join(self._source_of(row) for row in call.operands)
+            yield f"pycu2c_collective_{number}.{call.deposit}(pycu2c_me, {given});"
+            live = (
+                self._guards[-1]
+                if self._guards
+                else "pycu2c_live"
+                if self._has_early_returns
+                else "nullptr"
+            )
+            yield f"}} pycu2c_collective_{number}.{call.combine.format(live)};"
 
-    def _of(self, statement: Statement) -> Iterator[Variable]:
+    def _declared_by(self, statement: Statement) -> Iterator[ThreadVariable]:
         return self._defined(Region((statement,), False))
 
-    def _is_copied(self, variable: Variable) -> bool:
-        """Whether threads change a parameter that they need not keep."""
-        return variable.is_parameter and variable not in self._kept
+    def _is_local_copy(self, variable: ThreadVariable) -> bool:
+        """Return whether threads modify a parameter that needs no context array."""
+        return variable.is_parameter and variable not in self._context_variables
 
-    def _binding(self, variable: Variable) -> str:
+    def _binding(self, variable: ThreadVariable) -> str:
         row, name = variable.declared, variable.name
-        if variable.kind is Kind.ALIKE:
-            return f"PYCU2C_ALIKE({name}, pycu2c_of_{name});"
-        if self._is_copied(variable):
-            return f"auto {name} = pycu2c_of_{name};"
-        if variable.kind is Kind.OWN:
-            return f"auto &{name} = {_kept_name(variable)}[pycu2c_me];"
+        if variable.kind is Uniformity.UNIFORM:
+            return f"PYCU2C_UNIFORM({name}, pycu2c_uniform_{name});"
+        if self._is_local_copy(variable):
+            return f"auto {name} = pycu2c_uniform_{name};"
+        if variable.kind is Uniformity.PER_THREAD:
+            return f"auto &{name} = {_context_name(variable)}[pycu2c_me];"
         assert row is not None
         before = [t.text for t in row.before]
         is_constant = "const" in (before if row.is_pointer else [t.text for t in row.kind])
@@ -321,10 +359,12 @@ class _Writer:
         tokens = statement.tokens
         calls = region.calls if region else ()
         edits = [
-            Edit(c.tokens[0].start, c.tokens[-1].end, f"pycu2c_met_{i}.got[pycu2c_me]")
+            SourceEdit(
+                c.tokens[0].start, c.tokens[-1].end, f"pycu2c_collective_{i}.results[pycu2c_me]"
+            )
             for i, c in enumerate(calls)
         ]
-        if isinstance(statement, Plain) and statement.is_made:
+        if isinstance(statement, SimpleStatement) and statement.is_synthetic:
             return " ".join(_edited_tokens(tokens, edits))
         for token, after in _returns_of(tokens):
             assert region is not None
@@ -332,17 +372,17 @@ class _Writer:
             if region is not self._last:
                 gone = ("pycu2c_live", *self._guards)
                 end = "".join(f"{who}[pycu2c_me] = 0; " for who in gone) + end
-            edits.append(Edit(token.start, after.end, f"{{ {end} }}"))
+            edits.append(SourceEdit(token.start, after.end, f"{{ {end} }}"))
         return self._copied(tokens[0].start, tokens[-1].end, edits)
 
     def _line(self, token: Token) -> int:
-        return self._text.origins.of(token.start)[1]
+        return self._text.origins.locate(token.start)[1]
 
-    def _piece(self, tokens: Sequence[Token]) -> str:
+    def _source_of(self, tokens: Sequence[Token]) -> str:
         return self._copied(tokens[0].start, tokens[-1].end, ()) if tokens else ""
 
 
-def _edited_tokens(tokens: Sequence[Token], edits: Sequence[Edit]) -> Iterator[str]:
+def _edited_tokens(tokens: Sequence[Token], edits: Sequence[SourceEdit]) -> Iterator[str]:
     for token in tokens:
         edit = next((e for e in edits if e.start <= token.start < e.end), None)
         if edit is None:
@@ -351,23 +391,23 @@ def _edited_tokens(tokens: Sequence[Token], edits: Sequence[Edit]) -> Iterator[s
             yield edit.text
 
 
-def _kept_name(variable: Variable) -> str:
-    return f"pycu2c_kept_{variable.number}_{variable.name}"
+def _context_name(variable: ThreadVariable) -> str:
+    return f"pycu2c_context_{variable.number}_{variable.name}"
 
 
-def _regions(parts: Sequence[Part]) -> Iterator[Region]:
+def _regions(parts: Sequence[KernelPart]) -> Iterator[Region]:
     for part in parts:
         match part:
             case Region():
                 yield part
-            case Branch(_, then, otherwise):
+            case UniformBranch(_, then, otherwise):
                 yield from _regions((*then, *otherwise))
-            case Some(test, then, otherwise):
+            case DivergentBranch(test, then, otherwise):
                 yield test
                 yield from _regions((*then, *otherwise))
-            case Round(_, body):
+            case UniformLoop(_, body):
                 yield from _regions(body)
-            case Once():
+            case UniformStatement():
                 pass
 
 
@@ -377,16 +417,15 @@ def _returns(region: Region) -> Iterator[Token]:
 
 
 def _returns_of(tokens: Sequence[Token]) -> Iterator[tuple[Token, Token]]:
-    """Each ``return`` of a thread, and the ``;`` after it. Raises Unclear if one may be of a
-    function within."""
+    """Yield each ``return`` and its ``;``. Raises Unanalyzable if a lambda may contain it."""
     found = [i for i, t in enumerate(tokens) if t.text == "return"]
     has_lambda = any(
         t.text == "[" and (i == 0 or tokens[i - 1].text in ("=", "(", ",", "return"))
         for i, t in enumerate(tokens)
     )
     if found and has_lambda:
-        raise Unclear
+        raise Unanalyzable
     for index in found:
         if tokens[index + 1].text != ";":
-            raise Unclear
+            raise Unanalyzable
         yield tokens[index], tokens[index + 1]

@@ -1,6 +1,8 @@
-"""What each thread of a kernel has of its own, and what all threads of a block have alike: the
-variables that stand where threads meet, as the words of the text tell. Where that is not sure, a
-variable is each thread's own."""
+"""Classify the variables that are live at barriers: uniform, rematerialized or per thread.
+
+The classification is conservative: a variable is per thread unless its uniformity is certain. See
+``analysis.uniformity`` for the analysis on the IR.
+"""
 
 from __future__ import annotations
 
@@ -9,31 +11,33 @@ from enum import Enum
 from itertools import pairwise
 
 from pycu2c.base.records import dataclass
-from pycu2c.compat.cuda_text.parse.declarations import BUILT_IN, Declared
+from pycu2c.compat.cuda_text.parse.declarations import BUILT_IN, Declarator
 from pycu2c.compat.cuda_text.parse.tokens import Token, closing
 
 
-class Kind(Enum):
-    """How threads have a variable."""
+class Uniformity(Enum):
+    """How the values of a variable differ between threads."""
 
-    ALIKE = "all the same value, at any place where they meet"
-    AGAIN = "each its own, which is computed anew from what does not change"
-    OWN = "each its own"
+    UNIFORM = "the same value in all threads at each barrier"
+    REMATERIALIZED = "per thread, recomputed from values that do not change"
+    PER_THREAD = "per thread, stored in a context array"
 
 
 @dataclass(eq=False, slots=True)
-class Variable:
-    """A variable of the body, or a parameter, which has no ``declared``. ``start`` and ``end``
-    are where in the text its name means it."""
+class ThreadVariable:
+    """A local variable, or a parameter, which has no ``declared``.
+
+    ``start`` and ``end`` are the offsets of its scope.
+    """
 
     name: str
     number: int
-    declared: Declared | None
+    declared: Declarator | None
     start: int
     end: int
-    kind: Kind = Kind.ALIKE
-    is_pointed_at: bool = False  # or may be
-    is_object: bool = False  # of a class of the text, which may have functions
+    kind: Uniformity = Uniformity.UNIFORM
+    is_pointed_at: bool = False  # conservatively
+    is_object: bool = False  # of a class, which may have member functions
 
     @property
     def is_parameter(self) -> bool:
@@ -41,9 +45,11 @@ class Variable:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """An assignment to a variable at a place. ``value`` is what is assigned where all threads do
-    it together; None if they do not, or may not."""
+class Modification:
+    """An assignment at an offset.
+
+    ``value`` is the assigned expression if all threads execute it in lockstep, otherwise None.
+    """
 
     place: int
     value: tuple[Token, ...] | None
@@ -51,14 +57,14 @@ class Change:
 
 ASSIGNS = frozenset(("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="))
 STEPS = frozenset(("++", "--"))
-ALIKE = BUILT_IN | {
+UNIFORM_NAMES = BUILT_IN | {
     "blockIdx", "blockDim", "gridDim", "warpSize", "true", "false", "sizeof",
     "static_cast", "const", "size_t", "int32_t", "int64_t", "uint32_t", "uint64_t", "ptrdiff_t",
 }  # fmt: skip
 
 
 def changes_at(tokens: Sequence[Token], index: int, *, is_pointer: bool) -> bool:
-    """Whether what a word names may be changed there: assigned to, or its address taken."""
+    """Return whether an identifier is assigned to, or its address is taken."""
     before = tokens[index - 1].text if index else ""
     after = index + 1
     of_element = is_pointer and tokens[after : after + 1] and tokens[after].text == "["
@@ -72,18 +78,18 @@ def changes_at(tokens: Sequence[Token], index: int, *, is_pointer: bool) -> bool
         else:
             break
     if _is_cast(tokens, index) or (after > index + 1 and tokens[after].text == "("):
-        return True  # to a reference; by a function of an object
+        return True  # a cast to a reference; a member function
     return after < len(tokens) and tokens[after].text in ASSIGNS | STEPS
 
 
 def _is_cast(tokens: Sequence[Token], index: int) -> bool:
-    """Whether ``(T &)`` or ``…cast<T &>(`` stands before a word."""
+    """Return whether ``(T &)`` or ``…cast<T &>(`` precedes an identifier."""
     before = [t.text for t in tokens[max(index - 3, 0) : index]]
     return before[-2:] in (["&", ")"], ["&&", ")"]) or before in (["&", ">", "("], ["&&", ">", "("])
 
 
 def _is_pointed_at(tokens: Sequence[Token], index: int) -> bool:
-    """Whether ``&`` stands before a word, which is not that of ``a & b``."""
+    """Return whether a unary ``&`` precedes an identifier."""
     first = index - 1
     while first >= 0 and tokens[first].text == "(":
         first -= 1
@@ -91,24 +97,25 @@ def _is_pointed_at(tokens: Sequence[Token], index: int) -> bool:
         return False
     before = [t.text for t in tokens[max(first - 2, 0) : first]]
     is_cast = before[-1:] == [")"] and (first == index - 1 or before == ["*", ")"])
-    return is_cast or not before or (tokens[first - 1].kind == "mark" and before[-1] not in ")]")
+    return (
+        is_cast or not before or (tokens[first - 1].kind == "punctuator" and before[-1] not in ")]")
+    )
 
 
 def assignment(tokens: Sequence[Token]) -> tuple[Token, tuple[Token, ...]] | None:
-    """The name and the value of ``name = value``, ``name += value``, ``name++``; else None."""
+    """Return the name and value of ``name = value``, ``name += value``, ``name++``; else None."""
     row = [t for t in tokens if t.text != ";"]
     texts = [t.text for t in row]
     if len(row) == 2 and STEPS & {*texts}:
         name = row[1] if texts[0] in STEPS else row[0]
-        return (name, ()) if name.kind == "word" else None
-    if len(row) > 2 and row[0].kind == "word" and texts[1] in ASSIGNS:
+        return (name, ()) if name.kind == "identifier" else None
+    if len(row) > 2 and row[0].kind == "identifier" and texts[1] in ASSIGNS:
         return row[0], tuple(row[2:])
     return None
 
 
 def may_be_pointed_at(tokens: Sequence[Token], index: int, axes: int) -> bool:
-    """Whether the address of what a word names may be kept in some pointer: of an array, wherever
-    not one of its elements is meant."""
+    """Return whether a pointer may hold the address: ``&name``, or an array that decays."""
     if _is_pointed_at(tokens, index):
         return True
     after = index + 1
@@ -117,66 +124,74 @@ def may_be_pointed_at(tokens: Sequence[Token], index: int, axes: int) -> bool:
     return axes > 0
 
 
-class Judge:
-    """Tells what variables are. ``known`` gives the variable that a word means, ``words`` what a
-    macro stands for, ``constants`` names that are the same in all threads of a launch."""
+class UniformityAnalysis:
+    """Classifies variables.
+
+    ``variable_of`` returns the variable of an identifier, ``words`` the expansion of a token;
+    ``constants`` are names with one value in a launch.
+    """
 
     def __init__(
         self,
-        known: Callable[[Token], Variable | None],
+        variable_of: Callable[[Token], ThreadVariable | None],
         words: Callable[[Token], Sequence[Token]],
         constants: frozenset[str],
-        changes: Mapping[Variable, Sequence[Change]],
+        changes: Mapping[ThreadVariable, Sequence[Modification]],
     ) -> None:
-        self._known, self._words, self._constants = known, words, constants
+        self._variable_of, self._words, self._constants = variable_of, words, constants
         self._changes = changes
 
-    def judge(self, variables: Sequence[Variable]) -> None:
-        """All are taken to be alike, until nothing speaks against it any more."""
-        for kind, fits in ((Kind.ALIKE, self._is_alike), (Kind.AGAIN, self._is_again)):
-            after = Kind.AGAIN if kind is Kind.ALIKE else Kind.OWN
+    def classify(self, variables: Sequence[ThreadVariable]) -> None:
+        """Classify the variables: assume uniformity and demote until a fixed point."""
+        for kind, fits in (
+            (Uniformity.UNIFORM, self._is_uniform),
+            (Uniformity.REMATERIALIZED, self._is_rematerializable),
+        ):
+            after = (
+                Uniformity.REMATERIALIZED if kind is Uniformity.UNIFORM else Uniformity.PER_THREAD
+            )
             while wrong := [v for v in variables if v.kind is kind and not fits(v)]:
                 for variable in wrong:
                     variable.kind = after
 
-    def _is_alike(self, variable: Variable) -> bool:
+    def _is_uniform(self, variable: ThreadVariable) -> bool:
         declared = variable.declared
         if declared is not None:
             if (
                 variable.is_object
                 or declared.after
                 or declared.is_reference
-                or not self.is_alike(_value(declared))
+                or not self.is_uniform(_value(declared))
             ):
                 return False
         return all(
-            c.value is not None and (not c.value or self.is_alike(c.value))
+            c.value is not None and (not c.value or self.is_uniform(c.value))
             for c in self._changes[variable]
         )
 
-    def is_alike(self, tokens: Sequence[Token]) -> bool:
-        """Whether an expression is the same in all threads that come to it, and does nothing."""
-        return self._is_of(tokens, lambda v, _: v.kind is Kind.ALIKE, frozenset())
+    def is_uniform(self, tokens: Sequence[Token]) -> bool:
+        """Return whether an expression has the same value in all threads and no side effects."""
+        return self._every_name(tokens, lambda v, _: v.kind is Uniformity.UNIFORM, frozenset())
 
-    def _is_again(self, variable: Variable) -> bool:
+    def _is_rematerializable(self, variable: ThreadVariable) -> bool:
         declared = variable.declared
         if declared is None or self._changes[variable] or declared.is_reference or declared.after:
             return False
         if variable.is_object:
             return False
 
-        def lasts(other: Variable, _: Token) -> bool:
+        def is_unchanged(other: ThreadVariable, _: Token) -> bool:
             there = range(variable.start, variable.end)
-            return other.kind is not Kind.OWN and not any(
+            return other.kind is not Uniformity.PER_THREAD and not any(
                 change.place in there for change in self._changes[other]
             )
 
-        return self._is_of(_value(declared), lasts, frozenset(("threadIdx",)))
+        return self._every_name(_value(declared), is_unchanged, frozenset(("threadIdx",)))
 
-    def _is_of(
+    def _every_name(
         self,
         tokens: Sequence[Token],
-        fits: Callable[[Variable, Token], bool],
+        fits: Callable[[ThreadVariable, Token], bool],
         more: frozenset[str],
     ) -> bool:
         row = [expanded for token in tokens for expanded in self._words(token)]
@@ -187,52 +202,52 @@ class Judge:
         return all(self._fits(token, fits, more) for token in _names(row))
 
     def _fits(
-        self, token: Token, fits: Callable[[Variable, Token], bool], more: frozenset[str]
+        self, token: Token, fits: Callable[[ThreadVariable, Token], bool], more: frozenset[str]
     ) -> bool:
-        variable = self._known(token)
+        variable = self._variable_of(token)
         if variable is not None:
             return fits(variable, token)
-        return token.text in ALIKE or token.text in more or token.text in self._constants
+        return token.text in UNIFORM_NAMES or token.text in more or token.text in self._constants
 
     def _is_of_class(self, before: Token | None, token: Token, after: Token | None) -> bool:
-        """Whether it is a call of an object's, or may be one by an operator."""
+        """Return whether a token calls a member function or may be an overloaded operator."""
         is_member = before is not None and before.text == "."
-        variable = None if is_member else self._known(token)
-        if token.kind == "word" and after and after.text == "(":
-            is_called = token.text in ALIKE or token.text in ("min", "max")
+        variable = None if is_member else self._variable_of(token)
+        if token.kind == "identifier" and after and after.text == "(":
+            is_called = token.text in UNIFORM_NAMES or token.text in ("min", "max")
             return is_member or variable is not None or not is_called
         return variable is not None and variable.is_object and (not after or after.text != ".")
 
     def _follows_cast(self, tokens: Sequence[Token]) -> bool:
-        """Whether there is a ``(T) * p``, which may read memory, or a call ``(f)(x)``."""
+        """Return whether the tokens contain ``(T) * p``, which may read memory, or ``(f)(x)``."""
         for index, token in enumerate(tokens):
             if token.text != ")" or tokens[index + 1 : index + 2] == []:
                 continue
             if tokens[index + 1].text not in ("*", "&", "("):
                 continue
             start = index - 1
-            while (start >= 0 and tokens[start].kind == "word") or tokens[start].text == "*":
+            while (start >= 0 and tokens[start].kind == "identifier") or tokens[start].text == "*":
                 start -= 1
-            inside = [t for t in tokens[start + 1 : index] if t.kind == "word"]
-            is_kind = not any(map(self._known, inside))
+            inside = [t for t in tokens[start + 1 : index] if t.kind == "identifier"]
+            is_kind = not any(map(self._variable_of, inside))
             if tokens[start].text == "(" and is_kind == (tokens[index + 1].text != "("):
                 return True
         return False
 
 
-def _value(declared: Declared) -> tuple[Token, ...]:
+def _value(declared: Declarator) -> tuple[Token, ...]:
     return declared.value[1:] if declared.value[:1] and declared.value[0].text == "=" else ()
 
 
 def _only_computes(tokens: Sequence[Token]) -> bool:
-    """Whether an expression reads no memory and changes nothing."""
+    """Return whether an expression reads no memory and has no side effects."""
     for before, token in pairwise((None, *tokens)):
         assert token is not None
-        if token.kind in ("directive", "text"):
+        if token.kind in ("directive", "literal"):
             return False
         if token.text in ("[", "{", "->", "::", ";", "#") or token.text in ASSIGNS | STEPS:
             return False
-        is_unary = before is None or (before.kind == "mark" and before.text not in (")", "]"))
+        is_unary = before is None or (before.kind == "punctuator" and before.text not in (")", "]"))
         if token.text in ("*", "&") and is_unary:
             return False
     return True
@@ -241,5 +256,5 @@ def _only_computes(tokens: Sequence[Token]) -> bool:
 def _names(tokens: Sequence[Token]) -> Iterator[Token]:
     for before, token in pairwise((None, *tokens)):
         assert token is not None
-        if token.kind == "word" and (before is None or before.text not in (".", "::")):
+        if token.kind == "identifier" and (before is None or before.text not in (".", "::")):
             yield token

@@ -1,14 +1,16 @@
-"""Which kernels of a text may wait: for other threads, or for memory that these write. Told by the
-words of functions and macros; where that is not sure, a kernel may. Knows no compiler."""
+"""Find the kernels that may wait: for other threads, or for memory that other threads write.
+
+The analysis is conservative: a kernel may wait unless its tokens prove otherwise.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
 
-from pycu2c.compat.cuda_text.parse.functions import Function
+from pycu2c.compat.cuda_text.parse.functions import FunctionDefinition
 from pycu2c.compat.cuda_text.parse.tokens import tokens_of
-from pycu2c.compat.cuda_text.source_text import Text
+from pycu2c.compat.cuda_text.source_text import CudaSource
 
 _MAY_WAIT = re.compile(
     r"__syncthreads\w*|__syncwarp|__barrier_sync\w*|__shfl\w*|__any\w*|__all\w*|__ballot\w*"
@@ -16,33 +18,37 @@ _MAY_WAIT = re.compile(
     r"|atomic(CAS|Exch)\w*|volatile|assert|printf|this_thread_block|this_grid|coalesced_threads"
     r"|tiled_partition|cooperative_groups"
 )
-_MEETS_GRID = frozenset(("this_grid", "grid_group"))
+_GRID_SYNC_NAMES = frozenset(("this_grid", "grid_group"))
 _MACRO = re.compile(r"#\s*define\s+(\w+)(.*)", re.DOTALL)
 _OWN_FILE = re.compile(r'#\s*include\s*"')
 
 
-class Waiting:
-    """What of a text may wait: some functions, by their names, or all of them."""
+class WaitAnalysis:
+    """The functions of a text that may wait."""
 
-    def __init__(self, text: Text, options: Iterable[str]) -> None:
+    def __init__(self, text: CudaSource, options: Iterable[str]) -> None:
         self._text = text
         self._names = _waiting_names(text)
-        self._all = has_own_files(text) or any(map(_MAY_WAIT.search, options))
+        self._all = includes_local_files(text) or any(map(_MAY_WAIT.search, options))
         self._all = self._all or not self._names.isdisjoint(_words_outside(text))
 
-    def holds(self, expression: str) -> bool:
-        """Whether a kernel may wait: by its name, or as an instance of a template."""
+    def may_wait(self, expression: str) -> bool:
+        """Return whether a kernel, given by name or template instance, may wait."""
         return self._all or not self._names.isdisjoint(_words(expression))
 
-    def holds_beside(self, function: Function, meetings: frozenset[str]) -> bool:
-        """Whether a function may wait in other places than these."""
+    def may_wait_elsewhere(
+        self, function: FunctionDefinition, sync_functions: frozenset[str]
+    ) -> bool:
+        """Return whether a function may wait outside of these calls."""
         first, last = function.body
-        words = {t.text for t in self._text.tokens[first:last] if t.kind == "word"} - meetings
-        waits = self._names - meetings
+        words = {
+            t.text for t in self._text.tokens[first:last] if t.kind == "identifier"
+        } - sync_functions
+        waits = self._names - sync_functions
         return self._all or not words.isdisjoint(waits) or any(map(_MAY_WAIT.fullmatch, words))
 
 
-def _waiting_names(text: Text) -> set[str]:
+def _waiting_names(text: CudaSource) -> set[str]:
     words = _words_by_name(text)
     waits = {name for name, used in words.items() if any(map(_MAY_WAIT.fullmatch, used))}
     while more := {n for n, used in words.items() if n not in waits and used & waits}:
@@ -51,45 +57,43 @@ def _waiting_names(text: Text) -> set[str]:
     return waits | outside
 
 
-def _words_outside(text: Text) -> set[str]:
-    """The words that are of no function that was found: of aliases, of classes, of what is not
-    understood. Who uses them is not known."""
+def _words_outside(text: CudaSource) -> set[str]:
+    """Return the identifiers outside of functions: of aliases, classes and unparsed code."""
     inside = bytearray(len(text.tokens))
     for function in text.functions:
         last = function.body[1] + 1
         inside[function.start : last] = b"\1" * (last - function.start)
     pairs = zip(text.tokens, inside)
-    return {t.text for t, is_inside in pairs if t.kind == "word" and not is_inside}
+    return {t.text for t, is_inside in pairs if t.kind == "identifier" and not is_inside}
 
 
-def has_own_files(text: Text) -> bool:
-    """Whether the text has more words than can be seen."""
+def includes_local_files(text: CudaSource) -> bool:
+    """Return whether the text includes files that were not expanded."""
     return any(t.kind == "directive" and _OWN_FILE.match(t.text) for t in text.tokens)
 
 
-def meets_grid(text: Text) -> bool:
-    """Whether blocks may wait for each other."""
-    return has_own_files(text) or any(t.text in _MEETS_GRID for t in text.tokens)
+def needs_cooperative_launch(text: CudaSource) -> bool:
+    """Return whether blocks may wait for each other."""
+    return includes_local_files(text) or any(t.text in _GRID_SYNC_NAMES for t in text.tokens)
 
 
-def words_in(text: Text) -> frozenset[str]:
-    """All words, those in macros included."""
+def identifiers_in(text: CudaSource) -> frozenset[str]:
+    """Return all identifiers, including those in macros."""
     directives = [w for t in text.tokens if t.kind == "directive" for w in _words(t.text)]
-    return frozenset((*(t.text for t in text.tokens if t.kind == "word"), *directives))
+    return frozenset((*(t.text for t in text.tokens if t.kind == "identifier"), *directives))
 
 
 def _words(text: str) -> list[str]:
-    return [t.text for t in tokens_of(text.lstrip("#")) if t.kind == "word"]
+    return [t.text for t in tokens_of(text.lstrip("#")) if t.kind == "identifier"]
 
 
-def _words_by_name(text: Text) -> Mapping[str, set[str]]:
-    """What functions and macros of a name use; what stands outside of functions is used by all
-    that name it: classes, by their own name."""
+def _words_by_name(text: CudaSource) -> Mapping[str, set[str]]:
+    """Return the identifiers that each function, class and macro uses, by its name."""
     found: dict[str, set[str]] = {}
     for function in text.functions:
         name = function.name.partition("<")[0]
         found.setdefault(name, set()).update(_body(text, function))
-        for scope in function.scopes:  # an object of a class may call its functions
+        for scope in function.scopes:  # an object may call its member functions
             found.setdefault(scope, set()).update(_body(text, function))
     for token in text.tokens:
         macro = _MACRO.match(token.text) if token.kind == "directive" else None
@@ -98,6 +102,6 @@ def _words_by_name(text: Text) -> Mapping[str, set[str]]:
     return found
 
 
-def _body(text: Text, function: Function) -> set[str]:
+def _body(text: CudaSource, function: FunctionDefinition) -> set[str]:
     _, last = function.body
-    return {t.text for t in text.tokens[function.start : last + 1] if t.kind == "word"}
+    return {t.text for t in text.tokens[function.start : last + 1] if t.kind == "identifier"}

@@ -1,5 +1,5 @@
-/* Atomics and fences. What another thread of this OS thread is waited for, it must be let do: an
- * exchange that finds nothing new lets others go on now and then. */
+/* Atomics and fences. A busy-wait on another thread of the same OS thread needs that thread to run:
+ * exchanges that change nothing yield from time to time. */
 
 namespace pycu2c {
 
@@ -19,8 +19,8 @@ template <class T, class F> static inline T exchange_by(T *address, F made) {
     }
 }
 
-/* Never part of a loop: see make_variables. */
-__attribute__((noinline, unused)) static void looked_in_vain() {
+/* Never inlined into a loop: see make_variables. */
+__attribute__((noinline, unused)) static void yield_while_unchanged() {
     static thread_local unsigned times;
     if (++times % 64 == 0) yield();
 }
@@ -58,7 +58,7 @@ __attribute__((noinline, unused)) static void looked_in_vain() {
         word = __atomic_exchange_n(place, word, __ATOMIC_SEQ_CST);                                  \
         T old;                                                                                   \
         memcpy(&old, &word, sizeof old);                                                            \
-        if (!memcmp(&old, &v, sizeof v)) pycu2c::looked_in_vain();                                  \
+        if (!memcmp(&old, &v, sizeof v)) pycu2c::yield_while_unchanged();                                  \
         return old;                                                                                 \
     }                                                                                               \
     PYCU2C_SCOPES(T, atomicExch, (T *a, T v), (a, v))
@@ -67,7 +67,7 @@ __attribute__((noinline, unused)) static void looked_in_vain() {
     static inline T atomicCAS(T *a, T expected, T v) {                                  \
         T old = expected;                                                                        \
         if (!__atomic_compare_exchange_n(a, &old, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))    \
-            pycu2c::looked_in_vain();                                                               \
+            pycu2c::yield_while_unchanged();                                                               \
         return old;                                                                                 \
     }                                                                                               \
     PYCU2C_SCOPES(T, atomicCAS, (T *a, T e, T v), (a, e, v))
@@ -117,13 +117,13 @@ PYCU2C_SCOPES(unsigned, atomicDec, (unsigned *a, unsigned v), (a, v))
 
 namespace pycu2c {
 
-/* Those on shared memory, which one OS thread has for itself (shared_atomics.py). */
-namespace alone {
+/* Atomics on shared memory, which only one OS thread accesses (fission/shared_atomics.py). */
+namespace non_atomic {
 template <class T, bool whole = std::is_integral<T>::value> struct Sums {
     static T sum(T a, T b) { return a + b; }
     static T difference(T a, T b) { return a - b; }
 };
-template <class T> struct Sums<T, true> { /* they wrap */
+template <class T> struct Sums<T, true> { /* wraparound without undefined behavior */
     typedef typename std::make_unsigned<T>::type U;
     static T sum(T a, T b) { return (T)((U)a + (U)b); }
     static T difference(T a, T b) { return (T)((U)a - (U)b); }
@@ -147,7 +147,7 @@ PYCU2C_ALONE(atomicXor, old ^ v)
 PYCU2C_ALONE(atomicInc, old >= v ? 0 : old + 1)
 PYCU2C_ALONE(atomicDec, old == 0 || old > v ? v : old - 1)
 #undef PYCU2C_ALONE
-} // namespace alone
+} // namespace non_atomic
 
 } // namespace pycu2c
 
@@ -155,7 +155,7 @@ static inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 static inline void __threadfence_block() { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
 static inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
-/* ---- loads and stores that say which caches to use ---- */
+/* ---- loads and stores with cache hints ---- */
 
 #define PYCU2C_LOAD(name) template <class T> static inline T name(const T *address) { return *address; }
 #define PYCU2C_STORE(name) template <class T> static inline void name(T *address, T value) { *address = value; }

@@ -1,5 +1,5 @@
-/* Numbers: what CUDA has and C++ has not. What C functions of this package there are is added as a text
- * names them (vocabulary.py). */
+/* CUDA's arithmetic functions without a C++ equivalent. device_headers.py adds the C helpers that a text
+ * names. */
 
 #define PYCU2C_LEAST_AND_MOST(type, a, b)                                                           \
     static inline type min(a x, b y) { return (type)y < (type)x ? (type)y : (type)x; }              \
@@ -54,9 +54,9 @@ static inline unsigned __fns(unsigned mask, unsigned base, int offset) {
     return 0xffffffffu;
 }
 
-/* ---- less exact functions, which are exact here ---- */
+/* ---- fast-math functions, computed exactly ---- */
 
-namespace pycu2c { /* C's library has functions of these names, which it keeps to itself */
+namespace pycu2c { /* the C library reserves the names without the suffix */
 static inline float sinf_(float x) { return sinf(x); }
 static inline float cosf_(float x) { return cosf(x); }
 static inline float tanf_(float x) { return tanf(x); }
@@ -127,7 +127,7 @@ static inline long long ticks() { return clock64(); }
 } // namespace pycu2c
 #define clock() ((clock_t)::pycu2c::ticks())
 
-/* ---- the kinds of memory an address may be of: all are one here ---- */
+/* ---- address spaces: one flat space on the CPU ---- */
 
 static inline unsigned __isGlobal(const void *) { return 1; }
 static inline size_t __cvta_generic_to_global(const void *p) { return (size_t)p; }

@@ -42,22 +42,22 @@ static thread_local dim3 gridDim;
 
 namespace pycu2c {
 
-/* What a launch's arguments begin with: HEAD in runtime/launch_configuration.py. */
+/* The header of packed arguments: HEAD in runtime/launch_configuration.py. */
 struct Head {
     int32_t grid[3], block[3];
     int64_t shared_bytes;
 };
 
-static thread_local const char *arguments; /* of the launch, behind its head */
+static thread_local const char *arguments; /* of the launch, after the header */
 
 #ifdef PYCU2C_DYNAMIC_SHARED
 alignas(1024) static thread_local unsigned char dynamic_memory[PYCU2C_DYNAMIC_SHARED];
 static inline void *dynamic() { return dynamic_memory; }
 #endif
 
-/* Where an OS thread first comes to its variables, the C library makes room for them, and clang does
- * not know that this may change AVX-512's upper registers, where loops have constants. So each run of
- * blocks comes to them before its loops begin, which are a function of their own. */
+/* The first access of an OS thread to thread-local variables allocates them. clang does not know that
+ * this may clobber AVX-512's upper registers, which hold loop constants. So each launch accesses them
+ * before the loops, which are in a function of their own. */
 __attribute__((noinline)) static void make_variables() { __asm__ volatile("" : : "r"(&threadIdx) : "memory"); }
 
 static inline void begin_block(const void *given, int64_t block) {
@@ -81,7 +81,7 @@ static inline void begin_thread(int32_t index) {
     threadIdx = {i % blockDim.x, row % blockDim.y, row / blockDim.y};
 }
 
-/* ---- how a kernel is called ---- */
+/* ---- launch functions ---- */
 
 constexpr size_t up(size_t n, size_t alignment) { return (n + alignment - 1) / alignment * alignment; }
 
@@ -106,7 +106,7 @@ template <class T> T taken(size_t place) {
     return *reinterpret_cast<T *>(&room);
 }
 
-enum { WHOLE, FLOAT, BYTES }; /* as in on_cpu.py */
+enum { WHOLE, FLOAT, BYTES }; /* as in cpu_build.py */
 
 template <class T> constexpr int32_t kind_of() {
     return std::is_floating_point<T>::value                                                    ? FLOAT
@@ -127,7 +127,7 @@ template <class... P, void (*f)(P...)> struct Called<void (*)(P...), f> {
         call(std::index_sequence_for<P...>());
     }
 
-    /* Blocks whose threads do not wait. */
+    /* Run blocks whose threads do not wait. */
     __attribute__((noinline)) static void run(const void *given, int64_t first, int64_t last) {
         for (int64_t block = first; block < last; block++) {
             begin_block(given, block);
@@ -135,7 +135,7 @@ template <class... P, void (*f)(P...)> struct Called<void (*)(P...), f> {
         }
     }
 
-    /* Blocks, by a function that runs one. */
+    /* Run blocks with the function of a split kernel, which runs one. */
     __attribute__((noinline)) static void run_split(const void *given, int64_t first, int64_t last) {
         for (int64_t block = first; block < last; block++) {
             begin_block(given, block);
@@ -162,30 +162,30 @@ template <class... P, void (*f)(P...)> struct Called<void (*)(P...), f> {
     }
 };
 
-template <class F> struct Told;
-template <class... P> struct Told<void (*)(P...)> {
+template <class F> struct ParameterTable;
+template <class... P> struct ParameterTable<void (*)(P...)> {
     static constexpr size_t count = 1 + 3 * sizeof...(P);
-    struct Row { int32_t of[count]; };
-    static constexpr Row made() {
+    struct Table { int32_t of[count]; };
+    static constexpr Table build() {
         constexpr int32_t sizes[] = {(int32_t)sizeof(P)..., 0};
         constexpr int32_t alignments[] = {(int32_t)alignof(P)..., 0};
         constexpr int32_t kinds[] = {kind_of<typename std::remove_cv<P>::type>()..., 0};
-        Row row = {};
-        row.of[0] = (int32_t)sizeof...(P);
+        Table table = {};
+        table.of[0] = (int32_t)sizeof...(P);
         for (size_t i = 0; i < sizeof...(P); i++) {
-            row.of[1 + 3 * i] = sizes[i];
-            row.of[2 + 3 * i] = alignments[i];
-            row.of[3 + 3 * i] = kinds[i];
+            table.of[1 + 3 * i] = sizes[i];
+            table.of[2 + 3 * i] = alignments[i];
+            table.of[3 + 3 * i] = kinds[i];
         }
-        return row;
+        return table;
     }
-    static constexpr Row row = made();
+    static constexpr Table table = build();
 };
-template <class... P> constexpr typename Told<void (*)(P...)>::Row Told<void (*)(P...)>::row;
+template <class... P> constexpr typename ParameterTable<void (*)(P...)>::Table ParameterTable<void (*)(P...)>::table;
 
 } // namespace pycu2c
 
-/* What stands after a kernel: of one that never waits, of one that is split, and of one that may wait. */
+/* The macro after a kernel: LOOP if it never waits, SPLIT or WARPS if it is split, FIBERS if it may wait. */
 #define PYCU2C_LOOP(number, ...) PYCU2C_RUN(number, run, __VA_ARGS__)
 #define PYCU2C_SPLIT(number, ...) PYCU2C_RUN(number, run_split, __VA_ARGS__)
 #define PYCU2C_WARPS PYCU2C_SPLIT
@@ -203,4 +203,4 @@ template <class... P> constexpr typename Told<void (*)(P...)>::Row Told<void (*)
     extern "C" __attribute__((visibility("default"))) const ::pycu2c::Kernel pycu2c_kernel_##number; \
     extern "C" const ::pycu2c::Kernel pycu2c_kernel_##number = {                                    \
         ::pycu2c::begin_block, thread,                                                              \
-        ::pycu2c::Told<decltype(&__VA_ARGS__)>::row.of, run};
+        ::pycu2c::ParameterTable<decltype(&__VA_ARGS__)>::table.of, run};

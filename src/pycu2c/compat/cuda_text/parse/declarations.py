@@ -1,29 +1,35 @@
-"""Declarations of variables, as rows of tokens: what each declares, and of what."""
+"""Parse variable declarations into declarators."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from pycu2c.base.records import NamedTuple
-from pycu2c.compat.cuda_text.parse.statements import Unclear
+from pycu2c.compat.cuda_text.parse.statements import Unanalyzable
 from pycu2c.compat.cuda_text.parse.tokens import Token, closing
 
 BUILT_IN = frozenset(
     ("void", "bool", "char", "short", "int", "long", "float", "double", "signed", "unsigned")
 )
-_BESIDE = frozenset(("const", "constexpr", "register", "typename", "struct", "volatile", "static"))
-FOR_ALL = frozenset(("__shared__", "typedef", "using", "constexpr", "static_assert", "extern"))
-_NO_TYPE = frozenset(
+_QUALIFIERS = frozenset(
+    ("const", "constexpr", "register", "typename", "struct", "volatile", "static")
+)
+BLOCK_LEVEL_SPECIFIERS = frozenset(
+    ("__shared__", "typedef", "using", "constexpr", "static_assert", "extern")
+)
+_NOT_TYPES = frozenset(
     ("return", "break", "continue", "delete", "new", "throw", "sizeof", "this", "switch", "for")
 )
-_NO_NAME = frozenset(("for", "while", "if", "do", "switch"))  # after a macro
-_OF_POINTERS = ("*", "&", "&&", "const", "__restrict__", "__restrict")
+_NOT_NAMES = frozenset(("for", "while", "if", "do", "switch"))  # after a macro
+_POINTER_TOKENS = ("*", "&", "&&", "const", "__restrict__", "__restrict")
 _AFTER_NAME = ("=", ";", ",", "[", "(", "{")
 
 
-class Declared(NamedTuple):
-    """One name of a declaration: ``kind before name after value``, as in ``const float`` ``*``
-    ``p`` ``[4]`` ``= {…}``."""
+class Declarator(NamedTuple):
+    """One name of a declaration, such as ``const float`` ``*`` ``p`` ``[4]`` ``= {…}``.
+
+    The fields contain ``kind before name after value``.
+    """
 
     name: Token
     kind: tuple[Token, ...]
@@ -40,48 +46,52 @@ class Declared(NamedTuple):
         return any(t.text in ("&", "&&") for t in self.before)
 
 
-def is_for_all(tokens: Sequence[Token]) -> bool:
-    """Whether it declares what a block has once: shared memory, a type, a constant."""
-    return any(t.text in FOR_ALL for t in tokens[:3])
+def is_block_level(tokens: Sequence[Token]) -> bool:
+    """Return whether a declaration is one per block: shared memory, a type or a constant."""
+    return any(t.text in BLOCK_LEVEL_SPECIFIERS for t in tokens[:3])
 
 
-def declared(tokens: Sequence[Token]) -> tuple[Declared, ...]:
-    """What a statement declares: nothing, if it is an expression. Raises Unclear."""
-    cut = _kind_ends(tokens)
-    if cut is None:
+def declared(tokens: Sequence[Token]) -> tuple[Declarator, ...]:
+    """Return the declarators of a statement; empty for an expression. Raises Unanalyzable."""
+    end = _type_end(tokens)
+    if end is None:
         return ()
-    if any(t.text == "static" for t in tokens[:cut]):
-        raise Unclear
-    return tuple(_declarators(tuple(tokens[:cut]), tokens[cut:]))
+    if any(t.text == "static" for t in tokens[:end]):
+        raise Unanalyzable
+    return tuple(_declarators(tuple(tokens[:end]), tokens[end:]))
 
 
-def _kind_ends(tokens: Sequence[Token]) -> int | None:
-    """Where the type ends that a declaration begins with; None if this is none."""
+def _type_end(tokens: Sequence[Token]) -> int | None:
+    """Return the index after the type of a declaration; None if the statement declares nothing."""
     index, has_kind = 0, False
     while index < len(tokens):
         token = tokens[index]
         if token.text in BUILT_IN:
             has_kind = True
-        elif token.kind == "word" and not has_kind and token.text not in (*_BESIDE, *_NO_TYPE):
+        elif (
+            token.kind == "identifier"
+            and not has_kind
+            and token.text not in (*_QUALIFIERS, *_NOT_TYPES)
+        ):
             has_kind = True
             index = after_name(tokens, index) - 1
-        elif token.text not in _BESIDE:
+        elif token.text not in _QUALIFIERS:
             break
         index += 1
     if not has_kind:
         return None
     name = index
-    while name < len(tokens) and tokens[name].text in _OF_POINTERS:
+    while name < len(tokens) and tokens[name].text in _POINTER_TOKENS:
         name += 1
-    if name + 1 >= len(tokens) or tokens[name].kind != "word":
+    if name + 1 >= len(tokens) or tokens[name].kind != "identifier":
         return None
-    if tokens[name + 1].text not in _AFTER_NAME or tokens[name].text in _NO_NAME:
-        raise Unclear
+    if tokens[name + 1].text not in _AFTER_NAME or tokens[name].text in _NOT_NAMES:
+        raise Unanalyzable
     return index
 
 
 def after_name(tokens: Sequence[Token], index: int) -> int:
-    """Behind ``a::b<c>``."""
+    """Return the index after a qualified name ``a::b<c>``."""
     index += 1
     while index < len(tokens):
         if tokens[index].text == "::" and tokens[index + 1 : index + 2]:
@@ -94,7 +104,7 @@ def after_name(tokens: Sequence[Token], index: int) -> int:
 
 
 def _angle(tokens: Sequence[Token], opening: int) -> int | None:
-    """Where the arguments of a template end, if that is what a bracket opens."""
+    """Return the index of the ``>`` that ends template arguments; None if ``<`` is an operator."""
     depth = 0
     for index in range(opening, len(tokens)):
         text = tokens[index].text
@@ -106,21 +116,21 @@ def _angle(tokens: Sequence[Token], opening: int) -> int | None:
     return None
 
 
-def _declarators(kind: tuple[Token, ...], tokens: Sequence[Token]) -> Iterator[Declared]:
-    for part in at_commas(tokens[:-1] if tokens[-1].text == ";" else tokens):
+def _declarators(kind: tuple[Token, ...], tokens: Sequence[Token]) -> Iterator[Declarator]:
+    for part in split_at_commas(tokens[:-1] if tokens[-1].text == ";" else tokens):
         name = 0
-        while name < len(part) and part[name].text in _OF_POINTERS:
+        while name < len(part) and part[name].text in _POINTER_TOKENS:
             name += 1
-        if name >= len(part) or part[name].kind != "word":
-            raise Unclear
+        if name >= len(part) or part[name].kind != "identifier":
+            raise Unanalyzable
         value = name + 1
         while value < len(part) and part[value].text == "[":
             value = closing(part, value) + 1
-        before, after, given = map(tuple, (part[:name], part[name + 1 : value], part[value:]))
-        yield Declared(part[name], kind, before, after, given)
+        before, after, initializer = map(tuple, (part[:name], part[name + 1 : value], part[value:]))
+        yield Declarator(part[name], kind, before, after, initializer)
 
 
-def at_commas(tokens: Sequence[Token]) -> list[list[Token]]:
+def split_at_commas(tokens: Sequence[Token]) -> list[list[Token]]:
     found: list[list[Token]] = [[]]
     index = 0
     while index < len(tokens):

@@ -1,8 +1,7 @@
-"""The functions that a CUDA C text defines, as far as its words tell: names, parameters, where the
-body stands. Knows no compiler, and no types.
+"""Find the functions that a CUDA C text defines: names, parameters and bodies.
 
-What a word means that a macro or an included file brings, it does not know: what is found here
-makes errors readable and copies few, and is no proof of anything.
+Macros and included files can change what the tokens mean. Results therefore serve error messages
+and optimizations that the C++ compiler checks.
 """
 
 from __future__ import annotations
@@ -10,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pycu2c.base.records import dataclass
-from pycu2c.compat.cuda_text.parse.tokens import Token, closing, parts
+from pycu2c.compat.cuda_text.parse.tokens import Token, closing, split_arguments
 
-_WITH_BRACKETS = {  # words that may stand before a function's name, with brackets of their own
+_WITH_BRACKETS = {  # specifiers with arguments that may precede a function's name
     "__launch_bounds__",
     "__cluster_dims__",
     "__block_size__",
@@ -30,25 +29,27 @@ _NO_FUNCTION = {"if", "for", "while", "switch", "return", "sizeof", "catch", "de
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """A parameter as it is written. ``reads``: it is a pointer to what the kernel does not
-    write."""
+class ParsedParameter:
+    """A parameter as written. ``is_read_only``: a pointer to const."""
 
     name: str
     text: str
-    reads: bool
+    is_read_only: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
-    """A function that the text defines. ``start`` and ``body`` are indices of tokens: of the
-    first of its declaration, and of the brackets around its body."""
+class FunctionDefinition:
+    """A function that the text defines.
+
+    ``start`` is the index of the first token of its declaration, ``body`` those of the brackets
+    around its body.
+    """
 
     name: str
-    scopes: tuple[str, ...]  # namespaces and classes around it
+    scopes: tuple[str, ...]  # enclosing namespaces and classes
     is_kernel: bool
     is_template: bool
-    parameters: tuple[Named, ...]
+    parameters: tuple[ParsedParameter, ...]
     start: int
     body: tuple[int, int]
 
@@ -57,13 +58,13 @@ class Function:
         return "::".join((*self.scopes, self.name))
 
 
-def functions_in(tokens: Sequence[Token]) -> list[Function]:
-    """Those with a body."""
+def functions_in(tokens: Sequence[Token]) -> list[FunctionDefinition]:
+    """Return the functions with a body."""
     return list(_functions(tokens))
 
 
-def _functions(tokens: Sequence[Token]) -> Iterator[Function]:
-    scopes: list[tuple[str, int]] = []  # names, and where their brackets close
+def _functions(tokens: Sequence[Token]) -> Iterator[FunctionDefinition]:
+    scopes: list[tuple[str, int]] = []  # names, and indices of their closing brackets
     index = start = 0
     while index < len(tokens):
         token = tokens[index]
@@ -82,36 +83,36 @@ def _functions(tokens: Sequence[Token]) -> Iterator[Function]:
             if entered:
                 scopes.append(entered)
                 start = index + 1
-            else:  # a list of values
+            else:  # an initializer list
                 index = closing(tokens, index)
         index += 1
 
 
 def _entered(tokens: Sequence[Token], start: int, opening: int) -> tuple[str, int] | None:
-    """The scope that a bracket opens, and where it closes."""
+    """Return the scope that a bracket opens, and the index of its closing bracket."""
     name = _scope(tokens[start:opening])
     return None if name is None else (name, closing(tokens, opening))
 
 
 def _scope(head: Sequence[Token]) -> str | None:
-    """What a bracket opens: the name of a namespace or class, "" without one; None for values."""
+    """Return the name of the namespace or class, "" if unnamed; None for an initializer list."""
     words = [t.text for t in head]
     if "namespace" in words:
-        after = [t.text for t in head[words.index("namespace") + 1 :] if t.kind == "word"]
+        after = [t.text for t in head[words.index("namespace") + 1 :] if t.kind == "identifier"]
         return "::".join(word for word in after if word != "inline")
     if words[:1] == ["extern"] and len(words) == 2:
         return ""
     for what in ("class", "struct", "union"):
         if what in words and "=" not in words:
             rest = head[words.index(what) + 1 :]
-            return next((t.text for t in rest if t.kind == "word"), "")
+            return next((t.text for t in rest if t.kind == "identifier"), "")
     return None
 
 
 def _function(
     tokens: Sequence[Token], start: int, opening: int, end: int, scopes: tuple[str, ...]
-) -> Function | None:
-    """The function whose parameters stand in these brackets, if that is what they are."""
+) -> FunctionDefinition | None:
+    """Return the function whose parameters are in these brackets, if any."""
     before = _name_before(tokens, start, opening)
     if before is None:
         return None
@@ -121,19 +122,19 @@ def _function(
     words = [t.text for t in tokens[start:before]]
     name = "".join(t.text for t in tokens[before:opening])
     is_template = "template" in words and words[words.index("template") + 1 :][:2] != ["<", ">"]
-    return Function(
+    return FunctionDefinition(
         name,
         scopes,
         "__global__" in words,
         is_template,
-        tuple(map(_parameter, parts(tokens[opening + 1 : end]))),
+        tuple(map(_parameter, split_arguments(tokens[opening + 1 : end]))),
         start,
         (body, closing(tokens, body)),
     )
 
 
 def _name_before(tokens: Sequence[Token], start: int, opening: int) -> int | None:
-    """Where the name begins that stands before a bracket; of ``f<float>`` that of f."""
+    """Return the index of the function name before a bracket; of ``f<float>`` that of ``f``."""
     index = opening - 1
     if index >= start and tokens[index].text == ">":
         depth = 0
@@ -142,14 +143,14 @@ def _name_before(tokens: Sequence[Token], start: int, opening: int) -> int | Non
             index -= 1
             if depth == 0:
                 break
-    if index <= start or tokens[index].kind != "word":
+    if index <= start or tokens[index].kind != "identifier":
         return None
     word = tokens[index].text
     return None if word in _WITH_BRACKETS or word in _NO_FUNCTION else index
 
 
 def _body_after(tokens: Sequence[Token], index: int) -> int | None:
-    """Where the body begins that follows the brackets of parameters."""
+    """Return the index of the body that follows the parameters, if any."""
     while index < len(tokens):
         token = tokens[index]
         if token.text == "{":
@@ -162,13 +163,13 @@ def _body_after(tokens: Sequence[Token], index: int) -> int | None:
     return None
 
 
-def _parameter(tokens: Sequence[Token]) -> Named:
+def _parameter(tokens: Sequence[Token]) -> ParsedParameter:
     texts = [t.text for t in tokens]
     cut = texts.index("=") if "=" in texts else len(texts)
     texts = texts[:cut]
-    words = [t.text for t in tokens[:cut] if t.kind == "word"]
+    words = [t.text for t in tokens[:cut] if t.kind == "identifier"]
     stars = texts.count("*") + texts.count("[")
     first = texts.index("*") if "*" in texts else len(texts)
-    reads = stars == 1 and "const" in texts[:first]
+    is_read_only = stars == 1 and "const" in texts[:first]
     name = words[-1] if len(words) > 1 else ""
-    return Named(name, " ".join(texts), reads)
+    return ParsedParameter(name, " ".join(texts), is_read_only)

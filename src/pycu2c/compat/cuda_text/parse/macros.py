@@ -1,4 +1,4 @@
-"""What the words of a text may stand for: macros, and constants that are outside of functions."""
+"""Expand the macros of a text and find constants at namespace scope."""
 
 from __future__ import annotations
 
@@ -7,92 +7,95 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from pycu2c.compat.cuda_text.parse.declarations import BUILT_IN
-from pycu2c.compat.cuda_text.parse.tokens import Token, closing, joined, tokens_of
-from pycu2c.compat.cuda_text.source_text import Text
+from pycu2c.compat.cuda_text.parse.tokens import Token, closing, merge_operators, tokens_of
+from pycu2c.compat.cuda_text.source_text import CudaSource
 
 _DEFINED = re.compile(r"#\s*define\s+(\w+)(\(([^)]*)\))?(.*)", re.DOTALL)
 KEYWORDS = frozenset(
     ("if", "else", "for", "while", "do", "switch", "case", "return", "break", "continue", "goto")
 )
-_OF_TYPES = BUILT_IN | {"const", "volatile"}
-_OTHERWISE = Token("mark", ",", 0, 0)  # between what a macro is in one case and in another
-_MARKS = frozenset((";", "{", "}", "#"))
+_TYPE_TOKENS = BUILT_IN | {"const", "volatile"}
+_ALTERNATIVE = Token("punctuator", ",", 0, 0)  # separates two definitions of a macro
+_STATEMENT_PUNCTUATORS = frozenset((";", "{", "}", "#"))
 
 
 class Macros:
-    """The macros of a text and of options."""
+    """The macros of a text and of the options."""
 
-    def __init__(self, text: Text, options: Iterable[str]) -> None:
-        self._found: dict[str, list[Token]] = {}
+    def __init__(self, text: CudaSource, options: Iterable[str]) -> None:
+        self._bodies: dict[str, list[Token]] = {}
         directives = [t.text for t in text.tokens if t.kind == "directive"]
-        self._whole: dict[str, list[Token]] = {}  # the names of what they take included
+        self._replacements: dict[str, list[Token]] = {}  # with the names of their parameters
         for line in (*options, *directives):
             if found := _DEFINED.match(line):
-                inside = joined(tokens_of(found[4].replace("\\\n", " ")))
+                inside = merge_operators(tokens_of(found[4].replace("\\\n", " ")))
                 names = re.findall(r"\w+", found[3] or "")
                 kept = [t for t in inside if t.text not in names]
-                others = [_OTHERWISE] if found[1] in self._found else []
-                self._found.setdefault(found[1], []).extend((*others, *kept))
-                self._whole.setdefault(found[1], []).extend((*others, *inside))
+                others = [_ALTERNATIVE] if found[1] in self._bodies else []
+                self._bodies.setdefault(found[1], []).extend((*others, *kept))
+                self._replacements.setdefault(found[1], []).extend((*others, *inside))
         own = {function.name for function in text.functions}
-        self.constants = frozenset({*_constants(text), "min", "max"} - own - _changing(text))
+        self.constants = frozenset({*_constants(text), "min", "max"} - own - _mutable_globals(text))
 
     @property
     def names(self) -> frozenset[str]:
-        return frozenset(self._found)
+        return frozenset(self._bodies)
 
-    def words(self, token: Token, around: frozenset[str] = frozenset()) -> list[Token]:
-        """What a token stands for, where it stands: without what a macro is given, which stands
-        beside it."""
-        if token.text not in self._found or token.text in around:
+    def expand(self, token: Token, expanding: frozenset[str] = frozenset()) -> list[Token]:
+        """Return the expansion of a token, without macro arguments, which the text contains."""
+        if token.text not in self._bodies or token.text in expanding:
             return [token]
-        inside = [self.words(t, around | {token.text}) for t in self._found[token.text]]
+        inside = [self.expand(t, expanding | {token.text}) for t in self._bodies[token.text]]
         return [
             Token(each.kind, each.text, token.start, token.end) for row in inside for each in row
         ]
 
-    def all_words(self, tokens: Iterable[Token]) -> Iterator[Token]:
-        """The words that tokens stand for, names of macros included, those of members not."""
+    def expanded_names(self, tokens: Iterable[Token]) -> Iterator[Token]:
+        """Yield the identifiers in the expansions, including macro names but not member names."""
         before = ""
         for token in tokens:
-            if token.kind == "word" and before not in (".", "->"):
+            if token.kind == "identifier" and before not in (".", "->"):
                 yield token
-                inside = self.words(token)
+                inside = self.expand(token)
                 if inside != [token]:
                     yield from _free(inside)
             before = token.text
 
     def are_expressions(self, tokens: Iterable[Token]) -> bool:
-        """Whether no macro in there stands for statements or declares something."""
-        used = {each.text for t in tokens if t.text in self._found for each in self.all_words([t])}
-        return not any(_is_statement(self._whole[name]) for name in used if name in self._whole)
+        """Return whether no macro in the tokens expands to a statement or a declaration."""
+        used = {
+            each.text for t in tokens if t.text in self._bodies for each in self.expanded_names([t])
+        }
+        return not any(
+            _is_statement(self._replacements[name]) for name in used if name in self._replacements
+        )
 
-    def hidden(self, token: Token) -> list[Token]:
-        """What a macro stands for; nothing, if it is none."""
-        return self.words(token) if token.text in self._found else []
+    def expansion(self, token: Token) -> list[Token]:
+        """Return the expansion of a macro; empty for other tokens."""
+        return self.expand(token) if token.text in self._bodies else []
 
 
 def _free(tokens: Sequence[Token]) -> Iterator[Token]:
     for before, token in pairwise((None, *tokens)):
         assert token is not None
-        if token.kind == "word" and (before is None or before.text not in (".", "->")):
+        if token.kind == "identifier" and (before is None or before.text not in (".", "->")):
             yield token
 
 
 def _is_statement(tokens: Sequence[Token]) -> bool:
     declares = any(
-        a.kind == b.kind == "word" and b.text not in _OF_TYPES for a, b in pairwise(tokens)
+        a.kind == b.kind == "identifier" and b.text not in _TYPE_TOKENS for a, b in pairwise(tokens)
     )
-    return declares or any(t.text in KEYWORDS or t.text in _MARKS for t in tokens)
+    return declares or any(t.text in KEYWORDS or t.text in _STATEMENT_PUNCTUATORS for t in tokens)
 
 
-def _constants(text: Text) -> Iterator[str]:
-    """Names of constants outside of functions, and of what templates take."""
+def _constants(text: CudaSource) -> Iterator[str]:
+    """Yield the names of constants at namespace scope and of template parameters."""
     inside = [(f.start, f.body[0], f.body[1]) for f in text.functions]
     places = {i for _, first, last in inside for i in range(first, last)}
     outside = [(i, t) for i, t in enumerate(text.tokens) if i not in places]
     for (_, before), (index, token), (_, after) in zip(outside, outside[1:], outside[2:]):
-        if token.kind != "word" or before.kind != "word":
+        if token.kind != "identifier" or before.kind != "identifier":
             continue
         head = _head(text.tokens, index)
         of_text = after.text in ("=", ";") and head & {"const", "constexpr", "__constant__"}
@@ -100,25 +103,25 @@ def _constants(text: Text) -> Iterator[str]:
             yield token.text
 
 
-def _changing(text: Text) -> set[str]:
-    """Names of variables in memory that kernels may write."""
+def _mutable_globals(text: CudaSource) -> set[str]:
+    """Return the names of variables in memory that kernels may write."""
     found = set()
     for index, token in enumerate(text.tokens):
         if token.text not in ("__shared__", "__device__", "__managed__"):
             continue
-        end, words, names = index, set(), set()
+        end, expand, names = index, set(), set()
         while end < len(text.tokens) and text.tokens[end].text not in (";", "(", "{", "="):
-            words.add(text.tokens[end].text)
+            expand.add(text.tokens[end].text)
             end = closing(text.tokens, end) if text.tokens[end].text == "[" else end
             after = text.tokens[end + 1].text if end + 1 < len(text.tokens) else ""
             names |= {text.tokens[end].text} if after in ("[", ",", ";", "=", "{") else set()
             end += 1
-        found |= set() if words & {"const", "constexpr", "__constant__"} else names
+        found |= set() if expand & {"const", "constexpr", "__constant__"} else names
     return found
 
 
 def _head(tokens: Sequence[Token], index: int) -> set[str]:
-    """The words of the declaration in front of a name."""
+    """Return the tokens of the declaration before a name."""
     found = set()
     while index > 0:
         index -= 1

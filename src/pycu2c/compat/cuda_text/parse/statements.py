@@ -1,5 +1,4 @@
-"""The statements in the body of a function, as far as brackets and keywords tell. Knows no types
-and no expressions: those are rows of tokens."""
+"""Parse function bodies into statements by brackets and keywords; expressions stay token lists."""
 
 from __future__ import annotations
 
@@ -8,26 +7,28 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from pycu2c.base.records import dataclass
-from pycu2c.compat.cuda_text.parse.tokens import Token, closing, joined
+from pycu2c.compat.cuda_text.parse.tokens import Token, closing, merge_operators
 
 
 @dataclass(frozen=True, slots=True)
-class Plain:
-    """A declaration, an expression or a jump, to its ``;``; or what no other statement here is.
-    ``is_made``: the tokens do not stand like that in the text."""
+class SimpleStatement:
+    """A declaration, an expression or a jump up to its ``;``, or a statement without its own class.
+
+    ``is_synthetic``: the tokens are not contiguous in the text.
+    """
 
     tokens: tuple[Token, ...]
-    is_made: bool = False
+    is_synthetic: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class BlockStatement:
     tokens: tuple[Token, ...]
     body: tuple[Statement, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class If:
+class IfStatement:
     tokens: tuple[Token, ...]
     condition: tuple[Token, ...]
     then: Statement
@@ -35,8 +36,8 @@ class If:
 
 
 @dataclass(frozen=True, slots=True)
-class Loop:
-    """``for``, ``while`` and ``do``: what of ``first`` and ``step`` there is not is empty."""
+class LoopStatement:
+    """A ``for``, ``while`` or ``do`` loop. Missing parts of the header are empty."""
 
     tokens: tuple[Token, ...]
     first: tuple[Token, ...]
@@ -46,17 +47,17 @@ class Loop:
     is_do: bool
 
 
-Statement: TypeAlias = Plain | Block | If | Loop
+Statement: TypeAlias = SimpleStatement | BlockStatement | IfStatement | LoopStatement
 
 
-class Unclear(Exception):
-    """Tokens that are no statement that is known here."""
+class Unanalyzable(Exception):
+    """The tokens have a form that the analysis does not support."""
 
 
 def statements(tokens: Sequence[Token]) -> tuple[Statement, ...]:
-    """Those of a body without its brackets. Raises Unclear."""
+    """Return the statements of a body without its brackets. Raises Unanalyzable."""
     found, index = [], 0
-    whole = joined(tokens)
+    whole = merge_operators(tokens)
     while index < len(whole):
         statement, index = _statement(whole, index)
         found.append(statement)
@@ -65,7 +66,7 @@ def statements(tokens: Sequence[Token]) -> tuple[Statement, ...]:
 
 def _statement(tokens: Sequence[Token], index: int) -> tuple[Statement, int]:
     if index >= len(tokens):
-        raise Unclear
+        raise Unanalyzable
     token = tokens[index]
     if token.kind == "directive":
         return _directive(tokens, index)
@@ -73,7 +74,7 @@ def _statement(tokens: Sequence[Token], index: int) -> tuple[Statement, int]:
         case "{":
             end = _closing(tokens, index)
             body = statements(tokens[index + 1 : end])
-            return Block(tuple(tokens[index : end + 1]), body), end + 1
+            return BlockStatement(tuple(tokens[index : end + 1]), body), end + 1
         case "if":
             return _if(tokens, index)
         case "for":
@@ -86,39 +87,39 @@ def _statement(tokens: Sequence[Token], index: int) -> tuple[Statement, int]:
             opening = _bracket(tokens, index + 1, "(")
             opening = _bracket(tokens, _closing(tokens, opening) + 1, "{")
             end = _closing(tokens, opening)
-            return Plain(tuple(tokens[index : end + 1])), end + 1
+            return SimpleStatement(tuple(tokens[index : end + 1])), end + 1
         case "case" | "default" | "else" | "try" | "goto" | "asm" | "template":
-            raise Unclear
+            raise Unanalyzable
     return _plain(tokens, index)
 
 
 def _directive(tokens: Sequence[Token], index: int) -> tuple[Statement, int]:
-    """A pragma belongs to the loop after it; others choose between texts."""
+    """Parse a pragma, which applies to the next loop. Other directives are unanalyzable."""
     if not re.match(r"#\s*pragma\b", tokens[index].text):
-        raise Unclear
-    return Plain((tokens[index],)), index + 1
+        raise Unanalyzable
+    return SimpleStatement((tokens[index],)), index + 1
 
 
 def _plain(tokens: Sequence[Token], index: int) -> tuple[Statement, int]:
     end = index
     while end < len(tokens) and tokens[end].text != ";":
         if tokens[end].kind == "directive" or tokens[end].text == "}":
-            raise Unclear
+            raise Unanalyzable
         end = _closing(tokens, end) + 1 if tokens[end].text in ("(", "[", "{") else end + 1
     if end >= len(tokens) or (tokens[index + 1 : index + 2] and tokens[index + 1].text == ":"):
-        raise Unclear  # a label
-    return Plain(tuple(tokens[index : end + 1])), end + 1
+        raise Unanalyzable  # a label
+    return SimpleStatement(tuple(tokens[index : end + 1])), end + 1
 
 
 def _if(tokens: Sequence[Token], index: int) -> tuple[Statement, int]:
-    opening = _bracket(tokens, index + 1, "(")  # of "if constexpr", too, it is not: Unclear
+    opening = _bracket(tokens, index + 1, "(")  # "if constexpr" is unanalyzable
     end = _closing(tokens, opening)
     then, after = _statement(tokens, end + 1)
     otherwise = None
     if after < len(tokens) and tokens[after].text == "else":
         otherwise, after = _statement(tokens, after + 1)
     condition = tuple(tokens[opening + 1 : end])
-    return If(tuple(tokens[index:after]), condition, then, otherwise), after
+    return IfStatement(tuple(tokens[index:after]), condition, then, otherwise), after
 
 
 def _for(tokens: Sequence[Token], index: int) -> tuple[Statement, int]:
@@ -127,11 +128,11 @@ def _for(tokens: Sequence[Token], index: int) -> tuple[Statement, int]:
     body, after = _statement(tokens, end + 1)
     head = _at_semicolons(tokens[opening + 1 : end])
     whole = tuple(tokens[index:after])
-    if len(head) == 1:  # over a range
-        return Plain(whole), after
+    if len(head) == 1:  # a range-based loop
+        return SimpleStatement(whole), after
     if len(head) != 3:
-        raise Unclear
-    return Loop(whole, head[0], head[1], head[2], body, False), after
+        raise Unanalyzable
+    return LoopStatement(whole, head[0], head[1], head[2], body, False), after
 
 
 def _while(tokens: Sequence[Token], index: int) -> tuple[Statement, int]:
@@ -139,7 +140,7 @@ def _while(tokens: Sequence[Token], index: int) -> tuple[Statement, int]:
     end = _closing(tokens, opening)
     body, after = _statement(tokens, end + 1)
     condition = tuple(tokens[opening + 1 : end])
-    return Loop(tuple(tokens[index:after]), (), condition, (), body, False), after
+    return LoopStatement(tuple(tokens[index:after]), (), condition, (), body, False), after
 
 
 def _do(tokens: Sequence[Token], index: int) -> tuple[Statement, int]:
@@ -148,7 +149,7 @@ def _do(tokens: Sequence[Token], index: int) -> tuple[Statement, int]:
     end = _closing(tokens, opening)
     _bracket(tokens, end + 1, ";")
     condition = tuple(tokens[opening + 1 : end])
-    return Loop(tuple(tokens[index : end + 2]), (), condition, (), body, True), end + 2
+    return LoopStatement(tuple(tokens[index : end + 2]), (), condition, (), body, True), end + 2
 
 
 def _at_semicolons(tokens: Sequence[Token]) -> list[tuple[Token, ...]]:
@@ -162,14 +163,14 @@ def _at_semicolons(tokens: Sequence[Token]) -> list[tuple[Token, ...]]:
     return [*found, tuple(tokens[start:])]
 
 
-def _bracket(tokens: Sequence[Token], index: int, wanted: str) -> int:
-    if index >= len(tokens) or tokens[index].text != wanted:
-        raise Unclear
+def _bracket(tokens: Sequence[Token], index: int, bracket: str) -> int:
+    if index >= len(tokens) or tokens[index].text != bracket:
+        raise Unanalyzable
     return index
 
 
 def _closing(tokens: Sequence[Token], opening: int) -> int:
     end = closing(tokens, opening)
     if end >= len(tokens):
-        raise Unclear
+        raise Unanalyzable
     return end

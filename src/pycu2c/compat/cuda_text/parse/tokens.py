@@ -1,5 +1,4 @@
-"""CUDA C as a row of tokens. Knows no grammar: words, numbers, texts, marks,
-and where they stand."""
+"""Tokenize CUDA C: identifiers, numbers, literals, punctuators, directives, with offsets."""
 
 from __future__ import annotations
 
@@ -12,12 +11,12 @@ from pycu2c.base.records import NamedTuple
 _TOKEN = re.compile(
     r"""(?P<space>(?:\s|\\\n)+)
     |(?P<comment>//(?:\\\n|[^\n])*|/\*[\s\S]*?(?:\*/|\Z))
-    |(?P<text>(?:u8|[uUL])?R"(?P<fence>[^()\\\s]{0,16})\([\s\S]*?\)(?P=fence)"
+    |(?P<literal>(?:u8|[uUL])?R"(?P<fence>[^()\\\s]{0,16})\([\s\S]*?\)(?P=fence)"
         |(?:u8|[uUL])?"(?:\\[\s\S]|[^"\\\n])*"
         |(?:u8|[uUL])?'(?:\\[\s\S]|[^'\\\n])*')
     |(?P<number>\.?\d(?:[eEpP][+-]|'?[\w.])*)
-    |(?P<word>[^\W\d][\w$]*)
-    |(?P<mark><<<|>>>|::|->|[^\w\s])""",
+    |(?P<identifier>[^\W\d][\w$]*)
+    |(?P<punctuator><<<|>>>|::|->|[^\w\s])""",
     re.VERBOSE,
 )
 _DIRECTIVE = re.compile(r"#(?:\\\n|/\*[\s\S]*?\*/|[^\n])*")
@@ -25,8 +24,10 @@ OPENING, CLOSING = "([{", ")]}"
 
 
 class Token(NamedTuple):
-    """``kind``: word, number, text, mark, directive. ``start`` and ``end`` are places in the
-    text."""
+    """A token. ``kind``: identifier, number, literal, punctuator or directive.
+
+    ``start`` and ``end`` are offsets in the text.
+    """
 
     kind: str
     text: str
@@ -35,12 +36,12 @@ class Token(NamedTuple):
 
 
 def tokens_of(text: str) -> list[Token]:
-    """All tokens, without space and comments; a directive of the preprocessor is one."""
+    """Return all tokens, without whitespace and comments. A preprocessor directive is one token."""
     return list(_tokens(text))
 
 
 def _tokens(text: str) -> Iterator[Token]:
-    place, is_first = 0, True  # of its line
+    place, is_first = 0, True  # at the first token of a line
     while place < len(text):
         if is_first and text[place] == "#":
             found = _DIRECTIVE.match(text, place)
@@ -49,11 +50,11 @@ def _tokens(text: str) -> Iterator[Token]:
             place = found.end()
             continue
         match = _TOKEN.match(text, place)
-        if match is None:  # a quote that nothing ends: the compiler says so
+        if match is None:  # an unterminated literal: the compiler reports it
             place += 1
             continue
         kind = match.lastgroup or ""
-        kind = "text" if kind == "fence" else kind
+        kind = "literal" if kind == "fence" else kind
         place = match.end()
         if kind in ("space", "comment"):
             is_first = is_first or "\n" in match[0]
@@ -63,11 +64,11 @@ def _tokens(text: str) -> Iterator[Token]:
 
 
 def closing(tokens: Sequence[Token], opening: int) -> int:
-    """The index of the bracket that ends what one opens; that after the last if none does."""
+    """Return the index of the matching bracket; the number of tokens if there is none."""
     depth = 0
     for index in range(opening, len(tokens)):
         token = tokens[index]
-        if token.kind != "mark":
+        if token.kind != "punctuator":
             continue
         if token.text in OPENING:
             depth += 1
@@ -84,25 +85,25 @@ _OPERATORS = {
 }  # fmt: skip
 
 
-def joined(tokens: Sequence[Token]) -> list[Token]:
-    """The same with operators of several marks as one token each."""
+def merge_operators(tokens: Sequence[Token]) -> list[Token]:
+    """Merge adjacent punctuators that form one operator, such as ``+=``."""
     found: list[Token] = []
     for token in tokens:
         last = found[-1] if found else token
-        if last.kind == token.kind == "mark" and last.end == token.start:
+        if last.kind == token.kind == "punctuator" and last.end == token.start:
             if last.text + token.text in _OPERATORS:
-                found[-1] = Token("mark", last.text + token.text, last.start, token.end)
+                found[-1] = Token("punctuator", last.text + token.text, last.start, token.end)
                 continue
         found.append(token)
     return found
 
 
-def parts(tokens: Sequence[Token]) -> list[list[Token]]:
-    """What commas separate that stand in no brackets."""
+def split_arguments(tokens: Sequence[Token]) -> list[list[Token]]:
+    """Split tokens at commas outside of brackets."""
     found: list[list[Token]] = [[]]
     depth = 0
     for token in tokens:
-        if token.kind == "mark":
+        if token.kind == "punctuator":
             depth += token.text in (*OPENING, "<")
             depth -= token.text in (*CLOSING, ">")
             depth -= 3 * (token.text == ">>>")
@@ -117,20 +118,24 @@ _LINE = re.compile(r'#\s*line\s+(\d+)(?:\s+"([^"]+)")?')
 
 
 class Origins:
-    """Which line of which file each line of a text is: its own, or what ``#line`` says."""
+    """Maps offsets to files and lines, as given by ``#line`` directives."""
 
     def __init__(self, text: str, name: str, tokens: Sequence[Token]) -> None:
         self._starts = [0, *(found.end() for found in re.finditer("\n", text))]
-        self._told = [(1, name, 1)]  # from which line of the text, which file, which line of that
+        self._line_directives = [(1, name, 1)]  # (line in the text, file, line in the file)
         for token in tokens:
             found = _LINE.match(token.text) if token.kind == "directive" else None
             if found:
                 name = found[2] or name
-                self._told.append((bisect_right(self._starts, token.end) + 1, name, int(found[1])))
+                self._line_directives.append(
+                    (bisect_right(self._starts, token.end) + 1, name, int(found[1]))
+                )
 
-    def of(self, offset: int) -> tuple[str, int, int]:
-        """The file, the line, from 1, and the column, from 0."""
+    def locate(self, offset: int) -> tuple[str, int, int]:
+        """Return the file, the line (from 1) and the column (from 0) of an offset."""
         line = bisect_right(self._starts, offset)
-        told = bisect_right(self._told, line, key=lambda told: told[0]) - 1
-        first, name, number = self._told[told]
+        directive = (
+            bisect_right(self._line_directives, line, key=lambda directive: directive[0]) - 1
+        )
+        first, name, number = self._line_directives[directive]
         return name, number + line - first, offset - self._starts[line - 1]

@@ -1,0 +1,1 @@
+"""Generate, compile and launch elementwise kernels."""

@@ -4,49 +4,56 @@ from __future__ import annotations
 
 from pycu2c.base import dtypes
 from pycu2c.compat.cupy.bound_parameters import extent_name, offset
-from pycu2c.compat.cupy.compiled_kernel import Text
+from pycu2c.compat.cupy.compiled_kernel import GeneratedText
 from pycu2c.compat.cupy.elementwise.source_parts import (
-    Form,
+    ElementwiseForm,
     Operation,
     elements,
     fields_of,
     in_memory,
-    known,
-    top,
+    preamble_text,
+    size_declarations,
 )
-from pycu2c.compat.cupy.kernel_prologue import block, cpu_kernel, cpu_name, statement, text_of, used
+from pycu2c.compat.cupy.kernel_prologue import (
+    as_statement,
+    block,
+    cpu_kernel,
+    cpu_name,
+    text_of,
+    used,
+)
 
-PIECE = 1024  # elements that the CPU's pool hands out as one
+CHUNK = 1024  # elements that the CPU's pool hands out as one
 _IN_ORDER = frozenset(("return", "break", "goto", "static", "asm", "printf"))
 
 
-def cpu_text(form: Form, operation: Operation) -> Text:
+def cpu_text(form: ElementwiseForm, operation: Operation) -> GeneratedText:
     """A function that does pieces of the elements in plain loops."""
     loop = _one_axis(form, operation) if form.axes == 1 else _rows(form, operation)
     lines = [
-        *known(form, operation),
-        statement(operation.loop_prep),
-        f"const ptrdiff_t _begin = _first * {PIECE};",
-        f"const ptrdiff_t _end = _last * {PIECE} < _size ? _last * {PIECE} : _size;",
+        *size_declarations(form, operation),
+        as_statement(operation.loop_prep),
+        f"const ptrdiff_t _begin = _first * {CHUNK};",
+        f"const ptrdiff_t _end = _last * {CHUNK} < _size ? _last * {CHUNK} : _size;",
         *loop,
-        statement(operation.after_loop),
+        as_statement(operation.after_loop),
     ]
     passed = used(fields_of(form, dtypes.INT64, dtypes.INT64), lines)
     kernel = cpu_kernel(operation.name, passed, lines)
-    above = top(form, operation, "\n".join(kernel), on_cpu=True)
+    above = preamble_text(form, operation, "\n".join(kernel), on_cpu=True)
     own, name = operation.written, operation.name
-    return Text(text_of([*above, *kernel]), cpu_name(name), tuple(passed), name, own)
+    return GeneratedText(text_of([*above, *kernel]), cpu_name(name), tuple(passed), name, own)
 
 
 def _body(operation: Operation) -> str:
     """The operation; one that returns leaves its element."""
-    text = statement(operation.text)
+    text = as_statement(operation.text)
     if "return" not in operation.names:
         return text
     return block("[&]", [f"{block('do', [text])} while (0);"]) + "();"
 
 
-def _may_be_vectors(form: Form, operation: Operation) -> bool:
+def _may_be_vectors(form: ElementwiseForm, operation: Operation) -> bool:
     """Whether no element has to do with another."""
     names = operation.names
     free = not (operation.loop_prep or operation.after_loop or names & _IN_ORDER)
@@ -54,18 +61,18 @@ def _may_be_vectors(form: Form, operation: Operation) -> bool:
     return free and not writes_anywhere and not any(n.startswith("atomic") for n in names)
 
 
-def _one_axis(form: Form, operation: Operation) -> list[str]:
+def _one_axis(form: ElementwiseForm, operation: Operation) -> list[str]:
     body = ["_ind.set(i);" if "_ind" in operation.names else ""]
     body += elements(form, in_memory(form, ["i"]))
     loop = block("for (ptrdiff_t i = _begin; i < _end; i++)", [*body, _body(operation)])
     return [_vectors(form, operation), loop]
 
 
-def _vectors(form: Form, operation: Operation) -> str:
+def _vectors(form: ElementwiseForm, operation: Operation) -> str:
     return "#pragma omp simd" if _may_be_vectors(form, operation) else ""
 
 
-def _rows(form: Form, operation: Operation) -> list[str]:
+def _rows(form: ElementwiseForm, operation: Operation) -> list[str]:
     """Along the last axis, as far as a row and the piece go."""
     last = form.axes - 1
     found = ["ptrdiff_t _left = _row;", f"const ptrdiff_t _k = _left % {extent_name(last)};"]

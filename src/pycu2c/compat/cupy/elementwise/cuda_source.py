@@ -6,22 +6,22 @@ from collections.abc import Mapping
 
 from pycu2c.base import dtypes
 from pycu2c.compat.cupy.bound_parameters import extent_name
-from pycu2c.compat.cupy.compiled_kernel import Text
+from pycu2c.compat.cupy.compiled_kernel import GeneratedText
 from pycu2c.compat.cupy.elementwise.source_parts import (
-    Form,
+    ElementwiseForm,
     Operation,
     elements,
     fields_of,
     in_memory,
     is_also_written,
-    known,
-    top,
+    preamble_text,
+    size_declarations,
 )
 from pycu2c.compat.cupy.kernel_prologue import (
+    as_statement,
     block,
     cuda_kernel,
     cuda_name,
-    statement,
     text_of,
     used,
 )
@@ -34,36 +34,40 @@ _MOST = 4
 _ALONE = frozenset(("return", "break", "goto", "for", "while"))
 
 
-def elements_of_thread(form: Form, operation: Operation) -> int:
+def elements_of_thread(form: ElementwiseForm, operation: Operation) -> int:
     """How many elements a thread has."""
-    sizes = [form.bounds[position].row.size for position in _read_ahead(form)]
+    sizes = [form.bounds[position].row.size for position in _prefetched(form)]
     around = operation.loop_prep or operation.after_loop
     if form.axes > 1 or not sizes or around or operation.names & _ALONE:
         return 1
     return min(max(_BYTES // min(sizes), 1), _MOST)
 
 
-def cuda_text(form: Form, operation: Operation) -> Text:
+def cuda_text(form: ElementwiseForm, operation: Operation) -> GeneratedText:
     index = dtypes.INT64 if form.wide else dtypes.INT32
     count = elements_of_thread(form, operation)
-    work = _several(form, operation, count) if count > 1 else _one(form, operation)
+    work = (
+        _multiple_elements(form, operation, count)
+        if count > 1
+        else _single_element(form, operation)
+    )
     lines = [
-        *known(form, operation),
-        statement(operation.loop_prep),
+        *size_declarations(form, operation),
+        as_statement(operation.loop_prep),
         *work,
-        statement(operation.after_loop),
+        as_statement(operation.after_loop),
     ]
     passed = used(fields_of(form, index, dtypes.UINT64 if form.wide else dtypes.UINT32), lines)
     kernel = cuda_kernel(operation.name, passed, lines)
-    above = top(form, operation, kernel, on_cpu=False)
+    above = preamble_text(form, operation, kernel, on_cpu=False)
     own, name = operation.written, operation.name
-    return Text(text_of([*above, kernel]), cuda_name(name), tuple(passed), name, own)
+    return GeneratedText(text_of([*above, kernel]), cuda_name(name), tuple(passed), name, own)
 
 
-def _one(form: Form, operation: Operation) -> list[str]:
+def _single_element(form: ElementwiseForm, operation: Operation) -> list[str]:
     """An element for each thread."""
     names = [f"_i{axis}" for axis in range(form.axes)] if form.axes > 1 else ["i"]
-    places = _places(form) if form.axes > 1 else []
+    places = _axis_indices(form) if form.axes > 1 else []
     body = [*places, *_body(form, operation, in_memory(form, names))]
     if operation.names & {"continue", "break"}:  # which leave the element
         body = [f"{block('do', body)} while (0);"]
@@ -73,10 +77,10 @@ def _one(form: Form, operation: Operation) -> list[str]:
     ]
 
 
-def _several(form: Form, operation: Operation, count: int) -> list[str]:
+def _multiple_elements(form: ElementwiseForm, operation: Operation, count: int) -> list[str]:
     """Elements that are as far from each other as the block has threads."""
     found_at, copies, reads = in_memory(form, ["i"]), [], []
-    for position in _read_ahead(form):
+    for position in _prefetched(form):
         bound = form.bounds[position]
         copies.append(f"{bound.ctype} _read_{bound.name}[{count}];")
         reads.append(f"_read_{bound.name}[_k] = {found_at[position]};")
@@ -94,7 +98,7 @@ def _several(form: Form, operation: Operation, count: int) -> list[str]:
     ]
 
 
-def _read_ahead(form: Form) -> list[int]:
+def _prefetched(form: ElementwiseForm) -> list[int]:
     """The parameters whose elements are read and not written."""
     return [
         position
@@ -103,15 +107,15 @@ def _read_ahead(form: Form) -> list[int]:
     ]
 
 
-def _body(form: Form, operation: Operation, found_at: Mapping[int, str]) -> list[str]:
+def _body(form: ElementwiseForm, operation: Operation, found_at: Mapping[int, str]) -> list[str]:
     return [
         "_ind.set(i);" if "_ind" in operation.names else "",
         *elements(form, found_at),
-        statement(operation.text),
+        as_statement(operation.text),
     ]
 
 
-def _places(form: Form) -> list[str]:
+def _axis_indices(form: ElementwiseForm) -> list[str]:
     """The place of an element along each axis, which 32 bits hold if they can."""
     whole, part = ("unsigned long long", "ptrdiff_t") if form.wide else ("unsigned int", "int")
     found = [f"{whole} _left = ({whole})i;"]

@@ -12,49 +12,49 @@ from pycu2c.base.dtypes import DType
 from pycu2c.base.records import dataclass, replace
 from pycu2c.compat.cuda_text.options import options_of
 from pycu2c.compat.cupy import inspection, iteration_space, operands
-from pycu2c.compat.cupy.bound_parameters import Bound, dtypes_of, pointer_names
-from pycu2c.compat.cupy.call_arguments import Declaration, Taken
-from pycu2c.compat.cupy.captured_launch import Noted, Prepared
-from pycu2c.compat.cupy.compiled_kernel import Text, loaded
-from pycu2c.compat.cupy.elementwise.cpu_source import PIECE, cpu_text
+from pycu2c.compat.cupy.bound_parameters import BoundParameter, dtypes_of, pointer_names
+from pycu2c.compat.cupy.call_arguments import CallArguments, KernelDeclaration
+from pycu2c.compat.cupy.captured_launch import CapturableKernel, PreparedLaunch
+from pycu2c.compat.cupy.compiled_kernel import GeneratedText, load_text
+from pycu2c.compat.cupy.elementwise.cpu_source import CHUNK, cpu_text
 from pycu2c.compat.cupy.elementwise.cuda_source import cuda_text, elements_of_thread
-from pycu2c.compat.cupy.elementwise.source_parts import Form, Operation
-from pycu2c.compat.cupy.fast_calls import Quick, Ran, key_of, new_outputs
+from pycu2c.compat.cupy.elementwise.source_parts import ElementwiseForm, Operation
+from pycu2c.compat.cupy.fast_calls import CallCache, CompletedCall, key_of, new_outputs
 from pycu2c.compat.cupy.operands import Operand
-from pycu2c.compat.cupy.parameter_declarations import ParameterInfo, WrongValue
-from pycu2c.compat.cupy.python_functions import Text as Written
+from pycu2c.compat.cupy.parameter_declarations import ArgumentValueError, ParameterInfo
+from pycu2c.compat.cupy.python_functions import SourceOrFunction
 from pycu2c.compat.cupy.python_operations import PythonOperation
 from pycu2c.cuda_driver import driver
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument
 from pycu2c.runtime.arguments.strides import Shape
-from pycu2c.runtime.launch_configuration import Launch, Wanted
+from pycu2c.runtime.launch_configuration import Launch, LaunchRequest
 from pycu2c.runtime.runner import Runner
 
 _USUAL_BLOCK = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ElementwiseCall:
     """A call whose arguments are checked: ``leaves`` are for inputs, then outputs; the arrays among
     them that are not raw fill ``shape``."""
 
     shape: Shape
     leaves: tuple[Operand, ...]
     results: tuple[Any, ...]
-    taken: Taken
+    arguments: CallArguments
 
-    def without_memory(self) -> Call:
+    def without_memory(self) -> ElementwiseCall:
         """The same, keeping no array alive."""
         leaves = tuple(map(operands.without_memory, self.leaves))
-        return replace(self, leaves=leaves, results=(), taken=self.taken.without_memory())
+        return replace(self, leaves=leaves, results=(), arguments=self.arguments.without_memory())
 
-    def at(self, place: str) -> Call:
+    def at(self, backend: str) -> ElementwiseCall:
         """The same on a GPU or on the CPU."""
-        return replace(self, taken=replace(self.taken, place=place))
+        return replace(self, arguments=replace(self.arguments, backend=backend))
 
 
 @dataclass(frozen=True, slots=True)
-class Compiled:
+class CompiledElementwise:
     """A kernel in this process; ``share``: how many elements a thread has, and on the CPU one that
     the pool hands out."""
 
@@ -76,7 +76,7 @@ class ElementwiseKernel:
         self,
         in_params: str,
         out_params: str,
-        operation: Written,
+        operation: SourceOrFunction,
         name: str = "kernel",
         reduce_dims: bool = True,
         preamble: str = "",
@@ -88,7 +88,7 @@ class ElementwiseKernel:
         options: Sequence[str] = (),
         type_preamble: str = "",
     ) -> None:
-        self._declared = Declaration(name, in_params, out_params)
+        self._declared = KernelDeclaration(name, in_params, out_params)
         self.in_params, self.out_params = self._declared.inputs, self._declared.outputs
         self.params = self._declared.all
         self.nin, self.nout = len(self.in_params), len(self.out_params)
@@ -102,10 +102,10 @@ class ElementwiseKernel:
         text = operation if isinstance(operation, str) else ""
         self._operation = Operation(name, text, top, loop_prep, after_loop, told.macros)
         self._python = None if isinstance(operation, str) else self._read(operation)
-        self._ready: dict[tuple[Form, str, int], Compiled] = {}
-        self._latest: Call | None = None
+        self._ready: dict[tuple[ElementwiseForm, str, int], CompiledElementwise] = {}
+        self._latest: ElementwiseCall | None = None
         self._codes: dict[tuple[Any, ...], str] = {}
-        self._quick = Quick(name)
+        self._quick = CallCache(name)
         self._raw = frozenset(k for k, p in enumerate(self.params) if p.raw)
 
     def _read(self, function: Any) -> PythonOperation:
@@ -135,10 +135,10 @@ class ElementwiseKernel:
             count = math.prod(call.shape)
             if count and capture is not None:
                 values = (*args[: self.nin], *call.results)
-                wanted = Wanted(None, None, call.taken.stream(stream), 0)
+                wanted = LaunchRequest(None, None, call.arguments.stream(stream), 0)
                 capture.launch(self._noted(size, threads), wanted, values)
             elif count:
-                ran = self._run(call, call.taken.stream(stream), threads)
+                ran = self._run(call, call.arguments.stream(stream), threads)
                 if key:
                     self._quick.learn(key, replace(ran, values=(*args[: self.nin], *call.results)))
             outputs = call.results
@@ -146,8 +146,8 @@ class ElementwiseKernel:
             return None
         return outputs if self.return_tuple or self.nout != 1 else outputs[0]
 
-    def _noted(self, size: int | None, threads: int) -> Noted:
-        return Noted(
+    def _noted(self, size: int | None, threads: int) -> CapturableKernel:
+        return CapturableKernel(
             self._declared,
             self.name,
             lambda values: self.checked(values, size),
@@ -157,11 +157,11 @@ class ElementwiseKernel:
     def inspect(self, what: inspection.Language = "cuda", arch: str | None = None) -> str:
         """The kernel of the last call in a language: "cuda", as a GPU gets it, "c", as the CPU,
         "ptx" or "sass" for an architecture, "sm_90"."""
-        place = inspection.place_of(what)
+        backend = inspection.backend_of(what)
         if self._latest is None:
             raise ValueError(f"{self.name} has no types yet: call it")
-        form, _ = self._form(self._latest.at(place))
-        return inspection.shown(self._text(form, place), what, arch, self.options)
+        form, _ = self._form(self._latest.at(backend))
+        return inspection.inspect_text(self._text(form, backend), what, arch, self.options)
 
     @property
     def cached_codes(self) -> dict[tuple[Any, ...], str]:
@@ -175,21 +175,21 @@ class ElementwiseKernel:
 
     # ---- what is called ----
 
-    def checked(self, args: tuple[Any, ...], size: int | None) -> Call:
+    def checked(self, args: tuple[Any, ...], size: int | None) -> ElementwiseCall:
         """A call with these arguments. Raises LaunchError."""
-        taken = self._declared.taken(args)
-        shape = self._shape((*taken.given, *taken.out), size)
+        arguments = self._declared.parse(args)
+        shape = self._shape((*arguments.given, *arguments.out), size)
         raw = [p.name for p in self.out_params if p.raw]
-        if raw and not taken.out and size is None:
-            raise WrongValue(
+        if raw and not arguments.out and size is None:
+            raise ArgumentValueError(
                 f"{self.name}: Output array size is Undecided: pass an array for {raw[0]}, or size"
             )
-        targets = taken.out or self._declared.new(taken, shape)
-        leaves = (*self._declared.apart(taken, targets), *targets)
-        return Call(shape, leaves, tuple(a.owner for a in targets), taken)
+        targets = arguments.out or self._declared.new(arguments, shape)
+        leaves = (*self._declared.apart(arguments, targets), *targets)
+        return ElementwiseCall(shape, leaves, tuple(a.owner for a in targets), arguments)
 
     def _shape(self, leaves: Sequence[Operand], size: int | None) -> Shape:
-        """That of the elements. Raises WrongValue."""
+        """That of the elements. Raises ArgumentValueError."""
         filling = [
             (name, a)
             for p, name, a in zip(self.params, self._declared.shown, leaves)
@@ -197,49 +197,55 @@ class ElementwiseKernel:
         ]
         if size is not None:
             if filling:
-                raise WrongValue(
+                raise ArgumentValueError(
                     f"{filling[0][0]} decides how many elements there are: Specified 'size' can be "
                     "used only if all of the ndarray are 'raw'"
                 )
             return (int(size),)
         if not filling:
-            raise WrongValue(f"{self.name}: Loop size is undecided: pass size=…")
+            raise ArgumentValueError(f"{self.name}: Loop size is undecided: pass size=…")
         shape = operands.common_shape(filling)
         for name, array in filling:
             if name in self._declared.output_names and array.shape != shape:
-                raise WrongValue(
+                raise ArgumentValueError(
                     f"Out shape is mismatched: {name} has {array.shape}, and the result {shape}"
                 )
         return shape
 
     # ---- how it runs ----
 
-    def _run(self, call: Call, stream: Any, threads: int) -> Ran:
+    def _run(self, call: ElementwiseCall, stream: Any, threads: int) -> CompletedCall:
         found = self.prepared(call, stream, threads)
         found.runner.run(found.launch, found.passed)
         return self._ran(call, found.passed, found.runner, found.launch)
 
-    def prepared(self, call: Call, stream: Any, threads: int) -> Prepared:
+    def prepared(self, call: ElementwiseCall, stream: Any, threads: int) -> PreparedLaunch:
         """A call up to its start."""
         form, walked = self._form(call)
-        place, size = call.taken.place, math.prod(call.shape)
-        gpu = driver.current_ordinal() if place == "cuda" else -1
-        ready = self._ready.get((form, place, gpu))
+        backend, size = call.arguments.backend, math.prod(call.shape)
+        gpu = driver.current_ordinal() if backend == "cuda" else -1
+        ready = self._ready.get((form, backend, gpu))
         if ready is None:
-            ready = self._ready[form, place, gpu] = self._compiled(form, place)
-        block = 1 if place == "cpu" else threads
+            ready = self._ready[form, backend, gpu] = self._compiled(form, backend)
+        block = 1 if backend == "cpu" else threads
         launch = Launch((-(-size // (block * ready.share)), 1, 1), (block, 1, 1), stream, 0)
-        passed = (*_moved(call, form, walked), size, *walked.shape[1:])
-        return Prepared(launch, passed, ready.runner)
+        passed = (*_reordered_arguments(call, form, walked), size, *walked.shape[1:])
+        return PreparedLaunch(launch, passed, ready.runner)
 
-    def _ran(self, call: Call, passed: tuple[Any, ...], runner: Runner, launch: Launch) -> Ran:
+    def _ran(
+        self, call: ElementwiseCall, passed: tuple[Any, ...], runner: Runner, launch: Launch
+    ) -> CompletedCall:
         """What calls like this one have in common."""
-        taken = call.taken
-        like = next(k for k, a in enumerate(taken.given) if isinstance(a, ArrayArgument))
-        outputs = new_outputs(taken.family, call.shape, taken.types.outputs, like)
-        return Ran((), call.leaves, passed, self.nin, self._raw, runner, launch, outputs, tuple)
+        arguments = call.arguments
+        like = next(k for k, a in enumerate(arguments.given) if isinstance(a, ArrayArgument))
+        outputs = new_outputs(arguments.family, call.shape, arguments.types.outputs, like)
+        return CompletedCall(
+            (), call.leaves, passed, self.nin, self._raw, runner, launch, outputs, tuple
+        )
 
-    def _form(self, call: Call) -> tuple[Form, iteration_space.Walk]:
+    def _form(
+        self, call: ElementwiseCall
+    ) -> tuple[ElementwiseForm, iteration_space.IterationSpace]:
         """The call as far as its text depends on it, and how it walks."""
         filling = [
             a
@@ -248,51 +254,59 @@ class ElementwiseKernel:
         ]
         names = self._names
         any_raw = any(p.raw for p in self.params)
-        walked = iteration_space.walk(
+        walked = iteration_space.iteration_space(
             call.shape,
-            [operands.spread(a, call.shape) for a in filling],
+            [operands.broadcast_strides(a, call.shape) for a in filling],
             in_order=any_raw or bool(names & {"i", "_ind"}),
             join=self.reduce_dims,
         )
         strides = iter(walked.strides)
-        rows = (*call.taken.types.inputs, *call.taken.types.outputs)
+        rows = (*call.arguments.types.inputs, *call.arguments.types.outputs)
         pointers = pointer_names(self.in_params, self.out_params)
         bounds = tuple(
-            _bound(self._operation, p, row, leaf, pointer, strides)
+            _bind(self._operation, p, row, leaf, pointer, strides)
             for p, row, leaf, pointer in zip(self.params, rows, call.leaves, pointers)
         )
-        wide = call.taken.place == "cuda" and iteration_space.is_wide(
+        wide = call.arguments.backend == "cuda" and iteration_space.needs_64_bit_index(
             walked, [a.dtype.size for a in filling], math.prod(call.shape)
         )
-        return Form(bounds, call.taken.types.placeholders, len(walked.shape), wide), walked
+        return ElementwiseForm(
+            bounds, call.arguments.types.placeholders, len(walked.shape), wide
+        ), walked
 
-    def _compiled(self, form: Form, place: str) -> Compiled:
-        text = self._text(form, place)
+    def _compiled(self, form: ElementwiseForm, backend: str) -> CompiledElementwise:
+        text = self._text(form, backend)
         self._codes.setdefault(dtypes_of(form.bounds), text.text)
-        share = PIECE if place == "cpu" else elements_of_thread(form, self._operation_of(form))
-        return Compiled(loaded(text, place, self._declared.shown, self.options).runner, share)
+        share = CHUNK if backend == "cpu" else elements_of_thread(form, self._operation_of(form))
+        return CompiledElementwise(
+            load_text(text, backend, self._declared.shown, self.options).runner, share
+        )
 
-    def _text(self, form: Form, place: str) -> Text:
-        make = cuda_text if place == "cuda" else cpu_text
+    def _text(self, form: ElementwiseForm, backend: str) -> GeneratedText:
+        make = cuda_text if backend == "cuda" else cpu_text
         return make(form, self._operation_of(form))
 
-    def _operation_of(self, form: Form) -> Operation:
+    def _operation_of(self, form: ElementwiseForm) -> Operation:
         return self._python.operation(form, self._operation) if self._python else self._operation
 
 
-def _bound(
+def _bind(
     operation: Operation, info: ParameterInfo, row: DType, leaf: Any, pointer: str, strides: Any
-) -> Bound:
+) -> BoundParameter:
     if not isinstance(leaf, ArrayArgument):
-        return Bound(info, row, "number")
+        return BoundParameter(info, row, "number")
     if info.raw:
         axes, packed = len(leaf.shape), leaf.contiguous
-        return Bound(info, row, "raw", pointer, (), axes, packed)
+        return BoundParameter(info, row, "raw", pointer, (), axes, packed)
     own = next(strides)
-    return Bound(info, row, "array", pointer, iteration_space.steps_of(own, row.size, len(own) - 1))
+    return BoundParameter(
+        info, row, "array", pointer, iteration_space.stride_kinds(own, row.size, len(own) - 1)
+    )
 
 
-def _moved(call: Call, form: Form, walked: iteration_space.Walk) -> list[Argument]:
+def _reordered_arguments(
+    call: ElementwiseCall, form: ElementwiseForm, walked: iteration_space.IterationSpace
+) -> list[Argument]:
     """The arguments with the axes of the walk."""
     strides = iter(walked.strides)
     return [

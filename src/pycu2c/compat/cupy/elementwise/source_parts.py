@@ -9,14 +9,14 @@ from pycu2c.base import dtypes
 from pycu2c.base.dtypes import DType
 from pycu2c.base.records import dataclass
 from pycu2c.compat.cupy.bound_parameters import (
-    Bound,
-    Field,
+    BoundParameter,
+    KernelField,
     extent_name,
-    fields,
+    kernel_fields,
     number_field,
     offset,
+    raw_array_views,
     typedefs,
-    views_of_raw,
 )
 from pycu2c.compat.cupy.parameter_declarations import names_in
 from pycu2c.compat.cupy.preamble import prelude, without_headers
@@ -45,26 +45,28 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class ElementwiseForm:
     """A call as far as the text depends on it: its parameters, the placeholders, the number of
     axes, whether places along them need 64 bits."""
 
-    bounds: tuple[Bound, ...]
+    bounds: tuple[BoundParameter, ...]
     placeholders: tuple[tuple[str, DType], ...]
     axes: int
     wide: bool
 
 
-def fields_of(form: Form, index: DType, extent: DType) -> list[Field]:
+def fields_of(form: ElementwiseForm, index: DType, extent: DType) -> list[KernelField]:
     count = len(form.bounds)
     extents = [
         number_field(extent_name(axis), extent, count + axis) for axis in range(1, form.axes)
     ]
     size = number_field("_size", dtypes.INT64, count, "ptrdiff_t")
-    return [*fields(form.bounds, index), *extents, size]
+    return [*kernel_fields(form.bounds, index), *extents, size]
 
 
-def top(form: Form, operation: Operation, extra: str, *, on_cpu: bool) -> list[str]:
+def preamble_text(
+    form: ElementwiseForm, operation: Operation, extra: str, *, on_cpu: bool
+) -> list[str]:
     """What stands before the kernel."""
     types = [b.row for b in form.bounds] + [row for _, row in form.placeholders]
     text = "\n".join((operation.preamble, operation.loop_prep, operation.text))
@@ -74,10 +76,10 @@ def top(form: Form, operation: Operation, extra: str, *, on_cpu: bool) -> list[s
     return [*needed, macros, "\n".join(typedefs(form.placeholders)), preamble]
 
 
-def known(form: Form, operation: Operation) -> list[str]:
+def size_declarations(form: ElementwiseForm, operation: Operation) -> list[str]:
     """What an operation knows beside its parameters, if it asks for it."""
     names, taken = operation.names, {b.name for b in form.bounds}
-    found = views_of_raw(form.bounds)
+    found = raw_array_views(form.bounds)
     if "n" in names and "n" not in taken:
         found.append("const ptrdiff_t n = _size;")
     if "_ind" in names:
@@ -88,7 +90,7 @@ def known(form: Form, operation: Operation) -> list[str]:
     return found
 
 
-def elements(form: Form, found_at: Mapping[int, str]) -> list[str]:
+def elements(form: ElementwiseForm, found_at: Mapping[int, str]) -> list[str]:
     """The declarations of elements: of what is read copies, of what is written references.
     ``found_at``: where each parameter's element is."""
     found = []
@@ -107,7 +109,7 @@ def elements(form: Form, found_at: Mapping[int, str]) -> list[str]:
     return found
 
 
-def in_memory(form: Form, names: Sequence[str]) -> dict[int, str]:
+def in_memory(form: ElementwiseForm, names: Sequence[str]) -> dict[int, str]:
     """Where the elements are at a place, whose axes have names."""
     return {
         position: f"{bound.pointer}[{offset(bound, names) or '0'}]"
@@ -116,5 +118,5 @@ def in_memory(form: Form, names: Sequence[str]) -> dict[int, str]:
     }
 
 
-def is_also_written(form: Form, bound: Bound) -> bool:
+def is_also_written(form: ElementwiseForm, bound: BoundParameter) -> bool:
     return any(b.name == bound.name and not b.info.is_const for b in form.bounds)

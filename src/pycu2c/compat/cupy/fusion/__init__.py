@@ -1,0 +1,1 @@
+"""Trace functions of arrays and fuse them to few kernels (``fuse``)."""

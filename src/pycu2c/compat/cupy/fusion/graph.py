@@ -1,5 +1,4 @@
-"""What a fused function does with its arguments, as a graph: each node is an array or a number that
-has a shape and a type, which are numpy's. Knows neither arrays nor kernels."""
+"""Represent a traced function as a graph of nodes with numpy shapes and dtypes."""
 
 from __future__ import annotations
 
@@ -9,14 +8,17 @@ from typing import Any, TypeAlias, assert_never
 import numpy as np
 
 from pycu2c.base.records import dataclass
-from pycu2c.compat.cupy.parameter_declarations import WrongType
+from pycu2c.compat.cupy.parameter_declarations import ArgumentTypeError
 from pycu2c.runtime.arguments.strides import Shape
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Given:
-    """An argument as it was before the call. ``like``, here as in all nodes, is a value of its
-    type: an array of ones with as many axes, or a number."""
+class GraphInput:
+    """An argument of the function.
+
+    ``like``, in all nodes, is a sample value of the type: an array of ones with the same number of
+    axes, or a number.
+    """
 
     position: int
     shape: Shape
@@ -24,16 +26,16 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Constant:
-    """A number that the function has by itself."""
+class GraphConstant:
+    """A constant in the function."""
 
     like: Any
     shape: Shape = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Applied:
-    """A function of numpy's, of the elements; ``part``: which of several results."""
+class UfuncNode:
+    """An elementwise numpy function; ``part`` selects one of several results."""
 
     function: str
     arguments: tuple[Node, ...]
@@ -43,8 +45,8 @@ class Applied:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cast:
-    """A value as a dtype; ``filled``: what it is spread over the shape of."""
+class CastNode:
+    """A conversion to a dtype; ``filled``: the node to whose shape the value is broadcast."""
 
     value: Node
     filled: Node
@@ -53,8 +55,8 @@ class Cast:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reduced:
-    """What elements come to along axes."""
+class ReduceNode:
+    """A reduction along axes."""
 
     rule: Reduction
     value: Node
@@ -65,8 +67,8 @@ class Reduced:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Viewed:
-    """Elements of an array by an index of numpy's, of integers, slices, None and ``...``."""
+class ViewNode:
+    """A view: an index of integers, slices, None and ``...``."""
 
     value: Node
     index: Any
@@ -74,13 +76,12 @@ class Viewed:
     like: Any
 
 
-Node: TypeAlias = "Given | Constant | Applied | Cast | Reduced | Viewed"
+Node: TypeAlias = "GraphInput | GraphConstant | UfuncNode | CastNode | ReduceNode | ViewNode"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reduction:
-    """What brings values together: of two of them one; what there is of none; whether they are
-    taken as truths."""
+    """A reduction: its binary operation, its identity, and whether values are converted to bool."""
 
     numpys: Callable[..., Any]
     join: Callable[[Any, Any], Any] | str
@@ -105,74 +106,76 @@ REDUCTIONS: dict[Any, Reduction] = {
 
 
 def dtype_of(node: Node) -> np.dtype[Any] | None:
-    """None for a number of Python's, which takes the type of others."""
+    """Return the dtype of a node; None for a Python number, which has a weak type."""
     return getattr(node.like, "dtype", None)
 
 
 def is_number(node: Node) -> bool:
-    """Whether no array has a part in it."""
+    """Return whether a node depends on no array."""
     match node:
-        case Given() | Constant():
+        case GraphInput() | GraphConstant():
             return not isinstance(node.like, np.ndarray)
-        case Applied():
+        case UfuncNode():
             return all(map(is_number, node.arguments))
-        case Cast():
+        case CastNode():
             return is_number(node.value) and is_number(node.filled)
-        case Reduced() | Viewed():
+        case ReduceNode() | ViewNode():
             return False
         case _:
             assert_never(node)
 
 
-def one_of(shape: Shape, dtype: Any) -> Any:
-    """A value like an array."""
+def sample_array(shape: Shape, dtype: Any) -> Any:
+    """Return an array of ones with all axes of length 1."""
     return np.ones((1,) * len(shape), dtype)
 
 
-def applied(function: Callable[..., Any], arguments: tuple[Node, ...]) -> Node | tuple[Node, ...]:
-    """A function of numpy's of nodes; several nodes if it has several results."""
+def apply_ufunc(
+    function: Callable[..., Any], arguments: tuple[Node, ...]
+) -> Node | tuple[Node, ...]:
+    """Apply a numpy function to nodes; return several nodes if it has several results."""
     shape = np.broadcast_shapes(*(a.shape for a in arguments))
     with np.errstate(all="ignore"):
         found = function(*(a.like for a in arguments))
-    if all(dtype_of(a) is None for a in arguments):  # a number of Python's stays one
+    if all(dtype_of(a) is None for a in arguments):  # Python numbers stay weak
         found = tuple(r.item() for r in found) if isinstance(found, tuple) else found.item()
     name = function.__name__
     if isinstance(found, tuple):
-        return tuple(Applied(name, arguments, k, shape, r) for k, r in enumerate(found))
-    return Applied(name, arguments, None, shape, found)
+        return tuple(UfuncNode(name, arguments, k, shape, r) for k, r in enumerate(found))
+    return UfuncNode(name, arguments, None, shape, found)
 
 
-def cast(value: Node, dtype: Any, filled: Node | None = None) -> Node:
-    """A value as a dtype, spread over the shape of another node."""
+def cast_node(value: Node, dtype: Any, filled: Node | None = None) -> Node:
+    """Convert a node to a dtype, and broadcast it to the shape of another node."""
     shape = value.shape if filled is None else filled.shape
     if dtype_of(value) == dtype and value.shape == shape:
         return value
-    return Cast(value, filled or value, shape, one_of(shape, dtype))
+    return CastNode(value, filled or value, shape, sample_array(shape, dtype))
 
 
-def reduced(rule: Reduction, value: Node, axis: Any, dtype: Any, *, keepdims: bool) -> Node:
-    """What a node comes to along axes."""
+def reduce_node(rule: Reduction, value: Node, axis: Any, dtype: Any, *, keepdims: bool) -> Node:
+    """Reduce a node along axes."""
     along = tuple(range(len(value.shape))) if axis is None else axis
     axes = np.lib.array_utils.normalize_axis_tuple(along, len(value.shape), "axis")
     if rule.of_truths:
-        value = cast(value, np.dtype(bool))
+        value = cast_node(value, np.dtype(bool))
     elif dtype is not None:
-        value = cast(value, np.dtype(dtype))
+        value = cast_node(value, np.dtype(dtype))
     like = rule.numpys(value.like) if dtype is None else value.like
     shape = tuple(
         1 if k in axes else n for k, n in enumerate(value.shape) if keepdims or k not in axes
     )
-    whole = one_of(shape, like.dtype)
-    return Reduced(rule, value, axes, keepdims, shape, whole if shape else whole[()])
+    whole = sample_array(shape, like.dtype)
+    return ReduceNode(rule, value, axes, keepdims, shape, whole if shape else whole[()])
 
 
-def viewed(value: Node, index: Any) -> Node:
-    """A part of an array. Raises IndexError, WrongType."""
+def view_node(value: Node, index: Any) -> Node:
+    """Index an array. Raises IndexError, ArgumentTypeError."""
     for part in index if isinstance(index, tuple) else (index,):
         if not (part is None or part is ... or isinstance(part, (int, np.integer, slice))):
-            raise WrongType(
+            raise ArgumentTypeError(
                 f"a fused function indexes arrays by integers, slices, None and ..., not {part!r}"
             )
     found = np.broadcast_to(np.int8(0), value.shape)[index]
-    like = one_of(found.shape, dtype_of(value))
-    return Viewed(value, index, found.shape, like if isinstance(found, np.ndarray) else like[()])
+    like = sample_array(found.shape, dtype_of(value))
+    return ViewNode(value, index, found.shape, like if isinstance(found, np.ndarray) else like[()])

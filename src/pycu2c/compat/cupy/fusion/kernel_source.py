@@ -1,5 +1,4 @@
-"""The elements of nodes of a fused function as a Python function of the elements of arrays, which
-kernels compile. Knows no kernel."""
+"""Generate a Python function of elements from nodes; elementwise kernels compile it."""
 
 from __future__ import annotations
 
@@ -12,24 +11,23 @@ import numpy as np
 from pycu2c.base.records import dataclass
 from pycu2c.base.source import Source
 from pycu2c.compat.cupy.fusion.graph import (
-    Applied,
-    Cast,
-    Constant,
-    Given,
+    CastNode,
+    GraphConstant,
+    GraphInput,
     Node,
-    Reduced,
-    Viewed,
+    ReduceNode,
+    UfuncNode,
+    ViewNode,
     dtype_of,
 )
 from pycu2c.compat.cupy.python_functions import PythonFunction
 
-Leaf: TypeAlias = "Given | Reduced | Viewed"
+Leaf: TypeAlias = "GraphInput | ReduceNode | ViewNode"
 
 
 @dataclass(frozen=True, slots=True)
 class ElementText:
-    """A function as text: of the elements of leaves, whose names its parameters have; of
-    constants."""
+    """The text of a function; its parameters are the elements of leaves, and constants."""
 
     text: str
     leaves: tuple[Leaf, ...]
@@ -37,13 +35,13 @@ class ElementText:
     constants: tuple[Any, ...]
 
     def function(self, name: str) -> PythonFunction:
-        """What kernels compile."""
+        """Return the function as kernels compile it."""
         source = self._source(name)
         weak = frozenset(k for k, leaf in enumerate(self.leaves) if dtype_of(leaf) is None)
         return PythonFunction(source.python, name, source, weak)
 
     def of_numbers(self, name: str) -> Callable[..., Any]:
-        """The function as Python runs it."""
+        """Return the function as Python runs it, for numbers."""
         return self._source(name).python
 
     def _source(self, name: str) -> Source:
@@ -56,7 +54,7 @@ class ElementText:
 
 
 def element_text(name: str, nodes: Sequence[Node], parameters: Sequence[str]) -> ElementText:
-    """The text that gives the elements of nodes; ``parameters``: names of the arguments."""
+    """Generate the function of several nodes; ``parameters``: names of the arguments."""
     writer = _Writer(parameters)
     results = [writer.spelled(node) for node in nodes]
     given = results[0] if len(results) == 1 else f"({', '.join(results)})"
@@ -67,41 +65,43 @@ def element_text(name: str, nodes: Sequence[Node], parameters: Sequence[str]) ->
 
 
 class _Writer:
-    """The names of nodes, and the lines that give them values."""
+    """Assigns names to nodes, and generates the assignments."""
 
     def __init__(self, parameters: Sequence[str]) -> None:
         self._parameters = parameters
         self._known: dict[int, str] = {}
-        self._kept: list[Node] = []  # whose ids are known
+        self._nodes: list[Node] = []  # kept alive, because their ids are keys
         self.lines: list[str] = []
         self.leaves: list[Leaf] = []
         self.names: list[str] = []
         self.constants: list[Any] = []
 
     def spelled(self, node: Node) -> str:
-        """The name of a node, whose value is assigned before."""
+        """Return the name of a node, after an assignment of its value."""
         known = self._known.get(id(node))
         if known is None:
             known = self._known[id(node)] = self._new(node)
-            self._kept.append(node)
+            self._nodes.append(node)
         return known
 
     def _new(self, node: Node) -> str:
         match node:
-            case Constant(like):
+            case GraphConstant(like):
                 self.constants.append(like)
                 return f"c{len(self.constants) - 1}"
-            case Applied(function, arguments, part):
+            case UfuncNode(function, arguments, part):
                 call = f"np.{function}({', '.join(map(self.spelled, arguments))})"
-                return self._assigned(_typed(node, call if part is None else f"{call}[{part}]"))
-            case Cast(value, filled):
+                return self._assigned(
+                    _typed_result(node, call if part is None else f"{call}[{part}]")
+                )
+            case CastNode(value, filled):
                 self._fills(filled)
-                return self._assigned(_converted(dtype_of(node), self.spelled(value)))
-            case Given(position):
+                return self._assigned(_convert(dtype_of(node), self.spelled(value)))
+            case GraphInput(position):
                 return self._leaf(node, self._parameters[position])
-            case Reduced():
+            case ReduceNode():
                 return self._leaf(node, f"reduced{len(self.leaves)}")
-            case Viewed():
+            case ViewNode():
                 return self._leaf(node, f"part{len(self.leaves)}")
 
     def _assigned(self, value: str) -> str:
@@ -115,23 +115,23 @@ class _Writer:
         return name
 
     def _fills(self, node: Node) -> None:
-        """Let a leaf be there that has the shape of a node."""
-        if isinstance(node, (Given, Reduced, Viewed)):
+        """Add a leaf with the shape of a node."""
+        if isinstance(node, (GraphInput, ReduceNode, ViewNode)):
             self.spelled(node)
-        elif isinstance(node, Cast):
+        elif isinstance(node, CastNode):
             self._fills(node.filled)
-        elif isinstance(node, Applied):
+        elif isinstance(node, UfuncNode):
             for argument in node.arguments:
                 self._fills(argument)
 
 
-def _typed(node: Applied, text: str) -> str:
-    """Numpy's type of a result, where functions in kernels have others."""
+def _typed_result(node: UfuncNode, text: str) -> str:
+    """Convert a result to numpy's dtype if kernels have another one."""
     dtype = dtype_of(node)
     given = {dtype_of(a) for a in node.arguments} - {None}
-    return text if dtype is None or given == {dtype} else _converted(dtype, text)
+    return text if dtype is None or given == {dtype} else _convert(dtype, text)
 
 
-def _converted(dtype: np.dtype[Any] | None, text: str) -> str:
+def _convert(dtype: np.dtype[Any] | None, text: str) -> str:
     name = "bool_" if dtype == np.dtype(bool) else str(dtype)
     return f"np.{name}({text})" if hasattr(np, name) else text

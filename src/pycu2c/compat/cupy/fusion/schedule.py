@@ -1,6 +1,9 @@
-"""Kernels for what a fused function does: a reduction kernel for each reduction, with what comes
-before it, then an elementwise kernel for all results of one shape. A call goes through the steps
-with a list of arrays, its arguments first."""
+"""Schedule the kernels of a fused function.
+
+There is a reduction kernel for each reduction, which includes the elementwise operations before it.
+Then there is one elementwise kernel for all results of one shape. Each step of a call reads and
+writes a list of arrays, the slots; the arguments are first.
+"""
 
 from __future__ import annotations
 
@@ -13,42 +16,42 @@ from pycu2c.base.records import dataclass
 from pycu2c.compat.cupy import operands
 from pycu2c.compat.cupy.elementwise.kernel import ElementwiseKernel
 from pycu2c.compat.cupy.fusion import graph
-from pycu2c.compat.cupy.fusion.graph import Given, Node, Reduced, Viewed, dtype_of
+from pycu2c.compat.cupy.fusion.graph import GraphInput, Node, ReduceNode, ViewNode, dtype_of
 from pycu2c.compat.cupy.fusion.kernel_source import ElementText, Leaf, element_text
-from pycu2c.compat.cupy.fusion.tracer import Traced
-from pycu2c.compat.cupy.operands import row_of
+from pycu2c.compat.cupy.fusion.tracer import TracedArray
+from pycu2c.compat.cupy.operands import number_dtype
 from pycu2c.compat.cupy.parameter_declarations import c_name
 from pycu2c.compat.cupy.reduction.kernel import ReductionKernel
 from pycu2c.runtime.arguments.strides import Shape
 
 Step: TypeAlias = Callable[[list[Any]], None]
-Built: TypeAlias = dict[tuple[object, ...], Any]  # kernels by their texts and types
+KernelCache: TypeAlias = dict[tuple[object, ...], Any]  # kernels by text and types
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """An array that a call fills: an argument, or a new one in a slot."""
+    """An array that a call writes: an argument, or a new array in a slot."""
 
-    traced: Traced
+    traced: TracedArray
     node: Node
     argument: int | None
 
 
-class Planner:
-    """The steps for one trace."""
+class Scheduler:
+    """Builds the steps of a traced function."""
 
-    def __init__(self, name: str, parameters: Sequence[str], built: Built) -> None:
+    def __init__(self, name: str, parameters: Sequence[str], built: KernelCache) -> None:
         self._name, self._parameters, self._built = name, parameters, built
-        self.count = len(parameters)  # of slots
+        self.count = len(parameters)  # number of slots
         self._slots: dict[int, int] = {}
-        self._kept: list[Node] = []  # whose ids are known
-        self._of_argument: dict[int, int] = {}  # slots of views, and the arguments they show
+        self._nodes: list[Node] = []  # kept alive, because their ids are keys
+        self._of_argument: dict[int, int] = {}  # slots of views -> viewed arguments
         self.steps: list[Step] = []
 
-    # ---- what is filled ----
+    # ---- outputs ----
 
     def fill(self, targets: Sequence[Target]) -> dict[int, int]:
-        """Let steps fill all targets; slots of the new ones by the ids of what was traced."""
+        """Add the steps that write all targets; return the slots of new arrays by node id."""
         groups: dict[object, list[Target]] = {}
         for target in targets:
             kind = (target.node.shape, graph.is_number(target.node))
@@ -68,12 +71,12 @@ class Planner:
         return found
 
     def _save(self, written: set[int], later: list[int], groups: Sequence[Any]) -> None:
-        """Copy arguments that are written before others have read them."""
+        """Copy arguments that are written before other steps read them."""
         for slot in dict.fromkeys(later):
             if self._of_argument.get(slot, slot) not in written:
                 continue
             copied = self._new_slot()
-            self.steps.append(_copying(slot, copied))
+            self.steps.append(_copy_step(slot, copied))
             for _, _, slots in groups:
                 slots[:] = [copied if s == slot else s for s in slots]
 
@@ -83,29 +86,29 @@ class Planner:
         places = [self._new_slot() if t.argument is None else t.argument for t in group]
         found.update((id(t.traced), place) for t, place in zip(group, places))
         if all(map(graph.is_number, (t.node for t in group))):
-            self.steps.append(_of_numbers(text.of_numbers(self._operation), slots, places))
+            self.steps.append(_scalar_step(text.of_numbers(self._operation), slots, places))
             return
         rows = [np.result_type(t.node.like) for t in group]
         kernel = self._elementwise(text, rows)
         if all(t.argument is None for t in group):
-            self.steps.append(_calling(kernel, slots, places))
+            self.steps.append(_call_step(kernel, slots, places))
             return
         new = [None if t.argument is not None else d for t, d in zip(group, rows)]
-        self.steps.append(_filling(kernel, slots, places, new, group[0].node.shape))
+        self.steps.append(_fill_step(kernel, slots, places, new, group[0].node.shape))
 
     def _elementwise(self, text: ElementText, rows: Sequence[np.dtype[Any]]) -> Any:
-        types = tuple(map(_declared, text.leaves))
+        types = tuple(map(_parameter_text, text.leaves))
         key = (text.text, types, tuple(rows), _constants_key(text))
         kernel = self._built.get(key)
         if kernel is None:
             inputs = ", ".join(f"{t} {n}" for t, n in zip(types, text.names))
-            outputs = ", ".join(f"{row_of(d).name} out{k}" for k, d in enumerate(rows))
+            outputs = ", ".join(f"{number_dtype(d).name} out{k}" for k, d in enumerate(rows))
             function = text.function(self._operation)
             kernel = ElementwiseKernel(inputs, outputs, function, self._name, return_tuple=True)
             self._built[key] = kernel
         return kernel
 
-    # ---- what is there ----
+    # ---- slots ----
 
     @property
     def _operation(self) -> str:
@@ -116,41 +119,41 @@ class Planner:
         return self.count - 1
 
     def slot(self, node: Node) -> int:
-        """Where a node's array is."""
-        if isinstance(node, Given):
+        """Return the slot of a node."""
+        if isinstance(node, GraphInput):
             return node.position
         known = self._slots.get(id(node))
         if known is None:
             known = self._made(node)
             self._slots[id(node)] = known
-            self._kept.append(node)
+            self._nodes.append(node)
         return known
 
     def _made(self, node: Node) -> int:
         match node:
-            case Reduced():
+            case ReduceNode():
                 return self._reduced(node)
-            case Viewed(value, index):
+            case ViewNode(value, index):
                 slot, place = self.slot(value), self._new_slot()
-                self.steps.append(_viewing(slot, index, place))
+                self.steps.append(_view_step(slot, index, place))
                 self._of_argument[place] = self._of_argument.get(slot, slot)
                 return place
             case _:
                 text = element_text(self._operation, [node], self._parameters)
                 slots, place = [self.slot(n) for n in text.leaves], self._new_slot()
                 kernel = self._elementwise(text, [np.result_type(node.like)])
-                self.steps.append(_calling(kernel, slots, [place]))
+                self.steps.append(_call_step(kernel, slots, [place]))
                 return place
 
-    def _reduced(self, node: Reduced) -> int:
+    def _reduced(self, node: ReduceNode) -> int:
         text = element_text(self._operation, [node.value], self._parameters)
         slots, place = [self.slot(n) for n in text.leaves], self._new_slot()
-        types, rule = tuple(map(_declared, text.leaves)), node.rule
+        types, rule = tuple(map(_parameter_text, text.leaves)), node.rule
         key = (text.text, types, rule, _constants_key(text))
         kernel = self._built.get(key)
         if kernel is None:
             inputs = ", ".join(f"{t} {n}" for t, n in zip(types, text.names))
-            row = row_of(dtype_of(node) or np.result_type(node.like))
+            row = number_dtype(dtype_of(node) or np.result_type(node.like))
             kernel = self._built[key] = ReductionKernel(
                 inputs,
                 f"{row.name} out",
@@ -161,12 +164,12 @@ class Planner:
                 self._name,
                 c_name(row),
             )
-        self.steps.append(_reducing(kernel, slots, place, node))
+        self.steps.append(_reduce_step(kernel, slots, place, node))
         return place
 
 
-def _declared(leaf: Leaf) -> str:
-    return row_of(np.result_type(leaf.like)).name
+def _parameter_text(leaf: Leaf) -> str:
+    return number_dtype(np.result_type(leaf.like)).name
 
 
 def _constants_key(text: ElementText) -> tuple[object, ...]:
@@ -176,7 +179,7 @@ def _constants_key(text: ElementText) -> tuple[object, ...]:
 # ---- steps -------------------------------------------------------------------------------------
 
 
-def _calling(kernel: Any, slots: Sequence[int], places: Sequence[int]) -> Step:
+def _call_step(kernel: Any, slots: Sequence[int], places: Sequence[int]) -> Step:
     def step(arrays: list[Any]) -> None:
         found = kernel(*(arrays[s] for s in slots))
         for place, array in zip(places, found):
@@ -185,7 +188,7 @@ def _calling(kernel: Any, slots: Sequence[int], places: Sequence[int]) -> Step:
     return step
 
 
-def _filling(
+def _fill_step(
     kernel: Any,
     slots: Sequence[int],
     places: Sequence[int],
@@ -197,13 +200,13 @@ def _filling(
         described = operands.operand(like, "an argument")
         for place, dtype in zip(places, new):
             if dtype is not None:
-                arrays[place] = operands.family_of(described).empty(shape, dtype, like)  # type: ignore[arg-type]
+                arrays[place] = operands.array_package_of(described).empty(shape, dtype, like)  # type: ignore[arg-type]
         kernel(*(arrays[s] for s in slots), *(arrays[p] for p in places))
 
     return step
 
 
-def _reducing(kernel: Any, slots: Sequence[int], place: int, node: Reduced) -> Step:
+def _reduce_step(kernel: Any, slots: Sequence[int], place: int, node: ReduceNode) -> Step:
     def step(arrays: list[Any]) -> None:
         given = (arrays[s] for s in slots)
         arrays[place] = kernel(*given, axis=node.axes, keepdims=node.keepdims)
@@ -211,8 +214,8 @@ def _reducing(kernel: Any, slots: Sequence[int], place: int, node: Reduced) -> S
     return step
 
 
-def _viewing(slot: int, index: Any, place: int) -> Step:
-    """With ``...`` an element is an array, too."""
+def _view_step(slot: int, index: Any, place: int) -> Step:
+    """Index with ``...``, so that a single element is an array, too."""
     parts = index if isinstance(index, tuple) else (index,)
     index = parts if ... in parts else (*parts, ...)
 
@@ -222,15 +225,15 @@ def _viewing(slot: int, index: Any, place: int) -> Step:
     return step
 
 
-def _copying(slot: int, place: int) -> Step:
+def _copy_step(slot: int, place: int) -> Step:
     def step(arrays: list[Any]) -> None:
         array = operands.operand(arrays[slot], "an argument")
-        arrays[place] = operands.family_of(array).copy(arrays[slot])  # type: ignore[arg-type]
+        arrays[place] = operands.array_package_of(array).copy(arrays[slot])  # type: ignore[arg-type]
 
     return step
 
 
-def _of_numbers(function: Callable[..., Any], slots: Sequence[int], places: Sequence[int]) -> Step:
+def _scalar_step(function: Callable[..., Any], slots: Sequence[int], places: Sequence[int]) -> Step:
     def step(arrays: list[Any]) -> None:
         found = function(*(arrays[s] for s in slots))
         for place, number in zip(places, found if len(places) > 1 else (found,)):

@@ -1,6 +1,7 @@
-"""An array that a fused function computes with: what is done with it is noted in a graph. Its
-operators and functions are numpy's, by numpy's protocols; what changes an array in place gives it
-another node."""
+"""Trace operations on arrays into a graph, through numpy's array protocols.
+
+An in-place operation replaces the node of an array.
+"""
 
 from __future__ import annotations
 
@@ -12,28 +13,28 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from pycu2c.compat.cupy.fusion import graph
-from pycu2c.compat.cupy.fusion.graph import REDUCTIONS, Constant, Node, Viewed
-from pycu2c.compat.cupy.parameter_declarations import WrongType, WrongValue
+from pycu2c.compat.cupy.fusion.graph import REDUCTIONS, GraphConstant, Node, ViewNode
+from pycu2c.compat.cupy.parameter_declarations import ArgumentTypeError, ArgumentValueError
 
 
-class Untraceable(Exception):
-    """The function asks for an element, which there is not yet."""
+class UntraceableError(Exception):
+    """The function reads an element, which a traced array does not have."""
 
 
-class Traced(NDArrayOperatorsMixin):
-    """An array, or a number, of a fused function. A view knows the array that it is of."""
+class TracedArray(NDArrayOperatorsMixin):
+    """A traced array or number; a view refers to its base array."""
 
-    def __init__(self, node: Node, base: Traced | None = None) -> None:
+    def __init__(self, node: Node, base: TracedArray | None = None) -> None:
         self._node, self.base = node, base
         self._of: Node | None = base.node if base is not None else None
 
     @property
     def node(self) -> Node:
-        """What it is by now."""
+        """Return the current node."""
         if self.base is not None and self._of is not self.base.node:
-            assert isinstance(self._node, Viewed)
+            assert isinstance(self._node, ViewNode)
             self._of = self.base.node
-            self._node = graph.viewed(self._of, self._node.index)
+            self._node = graph.view_node(self._of, self._node.index)
         return self._node
 
     # ---- numpy's protocols ----
@@ -42,31 +43,31 @@ class Traced(NDArrayOperatorsMixin):
         out = named.pop("out", None)
         if method != "__call__" or named:
             shown = ", ".join(named) if method == "__call__" else f".{method}"
-            raise WrongType(f"a fused function calls np.{ufunc.__name__} without {shown}")
-        found = graph.applied(ufunc, tuple(map(_noded, inputs)))
+            raise ArgumentTypeError(f"a fused function calls np.{ufunc.__name__} without {shown}")
+        found = graph.apply_ufunc(ufunc, tuple(map(_as_node, inputs)))
         if out is None:
-            return _wrapped(found)
+            return _wrap(found)
         values = found if isinstance(found, tuple) else (found,)
-        put = tuple(_put(_traced(target), value) for target, value in zip(out, values))
+        put = tuple(_store(_as_traced(target), value) for target, value in zip(out, values))
         return put if isinstance(found, tuple) else put[0]
 
     def __array_function__(self, function: Any, _: Any, given: Any, named: Any) -> Any:
         if function in REDUCTIONS:
-            return _reduced(function, *given, **named)
+            return _reduce(function, *given, **named)
         if function in _OTHERS:
             return _OTHERS[function](*given, **named)
         if function not in _OF_ELEMENTS:
-            raise WrongType(
+            raise ArgumentTypeError(
                 f"a fused function cannot call np.{function.__name__}: it has numpy's functions of "
                 "elements, and sum, prod, max, min, all and any"
             )
         if named:
-            raise WrongType(
+            raise ArgumentTypeError(
                 f"a fused function calls np.{function.__name__} without {', '.join(named)}"
             )
-        return _of_elements(function, *given)
+        return _apply(function, *given)
 
-    # ---- what arrays are asked ----
+    # ---- attributes ----
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -97,146 +98,150 @@ class Traced(NDArrayOperatorsMixin):
             raise TypeError("len() of unsized object")
         return self.shape[0]
 
-    def __iter__(self) -> Iterator[Traced]:
+    def __iter__(self) -> Iterator[TracedArray]:
         return (self[k] for k in range(len(self)))
 
-    def __getitem__(self, index: Any) -> Traced:
-        return Traced(graph.viewed(self.node, index), self)
+    def __getitem__(self, index: Any) -> TracedArray:
+        return TracedArray(graph.view_node(self.node, index), self)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if index is not ... and index != slice(None):
-            raise WrongType("a fused function assigns whole arrays: x[...] = y")
-        self.assign(_noded(value), "unsafe")
+            raise ArgumentTypeError("a fused function assigns whole arrays: x[...] = y")
+        self.assign(_as_node(value), "unsafe")
 
     def assign(self, value: Node, casting: Any) -> None:
-        """Let all elements be others."""
+        """Assign all elements."""
         own = self.node
         if self.base is not None:
-            raise WrongType("a fused function changes whole arrays, not parts: pass the part")
+            raise ArgumentTypeError(
+                "a fused function changes whole arrays, not parts: pass the part"
+            )
         if np.broadcast_shapes(value.shape, own.shape) != own.shape:
-            raise WrongValue(f"what has shape {value.shape} does not fit into {own.shape}")
+            raise ArgumentValueError(f"what has shape {value.shape} does not fit into {own.shape}")
         dtype, given = graph.dtype_of(own), graph.dtype_of(value)
         if dtype is not None and given is not None and not np.can_cast(given, dtype, casting):
-            raise WrongType(f"{given} does not become {dtype} in place: write x = x + y")
-        self._node = value if dtype is None else graph.cast(value, dtype, own)
+            raise ArgumentTypeError(f"{given} does not become {dtype} in place: write x = x + y")
+        self._node = value if dtype is None else graph.cast_node(value, dtype, own)
 
     def __bool__(self) -> NoReturn:
-        raise Untraceable
+        raise UntraceableError
 
     __int__ = __float__ = __complex__ = __index__ = __bool__
 
     # ---- methods ----
 
-    if not TYPE_CHECKING:  # checkers know the names that there are
+    if not TYPE_CHECKING:  # type checkers use the declared attributes
 
         def __getattr__(self, name: str) -> NoReturn:
             has = "operators, indices, astype, copy, clip, round, conj, real, imag and reductions"
-            cure = "" if name.startswith("_") else f": it has {has}; do others before the call"
-            raise AttributeError(f"an array of a fused function has no {name}{cure}", name=name)
+            hint = "" if name.startswith("_") else f": it has {has}; do others before the call"
+            raise AttributeError(f"an array of a fused function has no {name}{hint}", name=name)
 
-    def copy(self) -> Traced:
-        return Traced(self.node)
+    def copy(self) -> TracedArray:
+        return TracedArray(self.node)
 
-    def astype(self, dtype: Any, copy: bool = True) -> Traced:
+    def astype(self, dtype: Any, copy: bool = True) -> TracedArray:
         wanted = np.dtype(dtype)
         is_same = graph.dtype_of(self.node) == wanted
-        return self if is_same and not copy else Traced(graph.cast(self.node, wanted))
+        return self if is_same and not copy else TracedArray(graph.cast_node(self.node, wanted))
 
     def sum(self, *given: Any, **named: Any) -> Any:
-        return _reduced(np.sum, self, *given, **named)
+        return _reduce(np.sum, self, *given, **named)
 
     def prod(self, *given: Any, **named: Any) -> Any:
-        return _reduced(np.prod, self, *given, **named)
+        return _reduce(np.prod, self, *given, **named)
 
     def max(self, *given: Any, **named: Any) -> Any:
-        return _reduced(np.max, self, *given, **named)
+        return _reduce(np.max, self, *given, **named)
 
     def min(self, *given: Any, **named: Any) -> Any:
-        return _reduced(np.min, self, *given, **named)
+        return _reduce(np.min, self, *given, **named)
 
     def all(self, *given: Any, **named: Any) -> Any:
-        return _reduced(np.all, self, *given, **named)
+        return _reduce(np.all, self, *given, **named)
 
     def any(self, *given: Any, **named: Any) -> Any:
-        return _reduced(np.any, self, *given, **named)
+        return _reduce(np.any, self, *given, **named)
 
     def conj(self) -> Any:
         return np.conjugate(self)
 
     def round(self, decimals: int = 0) -> Any:
-        return _of_elements(np.round, self, decimals)
+        return _apply(np.round, self, decimals)
 
     def clip(self, least: Any, most: Any) -> Any:
-        return _of_elements(np.clip, self, least, most)
+        return _apply(np.clip, self, least, most)
 
 
-# numpy's functions of elements that are no ufuncs, and those of them that are others
+# elementwise numpy functions that are no ufuncs, and their replacements
 _OF_ELEMENTS = frozenset((np.where, np.clip, np.round, np.real, np.imag, np.sinc, np.isclose))
 _OTHERS: dict[Any, Any] = {
     np.around: np.round,
     np.fix: np.trunc,
     np.angle: lambda z: np.arctan2(np.imag(z), np.real(z)),
-    np.copy: lambda x: _traced(x).copy(),
-    np.copyto: lambda dst, src, casting="same_kind", where=True: _copied(dst, src, casting, where),
+    np.copy: lambda x: _as_traced(x).copy(),
+    np.copyto: lambda dst, src, casting="same_kind", where=True: _copyto(dst, src, casting, where),
 }
 
 
-def _of_elements(function: Any, *given: Any) -> Any:
-    return _wrapped(graph.applied(function, tuple(map(_noded, given))))
+def _apply(function: Any, *given: Any) -> Any:
+    return _wrap(graph.apply_ufunc(function, tuple(map(_as_node, given))))
 
 
-def _noded(value: Any) -> Node:
-    if isinstance(value, Traced):
+def _as_node(value: Any) -> Node:
+    if isinstance(value, TracedArray):
         return value.node
     if isinstance(value, (bool, int, float, complex, np.generic)):
-        return Constant(value)
-    raise WrongType(
+        return GraphConstant(value)
+    raise ArgumentTypeError(
         f"a fused function computes with its arguments and numbers, not with {value!r}: "
         "pass it as an argument"
     )
 
 
-def _traced(value: Any) -> Traced:
-    if isinstance(value, Traced):
+def _as_traced(value: Any) -> TracedArray:
+    if isinstance(value, TracedArray):
         return value
-    raise WrongType(f"a fused function puts results into its arguments, not into {value!r}")
+    raise ArgumentTypeError(f"a fused function puts results into its arguments, not into {value!r}")
 
 
-def _put(target: Traced, value: Node) -> Traced:
-    """A result in an array; numbers do not change, there it is another one."""
+def _store(target: TracedArray, value: Node) -> TracedArray:
+    """Store a result in an array; a number is replaced, because it is immutable."""
     if not isinstance(target.node.like, np.ndarray):
-        return Traced(value)
+        return TracedArray(value)
     target.assign(value, "same_kind")
     return target
 
 
-def _wrapped(found: Any) -> Any:
-    return tuple(map(Traced, found)) if isinstance(found, tuple) else Traced(found)
+def _wrap(found: Any) -> Any:
+    return tuple(map(TracedArray, found)) if isinstance(found, tuple) else TracedArray(found)
 
 
-def _reduced(
+def _reduce(
     function: Any, value: Any, axis: Any = None, dtype: Any = None, out: Any = None, **named: Any
 ) -> Any:
     rule = REDUCTIONS[function]
     if function in (np.sum, np.prod):
         named = {"dtype": dtype, "out": out, **named}
-    else:  # which take no dtype
+    else:  # without a dtype parameter
         named = {"out": dtype if out is None else out, **named}
     known = {k: named.pop(k, None) for k in ("dtype", "out", "keepdims")}
     unknown = [k for k, v in named.items() if v is not np._NoValue]
     if unknown:
-        raise WrongType(f"a fused function calls np.{function.__name__} without {unknown[0]}")
+        raise ArgumentTypeError(
+            f"a fused function calls np.{function.__name__} without {unknown[0]}"
+        )
     keepdims = known["keepdims"] is True
-    found = graph.reduced(rule, _noded(value), axis, known["dtype"], keepdims=keepdims)
+    found = graph.reduce_node(rule, _as_node(value), axis, known["dtype"], keepdims=keepdims)
     if known["out"] is None:
-        return Traced(found)
-    return _put(_traced(known["out"]), found)
+        return TracedArray(found)
+    return _store(_as_traced(known["out"]), found)
 
 
-def _copied(dst: Any, src: Any, casting: str, where: Any) -> None:
-    target, value = _traced(dst), _noded(src)
+def _copyto(dst: Any, src: Any, casting: str, where: Any) -> None:
+    target, value = _as_traced(dst), _as_node(src)
     if where is not True:
-        kept = graph.applied(np.where, (_noded(where), value, target.node))
+        kept = graph.apply_ufunc(np.where, (_as_node(where), value, target.node))
         assert not isinstance(kept, tuple)
-        value = graph.cast(kept, graph.dtype_of(value) or target.dtype)
+        value = graph.cast_node(kept, graph.dtype_of(value) or target.dtype)
     target.assign(value, casting)

@@ -1,0 +1,1 @@
+"""Generate, compile and launch reduction kernels."""

@@ -9,17 +9,17 @@ import numpy as np
 
 from pycu2c.base.records import dataclass, replace
 from pycu2c.compat.cupy import operands
-from pycu2c.compat.cupy.call_arguments import Taken
+from pycu2c.compat.cupy.call_arguments import CallArguments
 from pycu2c.compat.cupy.operands import Operand
-from pycu2c.compat.cupy.parameter_declarations import WrongValue
-from pycu2c.compat.cupy.reduction.iteration_space import Axes
+from pycu2c.compat.cupy.parameter_declarations import ArgumentValueError
+from pycu2c.compat.cupy.reduction.iteration_space import ReductionAxes
 from pycu2c.compat.cupy.reduction.source_parts import ReductionForm
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.arguments.strides import Shape
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ReductionCall:
     """A call whose arguments are checked. ``targets``: the strides of outputs along kept axes."""
 
     shape: Shape
@@ -27,20 +27,20 @@ class Call:
     leaves: tuple[Operand, ...]
     targets: tuple[Shape, ...]
     results: tuple[Any, ...]
-    taken: Taken
+    arguments: CallArguments
 
-    def without_memory(self) -> Call:
+    def without_memory(self) -> ReductionCall:
         """The same, keeping no array alive."""
         leaves = tuple(map(operands.without_memory, self.leaves))
-        return replace(self, leaves=leaves, results=(), taken=self.taken.without_memory())
+        return replace(self, leaves=leaves, results=(), arguments=self.arguments.without_memory())
 
-    def at(self, place: str) -> Call:
+    def at(self, backend: str) -> ReductionCall:
         """The same on a GPU or on the CPU."""
-        return replace(self, taken=replace(self.taken, place=place))
+        return replace(self, arguments=replace(self.arguments, backend=backend))
 
 
-def normalized(axis: Any, count: int, name: str) -> tuple[int, ...]:
-    """The axes that are reduced, in order. Raises WrongValue."""
+def normalize_axes(axis: Any, count: int, name: str) -> tuple[int, ...]:
+    """The axes that are reduced, in order. Raises ArgumentValueError."""
     if axis is None:
         return tuple(range(count))
     given = axis if isinstance(axis, (tuple, list)) else (axis,)
@@ -51,11 +51,13 @@ def normalized(axis: Any, count: int, name: str) -> tuple[int, ...]:
             raise np.exceptions.AxisError(index, count, name)
         found.append(index % count)
     if len(set(found)) != len(found):
-        raise WrongValue(f"{name}: duplicate value in 'axis': {axis}")
+        raise ArgumentValueError(f"{name}: duplicate value in 'axis': {axis}")
     return tuple(sorted(found))
 
 
-def moved(call: Call, form: ReductionForm, axes: Axes) -> list[Operand]:
+def reordered_arguments(
+    call: ReductionCall, form: ReductionForm, axes: ReductionAxes
+) -> list[Operand]:
     """The arguments with the axes of the walk."""
     kept, reduced = iter(axes.kept.strides), iter(axes.reduced.strides)
     found: list[Operand] = []

@@ -5,25 +5,25 @@ from __future__ import annotations
 
 from pycu2c.base import dtypes
 from pycu2c.compat.cupy.bound_parameters import extent_name
-from pycu2c.compat.cupy.compiled_kernel import Text
-from pycu2c.compat.cupy.kernel_prologue import SEEN, block, cpu_kernel, cpu_name, text_of, used
+from pycu2c.compat.cupy.compiled_kernel import GeneratedText
+from pycu2c.compat.cupy.kernel_prologue import EXPORTED, block, cpu_kernel, cpu_name, text_of, used
 from pycu2c.compat.cupy.reduction.iteration_space import CPU_COLUMNS as COLUMNS
 from pycu2c.compat.cupy.reduction.source_parts import (
     Expressions,
     ReductionForm,
     functions,
     mapped_call,
-    passed,
     reduced_offset,
-    rows_begin,
-    split_place,
-    top,
+    reduction_fields,
+    reduction_preamble,
+    row_pointers,
+    split_index,
 )
 
-_AT_ONCE = 4  # rows of columns, so that what is kept is loaded and stored more rarely
+_UNROLL = 4  # rows of columns, so that what is kept is loaded and stored more rarely
 
 
-def cpu_reduction(form: ReductionForm, written: Expressions) -> Text:
+def cpu_reduction(form: ReductionForm, written: Expressions) -> GeneratedText:
     each = _columns(form, written) if form.columns else _rows(form, written)
     head = [
         "const ptrdiff_t _part = _block % _splits, _group_at = _block / _splits;",
@@ -31,17 +31,22 @@ def cpu_reduction(form: ReductionForm, written: Expressions) -> Text:
         "const ptrdiff_t _end = _begin + _piece < _length ? _begin + _piece : _length;",
     ]
     blocks = block("for (int64_t _block = _first; _block < _last; _block++)", [*head, *each])
-    body = [*functions(form, written, "ptrdiff_t"), blocks, _others()]
-    arguments = used(passed(form, dtypes.INT64, dtypes.INT64), body)
+    body = [*functions(form, written, "ptrdiff_t"), blocks, _combine_parts()]
+    arguments = used(reduction_fields(form, dtypes.INT64, dtypes.INT64), body)
     kernel = cpu_kernel(written.name, arguments, body)
     entry = cpu_name(written.name)
-    size = f"{SEEN} const int64_t {entry}_partial = sizeof(_type_reduce);"
+    size = f"{EXPORTED} const int64_t {entry}_partial = sizeof(_type_reduce);"
     partial = "typedef _type_reduce _Partial;"
-    parts = [*top(form, written, "\n".join(kernel), on_cpu=True), partial, size, *kernel]
-    return Text(text_of(parts), entry, tuple(arguments), written.name, written.written)
+    parts = [
+        *reduction_preamble(form, written, "\n".join(kernel), on_cpu=True),
+        partial,
+        size,
+        *kernel,
+    ]
+    return GeneratedText(text_of(parts), entry, tuple(arguments), written.name, written.written)
 
 
-def _keep(row: str, value: str) -> str:
+def _store_row(row: str, value: str) -> str:
     """What has been found of a row."""
     lines = [f"_finish({row}, {value});"]
     return block("if (_splits == 1)", lines) + block(
@@ -49,7 +54,7 @@ def _keep(row: str, value: str) -> str:
     )
 
 
-def _others() -> str:
+def _combine_parts() -> str:
     """The last piece of the work reads what all have left, in order."""
     take = "_partials[_i] = _reduce(_partials[_i], _partials[_k * _rows + _i]);"
     each = "#pragma omp simd\n" + block("for (ptrdiff_t _i = 0; _i < _rows; _i++)", [take])
@@ -71,8 +76,12 @@ def _others() -> str:
 
 
 def _rows(form: ReductionForm, written: Expressions) -> list[str]:
-    found = [*rows_begin(form, "_i"), *_start(form, written), *_runs(form, written)]
-    found += [*_fold(form, written), _keep("_i", "_lane[0]")]
+    found = [
+        *row_pointers(form, "_i"),
+        *_lane_declarations(form, written),
+        *_element_loops(form, written),
+    ]
+    found += [*_fold(form, written), _store_row("_i", "_lane[0]")]
     until = "(_group_at + 1) * _group < _rows ? (_group_at + 1) * _group : _rows"
     return [
         f"const ptrdiff_t _until = {until};",
@@ -80,7 +89,7 @@ def _rows(form: ReductionForm, written: Expressions) -> list[str]:
     ]
 
 
-def _start(form: ReductionForm, written: Expressions) -> list[str]:
+def _lane_declarations(form: ReductionForm, written: Expressions) -> list[str]:
     found = [f"_type_reduce _lane[{form.lanes}];"]
     if written.identity:
         return [
@@ -90,22 +99,22 @@ def _start(form: ReductionForm, written: Expressions) -> list[str]:
     return [*found, "ptrdiff_t _live = 0; // of the lanes have a value"]
 
 
-def _runs(form: ReductionForm, written: Expressions) -> list[str]:
+def _element_loops(form: ReductionForm, written: Expressions) -> list[str]:
     """Along the last axis that is reduced, as far as it and the part of the row go."""
     if form.reduced == 1:
-        return _run(form, written, "_begin", "_end - _begin", ["_J"])
+        return _element_loop(form, written, "_begin", "_end - _begin", ["_J"])
     last = form.kept + form.reduced - 1
     inner = f"_along{form.reduced - 1}"
     left, rest = f"{extent_name(last)} - {inner}", "_end - _from"
-    body = split_place("_from", form.kept, form.reduced, "ptrdiff_t", "_along")
+    body = split_index("_from", form.kept, form.reduced, "ptrdiff_t", "_along")
     body.append(f"const ptrdiff_t _count = {left} < {rest} ? {left} : {rest};")
     places = [f"_along{axis}" for axis in range(form.reduced - 1)]
-    body += _run(form, written, "_from", "_count", [*places, f"({inner} + _J - _from)"])
+    body += _element_loop(form, written, "_from", "_count", [*places, f"({inner} + _J - _from)"])
     body.append("_from += _count;")
     return [block("for (ptrdiff_t _from = _begin; _from < _end;)", body)]
 
 
-def _run(
+def _element_loop(
     form: ReductionForm, written: Expressions, begin: str, count: str, places: list[str]
 ) -> list[str]:
     """A run of elements into the lanes."""
@@ -161,14 +170,14 @@ def _columns(form: ReductionForm, written: Expressions) -> list[str]:
         f"const ptrdiff_t _first_of = _group_at / _chunks * {last} + _column;",
         f"const ptrdiff_t _many = {last} - _column < {COLUMNS} ? {last} - _column : {COLUMNS};",
         f"_type_reduce _lane[{COLUMNS}];",
-        *rows_begin(form, "_first_of"),
+        *row_pointers(form, "_first_of"),
     ]
     loop = "#pragma omp simd\nfor (ptrdiff_t _c = 0; _c < _many; _c++)"
     pointers, (value,) = _rows_of_columns(form, written, 1)
     first = block("if (_J == _begin)", [block(loop, [f"_lane[_c] = {value};"]), "continue;"])
     found.append("ptrdiff_t _J = _begin;")
     if form.reduced == 1:
-        several, values = _rows_of_columns(form, written, _AT_ONCE)
+        several, values = _rows_of_columns(form, written, _UNROLL)
         whole = "_lane[_c]"
         for each in values:
             whole = f"_reduce({whole}, {each})"
@@ -176,12 +185,12 @@ def _columns(form: ReductionForm, written: Expressions) -> list[str]:
         start = block(
             "if (_J < _end)", [*pointers, block(loop, [f"_lane[_c] = {value};"]), "_J++;"]
         )
-        ahead = f"for (; _J + {_AT_ONCE} <= _end; _J += {_AT_ONCE})"
+        ahead = f"for (; _J + {_UNROLL} <= _end; _J += {_UNROLL})"
         found += [start, block(ahead, [*several, inner])]
         first = ""
     rest = [*pointers, first, block(loop, [f"_lane[_c] = _reduce(_lane[_c], {value});"])]
     found.append(block("for (; _J < _end; _J++)", rest))
-    kept = _keep("(_first_of + _c)", "_lane[_c]")
+    kept = _store_row("(_first_of + _c)", "_lane[_c]")
     return [*found, block("for (ptrdiff_t _c = 0; _c < _many; _c++)", [kept])]
 
 
@@ -190,7 +199,7 @@ def _rows_of_columns(
 ) -> tuple[list[str], list[str]]:
     """Pointers to where ``count`` rows of columns begin, and what each gives at a column."""
     one = form.reduced == 1
-    found = [] if one else split_place("_J", form.kept, form.reduced, "ptrdiff_t", "_along")
+    found = [] if one else split_index("_J", form.kept, form.reduced, "ptrdiff_t", "_along")
     values = []
     for k in range(count):
         row = f"(_J + {k})" if k else "_J"

@@ -4,20 +4,20 @@ have left."""
 from __future__ import annotations
 
 from pycu2c.base import dtypes
-from pycu2c.compat.cupy.compiled_kernel import Text
+from pycu2c.compat.cupy.compiled_kernel import GeneratedText
 from pycu2c.compat.cupy.kernel_prologue import block, cuda_kernel, cuda_name, text_of, used
 from pycu2c.compat.cupy.parameter_declarations import names_in
-from pycu2c.compat.cupy.preamble import parts_of
+from pycu2c.compat.cupy.preamble import functions_of
 from pycu2c.compat.cupy.reduction.source_parts import (
     Expressions,
     ReductionForm,
     functions,
     mapped_call,
-    passed,
     reduced_offset,
-    rows_begin,
-    split_place,
-    top,
+    reduction_fields,
+    reduction_preamble,
+    row_pointers,
+    split_index,
 )
 
 THREADS = 256  # of a block
@@ -34,37 +34,47 @@ _JOIN_MAYBE = """const auto _join = [&](const _Maybe &a, const _Maybe &b) -> _Ma
 };"""
 
 
-def cuda_reduction(form: ReductionForm, written: Expressions) -> Text:
+def cuda_reduction(form: ReductionForm, written: Expressions) -> GeneratedText:
     index = dtypes.INT64 if form.wide else dtypes.INT32
     kind = "ptrdiff_t" if form.wide else "int"
-    body = [*functions(form, written, kind), *_joining(written), *_places(form, kind)]
-    body += [*_own_part(form, written, kind), *_others(form, written), *_result(form, written)]
-    arguments = used(passed(form, index, index), body)
+    body = [
+        *functions(form, written, kind),
+        *_join_function(written),
+        *_index_declarations(form, kind),
+    ]
+    body += [
+        *_thread_loop(form, written, kind),
+        *_combine_parts(form, written),
+        *_result(form, written),
+    ]
+    arguments = used(reduction_fields(form, index, index), body)
     kernel = cuda_kernel(written.name, arguments, body, THREADS)
     entry = cuda_name(written.name)
     size = f'extern "C" __device__ unsigned char {entry}_partial[sizeof(_Partial)];'
     partial = "typedef _type_reduce _Partial;" if written.identity else _MAYBE
     if not written.identity:
         partial += "\ntypedef _Maybe _Partial;"
-    parts = [*top(form, written, kernel, on_cpu=False), partial, size]
-    parts += parts_of("reductions.h", names_in(kernel))
-    return Text(text_of([*parts, kernel]), entry, tuple(arguments), written.name, written.written)
+    parts = [*reduction_preamble(form, written, kernel, on_cpu=False), partial, size]
+    parts += functions_of("reductions.h", names_in(kernel))
+    return GeneratedText(
+        text_of([*parts, kernel]), entry, tuple(arguments), written.name, written.written
+    )
 
 
-def _joining(written: Expressions) -> list[str]:
+def _join_function(written: Expressions) -> list[str]:
     return ["const auto &_join = _reduce;"] if written.identity else [_JOIN_MAYBE]
 
 
-def _nothing(written: Expressions) -> str:
+def _initial_value(written: Expressions) -> str:
     """What a thread begins with."""
     return f"_type_reduce({written.identity})" if written.identity else "_Maybe{{}, false}"
 
 
-def _some(written: Expressions, value: str) -> str:
+def _as_partial(written: Expressions, value: str) -> str:
     return value if written.identity else f"_Maybe{{{value}, true}}"
 
 
-def _places(form: ReductionForm, kind: str) -> list[str]:
+def _index_declarations(form: ReductionForm, kind: str) -> list[str]:
     """The row of a thread, and the place where it begins along it."""
     lanes, of_block = form.lanes, THREADS // form.lanes
     beside = f", _beside = {of_block}" if form.columns or of_block > 1 else ""
@@ -87,26 +97,26 @@ def _places(form: ReductionForm, kind: str) -> list[str]:
     return found
 
 
-def _own_part(form: ReductionForm, written: Expressions, kind: str) -> list[str]:
+def _thread_loop(form: ReductionForm, written: Expressions, kind: str) -> list[str]:
     """What a thread finds by itself."""
-    loops = [*rows_begin(form, "_i")]
+    loops = [*row_pointers(form, "_i")]
     if form.pack > 1:
-        loops += _packed_loop(form, written, kind)
-    loops.append(_loop(form, written, kind, f"_begin{' + _packs' if form.pack > 1 else ''}"))
-    return [f"_Partial _s = {_nothing(written)};", block("if (_i < _rows)", loops)]
+        loops += _vector_loop(form, written, kind)
+    loops.append(_scalar_loop(form, written, kind, f"_begin{' + _packs' if form.pack > 1 else ''}"))
+    return [f"_Partial _s = {_initial_value(written)};", block("if (_i < _rows)", loops)]
 
 
-def _loop(form: ReductionForm, written: Expressions, kind: str, begin: str) -> str:
+def _scalar_loop(form: ReductionForm, written: Expressions, kind: str, begin: str) -> str:
     places = ["_J"] if form.reduced == 1 else [f"_along{axis}" for axis in range(form.reduced)]
-    body = split_place("_J", form.kept, form.reduced, kind, "_along") if form.reduced > 1 else []
+    body = split_index("_J", form.kept, form.reduced, kind, "_along") if form.reduced > 1 else []
     elements = [f"_row_{b.name}[{reduced_offset(form, b, places) or '0'}]" for b in form.arrays]
     value = mapped_call(form, written, elements, "_J", "_i")
-    body.append(f"_s = _join(_s, {_some(written, value)});")
+    body.append(f"_s = _join(_s, {_as_partial(written, value)});")
     loop = block(f"for ({kind} _J = {begin}; _J < _length; _J += _step)", body)
     return f"#pragma unroll {1 if form.pack > 1 else 8}\n{loop}"
 
 
-def _packed_loop(form: ReductionForm, written: Expressions, kind: str) -> list[str]:
+def _vector_loop(form: ReductionForm, written: Expressions, kind: str) -> list[str]:
     """Along a row whose elements lie side by side, several at a time."""
     loads, elements = [], []
     for b in form.arrays:
@@ -117,7 +127,7 @@ def _packed_loop(form: ReductionForm, written: Expressions, kind: str) -> list[s
         loads.append(f"const {pack} _all_{b.name} = ((const {pack} *)_row_{b.name})[_p];")
         elements.append(f"_all_{b.name}.values[_k]")
     place = f"_p * {form.pack} + _k"
-    value = _some(written, mapped_call(form, written, elements, place, "_i"))
+    value = _as_partial(written, mapped_call(form, written, elements, place, "_i"))
     each = block(f"for (int _k = 0; _k < {form.pack}; _k++)", [f"_s = _join(_s, {value});"])
     loop = block(
         f"for ({kind} _p = _begin; _p < _packs / {form.pack}; _p += _step)",
@@ -129,7 +139,7 @@ def _packed_loop(form: ReductionForm, written: Expressions, kind: str) -> list[s
     ]
 
 
-def _together(form: ReductionForm) -> str:
+def _combine_block(form: ReductionForm) -> str:
     """Of the threads of a row, or of a column."""
     if form.columns:
         return f"_over_columns<{THREADS}, _lanes>(_s, _join)"
@@ -138,15 +148,15 @@ def _together(form: ReductionForm) -> str:
     return "_over_lanes<_lanes>(_s, _join)"
 
 
-def _leads(form: ReductionForm) -> str:
+def _is_writer(form: ReductionForm) -> str:
     if form.lanes == THREADS:
         return "threadIdx.x == 0"
     return "threadIdx.x < _lanes" if form.columns else "threadIdx.x % _lanes == 0"
 
 
-def _others(form: ReductionForm, written: Expressions) -> list[str]:
+def _combine_parts(form: ReductionForm, written: Expressions) -> list[str]:
     """Where a row is in parts: the last block reads those of the others."""
-    found = [f"_s = {_together(form)};"]
+    found = [f"_s = {_combine_block(form)};"]
     if not form.columns and form.lanes <= 32:
         return found
     begin, step = ("threadIdx.x / _lanes", "_beside") if form.columns else ("threadIdx.x", "_lanes")
@@ -155,15 +165,15 @@ def _others(form: ReductionForm, written: Expressions) -> list[str]:
         ["_s = _join(_s, _read(&_partials[_k * _rows + _i]));"],
     )
     lines = [
-        f"if ({_leads(form)} && _i < _rows) _write(&_partials[_part * _rows + _i], _s);",
+        f"if ({_is_writer(form)} && _i < _rows) _write(&_partials[_part * _rows + _i], _s);",
         "if (!_is_last(&_done[_group_at], _splits)) return;",
-        f"_s = {_nothing(written)};",
+        f"_s = {_initial_value(written)};",
         read,
-        f"_s = {_together(form)};",
+        f"_s = {_combine_block(form)};",
     ]
     return [*found, block("if (_splits > 1)", lines)]
 
 
 def _result(form: ReductionForm, written: Expressions) -> list[str]:
     value = "_s" if written.identity else "_s.value"
-    return [f"if ({_leads(form)} && _i < _rows) _finish(_i, {value});"]
+    return [f"if ({_is_writer(form)} && _i < _rows) _finish(_i, {value});"]

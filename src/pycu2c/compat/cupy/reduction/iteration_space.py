@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from pycu2c.base.records import dataclass
-from pycu2c.compat.cupy.iteration_space import Walk, walk
+from pycu2c.compat.cupy.iteration_space import IterationSpace, iteration_space
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.arguments.strides import Shape
 
@@ -17,12 +17,12 @@ _FEW = 64  # rows, or groups of columns, that do not keep all cores busy
 
 
 @dataclass(frozen=True, slots=True)
-class Axes:
+class ReductionAxes:
     """A walk along the axes that are kept, and one along those that are reduced. The strides are of
     the inputs; for the kept ones also of the outputs."""
 
-    kept: Walk
-    reduced: Walk
+    kept: IterationSpace
+    reduced: IterationSpace
 
     @property
     def rows(self) -> int:
@@ -33,7 +33,7 @@ class Axes:
         return math.prod(self.reduced.shape)
 
 
-def axes_of(
+def reduction_axes(
     shape: Shape,
     inputs: Sequence[Shape],
     outputs: Sequence[Shape],
@@ -41,7 +41,7 @@ def axes_of(
     *,
     in_order: bool,
     join: bool,
-) -> Axes:
+) -> ReductionAxes:
     """``outputs`` are the strides of results along the kept axes."""
     kept = [axis for axis in range(len(shape)) if axis not in reduced]
 
@@ -49,14 +49,16 @@ def axes_of(
         return tuple(strides[axis] for axis in axes)
 
     of_kept = [*outputs, *(chosen(kept, s) for s in inputs)]
-    along = walk(chosen(kept, shape), of_kept, in_order=in_order, join=join)
+    along = iteration_space(chosen(kept, shape), of_kept, in_order=in_order, join=join)
     count = len(outputs)
-    moved = Walk(along.shape, (*along.strides[count:], *along.strides[:count]))
+    moved = IterationSpace(along.shape, (*along.strides[count:], *along.strides[:count]))
     over = [chosen(reduced, s) for s in inputs]
-    return Axes(moved, walk(chosen(reduced, shape), over, in_order=in_order, join=join))
+    return ReductionAxes(
+        moved, iteration_space(chosen(reduced, shape), over, in_order=in_order, join=join)
+    )
 
 
-def goes_by_columns(axes: Axes, inputs: int) -> bool:
+def reduces_columns(axes: ReductionAxes, inputs: int) -> bool:
     """Whether neighbours in memory belong to different results."""
     if axes.rows == 1 or axes.length <= 1:
         return False
@@ -69,7 +71,7 @@ def _least(strides: Sequence[Shape]) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class Partition:
     """The work in blocks: rows in groups, each in ``splits`` parts of ``piece`` elements. ``lanes``
     and ``pack`` as in a form."""
 
@@ -81,7 +83,7 @@ class Cut:
     pack: int = 1
 
 
-def cut_for_cpu(axes: Axes, columns: bool) -> Cut:
+def partition_for_cpu(axes: ReductionAxes, columns: bool) -> Partition:
     rows, length = axes.rows, axes.length
     if columns:
         groups = rows // axes.kept.shape[-1] * -(-axes.kept.shape[-1] // CPU_COLUMNS)
@@ -89,37 +91,39 @@ def cut_for_cpu(axes: Axes, columns: bool) -> Cut:
         piece = max(4 * _CPU_PART // beside, -(-length // (_FEW // 2)))
         splits = -(-length // piece) if groups < _FEW else 1
         piece = piece if splits > 1 else length
-        return Cut(groups * splits, splits, piece, 1, 1)
+        return Partition(groups * splits, splits, piece, 1, 1)
     lanes = 64 if length >= 512 else 32 if length >= 64 else 1
     if rows < _FEW and length > 2 * _CPU_PART:
         splits = -(-length // _CPU_PART)
-        return Cut(rows * splits, splits, _CPU_PART, 1, lanes)
+        return Partition(rows * splits, splits, _CPU_PART, 1, lanes)
     group = max(1, _CPU_PART // max(length, 1))
-    return Cut(-(-rows // group), 1, max(length, 1), group, lanes)
+    return Partition(-(-rows // group), 1, max(length, 1), group, lanes)
 
 
-def cut_for_gpu(axes: Axes, columns: bool, pack: int, itemsize: int, processors: int) -> Cut:
+def partition_for_gpu(
+    axes: ReductionAxes, columns: bool, pack: int, itemsize: int, processors: int
+) -> Partition:
     """``itemsize``: of the smallest elements."""
     rows, length, wanted = axes.rows, axes.length, processors * _BLOCKS_OF_ONE
     if columns:
-        lanes = min(_power(axes.kept.shape[-1]), max(32, 128 // itemsize))
+        lanes = min(_power_of_two(axes.kept.shape[-1]), max(32, 128 // itemsize))
         groups, beside = -(-rows // lanes), _GPU_THREADS // lanes
         splits = max(1, min(-(-wanted // groups), length // (beside * 8)))
-        return Cut(groups * splits, splits, length, 1, lanes)
+        return Partition(groups * splits, splits, length, 1, lanes)
     steps = -(-length // pack)
     if steps >= 1024 or (rows < wanted and steps > 128):
         splits = max(1, min(wanted // rows, steps // (_GPU_THREADS * 4)))
-        return Cut(rows * splits, splits, length, 1, _GPU_THREADS, pack)
-    lanes = min(32, _power(steps))
-    return Cut(-(-rows * lanes // _GPU_THREADS), 1, length, 1, lanes, pack)
+        return Partition(rows * splits, splits, length, 1, _GPU_THREADS, pack)
+    lanes = min(32, _power_of_two(steps))
+    return Partition(-(-rows * lanes // _GPU_THREADS), 1, length, 1, lanes, pack)
 
 
-def _power(count: int) -> int:
+def _power_of_two(count: int) -> int:
     """The power of 2 that is no less."""
     return 1 << max(count - 1, 0).bit_length()
 
 
-def pack_of(axes: Axes, arrays: Sequence[ArrayArgument]) -> int:
+def vector_width(axes: ReductionAxes, arrays: Sequence[ArrayArgument]) -> int:
     """How many elements of each array 16 bytes hold, if those of a row lie side by side and begin
     at such places; else 1."""
     if len(axes.reduced.shape) != 1:

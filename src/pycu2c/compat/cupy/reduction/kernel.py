@@ -11,32 +11,32 @@ from pycu2c.base import graph_capture
 from pycu2c.base.limits import INDEX32_LIMIT
 from pycu2c.compat.cuda_text.options import options_of
 from pycu2c.compat.cupy import inspection, iteration_space, operands
-from pycu2c.compat.cupy.bound_parameters import Bound, dtypes_of, pointer_names
-from pycu2c.compat.cupy.call_arguments import Declaration, Taken
-from pycu2c.compat.cupy.captured_launch import Noted, Prepared
-from pycu2c.compat.cupy.compiled_kernel import Loaded, loaded
-from pycu2c.compat.cupy.fast_calls import Key, Quick, Ran, key_of, new_outputs
-from pycu2c.compat.cupy.parameter_declarations import WrongValue
-from pycu2c.compat.cupy.python_functions import Text as Written
-from pycu2c.compat.cupy.reduction.calls import Call, moved, normalized
+from pycu2c.compat.cupy.bound_parameters import BoundParameter, dtypes_of, pointer_names
+from pycu2c.compat.cupy.call_arguments import CallArguments, KernelDeclaration
+from pycu2c.compat.cupy.captured_launch import CapturableKernel, PreparedLaunch
+from pycu2c.compat.cupy.compiled_kernel import LoadedKernelText, load_text
+from pycu2c.compat.cupy.fast_calls import CallCache, CompletedCall, Key, key_of, new_outputs
+from pycu2c.compat.cupy.parameter_declarations import ArgumentValueError
+from pycu2c.compat.cupy.python_functions import SourceOrFunction
+from pycu2c.compat.cupy.reduction.calls import ReductionCall, normalize_axes, reordered_arguments
 from pycu2c.compat.cupy.reduction.cpu_source import cpu_reduction
 from pycu2c.compat.cupy.reduction.cuda_source import THREADS, cuda_reduction
 from pycu2c.compat.cupy.reduction.iteration_space import (
-    Axes,
-    Cut,
-    axes_of,
-    cut_for_cpu,
-    cut_for_gpu,
-    goes_by_columns,
-    pack_of,
+    Partition,
+    ReductionAxes,
+    partition_for_cpu,
+    partition_for_gpu,
+    reduces_columns,
+    reduction_axes,
+    vector_width,
 )
-from pycu2c.compat.cupy.reduction.operation import Words
+from pycu2c.compat.cupy.reduction.operation import ReductionSource
 from pycu2c.compat.cupy.reduction.source_parts import Expressions, ReductionForm
-from pycu2c.compat.cupy.reduction.workspace import OwnRoom, Room, room_for
+from pycu2c.compat.cupy.reduction.workspace import GraphWorkspace, Workspace, workspace_for
 from pycu2c.cuda_driver import driver
 from pycu2c.runtime.arguments.arguments import describe
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
-from pycu2c.runtime.launch_configuration import Launch, Wanted
+from pycu2c.runtime.launch_configuration import Launch, LaunchRequest
 
 _USUAL_PROCESSORS = 132  # where there is no GPU
 _PLACES = frozenset(("_J", "_i", "_j"))
@@ -56,9 +56,9 @@ class ReductionKernel:
         self,
         in_params: str,
         out_params: str,
-        map_expr: Written,
-        reduce_expr: Written,
-        post_map_expr: Written = "",
+        map_expr: SourceOrFunction,
+        reduce_expr: SourceOrFunction,
+        post_map_expr: SourceOrFunction = "",
         identity: object = None,
         name: str = "reduce_kernel",
         reduce_type: str | None = None,
@@ -67,13 +67,15 @@ class ReductionKernel:
         options: Sequence[str] = (),
         type_preamble: str = "",
     ) -> None:
-        self._declared = Declaration(name, in_params, out_params)
+        self._declared = KernelDeclaration(name, in_params, out_params)
         if not self._declared.outputs:
             raise ValueError(f"{name}: a reduction has an output: 'float32 out'")
         given = (map_expr, reduce_expr, post_map_expr)
         top = "\n".join(part for part in (type_preamble, preamble) if part)
         told = options_of(options)
-        self._words = Words(self._declared, given, identity, reduce_type, top, told.macros)
+        self._words = ReductionSource(
+            self._declared, given, identity, reduce_type, top, told.macros
+        )
         self.name = self.__name__ = self._words.name
         self.in_params, self.out_params = self._declared.inputs, self._declared.outputs
         self.nin, self.nout = len(self.in_params), len(self.out_params)
@@ -83,10 +85,10 @@ class ReductionKernel:
         self.reduce_type = self._words.reduce_type
         self.reduce_dims, self.preamble = reduce_dims, preamble
         self.options = told.words
-        self._kernels: dict[tuple[ReductionForm, str, int], Loaded] = {}
-        self._latest: Call | None = None
+        self._kernels: dict[tuple[ReductionForm, str, int], LoadedKernelText] = {}
+        self._latest: ReductionCall | None = None
         self._codes: dict[tuple[Any, ...], str] = {}
-        self._quick = Quick(self.name)
+        self._quick = CallCache(self.name)
         self._raw = frozenset(k for k, p in enumerate(self._declared.all) if p.raw)
 
     def __repr__(self) -> str:
@@ -104,7 +106,9 @@ class ReductionKernel:
         axes that are reduced stay, with length 1."""
         if out is not None:
             if len(args) > self.nin:
-                raise WrongValue("cannot specify 'out' as both a positional and keyword argument")
+                raise ArgumentValueError(
+                    "cannot specify 'out' as both a positional and keyword argument"
+                )
             args = (*args, *(out if isinstance(out, tuple) else (out,)))
         along = tuple(axis) if isinstance(axis, list) else axis
         key = key_of(args, along, keepdims) if stream is None else None
@@ -114,18 +118,18 @@ class ReductionKernel:
             self._latest = call.without_memory()
             values = (*args[: self.nin], *call.results)
             if any(a.size for a in call.leaves[self.nin :] if isinstance(a, ArrayArgument)):
-                self._launch(call, values, call.taken.stream(stream), key, (axis, keepdims))
+                self._launch(call, values, call.arguments.stream(stream), key, (axis, keepdims))
             outputs = call.results
         return outputs[0] if self.nout == 1 else outputs
 
     def inspect(self, what: inspection.Language = "cuda", arch: str | None = None) -> str:
         """The kernel of the last call in a language: "cuda", as a GPU gets it, "c", as the CPU,
         "ptx" or "sass" for an architecture, "sm_90"."""
-        place = inspection.place_of(what)
+        backend = inspection.backend_of(what)
         if self._latest is None:
             raise ValueError(f"{self.name} has no types yet: call it")
-        _, form, _ = self._planned(self._latest.at(place))
-        return inspection.shown(self._text(form, place), what, arch, self.options)
+        _, form, _ = self._planned(self._latest.at(backend))
+        return inspection.inspect_text(self._text(form, backend), what, arch, self.options)
 
     @property
     def cached_codes(self) -> dict[tuple[Any, ...], str]:
@@ -139,134 +143,155 @@ class ReductionKernel:
 
     # ---- what is called ----
 
-    def _checked(self, args: Sequence[Any], axis: Any, *, keepdims: bool) -> Call:
-        taken = self._declared.taken(args)
+    def _checked(self, args: Sequence[Any], axis: Any, *, keepdims: bool) -> ReductionCall:
+        arguments = self._declared.parse(args)
         filling = [
             (name, a)
-            for p, name, a in zip(self.in_params, self._declared.shown, taken.given)
+            for p, name, a in zip(self.in_params, self._declared.shown, arguments.given)
             if isinstance(a, ArrayArgument) and not p.raw
         ]
         if not filling:
-            raise WrongValue(f"{self.name}: Loop size is undecided: all arrays are raw")
+            raise ArgumentValueError(f"{self.name}: Loop size is undecided: all arrays are raw")
         shape = operands.common_shape(filling)
-        reduced = normalized(axis, len(shape), self.name)
+        reduced = normalize_axes(axis, len(shape), self.name)
         result = tuple(
             1 if k in reduced else n for k, n in enumerate(shape) if keepdims or k not in reduced
         )
-        for p, name, array in zip(self.out_params, self._declared.output_names, taken.out):
+        for p, name, array in zip(self.out_params, self._declared.output_names, arguments.out):
             if array.shape != result and not p.raw:
-                raise WrongValue(
+                raise ArgumentValueError(
                     f"Out shape is mismatched: {name} has {array.shape}, and the result {result}"
                 )
-        out = taken.out or self._declared.new(taken, result)
+        out = arguments.out or self._declared.new(arguments, result)
         if not self._words.identity and 0 in shape and 0 not in result:
-            raise WrongValue(
+            raise ArgumentValueError(
                 f"zero-size array to reduction operation {self.name} which has no identity"
             )
         kept = [k for k in range(len(result)) if not (keepdims and k in reduced)]
         targets = tuple(tuple(a.strides[k] for k in kept if a.shape) for a in out)
-        leaves = (*self._declared.apart(taken, out), *out)
-        return Call(shape, reduced, leaves, targets, tuple(a.owner for a in out), taken)
+        leaves = (*self._declared.apart(arguments, out), *out)
+        return ReductionCall(
+            shape, reduced, leaves, targets, tuple(a.owner for a in out), arguments
+        )
 
     # ---- how it runs ----
 
     def _launch(
-        self, call: Call, values: tuple[Any, ...], stream: Any, key: Key | None, how: Any
+        self, call: ReductionCall, values: tuple[Any, ...], stream: Any, key: Key | None, how: Any
     ) -> None:
         """Run a call, or let a graph note it; ``how``: the axis, and whether axes are kept."""
         capture = graph_capture.current()
         if capture is not None:
-            capture.launch(self._noted(call, *how), Wanted(None, None, stream, 0), values)
+            capture.launch(self._noted(call, *how), LaunchRequest(None, None, stream, 0), values)
             return
         gpu = _gpu_of(call)
-        found = self._prepared(call, stream, lambda size: room_for(size, gpu, stream))
+        found = self._prepared(call, stream, lambda size: workspace_for(size, gpu, stream))
         found.runner.run(found.launch, found.passed)
         if key:
             self._quick.learn(key, self._ran(call, found, values))
 
-    def _noted(self, call: Call, axis: Any, keepdims: bool) -> Noted:
-        room = OwnRoom(_gpu_of(call))
-        return Noted(
+    def _noted(self, call: ReductionCall, axis: Any, keepdims: bool) -> CapturableKernel:
+        workspace = GraphWorkspace(_gpu_of(call))
+        return CapturableKernel(
             self._declared,
             self.name,
             lambda values: self._checked(values, axis, keepdims=keepdims),
-            lambda call, stream: self._prepared(call, stream, room.of),
+            lambda call, stream: self._prepared(call, stream, workspace.of),
         )
 
-    def _prepared(self, call: Call, stream: Any, room_of: Callable[[int], Room]) -> Prepared:
-        """A call up to its start; ``room_of``: so many bytes, and counters."""
-        place, gpu = call.taken.place, _gpu_of(call)
+    def _prepared(
+        self, call: ReductionCall, stream: Any, workspace_of: Callable[[int], Workspace]
+    ) -> PreparedLaunch:
+        """A call up to its start; ``workspace_of``: so many bytes, and counters."""
+        backend, gpu = call.arguments.backend, _gpu_of(call)
         axes, form, cut = self._planned(call)
-        kernel = self._kernels.get((form, place, gpu))
+        kernel = self._kernels.get((form, backend, gpu))
         if kernel is None:
-            kernel = self._kernels[form, place, gpu] = self._loaded(form, call.taken)
-        on_cpu = place == "cpu"
+            kernel = self._kernels[form, backend, gpu] = self._loaded(form, call.arguments)
+        on_cpu = backend == "cpu"
         launch = Launch((cut.blocks, 1, 1), (1 if on_cpu else THREADS, 1, 1), stream, 0)
         count = axes.rows * cut.splits if cut.splits > 1 else 0
         numbers = (axes.rows, axes.length, cut.splits, cut.piece, cut.group)
         extents = (*axes.kept.shape, *axes.reduced.shape)
-        rooms = partial(room_of, kernel.size_of_part * count)
-        passed = (*moved(call, form, axes), *numbers, *extents, *map(describe, rooms()))
-        return Prepared(launch, passed, kernel.runner, rooms)
+        make_workspace = partial(workspace_of, kernel.size_of_part * count)
+        passed = (
+            *reordered_arguments(call, form, axes),
+            *numbers,
+            *extents,
+            *map(describe, make_workspace()),
+        )
+        return PreparedLaunch(launch, passed, kernel.runner, make_workspace)
 
-    def _ran(self, call: Call, found: Prepared, values: tuple[Any, ...]) -> Ran:
+    def _ran(
+        self, call: ReductionCall, found: PreparedLaunch, values: tuple[Any, ...]
+    ) -> CompletedCall:
         """What calls like this one have in common."""
-        taken = call.taken
-        like = next(k for k, a in enumerate(taken.given) if isinstance(a, ArrayArgument))
+        arguments = call.arguments
+        like = next(k for k, a in enumerate(arguments.given) if isinstance(a, ArrayArgument))
         first = call.leaves[self.nin]
         assert isinstance(first, ArrayArgument)
-        outputs = new_outputs(taken.family, first.shape, taken.types.outputs, like)
-        how = found.passed, self.nin, self._raw, found.runner, found.launch, outputs, found.rooms
-        return Ran(values, call.leaves, *how)
+        outputs = new_outputs(arguments.family, first.shape, arguments.types.outputs, like)
+        how = (
+            found.passed,
+            self.nin,
+            self._raw,
+            found.runner,
+            found.launch,
+            outputs,
+            found.make_workspace,
+        )
+        return CompletedCall(values, call.leaves, *how)
 
-    def _planned(self, call: Call) -> tuple[Axes, ReductionForm, Cut]:
+    def _planned(self, call: ReductionCall) -> tuple[ReductionAxes, ReductionForm, Partition]:
         """How the call walks, the form that its text depends on, and its blocks."""
         arrays = [
             a
             for p, a in zip(self.in_params, call.leaves)
             if isinstance(a, ArrayArgument) and not p.raw
         ]
-        axes = axes_of(
+        axes = reduction_axes(
             call.shape,
-            [operands.spread(a, call.shape) for a in arrays],
+            [operands.broadcast_strides(a, call.shape) for a in arrays],
             call.targets,
             call.reduced,
             in_order=bool(self._words.names & _PLACES),
             join=self.reduce_dims,
         )
-        columns = goes_by_columns(axes, len(arrays))
-        if call.taken.place == "cpu":
-            cut = cut_for_cpu(axes, columns)
+        columns = reduces_columns(axes, len(arrays))
+        if call.arguments.backend == "cpu":
+            cut = partition_for_cpu(axes, columns)
         else:
             least = min(a.dtype.size for a in arrays)
-            pack = 1 if columns else pack_of(axes, arrays)
-            cut = cut_for_gpu(axes, columns, pack, least, _processors())
+            pack = 1 if columns else vector_width(axes, arrays)
+            cut = partition_for_gpu(axes, columns, pack, least, _processors())
         return axes, self._form(call, axes, cut, columns=columns), cut
 
-    def _form(self, call: Call, axes: Axes, cut: Cut, *, columns: bool) -> ReductionForm:
+    def _form(
+        self, call: ReductionCall, axes: ReductionAxes, cut: Partition, *, columns: bool
+    ) -> ReductionForm:
         kept, reduced = iter(axes.kept.strides), iter(axes.reduced.strides)
-        rows = (*call.taken.types.inputs, *call.taken.types.outputs)
+        rows = (*call.arguments.types.inputs, *call.arguments.types.outputs)
         pointers = pointer_names(self.in_params, self.out_params)
         bounds = []
         infos = (*self.in_params, *self.out_params)
         for k, (info, row, leaf) in enumerate(zip(infos, rows, call.leaves)):
             if not isinstance(leaf, ArrayArgument):
-                bounds.append(Bound(info, row, "number"))
+                bounds.append(BoundParameter(info, row, "number"))
             elif info.raw:
                 axes_of_raw = len(leaf.shape)
                 bounds.append(
-                    Bound(info, row, "raw", pointers[k], (), axes_of_raw, leaf.contiguous)
+                    BoundParameter(info, row, "raw", pointers[k], (), axes_of_raw, leaf.contiguous)
                 )
             else:
                 strides = (*next(kept), *(next(reduced) if k < self.nin else ()))
                 last = len(axes.kept.shape) - 1 if columns or k >= self.nin else len(strides) - 1
-                steps = iteration_space.steps_of(strides, row.size, last)
-                bounds.append(Bound(info, row, "array", pointers[k], steps))
-        wide = call.taken.place == "cuda" and self._is_wide(axes)
+                steps = iteration_space.stride_kinds(strides, row.size, last)
+                bounds.append(BoundParameter(info, row, "array", pointers[k], steps))
+        wide = call.arguments.backend == "cuda" and self._is_wide(axes)
         return ReductionForm(
             tuple(bounds),
             self.nin,
-            call.taken.types.placeholders,
+            call.arguments.types.placeholders,
             len(axes.kept.shape),
             len(axes.reduced.shape),
             columns,
@@ -276,7 +301,7 @@ class ReductionKernel:
         )
 
     @staticmethod
-    def _is_wide(axes: Axes) -> bool:
+    def _is_wide(axes: ReductionAxes) -> bool:
         """Whether 32 bits do not hold places along a row."""
         reach = [
             sum((n - 1) * abs(s) for n, s in zip(axes.reduced.shape, strides))
@@ -284,20 +309,20 @@ class ReductionKernel:
         ]
         return max(axes.length, *reach, 0) >= INDEX32_LIMIT
 
-    def _loaded(self, form: ReductionForm, taken: Taken) -> Loaded:
-        text = self._text(form, taken.place)
+    def _loaded(self, form: ReductionForm, arguments: CallArguments) -> LoadedKernelText:
+        text = self._text(form, arguments.backend)
         self._codes.setdefault(dtypes_of(form.bounds), text.text)
-        return loaded(text, taken.place, self._declared.shown, self.options)
+        return load_text(text, arguments.backend, self._declared.shown, self.options)
 
-    def _text(self, form: ReductionForm, place: str) -> Any:
+    def _text(self, form: ReductionForm, backend: str) -> Any:
         written: Expressions = self._words.expressions(form)
-        return cuda_reduction(form, written) if place == "cuda" else cpu_reduction(form, written)
+        return cuda_reduction(form, written) if backend == "cuda" else cpu_reduction(form, written)
 
 
-def _gpu_of(call: Call) -> int:
+def _gpu_of(call: ReductionCall) -> int:
     """Where it runs; -1 for the CPU."""
-    return driver.current_ordinal() if call.taken.place == "cuda" else -1
+    return driver.current_ordinal() if call.arguments.backend == "cuda" else -1
 
 
 def _processors() -> int:
-    return driver.processors() if driver.available() else _USUAL_PROCESSORS
+    return driver.multiprocessor_count() if driver.available() else _USUAL_PROCESSORS

@@ -7,8 +7,13 @@ from typing import Any
 
 from pycu2c.base import dtypes
 from pycu2c.base.dtypes import DType
-from pycu2c.compat.cupy.call_arguments import Declaration
-from pycu2c.compat.cupy.parameter_declarations import WrongType, c_name, is_kernel_name, names_in
+from pycu2c.compat.cupy.call_arguments import KernelDeclaration
+from pycu2c.compat.cupy.parameter_declarations import (
+    ArgumentTypeError,
+    c_name,
+    is_kernel_name,
+    names_in,
+)
 from pycu2c.compat.cupy.python_functions import (
     PythonFunction,
     check_conversion,
@@ -20,7 +25,7 @@ from pycu2c.compat.cupy.reduction.source_parts import Expressions, ReductionForm
 _NUMBER = re.compile(r"[-+]?(\d|\.\d)[\w.+-]*")
 
 
-class Words:
+class ReductionSource:
     """The expressions of a kernel, as text for the types of a call.
 
     CuPy's page has an example that leaves post_map_expr out, and so gives the identity in its place
@@ -29,7 +34,7 @@ class Words:
 
     def __init__(
         self,
-        declared: Declaration,
+        declared: KernelDeclaration,
         given: tuple[Any, Any, Any],
         identity: object,
         reduce_type: str | None,
@@ -67,7 +72,7 @@ class Words:
         return names_in(*(t for t in (self.mapped, self.finished) if isinstance(t, str)))
 
     def expressions(self, form: ReductionForm) -> Expressions:
-        """The text for the types of a call. Raises CompileError, WrongType."""
+        """The text for the types of a call. Raises CompileError, ArgumentTypeError."""
         texts: dict[str, str] = {"mapped": self.mapped, "reduced": self.reduced}
         texts["finished"] = self.finished
         made: list[str] = []
@@ -95,7 +100,7 @@ class Words:
             names = ("a", "b") if role == "reduced" else ("a",)
             values = [value_of(name, between) for name in names]
         if len(function.parameters) != len(values):
-            raise WrongType(
+            raise ArgumentTypeError(
                 f"{function.name} takes ({', '.join(function.parameters)}): it is given "
                 f"{len(values)} values"
             )
@@ -103,7 +108,7 @@ class Words:
         outputs = form.bounds[form.inputs :]
         wanted = [b.row for b in outputs] if role == "finished" else [between]
         if len(called.results) != len(wanted):
-            raise WrongType(
+            raise ArgumentTypeError(
                 f"{function.name} gives {len(called.results)} values, not {len(wanted)}"
             )
         for result, row in zip(called.results, wanted):
@@ -121,7 +126,7 @@ class Words:
         known |= {c_name(row): row for row in dtypes.DTYPES}
         row = known.get(self.reduce_type)
         if row is None:
-            raise WrongType(
+            raise ArgumentTypeError(
                 f"{self.name}: reduce_type is {self.reduce_type}, and Python functions know the "
                 f"types {', '.join(c_name(d) for d in dtypes.DTYPES)}: write text"
             )

@@ -7,21 +7,21 @@ from collections.abc import Sequence
 
 from pycu2c.base import dtypes
 from pycu2c.base.dtypes import DType
-from pycu2c.base.parameters import Parameter, Part
+from pycu2c.base.parameters import ArgumentPart, Parameter
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Array
 from pycu2c.compat.cupy.bound_parameters import (
-    Bound,
-    Field,
+    BoundParameter,
+    KernelField,
     extent_name,
-    fields,
+    kernel_fields,
     number_field,
     offset,
+    raw_array_views,
     stride_name,
     typedefs,
-    views_of_raw,
 )
-from pycu2c.compat.cupy.kernel_prologue import block, statement
+from pycu2c.compat.cupy.kernel_prologue import as_statement, block
 from pycu2c.compat.cupy.parameter_declarations import names_in
 from pycu2c.compat.cupy.preamble import prelude, without_headers
 
@@ -61,7 +61,7 @@ class ReductionForm:
     block; on the CPU values that are kept side by side. ``pack``: elements that a GPU loads at a
     time. ``wide``: whether places need 64 bits."""
 
-    bounds: tuple[Bound, ...]
+    bounds: tuple[BoundParameter, ...]
     inputs: int
     placeholders: tuple[tuple[str, DType], ...]
     kept: int
@@ -72,19 +72,19 @@ class ReductionForm:
     wide: bool
 
     @property
-    def arrays(self) -> tuple[Bound, ...]:
+    def arrays(self) -> tuple[BoundParameter, ...]:
         """The inputs that have an element for each place."""
         return tuple(b for b in self.bounds[: self.inputs] if b.kind == "array")
 
     @property
-    def targets(self) -> tuple[Bound, ...]:
+    def targets(self) -> tuple[BoundParameter, ...]:
         return tuple(b for b in self.bounds[self.inputs :] if b.kind == "array")
 
 
-def passed(form: ReductionForm, index: DType, extent: DType) -> list[Field]:
+def reduction_fields(form: ReductionForm, index: DType, extent: DType) -> list[KernelField]:
     """The parameters: of the user's, numbers of the launch, lengths of axes, room for parts."""
     place = len(form.bounds)
-    found = list(fields(form.bounds, index))
+    found = list(kernel_fields(form.bounds, index))
     for name in COUNTS:
         found.append(number_field(name, dtypes.INT64, place, "ptrdiff_t"))
         place += 1
@@ -95,12 +95,16 @@ def passed(form: ReductionForm, index: DType, extent: DType) -> list[Field]:
         ("_partials", dtypes.UINT8, "_Partial *"),
         ("_done", dtypes.UINT32, "unsigned int *"),
     ):
-        found.append(Field(ctype, Parameter(name, Array(row, 1, "C"), place, Part.DATA)))
+        found.append(
+            KernelField(ctype, Parameter(name, Array(row, 1, "C"), place, ArgumentPart.DATA))
+        )
         place += 1
     return found
 
 
-def top(form: ReductionForm, written: Expressions, body: str, *, on_cpu: bool) -> list[str]:
+def reduction_preamble(
+    form: ReductionForm, written: Expressions, body: str, *, on_cpu: bool
+) -> list[str]:
     """What stands before the kernel."""
     rows = [b.row for b in form.bounds] + [row for _, row in form.placeholders]
     texts = (written.preamble, written.mapped, written.reduced, written.finished)
@@ -119,24 +123,24 @@ def functions(form: ReductionForm, written: Expressions, index: str) -> list[str
     """The user's expressions as functions: of two values, of an element of each array, and of a
     result and its place."""
     given = ", ".join(f"const {b.ctype} {b.name}" for b in form.arrays)
-    places = _places_asked(written, index)
+    places = _index_declarations(written, index)
     mapped = f"[&]({', '.join(part for part in (given, *places) if part)}) -> _type_reduce"
     value = f"return static_cast<_type_reduce>({written.mapped.strip()});"
     return [
-        *views_of_raw(form.bounds),
+        *raw_array_views(form.bounds),
         *_indexers(written),
         "const auto _reduce = [&](_type_reduce a, _type_reduce b) -> _type_reduce {\n"
         f"    return {written.reduced.strip()};\n}};",
         block(f"const auto _mapped = {mapped}", [value]) + ";",
         block(
             "const auto _finish = [&](ptrdiff_t _i, _type_reduce a)",
-            [*_targets(form), statement(written.finished)],
+            [*_result_references(form), as_statement(written.finished)],
         )
         + ";",
     ]
 
 
-def _places_asked(written: Expressions, index: str) -> list[str]:
+def _index_declarations(written: Expressions, index: str) -> list[str]:
     asked = names_in(written.mapped)
     return [
         f"{kind} {name}"
@@ -164,18 +168,18 @@ def _indexers(written: Expressions) -> list[str]:
     ]
 
 
-def _targets(form: ReductionForm) -> list[str]:
+def _result_references(form: ReductionForm) -> list[str]:
     """The outputs of a row."""
     moving = any(step != "none" for b in form.targets for step in b.steps)
     places = [f"_i{axis}" for axis in range(form.kept)] if form.kept > 1 else ["_i"]
-    found = split_place("_i", 0, form.kept, "ptrdiff_t", "_i") if moving and form.kept > 1 else []
+    found = split_index("_i", 0, form.kept, "ptrdiff_t", "_i") if moving and form.kept > 1 else []
     for bound in form.targets:
         at = offset(bound, places) or "0"
         found.append(f"{bound.ctype} &{bound.name} = {bound.pointer}[{at}];")
     return found
 
 
-def split_place(place: str, first: int, count: int, kind: str, name: str) -> list[str]:
+def split_index(place: str, first: int, count: int, kind: str, name: str) -> list[str]:
     """A place along several axes as a place along each: ``name0``, …"""
     left = f"{name}_left"
     found = [f"ptrdiff_t {left} = {place};"]
@@ -186,18 +190,18 @@ def split_place(place: str, first: int, count: int, kind: str, name: str) -> lis
     return [*found, f"const {kind} {name}0 = {left};"]
 
 
-def rows_begin(form: ReductionForm, row: str) -> list[str]:
+def row_pointers(form: ReductionForm, row: str) -> list[str]:
     """Pointers to where a row of each array begins."""
     places = [f"_at{axis}" for axis in range(form.kept)] if form.kept > 1 else [row]
-    found = split_place(row, 0, form.kept, "ptrdiff_t", "_at") if form.kept > 1 else []
+    found = split_index(row, 0, form.kept, "ptrdiff_t", "_at") if form.kept > 1 else []
     for bound in form.arrays:
-        start = _kept_offset(form, bound, places)
+        start = _outer_offset(form, bound, places)
         plus = f" + {start}" if start else ""
         found.append(f"const {bound.ctype} *const _row_{bound.name} = {bound.pointer}{plus};")
     return found
 
 
-def _kept_offset(form: ReductionForm, bound: Bound, places: Sequence[str]) -> str:
+def _outer_offset(form: ReductionForm, bound: BoundParameter, places: Sequence[str]) -> str:
     terms = [
         _term(bound, axis, place)
         for axis, place in enumerate(places)
@@ -206,7 +210,7 @@ def _kept_offset(form: ReductionForm, bound: Bound, places: Sequence[str]) -> st
     return " + ".join(terms)
 
 
-def reduced_offset(form: ReductionForm, bound: Bound, places: Sequence[str]) -> str:
+def reduced_offset(form: ReductionForm, bound: BoundParameter, places: Sequence[str]) -> str:
     """How far in a row an element lies."""
     terms = [
         _term(bound, form.kept + k, place)
@@ -216,7 +220,7 @@ def reduced_offset(form: ReductionForm, bound: Bound, places: Sequence[str]) -> 
     return " + ".join(terms)
 
 
-def _term(bound: Bound, axis: int, place: str) -> str:
+def _term(bound: BoundParameter, axis: int, place: str) -> str:
     if bound.steps[axis] == "unit":
         return place
     return f"{place} * {stride_name(bound.name, axis)}"

@@ -13,28 +13,28 @@ from pycu2c.devices.array import DeviceArray
 from pycu2c.runtime.cuda.memory import HOST
 
 _COUNTERS = 1 << 14  # groups of rows that may be in parts
-_KEPT: dict[tuple[int, int], tuple[DeviceArray, DeviceArray]] = {}
+_WORKSPACES: dict[tuple[int, int], tuple[DeviceArray, DeviceArray]] = {}
 
 
-Room: TypeAlias = "tuple[Any, Any]"
+Workspace: TypeAlias = "tuple[Any, Any]"
 
 
-def room_for(size: int, gpu: int, stream: Any) -> Room:
+def workspace_for(size: int, gpu: int, stream: Any) -> Workspace:
     """So many bytes, and counters that are 0; ``gpu``: -1 for the CPU."""
     if gpu < 0:
-        return (np.empty(size, np.uint8), np.zeros(1, np.uint32)) if size else _NONE
+        return (np.empty(size, np.uint8), np.zeros(1, np.uint32)) if size else _EMPTY
     key = gpu, 0 if stream is None else driver.stream_of(stream)
-    kept = _KEPT.get(key)
+    kept = _WORKSPACES.get(key)
     if kept is None or kept[0].size < size:
         parts = copies.new((max(size, 1 << 16),), np.dtype(np.uint8), gpu)
         counters = kept[1] if kept else copies.new((_COUNTERS,), np.dtype(np.uint32), gpu)
         if kept is None:
             counters[...] = 0
-        kept = _KEPT[key] = parts, counters
+        kept = _WORKSPACES[key] = parts, counters
     return kept
 
 
-class OwnRoom:
+class GraphWorkspace:
     """The room of one launch in a graph, which sets the counters to 0 before each: as a fill that
     is captured. On the CPU nobody else does it."""
 
@@ -45,11 +45,11 @@ class OwnRoom:
         self._counters[...] = 0
         self._parts = copies.new((1,), np.dtype(np.uint8), self._ordinal)
 
-    def of(self, size: int) -> Room:
+    def of(self, size: int) -> Workspace:
         """So many bytes, and the counters."""
         if self._parts.size < size:
             self._parts = copies.new((size,), np.dtype(np.uint8), self._ordinal)
         return self._parts, self._counters
 
 
-_NONE: Room = np.empty(1, np.uint8), np.zeros(1, np.uint32)  # for work in one part
+_EMPTY: Workspace = np.empty(1, np.uint8), np.zeros(1, np.uint32)  # for work in one part

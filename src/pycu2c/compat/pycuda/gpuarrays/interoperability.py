@@ -11,7 +11,7 @@ from pycu2c.compat.pycuda.memory.allocations import DeviceAllocation, on_gpu
 from pycu2c.cuda_driver import driver
 from pycu2c.devices.array import DeviceArray
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
-from pycu2c.runtime.cuda.memory import HOST, ForeignMemory, Memory
+from pycu2c.runtime.cuda.memory import HOST, ExternalMemory, Memory
 
 
 class SeenByOthers:
@@ -71,4 +71,4 @@ class SeenByOthers:
         if isinstance(root.gpudata, DeviceAllocation):
             return root.gpudata.memory
         ordinal = driver.current_ordinal() if on_gpu() else HOST
-        return ForeignMemory(self, self.ptr, self.nbytes, ordinal)
+        return ExternalMemory(self, self.ptr, self.nbytes, ordinal)

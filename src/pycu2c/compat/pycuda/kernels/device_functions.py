@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from pycu2c.base.types import Scalar
-from pycu2c.compat.numba.dispatcher import python_of
-from pycu2c.declarations.options import DEFAULT
-from pycu2c.declarations.signatures import annotated_device
+from pycu2c.compat.numba.dispatcher import python_function
+from pycu2c.declarations.options import DEFAULT_OPTIONS
+from pycu2c.declarations.signatures import annotated_device_signature
 from pycu2c.kernels import specialization
 from pycu2c.kernels.kernel import Device
 
@@ -20,18 +20,18 @@ def texts_of(functions: Iterable[Callable[..., Any]]) -> str:
 
 def _in_namespace(function: Callable[..., Any]) -> str:
     """The text of one; functions that it calls may be called by others, too."""
-    name = python_of(function).__name__
+    name = python_function(function).__name__
     own = f"pycu2c_{name}"
     return f"namespace {own} {{\n{text_of(function)}\n}}\nusing {own}::{name};"
 
 
 def text_of(function: Callable[..., Any]) -> str:
     """The text of a function."""
-    python = python_of(function)
+    python = python_function(function)
     name = python.__name__
     source = Device(python).__pycu2c_device__
     signature = getattr(function, "__pycu2c_device__", source).signature
-    signature = signature or annotated_device(python)
+    signature = signature or annotated_device_signature(python)
     if signature is None:
         raise TypeError(
             f"{name} is called by C: its parameters have types there, def {name}(x: float32)"
@@ -41,7 +41,7 @@ def text_of(function: Callable[..., Any]) -> str:
         if not plain:
             raise TypeError(f"{name} takes {given}: C calls functions of integers and floats")
     for_one = specialization.FOR_ONE_TEXT
-    made, result = specialization.generate_device(source, signature, DEFAULT, name, for_one)
+    made, result = specialization.generate_device(source, signature, DEFAULT_OPTIONS, name, for_one)
     if signature.result is not None and signature.result != result:
         raise TypeError(f"{name} is said to give {signature.result}, and gives {result}")
     if made.prints:

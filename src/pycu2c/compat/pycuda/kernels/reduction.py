@@ -132,8 +132,8 @@ class ReductionKernel:
         gpu = our_driver.current_ordinal() if on_gpu() else -1
         size = blocks * self.dtype_out.itemsize if blocks > 1 else 0
         if graph_capture.current() is not None:
-            return workspace.OwnRoom(gpu).of(size)
-        return workspace.room_for(size, gpu, stream)
+            return workspace.GraphWorkspace(gpu).of(size)
+        return workspace.workspace_for(size, gpu, stream)
 
     def _function(self) -> Any:
         function = self._compiled.get(on_gpu())
@@ -156,7 +156,7 @@ class ReductionKernel:
         threads = threads_of_block()
         reduced, mapped = self._reduced(), self._mapped()
         wanted = frozenset(("_over_block", "_is_last", "_read"))
-        shared = preludes.parts_of("reductions.h", wanted) if threads > 1 else []
+        shared = preludes.functions_of("reductions.h", wanted) if threads > 1 else []
         functions = (reduced.functions, mapped.functions, *shared)
         return _TEXT.format(
             header=complex_header(self.arguments, self.dtype_out),

@@ -172,7 +172,7 @@ class _ScanKernel:
         scanned = in_c(self.scan_expr, values, self.dtype, f"{self.name}_scanned")
         threads = threads_of_block()
         words = frozenset(("_of_lane_before",))
-        shared = preludes.parts_of("reductions.h", words) if threads > 1 else []
+        shared = preludes.functions_of("reductions.h", words) if threads > 1 else []
         return (_HEAD + (_OF_BLOCKS if threads > 1 else _OF_RUNS)).format(
             header=complex_header([VectorArg(self.dtype, "input")]),
             preamble="\n".join((self.preamble, scanned.functions, *shared)),

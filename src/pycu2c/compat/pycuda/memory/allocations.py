@@ -224,7 +224,7 @@ def _move(target: Any, source: Any, size: int) -> None:
     """Copy memory of the host, now or whenever a graph is launched; of arrays what lies in them."""
     to, from_ = (each if isinstance(each, int) else each.ctypes.data for each in (target, source))
     kept = target, source
-    graph_capture.do(lambda: ctypes.memmove(to, from_, size) and kept)
+    graph_capture.run_on_host(lambda: ctypes.memmove(to, from_, size) and kept)
 
 
 @translating
@@ -244,7 +244,7 @@ def _copy_in(dest: Any, src: Any, stream: object, *, wait: bool) -> None:
     used_on(stream, dest)
     _check(dest, target, source.nbytes, "memcpy_htod")
     if wait:
-        graph_capture.check_waits("memcpy_htod")
+        graph_capture.reject_synchronization("memcpy_htod")
     if not on_gpu():
         _move(target, source, source.nbytes)
         return
@@ -271,7 +271,7 @@ def _copy_out(dest: Any, src: Any, stream: object, *, wait: bool) -> None:
     used_on(stream, src)
     _check(src, source, target.nbytes, "memcpy_dtoh")
     if wait:
-        graph_capture.check_waits("memcpy_dtoh")
+        graph_capture.reject_synchronization("memcpy_dtoh")
     if not on_gpu():
         _move(target, source, target.nbytes)
         return
@@ -330,7 +330,7 @@ def _fill(dest: Any, pattern: NDArray[Any], count: int, stream: object) -> None:
     _check(dest, target, count * pattern.itemsize, "memset")
     if not on_gpu():
         filled = array_over(target, ((count,), (pattern.itemsize,), pattern.dtype))
-        graph_capture.do(lambda: filled.fill(pattern))
+        graph_capture.run_on_host(lambda: filled.fill(pattern))
         return
     handle = _stream(stream)
     driver.fill(target, pattern.tobytes(), count, handle)

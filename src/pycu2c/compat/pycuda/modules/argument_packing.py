@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pycu2c.base.records import dataclass
-from pycu2c.compat.cuda_text.parameters import Kind, Parameter
+from pycu2c.compat.cuda_text.parameters import KernelParameter, ParameterKind
 from pycu2c.compat.pycuda.errors import LogicError
 from pycu2c.compat.pycuda.memory.allocations import PointerHolderBase, pointer
 from pycu2c.compat.pycuda.memory.argument_handlers import ArgumentHandler
@@ -21,12 +21,12 @@ from pycu2c.devices.interoperability import is_cuda_array
 _POINTER = 8  # bytes
 
 
-def plain(given: Sequence[Any], known: Sequence[Parameter] | None) -> tuple[Any, ...]:
+def plain(given: Sequence[Any], known: Sequence[KernelParameter] | None) -> tuple[Any, ...]:
     """Arguments as kernels in CUDA C take them. Raises TypeError."""
     return tuple(_plain(argument, i, known) for i, argument in enumerate(given))
 
 
-def _plain(argument: Any, place: int, known: Sequence[Parameter] | None) -> Any:
+def _plain(argument: Any, place: int, known: Sequence[KernelParameter] | None) -> Any:
     match argument:
         case np.ndarray():
             return _of_array(argument, place, known)
@@ -53,13 +53,13 @@ def _address(argument: Any, place: int) -> int:
     )
 
 
-def _of_array(argument: Any, place: int, known: Sequence[Parameter] | None) -> Any:
+def _of_array(argument: Any, place: int, known: Sequence[KernelParameter] | None) -> Any:
     """A record by value; of managed memory its address."""
     if isinstance(argument.base, ManagedAllocation):
         return int(argument.ctypes.data) if int(argument.base) else 0
     parameter = known[place] if known is not None and place < len(known) else None
     takes_pointer = parameter is not None and parameter.size == _POINTER != argument.nbytes
-    if takes_pointer and parameter is not None and parameter.kind is Kind.WHOLE:
+    if takes_pointer and parameter is not None and parameter.kind is ParameterKind.INTEGER:
         raise TypeError(
             f"invalid type on parameter #{place} (0-based): `{parameter.text}` is an address of "
             "the device, and what it is given is an array of the host: wrap it in In, Out or "
@@ -69,9 +69,9 @@ def _of_array(argument: Any, place: int, known: Sequence[Parameter] | None) -> A
 
 
 _BY_SIZE = {
-    Kind.WHOLE: {1: "int8", 2: "int16", 4: "int32", 8: "int64"},
-    Kind.FLOAT: {4: "float32", 8: "float64"},
-    Kind.BYTES: {8: "complex64", 16: "complex128"},
+    ParameterKind.INTEGER: {1: "int8", 2: "int16", 4: "int32", 8: "int64"},
+    ParameterKind.FLOAT: {4: "float32", 8: "float64"},
+    ParameterKind.BYTES: {8: "complex64", 16: "complex128"},
 }
 _BY_TYPE: tuple[tuple[type, str], ...] = (
     (bool, "int8"),
@@ -81,7 +81,7 @@ _BY_TYPE: tuple[tuple[type, str], ...] = (
 )
 
 
-def _number_refused(argument: Any, place: int, known: Sequence[Parameter] | None) -> str:
+def _number_refused(argument: Any, place: int, known: Sequence[KernelParameter] | None) -> str:
     kind = next(name for row, name in _BY_TYPE if isinstance(argument, row))
     shown = ""
     if known is not None and place < len(known):

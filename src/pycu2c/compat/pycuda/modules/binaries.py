@@ -9,8 +9,7 @@ from typing import Any
 
 from pycu2c.base import diagnostics
 from pycu2c.compat.cuda_text import inspection
-from pycu2c.compat.cuda_text.module import USUAL_ARCH
-from pycu2c.compat.cuda_text.module import Module as CudaText
+from pycu2c.compat.cuda_text.module import DEFAULT_ARCH, TextModule
 from pycu2c.compat.pycuda.errors import CompileError
 from pycu2c.compat.pycuda.memory.allocations import on_gpu
 from pycu2c.compat.pycuda.modules import modules, nvcc_options
@@ -60,7 +59,7 @@ def _binary(settings: Settings, source: str, target: str) -> bytes:
     if target not in _TARGETS:
         raise ValueError(f"target is one of {', '.join(_TARGETS)}, not {target!r}")
     text, arch = settings.text(source), settings.asked_arch
-    arch = arch or (driver.arch() if on_gpu() else USUAL_ARCH)
+    arch = arch or (driver.arch() if on_gpu() else DEFAULT_ARCH)
     program = nvccs.named(settings.nvcc)
     with settings.cached():
         if program is not None:
@@ -76,7 +75,7 @@ def _by_nvrtc(settings: Settings, text: SourceText, arch: str, target: str) -> b
     more = (
         ["--relocatable-device-code=true"] if nvcc_options.is_relocatable(settings.options) else []
     )
-    module = CudaText(text.code, options=[*settings.words, *more], shown=text.shown)
+    module = TextModule(text.code, options=[*settings.words, *more], shown=text.shown)
     number = arch.rpartition("_")[2]
     try:
         if target == "ptx":

@@ -74,7 +74,7 @@ class Settings:
             chosen = False
         if chosen is None:
             return contextlib.nullcontext()
-        return cache_directory.within(os.fspath(chosen) if chosen else "")
+        return cache_directory.override(os.fspath(chosen) if chosen else "")
 
 
 def settings_of(given: dict[str, Any]) -> Settings:

@@ -14,7 +14,7 @@ from pycu2c.compat.pycuda.modules.functions import Function
 from pycu2c.compat.pycuda.modules.modules import Module
 from pycu2c.compat.pycuda.modules.source_module import CudaModule, loaded
 from pycu2c.compat.pycuda.textures.references import TextureReference
-from pycu2c.toolchain.link.inputs import Input, InputKind
+from pycu2c.toolchain.link.inputs import InputKind, LinkInput
 
 
 class DynamicFunction:
@@ -44,7 +44,7 @@ class DynamicModule(CudaModule):
         self._preamble: list[str] = []
         self._sources: list[str] = []
         self._template = template
-        self._inputs: list[Input] = []
+        self._inputs: list[LinkInput] = []
 
     def add_to_preamble(self, pa: str) -> None:
         """Text that comes first."""
@@ -105,7 +105,7 @@ class DynamicModule(CudaModule):
     def add_data(self, data: Any, input_type: Any, name: str = "unknown") -> DynamicModule:
         """Code for a GPU that is linked with the texts: ``jit_input_type.PTX`` and its kin."""
         raw = data.encode() if isinstance(data, str) else bytes(data)
-        self._inputs.append(Input(_KINDS[jit_input_type(input_type)], raw, name))
+        self._inputs.append(LinkInput(_KINDS[jit_input_type(input_type)], raw, name))
         return self
 
     def add_file(self, filename: str, input_type: Any) -> DynamicModule:

@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pycu2c.base import diagnostics
-from pycu2c.compat.cuda_text.diagnostics import refuse
-from pycu2c.compat.cuda_text.source_text import Text
+from pycu2c.compat.cuda_text.diagnostics import raise_compile_error
+from pycu2c.compat.cuda_text.source_text import CudaSource
 from pycu2c.compat.pycuda.errors import RuntimeError
 from pycu2c.compat.pycuda.memory.allocations import on_gpu
 from pycu2c.compat.pycuda.modules.modules import LoadedModule, Module, refusal
 from pycu2c.compat.pycuda.modules.source_text import SourceText
 from pycu2c.cuda_driver import driver
-from pycu2c.declarations.options import DEFAULT
+from pycu2c.declarations.options import DEFAULT_OPTIONS
 from pycu2c.toolchain.link import nvjitlink
-from pycu2c.toolchain.link.inputs import Input
+from pycu2c.toolchain.link.inputs import LinkInput
 from pycu2c.toolchain.nvrtc import program
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 
-def linked(source: SourceText, options: Sequence[str], inputs: Sequence[Input]) -> Module:
+def linked(source: SourceText, options: Sequence[str], inputs: Sequence[LinkInput]) -> Module:
     """The module. Raises CompileError; RuntimeError where there is no GPU."""
     if not on_gpu():
         raise RuntimeError(
-            f"code for a GPU is linked, and there is none: {driver.why_not()}. Texts that are "
+            f"code for a GPU is linked, and there is none: {driver.unavailable_reason()}. Texts that are "
             "added by add_source run on the CPU"
         )
     try:
@@ -32,13 +32,13 @@ def linked(source: SourceText, options: Sequence[str], inputs: Sequence[Input]) 
         raise refusal(error, options) from None
 
 
-def _linked(source: SourceText, options: Sequence[str], inputs: Sequence[Input]) -> Module:
-    text, arch = Text(source.code, "", source.shown), driver.arch()
+def _linked(source: SourceText, options: Sequence[str], inputs: Sequence[LinkInput]) -> Module:
+    text, arch = CudaSource(source.code, "", source.shown), driver.arch()
     flags = (f"--gpu-architecture={arch}", "--relocatable-device-code=true", *options)
-    made = program.whole(text.code, text.name, flags, ())
+    made = program.compile_module(text.code, text.name, flags, ())
     if isinstance(made, str):
-        refuse(made, text, "NVRTC")
-    own = Input("cubin", made.cubin, text.name)
-    data, _ = nvjitlink.find_linker().link([own, *inputs], arch, DEFAULT)
+        raise_compile_error(made, text, "NVRTC")
+    own = LinkInput("cubin", made.cubin, text.name)
+    data, _ = nvjitlink.find_linker().link([own, *inputs], arch, DEFAULT_OPTIONS)
     heads = made.ptx.decode()
     return Module(LoadedModule(data, heads), source.textures, source.surfaces)

@@ -7,8 +7,8 @@ from typing import Any
 
 from pycu2c.base import diagnostics
 from pycu2c.compat.cuda_text import cuda_build, function, inspection
-from pycu2c.compat.cuda_text.module import Module as CudaText
-from pycu2c.compat.cuda_text.parameters import Parameter
+from pycu2c.compat.cuda_text.module import TextModule
+from pycu2c.compat.cuda_text.parameters import KernelParameter
 from pycu2c.compat.pycuda.errors import CompileError, LogicError, RuntimeError, translating
 from pycu2c.compat.pycuda.memory import bounds_checks
 from pycu2c.compat.pycuda.memory.allocations import PointerHolderBase
@@ -79,7 +79,7 @@ class Module:
 
     def inspect(self, language: str = "cuda") -> str:
         """The whole text that is compiled; or what is made of it: "ptx", "sass", "c"."""
-        return inspection.shown(self._code, language)
+        return inspection.inspect_module(self._code, language)
 
     def _reference(self, name: str, known: Sequence[str], kind: Any) -> Any:
         if name not in self._references:
@@ -95,7 +95,7 @@ def compiled(source: SourceText, options: Sequence[str]) -> Module:
     """A module of a text, for the machine that the calling thread works on. Raises
     CompileError."""
     backend = "cuda" if is_on_gpu() else "cpu"
-    code = CudaText(source.code, options=options, backend=backend, shown=source.shown)
+    code = TextModule(source.code, options=options, backend=backend, shown=source.shown)
     try:
         code.compile()
     except (diagnostics.CompileError, ToolchainError) as error:
@@ -124,7 +124,7 @@ class _LoadedCode(cuda_build.GpuCode):
             return None
         return name
 
-    def parameters(self, entry: str) -> tuple[Parameter, ...] | None:
+    def parameters(self, entry: str) -> tuple[KernelParameter, ...] | None:
         return self._entries.get(entry)
 
 
@@ -132,18 +132,18 @@ class LoadedModule:
     """What a ``cudac`` module is to its functions, of a cubin, PTX or fatbin."""
 
     def __init__(self, data: bytes, ptx: str = "") -> None:
-        self._loaded = _LoadedCode(cuda_build.Cubin(data, None, ptx, {}, ""))
+        self._loaded = _LoadedCode(cuda_build.CompiledCubin(data, None, ptx, {}, ""))
         self.kernels: list[Any] = []
         self.name = "a module that was loaded"
 
     def code(self) -> cuda_build.GpuCode:
         return self._loaded
 
-    def function(self, name: str) -> function.Function:
+    def function(self, name: str) -> function.TextFunction:
         """Raises LookupError."""
         if self._loaded.entry(name) is None:
             raise LookupError(f"{self.name} has no kernel {name}")
-        return function.Function(self, name)
+        return function.TextFunction(self, name)
 
     def variable(self, name: str) -> tuple[int, int]:
         """Raises LookupError."""
@@ -158,7 +158,7 @@ def module_from_buffer(buffer: Any, options: Any = (), message_handler: Any = No
     """A module of a cubin, PTX or fatbin, for a GPU."""
     if not is_on_gpu():
         raise RuntimeError(
-            f"code for a GPU is loaded, and there is none: {driver.why_not()}. SourceModule "
+            f"code for a GPU is loaded, and there is none: {driver.unavailable_reason()}. SourceModule "
             "compiles a text for the CPU"
         )
     data = bytes(buffer)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from pycu2c.base.hashing import digest_of
 from pycu2c.base.records import dataclass
-from pycu2c.compat.cuda_text.includes import Inclusion
+from pycu2c.compat.cuda_text.includes import IncludeExpander
 from pycu2c.compat.cuda_text.parse.tokens import Origins, tokens_of
 from pycu2c.compat.pycuda.textures import reference_source
 
@@ -37,7 +37,7 @@ def source_text(
     for source in map(_text_of, sources):
         name = f"module-{digest_of(source.encode('utf-8', 'surrogatepass'))[:8]}.cu"
         shown[name] = source
-        source = Inclusion(tuple(folders), _declares).whole(source, name)
+        source = IncludeExpander(tuple(folders), _declares).whole(source, name)
         headers |= dict.fromkeys(_OURS.findall(source))
         found = reference_source.rewritten(_OURS.sub("", source))
         textures += (each for each in found.textures if each not in textures)
@@ -77,7 +77,7 @@ def _in_extern_c(body: str, name: str) -> str:
     origins = Origins(body, name, tokens)
     for token in tokens:
         if token.kind == "directive" and _SYSTEMS.match(token.text):
-            file, line, _ = origins.of(token.end)
+            file, line, _ = origins.locate(token.end)
             again = f'\n{token.text}\nextern "C" {{\n#line {line + 1} "{file}"'
             parts += [body[place : token.start], "}", again]
             place = token.end

@@ -25,7 +25,7 @@ from pycu2c.compat.pycuda.errors import LogicError, translating
 from pycu2c.compat.pycuda.memory.allocations import on_gpu
 from pycu2c.compat.pycuda.memory.strided_copies import End, Memcpy3D
 from pycu2c.runtime.cuda import texture_objects
-from pycu2c.runtime.cuda.texture_objects import Texels
+from pycu2c.runtime.cuda.texture_objects import TexelFormat
 
 NUMBERS: dict[array_format, DType] = {
     array_format.UNSIGNED_INT8: UINT8,
@@ -138,7 +138,7 @@ class Array:
                 return
 
 
-def _form(given: ArrayDescriptor) -> Texels:
+def _form(given: ArrayDescriptor) -> TexelFormat:
     """Raises LogicError."""
     depth = getattr(given, "depth", 0)
     shape = (depth, given.height, given.width)
@@ -152,7 +152,7 @@ def _form(given: ArrayDescriptor) -> Texels:
         )
     layered = array3d_flags.ARRAY3D_LAYERED in array3d_flags(getattr(given, "flags", 0))
     number = NUMBERS[array_format(given.format)]
-    return Texels(axes, number, given.num_channels, layered)
+    return TexelFormat(axes, number, given.num_channels, layered)
 
 
 def dtype_to_array_format(dtype: Any) -> array_format:

@@ -98,7 +98,7 @@ def _names(tokens: Sequence[Token], words: Sequence[str]) -> list[str]:
     )
     if "<" in words:  # the last that closes
         first = len(words) - 1 - words[::-1].index(">")
-    return [t.text for t in tokens[first + 1 :] if t.kind == "word"]
+    return [t.text for t in tokens[first + 1 :] if t.kind == "identifier"]
 
 
 def _cut(text: str, cuts: Sequence[tuple[int, int, str]]) -> str:

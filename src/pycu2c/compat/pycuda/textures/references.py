@@ -36,8 +36,8 @@ from pycu2c.devices import streams
 from pycu2c.reference import texture_sampling
 from pycu2c.runtime.arguments.strides import array_over
 from pycu2c.runtime.cuda import texture_objects
-from pycu2c.runtime.cuda.texture_objects import Linear, Texels
-from pycu2c.runtime.texture_modes import MOST, Modes
+from pycu2c.runtime.cuda.texture_objects import LinearTexels, TexelFormat
+from pycu2c.runtime.texture_modes import MOST, TextureModes
 
 _ALIGNED = 512  # bytes, of memory that textures read
 _AXES = 3
@@ -224,31 +224,31 @@ class TextureReference:
                 "declare it with cudaReadModeNormalizedFloat, or use filter_mode.POINT"
             )
 
-    def _form(self) -> Texels:
+    def _form(self) -> TexelFormat:
         source = self._source
         if isinstance(source, Array):
             return source.form
         assert isinstance(source, Plain)
         number = NUMBERS[self._format]
         if source.pitch:
-            return Texels((source.height, source.width), number, self._channels)
+            return TexelFormat((source.height, source.width), number, self._channels)
         count = source.size // (number.size * self._channels)
-        return Texels((count,), number, self._channels)
+        return TexelFormat((count,), number, self._channels)
 
-    def _addresses(self, form: Texels) -> tuple[str, ...]:
+    def _addresses(self, form: TexelFormat) -> tuple[str, ...]:
         """Modes by axis, x first: those that coordinates which count elements have."""
         names = [mode.name.lower() for mode in self._modes[: len(form.shape)]]
         if not self._flags & TRSF_NORMALIZED_COORDINATES:
             names = ["clamp" if name in ("wrap", "mirror") else name for name in names]
         return tuple(names)
 
-    def _how(self, form: Texels) -> Modes:
+    def _how(self, form: TexelFormat) -> TextureModes:
         assert self._place is not None
         as_fraction = self._place.as_fraction and form.number in MOST
         border = (0.0,) * form.channels
         if isinstance(self._source, Plain) and not self._source.pitch:  # only fetched by index
-            return Modes(("clamp",), "point", False, as_fraction, border)
-        return Modes(
+            return TextureModes(("clamp",), "point", False, as_fraction, border)
+        return TextureModes(
             self._addresses(form),
             "linear" if self._filter == filter_mode.LINEAR else "point",
             bool(self._flags & TRSF_NORMALIZED_COORDINATES),
@@ -262,7 +262,7 @@ class TextureReference:
         if isinstance(source, Array):
             over = source.handle
         elif isinstance(source, Plain):
-            over = Linear(source.address, form, source.pitch)
+            over = LinearTexels(source.address, form, source.pitch)
         modes = self._how(form).for_device(form.number)
         return texture_objects.new_texture(over, modes), source
 
@@ -273,7 +273,7 @@ class TextureReference:
         packed = found.packed()
         return packed.ctypes.data, (packed, elements)
 
-    def _host_elements(self, form: Texels) -> NDArray[Any]:
+    def _host_elements(self, form: TexelFormat) -> NDArray[Any]:
         source = self._source
         if isinstance(source, Array):
             return source.host_elements()

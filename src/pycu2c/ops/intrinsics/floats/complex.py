@@ -111,7 +111,7 @@ def _log_base(x: T, base: T) -> T:
 
 
 LOG_BASE = _declare("complex.log_base", "complex_log_base", "The logarithm to a base.", _log_base)
-FUNCTIONS = tuple(_declare_function(*row) for row in _FUNCTIONS)
+FUNCTIONS = tuple(_declare_function(*entry) for entry in _FUNCTIONS)
 
 _TESTS: tuple[tuple[str, Any, Any, str], ...] = (
     ("isnan", np.isnan, cmath.isnan, "Whether a part is no number."),
@@ -127,7 +127,7 @@ def _declare_test(name: str, compute: Any, theirs: Any, doc: str) -> Intrinsic:
     return _declare(f"complex.{name}", f"complex_{name}", doc, body, theirs)
 
 
-TESTS = tuple(_declare_test(*row) for row in _TESTS)
+TESTS = tuple(_declare_test(*entry) for entry in _TESTS)
 
 _TO_REAL: tuple[tuple[str, Any, Any, str], ...] = (
     ("abs", np.abs, None, "The distance from 0, without overflow."),
@@ -144,12 +144,12 @@ def _declare_to_real(name: str, compute: Any, theirs: Any, doc: str) -> Intrinsi
     return _declare(f"complex.{name}", f"complex_{name}", doc, body, *bindings)
 
 
-TO_REAL = tuple(_declare_to_real(*row) for row in _TO_REAL)
+TO_REAL = tuple(_declare_to_real(*entry) for entry in _TO_REAL)
 ABS = REGISTRY["complex.abs"]
 
 
-def complex_form(row: Intrinsic, is_complex: bool) -> Intrinsic:
+def complex_form(function: Intrinsic, is_complex: bool) -> Intrinsic:
     """numpy's functions work on complex numbers too, by other rows."""
-    twin = REGISTRY.get(f"complex.{row.name.rpartition('.')[2]}")
+    twin = REGISTRY.get(f"complex.{function.name.rpartition('.')[2]}")
     # cuda.atomic.add is no operator
-    return twin if twin is not None and is_complex and row.is_pure else row
+    return twin if twin is not None and is_complex and function.is_pure else function

@@ -34,7 +34,7 @@ from pycu2c.ops.intrinsics.floats.exact_rounding import (
 from pycu2c.ops.intrinsics.registry import Intrinsic, Spell, intrinsic
 from pycu2c.ops.intrinsics.spelling import plain
 
-WHOLE = (INT32, UINT32, INT64, UINT64)
+INTEGER_TYPES = (INT32, UINT32, INT64, UINT64)
 _ROUNDED: dict[Mode, Any] = {"rn": np.rint, "rz": np.trunc, "rd": np.floor, "ru": np.ceil}
 
 
@@ -53,51 +53,54 @@ def _declare(
 # ---- to whole numbers --------------------------------------------------------------------------
 
 
-def _clamped(value: Any, row: DType) -> Any:
+def _clamped(value: Any, dtype: DType) -> Any:
     """What is beyond an end is that end; NaN is the highest bit alone, among 32 bits 0."""
     if math.isnan(value):
-        is_narrow = row.bits == 32 and value.dtype == np.float32
-        return row.numpy.type(0 if is_narrow else row.minimum or 1 << row.bits - 1)
+        is_narrow = dtype.bits == 32 and value.dtype == np.float32
+        return dtype.numpy.type(0 if is_narrow else dtype.minimum or 1 << dtype.bits - 1)
     if math.isinf(value):
-        return row.numpy.type(row.maximum if value > 0 else row.minimum)
-    return row.numpy.type(min(max(int(value), row.minimum), row.maximum))
+        return dtype.numpy.type(dtype.maximum if value > 0 else dtype.minimum)
+    return dtype.numpy.type(min(max(int(value), dtype.minimum), dtype.maximum))
 
 
-def _to_whole(source: DType, row: DType, mode: Mode) -> Intrinsic:
-    name = f"{CUDA_NAMES[source]}2{CUDA_NAMES[row]}_{mode}"
+def _to_whole(source: DType, dtype: DType, mode: Mode) -> Intrinsic:
+    name = f"{CUDA_NAMES[source]}2{CUDA_NAMES[dtype]}_{mode}"
     doc = f"A float as a whole number, rounded {SAID[mode]}; beyond the ends of its type, that end."
-    return _declare(name, source, row, lambda x: _clamped(_ROUNDED[mode](x), row), doc)
+    return _declare(name, source, dtype, lambda x: _clamped(_ROUNDED[mode](x), dtype), doc)
 
 
 TO_WHOLE = tuple(
-    _to_whole(source, row, mode) for source in (FLOAT32, FLOAT64) for row in WHOLE for mode in MODES
+    _to_whole(source, dtype, mode)
+    for source in (FLOAT32, FLOAT64)
+    for dtype in INTEGER_TYPES
+    for mode in MODES
 )
 
 
 # ---- to floats ---------------------------------------------------------------------------------
 
 
-def _to_float(source: DType, row: DType, mode: Mode) -> Intrinsic:
+def _to_float(source: DType, dtype: DType, mode: Mode) -> Intrinsic:
     def body(x: Any) -> Any:
         if not x or not math.isfinite(x):
-            return row.numpy.type(x)
-        return rounded(fraction(x), row, mode)
+            return dtype.numpy.type(x)
+        return rounded(fraction(x), dtype, mode)
 
-    name = f"{CUDA_NAMES[source]}2{CUDA_NAMES[row]}_{mode}"
-    doc = f"The number as a {row}, rounded {SAID[mode]}."
-    more = {"c": _converted(row), "c_helpers": ()} if mode == "rn" else {}
-    return _declare(name, source, row, body, doc, **more)
+    name = f"{CUDA_NAMES[source]}2{CUDA_NAMES[dtype]}_{mode}"
+    doc = f"The number as a {dtype}, rounded {SAID[mode]}."
+    more = {"c": _converted(dtype), "c_helpers": ()} if mode == "rn" else {}
+    return _declare(name, source, dtype, body, doc, **more)
 
 
-def _converted(row: DType) -> Spell:
+def _converted(dtype: DType) -> Spell:
     def spell(a: Mapping[str, c.Expr], _: DType) -> c.Expr:
-        return c.Cast(c.Named(row.c), a["x"])
+        return c.Cast(c.NamedType(dtype.c), a["x"])
 
     return spell
 
 
 TO_FLOAT = (
-    *(_to_float(source, FLOAT32, mode) for source in (*WHOLE, FLOAT64) for mode in MODES),
+    *(_to_float(source, FLOAT32, mode) for source in (*INTEGER_TYPES, FLOAT64) for mode in MODES),
     *(_to_float(source, FLOAT64, mode) for source in (INT64, UINT64) for mode in MODES),
     *(_to_float(source, FLOAT64, "rn") for source in (INT32, UINT32)),
 )
@@ -116,8 +119,8 @@ def _as(name: str, takes: DType, gives: DType) -> Intrinsic:
 
 
 SAME_BITS = tuple(
-    _as(*row)
-    for row in (
+    _as(*entry)
+    for entry in (
         ("float_as_int", FLOAT32, INT32),
         ("float_as_uint", FLOAT32, UINT32),
         ("int_as_float", INT32, FLOAT32),
@@ -160,11 +163,11 @@ intrinsic(
 )(_joined)
 
 
-def _of_halves(kind: str, row: DType) -> tuple[Intrinsic, ...]:
+def _of_halves(kind: str, dtype: DType) -> tuple[Intrinsic, ...]:
     return tuple(
         _as(f"{first}_as_{second}", takes, gives)
         for word, of in (("short", INT16), ("ushort", UINT16))
-        for first, second, takes, gives in ((kind, word, row, of), (word, kind, of, row))
+        for first, second, takes, gives in ((kind, word, dtype, of), (word, kind, of, dtype))
     )
 
 

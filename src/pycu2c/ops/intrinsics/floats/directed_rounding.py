@@ -27,12 +27,16 @@ _LETTERS = {FLOAT32: "f", FLOAT64: "d"}
 
 
 def _computed(
-    plainly: Callable[..., Any], exactly: Callable[..., Any], row: DType, mode: Mode, *numbers: Any
+    plainly: Callable[..., Any],
+    exactly: Callable[..., Any],
+    dtype: DType,
+    mode: Mode,
+    *numbers: Any,
 ) -> Any:
     """``exactly`` in fractions, where they say what the result is; else as numpy does it."""
-    given = [row.numpy.type(n) for n in numbers]
+    given = [dtype.numpy.type(n) for n in numbers]
     with np.errstate(all="ignore"):
-        usual = row.numpy.type(plainly(*given))
+        usual = dtype.numpy.type(plainly(*given))
         if not all(map(math.isfinite, given)):
             return usual
         try:
@@ -40,9 +44,9 @@ def _computed(
         except ZeroDivisionError:
             return usual
     if exact:
-        return rounded(exact, row, mode)
+        return rounded(exact, dtype, mode)
     # of what cancels out, the sign is the direction's
-    return row.numpy.type(-0.0) if mode == "rd" and _cancels(plainly, given) else usual
+    return dtype.numpy.type(-0.0) if mode == "rd" and _cancels(plainly, given) else usual
 
 
 def _cancels(plainly: Callable[..., Any], given: list[Any]) -> bool:
@@ -69,10 +73,10 @@ _OF_TWO: tuple[tuple[str, Any, Callable[[Any, Any], Any], str], ...] = (
 )
 
 
-def _declare(name: str, row: DType, body: Callable[..., Any], doc: str) -> Intrinsic:
+def _declare(name: str, dtype: DType, body: Callable[..., Any], doc: str) -> Intrinsic:
     body.__doc__ = doc
     notes = body.__annotations__
-    body.__annotations__ = dict.fromkeys(notes, row.name)
+    body.__annotations__ = dict.fromkeys(notes, dtype.name)
     return intrinsic(
         f"cuda.{name}",
         cuda=plain(f"__{name}"),
@@ -81,38 +85,44 @@ def _declare(name: str, row: DType, body: Callable[..., Any], doc: str) -> Intri
     )(body)
 
 
-def _of_two(stem: str, plainly: Any, exactly: Any, said: str, row: DType, mode: Mode) -> Intrinsic:
+def _of_two(
+    stem: str, plainly: Any, exactly: Any, said: str, dtype: DType, mode: Mode
+) -> Intrinsic:
     def body(a: Any, b: Any) -> Any:
-        return _computed(plainly, exactly, row, mode, a, b)
+        return _computed(plainly, exactly, dtype, mode, a, b)
 
-    return _declare(f"{_LETTERS[row]}{stem}_{mode}", row, body, f"{said}, rounded {SAID[mode]}.")
+    return _declare(
+        f"{_LETTERS[dtype]}{stem}_{mode}", dtype, body, f"{said}, rounded {SAID[mode]}."
+    )
 
 
-def _fused(row: DType, mode: Mode) -> Intrinsic:
+def _fused(dtype: DType, mode: Mode) -> Intrinsic:
     def body(a: Any, b: Any, c: Any) -> Any:
-        return _computed(_multiply_and_add, lambda x, y, z: x * y + z, row, mode, a, b, c)
+        return _computed(_multiply_and_add, lambda x, y, z: x * y + z, dtype, mode, a, b, c)
 
-    name = f"fma{'f' * (row is FLOAT32)}_{mode}"
-    return _declare(name, row, body, f"``a * b + c``, rounded once, {SAID[mode]}.")
+    name = f"fma{'f' * (dtype is FLOAT32)}_{mode}"
+    return _declare(name, dtype, body, f"``a * b + c``, rounded once, {SAID[mode]}.")
 
 
-def _reciprocal(row: DType, mode: Mode) -> Intrinsic:
+def _reciprocal(dtype: DType, mode: Mode) -> Intrinsic:
     def body(x: Any) -> Any:
-        return _computed(np.reciprocal, lambda a: 1 / a, row, mode, x)
+        return _computed(np.reciprocal, lambda a: 1 / a, dtype, mode, x)
 
-    return _declare(f"{_LETTERS[row]}rcp_{mode}", row, body, f"``1 / x``, rounded {SAID[mode]}.")
+    return _declare(
+        f"{_LETTERS[dtype]}rcp_{mode}", dtype, body, f"``1 / x``, rounded {SAID[mode]}."
+    )
 
 
-def _root(row: DType, mode: Mode) -> Intrinsic:
+def _root(dtype: DType, mode: Mode) -> Intrinsic:
     def body(x: Any) -> Any:
-        value: Any = row.numpy.type(x)
+        value: Any = dtype.numpy.type(x)
         with np.errstate(all="ignore"):
             usual = np.sqrt(value)
         is_usual = not math.isfinite(value) or value <= 0
-        return usual if is_usual else square_root(fraction(value), row, mode)
+        return usual if is_usual else square_root(fraction(value), dtype, mode)
 
     doc = f"The square root, rounded {SAID[mode]}."
-    return _declare(f"{_LETTERS[row]}sqrt_{mode}", row, body, doc)
+    return _declare(f"{_LETTERS[dtype]}sqrt_{mode}", dtype, body, doc)
 
 
 def _inverse_root(x: Any) -> Any:
@@ -127,13 +137,13 @@ _inverse_root.__annotations__ = {"x": "", "return": ""}
 
 DIRECTED = tuple(
     made
-    for row in (FLOAT32, FLOAT64)
+    for dtype in (FLOAT32, FLOAT64)
     for mode in MODES
     for made in (
-        *(_of_two(*entry, row, mode) for entry in _OF_TWO),
-        _fused(row, mode),
-        _reciprocal(row, mode),
-        _root(row, mode),
+        *(_of_two(*entry, dtype, mode) for entry in _OF_TWO),
+        _fused(dtype, mode),
+        _reciprocal(dtype, mode),
+        _root(dtype, mode),
     )
 )
 INVERSE_ROOT = _declare(

@@ -35,10 +35,10 @@ def fraction(x: Any) -> Any:
     return fractions.Fraction(x.item() if isinstance(x, np.generic) else x)
 
 
-def rounded(exact: Any, row: DType, mode: Mode) -> Any:
+def rounded(exact: Any, dtype: DType, mode: Mode) -> Any:
     """A fraction other than 0 as a float of a type."""
-    make = row.numpy.type
-    most = _limit(row) * (1 - fractions.Fraction(1, 2**60))  # what is beyond is no other
+    make = dtype.numpy.type
+    most = _limit(dtype) * (1 - fractions.Fraction(1, 2**60))  # what is beyond is no other
     exact = max(min(exact, most), -most)
     try:
         with np.errstate(all="ignore"):
@@ -46,14 +46,14 @@ def rounded(exact: Any, row: DType, mode: Mode) -> Any:
     except OverflowError:
         start = make(math.copysign(math.inf, exact))
     below = start
-    while _place(below, row) > exact:
+    while _place(below, dtype) > exact:
         below = _next(below, -math.inf)
-    while _place(above := _next(below, math.inf), row) <= exact:
+    while _place(above := _next(below, math.inf), dtype) <= exact:
         below = above
-    if _place(below, row) == exact:
+    if _place(below, dtype) == exact:
         return below
     if mode == "rn":
-        return _nearest(exact, below, above, row)
+        return _nearest(exact, below, above, dtype)
     down = mode == "rd" or (mode == "rz" and exact > 0)
     return below if down else above
 
@@ -63,19 +63,19 @@ def _next(x: Any, to: float) -> Any:
         return np.nextafter(x, type(x)(to))
 
 
-def _place(x: Any, row: DType) -> Any:
+def _place(x: Any, dtype: DType) -> Any:
     """A float as a fraction; infinity is the first number that is too large."""
     if math.isfinite(x):
         return fraction(x)
-    return _limit(row) if x > 0 else -_limit(row)
+    return _limit(dtype) if x > 0 else -_limit(dtype)
 
 
-def _limit(row: DType) -> Any:
-    return fractions.Fraction(2) ** (128 if row is FLOAT32 else 1024)
+def _limit(dtype: DType) -> Any:
+    return fractions.Fraction(2) ** (128 if dtype is FLOAT32 else 1024)
 
 
-def _nearest(exact: Any, below: Any, above: Any, row: DType) -> Any:
-    to_below, to_above = exact - _place(below, row), _place(above, row) - exact
+def _nearest(exact: Any, below: Any, above: Any, dtype: DType) -> Any:
+    to_below, to_above = exact - _place(below, dtype), _place(above, dtype) - exact
     if to_below == to_above:
         return above if _is_odd(below) else below
     return below if to_below < to_above else above
@@ -85,14 +85,14 @@ def _is_odd(x: Any) -> bool:
     return bool(np.asarray(x).view(f"u{x.dtype.itemsize}") & 1)
 
 
-def square_root(exact: Any, row: DType, mode: Mode) -> Any:
+def square_root(exact: Any, dtype: DType, mode: Mode) -> Any:
     """Of a positive fraction: its root with many bits, and one more if that is not all of it."""
     shift = 400 + 2 * max(0, exact.denominator.bit_length() - exact.numerator.bit_length())
     shift += shift % 2
     scaled = exact.numerator * 2**shift // exact.denominator
     root = math.isqrt(scaled)
     rest = fractions.Fraction(scaled, 2**shift) != exact or root * root != scaled
-    return rounded(fractions.Fraction(2 * root + rest, 2 ** (shift // 2 + 1)), row, mode)
+    return rounded(fractions.Fraction(2 * root + rest, 2 ** (shift // 2 + 1)), dtype, mode)
 
 
 def rounded_to_odd(exact: Any) -> Any:

@@ -135,4 +135,4 @@ def _declare_comparison(
     )(body)
 
 
-COMPARED = {row[0]: _declare_comparison(*row) for row in _COMPARISONS}
+COMPARED = {entry[0]: _declare_comparison(*entry) for entry in _COMPARISONS}

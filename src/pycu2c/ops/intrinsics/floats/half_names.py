@@ -7,7 +7,7 @@ from __future__ import annotations
 import pycu2c.ops.intrinsics.declared  # noqa: F401  # the intrinsics that these rename
 from pycu2c.base.dtypes import BFLOAT16, FLOAT16, DType
 from pycu2c.ops.intrinsics.floats.half import COMPARED
-from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic, Typed
+from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic, TypedOperation
 from pycu2c.ops.names.typed_functions import declare
 from pycu2c.ops.operators import EQ, GE, GT, LE, LT, NE, Operator
 
@@ -26,27 +26,35 @@ _COMPARISONS: tuple[tuple[str, Operator | Intrinsic, str], ...] = (
     ("hgt", GT, "``x > y``."),
     ("hge", GE, "``x >= y``."),
     ("hneu", NE, "``x != y``: true of a NaN, as Python's operator."),
-    *((f"h{name}", row, row.doc) for name, row in COMPARED.items()),
+    *((f"h{name}", function, function.doc) for name, function in COMPARED.items()),
 )
 
 
-def _add_all(room: str, row: DType) -> None:
-    for names, count, gives in ((_OF_ONE, 1, row), (_OF_TWO, 2, row), (_QUESTIONS, 1, None)):
+def _add_all(namespace: str, dtype: DType) -> None:
+    for names, count, gives in ((_OF_ONE, 1, dtype), (_OF_TWO, 2, dtype), (_QUESTIONS, 1, None)):
         for entry in names.split():
             name, _, path = entry.partition("=")
-            _add(room, name, (row,) * count, gives, path)
-    _add(room, "hfma", (row,) * 3, row, "half.fma")
+            _add(namespace, name, (dtype,) * count, gives, path)
+    _add(namespace, "hfma", (dtype,) * 3, dtype, "half.fma")
     for name, compared, doc in _COMPARISONS:
-        parameters = (("x", row.name), ("y", row.name))
-        typed = Typed(compared, (row, row), None)
-        declare(f"cuda.{room}.{name}", parameters, "bool", (typed,), doc)
+        parameters = (("x", dtype.name), ("y", dtype.name))
+        typed = TypedOperation(compared, (dtype, dtype), None)
+        declare(f"cuda.{namespace}.{name}", parameters, "bool", (typed,), doc)
 
 
-def _add(room: str, name: str, takes: tuple[DType, ...], gives: DType | None, path: str) -> None:
+def _add(
+    namespace: str, name: str, takes: tuple[DType, ...], gives: DType | None, path: str
+) -> None:
     own = REGISTRY[path]
-    parameters = tuple((p, row.name) for p, row in zip("xyz", takes))
+    parameters = tuple((p, dtype.name) for p, dtype in zip("xyz", takes))
     result = "bool" if gives is None else gives.name
-    declare(f"cuda.{room}.{name}", parameters, result, (Typed(own, takes, gives),), own.doc)
+    declare(
+        f"cuda.{namespace}.{name}",
+        parameters,
+        result,
+        (TypedOperation(own, takes, gives),),
+        own.doc,
+    )
 
 
 _add_all("fp16", FLOAT16)

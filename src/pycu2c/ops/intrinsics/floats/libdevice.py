@@ -19,36 +19,36 @@ from pycu2c.base.dtypes import (
 from pycu2c.ops.intrinsics.floats.exact_rounding import MODES
 from pycu2c.ops.intrinsics.floats.paired_results import PAIRS
 from pycu2c.ops.intrinsics.kinds import FIXED
-from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic, Typed
+from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic, TypedOperation
 from pycu2c.ops.names.typed_functions import declare
 
 _SIGNED = {UINT32: INT32, UINT64: INT64, BOOL: INT32, FLOAT16: INT16}
 _NAMES = {1: ("x",), 2: ("x", "y"), 3: ("x", "y", "z")}
 
 
-def _add(name: str, takes: tuple[DType, ...], gives: DType, *rows: Intrinsic) -> Intrinsic:
+def _add(name: str, takes: tuple[DType, ...], gives: DType, *functions: Intrinsic) -> Intrinsic:
     """A function that ``rows`` compute the result of: its types are made numba's."""
-    stands_for = tuple(Typed(row, takes, _given(row, gives)) for row in rows)
-    kinds = [_SIGNED.get(row, row).name for row in takes]
+    expands_to = tuple(TypedOperation(f, takes, _result_type(f, gives)) for f in functions)
+    kinds = [_SIGNED.get(dtype, dtype).name for dtype in takes]
     parameters = tuple(zip(_NAMES[len(kinds)], kinds))
-    result = _SIGNED.get(gives, gives).name if len(rows) == 1 else "form"
-    doc = rows[0].doc.splitlines()[0] if len(rows) == 1 else _said(name)
-    return declare(f"cuda.libdevice.{name}", parameters, result, stands_for, doc)
+    result = _SIGNED.get(gives, gives).name if len(functions) == 1 else "form"
+    doc = functions[0].doc.splitlines()[0] if len(functions) == 1 else _doc_of_pair(name)
+    return declare(f"cuda.libdevice.{name}", parameters, result, expands_to, doc)
 
 
-def _said(name: str) -> str:
+def _doc_of_pair(name: str) -> str:
     plain = name.removeprefix("fast_")
     return PAIRS[plain if plain in PAIRS else plain[:-1]][2]
 
 
-def _given(row: Intrinsic, gives: DType) -> DType:
+def _result_type(function: Intrinsic, gives: DType) -> DType:
     """The type of one result: a whole number beside a float has 32 bits."""
-    return INT32 if row.result == "int" and gives.is_float else _SIGNED.get(gives, gives)
+    return INT32 if function.result == "int" and gives.is_float else _SIGNED.get(gives, gives)
 
 
 # ---- of floats: the name of float32's ends in f ------------------------------------------------
 
-# where a name is not that of the row, both
+# where a name is not that of the dtype, both
 _OF_ONE = """
     math.acos math.acosh math.asin math.asinh math.atan math.atanh math.cbrt numpy.ceil math.cos
     math.cosh cuda.cospi math.erf math.erfc cuda.erfcinv cuda.erfcx cuda.erfinv math.exp cuda.exp10
@@ -74,23 +74,23 @@ def _listed(names: str) -> list[tuple[str, Intrinsic]]:
     return found
 
 
-def _several(end: str, row: DType) -> None:
+def _pairs(end: str, dtype: DType) -> None:
     for name, (names, paths, _) in PAIRS.items():
-        _add(f"{name}{end}", (row,) * len(names), row, *(REGISTRY[path] for path in paths))
+        _add(f"{name}{end}", (dtype,) * len(names), dtype, *(REGISTRY[path] for path in paths))
 
 
-def _of_floats(end: str, row: DType) -> None:
+def _of_floats(end: str, dtype: DType) -> None:
     for names, count in ((_OF_ONE, 1), (_OF_TWO, 2)):
         for name, of in _listed(names):
-            _add(name + end, (row,) * count, row, of)
-    _add(f"fma{end}", (row,) * 3, row, REGISTRY["cuda.fma"])
+            _add(name + end, (dtype,) * count, dtype, of)
+    _add(f"fma{end}", (dtype,) * 3, dtype, REGISTRY["cuda.fma"])
     for name, of in _listed(_TO_WHOLE):
-        _add(name + end, (row,), INT32 if name == "ilogb" else INT64, of)
+        _add(name + end, (dtype,), INT32 if name == "ilogb" else INT64, of)
     for name, of in _listed(_WITH_WHOLE):
-        _add(name + end, (row, INT32), row, of)
+        _add(name + end, (dtype, INT32), dtype, of)
     for name, of in _listed(_ORDERED):
-        _add(name + end, (INT32, row), row, of)
-    _several(end, row)
+        _add(name + end, (INT32, dtype), dtype, of)
+    _pairs(end, dtype)
 
 
 _of_floats("f", FLOAT32)
@@ -162,6 +162,6 @@ declare(
     "cuda.libdevice.float2half_rn",
     (("x", "float32"),),
     "int16",
-    (Typed(REGISTRY["cuda.half_as_short"], (FLOAT16,), INT16),),
+    (TypedOperation(REGISTRY["cuda.half_as_short"], (FLOAT16,), INT16),),
     "The bits of the nearest float16.",
 )

@@ -15,7 +15,7 @@ import numpy as np
 
 from pycu2c.base.dtypes import FLOAT32, FLOAT64, INT64, DType
 from pycu2c.base.lazy_imports import lazy_module
-from pycu2c.base.types import WEAK_FLOAT, Scalar, join
+from pycu2c.base.types import WEAK_FLOAT, Scalar, promote
 from pycu2c.base.values import Number, convert, scalar_of
 from pycu2c.ops.intrinsics.c_tree import c
 from pycu2c.ops.intrinsics.kinds import F
@@ -29,7 +29,7 @@ FLOATS = (FLOAT32, FLOAT64)
 
 def floating_type(*numbers: Number) -> Scalar:
     """The type that kind ``F`` gives: the join if it is floating, else Python's float."""
-    common = reduce(join, (t for t in map(scalar_of, numbers) if t is not None))
+    common = reduce(promote, (t for t in map(scalar_of, numbers) if t is not None))
     return common if common.dtype.is_float else WEAK_FLOAT
 
 
@@ -149,7 +149,7 @@ def _declare_unary(name: str, stem: str, compute: Callable[[Any], Any], doc: str
     return _declare_function(name, stem, doc, body, bindings)
 
 
-UNARY = tuple(_declare_unary(*row) for row in _UNARY)
+UNARY = tuple(_declare_unary(*entry) for entry in _UNARY)
 
 _BINARY: tuple[tuple[str, str, Callable[[Any, Any], Any], str], ...] = (
     ("pow", "pow", np.power, "``a`` to the power ``b``, as floats."),
@@ -174,7 +174,7 @@ def _declare_binary(
     return _declare_function(name, stem, doc, body, bindings)
 
 
-BINARY = tuple(_declare_binary(*row) for row in _BINARY)
+BINARY = tuple(_declare_binary(*entry) for entry in _BINARY)
 
 # ---- rounding: math's give an int, numpy's a float ------------------------------------------
 
@@ -190,7 +190,7 @@ def _whole(stem: str, integer: Callable[[DType], str]) -> Spell:
     """``(long long)floorf(x)``."""
 
     def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
-        return c.Cast(c.Named(integer(INT64)), library(stem)(a, dtype))
+        return c.Cast(c.NamedType(integer(INT64)), library(stem)(a, dtype))
 
     return spell
 
@@ -220,9 +220,9 @@ def _declare_rounding(
     return ours, theirs
 
 
-ROUNDING = tuple(row for entry in _ROUNDING for row in _declare_rounding(*entry))
+ROUNDING = tuple(function for entry in _ROUNDING for function in _declare_rounding(*entry))
 # a whole number is given back as it is, by math's as an int; np.rint makes it a float
-KEEPING_WHOLE = tuple(row for row in ROUNDING if row.name != "numpy.rint")
+KEEPING_WHOLE = tuple(f for f in ROUNDING if f.name != "numpy.rint")
 
 # ---- questions -----------------------------------------------------------------------------
 
@@ -254,7 +254,7 @@ def _nonzero(name: str) -> Spell:
     return spell
 
 
-QUESTIONS = tuple(_declare_question(*row) for row in _QUESTIONS)
+QUESTIONS = tuple(_declare_question(*entry) for entry in _QUESTIONS)
 
 # ---- angles: a multiplication by a constant --------------------------------------------------
 
@@ -283,7 +283,7 @@ def _declare_angle(name: str, compute: Callable[[Any], Any], also: object, doc: 
     return _declare(f"math.{name}", doc, body, _scaled(compute), bindings=bindings)
 
 
-ANGLES = tuple(_declare_angle(*row) for row in _ANGLES)
+ANGLES = tuple(_declare_angle(*entry) for entry in _ANGLES)
 
 # ---- Python's round, of floats -----------------------------------------------------------------
 
@@ -322,9 +322,13 @@ def ldexp(x: F, exponent: int) -> F:
     return in_floats(lambda number: np.ldexp(number, max(min(int(exponent), 5000), -5000)), x)
 
 
-def longer_form(row: Intrinsic, count: int) -> Intrinsic:
+def longer_form(function: Intrinsic, count: int) -> Intrinsic:
     """The row of a call with more arguments than the row has parameters."""
-    return REGISTRY[f"{row.name}_base"] if row.name in _LOGARITHMS and count == 2 else row
+    return (
+        REGISTRY[f"{function.name}_base"]
+        if function.name in _LOGARITHMS and count == 2
+        else function
+    )
 
 
 _LOGARITHMS = ("math.log", "complex.log")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pycu2c.ops.intrinsics.declared  # noqa: F401  # the intrinsics that these rename
-from pycu2c.ops.intrinsics.registry import REGISTRY, Typed
+from pycu2c.ops.intrinsics.registry import REGISTRY, TypedOperation
 from pycu2c.ops.names.typed_functions import declare
 
 # name, parameters, the rows that give the items, meaning
@@ -32,6 +32,6 @@ for _name, (_names, _paths, _doc) in PAIRS.items():
         f"cuda.{_name}",
         tuple((n, "F") for n in _names),
         "form",
-        tuple(Typed(REGISTRY[path]) for path in _paths),
+        tuple(TypedOperation(REGISTRY[path]) for path in _paths),
         _doc,
     )

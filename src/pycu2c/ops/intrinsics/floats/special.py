@@ -79,7 +79,7 @@ def _declare_unary(name: str, compute: Callable[[Any], Any], doc: str, **more: A
     return _declare(name, doc, body, **more)
 
 
-UNARY = tuple(_declare_unary(*row) for row in _UNARY)
+UNARY = tuple(_declare_unary(*entry) for entry in _UNARY)
 _LIBM = {"c_helpers": ()}
 ROUND = _declare_unary(
     "round",
@@ -181,7 +181,7 @@ def _declare_several(name: str, compute: Callable[..., Any], count: int, doc: st
     return _declare(name, doc, body)
 
 
-SEVERAL = tuple(_declare_several(*row) for row in _SEVERAL)
+SEVERAL = tuple(_declare_several(*entry) for entry in _SEVERAL)
 
 
 def _powi(x: F, n: int) -> F:
@@ -260,16 +260,16 @@ _FAST = (
 
 
 def _fast(name: str, cuda: str, elsewhere: str, doc: str) -> Intrinsic:
-    row = REGISTRY[elsewhere]
+    exact = REGISTRY[elsewhere]
 
     def body(x: Any) -> Any:
-        return row.reference(np.float32(x))
+        return exact.reference(np.float32(x))
 
     body.__annotations__ = {"x": "float32", "return": "float32"}
     body.__doc__ = f"{doc}, fast and less exact on a GPU."
-    assert row.c is not None
+    assert exact.c is not None
     return intrinsic(
-        f"cuda.{name}", cuda=plain(cuda), c=_in_single(row.c), c_helpers=row.c_helpers
+        f"cuda.{name}", cuda=plain(cuda), c=_in_single(exact.c), c_helpers=exact.c_helpers
     )(body)
 
 
@@ -277,7 +277,7 @@ def _in_single(spell: Spell) -> Spell:
     return lambda a, _: spell(a, FLOAT32)
 
 
-FAST = tuple(_fast(*row) for row in _FAST)
+FAST = tuple(_fast(*entry) for entry in _FAST)
 
 
 def _fast_pow(a: Any, b: Any) -> Any:

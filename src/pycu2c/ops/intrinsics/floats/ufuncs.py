@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from pycu2c.base.dtypes import FLOAT32, FLOAT64, DType, Kind
-from pycu2c.base.types import Scalar, join
+from pycu2c.base.dtypes import FLOAT32, FLOAT64, DType, DTypeKind
+from pycu2c.base.types import Scalar, promote
 from pycu2c.base.values import Number, convert, scalar_of
 from pycu2c.ops.intrinsics.builtins import NUMBERS
 from pycu2c.ops.intrinsics.c_tree import c
@@ -37,9 +37,9 @@ def _in_own_type(compute: Callable[..., Any], *numbers: Any) -> Any:
     """``compute`` on numbers of one type, which the result has too. Halves are computed as
     float32, as kernels do: of -0.0 bfloat16's own sign is another one than numpy's."""
     own = type_of(numbers[0])
-    row = FLOAT32 if own.dtype.is_half else own.dtype
+    dtype = FLOAT32 if own.dtype.is_half else own.dtype
     with np.errstate(all="ignore"):
-        return convert(compute(*(row.numpy.type(n) for n in numbers)), own)
+        return convert(compute(*(dtype.numpy.type(n) for n in numbers)), own)
 
 
 def _same_kind(
@@ -133,7 +133,7 @@ def _of_floats(name: str, compute: Callable[[Any, Any], Any], doc: str) -> Intri
     return declare(body)
 
 
-OF_FLOATS = tuple(_of_floats(*row) for row in _OF_FLOATS)
+OF_FLOATS = tuple(_of_floats(*entry) for entry in _OF_FLOATS)
 
 
 @intrinsic(
@@ -171,7 +171,7 @@ def _form(name: str, *bindings: object) -> Callable[[Callable[..., Any]], Intrin
 @_form("where", np.where)
 def where(condition: number, x: number, y: number) -> T:
     """``x if condition else y``; both are evaluated."""
-    return convert(x if condition else y, join(type_of(x), type_of(y)))
+    return convert(x if condition else y, promote(type_of(x), type_of(y)))
 
 
 @intrinsic("cuda.selp", effect=Effect.FORM)
@@ -184,7 +184,7 @@ def selp(a: number, b: number, c: number) -> T:
 def clip(a: number, a_min: number, a_max: number) -> T:
     """The number of an interval that is nearest to ``a``; NaN where one is."""
     numbers: list[Any] = [a, a_min, a_max]
-    common = join(join(*map(type_of, numbers[:2])), type_of(a_max))
+    common = promote(promote(*map(type_of, numbers[:2])), type_of(a_max))
     value, least, most = (convert(n, common) for n in numbers)
     upwards = REGISTRY["numpy.maximum"].reference(value, least)
     return REGISTRY["numpy.minimum"].reference(upwards, most)
@@ -215,8 +215,8 @@ def float_power(a: number, b: number) -> T:
 
 def in_double(a: Scalar, b: Scalar) -> Scalar:
     """The type that ``float_power`` works in."""
-    both = join(a, b)
-    return join(both, Scalar(FLOAT64, weak=both.weak))
+    both = promote(a, b)
+    return promote(both, Scalar(FLOAT64, weak=both.weak))
 
 
 @_form("logical_and", np.logical_and)
@@ -252,5 +252,5 @@ def imag(x: number) -> R:
 @_form("round", np.round, np.around)
 def round_(a: number, decimals: number = 0) -> T:
     """The nearest number with that many decimal digits, the even one of two; of ``a``'s type."""
-    whole = int(a) if type_of(a).dtype.kind is Kind.BOOL else a
+    whole = int(a) if type_of(a).dtype.kind is DTypeKind.BOOL else a
     return REGISTRY["round_digits"].reference(whole, decimals)

@@ -34,7 +34,7 @@ def _counted(body: Callable[..., Any], on_cpu: Spell, helpers: tuple[str, ...] =
         c=on_cpu,
         c_helpers=helpers,
         bounds=(0, 64),
-        gives=INT32,
+        c_result=INT32,
     )
     return found(body)
 

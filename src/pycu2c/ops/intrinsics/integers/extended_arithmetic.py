@@ -42,8 +42,8 @@ def _declare(
 # ---- products ----------------------------------------------------------------------------------
 
 
-def _upper(row: DType) -> Callable[[int, int], int]:
-    return lambda x, y: (x * y) >> row.bits
+def _upper(dtype: DType) -> Callable[[int, int], int]:
+    return lambda x, y: (x * y) >> dtype.bits
 
 
 def _signed_24(x: int) -> int:

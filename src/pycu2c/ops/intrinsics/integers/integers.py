@@ -88,7 +88,7 @@ def _of_two(function: Any, compute: Callable[[int, int], int], doc: str) -> Intr
     return _declare("math", function.__name__, body, function, (INT64,))
 
 
-PYTHONS = tuple(_of_one(*row) for row in _OF_ONE) + tuple(_of_two(*row) for row in _OF_TWO)
+PYTHONS = tuple(_of_one(*entry) for entry in _OF_ONE) + tuple(_of_two(*entry) for entry in _OF_TWO)
 
 
 # of more than two numbers: f(f(a, b), c)

@@ -32,8 +32,8 @@ from pycu2c.ops.intrinsics.c_tree import c
 from pycu2c.ops.intrinsics.kinds import T, array, index
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, intrinsic
 
-INTEGERS = tuple(row for row in DTYPES if row.is_integer)
-UNSIGNED = tuple(row for row in INTEGERS if not row.is_signed)
+INTEGERS = tuple(dtype for dtype in DTYPES if dtype.is_integer)
+UNSIGNED = tuple(dtype for dtype in INTEGERS if not dtype.is_signed)
 FLOATS = (FLOAT16, BFLOAT16, FLOAT32, FLOAT64)
 NUMBERS = (*INTEGERS, *FLOATS)
 
@@ -60,10 +60,10 @@ class _Spelling:
             return c.Call(self.cuda[dtype], (place, *values))
         if dtype is not INT64 or UINT64 not in self.cuda:
             return c.Call(f"atomic_{self.name}_{dtype.short}", (place, *values))
-        word = c.Named(UINT64.cuda)
+        word = c.NamedType(UINT64.cuda)
         words = {str(i): c.Cast(word, value) for i, value in enumerate(values)}
-        call = self.in_cuda({"array": c.Cast(c.Pointer(word), place), **words}, UINT64)
-        return c.Cast(c.Named(INT64.cuda), call)
+        call = self.in_cuda({"array": c.Cast(c.PointerType(word), place), **words}, UINT64)
+        return c.Cast(c.NamedType(INT64.cuda), call)
 
     def in_c(self, a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
         """Whoever learns by an atomic that others have written, and fenced what they wrote, reads
@@ -125,10 +125,10 @@ def _declare_update(
 
 
 def _part_by_part(array: Any, index: Any, value: Any, new: Callable[[Any, Any], Any]) -> Any:
-    row = value.row
-    old = vector(row, array[index].item())
+    dtype = value.vector_type
+    old = vector(dtype, array[index].item())
     with np.errstate(all="ignore"):
-        array[index] = vector(row, [new(a, b) for a, b in zip(old, value)])
+        array[index] = vector(dtype, [new(a, b) for a, b in zip(old, value)])
     return old
 
 

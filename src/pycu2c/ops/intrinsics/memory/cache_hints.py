@@ -15,7 +15,7 @@ from pycu2c.ops.intrinsics.spelling import plain
 
 # CUDA has these functions for vectors of 2 and 4 numbers, of 16 bytes at most
 _VECTORS = tuple(
-    row for (_, count), row in VECTOR_OF.items() if count in (2, 4) and row.bits <= 128
+    dtype for (_, count), dtype in VECTOR_OF.items() if count in (2, 4) and dtype.bits <= 128
 )
 CACHED = (*NUMBERS, COMPLEX64, COMPLEX128, *_VECTORS)
 

@@ -31,7 +31,7 @@ from pycu2c.ops.intrinsics.spelling import helper
 def _fetch(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
     """CUDA's fetch of whole numbers is for memory without a texture's modes: the middle of an
     element is the element."""
-    index = c.Cast(c.Named("float"), a["i"])
+    index = c.Cast(c.NamedType("float"), a["i"])
     middle = c.Binary("+", index, c.Number("0.5f"))
     return _of_element("tex1D")({"texture": a["texture"], "x": middle}, dtype)
 

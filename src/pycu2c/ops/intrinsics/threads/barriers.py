@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from pycu2c.base.dtypes import INT32, INT64, UINT32, DType
 from pycu2c.ops.intrinsics.c_tree import c
-from pycu2c.ops.intrinsics.reference_thread import MACHINE
+from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, intrinsic
 from pycu2c.ops.intrinsics.spelling import plain
 
@@ -24,7 +24,7 @@ def syncthreads() -> None:
 
 
 def _predicates() -> list[bool]:
-    return [predicate for (predicate,) in MACHINE.current().met.values()]
+    return [predicate for (predicate,) in REFERENCE_STATE.current().exchanged.values()]
 
 
 def _declare(name: str, doc: str, join: Callable[[list[bool]], int]) -> Intrinsic:
@@ -34,7 +34,7 @@ def _declare(name: str, doc: str, join: Callable[[list[bool]], int]) -> Intrinsi
     body.__doc__ = doc
     cuda = plain(f"__{name}")
     declare = intrinsic(
-        f"cuda.{name}", effect=Effect.BARRIER, cuda=cuda, bounds=(0, 1024), gives=INT32
+        f"cuda.{name}", effect=Effect.BARRIER, cuda=cuda, bounds=(0, 1024), c_result=INT32
     )
     return declare(body)
 
@@ -96,7 +96,7 @@ FENCES = (
 
 
 def _nothing(a: Mapping[str, c.Expr], _: DType) -> c.Expr:
-    return c.Cast(c.Named("void"), a["ns"])
+    return c.Cast(c.NamedType("void"), a["ns"])
 
 
 @intrinsic("cuda.nanosleep", effect=Effect.MEMORY, cuda=plain("__nanosleep"), c=_nothing)
@@ -123,7 +123,7 @@ def _clock(name: str, doc: str, function: str, gives: DType) -> Intrinsic:
         cuda_helpers=() if function == "clock64" else (function,),
         c_helpers=(f"nanoseconds_{gives.short}",),
         bounds=(0, most),
-        gives=gives,
+        c_result=gives,
     )(body)
 
 

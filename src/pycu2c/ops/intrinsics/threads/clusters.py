@@ -16,7 +16,7 @@ from pycu2c.base.records import NamedTuple
 from pycu2c.ops.intrinsics.c_tree import c
 from pycu2c.ops.intrinsics.kinds import array, form
 from pycu2c.ops.intrinsics.memory.allocation import uninitialised
-from pycu2c.ops.intrinsics.reference_thread import MACHINE, Thread
+from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE, Thread
 from pycu2c.ops.intrinsics.registry import Effect, intrinsic
 
 
@@ -53,19 +53,19 @@ def _block_index(thread: Thread) -> Extents:
 @intrinsic(f"{PREFIX}.block_index", effect=Effect.FORM, arch=ARCH)
 def block_index() -> form:
     """The block's index in its cluster, as (x, y, z)."""
-    return _block_index(MACHINE.current())
+    return _block_index(REFERENCE_STATE.current())
 
 
 @intrinsic(f"{PREFIX}.dim_blocks", effect=Effect.FORM, arch=ARCH)
 def dim_blocks() -> form:
     """Blocks per cluster, as (x, y, z): what the kernel's option ``cluster`` says."""
-    return Extents(*MACHINE.current().clusterDim)
+    return Extents(*REFERENCE_STATE.current().clusterDim)
 
 
 @intrinsic(f"{PREFIX}.thread_index", effect=Effect.FORM, arch=ARCH)
 def thread_index() -> form:
     """The thread's index in its cluster, as (x, y, z)."""
-    thread = MACHINE.current()
+    thread = REFERENCE_STATE.current()
     places = zip(_block_index(thread), thread.blockDim, thread.threadIdx)
     return Extents(*(block * size + own for block, size, own in places))
 
@@ -73,14 +73,14 @@ def thread_index() -> form:
 @intrinsic(f"{PREFIX}.dim_threads", effect=Effect.FORM, arch=ARCH)
 def dim_threads() -> form:
     """Threads per cluster, as (x, y, z)."""
-    thread = MACHINE.current()
+    thread = REFERENCE_STATE.current()
     return Extents(*(blocks * size for blocks, size in zip(thread.clusterDim, thread.blockDim)))
 
 
 @intrinsic(f"{PREFIX}.block_rank", effect=Effect.FORM, arch=ARCH)
 def block_rank() -> form:
     """The number of the block in its cluster, x fastest."""
-    thread = MACHINE.current()
+    thread = REFERENCE_STATE.current()
     (x, y, z), (width, height, _) = _block_index(thread), thread.clusterDim
     return x + width * (y + height * z)
 
@@ -88,20 +88,20 @@ def block_rank() -> form:
 @intrinsic(f"{PREFIX}.num_blocks", effect=Effect.FORM, arch=ARCH)
 def num_blocks() -> form:
     """Blocks in the cluster."""
-    return math.prod(MACHINE.current().clusterDim)
+    return math.prod(REFERENCE_STATE.current().clusterDim)
 
 
 @intrinsic(f"{PREFIX}.thread_rank", effect=Effect.FORM, arch=ARCH)
 def thread_rank() -> form:
     """The number of the thread in its cluster: block after block, each x fastest."""
-    thread = MACHINE.current()
+    thread = REFERENCE_STATE.current()
     return block_rank.reference() * math.prod(thread.blockDim) + thread.number
 
 
 @intrinsic(f"{PREFIX}.num_threads", effect=Effect.FORM, arch=ARCH)
 def num_threads() -> form:
     """Threads in the cluster."""
-    return num_blocks.reference() * math.prod(MACHINE.current().blockDim)
+    return num_blocks.reference() * math.prod(REFERENCE_STATE.current().blockDim)
 
 
 @intrinsic(f"{PREFIX}.map_shared_rank", effect=Effect.FORM, arch=ARCH, cuda_helpers=("shared_of",))
@@ -111,7 +111,7 @@ def map_shared_rank(array: array, rank: int) -> form:
     That block must have begun, and must not end before the last use: let ``sync`` stand before the
     first use, and after the last.
     """
-    thread = MACHINE.current()
+    thread = REFERENCE_STATE.current()
     block = thread.cluster[int(rank)]
     if not block.live:
         raise RuntimeError(

@@ -26,7 +26,7 @@ from pycu2c.ops.names.cuda_namespace import WRITTEN
 popc: Any = POPC
 ffs: Any = FFS
 laneid: Any = LANE
-lanemask_lt: Any = next(row for row in LANEMASKS if row.name == "cuda.lanemask_lt")
+lanemask_lt: Any = next(mask for mask in LANEMASKS if mask.name == "cuda.lanemask_lt")
 
 
 def lane_with_rank(lanes: Any, rank: Any) -> Any:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pycu2c.base.dtypes import INT32, DType
 from pycu2c.ops.intrinsics.c_tree import c
 from pycu2c.ops.intrinsics.kinds import const, form
-from pycu2c.ops.intrinsics.reference_thread import MACHINE
+from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, Spell, intrinsic
 
 AXES = ("x", "y", "z")
@@ -35,7 +35,7 @@ def _bounds(variable: str, axis: str) -> tuple[int, int]:
 
 
 def _read(variable: str, axis: str) -> int:
-    place: int = getattr(MACHINE.current(), variable)[AXES.index(axis)]
+    place: int = getattr(REFERENCE_STATE.current(), variable)[AXES.index(axis)]
     return place
 
 
@@ -44,7 +44,7 @@ def _member(variable: str, axis: str) -> c.Expr:
 
 
 def _cast(value: c.Expr, wanted: DType) -> c.Expr:
-    return c.Cast(c.Named(wanted.cuda), value)
+    return c.Cast(c.NamedType(wanted.cuda), value)
 
 
 def _declare_place(variable: str, axis: str) -> Intrinsic:
@@ -58,8 +58,8 @@ def _declare_place(variable: str, axis: str) -> Intrinsic:
         f"cuda.{variable}.{axis}",
         cuda=lambda _, wanted: _cast(_member(variable, axis), wanted),
         c=lambda _, __: _member(variable, axis),
-        is_value=True,
-        varies=variable == "threadIdx",
+        is_attribute=True,
+        is_divergent=variable == "threadIdx",
         bounds=_bounds(variable, axis),
     )
     return declare(place)
@@ -93,7 +93,9 @@ def _declare_grid(axis: str) -> Intrinsic:
     grid.__doc__ = f"The thread's index in the grid, along {axis}."
     cuda, plain = _product("blockIdx", "blockDim", axis, plus="threadIdx")
     greatest = GRID_LIMIT[axis] * BLOCK_LIMIT[axis] - 1
-    declare = intrinsic(f"cuda.grid.{axis}", cuda=cuda, c=plain, varies=True, bounds=(0, greatest))
+    declare = intrinsic(
+        f"cuda.grid.{axis}", cuda=cuda, c=plain, is_divergent=True, bounds=(0, greatest)
+    )
     return declare(grid)
 
 
@@ -113,9 +115,9 @@ GRIDSIZE = tuple(_declare_gridsize(axis) for axis in AXES)
 BLOCK_NUMBERS = tuple(PLACES[v, axis] for v in ("blockIdx", "gridDim") for axis in AXES)
 
 
-def _per_axis(rows: tuple[Intrinsic, ...], ndim: int) -> int | tuple[int, ...]:
-    places = tuple(row.reference() for row in rows[:ndim])
-    return places[0] if ndim == 1 else places
+def _per_axis(intrinsics: tuple[Intrinsic, ...], ndim: int) -> int | tuple[int, ...]:
+    indices = tuple(i.reference() for i in intrinsics[:ndim])
+    return indices[0] if ndim == 1 else indices
 
 
 _PER_AXIS = (

@@ -11,7 +11,7 @@ from pycu2c.base.dtypes import FLOAT32, FLOAT64, DType
 from pycu2c.ops.intrinsics.builtins import NUMBERS
 from pycu2c.ops.intrinsics.c_tree import c
 from pycu2c.ops.intrinsics.kinds import T, array, index
-from pycu2c.ops.intrinsics.reference_thread import EXCHANGED, INTEGERS, MACHINE
+from pycu2c.ops.intrinsics.reference_thread import EXCHANGED, INTEGERS, REFERENCE_STATE
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, intrinsic
 from pycu2c.ops.intrinsics.threads.coordinates import AXES, BLOCK_LIMIT, GRID_LIMIT
 
@@ -47,13 +47,13 @@ def pick(a: T, b: T, mask: int) -> T:
 @intrinsic(
     "block.thread",
     c=lambda _a, _t: c.Name("thread"),
-    is_value=True,
-    varies=True,
+    is_attribute=True,
+    is_divergent=True,
     bounds=(0, MOST_THREADS - 1),
 )
 def block_thread() -> int:
     """The number of the running thread in its block, x fastest."""
-    return MACHINE.current().number
+    return REFERENCE_STATE.current().number
 
 
 @intrinsic(
@@ -65,7 +65,7 @@ def blocks_left() -> int:
     raise AssertionError("who interprets runs all blocks at a time")
 
 
-@intrinsic("block.launched", c=lambda _a, _t: c.Name("launched"), is_value=True)
+@intrinsic("block.launched", c=lambda _a, _t: c.Name("launched"), is_attribute=True)
 def launched() -> int:
     """How many threads the launch has."""
     raise AssertionError("only loops over rows ask for it")
@@ -106,31 +106,31 @@ def prefetch_to_write(first: T, ahead: int, count: int) -> None:
 
 
 @intrinsic(
-    "block.elements_before",
-    c=lambda a, t: c.Call(f"elements_before_{t.short}", (c.Unary("&", a["first"]),)),
-    c_helpers=("elements_before",),
+    "block.cache_line_offset",
+    c=lambda a, t: c.Call(f"cache_line_offset_{t.short}", (c.Unary("&", a["first"]),)),
+    c_helpers=("cache_line_offset",),
 )
-def elements_before(first: T) -> int:
+def cache_line_offset(first: T) -> int:
     """How many elements of an array lie before this one in its line of memory."""
     raise AssertionError("who interprets has no lines of memory")
 
 
 def _past(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
-    return c.Call(f"write_past_{dtype.short}", (a["array"], c.Unary("&", a["line"]), a["count"]))
+    return c.Call(f"nontemporal_store_{dtype.short}", (a["array"], c.Unary("&", a["line"]), a["count"]))
 
 
-@intrinsic("block.write_past", effect=Effect.MEMORY, c=_past, c_helpers=("put_line", "write_past"))
-def write_past(array: array, index: index, line: T, count: int) -> None:
+@intrinsic("block.nontemporal_store", effect=Effect.MEMORY, c=_past, c_helpers=("store_line", "nontemporal_store"))
+def nontemporal_store(array: array, index: index, line: T, count: int) -> None:
     """Write elements, this and those after it, without a cache."""
 
 
 @intrinsic(
-    "block.written_past",
+    "block.nontemporal_fence",
     effect=Effect.MEMORY,
-    c=lambda _a, _t: c.Call("written_past", ()),
-    c_helpers=("written_past",),
+    c=lambda _a, _t: c.Call("nontemporal_fence", ()),
+    c_helpers=("nontemporal_fence",),
 )
-def written_past() -> None:
+def nontemporal_fence() -> None:
     """What has been written without a cache is for others to see from here on."""
 
 
@@ -148,14 +148,14 @@ def _declare_end(end: str, axis: str) -> Intrinsic:
     """Where blocks that are run together begin, or end, along an axis of the grid."""
 
     def place() -> int:
-        here, index = MACHINE.current(), AXES.index(axis)
+        here, index = REFERENCE_STATE.current(), AXES.index(axis)
         return (here.blockIdx[index] + (end == "last")) * here.blockDim[index]
 
     place.__doc__ = f"Of the threads that run together along {axis}: the {end}."
     declare = intrinsic(
         f"block.{end}.{axis}",
         c=lambda _a, _t: c.Name(f"{end}_{axis}"),
-        is_value=True,
+        is_attribute=True,
         bounds=(0, GRID_LIMIT[axis] * BLOCK_LIMIT[axis]),
     )
     return declare(place)

@@ -1,6 +1,6 @@
 """Where lanes of a warp meet: shuffles, votes, matches, reductions.
 
-A body runs when the lanes have met; ``MACHINE.current().met`` has what each of them gave. Lanes
+A body runs when the lanes have met; ``REFERENCE_STATE.current().exchanged`` has what each of them gave. Lanes
 that the mask names and that have returned are not waited for, and give nothing.
 """
 
@@ -16,7 +16,7 @@ from pycu2c.base.dtypes import INT32, INT64, UINT32, UINT64, DType
 from pycu2c.base.values import convert, scalar_of
 from pycu2c.ops.intrinsics.c_tree import c
 from pycu2c.ops.intrinsics.kinds import T, form
-from pycu2c.ops.intrinsics.reference_thread import EXCHANGED, MACHINE, WARP
+from pycu2c.ops.intrinsics.reference_thread import EXCHANGED, REFERENCE_STATE, WARP
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, Spell, intrinsic
 from pycu2c.ops.intrinsics.spelling import helper, plain
 
@@ -39,7 +39,7 @@ def _with_mask(spell: Spell) -> Spell:
 
 def _given() -> list[Any]:
     """The last argument of each lane."""
-    return [arguments[1] for arguments in MACHINE.current().met.values()]
+    return [arguments[1] for arguments in REFERENCE_STATE.current().exchanged.values()]
 
 
 # ---- places ------------------------------------------------------------------------------------
@@ -47,15 +47,15 @@ def _given() -> list[Any]:
 
 def _special(name: str, doc: str, read: Callable[[int], int], bounds: tuple[int, int]) -> Intrinsic:
     def body() -> int:
-        return read(MACHINE.current().lane)
+        return read(REFERENCE_STATE.current().lane)
 
     body.__doc__ = doc
     return intrinsic(
         f"cuda.{name}",
         cuda=lambda _, wanted: c.Call(f"{name}_{wanted.short}", ()),
         cuda_helpers=(name,),
-        is_value=name == "laneid",
-        varies=True,
+        is_attribute=name == "laneid",
+        is_divergent=True,
         bounds=(min(bounds), max(bounds)),
     )(body)
 
@@ -81,7 +81,7 @@ def _lanemask(name: str, factor: int, constant: int, which: str) -> Intrinsic:
 LANEMASKS = {_lanemask(*entry): (entry[1], entry[2]) for entry in _LANEMASKS}
 
 
-@intrinsic("cuda.warpsize", is_value=True, bounds=(WARP, WARP))
+@intrinsic("cuda.warpsize", is_attribute=True, bounds=(WARP, WARP))
 def warpsize() -> int:
     """The threads of a warp: 32."""
     return WARP
@@ -108,11 +108,11 @@ def syncwarp(mask: int = ALL_LANES) -> None:
     effect=Effect.WARP,
     cuda=plain("__activemask"),
     bounds=_MASKS,
-    gives=UINT32,
+    c_result=UINT32,
 )
 def activemask() -> int:
     """The lanes that run this together with the thread; which ones is up to the machine."""
-    return sum(1 << number % WARP for number in MACHINE.current().met)
+    return sum(1 << number % WARP for number in REFERENCE_STATE.current().exchanged)
 
 
 # ---- shuffles ----------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ def _with_width(function: str) -> Spell:
         *others, width = a.values()
         whole = isinstance(width, c.Number) and width.text.rstrip("L") == str(WARP)
         call = c.Call(function, (*others, *(() if whole else (width,))))
-        return c.Cast(c.Named(dtype.cuda), call) if dtype.bits < 32 else call
+        return c.Cast(c.NamedType(dtype.cuda), call) if dtype.bits < 32 else call
 
     return spell
 
@@ -148,14 +148,14 @@ def _shuffle(body: Callable[..., Any]) -> Intrinsic:
 
 def _taken(lane: int, value: Any) -> Any:
     """What a lane gave; of one that gave nothing, which CUDA leaves open, the thread's own."""
-    me = MACHINE.current()
-    arguments = me.met.get(me.number - me.lane + lane)
+    me = REFERENCE_STATE.current()
+    arguments = me.exchanged.get(me.number - me.lane + lane)
     return value if arguments is None else arguments[1]
 
 
 def _part(width: int) -> range:
     """The lanes that a thread exchanges values with."""
-    first = MACHINE.current().lane // width * width
+    first = REFERENCE_STATE.current().lane // width * width
     return range(first, first + width)
 
 
@@ -177,14 +177,14 @@ def shfl_sync(mask: int, value: T, src_lane: int, width: int = WARP) -> T:
 @_shuffle
 def shfl_up_sync(mask: int, value: T, delta: int, width: int = WARP) -> T:
     """The value of the lane ``delta`` below; the own one where that is in another part."""
-    lane = MACHINE.current().lane - _low(delta)
+    lane = REFERENCE_STATE.current().lane - _low(delta)
     return _taken(lane, value) if lane in _part(width) else value
 
 
 @_shuffle
 def shfl_down_sync(mask: int, value: T, delta: int, width: int = WARP) -> T:
     """The value of the lane ``delta`` above; the own one where that is in another part."""
-    lane = MACHINE.current().lane + _low(delta)
+    lane = REFERENCE_STATE.current().lane + _low(delta)
     return _taken(lane, value) if lane in _part(width) else value
 
 
@@ -192,7 +192,7 @@ def shfl_down_sync(mask: int, value: T, delta: int, width: int = WARP) -> T:
 def shfl_xor_sync(mask: int, value: T, lane_mask: int, width: int = WARP) -> T:
     """The value of the lane whose number is the thread's own ``^ lane_mask``; the own value
     where that lane is in a later part."""
-    lane = MACHINE.current().lane ^ _low(lane_mask)
+    lane = REFERENCE_STATE.current().lane ^ _low(lane_mask)
     return _taken(lane, value) if lane < _part(width).stop else value
 
 
@@ -229,7 +229,7 @@ def eq_sync(mask: int, predicate: bool) -> bool:
 
 def _lanes_where(holds: Callable[[Any], bool]) -> int:
     """The mask of the lanes whose last argument is so."""
-    met = MACHINE.current().met
+    met = REFERENCE_STATE.current().exchanged
     return sum(1 << number % WARP for number, arguments in met.items() if holds(arguments[1]))
 
 
@@ -238,7 +238,7 @@ def _lanes_where(holds: Callable[[Any], bool]) -> int:
     effect=Effect.WARP,
     cuda=_with_mask(plain("__ballot_sync")),
     bounds=_MASKS,
-    gives=UINT32,
+    c_result=UINT32,
 )
 def ballot_sync(mask: int, predicate: bool) -> int:
     """The bits of the lanes of ``mask`` for which ``predicate`` is true."""
@@ -258,7 +258,7 @@ def _bits(value: Any) -> bytes:
     dtypes=EXCHANGED,
     cuda=_with_mask(plain("__match_any_sync")),
     bounds=_MASKS,
-    gives=UINT32,
+    c_result=UINT32,
 )
 def match_any_sync(mask: int, value: T) -> int:
     """The lanes of ``mask`` that give the same value as the thread: bit for bit, so that NaN is
@@ -273,7 +273,7 @@ def match_any_sync(mask: int, value: T) -> int:
     cuda=_with_mask(helper("match_all")),
     cuda_helpers=("match_all",),
     bounds=_MASKS,
-    gives=UINT32,
+    c_result=UINT32,
 )
 def match_all_lanes(mask: int, value: T) -> int:
     """``mask`` if all its lanes give the same value, else 0."""
@@ -321,8 +321,8 @@ def _reduction(name: str, doc: str, join: Callable[[int, int], int]) -> Intrinsi
 
 
 REDUCTIONS = tuple(
-    _reduction(*row)
-    for row in (
+    _reduction(*entry)
+    for entry in (
         ("add", "The sum of the values", lambda a, b: a + b),
         ("min", "The least of the values", min),
         ("max", "The greatest of the values", max),

@@ -1,0 +1,1 @@
+"""Lowering of barriers and warp operations, and of whole kernels to coroutines."""

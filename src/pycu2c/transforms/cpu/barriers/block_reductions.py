@@ -1,5 +1,8 @@
-"""Sums of what threads give each other, as loops of the block: over elements that are set before,
-so that threads that do not come add nothing. Such loops vectorise."""
+"""Reduce the contributions of threads at a barrier in loops over context arrays.
+
+Elements are cleared first, so threads that do not reach the barrier add nothing. C compilers
+vectorize these loops.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,9 @@ from pycu2c.ops.intrinsics.reference_thread import WARP
 from pycu2c.ops.operators import ADD, MUL
 
 
-def parts_of(sums: Var, threads: int) -> Var:
-    """An array for what each thread adds to one of the sums: whole warps of a block."""
+def contribution_array(sums: Var, threads: int) -> Var:
+    """Return an array with the contribution of each thread; its length is a multiple of the warp
+    size."""
     kind = sums.type
     assert isinstance(kind, Array)
     count = -(-threads // WARP) * WARP
@@ -21,33 +25,35 @@ def parts_of(sums: Var, threads: int) -> Var:
     return replace(sums, name=f"{base}_each.{rest}", type=replace(kind, shape=(count,)))
 
 
-def cleared(array: Var, span: Span) -> Body:
-    """Each element set to 0."""
-    number = Var(f"each.{array.name}", WEAK_INT, span)
-    return (_loop(number, const(0, span), _length(array), (_zero(array, number, span),)),)
+def clear(array: Var, span: Span) -> Body:
+    """Set each element of an array to 0."""
+    index = Var(f"each.{array.name}", WEAK_INT, span)
+    return (_loop(index, const(0, span), _length(array), (_zero(array, index, span),)),)
 
 
-def summed(sums: Var, parts: Var, span: Span) -> Body:
-    """Each sum made of its parts, which follow each other."""
-    share = _length(parts) // _length(sums)
-    number = Var(f"sum.{sums.name}", WEAK_INT, span)
-    part = Var(f"each.{parts.name}", WEAK_INT, span)
-    total = binary(ADD, Load(sums, (number,), span), Load(parts, (part,), span), span)
-    first = binary(MUL, number, const(share, span), span)
-    inner = _loop(part, first, share, (Store(sums, (number,), total, span),))
-    body = (_zero(sums, number, span), inner)
-    return (_loop(number, const(0, span), _length(sums), body),)
+def reduce_contributions(sums: Var, contributions: Var, span: Span) -> Body:
+    """Sum the contributions of each warp or block, which are contiguous."""
+    per_sum = _length(contributions) // _length(sums)
+    index = Var(f"sum.{sums.name}", WEAK_INT, span)
+    contribution = Var(f"each.{contributions.name}", WEAK_INT, span)
+    total = binary(
+        ADD, Load(sums, (index,), span), Load(contributions, (contribution,), span), span
+    )
+    first = binary(MUL, index, const(per_sum, span), span)
+    inner = _loop(contribution, first, per_sum, (Store(sums, (index,), total, span),))
+    body = (_zero(sums, index, span), inner)
+    return (_loop(index, const(0, span), _length(sums), body),)
 
 
-def _zero(array: Var, number: Var, span: Span) -> Store:
+def _zero(array: Var, index: Var, span: Span) -> Store:
     assert isinstance(array.type, Array)
-    return Store(array, (number,), const(0, span, array.type.element), span)
+    return Store(array, (index,), const(0, span, array.type.element), span)
 
 
-def _loop(number: Var, start: Expr, count: int, body: Body) -> For:
-    span = number.span
+def _loop(index: Var, start: Expr, count: int, body: Body) -> For:
+    span = index.span
     stop = binary(ADD, start, const(count, span), span)
-    return For(number, start, stop, const(1, span), body, span)
+    return For(index, start, stop, const(1, span), body, span)
 
 
 def _length(array: Var) -> int:

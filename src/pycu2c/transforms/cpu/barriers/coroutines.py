@@ -1,91 +1,101 @@
-"""CPU: what every thread does, in steps from one wait to the next: right for all kernels, and
-slower than thread loops.
+"""Lower a kernel to a coroutine per thread: resumable state machines that a scheduler runs (CPU).
 
-A loop in which a thread waits for others waits at the end of each round, so that they come first:
-``while atomic.cas(…): pass`` -> ``while atomic.cas(…): wait for turn``.
-
-What threads give by the same function has one place for all its calls: those who have met may stand
-at different ones. Each takes what it gets before it waits again.
+Correct for all kernels, and slower than work-item loops. A busy-wait loop yields at the end of each
+iteration so that other threads make progress: ``while atomic.cas(…): pass`` -> ``while
+atomic.cas(…): yield``. All calls of the same warp operation share their contribution arrays:
+threads that synchronize may be at different calls. Each thread reads its results before its next
+wait.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pycu2c.analysis.busy_wait import spins
+from pycu2c.analysis.busy_wait import is_busy_wait
 from pycu2c.analysis.suspension_points import waits_in
 from pycu2c.base.records import replace
 from pycu2c.ir.nodes import (
     Allocate,
+    BarrierWait,
     Body,
     Break,
     Continue,
+    Contribution,
+    CoroutineLoop,
     For,
-    Gift,
-    Meeting,
     Module,
     Return,
     Stmt,
-    ThreadSteps,
-    Wait,
+    SyncScope,
     While,
 )
 from pycu2c.ir.walk import bodies, map_stmt, with_bodies
-from pycu2c.transforms.cpu.fission.single_region import is_of_block, with_own_parameters
-from pycu2c.transforms.cuda.merge_live_ranges import renamed
+from pycu2c.transforms.cpu.fission.single_region import copy_assigned_parameters, is_block_array
+from pycu2c.transforms.cuda.merge_live_ranges import rename_variables
 
 
-def resumable(module: Module) -> Module:
-    """The kernel with its arrays that a block shares first, then the steps of its threads."""
-    kernel = with_own_parameters(module.kernel)
-    names = _common_slots(kernel.body)
+def lower_to_coroutines(module: Module) -> Module:
+    """Return the kernel as the block's shared arrays, followed by the coroutine body of a
+    thread."""
+    kernel = copy_assigned_parameters(module.kernel)
+    merged_names = _shared_array_names(kernel.body)
     shared: list[Stmt] = []
 
-    def taken(s: Stmt) -> Body:
-        if isinstance(s, Allocate) and is_of_block(s):
-            if s.var.name not in names:
+    def transform(s: Stmt) -> Body:
+        if isinstance(s, Allocate) and is_block_array(s):
+            if s.var.name not in merged_names:
                 shared.append(s)
             return ()
-        if isinstance(s, Wait):
-            return (replace(s, gifts=tuple(_renamed(g, names) for g in s.gifts)),)
-        return (_giving_way(s),) if isinstance(s, For | While) and spins(s) else (s,)
+        if isinstance(s, BarrierWait):
+            return (
+                replace(s, contributions=tuple(_rename(g, merged_names) for g in s.contributions)),
+            )
+        return (_yield_in_loop(s),) if isinstance(s, For | While) and is_busy_wait(s) else (s,)
 
-    body = renamed(map_stmt(kernel.body, taken), names)
-    body = (*shared, ThreadSteps(body, kernel.span))
+    body = rename_variables(map_stmt(kernel.body, transform), merged_names)
+    body = (*shared, CoroutineLoop(body, kernel.span))
     return replace(module, kernel=replace(kernel, body=body))
 
 
-def _common_slots(body: Body) -> dict[str, str]:
-    """From the names of the slots at each place to those of the first one like it."""
-    first: dict[object, tuple[Gift, ...]] = {}
-    names: dict[str, str] = {}
+def _shared_array_names(body: Body) -> dict[str, str]:
+    """Map the contribution arrays of each call to those of the first equal call."""
+    first_contributions: dict[object, tuple[Contribution, ...]] = {}
+    merged_names: dict[str, str] = {}
     for wait in waits_in(body):
-        likeness = wait.row, tuple((gift.per, gift.slots.type) for gift in wait.gifts)
-        for own, common in zip(wait.gifts, first.setdefault(likeness, wait.gifts)):
-            if own is not common:
-                names[own.slots.name] = common.slots.name
-    return names
+        signature = (
+            wait.intrinsic,
+            tuple(
+                (contribution.granularity, contribution.array.type)
+                for contribution in wait.contributions
+            ),
+        )
+        for contributed, reused in zip(
+            wait.contributions, first_contributions.setdefault(signature, wait.contributions)
+        ):
+            if contributed is not reused:
+                merged_names[contributed.array.name] = reused.array.name
+    return merged_names
 
 
-def _renamed(gift: Gift, names: Mapping[str, str]) -> Gift:
-    name = names.get(gift.slots.name, gift.slots.name)
-    return replace(gift, slots=replace(gift.slots, name=name))
+def _rename(contribution: Contribution, merged_names: Mapping[str, str]) -> Contribution:
+    name = merged_names.get(contribution.array.name, contribution.array.name)
+    return replace(contribution, array=replace(contribution.array, name=name))
 
 
-def _giving_way(loop: For | While) -> Stmt:
-    turn = Wait(Meeting.TURN, None, (), None, loop.span)
-    body = _before_continue(loop.body, turn)
+def _yield_in_loop(loop: For | While) -> Stmt:
+    yield_wait = BarrierWait(SyncScope.YIELD, None, (), None, loop.span)
+    body = _before_continue(loop.body, yield_wait)
     if not (body and isinstance(body[-1], Break | Continue | Return)):
-        body = (*body, turn)
+        body = (*body, yield_wait)
     return replace(loop, body=body)
 
 
-def _before_continue(body: Body, turn: Wait) -> Body:
+def _before_continue(body: Body, yield_wait: BarrierWait) -> Body:
     out: list[Stmt] = []
     for s in body:
         if isinstance(s, Continue):
-            out.append(replace(turn))
+            out.append(replace(yield_wait))
         if not isinstance(s, For | While):
-            s = with_bodies(s, tuple(_before_continue(b, turn) for b in bodies(s)))
+            s = with_bodies(s, tuple(_before_continue(b, yield_wait) for b in bodies(s)))
         out.append(s)
     return tuple(out)

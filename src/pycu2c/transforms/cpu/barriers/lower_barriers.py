@@ -1,10 +1,9 @@
-"""CPU: where threads meet becomes a Wait, and plain code around it.
+"""Lower barriers and warp operations to waits with contributions (CPU).
 
-``x = cuda.shfl_down_sync(m, v, 1)`` -> ``wait for warp m, giving sent[thread] = v``, and then
-``x = sent[thread + 1 if lane < 31 else thread]``. What threads give has elements of its own for
-each place where they meet, so that nobody has to wait until the others have read it.
-
-Takes kernels in which each meeting is a statement of its own. Knows nothing of how threads run.
+``x = cuda.shfl_down_sync(m, v, 1)`` -> ``wait for warp m, contributing sent[thread] = v``, then ``x
+= sent[thread + 1 if lane < 31 else thread]``. Each call site has its own arrays, so no thread waits
+until the others have read them. Requires that each synchronization is a statement of its own, and
+that block-level functions are inlined. Independent of how threads are executed.
 """
 
 from __future__ import annotations
@@ -12,54 +11,59 @@ from __future__ import annotations
 from pycu2c.analysis.launch_assumptions import Facts
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Span
-from pycu2c.base.types import WEAK_INT, Array, Scalar, Space
+from pycu2c.base.types import WEAK_INT, Array, MemorySpace, Scalar
 from pycu2c.ir.builders import cast, scalar_type
 from pycu2c.ir.nodes import (
     Allocate,
     Apply,
     Assign,
+    BarrierWait,
     Body,
     Cast,
     Const,
+    Contribution,
     Evaluate,
     Expr,
     Function,
-    Gift,
-    Meeting,
+    Granularity,
     Module,
-    Per,
     Stmt,
+    SyncScope,
     Var,
-    Wait,
 )
 from pycu2c.ir.walk import map_expr, map_functions, map_stmt
 from pycu2c.ops.intrinsics.registry import Effect
-from pycu2c.transforms.cpu.barriers.lower_warp_operations import LANES, RESULTS, Met, places
+from pycu2c.transforms.cpu.barriers.lower_warp_operations import (
+    RESULTS,
+    WARP_SIZE,
+    SyncLowering,
+    lower_warp_coordinates,
+)
 
-_WHOM = {
-    Effect.BARRIER: Meeting.BLOCK,
-    Effect.CLUSTER: Meeting.CLUSTER,
-    Effect.GRID: Meeting.GRID,
-    Effect.WARP: Meeting.WARP,
+_SCOPES = {
+    Effect.BARRIER: SyncScope.BLOCK,
+    Effect.CLUSTER: SyncScope.CLUSTER,
+    Effect.GRID: SyncScope.GRID,
+    Effect.WARP: SyncScope.WARP,
 }
-_OTHERWISE = {"cuda.syncwarp": Meeting.SYNCWARP, "cuda.activemask": Meeting.ACTIVE}
+_SCOPES_BY_NAME = {"cuda.syncwarp": SyncScope.SYNCWARP, "cuda.activemask": SyncScope.ACTIVE}
 
 
-def meet(module: Module, facts: Facts) -> Module:
-    """The kernel with Waits. Device functions in which threads meet are part of it by now."""
-    module = map_functions(module, _with_places)
+def lower_barriers(module: Module, facts: Facts) -> Module:
+    """Lower the synchronizations of the kernel."""
+    module = map_functions(module, _lower_coordinates)
     lowering = _Lowering(facts.threads, module.kernel.span)
     body = map_stmt(module.kernel.body, lowering.statement)
     return replace(module, kernel=replace(module.kernel, body=(*lowering.arrays, *body)))
 
 
-def _with_places(function: Function) -> Function:
-    return replace(function, body=map_expr(function.body, places))
+def _lower_coordinates(function: Function) -> Function:
+    return replace(function, body=map_expr(function.body, lower_warp_coordinates))
 
 
 @dataclass(slots=True)
 class _Lowering:
-    threads: int  # of a block, at most
+    threads: int  # maximum threads of a block
     span: Span
     arrays: list[Allocate] = field(default_factory=list)
     _count: int = 0
@@ -67,50 +71,61 @@ class _Lowering:
     def statement(self, s: Stmt) -> Body:
         if not isinstance(s, Assign | Evaluate) or not isinstance(s.value, Apply):
             return (s,)
-        return self.meeting(s, s.value) if s.value.intrinsic.meets else (s,)
+        return self.synchronization(s, s.value) if s.value.intrinsic.synchronizes else (s,)
 
-    def meeting(self, s: Assign | Evaluate, e: Apply) -> Body:
+    def synchronization(self, s: Assign | Evaluate, e: Apply) -> Body:
         self._count += 1
-        before, arguments = self.kept(e)
+        before, arguments = self.evaluate_arguments(e)
         after: list[Stmt] = []
-        gifts: list[Gift] = []
+        contributions: list[Contribution] = []
         if isinstance(s, Assign):
-            met = Met(arguments, scalar_type(e), s.span, self.array, self.fresh)
-            result = RESULTS[e.intrinsic.name](met)
-            gifts, after = met.gifts, met.after
+            sync = SyncLowering(
+                arguments, scalar_type(e), s.span, self.new_array, self.new_variable
+            )
+            result = RESULTS[e.intrinsic.name](sync)
+            contributions, after = sync.contributions, sync.after
             after.append(Assign(s.var, cast(result, scalar_type(s.var)), s.span))
-        whom = _OTHERWISE.get(e.intrinsic.name, _WHOM[e.intrinsic.effect])
-        mask = arguments[0] if whom in (Meeting.WARP, Meeting.SYNCWARP) else None
-        return (*before, Wait(whom, mask, tuple(gifts), e.intrinsic, s.span), *after)
+        scope = _SCOPES_BY_NAME.get(e.intrinsic.name, _SCOPES[e.intrinsic.effect])
+        mask = arguments[0] if scope in (SyncScope.WARP, SyncScope.SYNCWARP) else None
+        return (
+            *before,
+            BarrierWait(scope, mask, tuple(contributions), e.intrinsic, s.span),
+            *after,
+        )
 
-    def kept(self, e: Apply) -> tuple[list[Stmt], list[Expr]]:
-        """Arguments that can be read again after the others have run."""
+    def evaluate_arguments(self, e: Apply) -> tuple[list[Stmt], list[Expr]]:
+        """Return statements and arguments that can be read again after other threads have run."""
         before: list[Stmt] = []
         arguments: list[Expr] = []
         for (name, kind), value in zip(e.intrinsic.parameters, e.arguments):
             value = cast(value, WEAK_INT) if kind == "int" else value
-            if not _is_steady(value):
-                var = self.fresh(name, scalar_type(value))
+            if not _is_rematerializable(value):
+                var = self.new_variable(name, scalar_type(value))
                 before.append(Assign(var, value, value.span))
                 value = var
             arguments.append(value)
         return before, arguments
 
-    def fresh(self, name: str, kind: Scalar) -> Var:
+    def new_variable(self, name: str, kind: Scalar) -> Var:
         return Var(f"{name}.m{self._count}", kind, self.span)
 
-    def array(self, name: str, per: Per, element: Scalar) -> Var:
-        """Elements for what is given at one place; those of a warp are there for all its lanes."""
-        warps = -(-self.threads // LANES)
-        count = {Per.THREAD: warps * LANES, Per.WARP: warps, Per.BLOCK: 1}[per]
-        kind = Array(element.dtype, 1, "C", Space.BLOCK, (count,))
+    def new_array(self, name: str, per: Granularity, element: Scalar) -> Var:
+        """Allocate the array of a call site's contributions; warp arrays have an element per
+        lane."""
+        warps = -(-self.threads // WARP_SIZE)
+        count = {
+            Granularity.THREAD: warps * WARP_SIZE,
+            Granularity.WARP: warps,
+            Granularity.BLOCK: 1,
+        }[per]
+        kind = Array(element.dtype, 1, "C", MemorySpace.BLOCK, (count,))
         var = Var(f"{name}.m{self._count}", kind, self.span)
         self.arrays.append(Allocate(var, self.span))
         return var
 
 
-def _is_steady(e: Expr) -> bool:
-    """Whether a value is as cheap to compute again, and the same then."""
+def _is_rematerializable(e: Expr) -> bool:
+    """Return whether recomputing a value is cheap and gives the same result."""
     if isinstance(e, Cast):
-        return _is_steady(e.operand)
-    return isinstance(e, Const | Var) or (isinstance(e, Apply) and e.intrinsic.is_value)
+        return _is_rematerializable(e.operand)
+    return isinstance(e, Const | Var) or (isinstance(e, Apply) and e.intrinsic.is_attribute)

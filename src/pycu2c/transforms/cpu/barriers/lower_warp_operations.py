@@ -1,8 +1,9 @@
-"""What threads that meet give each other, and what each makes of it: one function for each row of
-``ops/intrinsics/threads/warp.py`` and the barriers with results. Plain IR, the same however threads run.
+"""Lower warp operations and barriers with results: contributions and per-thread results.
 
-Of a lane that has returned nothing is counted. What a shuffle takes from such a lane, or from one
-that the mask does not name, CUDA leaves open: here it is whatever that lane gave there last.
+``RESULTS`` has one function for each intrinsic of ``ops/intrinsics/threads/warp.py`` and each
+barrier with a result. The generated IR does not depend on how threads are executed. Lanes that have
+returned do not contribute. CUDA leaves undefined what a shuffle reads from such a lane, or from a
+lane outside the mask. Here it is the last value that this lane contributed there.
 """
 
 from __future__ import annotations
@@ -12,29 +13,29 @@ from collections.abc import Callable, Mapping, Sequence
 from pycu2c.base.dtypes import UINT32
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.source import Span
-from pycu2c.base.types import SMALL, WEAK_BOOL, WEAK_INT, Scalar
+from pycu2c.base.types import WEAK_BOOL, WEAK_INT, WEAK_INT32, Scalar
 from pycu2c.ir.builders import (
     binary,
-    both,
     cast,
     const,
-    in_unsigned,
     integer,
+    logical,
     negation,
     scalar_type,
     truth,
+    wrapping_arithmetic,
 )
 from pycu2c.ir.nodes import (
     Apply,
     Assign,
     Const,
+    Contribution,
     Expr,
     For,
-    Gift,
+    Granularity,
     If,
-    Junction,
     Load,
-    Per,
+    LogicalOp,
     Select,
     Stmt,
     Var,
@@ -44,8 +45,8 @@ from pycu2c.ops.intrinsics.threads.cpu_block import block_thread, same_bits
 from pycu2c.ops.intrinsics.threads.warp import LANE, LANEMASKS, warpsize
 from pycu2c.ops.operators import ADD, AND, C_SHL, C_SHR, EQ, GE, GT, LT, NE, OR, SUB, XOR, Operator
 
-LANES = WARP
-_LAST = LANES - 1
+WARP_SIZE = WARP
+_LAST_LANE = WARP_SIZE - 1
 
 
 def thread(span: Span) -> Expr:
@@ -53,20 +54,20 @@ def thread(span: Span) -> Expr:
 
 
 def lane(span: Span) -> Expr:
-    return binary(AND, thread(span), integer(_LAST, span), span)
+    return binary(AND, thread(span), integer(_LAST_LANE, span), span)
 
 
 def warp(span: Span) -> Expr:
-    return binary(C_SHR, thread(span), integer(LANES.bit_length() - 1, span), span)
+    return binary(C_SHR, thread(span), integer(WARP_SIZE.bit_length() - 1, span), span)
 
 
-def places(e: Expr) -> Expr:
-    """``cuda.laneid()`` -> ``block.thread() & 31``, and its like."""
+def lower_warp_coordinates(e: Expr) -> Expr:
+    """Lower ``cuda.laneid()`` and related intrinsics to ``block.thread() & 31`` etc."""
     if not isinstance(e, Apply) or e.intrinsic not in (LANE, *LANEMASKS, warpsize):
         return e
     kind = scalar_type(e)
     if e.intrinsic is warpsize:
-        return const(LANES, e.span, kind)
+        return const(WARP_SIZE, e.span, kind)
     if e.intrinsic is LANE:
         return cast(lane(e.span), kind)
     factor, constant = LANEMASKS[e.intrinsic]
@@ -79,232 +80,258 @@ def places(e: Expr) -> Expr:
 
 
 @dataclass(slots=True)
-class Met:
-    """One meeting in the making. ``array`` makes the elements for what is given, ``fresh`` a
-    variable; ``after`` is what each thread does when it has met the others."""
+class SyncLowering:
+    """One synchronization while it is lowered.
+
+    ``new_array`` makes contribution arrays, ``new_variable`` variables. ``after`` holds what each
+    thread executes after the wait.
+    """
 
     arguments: Sequence[Expr]
     type: Scalar
     span: Span
-    array: Callable[[str, Per, Scalar], Var]
-    fresh: Callable[[str, Scalar], Var]
-    gifts: list[Gift] = field(default_factory=list)
+    new_array: Callable[[str, Granularity, Scalar], Var]
+    new_variable: Callable[[str, Scalar], Var]
+    contributions: list[Contribution] = field(default_factory=list)
     after: list[Stmt] = field(default_factory=list)
 
     def number(self, value: int) -> Expr:
         return integer(value, self.span)
 
-    def make(self, op: Operator, left: Expr, right: Expr | int) -> Expr:
-        other = self.number(right) if isinstance(right, int) else right
-        return binary(op, left, other, self.span)
+    def binary_op(self, op: Operator, left: Expr, right: Expr | int) -> Expr:
+        own_value = self.number(right) if isinstance(right, int) else right
+        return binary(op, left, own_value, self.span)
 
-    def give(self, name: str, per: Per, value: Expr) -> Var:
-        """``value`` in the thread's own element, or added to that of its warp or block."""
+    def contribute(self, name: str, per: Granularity, value: Expr) -> Var:
+        """Contribute ``value`` to the thread's own element, or to the sum of its warp or block."""
         element = Scalar(scalar_type(value).dtype)
-        slots = self.array(name, per, element)
-        self.gifts.append(Gift(slots, per, cast(value, element)))
+        slots = self.new_array(name, per, element)
+        self.contributions.append(Contribution(slots, per, cast(value, element)))
         return slots
 
-    def taken(self, slots: Var, index: Expr) -> Expr:
+    def load(self, slots: Var, index: Expr) -> Expr:
         return Load(slots, (index,), self.span)
 
-    def lanes_where(self, name: str, holds: Expr | None) -> Expr:
-        """The mask of the lanes of the warp for which it holds, of all that have come if it is
-        left out. Each adds a bit of its own."""
+    def lane_mask_where(self, name: str, condition: Expr | None) -> Expr:
+        """Return the mask of the warp's lanes for which a condition holds; by default all active
+        lanes.
+
+        Each lane contributes one bit.
+        """
         bits, own = Scalar(UINT32), cast(lane(self.span), Scalar(UINT32))
         bit = binary(C_SHL, const(1, self.span, bits), own, self.span)
-        if holds is not None:
-            bit = Select(truth(holds), bit, const(0, self.span, bits), bits, self.span)
-        return cast(self.taken(self.give(name, Per.WARP, bit), warp(self.span)), WEAK_INT)
+        if condition is not None:
+            bit = Select(truth(condition), bit, const(0, self.span, bits), bits, self.span)
+        return cast(
+            self.load(self.contribute(name, Granularity.WARP, bit), warp(self.span)), WEAK_INT
+        )
 
-    def count_where(self, name: str, holds: Expr) -> Expr:
-        """For how many threads of the block it holds."""
-        one = cast(truth(holds), WEAK_INT)
-        return cast(self.taken(self.give(name, Per.BLOCK, one), self.number(0)), WEAK_INT)
+    def count_threads_where(self, name: str, condition: Expr) -> Expr:
+        """Return the number of the block's threads for which a condition holds."""
+        one = cast(truth(condition), WEAK_INT)
+        return cast(
+            self.load(self.contribute(name, Granularity.BLOCK, one), self.number(0)), WEAK_INT
+        )
 
     def in_mask(self, bits: Expr) -> Expr:
-        return self.make(AND, bits, self.arguments[0])
+        return self.binary_op(AND, bits, self.arguments[0])
 
-    def set(self, var: Var, value: Expr) -> None:
+    def assign(self, var: Var, value: Expr) -> None:
         self.after.append(Assign(var, value, self.span))
 
 
-Result = Callable[[Met], Expr]
+Result = Callable[[SyncLowering], Expr]
 
 
 # ---- barriers with a result --------------------------------------------------------------------
 
 
-def _count(met: Met) -> Expr:
-    return met.count_where("count", met.arguments[0])
+def _count(sync: SyncLowering) -> Expr:
+    return sync.count_threads_where("count", sync.arguments[0])
 
 
-def _all_of_block(met: Met) -> Expr:
-    fails = met.count_where("fails", negation(truth(met.arguments[0])))
-    return cast(met.make(EQ, fails, 0), WEAK_INT)
+def _all_of_block(sync: SyncLowering) -> Expr:
+    fails = sync.count_threads_where("fails", negation(truth(sync.arguments[0])))
+    return cast(sync.binary_op(EQ, fails, 0), WEAK_INT)
 
 
-def _any_of_block(met: Met) -> Expr:
-    return cast(met.make(NE, met.count_where("holds", met.arguments[0]), 0), WEAK_INT)
+def _any_of_block(sync: SyncLowering) -> Expr:
+    return cast(
+        sync.binary_op(NE, sync.count_threads_where("holds", sync.arguments[0]), 0), WEAK_INT
+    )
 
 
 # ---- shuffles ----------------------------------------------------------------------------------
-# Loads of neighbours and a choice between them, in 32 bits: C compilers vectorise that, where an
-# index that is chosen becomes a gather.
+# Loads of neighbours and a 32-bit selection: C compilers vectorize these, whereas a selected
+# index becomes a gather.
 
 
-def _small(e: Expr) -> Expr:
-    return cast(e, SMALL)
+def _to_int32(e: Expr) -> Expr:
+    return cast(e, WEAK_INT32)
 
 
-def _sent(met: Met, source: Expr, is_there: Expr, otherwise: Expr | None = None) -> Expr:
-    """What the thread ``source`` gives, or else another one, the thread itself if not said."""
-    sent = met.give("sent", Per.THREAD, met.arguments[1])
-    given = met.taken(sent, source)
-    if isinstance(is_there, Const) and is_there.value:
-        return given
-    other = met.taken(sent, otherwise or thread(met.span))
-    return Select(is_there, given, other, scalar_type(given), met.span)
+def _shuffle(
+    sync: SyncLowering, source: Expr, is_in_range: Expr, otherwise: Expr | None = None
+) -> Expr:
+    """Return the value that thread ``source`` contributes, or that of ``otherwise`` (default:
+    itself)."""
+    sent = sync.contribute("sent", Granularity.THREAD, sync.arguments[1])
+    sent_value = sync.load(sent, source)
+    if isinstance(is_in_range, Const) and is_in_range.value:
+        return sent_value
+    own_value = sync.load(sent, otherwise or thread(sync.span))
+    return Select(is_in_range, sent_value, own_value, scalar_type(sent_value), sync.span)
 
 
-def _place(met: Met) -> Expr:
-    """The thread's place in its part of ``width`` lanes: these are powers of 2."""
-    last = met.make(SUB, met.arguments[3], 1)
-    return met.make(AND, _small(thread(met.span)), _small(last))
+def _sublane(sync: SyncLowering) -> Expr:
+    """Return the thread's index in its segment of ``width`` lanes, a power of 2."""
+    last = sync.binary_op(SUB, sync.arguments[3], 1)
+    return sync.binary_op(AND, _to_int32(thread(sync.span)), _to_int32(last))
 
 
-def _distance(met: Met) -> Expr:
-    return met.make(AND, met.arguments[2], _LAST)
+def _distance(sync: SyncLowering) -> Expr:
+    return sync.binary_op(AND, sync.arguments[2], _LAST_LANE)
 
 
-def _indexed(met: Met) -> Expr:
-    width = met.arguments[3]
-    first = met.make(AND, thread(met.span), met.make(SUB, met.number(0), width))
-    place = met.make(AND, met.arguments[2], met.make(SUB, width, 1))
-    return _sent(met, met.make(OR, first, place), const(True, met.span))
+def _shuffle_indexed(sync: SyncLowering) -> Expr:
+    width = sync.arguments[3]
+    first = sync.binary_op(AND, thread(sync.span), sync.binary_op(SUB, sync.number(0), width))
+    place = sync.binary_op(AND, sync.arguments[2], sync.binary_op(SUB, width, 1))
+    return _shuffle(sync, sync.binary_op(OR, first, place), const(True, sync.span))
 
 
-def _up(met: Met) -> Expr:
-    distance = _distance(met)
-    is_there = met.make(GE, _place(met), _small(distance))
-    return _sent(met, met.make(SUB, thread(met.span), distance), is_there)
+def _shuffle_up(sync: SyncLowering) -> Expr:
+    distance = _distance(sync)
+    is_in_range = sync.binary_op(GE, _sublane(sync), _to_int32(distance))
+    return _shuffle(sync, sync.binary_op(SUB, thread(sync.span), distance), is_in_range)
 
 
-def _down(met: Met) -> Expr:
-    distance = _distance(met)
-    end = met.make(ADD, _place(met), _small(distance))
-    is_there = met.make(LT, end, _small(met.arguments[3]))
-    return _sent(met, met.make(ADD, thread(met.span), distance), is_there)
+def _shuffle_down(sync: SyncLowering) -> Expr:
+    distance = _distance(sync)
+    end = sync.binary_op(ADD, _sublane(sync), _to_int32(distance))
+    is_in_range = sync.binary_op(LT, end, _to_int32(sync.arguments[3]))
+    return _shuffle(sync, sync.binary_op(ADD, thread(sync.span), distance), is_in_range)
 
 
-def _crossed(met: Met) -> Expr:
-    own, distance, width = thread(met.span), _distance(met), met.arguments[3]
-    whole = isinstance(width, Const) and width.value == LANES
-    if whole and isinstance(distance, Const) and int(distance.value).bit_count() == 1:
-        above = met.make(AND, _small(own), _small(distance))
-        is_above = binary(NE, above, _small(met.number(0)), met.span)
-        lower, upper = met.make(SUB, own, distance), met.make(ADD, own, distance)
-        return _sent(met, lower, is_above, upper)
-    other = met.make(XOR, own, distance)
-    end = met.make(OR, own, met.make(SUB, width, 1))
-    return _sent(met, other, const(True, met.span) if whole else met.make(GE, end, other))
+def _shuffle_xor(sync: SyncLowering) -> Expr:
+    own, distance, width = thread(sync.span), _distance(sync), sync.arguments[3]
+    full_warp = isinstance(width, Const) and width.value == WARP_SIZE
+    if full_warp and isinstance(distance, Const) and int(distance.value).bit_count() == 1:
+        above = sync.binary_op(AND, _to_int32(own), _to_int32(distance))
+        is_above = binary(NE, above, _to_int32(sync.number(0)), sync.span)
+        lower, upper = sync.binary_op(SUB, own, distance), sync.binary_op(ADD, own, distance)
+        return _shuffle(sync, lower, is_above, upper)
+    own_value = sync.binary_op(XOR, own, distance)
+    end = sync.binary_op(OR, own, sync.binary_op(SUB, width, 1))
+    return _shuffle(
+        sync, own_value, const(True, sync.span) if full_warp else sync.binary_op(GE, end, own_value)
+    )
 
 
 # ---- votes -------------------------------------------------------------------------------------
 
 
-def _ballot(met: Met) -> Expr:
-    return met.in_mask(met.lanes_where("holds", met.arguments[1]))
+def _ballot(sync: SyncLowering) -> Expr:
+    return sync.in_mask(sync.lane_mask_where("holds", sync.arguments[1]))
 
 
-def _any(met: Met) -> Expr:
-    return met.make(NE, _ballot(met), 0)
+def _vote_any(sync: SyncLowering) -> Expr:
+    return sync.binary_op(NE, _ballot(sync), 0)
 
 
-def _all(met: Met) -> Expr:
-    fails = met.lanes_where("fails", negation(truth(met.arguments[1])))
-    return met.make(EQ, met.in_mask(fails), 0)
+def _vote_all(sync: SyncLowering) -> Expr:
+    fails = sync.lane_mask_where("fails", negation(truth(sync.arguments[1])))
+    return sync.binary_op(EQ, sync.in_mask(fails), 0)
 
 
-def _equal(met: Met) -> Expr:
-    nobody = negation(_any(met))
-    return both(Junction.OR, _all(met), nobody, met.span)
+def _vote_equal(sync: SyncLowering) -> Expr:
+    none_active = negation(_vote_any(sync))
+    return logical(LogicalOp.OR, _vote_all(sync), none_active, sync.span)
 
 
-def _active(met: Met) -> Expr:
-    return met.lanes_where("here", None)
+def _active_mask(sync: SyncLowering) -> Expr:
+    return sync.lane_mask_where("here", None)
 
 
 # ---- matches and reductions --------------------------------------------------------------------
 
 
-def _for_lanes(met: Met, who: Expr, do: Callable[[Expr], Stmt]) -> None:
-    """Go through the lanes of a mask; ``do`` takes the value that each gives."""
-    sent = met.give("sent", Per.THREAD, met.arguments[1])
-    counter = met.fresh("lane", WEAK_INT)
-    first = met.make(AND, thread(met.span), -LANES)
-    there = met.taken(sent, met.make(OR, first, counter))
-    bit = met.make(AND, met.make(C_SHR, who, counter), 1)
-    step = If(met.make(NE, bit, 0), (do(there),), (), met.span)
-    bounds = (met.number(0), met.number(LANES), met.number(1))
-    met.after.append(For(counter, *bounds, (step,), met.span))
+def _for_each_lane(
+    sync: SyncLowering, participants: Expr, statement_for: Callable[[Expr], Stmt]
+) -> None:
+    """Loop over the lanes of a mask; ``statement_for`` takes the value of each lane."""
+    sent = sync.contribute("sent", Granularity.THREAD, sync.arguments[1])
+    counter = sync.new_variable("lane", WEAK_INT)
+    first = sync.binary_op(AND, thread(sync.span), -WARP_SIZE)
+    lane_value = sync.load(sent, sync.binary_op(OR, first, counter))
+    bit = sync.binary_op(AND, sync.binary_op(C_SHR, participants, counter), 1)
+    step = If(sync.binary_op(NE, bit, 0), (statement_for(lane_value),), (), sync.span)
+    bounds = (sync.number(0), sync.number(WARP_SIZE), sync.number(1))
+    sync.after.append(For(counter, *bounds, (step,), sync.span))
 
 
-def _who(met: Met) -> Var:
-    who = met.fresh("who", WEAK_INT)
-    met.set(who, met.in_mask(met.lanes_where("here", None)))
-    return who
+def _participants(sync: SyncLowering) -> Var:
+    participants = sync.new_variable("who", WEAK_INT)
+    sync.assign(participants, sync.in_mask(sync.lane_mask_where("here", None)))
+    return participants
 
 
-def _matching(met: Met, who: Expr) -> Var:
-    """The mask of the lanes that give what the thread does."""
-    found = met.fresh("same", WEAK_INT)
-    met.set(found, met.number(0))
-    strong = Scalar(scalar_type(met.arguments[1]).dtype)
-    own = met.fresh("own", strong)
-    met.set(own, cast(met.arguments[1], strong))
+def _matching(sync: SyncLowering, participants: Expr) -> Var:
+    """Return the mask of the lanes that contribute the same value as the thread."""
+    found = sync.new_variable("same", WEAK_INT)
+    sync.assign(found, sync.number(0))
+    strong = Scalar(scalar_type(sync.arguments[1]).dtype)
+    own = sync.new_variable("own", strong)
+    sync.assign(own, cast(sync.arguments[1], strong))
 
-    def note(value: Expr) -> Stmt:
+    def update(value: Expr) -> Stmt:
         assert isinstance(value, Load)
-        alike = Apply(same_bits, (value, own), WEAK_BOOL, met.span)
-        bit = met.make(C_SHL, met.number(1), met.make(AND, value.indices[0], _LAST))
-        new = Select(alike, met.make(OR, found, bit), found, WEAK_INT, met.span)
-        return Assign(found, new, met.span)
+        equal = Apply(same_bits, (value, own), WEAK_BOOL, sync.span)
+        bit = sync.binary_op(
+            C_SHL, sync.number(1), sync.binary_op(AND, value.indices[0], _LAST_LANE)
+        )
+        new = Select(equal, sync.binary_op(OR, found, bit), found, WEAK_INT, sync.span)
+        return Assign(found, new, sync.span)
 
-    _for_lanes(met, who, note)
+    _for_each_lane(sync, participants, update)
     return found
 
 
-def _match_any(met: Met) -> Expr:
-    return _matching(met, _who(met))
+def _match_any(sync: SyncLowering) -> Expr:
+    return _matching(sync, _participants(sync))
 
 
-def _match_all(met: Met) -> Expr:
-    who = _who(met)
-    same = _matching(met, who)
-    alike = met.make(EQ, same, who)
-    return Select(alike, who, met.number(0), WEAK_INT, met.span)
+def _match_all(sync: SyncLowering) -> Expr:
+    participants = _participants(sync)
+    same = _matching(sync, participants)
+    equal = sync.binary_op(EQ, same, participants)
+    return Select(equal, participants, sync.number(0), WEAK_INT, sync.span)
 
 
-def _reduction(start: int | None, op: Operator | None, better: Operator | None = None) -> Result:
-    """From ``start``, or from the own value, joined by an operator or chosen by a comparison."""
+def _reduction(
+    start: int | None, op: Operator | None, comparison: Operator | None = None
+) -> Result:
+    """Return a lowering that combines values by an operator, or selects one by a comparison.
 
-    def result(met: Met) -> Expr:
-        kind = Scalar(met.type.dtype)
-        total = met.fresh("total", kind)
-        own = cast(met.arguments[1], kind)
-        met.set(total, own if start is None else const(start, met.span, kind))
+    It starts with ``start``, or with the thread's own value.
+    """
+
+    def result(sync: SyncLowering) -> Expr:
+        kind = Scalar(sync.type.dtype)
+        total = sync.new_variable("total", kind)
+        own = cast(sync.arguments[1], kind)
+        sync.assign(total, own if start is None else const(start, sync.span, kind))
 
         def join(value: Expr) -> Stmt:
             if op is ADD:
-                return Assign(total, in_unsigned(op, total, value, met.span), met.span)
+                return Assign(total, wrapping_arithmetic(op, total, value, sync.span), sync.span)
             if op is not None:
-                return Assign(total, met.make(op, total, value), met.span)
-            assert better is not None
-            is_better = met.make(better, value, total)
-            return Assign(total, Select(is_better, value, total, kind, met.span), met.span)
+                return Assign(total, sync.binary_op(op, total, value), sync.span)
+            assert comparison is not None
+            is_preferred = sync.binary_op(comparison, value, total)
+            return Assign(total, Select(is_preferred, value, total, kind, sync.span), sync.span)
 
-        _for_lanes(met, _who(met), join)
+        _for_each_lane(sync, _participants(sync), join)
         return total
 
     return result
@@ -314,15 +341,15 @@ RESULTS: Mapping[str, Result] = {
     "cuda.syncthreads_count": _count,
     "cuda.syncthreads_and": _all_of_block,
     "cuda.syncthreads_or": _any_of_block,
-    "cuda.shfl_sync": _indexed,
-    "cuda.shfl_up_sync": _up,
-    "cuda.shfl_down_sync": _down,
-    "cuda.shfl_xor_sync": _crossed,
+    "cuda.shfl_sync": _shuffle_indexed,
+    "cuda.shfl_up_sync": _shuffle_up,
+    "cuda.shfl_down_sync": _shuffle_down,
+    "cuda.shfl_xor_sync": _shuffle_xor,
     "cuda.ballot_sync": _ballot,
-    "cuda.any_sync": _any,
-    "cuda.all_sync": _all,
-    "cuda.eq_sync": _equal,
-    "cuda.activemask": _active,
+    "cuda.any_sync": _vote_any,
+    "cuda.all_sync": _vote_all,
+    "cuda.eq_sync": _vote_equal,
+    "cuda.activemask": _active_mask,
     "cuda.match_any_sync": _match_any,
     "cuda.match_all_sync.lanes": _match_all,
     "cuda.reduce_add_sync": _reduction(0, ADD),

@@ -1,8 +1,10 @@
-"""Gives what lives from one thread loop to another a place: computed anew where it is read, if
-that is cheap, else an array with one slot for each thread.
+"""Insert context arrays: keep variables that are live across parallel regions per thread.
 
-``x = f(i)`` here, ``out[i] = x`` in a later thread loop -> ``x[thread] = f(i)``,
-``i = blockIdx.x * blockDim.x + threadIdx.x; out[i] = x[thread]``
+``x = f(i)`` in one region, ``out[i] = x`` in a later one -> ``x[thread] = f(i)`` and ``i =
+blockIdx.x * blockDim.x + threadIdx.x; out[i] = x[thread]``. A value that is cheap to compute is
+rematerialized in each region instead of spilled. Requires work-item loops; guarantees that each
+loop declares or loads all that it reads. Uses ``analysis.live_across_barriers``. Reference: pocl's
+work-item loops and context arrays.
 """
 
 from __future__ import annotations
@@ -10,16 +12,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 
 from pycu2c.analysis.effects import names_in
-from pycu2c.analysis.fp_contraction import may_be_rounded_anew
+from pycu2c.analysis.fp_contraction import may_be_contracted
 from pycu2c.analysis.live_across_barriers import (
     block_scalars,
-    declared,
-    mentioned,
-    thread_loops,
-    unset_reads,
+    declared_names,
+    referenced_names,
+    upward_exposed_reads,
+    work_item_loops_in,
 )
 from pycu2c.base.records import dataclass, replace
-from pycu2c.base.types import WEAK_INT, Array, Scalar, Space
+from pycu2c.base.types import WEAK_INT, Array, MemorySpace, Scalar
 from pycu2c.ir.builders import cast
 from pycu2c.ir.nodes import (
     Allocate,
@@ -39,10 +41,10 @@ from pycu2c.ir.nodes import (
     Stmt,
     Store,
     Stride,
-    Strips,
-    ThreadLoop,
+    StripLoop,
     Unary,
     Var,
+    WorkItemLoop,
 )
 from pycu2c.ir.walk import (
     bodies,
@@ -55,86 +57,106 @@ from pycu2c.ir.walk import (
     with_operands,
 )
 from pycu2c.ops.operators import QUOTIENT, REMAINDER
-from pycu2c.transforms.cpu.simd.active_masks import Masks, slots, this_thread
-from pycu2c.transforms.cpu.simd.if_conversion import goes_in_rounds, in_rounds
+from pycu2c.transforms.cpu.simd.active_masks import ActiveMasks, context_array, thread_index
+from pycu2c.transforms.cpu.simd.if_conversion import if_convert, is_if_convertible_loop
 from pycu2c.transforms.cpu.simd.lane_variables import (
-    Slotted,
-    between_slots,
-    own_state,
-    slots_name,
-    with_own_values,
+    LaneVariable,
+    context_array_name,
+    lane_state,
+    load_and_store_lanes,
+    use_lane_variables,
 )
 
-CHEAP = 16  # nodes of an expression that is rather computed again than kept
+MAX_REMATERIALIZED_NODES = 16  # larger expressions are spilled
 
 
-def crossing(body: Body, shared: Set[str]) -> set[str]:
-    """The per-thread variables that a thread loop has from another one, or from its last run.
-    ``shared``: parameters and arrays, which are everywhere."""
+def live_across_regions(body: Body, shared: Set[str]) -> set[str]:
+    """Return the per-thread variables that a work-item loop reads from another region.
+
+    This includes reads from the loop's own previous execution. ``shared``: parameters and arrays,
+    which are visible everywhere.
+    """
     outside = block_scalars(body) | shared
-    return {n for loop in thread_loops(body) for n in unset_reads(loop.body)} - outside
+    return {
+        n for loop in work_item_loops_in(body) for n in upward_exposed_reads(loop.body)
+    } - outside
 
 
-def privatize(body: Body, shared: Set[str], masks: Masks) -> Body:
-    """Rewrite the thread loops of a kernel's body so that each finds what it reads."""
+def insert_context_arrays(body: Body, shared: Set[str], masks: ActiveMasks) -> Body:
+    """Rewrite the work-item loops of a kernel so that each declares or loads what it reads."""
     variables = {s.var.name: s for s in statements(body) if isinstance(s, Declare)}
-    lanes = _in_strips(body)
-    again = _computed_again(body, variables, shared | (lanes - block_scalars(body)))
-    wanted = [variables[name].var for name in sorted(crossing(body, shared) - set(again))]
-    kept: dict[str, Var] = {}
-    for v in (*wanted, *_crossing_arrays(body)):
-        named = replace(v, name=slots_name(v.name)) if v.name in lanes else v
-        kept[v.name] = slots(named, masks.threads)
-    outside = block_scalars(body) | shared | set(kept)
-    slotted = [Slotted(v, kept[v.name]) for v in wanted if v.name in lanes]
-    private = _Private(kept, again, variables, outside, slotted, masks)
-    return (*(Allocate(v, v.span) for v in kept.values()), *private.block(body))
+    lanes = _names_in_strips(body)
+    rematerialized = _rematerializable(body, variables, shared | (lanes - block_scalars(body)))
+    spilled = [
+        variables[name].var
+        for name in sorted(live_across_regions(body, shared) - set(rematerialized))
+    ]
+    context_arrays: dict[str, Var] = {}
+    for v in (*spilled, *_arrays_live_across_regions(body)):
+        named = replace(v, name=context_array_name(v.name)) if v.name in lanes else v
+        context_arrays[v.name] = context_array(named, masks.threads)
+    outside = block_scalars(body) | shared | set(context_arrays)
+    lane_variables = [LaneVariable(v, context_arrays[v.name]) for v in spilled if v.name in lanes]
+    insertion = _ContextArrayInsertion(
+        context_arrays, rematerialized, variables, outside, lane_variables, masks
+    )
+    return (*(Allocate(v, v.span) for v in context_arrays.values()), *insertion.block(body))
 
 
-def _in_strips(body: Body) -> set[str]:
-    """The variables that the lanes of strips read or set."""
-    strips = (s for s in statements(body) if isinstance(s, Strips))
-    return {name for s in strips for loop in thread_loops(s.body) for name in mentioned(loop.body)}
+def _names_in_strips(body: Body) -> set[str]:
+    """Return the variables that the lanes of strips read or assign."""
+    strips = (s for s in statements(body) if isinstance(s, StripLoop))
+    return {
+        name
+        for s in strips
+        for loop in work_item_loops_in(s.body)
+        for name in referenced_names(loop.body)
+    }
 
 
-def _crossing_arrays(body: Body) -> list[Var]:
-    """The local arrays that are used in another thread loop than the one that begins them."""
-    users: dict[str, set[ThreadLoop]] = {}
-    homes: dict[str, tuple[Var, ThreadLoop]] = {}
-    for loop in thread_loops(body):
-        for name in mentioned(loop.body):
+def _arrays_live_across_regions(body: Body) -> list[Var]:
+    """Return the local arrays used in a region other than the one that allocates them."""
+    users: dict[str, set[WorkItemLoop]] = {}
+    declarations: dict[str, tuple[Var, WorkItemLoop]] = {}
+    for loop in work_item_loops_in(body):
+        for name in referenced_names(loop.body):
             users.setdefault(name, set()).add(loop)
         for s in statements(loop.body):
             if isinstance(s, Allocate):
-                homes[s.var.name] = (s.var, loop)
-    return [var for name, (var, home) in homes.items() if users.get(name, {home}) != {home}]
+                declarations[s.var.name] = (s.var, loop)
+    return [var for name, (var, home) in declarations.items() if users.get(name, {home}) != {home}]
 
 
-def _computed_again(
+def _rematerializable(
     body: Body, variables: Mapping[str, Declare], shared: Set[str]
 ) -> dict[str, Declare]:
-    """The variables with one cheap value, made of others that never change."""
+    """Return the variables with one cheap definition that depends on invariant values only."""
     changing = {s.var.name for s in statements(body) if isinstance(s, Assign)}
-    steady = (block_scalars(body) | shared) - changing
+    invariant = (block_scalars(body) | shared) - changing
     found: dict[str, Declare] = {}
-    for name, s in variables.items():  # in the order of the text: what a value needs is before it
-        if name in changing or name in steady or s.init is None or not _is_cheap(s.init):
+    for name, s in variables.items():  # in program order: definitions precede uses
+        if (
+            name in changing
+            or name in invariant
+            or s.init is None
+            or not _is_rematerializable(s.init)
+        ):
             continue
-        if all(n in steady or n in found for n in names_in(s.init)):
+        if all(n in invariant or n in found for n in names_in(s.init)):
             found[name] = s
     return found
 
 
-def _is_cheap(value: Expr) -> bool:
-    parts = list(expressions(value))
-    return len(parts) <= CHEAP and all(_is_cheap_node(e) for e in parts)
+def _is_rematerializable(value: Expr) -> bool:
+    nodes = list(expressions(value))
+    return len(nodes) <= MAX_REMATERIALIZED_NODES and all(_is_cheap_node(e) for e in nodes)
 
 
 def _is_cheap_node(e: Expr) -> bool:
     match e:
         case Binary(op, _, right):
-            plain = op not in (QUOTIENT, REMAINDER) or isinstance(right, Const)
-            return plain and not may_be_rounded_anew(e)
+            is_cheap = op not in (QUOTIENT, REMAINDER) or isinstance(right, Const)
+            return is_cheap and not may_be_contracted(e)
         case Apply(intrinsic, arguments):
             return intrinsic.is_pure and not arguments
         case _:
@@ -142,79 +164,90 @@ def _is_cheap_node(e: Expr) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Private:
-    """``kept``: variables and local arrays with a slot for each thread. ``again``: variables to
-    be computed anew. ``outside``: all that a thread loop need not declare."""
+class _ContextArrayInsertion:
+    """State of the rewrite.
 
-    kept: Mapping[str, Var]
-    again: Mapping[str, Declare]
+    ``context_arrays``: spilled variables and local arrays. ``rematerialized``: definitions to
+    repeat. ``outside``: names that a work-item loop need not declare.
+    """
+
+    context_arrays: Mapping[str, Var]
+    rematerialized: Mapping[str, Declare]
     variables: Mapping[str, Declare]
     outside: Set[str]
-    slotted: Sequence[Slotted]  # what lanes of strips have in variables while they run
-    masks: Masks
+    lane_variables: Sequence[LaneVariable]  # variables of lanes in strips
+    masks: ActiveMasks
 
-    def block(self, body: Body, strips: Strips | None = None) -> Body:
-        """A block outside the thread loops, in strips or not."""
+    def block(self, body: Body, strips: StripLoop | None = None) -> Body:
+        """Rewrite a block outside the work-item loops, in a strip or not."""
         out: list[Stmt] = []
         for s in body:
-            if not isinstance(s, ThreadLoop):
-                inside = s if isinstance(s, Strips) else strips
+            if not isinstance(s, WorkItemLoop):
+                inside = s if isinstance(s, StripLoop) else strips
                 out.append(with_bodies(s, tuple(self.block(b, inside) for b in bodies(s))))
                 continue
-            whole = self._whole(s.body)
-            found = self._of_lanes(s, whole, strips) if strips else self._statements(whole)
-            out += (ThreadLoop(found, s.span),) if found else ()
+            complete = self._with_declarations(s.body)
+            found = self._lane_loop(s, complete, strips) if strips else self._statements(complete)
+            out += (WorkItemLoop(found, s.span),) if found else ()
         return tuple(out)
 
-    def _of_lanes(self, loop: ThreadLoop, body: Body, strips: Strips) -> Body:
-        own = {s.var.name for s in self.slotted}
-        others = {name: array for name, array in self.kept.items() if name not in own}
-        slotted = (*self.slotted, own_state(self.masks))
-        work = with_own_values(body, slotted)
-        if goes_in_rounds(strips, loop):
-            kept = {s.own.name for s in self.slotted if s.var.name in strips.kept}
-            state = slotted[-1].var
-            work = in_rounds(work, state, self.masks.live.name, kept) or work
-        return replace(self, kept=others)._statements(between_slots(work, slotted))
+    def _lane_loop(self, loop: WorkItemLoop, body: Body, strips: StripLoop) -> Body:
+        target = {s.var.name for s in self.lane_variables}
+        other_arrays = {
+            name: array for name, array in self.context_arrays.items() if name not in target
+        }
+        lane_variables = (*self.lane_variables, lane_state(self.masks))
+        lane_body = use_lane_variables(body, lane_variables)
+        if is_if_convertible_loop(strips, loop):
+            context_arrays = {
+                s.lane_value.name for s in self.lane_variables if s.var.name in strips.live_out
+            }
+            state = lane_variables[-1].var
+            lane_body = (
+                if_convert(lane_body, state, self.masks.live.name, context_arrays) or lane_body
+            )
+        return replace(self, context_arrays=other_arrays)._statements(
+            load_and_store_lanes(lane_body, lane_variables)
+        )
 
-    def _whole(self, body: Body) -> Body:
-        """The body of a thread loop with what it has to declare."""
-        body = self._without_idle(body)
-        missing = self._needed(body) - self.outside - declared(body)
-        openings = [
-            replace(s, init=s.init if name in self.again else None)
+    def _with_declarations(self, body: Body) -> Body:
+        """Return the body of a work-item loop with the declarations that it needs."""
+        body = self._drop_unused(body)
+        missing = self._needed(body) - self.outside - declared_names(body)
+        missing_declarations = [
+            replace(s, init=s.init if name in self.rematerialized else None)
             for name, s in self.variables.items()
             if name in missing
         ]
-        first = next((i for i, s in enumerate(body) if mentioned((s,)) - self.outside), 0)
-        return (*body[:first], *openings, *body[first:])
+        first = next((i for i, s in enumerate(body) if referenced_names((s,)) - self.outside), 0)
+        return (*body[:first], *missing_declarations, *body[first:])
 
-    def _without_idle(self, body: Body) -> Body:
-        """One declaration may have served another that is not needed."""
-        used = mentioned(body)
-        busy = tuple(s for s in body if not self._is_idle(s, used))
-        return busy if len(busy) == len(body) else self._without_idle(busy)
+    def _drop_unused(self, body: Body) -> Body:
+        """Drop unused declarations until none is left."""
+        used = referenced_names(body)
+        busy = tuple(s for s in body if not self._is_unused(s, used))
+        return busy if len(busy) == len(body) else self._drop_unused(busy)
 
-    def _is_idle(self, s: Stmt, used: Set[str]) -> bool:
-        """A declaration that this thread loop makes no use of."""
-        if not isinstance(s, Declare) or s.var.name in used or s.var.name in self.kept:
+    def _is_unused(self, s: Stmt, used: Set[str]) -> bool:
+        """Return whether a declaration is not used in its work-item loop."""
+        if not isinstance(s, Declare) or s.var.name in used or s.var.name in self.context_arrays:
             return False
-        return s.init is None or _is_cheap(s.init)
+        return s.init is None or _is_rematerializable(s.init)
 
     def _needed(self, body: Body) -> set[str]:
-        """What a block mentions, and what computing that anew needs."""
+        """Return the names that a body references, and those needed to rematerialize them."""
         found: set[str] = set()
-        waiting = mentioned(body)
-        while waiting:
-            name = waiting.pop()
+        worklist = referenced_names(body)
+        while worklist:
+            name = worklist.pop()
             found.add(name)
-            if name in self.again:
-                init = self.again[name].init
+            if name in self.rematerialized:
+                init = self.rematerialized[name].init
                 assert init is not None
-                waiting |= set(names_in(init)) - found
+                worklist |= set(names_in(init)) - found
         return found
 
-    # ---- slots ---------------------------------------------------------------------------------
+    # ---- loads and stores ----------------------------------------------------------------------
 
     def _statements(self, body: Body) -> Body:
         return tuple(new for s in body for new in self._statement(s))
@@ -223,46 +256,53 @@ class _Private:
         s = with_operands(s, tuple(self._expr(e) for e in operands(s)))
         s = with_bodies(s, tuple(self._statements(b) for b in bodies(s)))
         match s:
-            case Declare(var, init, span) if var.name in self.kept:
+            case Declare(var, init, span) if var.name in self.context_arrays:
                 return () if init is None else (self._store(var, init, s),)
-            case Assign(var, value) if var.name in self.kept:
+            case Assign(var, value) if var.name in self.context_arrays:
                 return (self._store(var, value, s),)
-            case Allocate(var) if var.name in self.kept:
+            case Allocate(var) if var.name in self.context_arrays:
                 return ()
-            case Store(array, indices, _, span) if array.name in self.kept and _is_local(array):
-                own = self.kept[array.name]
-                return (replace(s, array=own, indices=(this_thread(span), *indices)),)
+            case Store(array, indices, _, span) if array.name in self.context_arrays and _is_local(
+                array
+            ):
+                target = self.context_arrays[array.name]
+                return (replace(s, array=target, indices=(thread_index(span), *indices)),)
             case _:
                 return (s,)
 
     def _store(self, var: Var, value: Expr, s: Stmt) -> Stmt:
-        """Elements are strong: a weak number is converted on its way in and out."""
-        own = self.kept[var.name]
-        assert isinstance(own.type, Array)
-        return Store(own, (this_thread(s.span),), cast(value, own.type.element), s.span)
+        """Store to a context array; weak numbers are converted to the element type."""
+        target = self.context_arrays[var.name]
+        assert isinstance(target.type, Array)
+        return Store(
+            target,
+            (thread_index(s.span),),
+            cast(value, target.type.element),
+            s.span,
+        )
 
     def _expr(self, e: Expr) -> Expr:
         match e:
-            case Var(name, type_, span) if name in self.kept:
-                own, here = self.kept[name], this_thread(span)
+            case Var(name, type_, span) if name in self.context_arrays:
+                target, here = self.context_arrays[name], thread_index(span)
                 if isinstance(type_, Scalar):
-                    return cast(Load(own, (here,), span), type_)
+                    return cast(Load(target, (here,), span), type_)
                 first = (Const(0, WEAK_INT, span),) * type_.ndim
-                return ElementOf(own, (here, *first), span)
+                return ElementOf(target, (here, *first), span)
             case Load(array) | ElementOf(array):
                 new = with_children(e, (array, *(self._expr(i) for i in children(e)[1:])))
                 assert isinstance(new, Load | ElementOf)
-                if array.name in self.kept and _is_local(array):
-                    indices = (this_thread(e.span), *new.indices)
-                    return replace(new, array=self.kept[array.name], indices=indices)
+                if array.name in self.context_arrays and _is_local(array):
+                    indices = (thread_index(e.span), *new.indices)
+                    return replace(new, array=self.context_arrays[array.name], indices=indices)
                 return new
             case Dim(array) | Stride(array):
-                if array.name in self.kept:
-                    return replace(e, array=self.kept[array.name], axis=e.axis + 1)
+                if array.name in self.context_arrays:
+                    return replace(e, array=self.context_arrays[array.name], axis=e.axis + 1)
                 return e
             case _:
                 return with_children(e, tuple(self._expr(child) for child in children(e)))
 
 
 def _is_local(array: Var) -> bool:
-    return isinstance(array.type, Array) and array.type.space is Space.LOCAL
+    return isinstance(array.type, Array) and array.type.space is MemorySpace.LOCAL

@@ -1,7 +1,6 @@
-"""CPU: a block under a condition of single threads is taken apart, each part under the condition.
+"""Split a guarded block into several parts under the same condition (CPU).
 
-``if c: a; b`` -> ``if c: a`` ``if c: b``, so that between them may stand what all threads do. Knows
-no loops.
+``if c: a; b`` -> ``if c: a`` ``if c: b``, so that code of all threads may be placed in between.
 """
 
 from __future__ import annotations
@@ -28,49 +27,51 @@ from pycu2c.ops.operators import QUOTIENT, REMAINDER
 
 
 @dataclass(slots=True)
-class Parts:
-    """What becomes of a block under a condition. ``changed``: the variables that it sets;
-    ``declared``: its own, which stand before all parts."""
+class GuardedRegions:
+    """Parts of a guarded block.
 
-    around: If
+    ``changed``: variables that the block assigns. ``declared``: declarations that precede all
+    parts.
+    """
+
+    guard: If
     changed: set[str]
     declared: list[Stmt] = field(default_factory=list)
-    done: list[Stmt] = field(default_factory=list)
-    _rest: list[Stmt] = field(default_factory=list)
+    parts: list[Stmt] = field(default_factory=list)
+    _current: list[Stmt] = field(default_factory=list)
 
     @classmethod
-    def of(cls, s: If) -> Parts:
-        """Of what is done where the condition is met, so far none."""
+    def empty(cls, s: If) -> GuardedRegions:
+        """Return the regions of a condition, without parts."""
         return cls(s, {inner.var.name for inner in statements(s.then) if isinstance(inner, Assign)})
 
     def add(self, s: Stmt) -> None:
-        """One that stays as it is."""
+        """Add a statement to the current part."""
         if isinstance(s, Allocate):
             self.declared.append(s)
         elif not isinstance(s, Declare):
-            self._rest.append(s)
-        elif s.init is None or self.is_steady(s.init):
+            self._current.append(s)
+        elif s.init is None or self.is_invariant(s.init):
             self.declared.append(s)
         else:
             self.declared.append(replace(s, init=None))
-            self._rest.append(Assign(s.var, s.init, s.span))
+            self._current.append(Assign(s.var, s.init, s.span))
             self.changed.add(s.var.name)
 
-    def close(self) -> None:
-        """End a part."""
-        if self._rest:
-            self.done.append(replace(self.around, then=tuple(self._rest)))
-        self._rest = []
+    def end_part(self) -> None:
+        """End the current part."""
+        if self._current:
+            self.parts.append(replace(self.guard, then=tuple(self._current)))
+        self._current = []
 
-    def is_steady(self, *values: Expr) -> bool:
-        """Whether expressions have one value all through the block, which may be computed though
-        nobody wants it."""
+    def is_invariant(self, *values: Expr) -> bool:
+        """Return whether expressions keep their values in the block and are safe to speculate."""
         inner = (e for value in values for e in expressions(value))
-        return not self.changed & set(names_in(*values)) and all(map(_is_harmless, inner))
+        return not self.changed & set(names_in(*values)) and all(map(_is_speculatable, inner))
 
 
-def _is_harmless(e: Expr) -> bool:
-    """Whether an expression may be computed though nobody wants it, and gives the same again."""
+def _is_speculatable(e: Expr) -> bool:
+    """Return whether evaluating a node is safe and gives the same value each time."""
     match e:
         case Const() | Var() | Unary() | Cast() | Logical():
             return True

@@ -1,6 +1,9 @@
-"""Cuts a kernel's body into thread loops, as a Placement says.
+"""Loop fission at barriers: split a kernel's body into work-item loops.
 
-Knows control flow only: what lives from one thread loop to the next is ``privatize``'s task.
+Before: the code of one thread, and a ``Placement`` of its statements. After: uniform control flow
+around work-item loops without barriers; divergent constructs use per-thread states. Variables that
+are live across regions are handled by ``context_arrays``. Reference: Karrenberg and Hack (2012);
+pocl's parallel regions.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from pycu2c.ir.nodes import (
     Allocate,
     Apply,
     Assign,
+    BarrierWait,
     Binary,
     Body,
     Break,
@@ -26,330 +30,379 @@ from pycu2c.ir.nodes import (
     Declare,
     Evaluate,
     For,
+    Granularity,
     If,
     Load,
-    NextThread,
-    Per,
+    NextWorkItem,
     Return,
     Stmt,
     Store,
-    Strips,
-    ThreadLoop,
-    Wait,
+    StripLoop,
     While,
+    WorkItemLoop,
 )
 from pycu2c.ir.walk import all_expressions, bodies, expressions, operands, statements, with_bodies
 from pycu2c.ops.operators import ADD, GE, LT, QUOTIENT, REMAINDER
-from pycu2c.transforms.cpu.barriers.block_reductions import cleared, parts_of, summed
-from pycu2c.transforms.cpu.simd.active_masks import RETURNED, Masks, this_thread
-from pycu2c.transforms.cpu.simd.lane_counters import going
+from pycu2c.transforms.cpu.barriers.block_reductions import (
+    clear,
+    contribution_array,
+    reduce_contributions,
+)
+from pycu2c.transforms.cpu.simd.active_masks import RETURNED, ActiveMasks, thread_index
+from pycu2c.transforms.cpu.simd.lane_counters import continuation_condition
 
 
 @dataclass(frozen=True, slots=True)
-class _Waits:
-    """The states of threads that have left a masked loop, or its present iteration."""
+class _WaitCodes:
+    """State codes of threads that have left a masked loop, or its current iteration."""
 
     broken: int
     continued: int
 
 
 @dataclass(frozen=True, slots=True)
-class _Site:
-    """Where a block stands: under a mask; in which masked loop; whether the kernel ends with
-    it; whether it is run again."""
+class _Context:
+    """Context of a block: masked or not, the masked loop around it, whether the kernel ends with
+    it, and whether it is repeated."""
 
     masked: bool = False
-    loop: _Waits | None = None
-    last: bool = False
+    loop: _WaitCodes | None = None
+    ends_kernel: bool = False
     repeats: bool = False
 
 
 @dataclass(slots=True)
-class _Run:
-    """What will be one thread loop: who runs again, then what running threads do."""
+class _PendingRegion:
+    """The next work-item loop: reactivations first, then the statements of active threads."""
 
     resets: list[Stmt] = field(default_factory=list)
     body: list[Stmt] = field(default_factory=list)
 
 
-def regions(body: Body, facts: Uniformity, placement: Placement, masks: Masks, span: Span) -> Body:
-    """A kernel's body as what one block does."""
-    cutter = _Cutter(facts, placement, masks, span, placement.leaves(body))
-    return masks.begun(cutter.block(body, _Site(last=True)), span)
+def split_at_barriers(
+    body: Body, uniform: Uniformity, placement: Placement, masks: ActiveMasks, span: Span
+) -> Body:
+    """Split a kernel's body into what one block executes."""
+    fission = _Fission(uniform, placement, masks, span, placement.leaves_block(body))
+    return masks.with_initial_state(fission.block(body, _Context(ends_kernel=True)), span)
 
 
 @dataclass(slots=True)
-class _Cutter:
-    facts: Uniformity
+class _Fission:
+    uniform: Uniformity
     placement: Placement
-    masks: Masks
+    masks: ActiveMasks
     span: Span
-    threads_leave: bool  # the kernel, or the masked loop that this is in
-    some_wait: bool = False  # here some thread may not be running
-    run: range | None = None  # the threads that come here, of all
+    some_exit: bool  # of the kernel, or of the masked loop around
+    some_inactive: bool = False  # some thread may be inactive here
+    thread_range: range | None = None  # the threads that reach this point; None: all
 
-    def block(self, body: Body, site: _Site) -> Body:
-        """A block outside the thread loops."""
+    def block(self, body: Body, context: _Context) -> Body:
+        """Split a block outside the work-item loops."""
         out: list[Stmt] = []
-        run = _Run()
+        region = _PendingRegion()
         for i, s in enumerate(body):
-            if isinstance(s, Wait):
-                lost, rest = self._meet(s, out, run, site), body[i + 1 :]
+            if isinstance(s, BarrierWait):
+                may_be_empty, rest = self._contribute(s, out, region, context), body[i + 1 :]
             else:
-                lost, rest = self._cuts(s, run) and self._close(out, run, site), body[i:]
-            if lost and self._goes_on_if_live(out, rest, site):
+                may_be_empty, rest = (
+                    self._must_close(s, region) and self._close_region(out, region, context),
+                    body[i:],
+                )
+            if may_be_empty and self._guard_rest(out, rest, context):
                 return tuple(out)
-            if isinstance(s, Wait):
+            if isinstance(s, BarrierWait):
                 continue
             if isinstance(s, Return | Break | Continue):
-                (out if s in self.placement.block_jumps else run.body).append(s)
+                (out if s in self.placement.block_jumps else region.body).append(s)
                 break
             rest = body[i + 1 :]
-            lost = self._put(s, out, run, replace(site, last=site.last and not rest))
-            if lost and self._goes_on_if_live(out, rest, site):
+            may_be_empty = self._add(
+                s, out, region, replace(context, ends_kernel=context.ends_kernel and not rest)
+            )
+            if may_be_empty and self._guard_rest(out, rest, context):
                 return tuple(out)
-        if self._close(out, run, site, last=site.last):
-            self._goes_on_if_live(out, (), site)
+        if self._close_region(out, region, context, ends_kernel=context.ends_kernel):
+            self._guard_rest(out, (), context)
         return tuple(out)
 
-    def _cuts(self, s: Stmt, run: _Run) -> bool:
-        """Whether the thread loop so far must be done before ``s``."""
-        if s in self.placement.hoisted:  # varying conditions are evaluated in the thread loop
-            return self.facts.agrees(*operands(s))
+    def _must_close(self, s: Stmt, region: _PendingRegion) -> bool:
+        """Return whether the pending region must end before ``s``."""
+        if s in self.placement.hoisted:  # divergent conditions are evaluated in the work-item loop
+            return self.uniform.agrees(*operands(s))
         if self._is_scalar(s):
-            return _must_follow(s, run.body, self.placement)
+            return _must_follow(s, region.body, self.placement)
         return s in self.placement.block_jumps
 
-    def _meet(self, s: Wait, out: list[Stmt], run: _Run, site: _Site) -> bool:
-        """Each thread puts down what it gives before the cut; the block makes sums of it."""
+    def _contribute(
+        self, s: BarrierWait, out: list[Stmt], region: _PendingRegion, context: _Context
+    ) -> bool:
+        """Store the contributions of each thread before the cut; the block then reduces them."""
         sums: list[Stmt] = []
-        for gift in s.gifts:
-            slots = gift.slots
-            if gift.per is not Per.THREAD:
-                slots = parts_of(slots, self.masks.threads)
-                out += [Allocate(slots, s.span), *cleared(slots, s.span)]
-                sums += summed(gift.slots, slots, s.span)
-            run.body.append(Store(slots, (this_thread(s.span),), gift.value, s.span))
-        lost = bool(run.body) and self._close(out, run, site)
+        for contribution in s.contributions:
+            slots = contribution.array
+            if contribution.granularity is not Granularity.THREAD:
+                slots = contribution_array(slots, self.masks.threads)
+                out += [Allocate(slots, s.span), *clear(slots, s.span)]
+                sums += reduce_contributions(contribution.array, slots, s.span)
+            region.body.append(Store(slots, (thread_index(s.span),), contribution.value, s.span))
+        may_be_empty = bool(region.body) and self._close_region(out, region, context)
         out += sums
-        return lost
+        return may_be_empty
 
     def _is_scalar(self, s: Stmt) -> bool:
         return isinstance(s, Assign | Declare) and s.var.name in self.placement.scalars
 
-    def _goes_on_if_live(self, out: list[Stmt], rest: Body, site: _Site) -> bool:
-        """Keeps the block from what no thread comes to; True if ``rest`` has been put."""
-        if not site.masked:
-            if rest or site.repeats:
-                out.append(self.masks.when_none((Return(None, self.span),), self.span))
+    def _guard_rest(self, out: list[Stmt], rest: Body, context: _Context) -> bool:
+        """Skip the rest if no thread is active; return True if ``rest`` was added."""
+        if not context.masked:
+            if rest or context.repeats:
+                out.append(self.masks.if_none_live((Return(None, self.span),), self.span))
             return False
-        if placed := self.block(rest, site):
-            out.append(self.masks.when_live(placed, self.span))
+        if placed := self.block(rest, context):
+            out.append(self.masks.if_any_live(placed, self.span))
         return True
 
-    def _put(self, s: Stmt, out: list[Stmt], run: _Run, site: _Site) -> bool:
-        """Place one statement; True if no thread may be running after it."""
+    def _add(self, s: Stmt, out: list[Stmt], region: _PendingRegion, context: _Context) -> bool:
+        """Add one statement; return True if no thread may be active after it."""
         if self._is_scalar(s):
             out.append(s)
             return False
         if s not in self.placement.hoisted:
-            run.body.append(s)
+            region.body.append(s)
             return False
         assert isinstance(s, If | While | For)
         if s not in self.placement.masked:
-            return self._plain(s, out, site)
-        waiting = self.some_wait or self.placement.leaves(tuple(run.body))
-        if isinstance(s, If) and not waiting and (runs := self._runs(s)):
-            self._in_runs(s, runs, out, run, site)
+            return self._uniform_construct(s, out, context)
+        some_inactive_before = self.some_inactive or self.placement.leaves_block(tuple(region.body))
+        if isinstance(s, If) and not some_inactive_before and (arm_ranges := self._arm_ranges(s)):
+            self._split_by_range(s, arm_ranges, out, region, context)
             return False
         if isinstance(s, If):
-            self._masked_if(s, out, run, site)
-            lost = self.placement.leaves((*s.then, *s.orelse))
+            self._masked_if(s, out, region, context)
+            may_be_empty = self.placement.leaves_block((*s.then, *s.orelse))
         else:
-            self._masked_loop(s, out, run, site)
-            lost = self.placement.returns(s.body)
-        self.some_wait = waiting or lost
-        if site.last:
+            self._masked_loop(s, out, region, context)
+            may_be_empty = self.placement.returns_early(s.body)
+        self.some_inactive = some_inactive_before or may_be_empty
+        if context.ends_kernel:
             return False
-        if lost or (self.threads_leave and site.masked):  # others may have left a loop before
-            self._close(out, run, site, count=True)
-        elif self.threads_leave:
+        if may_be_empty or (
+            self.some_exit and context.masked
+        ):  # other threads may have left a loop before
+            self._close_region(out, region, context, marks_live=True)
+        elif self.some_exit:
             out.append(self.masks.set_live(True, s.span))
-        return lost
+        return may_be_empty
 
-    # ---- thread loops ------------------------------------------------------------------------
+    # ---- work-item loops ---------------------------------------------------------------------
 
-    def _close(
-        self, out: list[Stmt], run: _Run, site: _Site, *, count: bool = False, last: bool = False
+    def _close_region(
+        self,
+        out: list[Stmt],
+        region: _PendingRegion,
+        context: _Context,
+        *,
+        marks_live: bool = False,
+        ends_kernel: bool = False,
     ) -> bool:
-        """Put the thread loop so far; True if no thread may be running after it."""
-        lost = self.placement.leaves(tuple(run.body)) and not last
-        span = run.body[0].span if run.body else self.span
-        body = [*self._only_the_run(span), *run.resets] if run.resets or run.body or count else []
-        if self.some_wait and (run.body or count):
-            body.append(self.masks.only_running(span))
-        body += self._as_states(tuple(run.body), site.loop, last)
-        if count or lost:
+        """Emit the pending work-item loop; return True if no thread may be active after it."""
+        may_be_empty = self.placement.leaves_block(tuple(region.body)) and not ends_kernel
+        span = region.body[0].span if region.body else self.span
+        body = (
+            [*self._skip_other_threads(span), *region.resets]
+            if region.resets or region.body or marks_live
+            else []
+        )
+        if self.some_inactive and (region.body or marks_live):
+            body.append(self.masks.skip_inactive(span))
+        body += self._jumps_to_states(tuple(region.body), context.loop, ends_kernel)
+        if marks_live or may_be_empty:
             out.append(self.masks.set_live(False, span))
-            body.append(self.masks.some_live(span))
-        if body and isinstance(body[-1], NextThread):
+            body.append(self.masks.mark_live(span))
+        if body and isinstance(body[-1], NextWorkItem):
             body.pop()
         if body:
-            out.append(ThreadLoop(tuple(body), span))
-        self.some_wait = self.some_wait or lost
-        run.resets, run.body = [], []
-        return lost
+            out.append(WorkItemLoop(tuple(body), span))
+        self.some_inactive = self.some_inactive or may_be_empty
+        region.resets, region.body = [], []
+        return may_be_empty
 
-    def _as_states(self, body: Body, loop: _Waits | None, last: bool) -> Body:
-        """Jumps out of a thread loop become states; those of loops inside it stay."""
+    def _jumps_to_states(self, body: Body, loop: _WaitCodes | None, ends_kernel: bool) -> Body:
+        """Replace jumps out of a work-item loop with states; jumps of nested loops stay."""
         out: list[Stmt] = []
         for s in body:
             match s:
-                case Return(_, span) if last:
-                    out.append(NextThread(span))
+                case Return(_, span) if ends_kernel:
+                    out.append(NextWorkItem(span))
                 case Return(_, span):
-                    out += self.masks.leave(RETURNED, span)
+                    out += self.masks.deactivate(RETURNED, span)
                 case Break(span) if loop is not None:
-                    out += self.masks.leave(loop.broken, span)
+                    out += self.masks.deactivate(loop.broken, span)
                 case Continue(span) if loop is not None:
-                    out += self.masks.leave(loop.continued, span)
+                    out += self.masks.deactivate(loop.continued, span)
                 case While() | For():
-                    out.append(replace(s, body=self._as_states(s.body, None, last)))
+                    out.append(replace(s, body=self._jumps_to_states(s.body, None, ends_kernel)))
                 case _:
-                    inner = tuple(self._as_states(b, loop, last) for b in bodies(s))
+                    inner = tuple(self._jumps_to_states(b, loop, ends_kernel) for b in bodies(s))
                     out.append(with_bodies(s, inner))
         return tuple(out)
 
     # ---- hoisted constructs --------------------------------------------------------------------
 
-    def _plain(self, s: Construct, out: list[Stmt], site: _Site) -> bool:
-        """All running threads go the same way: C's own control flow."""
+    def _uniform_construct(self, s: Construct, out: list[Stmt], context: _Context) -> bool:
+        """Emit plain control flow: all running threads take the same path."""
         if not isinstance(s, If):
-            self.some_wait = self.some_wait or self.placement.returns(s.body)
-            inner = _Site(site.masked, repeats=not site.masked)
+            self.some_inactive = self.some_inactive or self.placement.returns_early(s.body)
+            inner = _Context(context.masked, repeats=not context.masked)
             out.append(replace(s, body=self.block(s.body, inner)))
-            return False  # where all threads return, the block has
-        waiting = self.some_wait
-        site = replace(site, repeats=False)
-        then = self.block(s.then, site)
-        some_wait, self.some_wait = self.some_wait, waiting
-        orelse = self.block(s.orelse, site)
-        self.some_wait = self.some_wait or some_wait
+            return False  # if all threads return, so does the block
+        some_inactive_before = self.some_inactive
+        context = replace(context, repeats=False)
+        then = self.block(s.then, context)
+        some_inactive, self.some_inactive = self.some_inactive, some_inactive_before
+        orelse = self.block(s.orelse, context)
+        self.some_inactive = self.some_inactive or some_inactive
         out.append(replace(s, then=then, orelse=orelse))
-        return self.placement.leaves((*s.then, *s.orelse)) and not site.last
+        return self.placement.leaves_block((*s.then, *s.orelse)) and not context.ends_kernel
 
-    def _runs(self, s: If) -> tuple[range, range] | None:
-        """The threads that go into each arm, where their numbers follow each other and all of
-        them come out again."""
+    def _arm_ranges(self, s: If) -> tuple[range, range] | None:
+        """Return the contiguous thread range of each arm, or None.
+
+        Requires that all threads of an arm reach its end.
+        """
         inside = statements((s,))
         if not has_wait((s,)) or any(inner in self.placement.strips for inner in inside):
             return None
-        if self.placement.leaves((*s.then, *s.orelse)):
+        if self.placement.leaves_block((*s.then, *s.orelse)):
             return None
-        among = self.run or range(self.masks.threads)
-        then = self.facts.lanes.run(s.condition, among)
-        orelse = self.facts.lanes.run(negation(s.condition), among) if s.orelse else range(0)
+        candidates = self.thread_range or range(self.masks.threads)
+        then = self.uniform.lanes.contiguous_threads(s.condition, candidates)
+        orelse = (
+            self.uniform.lanes.contiguous_threads(negation(s.condition), candidates)
+            if s.orelse
+            else range(0)
+        )
         return None if then is None or orelse is None else (then, orelse)
 
-    def _in_runs(
-        self, s: If, runs: tuple[range, range], out: list[Stmt], run: _Run, site: _Site
+    def _split_by_range(
+        self,
+        s: If,
+        arm_ranges: tuple[range, range],
+        out: list[Stmt],
+        region: _PendingRegion,
+        context: _Context,
     ) -> None:
-        """Only the threads of a run go into an arm: bounds of its thread loops."""
-        self._close(out, run, site)
-        outer = self.run
-        for self.run, arm in zip(runs, (s.then, s.orelse)):
-            if self.run:
-                out += self.block(arm, _Site(masked=True, loop=site.loop))
-        self.run = outer
+        """Restrict the work-item loops of each arm to its threads."""
+        self._close_region(out, region, context)
+        outer_range = self.thread_range
+        for self.thread_range, arm in zip(arm_ranges, (s.then, s.orelse)):
+            if self.thread_range:
+                out += self.block(arm, _Context(masked=True, loop=context.loop))
+        self.thread_range = outer_range
 
-    def _only_the_run(self, span: Span) -> Body:
-        """Ends the threads that do not come here."""
-        if self.run is None:
+    def _skip_other_threads(self, span: Span) -> Body:
+        """End the threads outside the current range."""
+        if self.thread_range is None:
             return ()
-        thread = this_thread(span)
-        below = binary(LT, thread, integer(self.run.start, span), span)
-        above = binary(GE, thread, integer(self.run.stop, span), span)
-        outside = [(below, self.run.start), (above, self.masks.threads - self.run.stop)]
-        ended = (NextThread(span),)
+        thread = thread_index(span)
+        below = binary(LT, thread, integer(self.thread_range.start, span), span)
+        above = binary(GE, thread, integer(self.thread_range.stop, span), span)
+        outside = [
+            (below, self.thread_range.start),
+            (above, self.masks.threads - self.thread_range.stop),
+        ]
+        ended = (NextWorkItem(span),)
         return tuple(If(condition, ended, (), span) for condition, some in outside if some)
 
-    def _masked_if(self, s: If, out: list[Stmt], run: _Run, site: _Site) -> None:
-        """Who does not go into ``then`` waits, then changes places with who did."""
-        masks, skipped = self.masks, self.masks.code()
-        otherwise, then, orelse = negation(s.condition), s.then, s.orelse
+    def _masked_if(self, s: If, out: list[Stmt], region: _PendingRegion, context: _Context) -> None:
+        """Deactivate threads that skip ``then``, and swap the active ones for ``orelse``."""
+        masks, skip_code = self.masks, self.masks.new_code()
+        inverted, then, orelse = negation(s.condition), s.then, s.orelse
         if not then:
-            otherwise, then, orelse = s.condition, s.orelse, ()
-        run.body.append(If(otherwise, masks.leave(skipped, s.span), (), s.span))
-        self._close(out, run, site, count=True)
-        inner = _Site(masked=True, loop=site.loop)
-        self.some_wait = True
-        out.append(masks.when_live(self.block(then, inner), s.span))
+            inverted, then, orelse = s.condition, s.orelse, ()
+        region.body.append(If(inverted, masks.deactivate(skip_code, s.span), (), s.span))
+        self._close_region(out, region, context, marks_live=True)
+        inner = _Context(masked=True, loop=context.loop)
+        self.some_inactive = True
+        out.append(masks.if_any_live(self.block(then, inner), s.span))
         if orelse:
-            run.resets.append(masks.exchange(skipped, s.span))
-            self._close(out, run, site, count=True)
-            out.append(masks.when_live(self.block(orelse, inner), s.span))
-        if not site.last:
-            run.resets.append(masks.release(skipped, s.span))
+            region.resets.append(masks.swap_active(skip_code, s.span))
+            self._close_region(out, region, context, marks_live=True)
+            out.append(masks.if_any_live(self.block(orelse, inner), s.span))
+        if not context.ends_kernel:
+            region.resets.append(masks.reactivate(skip_code, s.span))
 
-    def _masked_loop(self, s: While | For, out: list[Stmt], run: _Run, site: _Site) -> None:
-        """Goes on while any thread does; who has left waits for the last one."""
-        waits = _Waits(self.masks.code(), self.masks.code())
-        released = [self.masks.release(waits.continued, s.span)] if _jumps(s, Continue) else []
-        if self.facts.agrees(*operands(s)):
-            self.some_wait = True
-            body = self._body(s, waits, asks=True)
-            ends = self._until_none(_Run(released), s.span)
-            out += self._in_strips(s, replace(s, body=(*body, *ends)))
-            leaves = _jumps(s, Break)
+    def _masked_loop(
+        self, s: While | For, out: list[Stmt], region: _PendingRegion, context: _Context
+    ) -> None:
+        """Iterate while any thread is active; threads that leave wait for the last one."""
+        wait_codes = _WaitCodes(self.masks.new_code(), self.masks.new_code())
+        reactivations = (
+            [self.masks.reactivate(wait_codes.continued, s.span)] if _has_jump(s, Continue) else []
+        )
+        if self.uniform.agrees(*operands(s)):
+            self.some_inactive = True
+            body = self._masked_body(s, wait_codes, updates_live=True)
+            exit_check = self._exit_if_none_live(_PendingRegion(reactivations), s.span)
+            out += self._wrap_in_strip(s, replace(s, body=(*body, *exit_check)))
+            has_break = _has_jump(s, Break)
         else:
             if isinstance(s, For):
-                run.body.append(Declare(s.var, s.start, s.span))
-            self._close(out, run, site)
-            out += self._in_strips(s, self._going_while_any(s, waits, released))
-            leaves = True
-        if leaves and not site.last:
-            run.resets.append(self.masks.release(waits.broken, s.span))
+                region.body.append(Declare(s.var, s.start, s.span))
+            self._close_region(out, region, context)
+            out += self._wrap_in_strip(s, self._divergent_loop(s, wait_codes, reactivations))
+            has_break = True
+        if has_break and not context.ends_kernel:
+            region.resets.append(self.masks.reactivate(wait_codes.broken, s.span))
 
-    def _body(self, s: While | For, waits: _Waits, *, asks: bool) -> Body:
-        """A masked loop's, where it is asked whether a thread runs if ``asks``."""
-        outer, self.threads_leave = self.threads_leave, asks
-        body = self.block(s.body, _Site(masked=True, loop=waits))
-        self.threads_leave = outer
+    def _masked_body(self, s: While | For, wait_codes: _WaitCodes, *, updates_live: bool) -> Body:
+        """Split the body of a masked loop; ``updates_live``: it must count active threads."""
+        outer_range, self.some_exit = self.some_exit, updates_live
+        body = self.block(s.body, _Context(masked=True, loop=wait_codes))
+        self.some_exit = outer_range
         return body
 
-    def _in_strips(self, s: Stmt, placed: Stmt) -> Body:
+    def _wrap_in_strip(self, s: Stmt, placed: Stmt) -> Body:
         if s not in self.placement.strips:
             return (placed,)
-        return (Strips((placed,), self.placement.strips[s], s.span),)
+        return (StripLoop((placed,), self.placement.strips[s], s.span),)
 
-    def _going_while_any(self, s: While | For, waits: _Waits, released: list[Stmt]) -> Stmt:
-        """A loop whose condition varies: each thread looks at it for itself."""
-        self.some_wait = True
-        ends = If(negation(going(s)), self.masks.leave(waits.broken, s.span), (), s.span)
-        head = _Run([] if isinstance(s, For) else released, [ends])
-        out = list(self._until_none(head, s.span))
-        out += self._body(s, waits, asks=self.placement.leaves(s.body))
+    def _divergent_loop(
+        self, s: While | For, wait_codes: _WaitCodes, reactivations: list[Stmt]
+    ) -> Stmt:
+        """Emit a loop with a divergent condition, which each thread evaluates."""
+        self.some_inactive = True
+        exit_check = If(
+            negation(continuation_condition(s)),
+            self.masks.deactivate(wait_codes.broken, s.span),
+            (),
+            s.span,
+        )
+        head = _PendingRegion([] if isinstance(s, For) else reactivations, [exit_check])
+        out = list(self._exit_if_none_live(head, s.span))
+        out += self._masked_body(s, wait_codes, updates_live=self.placement.leaves_block(s.body))
         if isinstance(s, For):
             step = Assign(s.var, binary(ADD, s.var, s.step, s.span), s.span)
-            self._close(out, _Run(released, [step]), _Site(masked=True))
+            self._close_region(out, _PendingRegion(reactivations, [step]), _Context(masked=True))
         return While(Const(True, WEAK_BOOL, s.span), tuple(out), s.span)
 
-    def _until_none(self, run: _Run, span: Span) -> Body:
-        """The check, once in each iteration, that some thread runs."""
+    def _exit_if_none_live(self, region: _PendingRegion, span: Span) -> Body:
+        """Emit the check, once per iteration, that some thread is active."""
         out: list[Stmt] = []
-        if run.resets or run.body:  # else `live` is right
-            self._close(out, run, _Site(masked=True), count=True)
-        return (*out, self.masks.when_none((Break(span),), span))
+        if region.resets or region.body:  # otherwise ``live`` is current
+            self._close_region(out, region, _Context(masked=True), marks_live=True)
+        return (*out, self.masks.if_none_live((Break(span),), span))
 
 
-def _jumps(s: Stmt, kind: type[Break] | type[Continue]) -> bool:
-    """Whether a loop itself, not one inside it, has a break or continue."""
+def _has_jump(s: Stmt, kind: type[Break] | type[Continue]) -> bool:
+    """Return whether a loop itself, not a nested one, has a break or continue."""
     inside = (inner for b in bodies(s) for inner in b if not isinstance(inner, While | For))
-    return any(isinstance(inner, kind) or _jumps(inner, kind) for inner in inside)
+    return any(isinstance(inner, kind) or _has_jump(inner, kind) for inner in inside)
 
 
 def _must_follow(s: Stmt, before: list[Stmt], placement: Placement) -> bool:
-    """Whether a scalar cannot be computed ahead of what threads do before it in the text."""
+    """Return whether a scalar cannot be computed before the preceding thread code."""
     assert isinstance(s, Assign | Declare)
     body = tuple(before)
     used = {inner.var.name for inner in statements(body) if isinstance(inner, Assign | Declare)}
@@ -358,11 +411,11 @@ def _must_follow(s: Stmt, before: list[Stmt], placement: Placement) -> bool:
     parts = [e for value in operands(s) for e in expressions(value)]
     loads = any(isinstance(e, Load) for e in parts)
     divides = any(isinstance(e, Binary) and e.op in (QUOTIENT, REMAINDER) for e in parts)
-    return (loads and _writes(body)) or ((loads or divides) and placement.leaves(body))
+    return (loads and _writes(body)) or ((loads or divides) and placement.leaves_block(body))
 
 
 def _writes(body: Body) -> bool:
-    """Whether a block may change memory."""
+    """Return whether a block may change memory."""
     if any(isinstance(s, Store | Evaluate) for s in statements(body)):
         return True
     return any(

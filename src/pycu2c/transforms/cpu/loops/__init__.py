@@ -1,0 +1,1 @@
+"""Loop passes of the CPU target: loop order, interchange, tiling, unrolling, versioning."""

@@ -1,12 +1,12 @@
-"""CPU: a ThreadLoop becomes loops along the axes of the block, which ask for no more than runs.
+"""Lower work-item loops to loops along the axes of the block (CPU).
 
-``ThreadLoop(i = blockIdx.x * 256 + threadIdx.x; if i < n: y[i] = 1)`` ->
-``AxisLoop(i from first_x to min(last_x, n): y[i] = 1)``
+``WorkItemLoop(i = blockIdx.x * 256 + threadIdx.x; if i < n: y[i] = 1)`` -> ``AxisLoop(i from
+first_x to min(last_x, n): y[i] = 1)``
 
-A kernel that is one ThreadLoop, and asks for the place of a thread in the grid alone, is run row
-by row: ``first_x`` to ``last_x`` are the threads of neighbouring blocks. Others are run block by
-block. What ends threads before they have done anything becomes the bounds of loops, and what is
-the same along an axis is computed outside of its loop.
+A kernel that is one work-item loop and uses only the grid index runs across blocks: ``first_x`` to
+``last_x`` are the threads of adjacent blocks. Other kernels run block by block. Leading conditions
+that end threads become loop bounds, and expressions that are invariant along an axis are hoisted.
+Uses ``analysis.axis_order``, ``analysis.thread_bounds`` and ``analysis.warp_index``.
 """
 
 from __future__ import annotations
@@ -15,12 +15,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 
 from pycu2c.analysis import warp_index
-from pycu2c.analysis.axis_order import Walk, walking_order
-from pycu2c.analysis.context_array_layout import asks_only_for, own_slots, renumbered
+from pycu2c.analysis.axis_order import AxisOrder, choose_axis_order
+from pycu2c.analysis.context_array_layout import (
+    reindex_context_arrays,
+    thread_private_arrays,
+    uses_index_only_for,
+)
 from pycu2c.analysis.launch_assumptions import Facts, is_fixed
-from pycu2c.analysis.live_across_barriers import set_once
+from pycu2c.analysis.live_across_barriers import single_definitions
 from pycu2c.analysis.ranges.intervals import Interval
-from pycu2c.analysis.thread_bounds import Known, conjuncts
+from pycu2c.analysis.thread_bounds import BoundSolver, conjuncts
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Type
@@ -41,9 +45,9 @@ from pycu2c.ir.nodes import (
     Print,
     Select,
     Stmt,
-    Strips,
-    ThreadLoop,
+    StripLoop,
     Var,
+    WorkItemLoop,
 )
 from pycu2c.ir.walk import all_expressions, bodies, map_expr, statements, with_bodies
 from pycu2c.ops.intrinsics.reference_thread import WARP
@@ -51,40 +55,50 @@ from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.ops.intrinsics.threads.coordinates import AXES, GRID, GRIDSIZE, PLACES
 from pycu2c.ops.intrinsics.threads.cpu_block import FIRST, LANES, LAST, block_thread
 from pycu2c.ops.operators import ADD, GE, LT, MUL, SUB
-from pycu2c.transforms.cpu.loops.axis_nest import LEAST_LANES, Axis, Nest
+from pycu2c.transforms.cpu.loops.axis_nest import MIN_LANES, Axis, AxisNest
 
 
 def loop_over_axes(module: Module, facts: Facts, effectful: Set[str]) -> Module:
-    """Give every ThreadLoop of the kernel loops of its own."""
-    shaper = _Shaper(module, facts, effectful)
+    """Lower every work-item loop of the kernel."""
+    builder = _AxisLoopBuilder(module, facts, effectful)
     body, span = module.kernel.body, module.kernel.span
-    if not _asks_for_place_alone(module):
-        body = map_expr(shaper.block(body), shaper.extents)
+    if not _uses_grid_index_only(module):
+        body = map_expr(builder.block(body), builder.extents)
     else:
-        walk = shaper.walk(body, least=1)
-        inner, middle, outer = walk.order
-        shaper.by_rows = not walk.tiled
-        order = (middle, inner, outer) if walk.tiled else walk.order
-        body = map_expr(shaper.block(body), shaper.extents)
-        body = (BlockLoop(body, span, order, shaper.by_rows),)
+        axis_order = builder.choose_order(body, least=1)
+        inner, middle, outer = axis_order.order
+        builder.across_blocks = not axis_order.tiled
+        order = (middle, inner, outer) if axis_order.tiled else axis_order.order
+        body = map_expr(builder.block(body), builder.extents)
+        body = (BlockLoop(body, span, order, builder.across_blocks),)
     return replace(module, kernel=replace(module.kernel, body=body))
 
 
 def fold_grid_extents(module: Module, facts: Facts) -> Module:
-    """``gridsize.x`` -> ``gridDim.x * 256``, in kernels that are coroutines."""
+    """Replace ``gridsize.x`` by ``gridDim.x * 256`` in kernels that are coroutines."""
     kernel = module.kernel
-    body = map_expr(kernel.body, _Shaper(module, facts).extents)
+    body = map_expr(kernel.body, _AxisLoopBuilder(module, facts).extents)
     return replace(module, kernel=replace(kernel, body=body))
 
 
-def _asks_for_place_alone(module: Module) -> bool:
-    """Whether a kernel is one thread loop that asks for the place of threads in the grid alone:
-    blocks may then be run in any order, or together, their threads row by row."""
+def _uses_grid_index_only(module: Module) -> bool:
+    """Return whether a kernel is one work-item loop that reads only the grid index.
+
+    Its blocks may then run in any order, and its threads across blocks.
+    """
     match module.kernel.body:
-        case (ThreadLoop(body=body),):
-            asked = {row for row in _rows(body) if is_fixed(row)}
-            local = {row for row in asked if row.varies or row in _BLOCK_NUMBERS}
-            return bool(local) and local <= set(GRID) and not _has_order(module)
+        case (WorkItemLoop(body=body),):
+            used = {coordinate for coordinate in _intrinsics_in(body) if is_fixed(coordinate)}
+            block_dependent = {
+                coordinate
+                for coordinate in used
+                if coordinate.is_divergent or coordinate in _BLOCK_NUMBERS
+            }
+            return (
+                bool(block_dependent)
+                and block_dependent <= set(GRID)
+                and not _is_order_dependent(module)
+            )
         case _:
             return False
 
@@ -94,296 +108,329 @@ _THREAD_X = _THREAD[0]
 _BLOCK_NUMBERS = {PLACES["blockIdx", axis] for axis in AXES}
 
 
-def _rows(body: Body) -> set[Intrinsic]:
+def _intrinsics_in(body: Body) -> set[Intrinsic]:
     return {e.intrinsic for e in all_expressions(body) if isinstance(e, Apply)}
 
 
-def _has_order(module: Module) -> bool:
-    """Whether something is done that threads are rather to do in their order."""
+def _is_order_dependent(module: Module) -> bool:
+    """Return whether threads should run in order because of prints or atomics."""
     for f in (module.kernel, *module.devices):
         if any(isinstance(s, Print) for s in statements(f.body)):
             return True
-        if any(not row.is_pure for row in _rows(f.body)):
+        if any(not intrinsic.is_pure for intrinsic in _intrinsics_in(f.body)):
             return True
     return False
 
 
 @dataclass(slots=True)
-class _Shaper:
+class _AxisLoopBuilder:
     module: Module
     facts: Facts
     effectful: Set[str] = frozenset()
-    by_rows: bool = False
-    types: dict[str, Type] = field(default_factory=dict)  # of all variables
-    outer: set[str] = field(default_factory=set)  # visible in every thread loop
-    values: dict[str, Expr] = field(default_factory=dict)  # of those that are set once
+    across_blocks: bool = False
+    types: dict[str, Type] = field(default_factory=dict)  # of all variables, by name
+    outer: set[str] = field(default_factory=set)  # names visible in every work-item loop
+    values: dict[str, Expr] = field(default_factory=dict)  # single definitions
     declarations: Mapping[str, int] = field(default_factory=dict)
-    ordered: bool = False
-    slots: Set[str] = frozenset()  # that lie in an order of their own
-    slot_order: tuple[int, int, int] = (0, 1, 2)
+    order_dependent: bool = False
+    private_arrays: Set[str] = frozenset()  # context arrays with a layout in loop order
+    private_order: tuple[int, int, int] = (0, 1, 2)
 
-    counters: dict[str, Interval] = field(default_factory=dict)  # of loops around thread loops
-    strip: tuple[Expr, Expr] | None = None  # where the threads of the one around start and stop
+    counter_ranges: dict[str, Interval] = field(
+        default_factory=dict
+    )  # of loops around work-item loops
+    strip_bounds: tuple[Expr, Expr] | None = None  # first and last thread of the current strip
 
     def __post_init__(self) -> None:
         kernel = self.module.kernel
         self.types = {p.name: p.type for p in kernel.parameters}
         self.types |= {v.name: v.type for v in _variables(kernel.body)}
         self.declarations = Counter(v.name for v in _variables(kernel.body))
-        within = [s for s in statements(kernel.body) if isinstance(s, ThreadLoop)]
-        inside = {v.name for s in within for v in _variables(s.body)}
+        work_item_loops = [s for s in statements(kernel.body) if isinstance(s, WorkItemLoop)]
+        inside = {v.name for s in work_item_loops for v in _variables(s.body)}
         self.outer = set(self.types) - inside
-        self.values = {n: v for n, v in set_once(kernel.body).items() if n in self.outer}
-        self.ordered = _has_order(self.module)
-        self._order_slots()
+        self.values = {n: v for n, v in single_definitions(kernel.body).items() if n in self.outer}
+        self.order_dependent = _is_order_dependent(self.module)
+        self._choose_private_order()
 
     def block(self, body: Body) -> Body:
-        """A block outside the thread loops."""
+        """Process a block outside the work-item loops."""
         out: list[Stmt] = []
         for s in body:
-            if isinstance(s, ThreadLoop):
+            if isinstance(s, WorkItemLoop):
                 out += self._loops(s)
-            elif isinstance(s, Strips):
-                out += self._strips(s)
+            elif isinstance(s, StripLoop):
+                out += self._strip_loops(s)
             else:
                 if isinstance(s, For):
-                    self._count(s)
+                    self._record_counter(s)
                 out.append(with_bodies(s, tuple(self.block(b) for b in bodies(s))))
         return tuple(out)
 
-    def _count(self, s: For) -> None:
-        """Note where the counter of a loop around thread loops lies."""
-        known = self.known(self.values)
+    def _record_counter(self, s: For) -> None:
+        """Record the range of the counter of a loop around work-item loops."""
+        bound_solver = self.bound_solver(self.values)
         if not isinstance(s.step, Const) or s.step.value > 0:
-            self.counters[s.var.name] = Interval(known.of(s.start).low, known.of(s.stop).high - 1)
+            self.counter_ranges[s.var.name] = Interval(
+                bound_solver.of(s.start).low, bound_solver.of(s.stop).high - 1
+            )
 
-    def known(self, values: Mapping[str, Expr]) -> Known:
+    def bound_solver(self, values: Mapping[str, Expr]) -> BoundSolver:
         parameters = {p.name: p for p in self.module.kernel.parameters}
-        return Known(self.facts, parameters, values, dict(self.counters))
+        return BoundSolver(self.facts, parameters, values, dict(self.counter_ranges))
 
-    def fresh(self, name: str) -> str:
-        free, number = name, 0
-        while free in self.types:
+    def new_name(self, name: str) -> str:
+        candidate, number = name, 0
+        while candidate in self.types:
             number += 1
-            free = f"{name}.{number}"
-        self.types[free] = WEAK_INT
-        return free
+            candidate = f"{name}.{number}"
+        self.types[candidate] = WEAK_INT
+        return candidate
 
-    def outside(self, name: str) -> str:
-        """A name for a variable that moves out of a ThreadLoop, where others may have been."""
+    def hoisted_name(self, name: str) -> str:
+        """Return a name for a variable that moves out of a work-item loop."""
         if self.declarations[name] == 1:
             return name
-        free = self.fresh(name)
-        self.types[free] = self.types[name]
-        return free
+        candidate = self.new_name(name)
+        self.types[candidate] = self.types[name]
+        return candidate
 
     def extents(self, e: Expr) -> Expr:
-        """``gridsize.x`` -> ``gridDim.x * 256``."""
+        """Replace ``gridsize.x`` by ``gridDim.x * 256``."""
         if self.facts.block is None or not isinstance(e, Apply) or e.intrinsic not in GRIDSIZE:
             return e
         number = GRIDSIZE.index(e.intrinsic)
         blocks = Apply(PLACES["gridDim", AXES[number]], (), WEAK_INT, e.span)
-        return cast(_times(blocks, integer(self.facts.block[number], e.span)), scalar_type(e))
+        return cast(_multiply(blocks, integer(self.facts.block[number], e.span)), scalar_type(e))
 
     # ---- one ThreadLoop -------------------------------------------------------------------------
 
-    def _loops(self, s: ThreadLoop) -> Body:
-        axes, body = self._by_rows(s) if self.by_rows else self._by_blocks(s)
-        nest = Nest(self.known(self.values), self.outside, self.effectful, axes, s.span)
-        nest.take(body)
+    def _loops(self, s: WorkItemLoop) -> Body:
+        axes, body = self._loops_across_blocks(s) if self.across_blocks else self._loops_in_block(s)
+        nest = AxisNest(
+            self.bound_solver(self.values), self.hoisted_name, self.effectful, axes, s.span
+        )
+        nest.add_body(body)
         return nest.loops()
 
-    def _by_rows(self, s: ThreadLoop) -> tuple[list[Axis], Body]:
-        places: dict[Intrinsic, Expr] = {}
+    def _loops_across_blocks(self, s: WorkItemLoop) -> tuple[list[Axis], Body]:
+        coordinate_exprs: dict[Intrinsic, Expr] = {}
         axes: dict[int, Axis] = {}
         body = s.body
-        order = self.walk((s,), least=1).order
+        order = self.choose_order((s,), least=1).order
         for number in (2, 1, 0):
             first = Apply(FIRST[number], (), WEAK_INT, s.span)
             if number != order[0] and self._extent(number) == 1:
-                places[GRID[number]] = first
+                coordinate_exprs[GRID[number]] = first
                 continue
-            var, body = self._variable(GRID[number], AXES[number], body, s.span)
-            places[GRID[number]] = var
+            var, body = self._coordinate_variable(GRID[number], AXES[number], body, s.span)
+            coordinate_exprs[GRID[number]] = var
             axes[number] = Axis(var, first, Apply(LAST[number], (), WEAK_INT, s.span))
-        return _ordered(axes, order), _standing(body, places)
+        return _outermost_first(axes, order), _substitute_coordinates(body, coordinate_exprs)
 
-    def walk(self, body: Body, least: int) -> Walk:
+    def choose_order(self, body: Body, least: int) -> AxisOrder:
         """How to walk through the threads of a body."""
-        if self.ordered:
-            return Walk((0, 1, 2), tiled=False)
+        if self.order_dependent:
+            return AxisOrder((0, 1, 2), tiled=False)
         parameters = {p.name: p for p in self.module.kernel.parameters}
         extents = [self._extent(number) for number in range(3)]
-        return walking_order(body, self.values, parameters, extents, least)
+        return choose_axis_order(body, self.values, parameters, extents, least)
 
-    def _by_blocks(self, s: ThreadLoop) -> tuple[list[Axis], Body]:
-        asked = self._asked(s)
-        if asked <= self._of_a_line() and self._goes_by_lanes(s.body):
-            return self._by_lanes(s)
-        if asked <= {block_thread}:
-            return self._flat(s)
-        places: dict[Intrinsic, Expr] = {}
+    def _loops_in_block(self, s: WorkItemLoop) -> tuple[list[Axis], Body]:
+        used = self._used_coordinates(s)
+        if used <= self._linear_coordinates() and self._prefers_lane_loops(s.body):
+            return self._warp_and_lane_loops(s)
+        if used <= {block_thread}:
+            return self._flat_loop(s)
+        coordinate_exprs: dict[Intrinsic, Expr] = {}
         found: dict[int, Axis] = {}
         body = s.body
-        if self.slots:
-            body = renumbered(body, self.slots, self._slot(s.span))
-            asked = self._asked(replace(s, body=body))
+        if self.private_arrays:
+            body = reindex_context_arrays(body, self.private_arrays, self._private_index(s.span))
+            used = self._used_coordinates(replace(s, body=body))
         for number in (2, 1, 0):
-            row = PLACES["threadIdx", AXES[number]]
+            coordinate = PLACES["threadIdx", AXES[number]]
             extent = self._extent(number)
             if extent == 1:
-                places[row] = integer(0, s.span)
+                coordinate_exprs[coordinate] = integer(0, s.span)
                 continue
-            var, body = self._variable(row, f"t{AXES[number]}", body, s.span)
-            places[row] = var
-            found[number] = Axis(var, integer(0, s.span), _size(extent, number, s.span))
-        axes = _ordered(found, self.walk(s.body, LEAST_LANES).order)
-        if not axes:  # one thread
-            var = Var(self._free("tx", s.body), WEAK_INT, s.span)
+            var, body = self._coordinate_variable(coordinate, f"t{AXES[number]}", body, s.span)
+            coordinate_exprs[coordinate] = var
+            found[number] = Axis(
+                var, integer(0, s.span), _extent_expression(extent, number, s.span)
+            )
+        axes = _outermost_first(found, self.choose_order(s.body, MIN_LANES).order)
+        if not axes:  # a block of one thread
+            var = Var(self._unused_name("tx", s.body), WEAK_INT, s.span)
             axes.append(Axis(var, integer(0, s.span), integer(1, s.span)))
-        for number, place in enumerate(GRID):
-            places[place] = self._in_grid(number, places, s.span)
-        if block_thread in asked:
-            number_ = self._number(places, (0, 1, 2), s.span)
-            if not isinstance(number_, Var | Const):
-                var = Var(self._free("t", body), WEAK_INT, s.span)
-                body = (Declare(var, number_, s.span), *body)
-                number_ = var
-            places[block_thread] = number_
-        return axes, _standing(body, places)
+        for number, grid_index in enumerate(GRID):
+            coordinate_exprs[grid_index] = self._grid_index(number, coordinate_exprs, s.span)
+        if block_thread in used:
+            linear_index = self._linear_index(coordinate_exprs, (0, 1, 2), s.span)
+            if not isinstance(linear_index, Var | Const):
+                var = Var(self._unused_name("t", body), WEAK_INT, s.span)
+                body = (Declare(var, linear_index, s.span), *body)
+                linear_index = var
+            coordinate_exprs[block_thread] = linear_index
+        return axes, _substitute_coordinates(body, coordinate_exprs)
 
-    def _order_slots(self) -> None:
-        """Have slots lie as most threads are walked, if all go along axes that are known."""
+    def _choose_private_order(self) -> None:
+        """Lay out thread-private arrays in loop order, if all loops use known axes."""
         body = self.module.kernel.body
-        loops = [s for s in statements(body) if isinstance(s, ThreadLoop)]
-        if self.facts.block is None or any(isinstance(s, Strips) for s in statements(body)):
+        loops = [s for s in statements(body) if isinstance(s, WorkItemLoop)]
+        if self.facts.block is None or any(isinstance(s, StripLoop) for s in statements(body)):
             return
-        order = self.walk(body, LEAST_LANES).order
-        slots = own_slots(body)
-        flat = [s.body for s in loops if self._asked(s) <= {block_thread}]
-        if order[0] != 0 and all(asks_only_for(slots, b) for b in flat):
-            self.slots, self.slot_order = slots, order
+        order = self.choose_order(body, MIN_LANES).order
+        private_arrays = thread_private_arrays(body)
+        flat = [s.body for s in loops if self._used_coordinates(s) <= {block_thread}]
+        if order[0] != 0 and all(uses_index_only_for(private_arrays, b) for b in flat):
+            self.private_arrays, self.private_order = private_arrays, order
 
-    def _slot(self, span: Span) -> Expr:
-        """Where a thread has its own."""
-        here: dict[Intrinsic, Expr] = {}
-        for number, row in enumerate(_THREAD):
-            alone = self._extent(number) == 1
-            here[row] = integer(0, span) if alone else Apply(row, (), WEAK_INT, span)
-        return self._number(here, self.slot_order, span)
+    def _private_index(self, span: Span) -> Expr:
+        """Return the index of a thread's own element."""
+        coordinate_values: dict[Intrinsic, Expr] = {}
+        for number, coordinate in enumerate(_THREAD):
+            is_single = self._extent(number) == 1
+            coordinate_values[coordinate] = (
+                integer(0, span) if is_single else Apply(coordinate, (), WEAK_INT, span)
+            )
+        return self._linear_index(coordinate_values, self.private_order, span)
 
-    def _asked(self, s: ThreadLoop) -> set[Intrinsic]:
-        """What tells the threads of a block apart."""
-        return {row for row in _rows(s.body) if is_fixed(row) and row.varies}
+    def _used_coordinates(self, s: WorkItemLoop) -> set[Intrinsic]:
+        """Return the coordinates that distinguish the threads of a block."""
+        return {
+            coordinate
+            for coordinate in _intrinsics_in(s.body)
+            if is_fixed(coordinate) and coordinate.is_divergent
+        }
 
-    def _flat(self, s: ThreadLoop) -> tuple[list[Axis], Body]:
-        """No axis matters, but for the number of the thread in the block, or in a strip of it."""
-        var, body = self._variable(block_thread, "t", s.body, s.span)
-        start, stop = self.strip or (integer(0, s.span), self._threads(s.span))
-        return [Axis(var, start, stop)], _standing(body, {block_thread: var})
+    def _flat_loop(self, s: WorkItemLoop) -> tuple[list[Axis], Body]:
+        """Loop over the linear thread index, in the block or in the current strip."""
+        var, body = self._coordinate_variable(block_thread, "t", s.body, s.span)
+        start, stop = self.strip_bounds or (integer(0, s.span), self._thread_count(s.span))
+        return [Axis(var, start, stop)], _substitute_coordinates(body, {block_thread: var})
 
-    def _goes_by_lanes(self, body: Body) -> bool:
-        """Whether the same few lanes of each warp have something to do, or warps walk apart."""
-        whole = self.strip is None and warp_index.has_whole_warps(self.facts)
-        if whole and warp_index.warps_have_rows(body):
+    def _prefers_lane_loops(self, body: Body) -> bool:
+        """Return whether a loop over lanes in a loop over warps is better.
+
+        This holds if a condition selects lanes, or if each warp accesses a row of its own.
+        """
+        is_multiple = self.strip_bounds is None and warp_index.is_multiple_of_warp(self.facts)
+        if is_multiple and warp_index.has_warp_rows(body):
             return True
         match body:
             case (*before, If(condition=condition, orelse=())):
                 if not all(isinstance(s, Declare) for s in before):
                     return False
-                told = [e for e in conjuncts(condition) if isinstance(e, Binary)]
-                asked = any(e.op in (LT, GE) and warp_index.is_lane(e.left) for e in told)
-                whole = self.facts.block is not None and self.facts.threads % WARP == 0
-                return asked and whole and self.facts.threads > WARP and self.strip is None
+                comparisons = [e for e in conjuncts(condition) if isinstance(e, Binary)]
+                used = any(e.op in (LT, GE) and warp_index.is_lane(e.left) for e in comparisons)
+                is_multiple = self.facts.block is not None and self.facts.threads % WARP == 0
+                return (
+                    used and is_multiple and self.facts.threads > WARP and self.strip_bounds is None
+                )
             case _:
                 return False
 
-    def _of_a_line(self) -> set[Intrinsic]:
-        """The coordinates that follow from the number of a thread in its block."""
+    def _linear_coordinates(self) -> set[Intrinsic]:
+        """Return the coordinates that the linear thread index determines."""
         is_line = self.facts.block is not None and self.facts.block[1:] == (1, 1)
         return {block_thread, _THREAD_X, GRID[0]} if is_line else {block_thread}
 
-    def _by_lanes(self, s: ThreadLoop) -> tuple[list[Axis], Body]:
-        """Warp by warp, and lane by lane in each."""
-        warp = Var(self._free("warp", s.body), WEAK_INT, s.span)
-        lane = Var(self._free("lane", s.body), WEAK_INT, s.span)
-        thread, body = self._variable(_THREAD_X, "t", s.body, s.span)
+    def _warp_and_lane_loops(self, s: WorkItemLoop) -> tuple[list[Axis], Body]:
+        """Loop over warps, and over the lanes of each."""
+        warp = Var(self._unused_name("warp", s.body), WEAK_INT, s.span)
+        lane = Var(self._unused_name("lane", s.body), WEAK_INT, s.span)
+        thread, body = self._coordinate_variable(_THREAD_X, "t", s.body, s.span)
         zero, count = integer(0, s.span), integer(self.facts.threads // WARP, s.span)
         axes = [Axis(warp, zero, count), Axis(lane, zero, integer(WARP, s.span))]
         number = binary(ADD, binary(MUL, warp, integer(WARP, s.span), s.span), lane, s.span)
-        places: dict[Intrinsic, Expr] = {block_thread: thread, _THREAD_X: thread}
-        places[GRID[0]] = self._in_grid(0, places, s.span)
-        body = map_expr(body, lambda e: warp_index.standing(e, warp, lane, self.facts))
-        return axes, (Declare(thread, number, s.span), *_standing(body, places))
+        coordinate_exprs: dict[Intrinsic, Expr] = {block_thread: thread, _THREAD_X: thread}
+        coordinate_exprs[GRID[0]] = self._grid_index(0, coordinate_exprs, s.span)
+        body = map_expr(body, lambda e: warp_index.replace_warp_and_lane(e, warp, lane, self.facts))
+        return axes, (
+            Declare(thread, number, s.span),
+            *_substitute_coordinates(body, coordinate_exprs),
+        )
 
-    def _threads(self, span: Span) -> Expr:
-        """How many the block has."""
+    def _thread_count(self, span: Span) -> Expr:
+        """Return the number of threads of a block."""
         threads: Expr = integer(1, span)
         for number in range(3):
-            threads = _times(threads, _size(self._extent(number), number, span))
+            threads = _multiply(threads, _extent_expression(self._extent(number), number, span))
         return threads
 
-    def _strips(self, s: Strips) -> Body:
-        threads, lanes = self._threads(s.span), integer(LANES, s.span)
+    def _strip_loops(self, s: StripLoop) -> Body:
+        threads, lanes = self._thread_count(s.span), integer(LANES, s.span)
         if isinstance(threads, Const) and threads.value <= LANES:
-            return self._in_strip(s, integer(0, s.span), threads)
-        first = Var(self.fresh("strip"), WEAK_INT, s.span)
+            return self._loops_in_strip(s, integer(0, s.span), threads)
+        first = Var(self.new_name("strip"), WEAK_INT, s.span)
         end: Expr = binary(ADD, first, lanes, s.span)
         declared: Body = ()
         if not isinstance(threads, Const) or threads.value % LANES:
-            whole = binary(LT, binary(SUB, threads, first, s.span), lanes, s.span)
-            last = Var(self.fresh("strip.end"), WEAK_INT, s.span)
-            declared = (Declare(last, Select(whole, threads, end, WEAK_INT, s.span), s.span),)
+            is_multiple = binary(LT, binary(SUB, threads, first, s.span), lanes, s.span)
+            last = Var(self.new_name("strip.end"), WEAK_INT, s.span)
+            declared = (Declare(last, Select(is_multiple, threads, end, WEAK_INT, s.span), s.span),)
             end = last
-        body = (*declared, *self._in_strip(s, first, end))
+        body = (*declared, *self._loops_in_strip(s, first, end))
         return (For(first, integer(0, s.span), threads, lanes, body, s.span),)
 
-    def _in_strip(self, s: Strips, start: Expr, stop: Expr) -> Body:
-        self.strip = (start, stop)
+    def _loops_in_strip(self, s: StripLoop, start: Expr, stop: Expr) -> Body:
+        self.strip_bounds = (start, stop)
         body = self.block(s.body)
-        self.strip = None
+        self.strip_bounds = None
         return body
 
     def _extent(self, number: int) -> int | None:
         return None if self.facts.block is None else self.facts.block[number]
 
-    def _in_grid(self, number: int, places: Mapping[Intrinsic, Expr], span: Span) -> Expr:
+    def _grid_index(
+        self, number: int, coordinate_exprs: Mapping[Intrinsic, Expr], span: Span
+    ) -> Expr:
         block = Apply(PLACES["blockIdx", AXES[number]], (), WEAK_INT, span)
-        size = _size(self._extent(number), number, span)
-        return _plus(_times(block, size), places[PLACES["threadIdx", AXES[number]]])
+        size = _extent_expression(self._extent(number), number, span)
+        return _add(_multiply(block, size), coordinate_exprs[PLACES["threadIdx", AXES[number]]])
 
-    def _number(self, places: Mapping[Intrinsic, Expr], order: Sequence[int], span: Span) -> Expr:
-        """Of a thread in the block, where threads are counted along the axes in that order."""
+    def _linear_index(
+        self, coordinate_exprs: Mapping[Intrinsic, Expr], order: Sequence[int], span: Span
+    ) -> Expr:
+        """Return the linear index of a thread, for axes in the given order."""
         found: Expr = integer(0, span)
         for number in reversed(order):
-            size = _size(self._extent(number), number, span)
-            found = _plus(_times(found, size), places[PLACES["threadIdx", AXES[number]]])
+            size = _extent_expression(self._extent(number), number, span)
+            found = _add(
+                _multiply(found, size), coordinate_exprs[PLACES["threadIdx", AXES[number]]]
+            )
         return found
 
-    def _variable(self, row: Intrinsic, name: str, body: Body, span: Span) -> tuple[Var, Body]:
-        """The kernel's own variable for a coordinate, if it has one that never changes."""
+    def _coordinate_variable(
+        self, coordinate: Intrinsic, name: str, body: Body, span: Span
+    ) -> tuple[Var, Body]:
+        """Return the kernel's variable for a coordinate, if it is never reassigned; else a new
+        one."""
         changed = {s.var.name for s in statements(body) if isinstance(s, Assign)}
         for i, s in enumerate(body):
             match s:
-                case Declare(var=var, init=Apply(intrinsic=found)) if found is row:
+                case Declare(var=var, init=Apply(intrinsic=found)) if found is coordinate:
                     if var.name not in changed and var.type == WEAK_INT:
                         return var, (*body[:i], *body[i + 1 :])
                 case _:
                     pass
-        return Var(self._free(name, body), WEAK_INT, span), body
+        return Var(self._unused_name(name, body), WEAK_INT, span), body
 
-    def _free(self, name: str, body: Body) -> str:
-        """The name itself if the kernel uses it for whole numbers elsewhere only."""
-        here = _named(body) | {e.name for e in all_expressions(body) if isinstance(e, Var)}
-        same = name not in self.types or self.types[name] == WEAK_INT
-        if same and name not in here and name not in self.outer:
+    def _unused_name(self, name: str, body: Body) -> str:
+        """Return the name itself unless it is used in the body or for another type."""
+        coordinate_values = _declared_names(body) | {
+            e.name for e in all_expressions(body) if isinstance(e, Var)
+        }
+        has_same_type = name not in self.types or self.types[name] == WEAK_INT
+        if has_same_type and name not in coordinate_values and name not in self.outer:
             self.types[name] = WEAK_INT
             return name
-        return self.fresh(name)
+        return self.new_name(name)
 
 
-def _ordered(axes: Mapping[int, Axis], order: Sequence[int]) -> list[Axis]:
-    """Outermost first."""
+def _outermost_first(axes: Mapping[int, Axis], order: Sequence[int]) -> list[Axis]:
+    """Return the axes of the loops, outermost first."""
     return [axes[number] for number in reversed(order) if number in axes]
 
 
@@ -392,35 +439,35 @@ def _variables(body: Body) -> list[Var]:
     return [s.var for s in declared]
 
 
-def _named(body: Body) -> set[str]:
+def _declared_names(body: Body) -> set[str]:
     return {v.name for v in _variables(body)}
 
 
-def _size(extent: int | None, number: int, span: Span) -> Expr:
+def _extent_expression(extent: int | None, number: int, span: Span) -> Expr:
     if extent is not None:
         return integer(extent, span)
     return Apply(PLACES["blockDim", AXES[number]], (), WEAK_INT, span)
 
 
-def _standing(body: Body, places: Mapping[Intrinsic, Expr]) -> Body:
-    """A body whose threads stand where the loops say."""
+def _substitute_coordinates(body: Body, coordinate_exprs: Mapping[Intrinsic, Expr]) -> Body:
+    """Replace coordinates by the variables of the loops."""
 
-    def placed(e: Expr) -> Expr:
-        if isinstance(e, Apply) and e.intrinsic in places:
-            return cast(replace(places[e.intrinsic], span=e.span), scalar_type(e))
+    def substitute(e: Expr) -> Expr:
+        if isinstance(e, Apply) and e.intrinsic in coordinate_exprs:
+            return cast(replace(coordinate_exprs[e.intrinsic], span=e.span), scalar_type(e))
         return e
 
-    return map_expr(body, placed)
+    return map_expr(body, substitute)
 
 
-def _plus(a: Expr, b: Expr) -> Expr:
+def _add(a: Expr, b: Expr) -> Expr:
     if isinstance(a, Const) and a.value == 0:
         return b
     return a if isinstance(b, Const) and b.value == 0 else binary(ADD, a, b, a.span)
 
 
-def _times(a: Expr, b: Expr) -> Expr:
-    for one, other in ((a, b), (b, a)):
-        if isinstance(one, Const) and one.value in (0, 1):
-            return other if one.value else one
+def _multiply(a: Expr, b: Expr) -> Expr:
+    for factor, rest in ((a, b), (b, a)):
+        if isinstance(factor, Const) and factor.value in (0, 1):
+            return rest if factor.value else factor
     return binary(MUL, a, b, a.span)

@@ -1,13 +1,12 @@
-"""CPU: ``while`` loops that count become ``for`` loops, of which other passes and compilers know
-more.
+"""Convert counting ``while`` loops to ``for`` loops (CPU).
 
-``i = cuda.grid(1); while i < n: a; i += cuda.gridsize(1)`` ->
-``for i in range(cuda.grid(1), n, cuda.gridsize(1)): a``
+``i = cuda.grid(1); while i < n: a; i += cuda.gridsize(1)`` -> ``for i in range(cuda.grid(1), n,
+cuda.gridsize(1)): a``
 
-That is so where the last thing that a round does is to add to the counter, nothing else changes it
-or goes on with the next round before, what is added is more than 0 and like the end the same in all
-rounds, no sum can wrap, and nobody reads the counter after the loop. Takes flat, legal, declared
-functions.
+Requires flat, legal, declared IR. The loop must increment its counter last in each iteration, and
+nowhere else, without ``continue``. The increment must be positive, and invariant like the bound. No
+sum may wrap, and the counter must be dead after the loop. Other passes and C compilers optimize
+``for`` loops better.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from collections.abc import Mapping
 
 from pycu2c.analysis.effects import names_in
 from pycu2c.analysis.launch_assumptions import Facts, is_fixed
-from pycu2c.analysis.live_across_barriers import set_once
-from pycu2c.analysis.thread_bounds import Known
+from pycu2c.analysis.live_across_barriers import single_definitions
+from pycu2c.analysis.thread_bounds import BoundSolver
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import WEAK_INT
 from pycu2c.ir.nodes import (
@@ -40,20 +39,25 @@ from pycu2c.ir.nodes import (
 )
 from pycu2c.ir.walk import all_expressions, bodies, children, map_functions, statements, with_bodies
 from pycu2c.ops.operators import ADD, GT, LT
-from pycu2c.transforms.cuda.merge_live_ranges import renamed
+from pycu2c.transforms.cuda.merge_live_ranges import rename_variables
 
 
-def count_loops(module: Module, facts: Facts) -> Module:
-    """Make for loops of those that are."""
+def convert_while_to_for(module: Module, facts: Facts) -> Module:
+    """Convert the counting loops of all functions."""
 
-    def counted(function: Function) -> Function:
+    def convert(function: Function) -> Function:
         parameters = {p.name: p for p in function.parameters}
-        known = Known(facts, parameters, set_once(function.body), {})
-        times = Counter(s.var.name for s in statements(function.body) if isinstance(s, Assign))
-        taken = {*parameters, *times, *(e.name for e in _variables(function.body))}
-        return replace(function, body=_Counting(known, times, taken).block(function.body))
+        solver = BoundSolver(facts, parameters, single_definitions(function.body), {})
+        assignment_counts = Counter(
+            s.var.name for s in statements(function.body) if isinstance(s, Assign)
+        )
+        used_names = {*parameters, *assignment_counts, *(e.name for e in _variables(function.body))}
+        return replace(
+            function,
+            body=_LoopConversion(solver, assignment_counts, used_names).block(function.body),
+        )
 
-    return map_functions(module, counted)
+    return map_functions(module, convert)
 
 
 def _variables(body: Body) -> list[Var]:
@@ -62,38 +66,42 @@ def _variables(body: Body) -> list[Var]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Counting:
-    known: Known
-    times: Mapping[str, int]  # how often each variable is assigned
-    taken: set[str]  # names
+class _LoopConversion:
+    solver: BoundSolver
+    assignment_counts: Mapping[str, int]  # by variable
+    used_names: set[str]  # names in use
 
     def block(self, body: Body) -> Body:
         out: list[Stmt] = []
         for i, s in enumerate(body):
             s = with_bodies(s, tuple(self.block(b) for b in bodies(s)))
-            loop = self._counted(s, body[i + 1 :]) if isinstance(s, While) else None
-            begun = _declaration(loop.var.name, out) if loop else None
-            if loop is None or begun is None or begun.init is None:
+            loop = self._as_for_loop(s, body[i + 1 :]) if isinstance(s, While) else None
+            declaration = _declaration(loop.var.name, out) if loop else None
+            if loop is None or declaration is None or declaration.init is None:
                 out.append(s)
-            elif self._may_move(begun, begun.init, out):
-                out.remove(begun)
-                out.append(replace(loop, start=begun.init))
+            elif self._can_move_declaration(declaration, declaration.init, out):
+                out.remove(declaration)
+                out.append(replace(loop, start=declaration.init))
             else:
-                out.append(self._with_own_counter(loop))
+                out.append(self._with_new_counter(loop))
         return tuple(out)
 
-    def _counted(self, s: While, rest: Body) -> For | None:
-        """The loop with its counter's first value as its start."""
+    def _as_for_loop(self, s: While, rest: Body) -> For | None:
+        """Return the ``for`` loop, with the counter as its start, or None."""
         match s:
             case While(
                 condition=Binary(op=comparison, left=left, right=right),
                 body=(*body, Assign(var=var, value=Binary(op=op, left=a, right=b))),
             ) if op is ADD and comparison in (LT, GT) and var.type == WEAK_INT:
                 counter, stop = (left, right) if comparison is LT else (right, left)
-                own, step = (a, b) if _is(a, var) else (b, a)
-                if not (_is(counter, var) and _is(own, var) and self.times[var.name] == 1):
+                counter_value, step = (a, b) if _is_variable(a, var) else (b, a)
+                if not (
+                    _is_variable(counter, var)
+                    and _is_variable(counter_value, var)
+                    and self.assignment_counts[var.name] == 1
+                ):
                     return None
-                if not self._is_fixed(stop, step, s.body) or _goes_on(tuple(body)):
+                if not self._has_constant_stride(stop, step, s.body) or _has_continue(tuple(body)):
                     return None
                 if var.name in names_in(*all_expressions(rest)):
                     return None
@@ -101,61 +109,64 @@ class _Counting:
             case _:
                 return None
 
-    def _is_fixed(self, stop: Expr, step: Expr, body: Body) -> bool:
-        """Whether all rounds lead upwards by the same, to the same end."""
+    def _has_constant_stride(self, stop: Expr, step: Expr, body: Body) -> bool:
+        """Return whether every iteration adds the same positive amount, up to the same bound."""
         changed = {s.var.name for s in statements(body) if isinstance(s, Assign | Declare)}
-        steady = _is_steady(stop, changed) and _is_steady(step, changed)
-        return steady and self.known.of(step).low > 0
+        is_invariant = _is_invariant(stop, changed) and _is_invariant(step, changed)
+        return is_invariant and self.solver.of(step).low > 0
 
-    def _may_move(self, begun: Declare, init: Expr, before: list[Stmt]) -> bool:
-        """Whether the loop alone asks for what the counter begins with, and may ask late."""
-        after = tuple(before[before.index(begun) + 1 :])
-        if begun.var.name in names_in(*all_expressions(after)):
+    def _can_move_declaration(self, declaration: Declare, init: Expr, before: list[Stmt]) -> bool:
+        """Return whether only the loop reads the counter's initial value, which may be computed
+        late."""
+        after = tuple(before[before.index(declaration) + 1 :])
+        if declaration.var.name in names_in(*all_expressions(after)):
             return False
-        return _is_steady(init, {name for name in names_in(init) if self.times.get(name)})
+        return _is_invariant(
+            init, {name for name in names_in(init) if self.assignment_counts.get(name)}
+        )
 
-    def _with_own_counter(self, loop: For) -> For:
-        free, number = loop.var.name, 0
-        while free in self.taken:
+    def _with_new_counter(self, loop: For) -> For:
+        candidate, number = loop.var.name, 0
+        while candidate in self.used_names:
             number += 1
-            free = f"{loop.var.name}.{number}"
-        self.taken.add(free)
-        body = renamed(loop.body, {loop.var.name: free})
-        return replace(loop, var=replace(loop.var, name=free), body=body)
+            candidate = f"{loop.var.name}.{number}"
+        self.used_names.add(candidate)
+        body = rename_variables(loop.body, {loop.var.name: candidate})
+        return replace(loop, var=replace(loop.var, name=candidate), body=body)
 
 
 def _declaration(name: str, body: list[Stmt]) -> Declare | None:
-    """Where a variable begins, if it does so in this block."""
+    """Return the declaration of a variable in this block, or None."""
     for s in body:
         if isinstance(s, Declare) and s.var.name == name:
             return s
     return None
 
 
-def _is(e: Expr, var: Var) -> bool:
+def _is_variable(e: Expr, var: Var) -> bool:
     return isinstance(e, Var) and e.name == var.name
 
 
-def _is_steady(e: Expr, changed: set[str]) -> bool:
-    """Arithmetic on numbers, coordinates and variables that are left alone."""
+def _is_invariant(e: Expr, changed: set[str]) -> bool:
+    """Return whether e is arithmetic on constants, coordinates and unchanged variables."""
     match e:
         case Const():
             return True
         case Var(name=name):
             return name not in changed
         case Binary() | Cast():
-            return all(_is_steady(x, changed) for x in children(e))
-        case Apply(intrinsic=row):
-            return is_fixed(row)
+            return all(_is_invariant(x, changed) for x in children(e))
+        case Apply(intrinsic=intrinsic):
+            return is_fixed(intrinsic)
         case _:
             return False
 
 
-def _goes_on(body: Body) -> bool:
-    """Whether a round may go on with the next one before its end."""
+def _has_continue(body: Body) -> bool:
+    """Return whether an iteration may continue with the next one before its end."""
     for s in body:
         if isinstance(s, Continue):
             return True
-        if not isinstance(s, While | For) and any(_goes_on(b) for b in bodies(s)):
+        if not isinstance(s, While | For) and any(_has_continue(b) for b in bodies(s)):
             return True
     return False

@@ -1,15 +1,12 @@
-"""CPU: a loop in which neighbouring threads take neighbouring numbers, in steps of the block or of
-the grid, is put outside of the threads: memory is then walked along, not in strides.
+"""Interchange thread loops with inner loops that stride by the block or the grid (CPU).
 
-``for i in range(first + threadIdx.x, n, step): a`` ->
-``for i.first in range(first, n, step): i = i.first + threadIdx.x; if i < n: a``
+``for i in range(first + threadIdx.x, n, step): a`` -> ``for i.first in range(first, n, step): i =
+i.first + threadIdx.x; if i < n: a``
 
-A condition that single threads tell, such as ``if row < n``, goes inside of such a loop:
-
-``if c: a; for …: b`` -> ``if c: a`` ``for i.first in …: i = …; if c and i < n: b``
-
-Each thread keeps its own order. What other threads do between its steps is up to them in every
-program without races; a program that looks at the order is left alone.
+Memory is then accessed sequentially instead of in strides. A divergent condition such as ``if row <
+n`` moves into the loop: ``if c: a; for …: b`` -> ``if c: a`` ``for i.first in …: i = …; if c and i
+< n: b``. Each thread keeps its own order of operations. The order between threads is unspecified in
+race-free programs; programs that observe it are not changed. Uses ``analysis.uniformity``.
 """
 
 from __future__ import annotations
@@ -21,16 +18,17 @@ from typing import Literal
 from pycu2c.analysis import warp_index
 from pycu2c.analysis.effects import names_in
 from pycu2c.analysis.launch_assumptions import Facts
-from pycu2c.analysis.live_across_barriers import Fresh, fresh_names
+from pycu2c.analysis.live_across_barriers import NameGenerator, fresh_names
 from pycu2c.analysis.uniformity import Uniformity
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT
-from pycu2c.ir.builders import binary, both, integer
+from pycu2c.ir.builders import binary, integer, logical
 from pycu2c.ir.nodes import (
     Allocate,
     Apply,
     Assign,
+    BarrierWait,
     Binary,
     Body,
     Break,
@@ -42,14 +40,13 @@ from pycu2c.ir.nodes import (
     Expr,
     For,
     If,
-    Junction,
     Load,
+    LogicalOp,
     Module,
     Print,
     Return,
     Stmt,
     Var,
-    Wait,
     While,
 )
 from pycu2c.ir.walk import all_expressions, bodies, children, statements, with_bodies
@@ -57,157 +54,171 @@ from pycu2c.ops.intrinsics.reference_thread import WARP
 from pycu2c.ops.intrinsics.threads.coordinates import GRID, GRIDSIZE, PLACES
 from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
 from pycu2c.ops.operators import ADD, LT, MUL
-from pycu2c.transforms.cpu.fission.guarded_regions import Parts
+from pycu2c.transforms.cpu.fission.guarded_regions import GuardedRegions
 
 
-def interchange(module: Module, facts: Facts, agreement: Uniformity, effectful: Set[str]) -> Module:
-    """Put loops of the kernel that walk along memory outside of the threads. ``effectful``: the
-    device functions that do more than give a value."""
+def interchange_loops(
+    module: Module, facts: Facts, agreement: Uniformity, effectful: Set[str]
+) -> Module:
+    """Interchange loops of the kernel; mark them, as they must be outside the work-item loops.
+
+    ``effectful``: the device functions with side effects.
+    """
     body = module.kernel.body
     if any(isinstance(s, Print) for s in statements(body)):
-        return module  # what threads print comes in their order
-    declared = Counter(s.var.name for s in statements(body) if isinstance(s, Declare | Allocate))
+        return module  # printed output is in thread order
+    declaration_counts = Counter(
+        s.var.name for s in statements(body) if isinstance(s, Declare | Allocate)
+    )
     fresh = fresh_names(module.kernel)
-    turning = _Interchange(facts, agreement, _lasting(body), declared, effectful, fresh)
-    changed = turning.block(body)
-    if not turning.changed:
+    interchange = _Interchange(
+        facts, agreement, _invariant_definitions(body), declaration_counts, effectful, fresh
+    )
+    changed = interchange.block(body)
+    if not interchange.changed:
         return module
     return replace(module, kernel=replace(module.kernel, body=changed))
 
 
-def _lasting(body: Body) -> dict[str, Expr]:
-    """The variables that are set once, and to what is the same as long as they are there."""
+def _invariant_definitions(body: Body) -> dict[str, Expr]:
+    """Return the variables with one definition whose operands never change."""
     changed = {s.var.name for s in statements(body) if isinstance(s, Assign)}
-    declared = [s for s in statements(body) if isinstance(s, Declare)]
+    declaration_counts = [s for s in statements(body) if isinstance(s, Declare)]
     return {
         s.var.name: s.init
-        for s in declared
+        for s in declaration_counts
         if s.init and not changed & {s.var.name, *names_in(s.init)}
     }
 
 
 @dataclass(frozen=True, slots=True)
 class _Start:
-    """Where a thread begins: a number of the block, and the thread's own place: along x, in the
-    whole block, or in its warp."""
+    """First index of a thread: a uniform part plus an offset along x, in the block, or in the
+    warp."""
 
     common: Expr | None
-    place: Expr
-    among: Literal["row", "block", "warp"]
+    offset: Expr
+    scope: Literal["row", "block", "warp"]
 
 
 @dataclass(slots=True)
 class _Interchange:
     facts: Facts
     agreement: Uniformity
-    values: Mapping[str, Expr]  # of variables that stand for them
-    declared: Mapping[str, int]  # how often
+    values: Mapping[str, Expr]  # by variable
+    declaration_counts: Mapping[str, int]  # number of declarations, by name
     effectful: Set[str]
-    fresh: Fresh
+    fresh: NameGenerator
     changed: bool = False
 
     def block(self, body: Body) -> Body:
-        """A block to which all running threads come together."""
-        return tuple(done for s in body for done in self._statement(s))
+        """Process a block that all running threads reach."""
+        return tuple(parts for s in body for parts in self._statement(s))
 
     def _statement(self, s: Stmt) -> Body:
-        if isinstance(s, For) and (start := self._turnable(s)):
-            return (self._turned(s, start),)
+        if isinstance(s, For) and (start := self._interchangeable(s)):
+            return (self._interchange(s, start),)
         if isinstance(s, If | While | For) and s not in self.agreement.divergent:
             return (with_bodies(s, tuple(self.block(b) for b in bodies(s))),)
         if isinstance(s, If) and not s.orelse:
-            return self._under(s)
+            return self._split_guarded(s)
         return (s,)
 
-    def _turnable(self, s: For) -> _Start | None:
-        return self._start(s) if self._has_no_order(s.body) else None
+    def _interchangeable(self, s: For) -> _Start | None:
+        return self._thread_start(s) if self._is_order_independent(s.body) else None
 
     # ---- loops under a condition ----------------------------------------------------------------
 
-    def _under(self, s: If) -> Body:
-        """The parts of a block, each under its condition; its loops outside of the threads."""
-        parts = Parts.of(s)
-        own = [x.var.name for x in s.then if isinstance(x, Declare | Allocate)]
-        if not parts.is_steady(s.condition) or not self._follows_from_places(s.condition):
-            return (s,)  # in the second case few threads may meet it
-        if any(self.declared[name] > 1 for name in own):
+    def _split_guarded(self, s: If) -> Body:
+        """Split a guarded block; its interchanged loops move outside the condition."""
+        regions = GuardedRegions.empty(s)
+        local_names = [x.var.name for x in s.then if isinstance(x, Declare | Allocate)]
+        if not regions.is_invariant(s.condition) or not self._depends_on_index_only(s.condition):
+            return (s,)  # otherwise few threads may satisfy it
+        if any(self.declaration_counts[name] > 1 for name in local_names):
             return (s,)
-        turned = False
+        was_interchanged = False
         for inner in s.then:
-            start = self._turnable(inner) if isinstance(inner, For) else None
-            if isinstance(inner, For) and start and parts.is_steady(*_course(inner, start)):
-                parts.close()
-                parts.done.append(self._turned(inner, start, s.condition))
-                turned = True
+            start = self._interchangeable(inner) if isinstance(inner, For) else None
+            if (
+                isinstance(inner, For)
+                and start
+                and regions.is_invariant(*_loop_control(inner, start))
+            ):
+                regions.end_part()
+                regions.parts.append(self._interchange(inner, start, s.condition))
+                was_interchanged = True
             else:
-                parts.add(inner)
-        parts.close()
-        return (*parts.declared, *parts.done) if turned else (s,)
+                regions.add(inner)
+        regions.end_part()
+        return (*regions.declared, *regions.parts) if was_interchanged else (s,)
 
-    def _follows_from_places(self, e: Expr) -> bool:
-        """Whether where a thread stands says what it computes, whatever lies in memory."""
+    def _depends_on_index_only(self, e: Expr) -> bool:
+        """Return whether only the thread index and uniform values determine an expression."""
         match e:
             case Var(name) if name in self.values and not self.agreement.agrees(e):
-                return self._follows_from_places(self.values[name])
+                return self._depends_on_index_only(self.values[name])
             case Var() | Load():
                 return self.agreement.agrees(e)
             case _:
-                return all(map(self._follows_from_places, children(e)))
+                return all(map(self._depends_on_index_only, children(e)))
 
     # ---- one loop -------------------------------------------------------------------------------
 
-    def _turned(self, s: For, start: _Start, condition: Expr | None = None) -> Stmt:
+    def _interchange(self, s: For, start: _Start, condition: Expr | None = None) -> Stmt:
         first = Var(self.fresh(f"{s.var.name}.first"), s.var.type, s.var.span)
-        mine = Declare(s.var, binary(ADD, first, start.place, s.span), s.span)
-        goes_on = binary(LT, s.var, s.stop, s.span)
+        own_index = Declare(s.var, binary(ADD, first, start.offset, s.span), s.span)
+        in_range = binary(LT, s.var, s.stop, s.span)
         if condition is not None:
-            goes_on = both(Junction.AND, condition, goes_on, s.span)
-        inside = If(goes_on, s.body, (), s.span)
+            in_range = logical(LogicalOp.AND, condition, in_range, s.span)
+        inside = If(in_range, s.body, (), s.span)
         common = start.common or integer(0, s.span)
         self.changed = True
-        return For(first, common, s.stop, s.step, (mine, inside), s.span, interchanged=True)
+        return For(first, common, s.stop, s.step, (own_index, inside), s.span, interchanged=True)
 
-    def _has_no_order(self, body: Body) -> bool:
-        """Whether nobody can tell in which order threads run a body, and they run all of it."""
-        jumps = (Return, Wait, Print)
-        if _leaves(body) or any(isinstance(s, jumps) for s in statements(body)):
+    def _is_order_independent(self, body: Body) -> bool:
+        """Return whether the order of threads in a body is unobservable, and it has no exits."""
+        jumps = (Return, BarrierWait, Print)
+        if _exits_iteration(body) or any(isinstance(s, jumps) for s in statements(body)):
             return False
-        unused = {id(s.value) for s in statements(body) if isinstance(s, Evaluate)}
+        unused_results = {id(s.value) for s in statements(body) if isinstance(s, Evaluate)}
         for e in all_expressions(body):
             if isinstance(e, Call) and e.function in self.effectful:
                 return False
             if isinstance(e, Apply) and not e.intrinsic.is_pure:
-                if id(e) not in unused or not e.arguments:
+                if id(e) not in unused_results or not e.arguments:
                     return False
         return True
 
-    # ---- where threads begin --------------------------------------------------------------------
+    # ---- start of each thread -------------------------------------------------------------------
 
-    def _start(self, s: For) -> _Start | None:
-        """Where they do, if all stop and go on alike, and none comes to where another began."""
+    def _thread_start(self, s: For) -> _Start | None:
+        """Return the start if bounds are uniform and threads never reach the start of another."""
         if s.var.type != WEAK_INT or not self.agreement.agrees(s.stop, s.step):
             return None
-        start = self._parted(s.start)
-        return start if start and self._leads_over(s.step, start.among) else None
+        start = self._decompose(s.start)
+        return start if start and self._covers(s.step, start.scope) else None
 
-    def _parted(self, e: Expr) -> _Start | None:
+    def _decompose(self, e: Expr) -> _Start | None:
         e = self._value(e)
         match e:
             case Apply() if e.type == WEAK_INT:
-                return self._place(e)
+                return self._coordinate(e)
             case Binary() if warp_index.is_lane(e):
-                return _Start(None, e, "warp") if warp_index.has_whole_warps(self.facts) else None
+                return (
+                    _Start(None, e, "warp") if warp_index.is_multiple_of_warp(self.facts) else None
+                )
             case Binary(op, left, right) if op is ADD and e.type == WEAK_INT:
-                for one, other in ((left, right), (right, left)):
-                    found = self._parted(one) if self.agreement.agrees(other) else None
+                for side, rest in ((left, right), (right, left)):
+                    found = self._decompose(side) if self.agreement.agrees(rest) else None
                     if found:
                         common = found.common
-                        both = binary(ADD, common, other, e.span) if common else other
-                        return replace(found, common=both)
+                        logical = binary(ADD, common, rest, e.span) if common else rest
+                        return replace(found, common=logical)
         return None
 
-    def _place(self, e: Apply) -> _Start | None:
-        """Neighbours follow each other along x alone."""
+    def _coordinate(self, e: Apply) -> _Start | None:
+        """Return the start for a coordinate; only along x are neighbours adjacent."""
         if e.intrinsic is block_thread:
             return _Start(None, e, "block")
         if e.intrinsic is PLACES["threadIdx", "x"]:
@@ -215,11 +226,11 @@ class _Interchange:
         if e.intrinsic is not GRID[0]:
             return None
         block = Apply(PLACES["blockIdx", "x"], (), WEAK_INT, e.span)
-        place = Apply(PLACES["threadIdx", "x"], (), WEAK_INT, e.span)
-        return _Start(binary(MUL, block, self._width(e.span), e.span), place, "row")
+        offset = Apply(PLACES["threadIdx", "x"], (), WEAK_INT, e.span)
+        return _Start(binary(MUL, block, self._width(e.span), e.span), offset, "row")
 
     def _value(self, e: Expr) -> Expr:
-        """What a variable stands for."""
+        """Return the definition of a variable."""
         while isinstance(e, Var) and e.name in self.values:
             e = self.values[e.name]
         return e
@@ -229,20 +240,20 @@ class _Interchange:
             return integer(self.facts.block[0], span)
         return Apply(PLACES["blockDim", "x"], (), WEAK_INT, span)
 
-    def _leads_over(self, step: Expr, among: str) -> bool:
-        """Whether a step is as long as all places together."""
+    def _covers(self, step: Expr, scope: str) -> bool:
+        """Return whether a step is at least the number of threads in the scope."""
         step, block = self._value(step), self.facts.block
         match step:
             case Const():
                 if block is None:
                     return False
                 counts = {"row": block[0], "block": self.facts.threads, "warp": WARP}
-                return step.value >= counts[among] > 1
+                return step.value >= counts[scope] > 1
             case Apply(intrinsic=row):
-                return among == "row" and row in (PLACES["blockDim", "x"], GRIDSIZE[0])
+                return scope == "row" and row in (PLACES["blockDim", "x"], GRIDSIZE[0])
             case Binary(op, left, right) if op is MUL:
                 pairs = ((left, right), (right, left))
-                return any(self._leads_over(a, among) and self._is_positive(b) for a, b in pairs)
+                return any(self._covers(a, scope) and self._is_positive(b) for a, b in pairs)
             case _:
                 return False
 
@@ -254,16 +265,16 @@ class _Interchange:
         return isinstance(e, Const) and e.value > 0
 
 
-def _course(s: For, start: _Start) -> list[Expr]:
-    """What says how a loop goes."""
+def _loop_control(s: For, start: _Start) -> list[Expr]:
+    """Return the expressions that control a loop."""
     return [e for e in (start.common, s.stop, s.step) if e is not None]
 
 
-def _leaves(body: Body) -> bool:
-    """Whether a block leaves the loop that it is the body of, or goes on with its next step."""
+def _exits_iteration(body: Body) -> bool:
+    """Return whether a block breaks or continues the loop that it is the body of."""
     for s in body:
         if isinstance(s, Break | Continue):
             return True
-        if not isinstance(s, While | For) and any(_leaves(b) for b in bodies(s)):
+        if not isinstance(s, While | For) and any(_exits_iteration(b) for b in bodies(s)):
             return True
     return False

@@ -1,69 +1,72 @@
-"""A loop over threads whose choices are sure where it stays inside of the data is written twice.
+"""Version loops over threads: one version without bounds checks (CPU).
 
-``for t < 256: part[t] = x[i + t] if i + t < n else 0`` ->
-``if 256 <= n - i: for t < 256: part[t] = x[i + t]`` and, else, the loop as it was.
-
-A load under a condition is made a vector only where the processor has masks. Done for loops over
-blocks of a size that is known: one over a row of blocks mostly begins and ends where the data do.
+``for t < 256: part[t] = x[i + t] if i + t < n else 0`` -> ``if 256 <= n - i: for t < 256: part[t] =
+x[i + t]``, else the original loop. Conditional loads are vectorized only on processors with masked
+loads. Applies to loops over blocks of constant size; other loops usually start and stop at the
+bounds of the data.
 """
 
 from __future__ import annotations
 
 from pycu2c.analysis.effects import reads_memory
-from pycu2c.analysis.thread_bounds import Known, Steady, conjuncts
+from pycu2c.analysis.thread_bounds import BoundSolver, IsInvariant, conjuncts
 from pycu2c.base.records import replace
 from pycu2c.ir import printer
-from pycu2c.ir.builders import binary, both
-from pycu2c.ir.nodes import AxisLoop, Const, Expr, If, Junction, Select, Stmt
+from pycu2c.ir.builders import binary, logical
+from pycu2c.ir.nodes import AxisLoop, Const, Expr, If, LogicalOp, Select, Stmt
 from pycu2c.ir.walk import all_expressions, map_expr
 from pycu2c.ops.operators import LE
 
-_LONGEST = 80  # nodes of a body that is written twice
+_MAX_NODES = 80  # of a loop body that is duplicated
 
 
-def with_whole(loop: AxisLoop, known: Known, steady: Steady) -> Stmt:
-    """``steady``: whether a number is the same for all threads of the loop."""
-    parts = list(all_expressions(loop.body))
-    of_block = isinstance(loop.start, Const) and isinstance(loop.stop, Const)
-    if not (of_block and loop.lockstep) or len(parts) > _LONGEST:
+def version_loop(loop: AxisLoop, solver: BoundSolver, is_invariant: IsInvariant) -> Stmt:
+    """Return the versioned loop, or the loop itself.
+
+    ``is_invariant`` tells whether an expression is the same for all threads of the loop.
+    """
+    nodes = list(all_expressions(loop.body))
+    has_constant_bounds = isinstance(loop.start, Const) and isinstance(loop.stop, Const)
+    if not (has_constant_bounds and loop.lockstep) or len(nodes) > _MAX_NODES:
         return loop
-    sides: list[Expr] = []
-    sure: set[Expr] = set()
-    for e in parts:
+    conditions: list[Expr] = []
+    implied: set[Expr] = set()
+    for e in nodes:
         if isinstance(e, Select) and reads_memory(e.then):
-            needed = _needed(e.condition, loop, known, steady)
+            needed = _implying_conditions(e.condition, loop, solver, is_invariant)
             if needed:
-                sure.add(e.condition)
-                sides += needed
-    if not sure:
+                implied.add(e.condition)
+                conditions += needed
+    if not implied:
         return loop
 
-    def chosen(e: Expr) -> Expr:
-        return e.then if isinstance(e, Select) and e.condition in sure else e
+    def select_implied(e: Expr) -> Expr:
+        return e.then if isinstance(e, Select) and e.condition in implied else e
 
-    inside = replace(loop, body=map_expr(loop.body, chosen))
-    whole = sides[0]
-    for side in sides[1:]:
-        whole = (
-            whole
-            if printer.print_expr(side) in map(printer.print_expr, conjuncts(whole))
-            else (both(Junction.AND, whole, side, loop.span))
+    fast_loop = replace(loop, body=map_expr(loop.body, select_implied))
+    guard = conditions[0]
+    for side in conditions[1:]:
+        guard = (
+            guard
+            if printer.print_expr(side) in map(printer.print_expr, conjuncts(guard))
+            else (logical(LogicalOp.AND, guard, side, loop.span))
         )
-    return If(whole, (inside,), (loop,), loop.span)
+    return If(guard, (fast_loop,), (loop,), loop.span)
 
 
-def _needed(condition: Expr, loop: AxisLoop, known: Known, steady: Steady) -> list[Expr] | None:
-    """What has to be so for a condition to hold for all threads of a loop; None if there is
-    nothing that could be asked."""
+def _implying_conditions(
+    condition: Expr, loop: AxisLoop, solver: BoundSolver, is_invariant: IsInvariant
+) -> list[Expr] | None:
+    """Return conditions that imply ``condition`` for all threads, or None."""
     found: list[Expr] = []
-    for part in conjuncts(condition):
-        bound = known.bound(part, loop.var, steady)
+    for conjunct in conjuncts(condition):
+        bound = solver.bound(conjunct, loop.var, is_invariant)
         if bound is None or bound.step is not None:
             return None
         if bound.start is not None:
-            found.append(binary(LE, bound.start, loop.start, part.span))
+            found.append(binary(LE, bound.start, loop.start, conjunct.span))
         if bound.stop is not None:
-            found.append(binary(LE, loop.stop, bound.stop, part.span))
+            found.append(binary(LE, loop.stop, bound.stop, conjunct.span))
     if any(isinstance(e, Const) and not e.value for e in found):
         return None
     return [e for e in found if not isinstance(e, Const)]

@@ -1,15 +1,18 @@
-"""CPU: an inner loop that all threads go through alike is put around them, four rows of threads by
-256 bytes of each at a time, whose sums stay in registers.
+"""Register tiling: move an inner loop outside a tile of threads whose sums stay in registers (CPU).
 
-``for i: for j: total = 0; for k: total += a[i, k] * b[k, j]; c[i, j] = total`` ->
-``for i_first: for j_first: for i, j: total[i, j] = 0; for k: for i, j: total[i, j] += a[i, k] *
-b[k, j]; for i, j: c[i, j] = total[i, j]``
+``for i: for j: total = 0; for k: total += a[i, k] * b[k, j]; c[i, j] = total`` -> ``for i_first:
+for j_first: for i, j: total[i, j] = 0; for k: for i, j: total[i, j] += a[i, k] * b[k, j]; for i, j:
+c[i, j] = total[i, j]``
 
-It pays where the loop reads what lies side by side for neighbouring threads, and elsewhere in each
-of its rounds: a thread alone would come to a new cache line each time, and use one number of it.
-It pays, too, where the loop does nothing but compute what compilers make vectors of: each round of
-a thread alone waits for the one before. Not where rounds are known and few, which compilers do as
-well.
+A tile has four rows of threads with 256 bytes of each. The inner loop must be the same for all
+threads. Tiling is profitable in two cases:
+
+- The loop reads elements that are adjacent for adjacent threads and change per iteration. A single
+  thread would touch a new cache line in each iteration and use one element of it.
+- The loop only computes expressions that can be vectorized. The iterations of one thread depend on
+  each other, those of a tile do not.
+
+Loops with few known iterations are left to the C compiler. Uses ``analysis.simd_legality``.
 """
 
 from __future__ import annotations
@@ -18,13 +21,13 @@ import math
 from collections.abc import Iterator
 
 from pycu2c.analysis.effects import names_in
-from pycu2c.analysis.fp_contraction import may_be_rounded_anew
+from pycu2c.analysis.fp_contraction import may_be_contracted
 from pycu2c.analysis.launch_assumptions import is_fixed
-from pycu2c.analysis.live_across_barriers import declared, set_once
-from pycu2c.analysis.simd_legality import Paces
+from pycu2c.analysis.live_across_barriers import declared_names, single_definitions
+from pycu2c.analysis.simd_legality import LaneStrides
 from pycu2c.base.records import dataclass, replace
-from pycu2c.base.types import WEAK_INT, Array, Scalar, Space
-from pycu2c.ir.builders import binary, both, cast, integer
+from pycu2c.base.types import WEAK_INT, Array, MemorySpace, Scalar
+from pycu2c.ir.builders import binary, cast, integer, logical
 from pycu2c.ir.nodes import (
     Allocate,
     Apply,
@@ -38,9 +41,9 @@ from pycu2c.ir.nodes import (
     Expr,
     For,
     If,
-    Junction,
     Load,
     Logical,
+    LogicalOp,
     Module,
     Select,
     Stmt,
@@ -62,14 +65,14 @@ from pycu2c.ops.intrinsics.builtins import EXTREMES
 from pycu2c.ops.operators import ADD, GE, SUB
 from pycu2c.transforms.cpu.simd import divergent_loops
 
-ROWS = 4
-BYTES = 256  # of a row: with four rows, what 16 vectors of AVX-512 hold
-LEAST = 16  # lanes, though each may keep much
-FEW = 128  # rounds, if known: as far as that, compilers do as well by themselves
+TILE_ROWS = 4
+TILE_ROW_BYTES = 256  # four rows fill 16 AVX-512 registers
+MIN_LANES = 16  # of a tile, whatever the size of their variables
+MIN_ITERATIONS = 128  # loops with fewer known iterations are left to the C compiler
 
 
 def tile_registers(module: Module) -> Module:
-    """Put what loops there are around tiles of threads."""
+    """Tile the loops over threads of a kernel."""
     kernel = module.kernel
     return replace(module, kernel=replace(kernel, body=_block(kernel.body)))
 
@@ -77,254 +80,314 @@ def tile_registers(module: Module) -> Module:
 def _block(body: Body) -> Body:
     out: list[Stmt] = []
     for s in body:
-        tile = _tile(s)
-        out += [with_bodies(s, tuple(map(_block, bodies(s))))] if tile is None else tile.placed()
+        tile = _find_tile(s)
+        out += [with_bodies(s, tuple(map(_block, bodies(s))))] if tile is None else tile.lower()
     return tuple(out)
 
 
-def _tile(s: Stmt) -> _Tile | None:
-    """What becomes a tile: rows of threads, or one row alone."""
+def _find_tile(s: Stmt) -> _Tile | None:
+    """Return the tile for a statement: rows of threads or one row, or None."""
     match s:
         case AxisLoop(lockstep=True):
-            return _tile_of(None, (), s)
-        case AxisLoop(step=Const(value=1), body=(*before, AxisLoop(lockstep=True) as lanes)):
-            above = tuple(x for x in before if isinstance(x, Declare) and _is_cheap(x.init))
-            bounds = names_in(lanes.start, lanes.stop)
-            if len(above) < len(before) or {s.var.name, *declared(above)} & set(bounds):
+            return _make_tile(None, (), s)
+        case AxisLoop(step=Const(value=1), body=(*prologue, AxisLoop(lockstep=True) as lane_loop)):
+            row_declarations = tuple(
+                x for x in prologue if isinstance(x, Declare) and _is_cheap_expr(x.init)
+            )
+            bounds = names_in(lane_loop.start, lane_loop.stop)
+            if len(row_declarations) < len(prologue) or {
+                s.var.name,
+                *declared_names(row_declarations),
+            } & set(bounds):
                 return None
-            return _tile_of(s, above, lanes)
+            return _make_tile(s, row_declarations, lane_loop)
         case _:
             return None
 
 
-def _tile_of(rows: AxisLoop | None, above: Body, lanes: AxisLoop) -> _Tile | None:
-    first = [i for i, x in enumerate(lanes.body) if not isinstance(x, Declare)]
-    if not first or not isinstance(lanes.body[first[0]], For):
+def _make_tile(
+    row_loop: AxisLoop | None, row_declarations: Body, lane_loop: AxisLoop
+) -> _Tile | None:
+    first = [i for i, x in enumerate(lane_loop.body) if not isinstance(x, Declare)]
+    if not first or not isinstance(lane_loop.body[first[0]], For):
         return None
     loops: list[For] = []
     between: list[Stmt] = []
-    body = lanes.body[first[0] : first[0] + 1]
+    body = lane_loop.body[first[0] : first[0] + 1]
     while body and isinstance(loop := body[-1], For):
         between += body[:-1]
         loops.append(loop)
         body = loop.body
-    before, after = lanes.body[: first[0]], lanes.body[first[0] + 1 :]
-    tile = _Tile(rows, above, lanes, before, tuple(loops), tuple(between), body, after)
-    return tile if tile.is_sound() and tile.pays() else None
+    prologue, epilogue = lane_loop.body[: first[0]], lane_loop.body[first[0] + 1 :]
+    tile = _Tile(
+        row_loop,
+        row_declarations,
+        lane_loop,
+        prologue,
+        tuple(loops),
+        tuple(between),
+        body,
+        epilogue,
+    )
+    return tile if tile.is_legal() and tile.is_profitable() else None
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
-    """Of an axis. ``loop`` goes over its pieces; ``is_full`` says whether one has as many threads
-    as can be, which is None if all have, and ``count`` how many one has."""
+class _TiledAxis:
+    """An axis of a tile.
+
+    ``loop`` steps over the tiles; ``is_full`` tests whether a tile is complete (None: always);
+    ``count`` is the number of threads in a tile.
+    """
 
     loop: For
-    full: int
+    max_threads: int
     is_full: Expr | None
     count: Expr
 
 
-def _piece(axis: AxisLoop, most: int) -> _Piece:
-    extent = _most(axis)
+def _tile_axis(axis: AxisLoop, max_size: int) -> _TiledAxis:
+    extent = _max_extent(axis)
     if extent is not None:
-        most = max(1, min(most, extent))
-    fixed = isinstance(axis.stop, Const)
-    first, full = _first(axis), integer(most, axis.span)
-    left = binary(SUB, axis.stop, first, axis.span)
-    count = Apply(EXTREMES[0], (full, left), WEAK_INT, axis.span)
-    loop = For(first, axis.start, axis.stop, full, (), axis.span)
-    even = fixed and extent is not None and extent % most == 0
-    return _Piece(loop, most, None if even else binary(GE, left, full, axis.span), count)
+        max_size = max(1, min(max_size, extent))
+    has_constant_stop = isinstance(axis.stop, Const)
+    first, max_threads = _first_index(axis), integer(max_size, axis.span)
+    remaining = binary(SUB, axis.stop, first, axis.span)
+    count = Apply(EXTREMES[0], (max_threads, remaining), WEAK_INT, axis.span)
+    loop = For(first, axis.start, axis.stop, max_threads, (), axis.span)
+    divides = has_constant_stop and extent is not None and extent % max_size == 0
+    return _TiledAxis(
+        loop, max_size, None if divides else binary(GE, remaining, max_threads, axis.span), count
+    )
 
 
-def _most(axis: AxisLoop) -> int | None:
-    """How many threads there are along an axis at most, if that is plain."""
+def _max_extent(axis: AxisLoop) -> int | None:
+    """Return the maximum number of threads along an axis, or None if it is unknown."""
     match axis.start, axis.stop:
         case Const(value=start), Const(value=stop):
             return int(stop) - int(start)
         case Const(value=start), Apply(intrinsic=row, arguments=given) if row is EXTREMES[0]:
-            known = [int(e.value) - int(start) for e in given if isinstance(e, Const)]
-            return min(known, default=None)
+            extents = [int(e.value) - int(start) for e in given if isinstance(e, Const)]
+            return min(extents, default=None)
         case _:
             return None
 
 
 @dataclass(frozen=True, slots=True)
 class _Tile:
-    """``before``, ``between``: what is declared in front of the loops and in them; ``after``:
-    what a thread does when they have ended."""
+    """A tile under construction.
 
-    rows: AxisLoop | None
-    above: Body
-    lanes: AxisLoop
-    before: Body
+    ``prologue``, ``between``: declarations before and inside the loops. ``epilogue``: what a thread
+    executes after the loops.
+    """
+
+    row_loop: AxisLoop | None
+    row_declarations: Body
+    lane_loop: AxisLoop
+    prologue: Body
     loops: tuple[For, ...]
     between: Body
     body: Body
-    after: Body
+    epilogue: Body
 
-    # ---- whether ----
+    # ---- legality and profitability ----
 
-    def is_sound(self) -> bool:
-        """Whether the loops are the same for all threads, and do nothing but compute."""
+    def is_legal(self) -> bool:
+        """Return whether the loops are the same for all threads, and only compute."""
         inside = tuple(statements(self.body))
         if not all(isinstance(s, Declare | Assign | If) for s in inside):
             return False
-        if not all(isinstance(s, Declare) and self._is_same(s) for s in self.between):
+        if not all(isinstance(s, Declare) and self._is_rematerializable(s) for s in self.between):
             return False
-        own = declared((*self.between, *self.body))
-        changed = {s.var.name for s in inside if isinstance(s, Assign)} - own
-        if not changed or not changed <= declared(self.before):
+        local_names = declared_names((*self.between, *self.body))
+        changed = {s.var.name for s in inside if isinstance(s, Assign)} - local_names
+        if not changed or not changed <= declared_names(self.prologue):
             return False
-        if any(isinstance(s, Declare) and s.init is None for s in self.before):
+        if any(isinstance(s, Declare) and s.init is None for s in self.prologue):
             return False
         bounds = [e for loop in self.loops for e in (loop.start, loop.stop, loop.step)]
-        return all(map(_is_cheap, bounds)) and not self._of_threads() & set(names_in(*bounds))
-
-    def _of_threads(self) -> set[str]:
-        """What differs from thread to thread."""
-        places = {v.var.name for v in (self.rows, self.lanes) if v}
-        return places | declared((*self.above, *self.before, *self.between, *self.body))
-
-    def pays(self) -> bool:
-        rounds = [_rounds(loop) for loop in self.loops]
-        if None not in rounds and math.prod(r or 0 for r in rounds) < FEW:
-            return False
-        if divergent_loops.vectorises((*self.between, *self.body)):
-            return True
-        values = set_once((*self.before, *self.between, *self.body))
-        paces = Paces(self.lanes.var.name, values, {v.name for v in self._kept()})
-        moving = {loop.var.name for loop in self.loops}
-        for name, value in values.items():
-            if moving & set(names_in(value)):
-                moving.add(name)
-        loads = (e for e in all_expressions(self.body) if isinstance(e, Load))
-        return any(
-            paces.of(e.indices[-1]) == 1 and moving & set(names_in(*e.indices)) for e in loads
+        return all(map(_is_cheap_expr, bounds)) and not self._thread_dependent_names() & set(
+            names_in(*bounds)
         )
 
-    def _kept(self) -> list[Var]:
-        """What each thread of the tile has an element of: sums, and what is not to be computed
-        again."""
-        return [s.var for s in self.before if isinstance(s, Declare) and not self._is_same(s)]
+    def _thread_dependent_names(self) -> set[str]:
+        """Return the names whose values differ between threads."""
+        places = {v.var.name for v in (self.row_loop, self.lane_loop) if v}
+        return places | declared_names(
+            (*self.row_declarations, *self.prologue, *self.between, *self.body)
+        )
 
-    def _is_same(self, s: Declare) -> bool:
-        """Whether to compute a number again is cheap, and gives what it was."""
-        changed = {x.var.name for x in statements(self.lanes.body) if isinstance(x, Assign)}
-        asked = set(names_in(s.init)) if s.init is not None else set()
-        return _is_cheap(s.init) and not changed & {s.var.name, *asked}
+    def is_profitable(self) -> bool:
+        trip_counts = [_trip_count(loop) for loop in self.loops]
+        if None not in trip_counts and math.prod(r or 0 for r in trip_counts) < MIN_ITERATIONS:
+            return False
+        if divergent_loops.is_vectorizable((*self.between, *self.body)):
+            return True
+        values = single_definitions((*self.prologue, *self.between, *self.body))
+        strides = LaneStrides(self.lane_loop.var.name, values, {v.name for v in self._spilled()})
+        iteration_dependent = {loop.var.name for loop in self.loops}
+        for name, value in values.items():
+            if iteration_dependent & set(names_in(value)):
+                iteration_dependent.add(name)
+        loads = (e for e in all_expressions(self.body) if isinstance(e, Load))
+        return any(
+            strides.of(e.indices[-1]) == 1 and iteration_dependent & set(names_in(*e.indices))
+            for e in loads
+        )
+
+    def _spilled(self) -> list[Var]:
+        """Return the variables with an element per thread: sums, and what cannot be
+        rematerialized."""
+        return [
+            s.var
+            for s in self.prologue
+            if isinstance(s, Declare) and not self._is_rematerializable(s)
+        ]
+
+    def _is_rematerializable(self, s: Declare) -> bool:
+        """Return whether recomputing a declaration is cheap and gives the same value."""
+        changed = {x.var.name for x in statements(self.lane_loop.body) if isinstance(x, Assign)}
+        operand_names = set(names_in(s.init)) if s.init is not None else set()
+        return _is_cheap_expr(s.init) and not changed & {s.var.name, *operand_names}
 
     # ---- the loops ----
 
-    def placed(self) -> Body:
-        span = self.lanes.span
-        pieces = [_piece(self.lanes, self._width())]
-        if self.rows:
-            pieces.insert(0, _piece(self.rows, ROWS))
-        full: list[Expr] = [integer(piece.full, span) for piece in pieces]
-        body = self._work(full, full)
-        tests = [piece.is_full for piece in pieces if piece.is_full is not None]
+    def lower(self) -> Body:
+        span = self.lane_loop.span
+        tiled_axes = [_tile_axis(self.lane_loop, self._width())]
+        if self.row_loop:
+            tiled_axes.insert(0, _tile_axis(self.row_loop, TILE_ROWS))
+        max_threads: list[Expr] = [integer(tiled.max_threads, span) for tiled in tiled_axes]
+        body = self._tile_body(max_threads, max_threads)
+        tests = [tiled.is_full for tiled in tiled_axes if tiled.is_full is not None]
         if tests:
-            whole = tests[0] if len(tests) == 1 else both(Junction.AND, tests[0], tests[1], span)
-            body = (If(whole, body, self._partly(full, pieces), span),)
-        for piece in reversed(pieces):
-            body = (replace(piece.loop, body=body),)
+            is_full_tile = (
+                tests[0] if len(tests) == 1 else logical(LogicalOp.AND, tests[0], tests[1], span)
+            )
+            body = (If(is_full_tile, body, self._partial_tile(max_threads, tiled_axes), span),)
+        for tiled in reversed(tiled_axes):
+            body = (replace(tiled.loop, body=body),)
         return body
 
     def _width(self) -> int:
-        """How many lanes a tile has."""
-        sizes = sum(v.type.dtype.size for v in self._kept() if isinstance(v.type, Scalar))
-        return max(LEAST, 1 << ((BYTES // sizes).bit_length() - 1))
+        """Return the number of lanes of a tile."""
+        element_sizes = sum(
+            v.type.dtype.size for v in self._spilled() if isinstance(v.type, Scalar)
+        )
+        return max(MIN_LANES, 1 << ((TILE_ROW_BYTES // element_sizes).bit_length() - 1))
 
-    def _partly(self, full: list[Expr], pieces: list[_Piece]) -> Body:
-        """A tile in which some threads are none."""
-        counts = list(full)
-        said: list[Stmt] = []
-        for n, ((here, _), piece) in enumerate(zip(self._places(), pieces)):
-            if piece.is_full is not None:
-                left = replace(here, name=f"{here.name.removesuffix('_in.tile')}_left.tile")
-                said.append(Declare(left, piece.count, here.span))
-                counts[n] = left
-        return (*said, *self._work(counts, full))
+    def _partial_tile(self, max_threads: list[Expr], tiled_axes: list[_TiledAxis]) -> Body:
+        """Return an incomplete tile, with counted bounds."""
+        counts = list(max_threads)
+        declarations: list[Stmt] = []
+        for n, ((index, _), tiled) in enumerate(zip(self._tile_indices(), tiled_axes)):
+            if tiled.is_full is not None:
+                remaining = replace(index, name=f"{index.name.removesuffix('_in.tile')}_left.tile")
+                declarations.append(Declare(remaining, tiled.count, index.span))
+                counts[n] = remaining
+        return (*declarations, *self._tile_body(counts, max_threads))
 
-    def _work(self, counts: list[Expr], full: list[Expr]) -> Body:
-        """All that the threads of a tile do, of which there are so many."""
-        shape = tuple(int(e.value) for e in full if isinstance(e, Const))
-        arrays = {v.name: _array(v, shape) for v in self._kept()}
-        made = _Kept(arrays, tuple(v for v, _ in self._places()))
-        span = self.lanes.span
-        begun = self._over(counts, made.stored(self.before))
-        again = tuple(s for s in self.before if isinstance(s, Declare) and s.var.name not in arrays)
-        inner = self._over(counts, (*made.stored(again), *made.held((*self.between, *self.body))))
+    def _tile_body(self, counts: list[Expr], max_threads: list[Expr]) -> Body:
+        """Return what the threads of a tile execute, for the given number of threads."""
+        shape = tuple(int(e.value) for e in max_threads if isinstance(e, Const))
+        arrays = {v.name: _array(v, shape) for v in self._spilled()}
+        spiller = _Spiller(arrays, tuple(v for v, _ in self._tile_indices()))
+        span = self.lane_loop.span
+        prologue_loop = self._loop_over_tile(counts, spiller.spill(self.prologue))
+        rematerialized = tuple(
+            s for s in self.prologue if isinstance(s, Declare) and s.var.name not in arrays
+        )
+        inner = self._loop_over_tile(
+            counts,
+            (
+                *spiller.spill(rematerialized),
+                *spiller.spill_after_branches((*self.between, *self.body)),
+            ),
+        )
         for loop in reversed(self.loops):
             inner = replace(loop, body=(inner,))
-        ended = self._over(counts, made.stored((*again, *self.after)))
-        return (*(Allocate(array, span) for array in arrays.values()), begun, inner, ended)
+        epilogue_loop = self._loop_over_tile(
+            counts, spiller.spill((*rematerialized, *self.epilogue))
+        )
+        return (
+            *(Allocate(array, span) for array in arrays.values()),
+            prologue_loop,
+            inner,
+            epilogue_loop,
+        )
 
-    def _places(self) -> Iterator[tuple[Var, AxisLoop]]:
-        """The number of a thread in the tile, along each axis."""
-        for axis in (self.rows, self.lanes):
+    def _tile_indices(self) -> Iterator[tuple[Var, AxisLoop]]:
+        """Yield the index of a thread in the tile, for each axis."""
+        for axis in (self.row_loop, self.lane_loop):
             if axis:
                 yield replace(axis.var, name=f"{axis.var.name}_in.tile"), axis
 
-    def _over(self, counts: list[Expr], body: Body) -> Stmt:
-        """A body for each thread of the tile."""
-        for (here, axis), count in reversed(list(zip(self._places(), counts))):
-            place = binary(ADD, _first(axis), here, axis.span)
-            above = () if axis is self.lanes else self.above
-            body = (Declare(axis.var, place, axis.span), *above, *body)
+    def _loop_over_tile(self, counts: list[Expr], body: Body) -> Stmt:
+        """Run a body for each thread of the tile."""
+        for (index, axis), count in reversed(list(zip(self._tile_indices(), counts))):
+            position = binary(ADD, _first_index(axis), index, axis.span)
+            row_declarations = () if axis is self.lane_loop else self.row_declarations
+            body = (Declare(axis.var, position, axis.span), *row_declarations, *body)
             zero, one = integer(0, axis.span), integer(1, axis.span)
-            lockstep = axis is self.lanes
-            body = (AxisLoop(here, zero, count, one, body, lockstep, axis.span),)
+            lockstep = axis is self.lane_loop
+            body = (AxisLoop(index, zero, count, one, body, lockstep, axis.span),)
         return body[0]
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
-    """Variables of threads whose values lie in arrays of the tile."""
+class _Spiller:
+    """Replace variables by elements of the tile's arrays."""
 
     arrays: dict[str, Var]
-    here: tuple[Expr, ...]
+    index: tuple[Expr, ...]
 
-    def stored(self, body: Body) -> Body:
-        return map_stmt(map_expr(body, self._loaded), self._set)
+    def spill(self, body: Body) -> Body:
+        return map_stmt(map_expr(body, self._load), self._store)
 
-    def held(self, body: Body) -> Body:
-        """A body in which what is set under a condition is a variable, stored when it ends:
-        compilers choose between two values sooner than whether to store one."""
-        under = (s for x in body if isinstance(x, If) for s in statements((x,)))
-        held = {s.var.name: s.var for s in under if isinstance(s, Assign)}
-        held = {name: var for name, var in held.items() if name in self.arrays}
-        left = {name: array for name, array in self.arrays.items() if name not in held}
-        first = tuple(Declare(v, self._loaded(v), v.span) for v in held.values())
-        last = tuple(x for v in held.values() for x in self._set(Assign(v, v, v.span)))
-        return (*first, *replace(self, arrays=left).stored(body), *last)
+    def spill_after_branches(self, body: Body) -> Body:
+        """Spill, but keep variables that are assigned under conditions in scalars until the end.
 
-    def _loaded(self, e: Expr) -> Expr:
+        C compilers vectorize a selection of values more readily than a conditional store.
+        """
+        in_branches = (s for x in body if isinstance(x, If) for s in statements((x,)))
+        spill_after_branches = {s.var.name: s.var for s in in_branches if isinstance(s, Assign)}
+        spill_after_branches = {
+            name: var for name, var in spill_after_branches.items() if name in self.arrays
+        }
+        remaining = {
+            name: array for name, array in self.arrays.items() if name not in spill_after_branches
+        }
+        first = tuple(Declare(v, self._load(v), v.span) for v in spill_after_branches.values())
+        last = tuple(
+            x for v in spill_after_branches.values() for x in self._store(Assign(v, v, v.span))
+        )
+        return (*first, *replace(self, arrays=remaining).spill(body), *last)
+
+    def _load(self, e: Expr) -> Expr:
         if isinstance(e, Var) and e.name in self.arrays and isinstance(e.type, Scalar):
-            return cast(Load(self.arrays[e.name], self.here, e.span), e.type)
+            return cast(Load(self.arrays[e.name], self.index, e.span), e.type)
         return e
 
-    def _set(self, s: Stmt) -> Body:
+    def _store(self, s: Stmt) -> Body:
         if isinstance(s, Declare | Assign) and s.var.name in self.arrays:
             array = self.arrays[s.var.name]
             (value,) = operands(s)
             assert isinstance(array.type, Array)
-            return (Store(array, self.here, cast(value, array.type.element), s.span),)
+            return (Store(array, self.index, cast(value, array.type.element), s.span),)
         return (s,)
 
 
-def _first(axis: AxisLoop) -> Var:
+def _first_index(axis: AxisLoop) -> Var:
     return replace(axis.var, name=f"{axis.var.name}_first.tile")
 
 
 def _array(v: Var, shape: tuple[int, ...]) -> Var:
     assert isinstance(v.type, Scalar)
-    kind = Array(v.type.dtype, len(shape), "C", Space.LOCAL, shape)
+    kind = Array(v.type.dtype, len(shape), "C", MemorySpace.LOCAL, shape)
     return Var(f"{v.name}.tile", kind, v.span)
 
 
-def _rounds(loop: For) -> int | None:
+def _trip_count(loop: For) -> int | None:
     match loop.start, loop.stop, loop.step:
         case Const(value=start), Const(value=stop), Const(value=step):
             return len(range(int(start), int(stop), int(step)))
@@ -332,13 +395,13 @@ def _rounds(loop: For) -> int | None:
             return None
 
 
-def _is_cheap(e: Expr | None) -> bool:
-    """Whether to compute a number again is as good as to keep it."""
+def _is_cheap_expr(e: Expr | None) -> bool:
+    """Return whether recomputing an expression is as good as storing it."""
     return e is not None and all(map(_is_cheap_node, expressions(e)))
 
 
 def _is_cheap_node(e: Expr) -> bool:
     if isinstance(e, Apply):
         return is_fixed(e.intrinsic) or e.intrinsic in EXTREMES
-    known = isinstance(e, Const | Var | Binary | Unary | Cast | Select | Logical)
-    return known and not may_be_rounded_anew(e)
+    extents = isinstance(e, Const | Var | Binary | Unary | Cast | Select | Logical)
+    return extents and not may_be_contracted(e)

@@ -1,16 +1,15 @@
-"""CPU: a short loop around thread loops, whose rounds are known, is written out.
+"""Unroll short loops around work-item loops whose trip count is known (CPU).
 
-``half = 4; while half > 0: ThreadLoop(…half…); half //= 2`` ->
-``ThreadLoop(…4…) ThreadLoop(…2…) ThreadLoop(…1…)``
-
-The loops over threads then have numbers as bounds: those of a tree of sums take half as long.
+``half = 4; while half > 0: WorkItemLoop(…half…); half //= 2`` -> ``WorkItemLoop(…4…)
+WorkItemLoop(…2…) WorkItemLoop(…1…)``. The loops over threads then have constant bounds, which
+halves the time of a reduction tree.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from pycu2c.analysis.effects import mentioned
+from pycu2c.analysis.effects import accessed_names
 from pycu2c.base.records import dataclass, replace
 from pycu2c.ir.builders import binary, cast, unary
 from pycu2c.ir.nodes import (
@@ -25,100 +24,103 @@ from pycu2c.ir.nodes import (
     If,
     Module,
     Stmt,
-    ThreadLoop,
     Unary,
     Var,
     While,
+    WorkItemLoop,
 )
 from pycu2c.ir.walk import bodies, expressions, map_expr, rewrite, statements, with_bodies
 
-MOST_ROUNDS = 12
-MOST_STATEMENTS = 60  # of all rounds together
+MAX_ITERATIONS = 12
+MAX_STATEMENTS = 60  # of all iterations
 
 
 def unroll_block_loops(module: Module) -> Module:
-    """Write out the loops of the kernel that stand outside its thread loops."""
+    """Unroll the kernel's loops outside its work-item loops."""
     kernel = module.kernel
     return replace(module, kernel=replace(kernel, body=_block(kernel.body)))
 
 
 def _block(body: Body) -> Body:
-    """A block outside the thread loops."""
+    """Process a block outside the work-item loops."""
     out: list[Stmt] = []
     for i, s in enumerate(body):
         if isinstance(s, If | While | BlockLoop):
             s = with_bodies(s, tuple(_block(b) for b in bodies(s)))
-        start = _start(s, out) if isinstance(s, While) else None
-        rounds = _rounds(s, out[start]) if isinstance(s, While) and start is not None else None
-        if rounds is None or start is None:
+        start = _find_start(s, out) if isinstance(s, While) else None
+        unrolled = _unroll(s, out[start]) if isinstance(s, While) and start is not None else None
+        if unrolled is None or start is None:
             out.append(s)
             continue
-        *loops, ended = rounds
-        assert isinstance(ended, Assign)
-        if ended.var.name in mentioned((*out[start:], *body[i + 1 :])):
-            out += rounds
+        *iterations, final_assignment = unrolled
+        assert isinstance(final_assignment, Assign)
+        if final_assignment.var.name in accessed_names((*out[start:], *body[i + 1 :])):
+            out += unrolled
         else:
-            out[start:] = [*out[start + 1 :], *loops]
+            out[start:] = [*out[start + 1 :], *iterations]
     return tuple(out)
 
 
-def _start(s: While, before: list[Stmt]) -> int | None:
-    """Where the variable that a loop counts has been declared, if it is as it was then."""
+def _find_start(s: While, before: list[Stmt]) -> int | None:
+    """Return the position of the counter's declaration, if it is not reassigned before the loop."""
     name = s.body[-1].var.name if s.body and isinstance(s.body[-1], Assign) else None
-    for number, x in reversed(list(enumerate(before))):
+    for position, x in reversed(list(enumerate(before))):
         if isinstance(x, Declare) and x.var.name == name:
-            return number
+            return position
         if any(isinstance(y, Assign) and y.var.name == name for y in statements((x,))):
             return None
     return None
 
 
-def _rounds(s: While, before: Stmt) -> list[Stmt] | None:
-    """What a loop does, round by round, if the statement ``before`` sets its only variable; then
-    what that variable is."""
+def _unroll(s: While, before: Stmt) -> list[Stmt] | None:
+    """Return the unrolled iterations and the final assignment of the counter, or None."""
     match before, s.body:
-        case Declare(var, Const() as start), (*rest, Assign(counted, step)):
-            loops = tuple(rest)
-            if counted.name != var.name or not all(isinstance(x, ThreadLoop) for x in loops):
+        case Declare(var, Const() as start), (*rest, Assign(counter, step)):
+            iterations = tuple(rest)
+            if counter.name != var.name or not all(isinstance(x, WorkItemLoop) for x in iterations):
                 return None
-            if any(isinstance(x, Assign) and x.var.name == var.name for x in statements(loops)):
+            if any(
+                isinstance(x, Assign) and x.var.name == var.name for x in statements(iterations)
+            ):
                 return None
-            counting = _Counting(var, s.condition, step)
-            values = counting.values(start)
-            if values is None or len(values) * len(list(statements(loops))) > MOST_STATEMENTS:
+            loop_counter = _LoopCounter(var, s.condition, step)
+            values = loop_counter.values(start)
+            if values is None or len(values) * len(list(statements(iterations))) > MAX_STATEMENTS:
                 return None
             last = values.pop()
-            rounds = [x for value in values for x in map_expr(loops, counting.being(value))]
-            return [*rounds, Assign(var, last, s.span)]
+            unrolled = [
+                x for value in values for x in map_expr(iterations, loop_counter.substitute(value))
+            ]
+            return [*unrolled, Assign(var, last, s.span)]
         case _:
             return None
 
 
 @dataclass(frozen=True, slots=True)
-class _Counting:
-    """The variable of a loop, how long it goes on, and its value in the next round."""
+class _LoopCounter:
+    """The counter of a loop: its condition, and its value in the next iteration."""
 
     var: Var
     condition: Expr
     step: Expr
 
     def values(self, value: Const) -> list[Const] | None:
-        """One for each round, and the one that ends the loop."""
+        """Return the counter's value in each iteration, and after the loop; None if unknown."""
         if any(isinstance(e, Var) and e.name != self.var.name for e in expressions(self.condition)):
             return None
         found = [value]
-        while len(found) <= MOST_ROUNDS:
-            going = rewrite(self.condition, self.being(found[-1]))
-            following = rewrite(self.step, self.being(found[-1]))
-            if not isinstance(going, Const) or not isinstance(following, Const):
+        while len(found) <= MAX_ITERATIONS:
+            goes_on = rewrite(self.condition, self.substitute(found[-1]))
+            next_value = rewrite(self.step, self.substitute(found[-1]))
+            if not isinstance(goes_on, Const) or not isinstance(next_value, Const):
                 return None
-            if not going.value:
+            if not goes_on.value:
                 return found
-            found.append(following)
+            found.append(next_value)
         return None
 
-    def being(self, value: Const) -> Callable[[Expr], Expr]:
-        def changed(e: Expr) -> Expr:
+    def substitute(self, value: Const) -> Callable[[Expr], Expr]:
+        def replace_counter(e: Expr) -> Expr:
             match e:
                 case Var(name=name) if name == self.var.name:
                     return replace(value, span=e.span)
@@ -126,9 +128,9 @@ class _Counting:
                     return binary(op, left, right, e.span)
                 case Unary(op=op, operand=Const() as operand):
                     return unary(op, operand, e.span)
-                case Cast(operand=Const() as operand, type=type_):
-                    return cast(operand, type_)
+                case Cast(operand=Const() as operand, type=target_type):
+                    return cast(operand, target_type)
                 case _:
                     return e
 
-        return changed
+        return replace_counter

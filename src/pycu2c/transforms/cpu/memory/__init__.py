@@ -1,0 +1,1 @@
+"""Memory passes of the CPU target: prefetching, non-temporal stores, privatized accumulators."""

@@ -1,5 +1,7 @@
-"""CPU: loads and stores that say which caches to use are plain ones. What is
-evaluated in an order of its own is in statements by now."""
+"""Replace loads and stores with cache hints by plain ones (CPU).
+
+Requires linearized IR: expressions with a fixed evaluation order are statements.
+"""
 
 from __future__ import annotations
 
@@ -22,30 +24,30 @@ from pycu2c.ir.walk import map_expr, map_functions, map_stmt
 from pycu2c.ops.intrinsics.memory.cache_hints import LOADS, STORES
 
 
-def load_and_store_plainly(module: Module) -> Module:
-    """``cuda.ldcg(&a[i])`` -> ``a[i]``; ``cuda.stcs(&a[i], x)`` -> ``a[i] = x``."""
-    return map_functions(module, _plain)
+def drop_cache_hints(module: Module) -> Module:
+    """Replace ``cuda.ldcg(&a[i])`` by ``a[i]``, and ``cuda.stcs(&a[i], x)`` by ``a[i] = x``."""
+    return map_functions(module, _drop_hints)
 
 
-def _plain(function: Function) -> Function:
-    body = map_stmt(map_expr(function.body, _loaded), _stored)
+def _drop_hints(function: Function) -> Function:
+    body = map_stmt(map_expr(function.body, _as_load), _as_store)
     return replace(function, body=body)
 
 
-def _loaded(e: Expr) -> Expr:
+def _as_load(e: Expr) -> Expr:
     if not isinstance(e, Apply) or e.intrinsic not in LOADS:
         return e
-    place = e.arguments[0]
-    assert isinstance(place, ElementOf)
-    assert isinstance(place.array.type, Array)
-    return read_path(Load(place.array, place.indices, e.span), place.path, e.span)
+    element = e.arguments[0]
+    assert isinstance(element, ElementOf)
+    assert isinstance(element.array.type, Array)
+    return read_path(Load(element.array, element.indices, e.span), element.path, e.span)
 
 
-def _stored(s: Stmt) -> Body:
+def _as_store(s: Stmt) -> Body:
     if not isinstance(s, Evaluate) or not isinstance(s.value, Apply):
         return (s,)
     if s.value.intrinsic not in STORES:
         return (s,)
-    place, value = s.value.arguments
-    assert isinstance(place, ElementOf)
-    return (Store(place.array, place.indices, value, s.span, place.path),)
+    element, value = s.value.arguments
+    assert isinstance(element, ElementOf)
+    return (Store(element.array, element.indices, value, s.span, element.path),)

@@ -1,10 +1,11 @@
-"""CPU: rows of threads that read several rows of an array ask for their memory strip by strip.
+"""Prefetch strip by strip in loops that read several rows of an array, such as stencils (CPU).
 
-``for j in threads(…) in lockstep: out[i, j] = a[i - 1, j] + a[i + 1, j]`` ->
-``for j0 in range(…, strip): prefetch(a[i - 1, j0], 512, 64), …; for j in threads(j0, j0 + strip)``
+``for j in threads(…) in lockstep: out[i, j] = a[i - 1, j] + a[i + 1, j]`` -> ``for j0 in range(…,
+strip): prefetch(a[i - 1, j0], 512, 64), …; for j in threads(j0, j0 + strip)``
 
-Processors foresee where a few walks go, and of each no more than a page: a stencil over arrays that
-do not fit the caches takes up to a fifth less time. Over smaller ones, a strip is all of the row.
+Hardware prefetchers follow a few streams, and each only within a page. A stencil over arrays that
+exceed the caches is up to a fifth faster with this pass. For smaller arrays, a strip is the whole
+row.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from pycu2c.analysis.live_across_barriers import Fresh, fresh_names
-from pycu2c.analysis.thread_strides import Walks, is_plain_row
+from pycu2c.analysis.live_across_barriers import NameGenerator, fresh_names
+from pycu2c.analysis.thread_strides import UnitStrideAccesses, is_simple_simd_loop
 from pycu2c.base.records import replace
 from pycu2c.base.types import WEAK_INT
 from pycu2c.ir.builders import binary, integer
@@ -37,88 +38,98 @@ from pycu2c.ir.walk import bodies, map_stmt, rewrite, with_bodies
 from pycu2c.ops.intrinsics.registry import REGISTRY
 from pycu2c.ops.intrinsics.threads.cpu_block import launched
 from pycu2c.ops.operators import ADD, LT, SUB
-from pycu2c.transforms.cpu.memory.software_prefetch import Asked, accesses, asking
+from pycu2c.transforms.cpu.memory.software_prefetch import (
+    PrefetchStream,
+    accesses,
+    prefetch_statement,
+)
 
-_MOST_WALKS = 8
-_STRIP = 256  # bytes of the widest array
-_AHEAD = 2048  # bytes of it between what a strip takes and what it asks for
-_LARGE = 1 << 21  # bytes of all arrays, from which on they leave the first caches
+_MAX_STREAMS = 8
+_STRIP_BYTES = 256  # of the array with the largest elements
+_PREFETCH_DISTANCE = 2048  # bytes between the accessed and the prefetched elements
+_MIN_TOTAL_BYTES = (
+    1 << 21
+)  # total size of the arrays above which they exceed the first-level caches
 
 
-def ask_by_strips(module: Module) -> Module:
-    """Takes a kernel in loops along axes."""
+def insert_strip_prefetches(module: Module) -> Module:
+    """Insert prefetches into the axis loops of a kernel."""
     kernel = module.kernel
     fresh = fresh_names(kernel)
 
-    def of(s: Stmt) -> Stmt:
+    def process(s: Stmt) -> Stmt:
         if isinstance(s, AxisLoop):
-            return replace(s, body=map_stmt(s.body, lambda row: _in_strips(row, fresh)))
-        return with_bodies(s, tuple(tuple(map(of, body)) for body in bodies(s)))
+            return replace(s, body=map_stmt(s.body, lambda loop: _process_row(loop, fresh)))
+        return with_bodies(s, tuple(tuple(map(process, body)) for body in bodies(s)))
 
-    body = tuple(of(s) if isinstance(s, BlockLoop) and s.in_rows else s for s in kernel.body)
+    body = tuple(process(s) if isinstance(s, BlockLoop) and s.in_rows else s for s in kernel.body)
     return replace(module, kernel=replace(kernel, body=body))
 
 
-def _in_strips(s: Stmt, fresh: Fresh) -> Body:
-    """The statement, or the strips that it becomes."""
-    if not isinstance(s, AxisLoop) or not is_plain_row(s):
+def _process_row(s: Stmt, fresh: NameGenerator) -> Body:
+    """Return a statement, or the loop over strips that replaces it."""
+    if not isinstance(s, AxisLoop) or not is_simple_simd_loop(s):
         return (s,)
-    walks = _walks(s)
-    return _strips(s, walks, fresh) if _is_stencil(walks) else (s,)
+    streams = _streams(s)
+    return _strip_loop(s, streams, fresh) if _is_stencil(streams) else (s,)
 
 
-def _is_stencil(walks: Sequence[Asked]) -> bool:
-    rows = Counter(walk.array.name for walk in walks if not walk.is_written)
-    return len(walks) <= _MOST_WALKS and max(rows.values(), default=0) > 1
+def _is_stencil(streams: Sequence[PrefetchStream]) -> bool:
+    row_counts = Counter(stream.array.name for stream in streams if not stream.is_written)
+    return len(streams) <= _MAX_STREAMS and max(row_counts.values(), default=0) > 1
 
 
-def _walks(row: AxisLoop) -> list[Asked]:
-    """Where the threads of a row go from element to element, but for numbers added to the place:
-    those walks meet in the same lines of memory."""
-    walks, found = Walks(row), dict[str, Asked]()
-    for array, index, is_written in accesses(row.body):
-        place = walks.place(index)
-        if place is None:
+def _streams(loop: AxisLoop) -> list[PrefetchStream]:
+    """Return the unit-stride streams of a loop; accesses that differ by a constant share one."""
+    unit_stride, found = UnitStrideAccesses(loop), dict[str, PrefetchStream]()
+    for array, index, is_written in accesses(loop.body):
+        lane_index = unit_stride.unit_stride_index(index)
+        if lane_index is None:
             continue
-        first = _without_numbers(place)
-        shown = f"{array.name}[{print_expr(first)}]"
-        is_written |= shown in found and found[shown].is_written
-        found[shown] = Asked(array, first, is_written)
+        first = _without_constants(lane_index)
+        key = f"{array.name}[{print_expr(first)}]"
+        is_written |= key in found and found[key].is_written
+        found[key] = PrefetchStream(array, first, is_written)
     return list(found.values())
 
 
-def _without_numbers(e: Expr) -> Expr:
-    """An index but for the numbers that are added to it."""
+def _without_constants(e: Expr) -> Expr:
+    """Return an index without the constants added to it."""
     match e:
         case Binary(op=op, left=left, right=Const()) if op in (ADD, SUB):
-            return _without_numbers(left)
+            return _without_constants(left)
         case Binary(op=op, left=left, right=right) if op is ADD:
-            return binary(ADD, _without_numbers(left), _without_numbers(right), e.span)
+            return binary(ADD, _without_constants(left), _without_constants(right), e.span)
         case _:
             return e
 
 
-def _strips(row: AxisLoop, walks: Sequence[Asked], fresh: Fresh) -> Body:
-    span, own = row.span, row.var.name
+def _strip_loop(loop: AxisLoop, streams: Sequence[PrefetchStream], fresh: NameGenerator) -> Body:
+    span, loop_variable = loop.span, loop.var.name
     first, strip, end = (
-        Var(fresh(name), WEAK_INT, span) for name in (f"{own}.first", "strip", "end")
+        Var(fresh(name), WEAK_INT, span) for name in (f"{loop_variable}.first", "strip", "end")
     )
-    widest = max(walk.bytes for walk in walks)
-    least = _LARGE // sum({walk.array.name: walk.bytes for walk in walks}.values())
-    is_small = binary(LT, Apply(launched, (), WEAK_INT, span), integer(least, span), span)
-    whole, part = binary(SUB, end, row.start, span), integer(_STRIP // widest, span)
-    length = Select(is_small, whole, part, WEAK_INT, span)
+    widest = max(stream.element_size for stream in streams)
+    min_elements = _MIN_TOTAL_BYTES // sum(
+        {stream.array.name: stream.element_size for stream in streams}.values()
+    )
+    is_small = binary(LT, Apply(launched, (), WEAK_INT, span), integer(min_elements, span), span)
+    all_elements, strip_elements = (
+        binary(SUB, end, loop.start, span),
+        integer(_STRIP_BYTES // widest, span),
+    )
+    length = Select(is_small, all_elements, strip_elements, WEAK_INT, span)
     stop = Apply(REGISTRY["min"], (binary(ADD, first, strip, span), end), WEAK_INT, span)
 
-    def here(e: Expr) -> Expr:
-        return first if isinstance(e, Var) and e.name == own else e
+    def substitute_first(e: Expr) -> Expr:
+        return first if isinstance(e, Var) and e.name == loop_variable else e
 
-    ahead = integer(_AHEAD // widest, span)
-    begun = (replace(walk, first=rewrite(walk.first, here)) for walk in walks)
-    asked = tuple(asking(walk, ahead, part) for walk in begun)
-    inside = (*asked, replace(row, start=first, stop=stop))
+    distance = integer(_PREFETCH_DISTANCE // widest, span)
+    shifted = (replace(stream, first=rewrite(stream.first, substitute_first)) for stream in streams)
+    prefetches = tuple(prefetch_statement(stream, distance, strip_elements) for stream in shifted)
+    inside = (*prefetches, replace(loop, start=first, stop=stop))
     return (
-        Declare(end, row.stop, span),
+        Declare(end, loop.stop, span),
         Declare(strip, length, span),
-        For(first, row.start, end, strip, inside, span),
+        For(first, loop.start, end, strip, inside, span),
     )

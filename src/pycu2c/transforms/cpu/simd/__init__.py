@@ -1,0 +1,1 @@
+"""SIMD batches of threads: strip-mining, active masks, if-conversion, scalar replacement."""

@@ -1,9 +1,8 @@
-"""The state of each thread of a block while threads go separate ways: nodes that read and write
-it. Knows nothing of where they are put.
+"""Active masks: per-thread states while threads diverge, and the nodes that read and write them.
 
-``state[thread]`` is 0 while a thread runs, 1 when it has returned, another code while it waits
-for the others at the end of one construct. ``live`` says whether any thread runs: 1 or 0, as a
-loop that sets a bool is none that compilers make vectors of.
+``state[thread]`` is 0 while a thread runs, 1 after it has returned, and another code while it waits
+at the end of a construct. ``live`` tells whether any thread runs. It is an int, because C compilers
+do not vectorize loops that set a bool.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from __future__ import annotations
 from pycu2c.base.dtypes import INT32
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
-from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Array, Scalar, Space
+from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Array, MemorySpace, Scalar
 from pycu2c.ir.nodes import (
     Allocate,
     Apply,
@@ -23,11 +22,11 @@ from pycu2c.ir.nodes import (
     Expr,
     If,
     Load,
-    NextThread,
+    NextWorkItem,
     Stmt,
     Store,
-    ThreadLoop,
     Var,
+    WorkItemLoop,
 )
 from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
 from pycu2c.ops.operators import EQ, NE, OR, Operator
@@ -35,111 +34,111 @@ from pycu2c.ops.operators import EQ, NE, OR, Operator
 RUNNING, RETURNED = 0, 1
 
 
-def slots(like: Var, threads: int) -> Var:
-    """An array with one slot, for a number or an array, for each thread of a block."""
+def context_array(element: Var, threads: int) -> Var:
+    """Return an array with one element, a number or an array, for each thread of a block."""
     shape: tuple[int, ...] = ()
-    if isinstance(like.type, Array):
-        assert like.type.shape is not None
-        shape = like.type.shape
-    dtype = INT32 if like.type == WEAK_BOOL else like.type.dtype  # as masks: vectors of one width
-    array = Array(dtype, 1 + len(shape), "C", Space.BLOCK, (threads, *shape))
-    return replace(like, type=array)
+    if isinstance(element.type, Array):
+        assert element.type.shape is not None
+        shape = element.type.shape
+    dtype = INT32 if element.type == WEAK_BOOL else element.type.dtype  # masks have the same width
+    array = Array(dtype, 1 + len(shape), "C", MemorySpace.BLOCK, (threads, *shape))
+    return replace(element, type=array)
 
 
-def this_thread(span: Span) -> Expr:
-    """The number of the running thread, the first index of every per-thread array."""
+def thread_index(span: Span) -> Expr:
+    """Return the linear index of the running thread, the first index of context arrays."""
     return Apply(block_thread, (), WEAK_INT, span)
 
 
 @dataclass(slots=True)
-class Masks:
-    """Makes the nodes for one kernel; remembers whether there were any."""
+class ActiveMasks:
+    """Builds the state nodes of one kernel, and records whether there are any."""
 
     state: Var
     live: Var
-    codes: int = RETURNED
+    last_code: int = RETURNED
     used: bool = False
 
     @property
     def threads(self) -> int:
-        """How many threads a block has at most."""
+        """Return the maximum number of threads of a block."""
         assert isinstance(self.state.type, Array)
         assert self.state.type.shape is not None
         return self.state.type.shape[0]
 
-    def code(self) -> int:
-        """A code for one more way to wait."""
-        self.codes += 1
-        return self.codes
+    def new_code(self) -> int:
+        """Return a state code for one more place to wait."""
+        self.last_code += 1
+        return self.last_code
 
-    def put(self, code: int, span: Span) -> Stmt:
+    def set_state(self, code: int, span: Span) -> Stmt:
         self.used = True
         value = Const(code, Scalar(INT32), span)
-        return Store(self.state, (this_thread(span),), value, span)
+        return Store(self.state, (thread_index(span),), value, span)
 
     def _compare(self, op: Operator, code: int, span: Span) -> Expr:
         self.used = True
-        own = Load(self.state, (this_thread(span),), span)
-        return Binary(op, own, Const(code, Scalar(INT32), span), WEAK_BOOL, span)
+        thread_state = Load(self.state, (thread_index(span),), span)
+        return Binary(op, thread_state, Const(code, Scalar(INT32), span), WEAK_BOOL, span)
 
-    def leave(self, code: int, span: Span) -> Body:
-        """The running thread waits, or has returned."""
-        return (self.put(code, span), NextThread(span))
+    def deactivate(self, code: int, span: Span) -> Body:
+        """End the running thread's part with a new state."""
+        return (self.set_state(code, span), NextWorkItem(span))
 
-    def runs(self, span: Span) -> Expr:
+    def is_running(self, span: Span) -> Expr:
         return self._compare(EQ, RUNNING, span)
 
-    def is_only_running(self, s: Stmt) -> bool:
+    def is_skip_inactive(self, s: Stmt) -> bool:
         match s:
-            case If(Binary(op, Load(array), Const(0)), (NextThread(),), ()):
+            case If(Binary(op, Load(array), Const(0)), (NextWorkItem(),), ()):
                 return op is NE and array.name == self.state.name
             case _:
                 return False
 
-    def only_running(self, span: Span) -> Stmt:
-        """Lets only running threads go on."""
-        return If(self._compare(NE, RUNNING, span), (NextThread(span),), (), span)
+    def skip_inactive(self, span: Span) -> Stmt:
+        """End the part of threads that are not running."""
+        return If(self._compare(NE, RUNNING, span), (NextWorkItem(span),), (), span)
 
-    def release(self, code: int, span: Span) -> Stmt:
-        """Who waited with this code runs again."""
-        return If(self._compare(EQ, code, span), (self.put(RUNNING, span),), (), span)
+    def reactivate(self, code: int, span: Span) -> Stmt:
+        """Let the threads with a code run again."""
+        return If(self._compare(EQ, code, span), (self.set_state(RUNNING, span),), (), span)
 
-    def exchange(self, code: int, span: Span) -> Stmt:
-        """Who waited with this code runs, who ran waits with it."""
-        other = If(self._compare(EQ, RUNNING, span), (self.put(code, span),), (), span)
-        return If(self._compare(EQ, code, span), (self.put(RUNNING, span),), (other,), span)
+    def swap_active(self, code: int, span: Span) -> Stmt:
+        """Let the threads with a code run, and deactivate those that ran with this code."""
+        other = If(self._compare(EQ, RUNNING, span), (self.set_state(code, span),), (), span)
+        return If(self._compare(EQ, code, span), (self.set_state(RUNNING, span),), (other,), span)
 
     def set_live(self, value: bool, span: Span) -> Stmt:
-        return Assign(self.live, self._alive(value, span), span)
+        return Assign(self.live, self._live_value(value, span), span)
 
-    def some_live(self, span: Span) -> Stmt:
-        """Set by some threads of many."""
-        value = Binary(OR, self.live, self._alive(True, span), Scalar(INT32), span)
+    def mark_live(self, span: Span) -> Stmt:
+        """Set ``live`` in a loop over threads."""
+        value = Binary(OR, self.live, self._live_value(True, span), Scalar(INT32), span)
         return Assign(self.live, value, span)
 
-    def when_live(self, body: Body, span: Span) -> Stmt:
+    def if_any_live(self, body: Body, span: Span) -> Stmt:
         return If(self._is_live(NE, span), body, (), span)
 
-    def when_none(self, body: Body, span: Span) -> Stmt:
+    def if_none_live(self, body: Body, span: Span) -> Stmt:
         return If(self._is_live(EQ, span), body, (), span)
 
-    def _alive(self, value: bool, span: Span) -> Const:
+    def _live_value(self, value: bool, span: Span) -> Const:
         return Const(int(value), Scalar(INT32), span)
 
     def _is_live(self, op: Operator, span: Span) -> Expr:
-        return Binary(op, self.live, self._alive(False, span), WEAK_BOOL, span)
+        return Binary(op, self.live, self._live_value(False, span), WEAK_BOOL, span)
 
-    def begun(self, body: Body, span: Span) -> Body:
-        """A kernel's body with the state set up before, in its first thread loop if it can be."""
+    def with_initial_state(self, body: Body, span: Span) -> Body:
+        """Initialize the state, in the first work-item loop if possible."""
         if not self.used:
             return body
-        start = self.put(RUNNING, span)
-        alive = Declare(self.live, self._alive(True, span), span)
+        start = self.set_state(RUNNING, span)
+        live_declaration = Declare(self.live, self._live_value(True, span), span)
         match body:
-            case (Assign() as counting, ThreadLoop(first, place), *rest):
-                body = (counting, ThreadLoop((start, *first), place), *rest)
-            case (ThreadLoop(first, place), *rest):
-                body = (ThreadLoop((start, *first), place), *rest)
+            case (Assign() as counting, WorkItemLoop(first, place), *rest):
+                body = (counting, WorkItemLoop((start, *first), place), *rest)
+            case (WorkItemLoop(first, place), *rest):
+                body = (WorkItemLoop((start, *first), place), *rest)
             case _:
-                body = (ThreadLoop((start,), span), *body)
-        return (Allocate(self.state, span), alive, *body)
+                body = (WorkItemLoop((start,), span), *body)
+        return (Allocate(self.state, span), live_declaration, *body)

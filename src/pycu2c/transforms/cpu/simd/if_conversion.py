@@ -1,13 +1,13 @@
-"""A strip's loop without branches: each lane does some rounds, in which those that have left the
-loop change nothing that is read after it.
+"""If-conversion: turn a strip's loop into straight-line code under a mask.
 
-``if state == 0: if count < n and z < 4: z = f(z); count = count + 1 else: state = 2`` ->
-``runs = state == 0``, then four times ``runs = runs & (count < n) & (z < 4); z = f(z);
-count = count + runs``, and ``state |= 2 & -(began ^ runs)``.
+``if state == 0: if count < n and z < 4: z = f(z); count = count + 1 else: state = 2`` -> ``running
+= state == 0``, then four times ``running = running & (count < n) & (z < 4); z = f(z); count = count
++ running``, and ``state |= 2 & -(began ^ running)``.
 
-Measured: two to three times as fast as with branches. Compilers make more of the masks of one
-that leaves under conditions than of such a number, and jumps of repeated ones on the same
-condition. Values stay in registers for the rounds, and one test of "does any lane run" serves all.
+Each lane executes several iterations; lanes that have left the loop change no live variable.
+Measured: two to three times as fast as branches. Values stay in registers during the iterations,
+and one test for active lanes serves all of them. Reference: Allen et al., "Conversion of control
+dependence to data dependence" (1983).
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from pycu2c.ir.nodes import (
     Expr,
     For,
     If,
-    Junction,
     Load,
     Logical,
+    LogicalOp,
     Stmt,
-    Strips,
-    ThreadLoop,
+    StripLoop,
     Unary,
     Var,
     While,
+    WorkItemLoop,
 )
 from pycu2c.ir.walk import all_expressions, expressions, operands, statements
 from pycu2c.ops.intrinsics.threads.cpu_block import pick
@@ -64,70 +64,77 @@ from pycu2c.ops.operators import (
 from pycu2c.transforms.cpu.simd.active_masks import RUNNING
 
 _MASK = Scalar(INT32)
-# how many rounds are written out, by the operations of one: compilers unroll small loops only
-_ROUNDS = ((40, 4), (80, 2))
+# (operations of one iteration, unroll factor): compilers unroll small loops only
+_UNROLL_FACTORS = ((40, 4), (80, 2))
 
 
-def goes_in_rounds(strips: Strips, loop: ThreadLoop) -> bool:
-    """Whether a thread loop is all that a strip does until none of its lanes is left."""
+def is_if_convertible_loop(strips: StripLoop, loop: WorkItemLoop) -> bool:
+    """Return whether a work-item loop is the whole body of a strip's loop."""
     match strips.body:
-        case (While(_, (Assign(), ThreadLoop() as only, If(_, (Break(),), ()))),):
+        case (While(_, (Assign(), WorkItemLoop() as only, If(_, (Break(),), ()))),):
             return only is loop
         case _:
             return False
 
 
-def keeps_wide_floats(work: Body, kept: Set[str]) -> bool:
-    """Whether lanes that have left must keep 64-bit floats: vectors of them are chosen from
-    under masks of 32 bits too slowly."""
-    changed = (s.var for s in statements(work) if isinstance(s, Assign) and s.var.name in kept)
+def selects_wide_floats(work: Body, live_out: Set[str]) -> bool:
+    """Return whether inactive lanes must preserve 64-bit floats.
+
+    Selecting these under 32-bit masks is too slow.
+    """
+    changed = (s.var for s in statements(work) if isinstance(s, Assign) and s.var.name in live_out)
     return any(v.type.dtype.is_float and v.type.dtype.bits > 32 for v in changed)
 
 
-def in_rounds(body: Body, state: Var, live: str, kept: Set[str]) -> Body | None:
-    """What a lane does in such a loop; None if it is nothing that goes without branches.
-    ``kept``: the variables that are read after the loop."""
+def if_convert(body: Body, state: Var, live: str, live_out: Set[str]) -> Body | None:
+    """Return the if-converted body of a lane, or None if it is not convertible.
+
+    ``live_out``: the variables that are live after the loop.
+    """
     match body:
         case (If(Binary(op, Var(name), Const(code)), work, ()),):
             if op is not EQ or name != state.name or code != RUNNING:
                 return None
         case _:
             return None
-    rounds = _Rounds(state, live, kept)
-    if not rounds.may_be_made_of(work):
+    conversion = _IfConversion(state, live, live_out)
+    if not conversion.is_legal(work):
         return None
-    return rounds.made(work, body[0].span)
+    return conversion.convert(work, body[0].span)
 
 
 @dataclass(slots=True)
-class _Rounds:
+class _IfConversion:
     state: Var
     live: str
-    kept: Set[str]
+    live_out: Set[str]
     declared: set[str] = field(default_factory=set)
-    masks: int = 0
+    mask_count: int = 0
 
     @property
-    def runs(self) -> Var:
+    def running(self) -> Var:
         return replace(self.state, name="running.strip", type=_MASK)
 
-    # ---- which loops -------------------------------------------------------------------------
+    # ---- legality ---------------------------------------------------------------------------
 
-    def may_be_made_of(self, work: Body) -> bool:
-        """Whether a lane that has left may compute on, and there is one way to leave."""
-        parts = tuple(statements(work))
-        if not all(isinstance(s, Assign | Declare | If) for s in parts):
+    def is_legal(self, work: Body) -> bool:
+        """Return whether inactive lanes may keep computing, and there is one exit."""
+        inner_statements = tuple(statements(work))
+        if not all(isinstance(s, Assign | Declare | If) for s in inner_statements):
             return False
-        if not all(map(_is_harmless, all_expressions(work))) or len(self._codes(work)) != 1:
+        if (
+            not all(map(_is_speculatable, all_expressions(work)))
+            or len(self._exit_codes(work)) != 1
+        ):
             return False
-        if any(self._is_about_state(s) for s in parts if not self._asks_who_runs(s)):
+        if any(self._uses_state(s) for s in inner_statements if not self._tests_running(s)):
             return False
-        if not all(_is_chosen_by_mask(s.var) for s in parts if isinstance(s, Assign)):
+        if not all(_is_selectable(s.var) for s in inner_statements if isinstance(s, Assign)):
             return False
-        return not keeps_wide_floats(work, self.kept)
+        return not selects_wide_floats(work, self.live_out)
 
-    def _codes(self, work: Body) -> set[int]:
-        """What lanes that leave put into their states."""
+    def _exit_codes(self, work: Body) -> set[int]:
+        """Return the state codes of lanes that leave the loop."""
         return {
             int(s.value.value)
             for s in statements(work)
@@ -135,48 +142,48 @@ class _Rounds:
             if isinstance(s.value, Const)
         }
 
-    def _is_about_state(self, s: Stmt) -> bool:
+    def _uses_state(self, s: Stmt) -> bool:
         return self.state.name in names_in(*(e for x in operands(s) for e in expressions(x)))
 
-    def _asks_who_runs(self, s: Stmt) -> bool:
+    def _tests_running(self, s: Stmt) -> bool:
         match s:
             case If(Binary(op, Var(name), Const(code))):
                 return op is EQ and name == self.state.name and code == RUNNING
             case _:
                 return False
 
-    # ---- what becomes of them ----------------------------------------------------------------
+    # ---- conversion -----------------------------------------------------------------------
 
-    def made(self, work: Body, span: Span) -> Body:
-        began = replace(self.runs, name="began.strip")
-        at_first = Binary(EQ, self.state, const(RUNNING, span, _MASK), WEAK_BOOL, span)
-        (code,) = self._codes(work)
-        one = self.block(work, self.runs)
-        left = unary(NEG, binary(XOR, began, self.runs, span), span)
-        waits = binary(AND, const(code, span, _MASK), left, span)
-        some = Var(self.live, _MASK, span)
+    def convert(self, work: Body, span: Span) -> Body:
+        began = replace(self.running, name="began.strip")
+        is_running = Binary(EQ, self.state, const(RUNNING, span, _MASK), WEAK_BOOL, span)
+        (code,) = self._exit_codes(work)
+        iteration = self.block(work, self.running)
+        left_lanes = unary(NEG, binary(XOR, began, self.running, span), span)
+        wait_state = binary(AND, const(code, span, _MASK), left_lanes, span)
+        live_flag = Var(self.live, _MASK, span)
         return (
-            Declare(began, cast(at_first, _MASK), span),
-            Declare(self.runs, began, span),
-            *_repeated(one, span),
-            Assign(self.state, binary(OR, self.state, waits, span), span),
-            Assign(some, binary(OR, some, self.runs, span), span),
+            Declare(began, cast(is_running, _MASK), span),
+            Declare(self.running, began, span),
+            *_unroll(iteration, span),
+            Assign(self.state, binary(OR, self.state, wait_state, span), span),
+            Assign(live_flag, binary(OR, live_flag, self.running, span), span),
         )
 
     def block(self, body: Body, mask: Var) -> Body:
-        """A block that the lanes of a mask come to."""
+        """Convert a block that the lanes of a mask execute."""
         out: list[Stmt] = []
         for s in body:
             match s:
                 case Assign(Var(name), _, span) if name == self.state.name:
-                    value = binary(XOR, self.runs, mask, span)
-                    out.append(Assign(self.runs, value, span))
+                    value = binary(XOR, self.running, mask, span)
+                    out.append(Assign(self.running, value, span))
                 case Assign(Var(name)) if name == self.live:
                     pass
                 case Assign():
-                    out.append(self._assigned(s, mask))
+                    out.append(self._assign_masked(s, mask))
                 case Declare():
-                    out.append(self._begun(s))
+                    out.append(self._declare(s))
                 case If():
                     out += self._branches(s, mask)
                 case _:
@@ -184,100 +191,107 @@ class _Rounds:
         return tuple(out)
 
     def _branches(self, s: If, mask: Var) -> Body:
-        everyone = mask.name == self.runs.name
-        if self._asks_who_runs(s):
-            if everyone:
+        is_full_mask = mask.name == self.running.name
+        if self._tests_running(s):
+            if is_full_mask:
                 return self.block(s.then, mask)
-            inside = self._mask(s.span)
+            inside_mask = self._new_mask(s.span)
             return (
-                Declare(inside, binary(AND, mask, self.runs, s.span), s.span),
-                *self.block(s.then, inside),
+                Declare(inside_mask, binary(AND, mask, self.running, s.span), s.span),
+                *self.block(s.then, inside_mask),
             )
-        if everyone and self._only_leaves(s.orelse):
-            stay = Assign(mask, binary(AND, mask, _bit(s.condition), s.span), s.span)
-            return (stay, *self.block(s.then, mask))
-        if everyone and self._only_leaves(s.then):
-            stay = Assign(mask, binary(AND, mask, _not(_bit(s.condition)), s.span), s.span)
-            return (stay, *self.block(s.orelse, mask))
-        inside = self._mask(s.span)
-        opening = Declare(inside, binary(AND, mask, _bit(s.condition), s.span), s.span)
+        if is_full_mask and self._only_exits(s.orelse):
+            stay_active = Assign(mask, binary(AND, mask, _bit(s.condition), s.span), s.span)
+            return (stay_active, *self.block(s.then, mask))
+        if is_full_mask and self._only_exits(s.then):
+            stay_active = Assign(mask, binary(AND, mask, _not(_bit(s.condition)), s.span), s.span)
+            return (stay_active, *self.block(s.orelse, mask))
+        inside_mask = self._new_mask(s.span)
+        mask_declaration = Declare(
+            inside_mask, binary(AND, mask, _bit(s.condition), s.span), s.span
+        )
         if not s.orelse:
-            return (opening, *self.block(s.then, inside))
-        if everyone and self._leaves(s.then):  # and who is left goes on
-            return (opening, *self.block(s.then, inside), *self.block(s.orelse, mask))
-        outside = self._mask(s.span)
-        others = Declare(outside, binary(XOR, mask, inside, s.span), s.span)
-        if everyone and self._leaves(s.orelse):
-            return (opening, others, *self.block(s.orelse, outside), *self.block(s.then, mask))
-        then = self.block(s.then, inside)
-        return (opening, others, *then, *self.block(s.orelse, outside))
+            return (mask_declaration, *self.block(s.then, inside_mask))
+        if is_full_mask and self._always_exits(s.then):  # the remaining lanes continue
+            return (mask_declaration, *self.block(s.then, inside_mask), *self.block(s.orelse, mask))
+        outside_mask = self._new_mask(s.span)
+        outside_declaration = Declare(outside_mask, binary(XOR, mask, inside_mask, s.span), s.span)
+        if is_full_mask and self._always_exits(s.orelse):
+            return (
+                mask_declaration,
+                outside_declaration,
+                *self.block(s.orelse, outside_mask),
+                *self.block(s.then, mask),
+            )
+        then = self.block(s.then, inside_mask)
+        return (mask_declaration, outside_declaration, *then, *self.block(s.orelse, outside_mask))
 
-    def _leaves(self, body: Body) -> bool:
-        """Whether all that come into a block leave the loop at its end."""
+    def _always_exits(self, body: Body) -> bool:
+        """Return whether all lanes that enter a block leave the loop at its end."""
         last = body[-1] if body else None
         return isinstance(last, Assign) and last.var.name == self.state.name
 
-    def _only_leaves(self, body: Body) -> bool:
+    def _only_exits(self, body: Body) -> bool:
         names = [s.var.name for s in body if isinstance(s, Assign)]
         return len(names) == len(body) == 1 and names[0] == self.state.name
 
-    def _mask(self, span: Span) -> Var:
-        self.masks += 1
-        return replace(self.runs, name=f"inside.strip.{self.masks}", span=span)
+    def _new_mask(self, span: Span) -> Var:
+        self.mask_count += 1
+        return replace(self.running, name=f"inside.strip.{self.mask_count}", span=span)
 
-    def _begun(self, s: Declare) -> Stmt:
-        """One block, where there were several: a name is declared in it once."""
+    def _declare(self, s: Declare) -> Stmt:
+        """Declare a variable once: several blocks are merged into one."""
         init = s.init or zero(scalar_type(s.var), s.span)
         if s.var.name in self.declared:
             return Assign(s.var, init, s.span)
         self.declared.add(s.var.name)
         return Declare(s.var, init, s.span)
 
-    def _assigned(self, s: Assign, mask: Var) -> Stmt:
-        if mask.name == self.runs.name and s.var.name not in self.kept:
+    def _assign_masked(self, s: Assign, mask: Var) -> Stmt:
+        if mask.name == self.running.name and s.var.name not in self.live_out:
             return s
-        return replace(s, value=_chosen(s, replace(mask, span=s.span)))
+        return replace(s, value=_select(s, replace(mask, span=s.span)))
 
 
-def _chosen(s: Assign, mask: Var) -> Expr:
-    """The value where the mask is 1, what the variable has where it is 0."""
+def _select(s: Assign, mask: Var) -> Expr:
+    """Return the new value where the mask is 1, and the old one where it is 0."""
     kind = scalar_type(s.var)
     if kind.dtype is BOOL:
-        given = binary(AND, _bit(s.value), mask, s.span)
-        kept = binary(AND, _bit(s.var), _not(mask), s.span)
-        return cast(binary(OR, given, kept, s.span), kind)
+        new_bits = binary(AND, _bit(s.value), mask, s.span)
+        live_out = binary(AND, _bit(s.var), _not(mask), s.span)
+        return cast(binary(OR, new_bits, live_out, s.span), kind)
     match s.value:
         case Binary(op, Var(name), added) if op in (ADD, SUB) and name == s.var.name:
             if kind.dtype.is_integer:
-                one = cast(mask, kind)
+                iteration = cast(mask, kind)
                 if isinstance(added, Const) and added.value == 1:
-                    return replace(s.value, right=one)
-                left = binary(AND, added, unary(NEG, one, s.span), s.span)
-                return replace(s.value, right=left)
+                    return replace(s.value, right=iteration)
+                left_lanes = binary(AND, added, unary(NEG, iteration, s.span), s.span)
+                return replace(s.value, right=left_lanes)
         case _:
             pass
     return Apply(pick, (s.value, s.var, mask), kind, s.span)
 
 
-def _repeated(one: Body, span: Span) -> Body:
-    work = sum(isinstance(e, Binary | Unary | Apply) for e in all_expressions(one))
-    for most, rounds in _ROUNDS:
-        if work <= most:
+def _unroll(iteration: Body, span: Span) -> Body:
+    work = sum(isinstance(e, Binary | Unary | Apply) for e in all_expressions(iteration))
+    for max_operations, conversion in _UNROLL_FACTORS:
+        if work <= max_operations:
             counter = Var("round.strip", WEAK_INT, span)
-            first, last, step = (integer(n, span) for n in (0, rounds, 1))
-            return (For(counter, first, last, step, one, span),)
-    return one
+            first, last, step = (integer(n, span) for n in (0, conversion, 1))
+            return (For(counter, first, last, step, iteration, span),)
+    return iteration
 
 
-def _is_chosen_by_mask(var: Var) -> bool:
-    """Whether there is a choice without branches between two values of a variable."""
+def _is_selectable(var: Var) -> bool:
+    """Return whether two values of a variable can be selected without branches."""
     return var.type != WEAK_BOOL and not var.type.dtype.fields
 
 
-def _is_harmless(e: Expr) -> bool:
-    """Whether C gives it a meaning for numbers that the program never has there."""
+def _is_speculatable(e: Expr) -> bool:
+    """Return whether C defines a node for all operands, also of inactive lanes."""
     match e:
-        case Load() | ElementOf() | Call():  # of what is only there where the lane comes to it
+        case Load() | ElementOf() | Call():  # may be invalid in inactive lanes
             return False
         case Binary(op, _, right) if op in (QUOTIENT, REMAINDER):
             return isinstance(right, Const) and right.value not in (0, -1)
@@ -290,11 +304,11 @@ def _is_harmless(e: Expr) -> bool:
 
 
 def _bit(condition: Expr) -> Expr:
-    """A condition as 0 or 1: ``and`` becomes ``&``, which has no branch."""
+    """Return a condition as 0 or 1; ``and`` becomes ``&``, which has no branch."""
     match condition:
-        case Logical(op, left, right, span):
-            joined = AND if op is Junction.AND else OR
-            return binary(joined, _bit(left), _bit(right), span)
+        case Logical(op, left_lanes, right, span):
+            bit_operator = AND if op is LogicalOp.AND else OR
+            return binary(bit_operator, _bit(left_lanes), _bit(right), span)
         case Unary(op, Logical() as operand) if op is NOT:
             return _not(_bit(operand))
         case _:
@@ -303,7 +317,7 @@ def _bit(condition: Expr) -> Expr:
 
 def _not(bit: Expr) -> Expr:
     match bit:
-        case Cast(Binary(op, left, right, kind, span)) if op in (EQ, NE):
-            return cast(Binary(NE if op is EQ else EQ, left, right, kind, span), _MASK)
+        case Cast(Binary(op, left_lanes, right, kind, span)) if op in (EQ, NE):
+            return cast(Binary(NE if op is EQ else EQ, left_lanes, right, kind, span), _MASK)
         case _:
             return binary(XOR, bit, const(1, bit.span, _MASK), bit.span)

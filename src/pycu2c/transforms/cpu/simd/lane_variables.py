@@ -1,107 +1,107 @@
-"""A thread loop in a strip keeps the values of its lane in variables while it runs.
+"""Keep the context-array elements of a lane in variables during a work-item loop of a strip.
 
-``if state[thread] == 0: x[thread] = f(x[thread])`` ->
-``state = state_of[thread]; x = x_of[thread]; if state == 0: x = f(x); …; x_of[thread] = x``.
-Loads and stores that all lanes do are what compilers make vectors of on every processor.
+``if state[thread] == 0: x[thread] = f(x[thread])`` -> ``state = state_of[thread]; x = x_of[thread];
+if state == 0: x = f(x); …; x_of[thread] = x``. C compilers vectorize unconditional loads and stores
+on every processor.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pycu2c.analysis.live_across_barriers import mentioned
+from pycu2c.analysis.live_across_barriers import referenced_names
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, Array, Scalar
 from pycu2c.ir.builders import cast, scalar_type, truth
 from pycu2c.ir.nodes import Assign, Body, Declare, Expr, Load, Stmt, Store, Var
 from pycu2c.ir.walk import map_expr, map_stmt, statements
-from pycu2c.transforms.cpu.simd.active_masks import Masks, this_thread
+from pycu2c.transforms.cpu.simd.active_masks import ActiveMasks, thread_index
 
 
-def slots_name(variable: str) -> str:
-    """The array of what each thread has in a variable."""
+def context_array_name(variable: str) -> str:
+    """Return the name of the context array of a variable."""
     return f"{variable}.of"
 
 
 @dataclass(frozen=True, slots=True)
-class Slotted:
-    """A variable and the array in which each thread has its own."""
+class LaneVariable:
+    """A variable and its context array."""
 
     var: Var
-    slots: Var
+    array: Var
 
     @property
     def element(self) -> Scalar:
-        assert isinstance(self.slots.type, Array)
-        return self.slots.type.element
+        assert isinstance(self.array.type, Array)
+        return self.array.type.element
 
     @property
-    def own(self) -> Var:
-        """What a lane has it in: the variable; of a bool, which vectors have none of, an int."""
+    def lane_value(self) -> Var:
+        """Return the variable of the lane; for a bool an int, since vectors have no bools."""
         if self.var.type != WEAK_BOOL:
             return self.var
         return replace(self.var, name=f"{self.var.name}.lane", type=self.element)
 
     def read(self, span: Span) -> Expr:
-        own = replace(self.own, span=span)
-        return truth(own) if self.var.type == WEAK_BOOL else own
+        lane_value = replace(self.lane_value, span=span)
+        return truth(lane_value) if self.var.type == WEAK_BOOL else lane_value
 
     def set(self, value: Expr, span: Span) -> Stmt:
-        return Assign(self.own, cast(value, scalar_type(self.own)), span)
+        return Assign(self.lane_value, cast(value, scalar_type(self.lane_value)), span)
 
-    def opening(self) -> Stmt:
+    def load_lane(self) -> Stmt:
         span = self.var.span
-        mine = cast(Load(self.slots, (this_thread(span),), span), scalar_type(self.own))
-        return Declare(self.own, mine, span)
+        initial = cast(Load(self.array, (thread_index(span),), span), scalar_type(self.lane_value))
+        return Declare(self.lane_value, initial, span)
 
-    def closing(self) -> Stmt:
+    def store_lane(self) -> Stmt:
         span = self.var.span
-        return Store(self.slots, (this_thread(span),), cast(self.own, self.element), span)
+        return Store(self.array, (thread_index(span),), cast(self.lane_value, self.element), span)
 
 
-def own_state(masks: Masks) -> Slotted:
-    """The state of a lane, as one more of its variables."""
+def lane_state(masks: ActiveMasks) -> LaneVariable:
+    """Return the state of a lane as a lane variable."""
     state = masks.state
     assert isinstance(state.type, Array)
-    own = replace(state, name=state.name.removesuffix(".of"), type=state.type.element)
-    return Slotted(own, state)
+    lane_value = replace(state, name=state.name.removesuffix(".of"), type=state.type.element)
+    return LaneVariable(lane_value, state)
 
 
-def with_own_values(body: Body, slotted: Sequence[Slotted]) -> Body:
-    """The body of a thread loop in a strip, of variables alone."""
-    arrays = {s.slots.name: s for s in slotted}
-    kept = {s.var.name: s for s in slotted}
+def use_lane_variables(body: Body, lane_variables: Sequence[LaneVariable]) -> Body:
+    """Replace context-array accesses of a strip's work-item loop by variables."""
+    arrays = {s.array.name: s for s in lane_variables}
+    by_name = {s.var.name: s for s in lane_variables}
 
-    def loaded(e: Expr) -> Expr:
+    def replace_load(e: Expr) -> Expr:
         match e:
             case Load(array) if array.name in arrays:
                 return arrays[array.name].read(e.span)
-            case Var(name) if name in kept:
-                return kept[name].read(e.span)
+            case Var(name) if name in by_name:
+                return by_name[name].read(e.span)
             case _:
                 return e
 
-    def stored(s: Stmt) -> Body:
+    def replace_store(s: Stmt) -> Body:
         match s:
             case Store(array, _, value, span) if array.name in arrays:
                 return (arrays[array.name].set(value, span),)
-            case Declare(var, init, span) if var.name in kept:
-                return () if init is None else (kept[var.name].set(init, span),)
-            case Assign(var, value, span) if var.name in kept:
-                return (kept[var.name].set(value, span),)
+            case Declare(var, init, span) if var.name in by_name:
+                return () if init is None else (by_name[var.name].set(init, span),)
+            case Assign(var, value, span) if var.name in by_name:
+                return (by_name[var.name].set(value, span),)
             case _:
                 return (s,)
 
-    return map_stmt(map_expr(body, loaded), stored)
+    return map_stmt(map_expr(body, replace_load), replace_store)
 
 
-def between_slots(body: Body, slotted: Sequence[Slotted]) -> Body:
-    """The body with what a lane has to load before it, and to store after it."""
-    used = mentioned(body)
+def load_and_store_lanes(body: Body, lane_variables: Sequence[LaneVariable]) -> Body:
+    """Load lane variables before a body, and store them after it."""
+    used_names = referenced_names(body)
     changed = {s.var.name for s in statements(body) if isinstance(s, Assign)}
     return (
-        *(s.opening() for s in slotted if s.own.name in used),
+        *(s.load_lane() for s in lane_variables if s.lane_value.name in used_names),
         *body,
-        *(s.closing() for s in slotted if s.own.name in changed),
+        *(s.store_lane() for s in lane_variables if s.lane_value.name in changed),
     )

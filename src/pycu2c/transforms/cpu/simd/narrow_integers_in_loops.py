@@ -1,9 +1,10 @@
-"""CPU: Python's ints in 32 bits in loops that threads may run in strips, where ``ranges`` proves
-that they fit. Beside float32, twice as many lanes go into a vector, and masks keep their width.
+"""Narrow Python ints to 32 bits in loops that may be strip-mined, where ranges prove that they fit.
 
 ``while count < limit: …; count = count + 1`` with ``count: int`` -> ``count: small``, and
-``int(count)`` where it is read elsewhere. What such a loop only reads is converted where it is
-read. All else stays as it is: loops over threads with 64-bit indices make better vectors.
+``int(count)`` where it is read outside the loop. Beside float32 values, vectors then have twice as
+many lanes, and masks have the same width. Variables that the loop only reads are converted at each
+read. Other code keeps 64-bit ints: loops over threads with 64-bit indices vectorize better. Uses
+the range analysis.
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Set
 
 from pycu2c.analysis.launch_assumptions import Facts
-from pycu2c.analysis.ranges.index_constraints import IndexUse
+from pycu2c.analysis.ranges.index_constraints import IndexConstraints
 from pycu2c.analysis.ranges.range_analysis import Ranges
 from pycu2c.base.records import dataclass, field, replace
-from pycu2c.base.types import SMALL, WEAK_INT
+from pycu2c.base.types import WEAK_INT, WEAK_INT32
 from pycu2c.ir.builders import cast, scalar_type
 from pycu2c.ir.nodes import (
     Apply,
@@ -54,53 +55,62 @@ from pycu2c.transforms.cuda.narrow_integers import (
     Narrower,
     NarrowSignature,
     counts_in_32_bits,
-    in_type,
+    to_type,
 )
 
 
-def has_loops(module: Module) -> bool:
-    """Return whether there are loops that ``narrow_in_strips`` narrows."""
-    return any(any(True for _ in _loops(f.body)) for f in (module.kernel, *module.devices))
-
-
-def narrow_in_strips(module: Module, facts: Facts, found: Mapping[str, Ranges]) -> Module:
-    """Narrow the integers of loops that compute on numbers alone, and may be left early."""
+def has_candidate_loops(module: Module) -> bool:
+    """Return whether a module has such loops."""
     functions = (module.kernel, *module.devices)
-    loops = {f.name: frozenset(_loops(f.body)) for f in functions}
-    small = {f.name: _set_in(loops[f.name], found[f.name]) for f in functions}
-    signatures = {f.name: _signature(f, small[f.name], loops[f.name], found) for f in functions}
+    return any(True for f in functions for _ in _candidate_loops(f.body))
 
-    def narrowed(f: Function) -> Function:
-        own = signatures[f.name]
-        use = IndexUse(f, found[f.name], facts)
-        inside = Narrower(
-            use, small[f.name], own.result, signatures, _read_in(f, found[f.name]) - small[f.name]
+
+def narrow_integers_in_loops(module: Module, facts: Facts, found: Mapping[str, Ranges]) -> Module:
+    """Narrow such loops; ``found`` is the range analysis of the module."""
+    functions = (module.kernel, *module.devices)
+    loops = {f.name: frozenset(_candidate_loops(f.body)) for f in functions}
+    narrow_variables = {
+        f.name: _variables_changed_in_loops(loops[f.name], found[f.name]) for f in functions
+    }
+    signatures = {
+        f.name: _signature(f, narrow_variables[f.name], loops[f.name], found) for f in functions
+    }
+
+    def narrow_function(f: Function) -> Function:
+        signature = signatures[f.name]
+        constraints = IndexConstraints(f, found[f.name], facts)
+        narrower = Narrower(
+            constraints,
+            narrow_variables[f.name],
+            signature.result,
+            signatures,
+            _narrow_variables(f, found[f.name]) - narrow_variables[f.name],
         )
-        pairs = zip(f.parameters, own.parameters)
+        pairs = zip(f.parameters, signature.parameters)
         parameters = tuple(replace(p, type=kind) for p, kind in pairs)
-        body = _Around(inside, loops[f.name]).body(f.body)
-        return replace(f, parameters=parameters, body=body, result=own.result)
+        body = _LoopNarrowing(narrower, loops[f.name]).body(f.body)
+        return replace(f, parameters=parameters, body=body, result=signature.result)
 
-    return map_functions(module, narrowed)
+    return map_functions(module, narrow_function)
 
 
-def _loops(body: Body) -> Iterator[Stmt]:
-    """The outermost loops that compute on numbers alone, and may be left early."""
+def _candidate_loops(body: Body) -> Iterator[Stmt]:
+    """Yield the outermost loops that only compute and may exit early."""
     for s in body:
-        if isinstance(s, While | For) and computes(s) and _is_left_early(s):
+        if isinstance(s, While | For) and only_computes(s) and _may_exit_early(s):
             yield s
         else:
             for inner in bodies(s):
-                yield from _loops(inner)
+                yield from _candidate_loops(inner)
 
 
-def _is_left_early(s: While | For) -> bool:
-    inside = statements(s.body)
-    return isinstance(s, While) or any(isinstance(x, Break | Return | While) for x in inside)
+def _may_exit_early(s: While | For) -> bool:
+    narrower = statements(s.body)
+    return isinstance(s, While) or any(isinstance(x, Break | Return | While) for x in narrower)
 
 
-def computes(loop: Stmt) -> bool:
-    """Whether a loop neither uses memory nor calls anything that might."""
+def only_computes(loop: Stmt) -> bool:
+    """Return whether a loop neither accesses memory nor makes calls that might."""
     kinds = While | For | If | Assign | Declare | Break | Continue | Return
     if not all(isinstance(s, kinds) for s in statements((loop,))):
         return False
@@ -110,10 +120,10 @@ def computes(loop: Stmt) -> bool:
     )
 
 
-def _set_in(loops: Set[Stmt], ranges: Ranges) -> frozenset[str]:
-    """The ints that such loops change, if all that they are ever given fits 32 bits."""
+def _variables_changed_in_loops(loops: Set[Stmt], ranges: Ranges) -> frozenset[str]:
+    """Return the ints that such loops assign, if all their values fit 32 bits."""
     found: set[str] = set()
-    wide: set[str] = set()
+    too_wide: set[str] = set()
     for s in statements(tuple(loops)):
         if isinstance(s, Assign | Declare | For) and s.var.type == WEAK_INT:
             found.add(s.var.name)
@@ -122,61 +132,63 @@ def _set_in(loops: Set[Stmt], ranges: Ranges) -> frozenset[str]:
             found.add(e.name)
     for s in statements(ranges.function.body):
         if isinstance(s, For) and not counts_in_32_bits(s, ranges):
-            wide.add(s.var.name)
-    return frozenset(n for n in found - wide if IN_32_BITS.holds(ranges.variable(n)))
+            too_wide.add(s.var.name)
+    return frozenset(n for n in found - too_wide if IN_32_BITS.contains(ranges.variable(n)))
 
 
-def _read_in(function: Function, ranges: Ranges) -> frozenset[str]:
-    """All variables and parameters that fit 32 bits."""
+def _narrow_variables(function: Function, ranges: Ranges) -> frozenset[str]:
+    """Return all variables and parameters that fit 32 bits."""
     read = (e for e in all_expressions(function.body) if isinstance(e, Var))
     names = {e.name for e in read if e.type == WEAK_INT}
-    return frozenset(n for n in names if IN_32_BITS.holds(ranges.variable(n)))
+    return frozenset(n for n in names if IN_32_BITS.contains(ranges.variable(n)))
 
 
 def _signature(
-    function: Function, small: Set[str], loops: Set[Stmt], found: Mapping[str, Ranges]
+    function: Function, narrow_variables: Set[str], loops: Set[Stmt], found: Mapping[str, Ranges]
 ) -> NarrowSignature:
-    parameters = tuple(SMALL if p.name in small else p.type for p in function.parameters)
-    fits = function.result == WEAK_INT and IN_32_BITS.holds(found[function.name].result)
+    parameters = tuple(
+        WEAK_INT32 if p.name in narrow_variables else p.type for p in function.parameters
+    )
+    fits = function.result == WEAK_INT and IN_32_BITS.contains(found[function.name].result)
     returns = any(isinstance(s, Return) for s in statements(tuple(loops)))
-    return NarrowSignature(parameters, SMALL if fits and returns else function.result)
+    return NarrowSignature(parameters, WEAK_INT32 if fits and returns else function.result)
 
 
 @dataclass(slots=True)
-class _Around:
-    """A function's body: inside of the loops all is narrow, outside only what they change."""
+class _LoopNarrowing:
+    """Narrows a function: in the loops all, outside only the variables that they assign."""
 
-    inside: Narrower
+    narrower: Narrower
     loops: Set[Stmt]
-    _done: dict[int, Expr] = field(default_factory=dict)  # one node stays one node
+    _done: dict[int, Expr] = field(default_factory=dict)  # shared nodes stay shared
 
     def body(self, body: Body) -> Body:
         return tuple(self._statement(s) for s in body)
 
     def _statement(self, s: Stmt) -> Stmt:
         if s in self.loops:
-            return self.inside.statement(s)
-        wanted = self.inside.wanted(s)
-        s = with_operands(s, tuple(in_type(self._wide(e), wanted) for e in operands(s)))
+            return self.narrower.statement(s)
+        expected_type = self.narrower.expected_type(s)
+        s = with_operands(s, tuple(to_type(self._widen(e), expected_type) for e in operands(s)))
         s = with_bodies(s, tuple(self.body(b) for b in bodies(s)))
-        if isinstance(s, Assign | Declare | For) and s.var.name in self.inside.small:
-            return replace(s, var=replace(s.var, type=SMALL))
+        if isinstance(s, Assign | Declare | For) and s.var.name in self.narrower.narrow_variables:
+            return replace(s, var=replace(s.var, type=WEAK_INT32))
         return s
 
-    def _wide(self, e: Expr) -> Expr:
+    def _widen(self, e: Expr) -> Expr:
         if id(e) not in self._done:
-            self._done[id(e)] = self._widened(e)
+            self._done[id(e)] = self._widen_node(e)
         return self._done[id(e)]
 
-    def _widened(self, e: Expr) -> Expr:
-        inside = tuple(self._wide(child) for child in children(e))
+    def _widen_node(self, e: Expr) -> Expr:
+        narrower = tuple(self._widen(child) for child in children(e))
         match e:
-            case Var(name) if name in self.inside.small:
-                return cast(replace(e, type=SMALL), WEAK_INT)
+            case Var(name) if name in self.narrower.narrow_variables:
+                return cast(replace(e, type=WEAK_INT32), WEAK_INT)
             case Call():
-                called = self.inside.call(e, inside)
-                return called if called.type == e.type else cast(called, scalar_type(e))
-            case Cast(operand) if inside[0] is not operand:
-                return cast(inside[0], e.type)
+                new_call = self.narrower.call(e, narrower)
+                return new_call if new_call.type == e.type else cast(new_call, scalar_type(e))
+            case Cast(operand) if narrower[0] is not operand:
+                return cast(narrower[0], e.type)
             case _:
-                return with_children(e, inside)
+                return with_children(e, narrower)

@@ -1,9 +1,7 @@
-"""CPU: complex numbers and vectors become variables of their parts in functions with loops that
-threads may then run in strips.
+"""Scalar replacement of aggregates: split complex numbers and vectors into scalar variables (CPU).
 
-``z = z * z + c`` -> ``x = z.x * z.x - z.y * z.y + c.x; z.y = 2 …; z.x = x``, all of floats. Only
-where it makes a loop one for strips: elsewhere the program reads better as it was written, and a C
-compiler does the same.
+``z = z * z + c`` -> ``x = z.x * z.x - z.y * z.y + c.x; z.y = 2 …; z.x = x``, all of floats. Applies
+to functions where it makes a loop profitable to strip-mine. Elsewhere the C compiler does the same.
 """
 
 from __future__ import annotations
@@ -43,95 +41,103 @@ from pycu2c.ir.walk import (
     with_operands,
 )
 from pycu2c.transforms.cpu.simd import divergent_loops
-from pycu2c.transforms.cpu.simd.complex_components import PARTS_OF, VALUE_OF, Bind
+from pycu2c.transforms.cpu.simd.complex_components import COMPONENT_RULES, SCALAR_RULES, Bind
 
-Parts = tuple[Expr, ...]
-_Bound = list[tuple[Var, Expr]]  # what is computed first, in order
-
-
-def split_in_strips(module: Module) -> Module:
-    """Functions whose loops it does not help stay as they are."""
-    return map_functions(module, _split)
+Components = tuple[Expr, ...]
+_Bindings = list[tuple[Var, Expr]]  # evaluated first, in order
 
 
-def _split(function: Function) -> Function:
-    split = in_parts(function, tuple(divergent_loops.left_early(function.body)))
-    more = len(divergent_loops.loops_for_strips(split)) > len(
-        divergent_loops.loops_for_strips(function)
+def replace_aggregates(module: Module) -> Module:
+    """Replace the aggregates of each function whose loops profit."""
+    return map_functions(module, _replace_in_function)
+
+
+def _replace_in_function(function: Function) -> Function:
+    replaced = replace_in_body(function, tuple(divergent_loops.early_exit_loops(function.body)))
+    is_profitable = len(divergent_loops.profitable_loops(replaced)) > len(
+        divergent_loops.profitable_loops(function)
     )
-    return split if more else function
+    return replaced if is_profitable else function
 
 
-def in_parts(function: Function, body: Body) -> Function:
-    """The function with the parts of all complex numbers and vectors that a body of it mentions."""
-    inside = [e for e in all_expressions(body) if _has_parts(e.type)]
-    if not inside:
+def replace_in_body(function: Function, body: Body) -> Function:
+    """Replace all complex numbers and vectors that a body mentions, in the whole function."""
+    aggregate_nodes = [e for e in all_expressions(body) if _is_aggregate(e.type)]
+    if not aggregate_nodes:
         return function
-    read = {e.name for e in inside if isinstance(e, Var)}
+    read = {e.name for e in aggregate_nodes if isinstance(e, Var)}
     changed = {s.var.name for s in statements(body) if isinstance(s, Assign)}
-    return _Splitter(frozenset(read | changed)).function(function)
+    return _ScalarReplacement(frozenset(read | changed)).function(function)
 
 
-def _has_parts(kind: Type) -> bool:
-    """Whether values of a type are made of numbers."""
+def _is_aggregate(kind: Type) -> bool:
+    """Return whether values of a type consist of numbers."""
     if not isinstance(kind, Scalar) or not kind.dtype.fields:
         return False
     return not any(f.dtype.fields for f in kind.dtype.fields)
 
 
-def _of(var: Var) -> tuple[Var, ...]:
-    """The variables that a variable becomes."""
+def _component_variables(var: Var) -> tuple[Var, ...]:
+    """Return the variables that replace an aggregate variable."""
     kind = scalar_type(var)
-    names = ("real", "imag") if kind.dtype.is_complex else (f.name for f in kind.dtype.fields)
+    replaced_names = (
+        ("real", "imag") if kind.dtype.is_complex else (f.name for f in kind.dtype.fields)
+    )
     return tuple(
-        Var(f"{var.name}.{name}.item", scalar_type(part), var.span)
-        for name, part in zip(names, _members(var))
+        Var(f"{var.name}.{name}.item", scalar_type(component), var.span)
+        for name, component in zip(replaced_names, _members(var))
     )
 
 
-def _members(e: Expr) -> Parts:
+def _members(e: Expr) -> Components:
     kind = scalar_type(e)
     weak = kind.weak and kind.dtype.is_complex
     return tuple(Member(e, f.name, Scalar(f.dtype, weak), e.span) for f in kind.dtype.fields)
 
 
 @dataclass(slots=True)
-class _Splitter:
-    names: frozenset[str]
+class _ScalarReplacement:
+    replaced_names: frozenset[str]
     _fresh: int = 0
-    _let: set[str] = field(default_factory=set)  # what Lets have bound in parts
+    _replaced_lets: set[str] = field(default_factory=set)  # names of replaced Lets
 
     def function(self, f: Function) -> Function:
-        given = [Var(p.name, p.type, f.span) for p in f.parameters if p.name in self.names]
+        parameters = [
+            Var(p.name, p.type, f.span) for p in f.parameters if p.name in self.replaced_names
+        ]
         opening: list[Stmt] = []
-        for var in (v for v in given if _has_parts(v.type)):
-            opening += (Assign(p, m, f.span) for p, m in zip(_of(var), _members(var)))
+        for var in (v for v in parameters if _is_aggregate(v.type)):
+            opening += (
+                Assign(p, m, f.span) for p, m in zip(_component_variables(var), _members(var))
+            )
         return replace(f, body=(*opening, *self.body(f.body)))
 
     def body(self, body: Body) -> Body:
         return tuple(new for s in body for new in self.statement(s))
 
     def statement(self, s: Stmt) -> Body:
-        if isinstance(s, Assign) and self._is_split(s.var):
-            bound, parts = self.parts(s.value)
-            first = tuple(Assign(var, e, s.span) for var, e in bound)
-            return (*first, *self._assigned(_of(s.var), parts, s))
+        if isinstance(s, Assign) and self._is_replaced(s.var):
+            bindings, components = self.components(s.value)
+            first = tuple(Assign(var, e, s.span) for var, e in bindings)
+            return (*first, *self._assign_components(_component_variables(s.var), components, s))
         s = with_operands(s, tuple(self.expression(e) for e in operands(s)))
         return (with_bodies(s, tuple(self.body(b) for b in bodies(s))),)
 
-    def _is_split(self, var: Var) -> bool:
-        return _has_parts(var.type) and (var.name in self.names or var.name in self._let)
+    def _is_replaced(self, var: Var) -> bool:
+        return _is_aggregate(var.type) and (
+            var.name in self.replaced_names or var.name in self._replaced_lets
+        )
 
-    def _assigned(self, targets: tuple[Var, ...], parts: Parts, s: Stmt) -> Body:
-        """All at once: what a later part still reads is changed after it."""
+    def _assign_components(self, targets: tuple[Var, ...], components: Components, s: Stmt) -> Body:
+        """Assign all components at once; targets that are still read are assigned last."""
         first: list[Stmt] = []
         last: list[Stmt] = []
-        for i, (target, part) in enumerate(zip(targets, parts)):
-            value = cast(part, scalar_type(target))
-            if any(target.name in _read(later) for later in parts[i + 1 :]):
-                kept = self._variable(scalar_type(target), value)
-                first.append(Assign(kept, value, s.span))
-                last.append(Assign(target, kept, s.span))
+        for i, (target, component) in enumerate(zip(targets, components)):
+            value = cast(component, scalar_type(target))
+            if any(target.name in _read(later) for later in components[i + 1 :]):
+                temporary = self._variable(scalar_type(target), value)
+                first.append(Assign(temporary, value, s.span))
+                last.append(Assign(target, temporary, s.span))
             else:
                 first.append(Assign(target, value, s.span))
         return (*first, *last)
@@ -139,106 +145,109 @@ class _Splitter:
     # ---- expressions -------------------------------------------------------------------------
 
     def expression(self, e: Expr) -> Expr:
-        """The same value of other nodes."""
+        """Return an expression of the same value without replaced variables."""
         match e:
-            case Var() if self._is_split(e):
-                return Pack(_of(e), scalar_type(e), e.span)
-            case Member(operand, name) if _has_parts(operand.type):
-                bound, parts = self.parts(operand)
+            case Var() if self._is_replaced(e):
+                return Pack(_component_variables(e), scalar_type(e), e.span)
+            case Member(operand, name) if _is_aggregate(operand.type):
+                bindings, components = self.components(operand)
                 fields = [f.name for f in scalar_type(operand).dtype.fields]
-                return _within(bound, cast(parts[fields.index(name)], e.type))
-            case Let(_, value) if _has_parts(value.type):
-                return _within(self._let_in_parts(e), self.expression(e.body))
-            case Apply(row, arguments) if row in VALUE_OF:
-                bound = []
-                given = [self._atoms(a, bound) for a in arguments]
-                return _within(bound, VALUE_OF[row](e, *given))
+                return _with_bindings(bindings, cast(components[fields.index(name)], e.type))
+            case Let(_, value) if _is_aggregate(value.type):
+                return _with_bindings(self._let_components(e), self.expression(e.body))
+            case Apply(intrinsic, arguments) if intrinsic in SCALAR_RULES:
+                bindings = []
+                operand_components = [self._atomic_components(a, bindings) for a in arguments]
+                return _with_bindings(bindings, SCALAR_RULES[intrinsic](e, *operand_components))
             case _:
                 return with_children(e, tuple(self.expression(c) for c in children(e)))
 
-    def parts(self, e: Expr) -> tuple[_Bound, Parts]:
-        """What is to be computed first, and then the parts, whose order does not matter."""
-        bound: _Bound = []
-        return bound, self._parts(e, bound)
+    def components(self, e: Expr) -> tuple[_Bindings, Components]:
+        """Return bindings to evaluate first, and the components, in any order."""
+        bindings: _Bindings = []
+        return bindings, self._components(e, bindings)
 
-    def _parts(self, e: Expr, bound: _Bound) -> Parts:
+    def _components(self, e: Expr, bindings: _Bindings) -> Components:
         match e:
-            case Var() if self._is_split(e):
-                return _of(e)
+            case Var() if self._is_replaced(e):
+                return _component_variables(e)
             case Var():
                 return _members(e)
             case Pack():
-                return tuple(self._steady(self.expression(p), bound) for p in e.parts)
+                return tuple(self._stable(self.expression(p), bindings) for p in e.parts)
             case Let():
                 value = e.value
-                bound += (
-                    self._let_in_parts(e)
-                    if _has_parts(value.type)
+                bindings += (
+                    self._let_components(e)
+                    if _is_aggregate(value.type)
                     else [(Var(e.name, scalar_type(value), e.span), self.expression(value))]
                 )
-                return self._parts(e.body, bound)
-            case Apply(row, arguments) if row in PARTS_OF:
-                given = [self._atoms(a, bound) for a in arguments]
-                return PARTS_OF[row](e, self._binder(bound), *given)
+                return self._components(e.body, bindings)
+            case Apply(intrinsic, arguments) if intrinsic in COMPONENT_RULES:
+                operand_components = [self._atomic_components(a, bindings) for a in arguments]
+                return COMPONENT_RULES[intrinsic](e, self._binder(bindings), *operand_components)
             case Select():
-                return self._chosen(e, bound)
+                return self._select_components(e, bindings)
             case _:
-                return _members(self._bound(self.expression(e), bound))
+                return _members(self._bind(self.expression(e), bindings))
 
-    def _let_in_parts(self, e: Let) -> _Bound:
+    def _let_components(self, e: Let) -> _Bindings:
         var = Var(e.name, scalar_type(e.value), e.span)
-        self._let.add(e.name)
-        bound, parts = self.parts(e.value)
-        return [*bound, *((v, cast(p, scalar_type(v))) for v, p in zip(_of(var), parts))]
+        self._replaced_lets.add(e.name)
+        bindings, components = self.components(e.value)
+        return [
+            *bindings,
+            *((v, cast(p, scalar_type(v))) for v, p in zip(_component_variables(var), components)),
+        ]
 
-    def _chosen(self, e: Select, bound: _Bound) -> Parts:
-        """Part by part, if either side may be computed in vain."""
-        if not all(map(_is_steady, (e.then, e.orelse))):
-            return _members(self._bound(self.expression(e), bound))
-        condition = self._atom(self.expression(e.condition), bound)
+    def _select_components(self, e: Select, bindings: _Bindings) -> Components:
+        """Select by component if both sides may be speculated."""
+        if not all(map(_is_stable, (e.then, e.orelse))):
+            return _members(self._bind(self.expression(e), bindings))
+        condition = self._atom(self.expression(e.condition), bindings)
         then, orelse = (
-            [_within(own, part) for part in parts]
-            for own, parts in (self.parts(e.then), self.parts(e.orelse))
+            [_with_bindings(own_bindings, component) for component in components]
+            for own_bindings, components in (self.components(e.then), self.components(e.orelse))
         )
         return tuple(
             Select(condition, a, cast(b, scalar_type(a)), scalar_type(a), e.span)
             for a, b in zip(then, orelse)
         )
 
-    def _atoms(self, e: Expr, bound: _Bound) -> Parts:
-        """The parts in a form that may be written twice."""
-        if not _has_parts(e.type):
-            return (self._atom(self.expression(e), bound),)
-        return tuple(self._atom(p, bound) for p in self._parts(e, bound))
+    def _atomic_components(self, e: Expr, bindings: _Bindings) -> Components:
+        """Return the components as expressions that may occur twice."""
+        if not _is_aggregate(e.type):
+            return (self._atom(self.expression(e), bindings),)
+        return tuple(self._atom(p, bindings) for p in self._components(e, bindings))
 
-    def _atom(self, e: Expr, bound: _Bound) -> Expr:
+    def _atom(self, e: Expr, bindings: _Bindings) -> Expr:
         simple = is_atom(e) or (isinstance(e, Member) and isinstance(e.operand, Var))
-        return e if simple else self._bound(e, bound)
+        return e if simple else self._bind(e, bindings)
 
-    def _steady(self, e: Expr, bound: _Bound) -> Expr:
-        return e if _is_steady(e) else self._bound(e, bound)
+    def _stable(self, e: Expr, bindings: _Bindings) -> Expr:
+        return e if _is_stable(e) else self._bind(e, bindings)
 
-    def _bound(self, e: Expr, bound: _Bound) -> Var:
+    def _bind(self, e: Expr, bindings: _Bindings) -> Var:
         var = self._variable(scalar_type(e), e)
-        bound.append((var, e))
+        bindings.append((var, e))
         return var
 
-    def _binder(self, bound: _Bound) -> Bind:
-        return lambda e: self._bound(e, bound)
+    def _binder(self, bindings: _Bindings) -> Bind:
+        return lambda e: self._bind(e, bindings)
 
     def _variable(self, kind: Scalar, at: Expr) -> Var:
         self._fresh += 1
         return Var(f"part.p{self._fresh}", kind, at.span)
 
 
-def _within(bound: Iterable[tuple[Var, Expr]], e: Expr) -> Expr:
-    for var, value in reversed(tuple(bound)):
+def _with_bindings(bindings: Iterable[tuple[Var, Expr]], e: Expr) -> Expr:
+    for var, value in reversed(tuple(bindings)):
         e = Let(var.name, value, e, value.span)
     return e
 
 
-def _is_steady(e: Expr) -> bool:
-    """Whether an expression gives the same wherever it stands in a statement."""
+def _is_stable(e: Expr) -> bool:
+    """Return whether an expression has the same value anywhere in a statement."""
     return not any(
         isinstance(x, Load | ElementOf | Call) or (isinstance(x, Apply) and not x.intrinsic.is_pure)
         for x in expressions(e)

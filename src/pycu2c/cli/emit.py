@@ -1,0 +1,186 @@
+"""Implement ``pycu2c emit``: print the generated code or the IR of a kernel."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pycu2c.base.diagnostics import CompileError, LaunchError
+from pycu2c.base.records import dataclass
+from pycu2c.base.types import Signature
+from pycu2c.cli.kernel_file import (
+    load_kernels,
+    parse_location,
+    report_error,
+    select_kernel,
+    signature_of,
+)
+from pycu2c.cli.print_after import PassPrinter, print_after
+from pycu2c.codegen.multi_module import MultiplePrintsError
+from pycu2c.codegen.statements import Comments
+from pycu2c.compiler import Generated, generate_together
+from pycu2c.declarations.signatures import BadSignature
+from pycu2c.kernels.kernel import Kernel
+from pycu2c.kernels.source_map import naming_origins
+from pycu2c.runtime.launch_configuration import Extent, extent
+from pycu2c.toolchain.nvrtc import nvrtc
+from pycu2c.toolchain.toolchain_errors import ToolchainError
+
+_TARGETS = ("cuda", "c", "c-resumable", "ir", "ast", "ptx", "sass", "cubin")
+_CPU_TARGETS = {"c": "cpu", "c-resumable": "cpu-resumable"}
+
+
+@click.command()
+@click.argument("location", metavar="FILE[:KERNEL]")
+@click.option("--target", type=click.Choice(_TARGETS), default="cuda", show_default=True)
+@click.option("--signature", help='The parameters\' types: "float32[::1], float32[::1], int32".')
+@click.option("--arch", default="sm_90", show_default=True, help="For ptx, sass and cubin.")
+@click.option("--block", help="For c: the block shape, such as 256 or 16,16; by default any.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False), help="A file; - is stdout.")
+@click.option(
+    "--comments",
+    type=click.Choice(("none", "regions", "comments", "source")),
+    default="regions",
+    show_default=True,
+    help="The Python in comments of the C: none, line numbers of each thread loop, comments, "
+    "or the source lines.",
+)
+@click.option(
+    "--print-after",
+    "pass_name",
+    metavar="PASS",
+    help="Print the IR after a pass, or after `all`, instead of the code.",
+)
+@click.option("--diff", is_flag=True, help="With --print-after: what the pass has changed.")
+def emit(
+    location: str,
+    target: str,
+    signature: str | None,
+    arch: str,
+    block: str | None,
+    output: str | None,
+    comments: Comments,
+    pass_name: str | None,
+    diff: bool,
+) -> None:
+    """Print the generated code or the IR of the kernel in FILE; with CUDA C, of all kernels.
+
+    Requires neither a GPU nor a driver.
+    """
+    try:
+        path, name = parse_location(location)
+        kernels = load_kernels(path)
+        several = name is None and len(kernels) > 1 and target == "cuda" and signature is None
+        if several and pass_name is None:
+            pieces = [k.launcher.piece(signature_of(k, None)) for k in kernels.values()]
+            _write(generate_together(pieces, comments), target, output)
+            return
+        kernel = select_kernel(kernels, path, name)
+        if target == "ast":
+            _write(_syntax_tree(kernel), target, output)
+            return
+        if pass_name is not None:
+            given = target, signature_of(kernel, signature), _block(kernel, block)
+            _write(print_after(kernel, *given, PassPrinter(pass_name, diff)), "ir", output)
+            return
+        emit_options = _EmitOptions(arch, comments, _block(kernel, block))
+        _write(
+            _generated(kernel, target, signature_of(kernel, signature), emit_options),
+            target,
+            output,
+        )
+    except CompileError as error:
+        report_error(error)
+    except (BadSignature, LaunchError, MultiplePrintsError, ToolchainError) as error:
+        raise click.ClickException(str(error)) from None
+
+
+@dataclass(frozen=True, slots=True)
+class _EmitOptions:
+    """Options of the generated text: architecture, comments and block shape."""
+
+    arch: str
+    comments: Comments
+    block: Extent | None
+
+
+def _block(kernel: Kernel[Any], text: str | None) -> Extent | None:
+    """Parse a block shape such as ``16,16``; by default the shape that the kernel declares."""
+    if text is None:
+        return kernel.block
+    try:
+        numbers = tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise click.ClickException(f"--block is {text!r}; write 256 or 16,16") from None
+    return extent(numbers, "block", kernel.name)
+
+
+def _generated(
+    kernel: Kernel[Any], target: str, signature: Signature, emit_options: _EmitOptions
+) -> str | bytes:
+    if target == "ir":
+        return kernel.inspect("ir", signature)
+    if target == "sass":
+        return kernel.inspect("sass", signature, arch=emit_options.arch)
+    language, arch = _CPU_TARGETS.get(target, "cuda"), emit_options.arch
+
+    def made(comments: Comments) -> Generated:
+        return kernel.launcher.generated(language, signature, comments, emit_options.block)
+
+    found = made(emit_options.comments)
+    if target not in ("ptx", "cubin"):
+        return found.text
+    options = kernel.options.with_links(found.links)
+    kind: nvrtc.BinaryKind = "ptx" if target == "ptx" else "cubin"
+    with naming_origins(lambda comments: made(comments).text):
+        return nvrtc.compile(found.text, found.entry, arch, kind=kind, options=options).data
+
+
+def _syntax_tree(kernel: Kernel[Any]) -> str:
+    """Return the syntax tree as astor prints it; with ``ast.dump`` if astor does not support it."""
+    try:
+        with warnings.catch_warnings():  # astor uses deprecated classes
+            warnings.simplefilter("ignore", DeprecationWarning)
+            import astor
+
+            text: str = astor.dump_tree(kernel.source.tree)
+    except Exception:
+        return ast.dump(kernel.source.tree, indent=2)
+    return text + "\n"
+
+
+def _write(content: str | bytes, target: str, output: str | None) -> None:
+    if output and output != "-":
+        data = content if isinstance(content, bytes) else content.encode()
+        try:
+            Path(output).write_bytes(data)
+        except OSError as error:
+            raise click.ClickException(f"cannot write {output}: {error.strerror}") from None
+    elif target == "cubin":
+        if sys.stdout.isatty():
+            raise click.ClickException("a cubin is binary: give -o FILE")
+        assert isinstance(content, bytes)
+        sys.stdout.buffer.write(content)
+    else:
+        text = content.decode() if isinstance(content, bytes) else content
+        click.echo(_highlighted(text, target) if sys.stdout.isatty() else text, nl=False)
+
+
+def _highlighted(text: str, target: str) -> str:
+    """Highlight the syntax with Pygments, if it is installed."""
+    if target not in ("cuda", *_CPU_TARGETS):
+        return text
+    try:
+        pygments: Any = importlib.import_module("pygments")
+        lexers: Any = importlib.import_module("pygments.lexers")
+        formatters: Any = importlib.import_module("pygments.formatters")
+    except ImportError:
+        return text
+    lexer = lexers.get_lexer_by_name("cuda" if target == "cuda" else "c")
+    return str(pygments.highlight(text, lexer, formatters.TerminalFormatter()))

@@ -1,0 +1,24 @@
+"""Implement ``pycu2c errors``: list error codes and print their catalog pages."""
+
+from __future__ import annotations
+
+import click
+
+from pycu2c.base.diagnostics import RULES
+from pycu2c.base.spelling_suggestions import did_you_mean
+from pycu2c.cli.error_catalog import as_text
+
+
+@click.command()
+@click.argument("code", required=False)
+def errors(code: str | None) -> None:
+    """Show programs that cause the error CODE, and corrected versions; list all codes."""
+    if code is not None and code not in RULES:
+        hint = did_you_mean(code, RULES, "`pycu2c errors` lists all")
+        raise click.BadParameter(f"there is no code `{code}`: {hint}")
+    if code is not None:
+        click.echo(as_text(code))
+        return
+    width = max(map(len, RULES))
+    for name, rule in sorted(RULES.items()):
+        click.echo(f"{name:{width}}  {rule}")

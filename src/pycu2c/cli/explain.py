@@ -1,0 +1,35 @@
+"""Implement ``pycu2c explain``: print cost notes for a kernel's source lines."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from pycu2c.base.diagnostics import CompileError
+from pycu2c.cli.kernel_file import (
+    load_kernels,
+    parse_location,
+    report_error,
+    select_kernel,
+    signature_of,
+)
+from pycu2c.declarations.signatures import BadSignature
+from pycu2c.explain.notes import as_objects, shown
+
+
+@click.command()
+@click.argument("location", metavar="FILE[:KERNEL]")
+@click.option("--signature", help='The parameters\' types: "float32[::1], float32[::1], int32".')
+@click.option("--format", "form", type=click.Choice(("text", "json")), default="text")
+def explain(location: str, signature: str | None, form: str) -> None:
+    """Print the GPU cost of the kernel's source lines in FILE, and how to avoid it."""
+    try:
+        path, name = parse_location(location)
+        kernel = select_kernel(load_kernels(path), path, name)
+        notes = kernel.launcher.notes(signature_of(kernel, signature))
+    except CompileError as error:
+        report_error(error)
+    except BadSignature as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(json.dumps(as_objects(notes), indent=2) if form == "json" else shown(notes).rstrip())

@@ -1,0 +1,248 @@
+"""Argument guards: what each argument of a launch must be to match a launch that has run.
+
+``dispatch_entry.c`` reads their fields by name. Knows neither kernels nor how they are started.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from itertools import chain
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from pycu2c.base import dtypes
+from pycu2c.base.dtypes import DType
+from pycu2c.base.parameters import ArgumentPart
+from pycu2c.base.records import dataclass
+from pycu2c.base.types import Constant, ParameterType, Scalar, Tuple, leaf_types
+from pycu2c.cuda_driver import driver
+from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument
+from pycu2c.runtime.arguments.arguments import Layout
+from pycu2c.runtime.cuda import peer_access
+from pycu2c.runtime.dispatch import package_arrays
+from pycu2c.runtime.dispatch.extension import DeviceArrayBase
+
+_EXACT_FLOAT64 = 1 << 53  # integers up to it are float64s
+
+
+class NotDispatchable(Exception):
+    """A launch that the dispatch table has no guards for."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedLaunch:
+    """A launch that has run: its arguments, their types, the arrays that it writes.
+
+    ``limits``: the largest magnitude of leaves that are integers. ``trusted``: the alignment and
+    size of arrays are not checked."""
+
+    values: tuple[object, ...]
+    types: tuple[ParameterType, ...]
+    leaves: tuple[Argument, ...]
+    written: Collection[int]  # arrays, by their leaves
+    limits: Mapping[int, int]
+    trusted: bool = False
+
+
+ArrayKind: TypeAlias = Literal["numpy_array", "device_array", "cuda_interface", "attributes"]
+ScalarKind: TypeAlias = Literal[
+    "integer",
+    "integer_to_float32",
+    "integer_to_float64",
+    "float64_to_float32",
+    "float32_to_float64",
+    "same_bytes",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayGuard:
+    """An array of this class. ``identity``: its dtype, typestr or attribute paths; ``contiguous``:
+    whether it is; ``writeable``, ``owns_memory``: whether it must be writeable, must own it."""
+
+    kind: ArrayKind
+    type: type
+    identity: object
+    ndim: int
+    itemsize: int
+    alignment: int
+    contiguous: bool
+    writeable: bool
+    trusted: bool
+    owns_memory: bool = False
+    device: int = 0
+    stream_source: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarGuard:
+    """A number of this class. Of an integer the range, and the bytes that the kernel takes;
+    ``exact``: nothing may be rounded."""
+
+    kind: ScalarKind
+    type: type
+    size: int = 0
+    min: int = 0
+    max: int = 0
+    exact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantGuard:
+    """One object."""
+
+    type: type
+    value: object
+    kind: Literal["constant"] = "constant"
+
+
+@dataclass(frozen=True, slots=True)
+class TupleGuard:
+    """A tuple of ``count`` items, whose guards follow."""
+
+    type: type
+    count: int
+    kind: Literal["tuple"] = "tuple"
+
+
+Guard: TypeAlias = ArrayGuard | ScalarGuard | ConstantGuard | TupleGuard
+
+
+def guards_of(launch: RecordedLaunch, layout: Layout, on_device: bool) -> Iterator[Guard]:
+    """Yield a guard for each argument, those of a tuple's items after its own. Raises
+    NotDispatchable."""
+    passed = {p.argument: p.type.dtype for p in layout.parameters if p.part is ArgumentPart.VALUE}
+    declared = [kind.dtype for kind in chain.from_iterable(map(leaf_types, launch.types))]
+    leaf = 0
+    for value, kind in chain.from_iterable(map(_parts, launch.values, launch.types)):
+        match kind:
+            case Constant():
+                yield ConstantGuard(type(value), value)
+                continue
+            case Tuple(items):
+                yield TupleGuard(type(value), len(items))
+                continue
+            case Scalar():
+                limit = launch.limits.get(leaf)
+                yield _scalar_guard(value, passed.get(leaf, declared[leaf]), declared[leaf], limit)
+            case _:
+                yield _array_guard(value, launch, leaf, on_device)
+        leaf += 1
+
+
+def _parts(value: Any, kind: ParameterType) -> Iterator[tuple[Any, ParameterType]]:
+    """Yield a value and those in it, depth first. (No function in here calls itself by a closure:
+    such a cycle would keep arrays alive.)"""
+    yield value, kind
+    if isinstance(kind, Tuple):
+        if not isinstance(value, tuple):
+            raise NotDispatchable
+        yield from chain.from_iterable(map(_parts, value, kind.items))
+
+
+# ---- arrays --------------------------------------------------------------------------------
+
+
+def staged_leaves(launch: RecordedLaunch) -> list[int]:
+    """Return the leaves that are copied for a launch on a device: arrays of the host."""
+    leaves = enumerate(launch.leaves)
+    return [k for k, a in leaves if isinstance(a, ArrayArgument) and a.where != "device"]
+
+
+def _array_guard(value: object, launch: RecordedLaunch, leaf: int, on_device: bool) -> ArrayGuard:
+    argument = launch.leaves[leaf]
+    assert isinstance(argument, ArrayArgument)
+    in_device, is_numpy = argument.where == "device", isinstance(value, np.ndarray)
+    is_staged = on_device and not in_device
+    if (in_device and not on_device) or (is_staged and not (is_numpy and argument.contiguous)):
+        raise NotDispatchable
+    if (
+        in_device
+        and driver.has_multiple_devices()
+        and peer_access.ordinal_of(argument) != driver.current_ordinal()
+    ):
+        raise NotDispatchable  # both devices wait for each other
+    common: dict[str, Any] = {
+        "ndim": len(argument.shape),
+        "itemsize": argument.dtype.size,
+        "alignment": argument.dtype.alignment,
+        "contiguous": argument.contiguous,
+        "writeable": leaf in launch.written and not launch.trusted,
+        "trusted": launch.trusted,
+    }
+    if isinstance(value, np.ndarray):
+        return _numpy_guard(value, common, is_staged)
+    if isinstance(value, DeviceArrayBase):
+        device = value.device
+        return ArrayGuard("device_array", type(value), value.dtype, device=device, **common)
+    return _foreign_guard(value, argument, common)
+
+
+_SAME_IN_SUBCLASSES = ("__array_interface__", "dtype", "shape", "strides", "flags")
+
+
+def _numpy_guard(
+    value: np.ndarray[Any, Any], common: dict[str, Any], is_staged: bool
+) -> ArrayGuard:
+    """An array that is staged owns its memory: it shares none with another, and is not in memory
+    that a device uses in place."""
+    kind = type(value)
+    if is_staged and not value.flags.owndata:
+        raise NotDispatchable
+    if any(getattr(kind, name) is not getattr(np.ndarray, name) for name in _SAME_IN_SUBCLASSES):
+        raise NotDispatchable
+    return ArrayGuard("numpy_array", kind, value.dtype, owns_memory=is_staged, **common)
+
+
+def _foreign_guard(value: Any, argument: ArrayArgument, common: dict[str, Any]) -> ArrayGuard:
+    interface = getattr(value, "__cuda_array_interface__", None)
+    if interface is None or argument.dtype.fields:
+        raise NotDispatchable
+    package = package_arrays.PACKAGES.get(f"{type(value).__module__}.{type(value).__name__}")
+    found = package and argument.contiguous and package.read(value, argument.address)
+    if found:
+        source = found.stream_source
+        return ArrayGuard("attributes", type(value), found.paths, stream_source=source, **common)
+    if driver.has_multiple_devices():  # the interface does not name the device
+        raise NotDispatchable
+    return ArrayGuard("cuda_interface", type(value), interface["typestr"], **common)
+
+
+# ---- numbers -------------------------------------------------------------------------------
+
+
+def _scalar_guard(value: object, to: DType, declared: DType, limit: int | None) -> ScalarGuard:
+    """``to`` is what the kernel is passed, within the bounds of the ``declared`` type too."""
+    kind = type(value)
+    own = _CLASSES.get(kind)
+    if own is None and kind not in (int, bool):
+        raise NotDispatchable
+    if limit is None and own is to:
+        return ScalarGuard("same_bytes", kind)
+    is_integer = own is None or own.is_integral
+    if is_integer and to.is_integral and declared.is_integer:
+        rows = (to, declared)
+        least = max(-(limit or 1 << 63), *(row.minimum for row in rows))
+        most = min(limit or (1 << 63) - 1, *(row.maximum for row in rows))
+        return ScalarGuard("integer", kind, to.size, least, most)
+    if is_integer and to in _FROM_INTEGER and kind is not bool:
+        into = _FROM_INTEGER[to]
+        return ScalarGuard(into, kind, min=-_EXACT_FLOAT64, max=_EXACT_FLOAT64)
+    if own is dtypes.FLOAT64 and to is dtypes.FLOAT32:
+        return ScalarGuard("float64_to_float32", kind, exact=kind is not float)
+    if own is dtypes.FLOAT32 and to is dtypes.FLOAT64:
+        return ScalarGuard("float32_to_float64", kind)
+    raise NotDispatchable
+
+
+_FROM_INTEGER: dict[DType, ScalarKind] = {
+    dtypes.FLOAT32: "integer_to_float32",
+    dtypes.FLOAT64: "integer_to_float64",
+}
+
+_CLASSES: dict[type, DType] = {
+    float: dtypes.FLOAT64,
+    complex: dtypes.COMPLEX128,
+    **{row.numpy.type: row for row in dtypes.DTYPES if row is not dtypes.BFLOAT16},
+}

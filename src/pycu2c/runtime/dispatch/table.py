@@ -1,0 +1,196 @@
+"""The dispatch table of a kernel, and its entries from launches that have run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal, TypeAlias
+
+from pycu2c.base.parameters import ArgumentPart
+from pycu2c.base.records import dataclass
+from pycu2c.base.types import Signature
+from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument
+from pycu2c.runtime.arguments.arguments import Layout
+from pycu2c.runtime.arguments.call_binding import CallSignature
+from pycu2c.runtime.direct_launch import Direct
+from pycu2c.runtime.dispatch.extension import DispatchTableBase, StagingBuffer
+from pycu2c.runtime.dispatch.guards import (
+    Guard,
+    NotDispatchable,
+    RecordedLaunch,
+    guards_of,
+    staged_leaves,
+)
+from pycu2c.runtime.launch_configuration import HEAD, Extent
+from pycu2c.runtime.runner import ANY_NUMBER, NUMBER, Axis
+
+FieldPart: TypeAlias = Literal["address", "extent", "stride", "value"]
+
+_PARTS: dict[ArgumentPart, FieldPart] = {
+    ArgumentPart.DATA: "address",
+    ArgumentPart.SHAPE: "extent",
+    ArgumentPart.STRIDE: "stride",
+    ArgumentPart.VALUE: "value",
+}
+_ANY_BLOCK, _NO_CLUSTER = (0, 0, 0), (1, 1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchGuard:
+    """What a launch configuration must be to match an entry, and where its grid comes from.
+
+    block: None for any. grid_sources: the arguments whose sizes give an open grid, in whole
+    clusters. blocks: the number of blocks, from and below. read, written: leaves whose elements are
+    read before those at the same index are written; others may not overlap.
+    """
+
+    block: Extent | None
+    shared_bytes: int
+    grid_sources: tuple[Axis, ...] = ()
+    cluster: tuple[int, ...] = ()
+    blocks: tuple[int, int] = ANY_NUMBER
+    read: tuple[int, ...] = ()
+    written: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A parameter of the compiled kernel: where it is among the bytes of the arguments, and the
+    leaf that gives its value. ``axis`` of an address is the number of axes."""
+
+    part: FieldPart
+    leaf: int
+    axis: int
+    offset: int
+    size: int
+    itemsize: int  # of an element
+
+
+@dataclass(frozen=True, slots=True)
+class DispatchEntry:
+    """A launch that has run, for launches like it. ``dispatch_entry.c`` reads the fields by name;
+    leaves are bits of a mask, addresses are ints, 0 for none."""
+
+    arguments: int
+    leaves: int
+    guards: tuple[Guard, ...]
+    fields: tuple[Field, ...]
+    size: int
+    has_padding: bool
+    block: Extent
+    shared_bytes: int
+    grid_sources: tuple[Axis, ...]
+    cluster: tuple[int, ...]
+    min_blocks: int
+    max_blocks: int
+    read: int
+    written: int
+    staged: int
+    staged_back: int
+    start: int
+    kernel: int
+    get_context: int
+    context: int
+    staging: StagingBuffer | None
+    signature: Signature
+    finished: object
+    keep_alive: object
+
+
+class DispatchTable(DispatchTableBase):
+    """The dispatch table of a kernel.
+
+    ``launch(configuration, arguments)`` returns whether an entry ran the launch; ``take_latest()``
+    the signature of the entry that ran last, once."""
+
+    __slots__ = ("_attempts", "_full", "_known")
+
+    def __init__(self, parameters: CallSignature) -> None:
+        defaults = dict(parameters.defaults)
+        super().__init__(parameters.kernel, parameters.names, defaults, parameters.positional)
+        self._known: set[tuple[object, ...]] = set()
+        self._full, self._attempts = False, 0
+
+    def should_record(self) -> bool:
+        """Return whether to record a launch: more and more rarely while that adds no entry."""
+        self._attempts += 1
+        return not self._full and not self._attempts & (self._attempts - 1)
+
+    def record(
+        self, launch: RecordedLaunch, guard: LaunchGuard, direct: Direct, signature: Signature
+    ) -> bool:
+        """Add an entry for launches like this one; return whether that was possible."""
+        try:
+            entry = entry_of(launch, guard, direct, signature)
+        except NotDispatchable:
+            return False
+        known = guard, signature, direct.context, *map(_identity_of, entry.guards), entry.fields
+        if known in self._known:  # the slow path was taken for another reason
+            return False
+        self._known.add(known)
+        added = self.add(entry)
+        self._full, self._attempts = not added, 0
+        return added
+
+
+def _identity_of(guard: Guard) -> tuple[object, ...]:
+    """Return the fields of a guard, objects by their ids: C compares them so."""
+    fields = [(name, getattr(guard, name)) for name in type(guard).__slots__]
+    return tuple(id(value) if name in _OBJECTS else value for name, value in fields)
+
+
+_OBJECTS = ("type", "identity", "stream_source", "value")
+
+
+def entry_of(
+    launch: RecordedLaunch, guard: LaunchGuard, direct: Direct, signature: Signature
+) -> DispatchEntry:
+    """Return the entry for launches like one that has run. Raises NotDispatchable."""
+    staged = staged_leaves(launch) if direct.context else []
+    staging = direct.staging() if staged and direct.staging else None
+    if staged and not staging:
+        raise NotDispatchable
+    guards = tuple(guards_of(launch, direct.layout, direct.context is not None))
+    if any(axis == NUMBER and leaf not in launch.limits for leaf, axis in guard.grid_sources):
+        raise NotDispatchable  # only guards of integers keep the value
+    start = 0 if direct.context else HEAD.size
+    size, (get_context, context) = direct.layout.struct.size, direct.context or (0, 0)
+    return DispatchEntry(
+        arguments=len(launch.values),
+        leaves=len(launch.leaves),
+        guards=guards,
+        fields=tuple(_fields(direct.layout, launch.leaves, start)),
+        size=start + size,
+        has_padding=sum(direct.layout.sizes) != size,
+        block=guard.block or _ANY_BLOCK,
+        shared_bytes=guard.shared_bytes,
+        grid_sources=guard.grid_sources,
+        cluster=guard.cluster or _NO_CLUSTER,
+        min_blocks=guard.blocks[0],
+        max_blocks=guard.blocks[1],
+        read=_mask(guard.read),
+        written=_mask(guard.written),
+        staged=_mask(staged),
+        staged_back=_mask(leaf for leaf in staged if leaf in launch.written),
+        start=direct.start,
+        kernel=direct.body,
+        get_context=get_context,
+        context=context,
+        staging=staging,
+        signature=signature,
+        finished=direct.finished,
+        keep_alive=direct,
+    )
+
+
+def _mask(leaves: Iterator[int] | Sequence[int]) -> int:
+    return sum(1 << leaf for leaf in leaves)
+
+
+def _fields(layout: Layout, leaves: Sequence[Argument], start: int) -> Iterator[Field]:
+    for p, offset, size in zip(layout.parameters, layout.offsets, layout.sizes):
+        leaf = leaves[p.argument]
+        itemsize, axis = 1, p.axis
+        if isinstance(leaf, ArrayArgument):
+            itemsize = leaf.dtype.size
+            axis = len(leaf.shape) if p.part is ArgumentPart.DATA else p.axis
+        yield Field(_PARTS[p.part], p.argument, axis, start + offset, size, itemsize)

@@ -1,0 +1,119 @@
+"""Python classes in place of those of the C extension: no dispatch table, only the slow path."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, ParamSpec
+
+P = ParamSpec("P")
+
+
+class LaunchConfiguration:
+    """What the dispatch table reads of a launch: nothing here."""
+
+    __slots__ = ()
+
+    def __init__(self, *_: object) -> None:
+        pass
+
+
+class DispatchTableBase:
+    """A dispatch table without room for an entry."""
+
+    __slots__ = ()
+
+    def __init__(self, *_: object) -> None:
+        pass
+
+    def add(self, entry: object) -> bool:
+        """Return that there was no room."""
+        return False
+
+    def launch(self, configuration: LaunchConfiguration, arguments: tuple[object, ...]) -> bool:
+        """Return that no entry ran the launch."""
+        return False
+
+    def take_latest(self) -> None:
+        """Return that no entry has run."""
+
+
+class TableReference:
+    """The dispatch table that the configurations of a kernel share: nothing reads it."""
+
+    table: Any = None
+
+
+class ConfiguredBase(Generic[P]):
+    """A call calls ``_launch_slow`` with the same arguments."""
+
+    __slots__ = ("_configuration", "_launches")
+
+    def __init__(self, launches: Any, configuration: LaunchConfiguration) -> None:
+        self._launches, self._configuration = launches, configuration
+
+    def __call__(self, *arguments: P.args, **named: P.kwargs) -> None:
+        self._launch_slow(*arguments, **named)
+
+    def _launch_slow(self, *arguments: P.args, **named: P.kwargs) -> None:
+        raise NotImplementedError
+
+
+class KernelBase(Generic[P]):
+    """A call launches ``_own``; a subscript calls ``_configured_as``."""
+
+    __slots__ = ("_configured", "_own")
+    _own: Any
+
+    def __call__(self, *arguments: P.args, **named: P.kwargs) -> None:
+        self._own(*arguments, **named)
+
+    def __getitem__(self, key: object) -> Any:
+        return self._configured_as(key)
+
+    def _configured_as(self, configuration: object) -> Any:
+        raise NotImplementedError
+
+
+class DeviceArrayBase:
+    """What launches read of an array."""
+
+    __slots__ = ("_c_contiguous", "address", "device", "dtype", "shape", "strides", "writeable")
+
+    def __init__(
+        self,
+        address: int,
+        device: int,
+        shape: tuple[int, ...],
+        strides: tuple[int, ...],
+        dtype: Any,
+        writeable: bool,
+        c_contiguous: bool,
+    ) -> None:
+        self.address, self.device, self.dtype = address, device, dtype
+        self.shape, self.strides = shape, strides
+        self.writeable, self._c_contiguous = writeable, c_contiguous
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+
+class StagingBuffer:
+    """Only entries of a dispatch table use it."""
+
+
+class LaunchSequence:
+    """Only the C extension runs launches in sequence."""
+
+
+def suspend() -> None:
+    """Let every launch take the slow path, as it does."""
+
+
+def resume() -> None:
+    """End one ``suspend``."""
+
+
+def recent_kernels() -> list[str]:
+    """Return the kernels that the dispatch table has started on a device."""
+    return []
