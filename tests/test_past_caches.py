@@ -1,4 +1,4 @@
-"""write_past_caches: what large launches write goes past caches."""
+"""use_nontemporal_stores: large launches write with streaming stores."""
 
 from __future__ import annotations
 
