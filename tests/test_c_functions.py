@@ -454,7 +454,7 @@ WRONG = {
     "raises": (
         '@cuda.c_function("return x;")\ndef f(x: float32) -> float32:\n    if x > 0:\n'
         "        «raise ValueError»\n    return x\n",
-        "return a value that says so",
+        "return a status",
     ),
     "C": ('@cuda.c_function("«return y;»")\ndef f(x: float32) -> float32: ...\n', "gcc says"),
     "second line": (

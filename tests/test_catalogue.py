@@ -1,4 +1,4 @@
-"""The catalogue of errors: each code has programs, wrong and cured, and both are as it says."""
+"""The catalogue of errors: each code has programs, wrong and corrected, and both are as it says."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ def test_the_wrong_program_gives_this_error_at_its_mark(
 @pytest.mark.parametrize(("code", "case"), CASES)
 def test_the_cured_program_runs(code: str, case: error_catalog.Case) -> None:
     """It says nothing, and each of its kernels has C text and runs on the reference."""
-    assert error_catalog.message(case.cured) == ""
-    space = error_catalog.run(case.cured, "cured.py")
+    assert error_catalog.message(case.corrected) == ""
+    space = error_catalog.run(case.corrected, "corrected.py")
     kernels = [value for value in space.values() if isinstance(value, Kernel)]
     assert kernels
     for k in kernels:

@@ -51,7 +51,7 @@ def reduced(kernel: ReductionKernel, x: np.ndarray, axis: Any) -> np.ndarray:
     out = call.results[0]
     room = np.zeros(64 * axes.rows * cut.splits, np.uint8), np.zeros(1 << 10, np.uint32)
     numbers = (axes.rows, axes.length, cut.splits, cut.piece, cut.group)
-    moved = reduction.moved(call, form, axes)
+    moved = reduction.reordered_arguments(call, form, axes)
     passed = [*moved, *numbers, *axes.kept.shape, *axes.reduced.shape, *room]
     launch(text, cut.blocks, [x, out, *room], passed)
     assert not room[1].any()

@@ -98,7 +98,7 @@ b[a > 0] = 1  # E[type-needed]: a | index it
 
 b["x"] = 1  # E[assignment-target]: b["x"] | a[i] = …
 
-b[0] = a["x"]  # E[name]: "x" | index it with whole numbers
+b[0] = a["x"]  # E[name]: "x" | index it with integers
 
 b[cuda.grid(1) / 2] = 1  # E[index-type]: cuda.grid(1) / 2 | divide with `//`
 
@@ -601,7 +601,7 @@ def test_what_the_function_around_has_not_assigned_yet() -> None:
     def k(a: Any) -> None:
         a[0] = later
 
-    with pytest.raises(CompileError, match="`later` of the function around has no value yet"):
+    with pytest.raises(CompileError, match="`later` of the enclosing function has no value yet"):
         k[1, 1](np.zeros(1))
     later = 3
     a = np.zeros(1)

@@ -166,7 +166,7 @@ def test_in_32_bits_the_same_as_the_reference(
 def test_past_caches_the_same_as_the_reference(
     name: str, variant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runner, "PAST_CACHES", 1)  # of those that may, every launch does
+    monkeypatch.setattr(runner, "CACHE_EXCEEDING_BYTES", 1)  # of those that may, every launch does
     same_as_the_reference(name, variant, "cpu")
 
 

@@ -1,4 +1,4 @@
-"""drop_idle_threads: threads whose work nobody reads are left out of thread loops."""
+"""eliminate_dead_lanes: skip threads of work-item loops whose results are never read."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def test_the_size_of_a_warp_is_a_constant(tmp_path) -> None:
 
 REFUSED = {
     "cuda.reduce_add_sync(-1, a[0])": "does not accept `float32`",
-    "cuda.shfl_sync(1.5, a[0], 1)": "it must be a whole number",
+    "cuda.shfl_sync(1.5, a[0], 1)": "it must be an integer",
     "cuda.shfl_sync(-1, a, 1)": "an array",
     "cuda.match_any_sync(-1, 2j)": "does not accept `complex128`",
 }

@@ -1,4 +1,4 @@
-"""write_past_caches: what large launches write goes past caches."""
+"""use_nontemporal_stores: large launches write with streaming stores."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ OTHERS = (in_place, some, unless, spread, counted, met)
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every launch is."""
-    monkeypatch.setattr(runner, "PAST_CACHES", 1)
+    monkeypatch.setattr(runner, "CACHE_EXCEEDING_BYTES", 1)
 
 
 def text_of(made: Any, types: str) -> str:
@@ -126,13 +126,13 @@ def text_of(made: Any, types: str) -> str:
 def test_a_line_is_written_as_a_whole(made: Any, element: str, count: int) -> None:
     text = text_of(made, f"{element}[::1], {element}[::1]")
     assert f"out_line[{count}]" in text
-    assert text.count("write_past_") == 2  # what it is, and its only call
+    assert text.count("nontemporal_store_") == 2  # what it is, and its only call
     assert text.rstrip().endswith("nontemporal_fence();\n}")
 
 
 def test_rows_of_a_stencil_do_not_ask_for_what_they_write() -> None:
     text = text_of(cross, "float32[:, ::1], float32[:, ::1]")
-    assert "write_past_f32(&out[i * out_shape1 + first]" in text
+    assert "nontemporal_store_f32(&out[i * out_shape1 + first]" in text
     assert "prefetch_f32(&a[" in text
     assert "prefetch_to_write" not in text
 
@@ -201,7 +201,7 @@ def test_stencils_stay(shape: tuple[int, int]) -> None:
 
 def test_each_launch_has_the_code_of_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also those that C alone starts, which are like one before."""
-    monkeypatch.setattr(runner, "PAST_CACHES", 8 * 64 * 100)
+    monkeypatch.setattr(runner, "CACHE_EXCEEDING_BYTES", 8 * 64 * 100)
 
     @kernel(backend="cpu", block=64)
     def fresh(out, a):

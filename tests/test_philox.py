@@ -254,5 +254,5 @@ def test_seeds_and_places_are_whole_numbers(given: Any) -> None:
     def drawn(seed, subsequence, offset, out):
         out[0] = philox_uniform_float32(seed, subsequence, offset)
 
-    with pytest.raises(CompileError, match="it must be a whole number"):
+    with pytest.raises(CompileError, match="it must be an integer"):
         run(drawn, (1, 1), [*given, np.zeros(1)], "cpu")

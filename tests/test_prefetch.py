@@ -1,4 +1,4 @@
-"""ask_early: blocks ask for memory that is needed later."""
+"""insert_software_prefetches: prefetch the data of later iterations and blocks."""
 
 from __future__ import annotations
 

@@ -330,20 +330,20 @@ def refused(tmp_path: Path, functions: str, call: str) -> CompileError:
             "@device\ndef f(n: int) -> int:\n    return n * 0.5 if n == 0 else f(n - 1)",
             "out[i] = f(i)",
             "argument-type",
-            "the signature says `int`",
+            "the signature has `int`",
         ),
         (
             "@device\ndef f(n: int) -> int:\n    return n if n == 0 else f(n - 1)",
             "out[i] = f(a[i])",
             "argument-type",
-            "this is `float32`, the signature says `int`",
+            "this is `float32`, the signature has `int`",
         ),
         (
             "@device\ndef f(n: int, a: float32[::1]) -> int:\n"
             "    return n if n == 0 else f(n - 1, a)",
             "out[i] = f(i, a[::2])",
             "argument-type",
-            "the signature says `float32[::1]`",
+            "the signature has `float32[::1]`",
         ),
         (
             "@device\ndef f(n: int) -> None:\n    if n:\n        cuda.syncthreads()\n"
@@ -374,7 +374,7 @@ def refused(tmp_path: Path, functions: str, call: str) -> CompileError:
             "@device('void(int32)')\ndef f(n):\n    return n",
             "f(i)",
             "return-type",
-            "the signature says that the function returns nothing",
+            "by the signature the function returns nothing",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""ask_by_strips: rows of threads that read several rows of an array ask for their memory."""
+"""insert_strip_prefetches: prefetch strip by strip in loops that read several rows."""
 
 from __future__ import annotations
 

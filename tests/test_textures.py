@@ -10,7 +10,7 @@ import pytest
 
 from pycu2c import CompileError, LaunchError, cuda, device, float4, float32, kernel, types, uchar4
 from pycu2c.base.dtypes import FLOAT32, TEXELS, VECTOR_OF, DType
-from pycu2c.base.types import Scalar
+from pycu2c.base.types import HANDLES, Scalar
 from pycu2c.declarations.signatures import BadSignature, parse_signature, parse_type
 from pycu2c.kernels.specialization import generate_text
 from pycu2c.reference import texture_sampling
@@ -321,7 +321,7 @@ def test_compilers_take_every_type_of_elements(element: DType) -> None:
         cuda.surf1Dwrite(cuda.tex1Dfetch(t1, i), s1, i)
 
     names = [f"{access}{axes}d" for access in ("texture", "surface") for axes in (1, 2, 3)]
-    signature = tuple(types.HANDLES[name][Scalar(element)] for name in names)
+    signature = tuple(HANDLES[name][Scalar(element)] for name in names)
     built = k.launcher.built(parse_signature(signature))
     made = generate_text(built, "cuda")
     binary = nvrtc.compile(made.text, made.entry, "sm_90", cache=False)
@@ -371,7 +371,7 @@ def test_objects_that_cannot_be(make: Any, message: str) -> None:
         ("texture1d[float32], float32[:]", "out[0] = cuda.tex1D(t, 1j)", "complex"),
         ("texture1d[float32], float32[:]", "out[0] = cuda.surf1Dread(t, 0)", "`surface1d`"),
         ("surface1d[float32], float32[:]", "cuda.surf1Dwrite(t, t, 0)", "surface1d"),
-        ("texture1d[float32], float32[:]", "print(t)", "print what is read from it"),
+        ("texture1d[float32], float32[:]", "print(t)", "print a value that is read from it"),
         ("surface1d[float32], float32[:]", "if t: out[0] = 1", "read it: cuda.surf1Dread"),
     ],
 )

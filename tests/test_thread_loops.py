@@ -1,4 +1,4 @@
-"""place_threads: what a block does is what its threads would have done."""
+"""lower_to_work_item_loops: a block computes what its threads would have computed."""
 
 from __future__ import annotations
 

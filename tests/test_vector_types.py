@@ -256,15 +256,15 @@ def test_there_is_no_arithmetic(text: str, tmp_path: Path) -> None:
         ("out[0].x = v", "store one of its numbers, v.x"),
         ("out.x = 1", r"set the field of one: a\[i\].x"),
         ("r = v.xx", "did you mean `x`"),
-        ("r = moved(1.0)", "this is `float`, the signature says `float2`"),
-        ("r = moved(double2(1, 2))", "this is `double2`, the signature says `float2`"),
+        ("r = moved(1.0)", "this is `float`, the signature has `float2`"),
+        ("r = moved(double2(1, 2))", "this is `double2`, the signature has `float2`"),
         ("out[v] = w", "the index is a vector"),
         ("if v:\n        pass", "the condition is a vector"),
         ("(v, w)[0].x = 1", "give it a name"),
         ("v.x = w", "is a vector `float2`"),
         ("math.sqrt(v)", "is a vector"),
         ("a, b, c = v", "3 names"),
-        ("def f():\n        v.x = 1\n    f()", "belongs to the function around this one"),
+        ("def f():\n        v.x = 1\n    f()", "belongs to the enclosing function"),
     ],
 )
 def test_refusals(text: str, message: str, tmp_path: Path) -> None:

@@ -16,27 +16,27 @@ struct cluster_sum_args {
     float *p1_data0;
 };
 
-// Why a thread has stopped: the lowest 3 bits of a word. Above them stands the number of its
-// wait, from the bit WHAT what it does with those that it meets, in the upper half the mask of a
-// warp's.
+// Why a thread is suspended, in a word of 64 bits: the reason in the lowest 3 bits, then the number
+// of the suspension point, from bit OPERATION the operation, in the upper half the mask of a warp
+// operation.
 enum { ENDED, WAIT_BLOCK, WAIT_WARP, WAIT_SYNCWARP, WAIT_ACTIVE, WAIT_CLUSTER, WAIT_GRID,
        WAIT_YIELD };
-enum { WHAT = 23 };
+enum { OPERATION = 23 };
 
-// What a launch needs of a kernel whose threads run in steps.
-struct resumable_kernel {
-    // makes the threads of a block ready
+// A kernel whose threads are coroutines.
+struct coroutine_kernel {
+    // initializes the threads of a block
     void (*begin)(const void *arguments, int64_t block, void *shared, void *threads);
-    // one step of each thread of a warp that has a bit in lanes
+    // resumes each thread of a warp that has a bit in lanes
     void (*run)(const void *arguments, void *shared, void *threads, uint32_t lanes,
                 uint64_t *waits);
-    // puts what such threads give where others see it; NULL if they give nothing
-    void (*show)(void *shared, void *threads, int64_t warp, uint32_t lanes, int32_t is_first);
+    // copies the contributions of such threads to shared memory; NULL if there are none
+    void (*publish)(void *shared, void *threads, int64_t warp, uint32_t lanes, int32_t is_first);
     int64_t shared_size, thread_size;
-    int32_t parks; // whether its blocks may wait for any other
-    int32_t cluster[3]; // how many blocks along x, y and z run together
-    // tells a block where the shared memory of its cluster's blocks lies; NULL if it does not ask
-    void (*join)(void *shared, void *const *cluster);
+    int32_t waits_for_blocks; // whether blocks may wait for blocks of other clusters
+    int32_t cluster[3]; // blocks of a cluster along x, y and z
+    // passes a block the shared memory of the blocks of its cluster; NULL if it does not use it
+    void (*set_cluster)(void *shared, void *const *cluster);
 };
 
 // *place += value, in one step; gives the old value.
@@ -49,14 +49,14 @@ static inline float atomic_add_f32(float *place, float value) {
     return old;
 }
 
-// What the threads of a block share.
+// The shared memory of a block.
 struct cluster_sum_block {
     struct dim3 blockIdx;
     struct cluster_sum_block *const *cluster;
     float tile[2][32];
 };
 
-// What a thread keeps while it waits.
+// The state of a suspended thread.
 struct cluster_sum_thread {
     int32_t pc;
     struct dim3 threadIdx;
@@ -124,12 +124,12 @@ static void cluster_sum_run(const void *arguments, void *shared, void *threads, 
     }
 }
 
-static void cluster_sum_join(void *shared, void *const *cluster) {
+static void cluster_sum_set_cluster(void *shared, void *const *cluster) {
     struct cluster_sum_block *const block = shared;
     block->cluster = (struct cluster_sum_block *const *)cluster;
 }
 
-const struct resumable_kernel cluster_sum = {
+const struct coroutine_kernel cluster_sum = {
     cluster_sum_begin,
     cluster_sum_run,
     NULL,
@@ -137,5 +137,5 @@ const struct resumable_kernel cluster_sum = {
     sizeof(struct cluster_sum_thread),
     0,
     {4, 1, 1},
-    cluster_sum_join,
+    cluster_sum_set_cluster,
 };

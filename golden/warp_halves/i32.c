@@ -16,30 +16,30 @@ struct warp_halves_args {
     int32_t *p1_data0;
 };
 
-// Why a thread has stopped: the lowest 3 bits of a word. Above them stands the number of its
-// wait, from the bit WHAT what it does with those that it meets, in the upper half the mask of a
-// warp's.
+// Why a thread is suspended, in a word of 64 bits: the reason in the lowest 3 bits, then the number
+// of the suspension point, from bit OPERATION the operation, in the upper half the mask of a warp
+// operation.
 enum { ENDED, WAIT_BLOCK, WAIT_WARP, WAIT_SYNCWARP, WAIT_ACTIVE, WAIT_CLUSTER, WAIT_GRID,
        WAIT_YIELD };
-enum { WHAT = 23 };
+enum { OPERATION = 23 };
 
-// What a launch needs of a kernel whose threads run in steps.
-struct resumable_kernel {
-    // makes the threads of a block ready
+// A kernel whose threads are coroutines.
+struct coroutine_kernel {
+    // initializes the threads of a block
     void (*begin)(const void *arguments, int64_t block, void *shared, void *threads);
-    // one step of each thread of a warp that has a bit in lanes
+    // resumes each thread of a warp that has a bit in lanes
     void (*run)(const void *arguments, void *shared, void *threads, uint32_t lanes,
                 uint64_t *waits);
-    // puts what such threads give where others see it; NULL if they give nothing
-    void (*show)(void *shared, void *threads, int64_t warp, uint32_t lanes, int32_t is_first);
+    // copies the contributions of such threads to shared memory; NULL if there are none
+    void (*publish)(void *shared, void *threads, int64_t warp, uint32_t lanes, int32_t is_first);
     int64_t shared_size, thread_size;
-    int32_t parks; // whether its blocks may wait for any other
-    int32_t cluster[3]; // how many blocks along x, y and z run together
-    // tells a block where the shared memory of its cluster's blocks lies; NULL if it does not ask
-    void (*join)(void *shared, void *const *cluster);
+    int32_t waits_for_blocks; // whether blocks may wait for blocks of other clusters
+    int32_t cluster[3]; // blocks of a cluster along x, y and z
+    // passes a block the shared memory of the blocks of its cluster; NULL if it does not use it
+    void (*set_cluster)(void *shared, void *const *cluster);
 };
 
-// What the threads of a block share.
+// The shared memory of a block.
 struct warp_halves_block {
     struct dim3 blockIdx;
     int32_t sent[64];
@@ -48,7 +48,7 @@ struct warp_halves_block {
     int32_t sent_1[64];
 };
 
-// What a thread keeps while it waits.
+// The state of a suspended thread.
 struct warp_halves_thread {
     int32_t pc;
     uint32_t mask;
@@ -108,7 +108,7 @@ static inline int warp_halves_step(const struct warp_halves_args *args,
             self->holds = predicate ? 1U << (uint32_t)(thread & 31) : 0;
             self->mask = 4294901760LL;
             self->pc = 5;
-            return WAIT_WARP | (1 << WHAT);
+            return WAIT_WARP | (1 << OPERATION);
         case 5:;
             bool result = ((int64_t)block->holds[thread >> 5] & 4294901760LL) != 0;
             if (result) {
@@ -116,7 +116,7 @@ static inline int warp_halves_step(const struct warp_halves_args *args,
                 self->sent_1 = self->x;
                 self->mask = 4294901760LL;
                 self->pc = 6;
-                return WAIT_WARP | (2 << WHAT);
+                return WAIT_WARP | (2 << OPERATION);
             case 6:;
                 int32_t total = self->x;
                 int64_t who = (int64_t)block->here[thread >> 5] & 4294901760LL;
@@ -160,8 +160,8 @@ static void warp_halves_run(const void *arguments, void *shared, void *threads, 
     }
 }
 
-static void warp_halves_show(void *shared, void *threads, int64_t warp, uint32_t lanes,
-                             int32_t is_first) {
+static void warp_halves_publish(void *shared, void *threads, int64_t warp, uint32_t lanes,
+                                int32_t is_first) {
     struct warp_halves_block *const block = shared;
     block->holds[warp] = 0;
     block->here[warp] = 0;
@@ -193,10 +193,10 @@ static void warp_halves_show(void *shared, void *threads, int64_t warp, uint32_t
     }
 }
 
-const struct resumable_kernel warp_halves = {
+const struct coroutine_kernel warp_halves = {
     warp_halves_begin,
     warp_halves_run,
-    warp_halves_show,
+    warp_halves_publish,
     sizeof(struct warp_halves_block),
     sizeof(struct warp_halves_thread),
     0,

@@ -22,9 +22,11 @@ def thread_private_arrays(body: Body) -> frozenset[str]:
     named: list[Var] = []
     for array, indices in _accesses(body):
         assert isinstance(array.type, Array)
-        (private if array.type.space is MemorySpace.BLOCK and _is_own(indices) else shared).add(
-            array.name
-        )
+        (
+            private
+            if array.type.space is MemorySpace.BLOCK and _is_thread_index(indices)
+            else shared
+        ).add(array.name)
         named.append(array)
     access_ids = set(map(id, named))
     shared |= {
@@ -65,6 +67,6 @@ def _accesses(body: Body) -> Iterator[tuple[Var, tuple[Expr, ...]]]:
             yield s.array, s.indices
 
 
-def _is_own(indices: tuple[Expr, ...]) -> bool:
+def _is_thread_index(indices: tuple[Expr, ...]) -> bool:
     first = indices[0]
     return isinstance(first, Apply) and first.intrinsic is block_thread

@@ -85,7 +85,7 @@ class ContextArrayUse:
                 then, orelse = self._split(s, threads)
                 yield from self._statements(s.then, then)
                 yield from self._statements(s.orelse, orelse)
-                if _is_exit(s) and self._is_known(s.condition):
+                if _is_exit(s) and self._is_decided(s.condition):
                     threads -= then
 
     def _split(self, branch: If | Select, threads: Threads) -> tuple[Threads, Threads]:
@@ -96,7 +96,7 @@ class ContextArrayUse:
         then = frozenset(t for t in threads if outcomes[t])
         return then, threads - then
 
-    def _is_known(self, condition: Expr) -> bool:
+    def _is_decided(self, condition: Expr) -> bool:
         return self.values.of(condition) is not None
 
     # ---- accessed elements ----
@@ -118,7 +118,7 @@ class ContextArrayUse:
     ) -> Iterator[tuple[Store, Threads]]:
         """Yield the stores outside conditions with the threads that must execute them."""
         for s in body:
-            if isinstance(s, If) and _is_exit(s) and self._is_known(s.condition):
+            if isinstance(s, If) and _is_exit(s) and self._is_decided(s.condition):
                 threads -= self._split(s, threads)[0]
             elif any(isinstance(x, NextWorkItem) for x in statements((s,))):
                 return

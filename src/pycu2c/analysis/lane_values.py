@@ -108,8 +108,8 @@ class LaneValues:
                 )
             case Var():
                 return self._variable(e.name)
-            case Apply(intrinsic=row) if row in _COORDINATES:
-                return None if self.block is None else _coordinate_values(row, self.block)
+            case Apply(intrinsic=coordinate) if coordinate in _COORDINATES:
+                return None if self.block is None else _coordinate_values(coordinate, self.block)
             case Unary():
                 inner = self.of(e.operand)
                 source = scalar_type(e.operand)
@@ -178,14 +178,14 @@ def _all_fit(values: Values, kind: Scalar) -> bool:
 
 
 @functools.lru_cache(maxsize=64)
-def _coordinate_values(row: Intrinsic, block: tuple[int, int, int]) -> Values:
+def _coordinate_values(coordinate: Intrinsic, block: tuple[int, int, int]) -> Values:
     """Return the value of a coordinate for each thread of the block."""
-    if row is block_thread:
+    if coordinate is block_thread:
         return tuple(range(math.prod(block)))
     width, height, depth = block
     found: list[Number] = []
     for z, y, x in product(range(depth), range(height), range(width)):
         REFERENCE_STATE.thread = Thread((x, y, z), (0, 0, 0), block, (1, 1, 1))
-        found.append(row.reference())
+        found.append(coordinate.reference())
     REFERENCE_STATE.thread = None
     return tuple(found)

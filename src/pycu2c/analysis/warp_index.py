@@ -72,9 +72,9 @@ def has_warp_rows(body: Body) -> bool:
     if not any(map(is_lane, all_expressions(body))):
         return False
     values = {s.var.name: s.init for s in statements(body) if isinstance(s, Declare) and s.init}
-    places = [i for e in all_expressions(body) if isinstance(e, Load) for i in e.indices]
-    places += [i for s in statements(body) if isinstance(s, Store) for i in s.indices]
-    return any(_scales_warp(e, values) for index in places for e in expressions(index))
+    accessed_indices = [i for e in all_expressions(body) if isinstance(e, Load) for i in e.indices]
+    accessed_indices += [i for s in statements(body) if isinstance(s, Store) for i in s.indices]
+    return any(_scales_warp(e, values) for index in accessed_indices for e in expressions(index))
 
 
 def _scales_warp(e: Expr, values: Mapping[str, Expr]) -> bool:

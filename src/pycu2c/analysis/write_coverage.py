@@ -43,8 +43,8 @@ from pycu2c.ir.nodes import (
 from pycu2c.ir.walk import all_expressions, statements
 from pycu2c.ops.operators import GE, GT, LE, LT
 
-_Places: TypeAlias = "Mapping[str, AxisIndex]"
-_Found: TypeAlias = "dict[str, tuple[AxisIndex, ...]]"
+_IndexBounds: TypeAlias = "Mapping[str, AxisIndex]"
+_CoveredArrays: TypeAlias = "dict[str, tuple[AxisIndex, ...]]"
 
 
 def find_overwritten_arrays(module: Module) -> tuple[WrittenArray, ...]:
@@ -75,33 +75,33 @@ def _read_names(body: Body) -> set[str]:
 class _Search:
     kernel: Function
 
-    def covered(self, body: Body, places: _Places) -> _Found:
+    def covered(self, body: Body, grid_indices: _IndexBounds) -> _CoveredArrays:
         """Return the arrays in which each thread stores the element at its index."""
-        found: _Found = {}
-        places = dict(places)
+        found: _CoveredArrays = {}
+        grid_indices = dict(grid_indices)
         for s in body:
             match s:
                 case Assign() | Declare():
-                    self._define_index(s, places)
+                    self._define_index(s, grid_indices)
                 case Store() if not s.path:
-                    _record(s, places, found)
+                    _record(s, grid_indices, found)
                 case If():
-                    remaining = self._after_early_return(s, places)
+                    remaining = self._after_early_return(s, grid_indices)
                     if remaining is not None:
-                        places = remaining
+                        grid_indices = remaining
                         continue
-                    found = self._covered_by_branches(s, places) | found
+                    found = self._covered_by_branches(s, grid_indices) | found
                 case For():
-                    found = self._covered_by_loop(s, places) | found
+                    found = self._covered_by_loop(s, grid_indices) | found
             if _may_exit(s):
                 break
         return found
 
-    def _define_index(self, s: Assign | Declare, places: dict[str, AxisIndex]) -> None:
+    def _define_index(self, s: Assign | Declare, grid_indices: dict[str, AxisIndex]) -> None:
         value = s.value if isinstance(s, Assign) else s.init
         axis = _axis_of(value, "cuda.grid.")
         if axis is not None and self._is_constant(s.var.name):
-            places[s.var.name] = AxisIndex(axis, strided=False)
+            grid_indices[s.var.name] = AxisIndex(axis, strided=False)
 
     def _length(self, e: Expr) -> ArgumentExtent | None:
         """Return the argument length that a bound is at launch, or None."""
@@ -120,41 +120,41 @@ class _Search:
         found = (s for s in statements(self.kernel.body) if isinstance(s, Assign | For | Declare))
         return sum(s.var.name == name for s in found)
 
-    def _after_early_return(self, s: If, places: _Places) -> dict[str, AxisIndex] | None:
+    def _after_early_return(self, s: If, grid_indices: _IndexBounds) -> dict[str, AxisIndex] | None:
         """Return the indices of the remaining threads after ``if i >= n: return``.
 
         Returns None for any other statement.
         """
         if len(s.then) != 1 or not isinstance(s.then[0], Return) or s.orelse:
             return None
-        return self._bounded(s.condition, places, LogicalOp.OR)
+        return self._bounded(s.condition, grid_indices, LogicalOp.OR)
 
-    def _covered_by_branches(self, s: If, places: _Places) -> _Found:
-        bounded = self._bounded(s.condition, places, LogicalOp.AND)
+    def _covered_by_branches(self, s: If, grid_indices: _IndexBounds) -> _CoveredArrays:
+        bounded = self._bounded(s.condition, grid_indices, LogicalOp.AND)
         if bounded is not None:
             return self.covered(s.then, bounded)
-        one, other = self.covered(s.then, places), self.covered(s.orelse, places)
-        return {name: axes for name, axes in one.items() if other.get(name) == axes}
+        then, orelse = self.covered(s.then, grid_indices), self.covered(s.orelse, grid_indices)
+        return {name: axes for name, axes in then.items() if orelse.get(name) == axes}
 
-    def _covered_by_loop(self, s: For, places: _Places) -> _Found:
+    def _covered_by_loop(self, s: For, grid_indices: _IndexBounds) -> _CoveredArrays:
         axis, step = _axis_of(s.start, "cuda.grid."), _axis_of(s.step, "cuda.gridsize.")
         stop = self._length(s.stop)
         if axis is None or axis != step or stop is None or not self._is_constant(s.var.name):
             return {}
         if any(isinstance(inner, Break) for inner in statements(s.body)):
             return {}
-        place = AxisIndex(axis, True, frozenset((stop,)))
-        return self.covered(s.body, {**places, s.var.name: place})
+        grid_index = AxisIndex(axis, True, frozenset((stop,)))
+        return self.covered(s.body, {**grid_indices, s.var.name: grid_index})
 
     def _bounded(
-        self, condition: Expr, places: _Places, junction: LogicalOp
+        self, condition: Expr, grid_indices: _IndexBounds, junction: LogicalOp
     ) -> dict[str, AxisIndex] | None:
         """Add the bounds that a condition implies for indices; None for other conditions.
 
         These are ``i < n and j < m`` being true, or ``i >= n or j >= m`` being false.
         """
         if isinstance(condition, Logical) and condition.op is junction:
-            left = self._bounded(condition.left, places, junction)
+            left = self._bounded(condition.left, grid_indices, junction)
             return None if left is None else self._bounded(condition.right, left, junction)
         if not isinstance(condition, Binary):
             return None
@@ -164,18 +164,24 @@ class _Search:
         sides = condition.left, condition.right
         index, bound = sides if condition.op is less else sides[::-1]
         index, length = _as_integer(index), self._length(bound)
-        if not isinstance(index, Var) or index.name not in places or length is None:
+        if not isinstance(index, Var) or index.name not in grid_indices or length is None:
             return None
-        place = places[index.name]
-        return {**places, index.name: place._replace(bounds=place.bounds | {length})}
+        grid_index = grid_indices[index.name]
+        return {
+            **grid_indices,
+            index.name: grid_index._replace(bounds=grid_index.bounds | {length}),
+        }
 
 
-def _record(s: Store, places: _Places, found: _Found) -> None:
+def _record(s: Store, grid_indices: _IndexBounds, found: _CoveredArrays) -> None:
     axes = [
-        places.get(i.name) if isinstance(i := _strip_casts(e), Var) else None for e in s.indices
+        grid_indices.get(i.name) if isinstance(i := _strip_casts(e), Var) else None
+        for e in s.indices
     ]
-    complete = tuple(place for place in axes if place is not None)
-    if len(complete) == len(axes) and len({place.grid_axis for place in complete}) == len(axes):
+    complete = tuple(grid_index for grid_index in axes if grid_index is not None)
+    if len(complete) == len(axes) and len({grid_index.grid_axis for grid_index in complete}) == len(
+        axes
+    ):
         found.setdefault(s.array.name, complete)
 
 

@@ -16,7 +16,7 @@ from pycu2c.base.diagnostics import RULES, CompileError, CompileWarning
 from pycu2c.base.records import dataclass
 
 _CASE = re.compile(
-    r"(?P<remark>.*?)```python wrong\n(?P<wrong>.*?)```\s*```python cured\n(?P<cured>.*?)```\s*",
+    r"(?P<remark>.*?)```python wrong\n(?P<wrong>.*?)```\s*```python corrected\n(?P<corrected>.*?)```\s*",
     re.S,
 )
 _MARKS = str.maketrans("", "", "«»")
@@ -28,7 +28,7 @@ class CatalogCase:
 
     remark: str
     marked: str
-    cured: str
+    corrected: str
 
     @property
     def wrong(self) -> str:
@@ -42,7 +42,7 @@ def cases(code: str) -> list[CatalogCase]:
         .joinpath("base", "error_pages", f"{code}.md")
         .read_text(encoding="utf-8")
     )
-    found = [CatalogCase(m["remark"].strip(), m["wrong"], m["cured"]) for m in _CASE.finditer(text)]
+    found = [CatalogCase(m["remark"].strip(), m["wrong"], m["corrected"]) for m in _CASE.finditer(text)]
     assert _CASE.sub("", text) == "", f"{code}.md contains text outside of programs"
     return found
 
@@ -71,7 +71,7 @@ def as_text(code: str) -> str:
     parts = [f"{code}: {RULES[code]}"]
     for case in cases(code):
         parts += [case.remark] if case.remark else []
-        parts += [_indented(case.wrong), message(case.wrong), "Instead:", _indented(case.cured)]
+        parts += [_indented(case.wrong), message(case.wrong), "Instead:", _indented(case.corrected)]
     return "\n\n".join(parts)
 
 
@@ -82,7 +82,7 @@ def as_markdown(code: str) -> str:
         parts += [case.remark] if case.remark else []
         parts.append(f"```py\n{case.wrong}```")
         parts.append(f"```text\n{message(case.wrong)}\n```")
-        parts += ["Instead:", f"```py\n{case.cured}```"]
+        parts += ["Instead:", f"```py\n{case.corrected}```"]
     return "\n\n".join(parts) + "\n"
 
 

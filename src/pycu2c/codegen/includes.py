@@ -1,11 +1,14 @@
-"""Which headers of C a text needs: those that declare a name in it. Each takes a compiler about as
-long as a small kernel, so none is included for nothing."""
+"""Find the C headers that a text needs from the identifiers in it.
+
+Compiling a header takes about as long as compiling a small kernel, so only needed ones are
+included.
+"""
 
 from __future__ import annotations
 
 import re
 
-# <math.h> and CUDA's own; each also with f and l behind it
+# functions of <math.h> and of CUDA; each also exists with the suffix f or l
 MATH = frozenset(
     """
     acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh cospi cyl_bessel_i0
@@ -21,7 +24,7 @@ MATH = frozenset(
 
 
 def is_math(name: str) -> bool:
-    """Whether ``<math.h>`` or CUDA has a function of this name."""
+    """Return whether ``<math.h>`` or CUDA has a function of this name."""
     return name in MATH or (name[-1:] in ("f", "l") and name[:-1] in MATH)
 
 
@@ -43,7 +46,7 @@ _NAMES = {
 
 
 def headers_of(text: str) -> tuple[str, ...]:
-    """The headers that generated C needs, in alphabetical order."""
+    """Return the headers that generated C needs, in alphabetical order."""
     found = {_header_of(name) for name in set(_NAME.findall(_COMMENT.sub("", text)))}
     return tuple(sorted(found - {""}))
 

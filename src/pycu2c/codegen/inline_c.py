@@ -1,4 +1,4 @@
-"""The user's own C in a text: with comments or directives that say where each line stands."""
+"""Insert inline C into generated text, with comments or directives for its source positions."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ OWN_C = "@c "  # in comments with places
 
 
 def parts(lines: Iterable[CodeLine], comments: str) -> Iterator[Part]:
-    """Lines of C as they are written."""
-    goes_on = False  # a macro may: nothing stands between its lines
+    """Yield the lines of inline C."""
+    continues = False  # a macro continues: nothing may be inserted between its lines
     for line in lines:
-        if comments == "places" and not goes_on:
+        if comments == "places" and not continues:
             yield c.Comment(f"{OWN_C}{line.span}")
-        elif comments == "lines" and not goes_on:
+        elif comments == "lines" and not continues:
             yield c.LineDirective(line.span.line, line.span.file)
         yield c.Verbatim(line.text)
-        goes_on = line.text.endswith("\\")
+        continues = line.text.endswith("\\")
 
 
 def codes_of(module: Module) -> list[InlineCode]:
-    """Those of the functions that a module has."""
+    """Return the inline C of the functions of a module."""
     found = (inline_c_body(f) for f in module.devices)
     return [body.code for body in found if body is not None]
 
 
 def preambles(module: Module) -> list[tuple[CodeLine, ...]]:
-    """What stands before the functions, each text once."""
+    """Return the text that precedes the functions, without duplicates."""
     texts = {tuple(x.text for x in code.preamble): code.preamble for code in codes_of(module)}
     return [lines for lines in texts.values() if lines]
 
 
 def names_taken(module: Module) -> frozenset[str]:
-    """Names that the user's C may define: nothing else is to be called so."""
+    """Return the names that inline C may define, which are reserved."""
     return frozenset(name for lines in preambles(module) for name in names_defined_in(lines))
 
 
 def links_of(module: Module) -> tuple[Link, ...]:
-    """What has to be linked, in order."""
+    """Return the files to link, in order."""
     codes = codes_of(module)
     return tuple(dict.fromkeys((code.dialect, file) for code in codes for file in code.files))

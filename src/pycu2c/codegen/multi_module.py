@@ -15,8 +15,10 @@ Part = tuple[c.Item, ...]  # the items between two empty lines
 
 
 def emit_file(made: Sequence[tuple[Module, Dialect]], comments: Comments) -> str:
-    """The file of flat modules. A function or table of another with the same name gets a number:
-    ``clamp_1``. Raises MultiplePrintsError."""
+    """Return the text of a file with several flat modules.
+
+    Different definitions with the same name get numbers: ``clamp_1``. Raises MultiplePrintsError.
+    """
     _check_prints(made)
     known: dict[str, c.Item] = {}
     headers: dict[c.Item, None] = {}

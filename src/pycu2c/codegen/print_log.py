@@ -1,7 +1,7 @@
-"""What a kernel prints, in C: a log in memory, and one function for each ``print`` of the Python,
-which appends the values. The host makes text of them after the launch.
+"""Emit the log of a kernel that prints: a buffer, and one C function for each ``print``.
 
-A record of the log is the number of its print, and then the values, each in 64-bit words.
+The function appends a record: the number of the print, then the values in 64-bit words. The host
+formats the records after the launch (``runtime/print_log.py``).
 """
 
 from __future__ import annotations

@@ -178,7 +178,9 @@ class Records:
 
     def _field_type(self, record: DType, dtype: DType, packed: bool) -> str:
         if packed and dtype in self.copies:
-            return f"struct {packed_structs.packed_name(self.names.get(dtype, self.type_name(dtype)))}"
+            return (
+                f"struct {packed_structs.packed_name(self.names.get(dtype, self.type_name(dtype)))}"
+            )
         return (
             _loose(dtype) if self._is_literal_expression(record, dtype) else self.type_name(dtype)
         )

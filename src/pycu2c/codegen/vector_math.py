@@ -246,7 +246,9 @@ $q void nontemporal_fence(void) {
 VECTOR_HELPERS = {
     "cache_line_offset": Helper(_CACHE_LINE_OFFSET, _CACHE_LINE_OFFSET, _CACHE_LINE_OFFSET),
     "store_line": Helper(fixed=_STORE_LINE),
-    "nontemporal_store": Helper(_NONTEMPORAL_STORE, _NONTEMPORAL_STORE, _NONTEMPORAL_STORE, calls=("store_line",)),
+    "nontemporal_store": Helper(
+        _NONTEMPORAL_STORE, _NONTEMPORAL_STORE, _NONTEMPORAL_STORE, calls=("store_line",)
+    ),
     "nontemporal_fence": Helper(fixed=_NONTEMPORAL_FENCE),
     "exp": EXP,
     "log": LOG,

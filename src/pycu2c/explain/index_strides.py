@@ -26,7 +26,7 @@ Pace: TypeAlias = int | Many | None  # None: open
 
 
 @dataclass(frozen=True, slots=True)
-class LaneStrides:
+class IndexStrides:
     """The paces of expressions in one function. ``given`` are names whose values may be anything:
     the parameters of a device function."""
 
@@ -107,11 +107,11 @@ class LaneStrides:
         return False
 
 
-def paces(subject: Subject) -> LaneStrides:
+def paces(subject: Subject) -> IndexStrides:
     """What is known in a function; the arguments of a kernel are the same for all threads."""
     function = subject.function
     given = () if subject.is_kernel else (p.name for p in function.parameters)
-    return LaneStrides(origins(function), counters(function), frozenset(given))
+    return IndexStrides(origins(function), counters(function), frozenset(given))
 
 
 def _sum(left: Pace, right: Pace, is_difference: bool) -> Pace:

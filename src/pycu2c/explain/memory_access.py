@@ -9,7 +9,7 @@ from math import gcd, prod
 from pycu2c.base.diagnostics import Label
 from pycu2c.base.source import Span
 from pycu2c.base.types import Array, MemorySpace
-from pycu2c.explain.index_strides import LaneStrides, Many, Pace, paces
+from pycu2c.explain.index_strides import IndexStrides, Many, Pace, paces
 from pycu2c.explain.notes import Note
 from pycu2c.explain.value_origins import Subject, counters, plain
 from pycu2c.ir.nodes import Const, ElementOf, Expr, For, Function, Load, Store, Var
@@ -62,7 +62,7 @@ def _distance(along: list[Pace], name: str, kind: Array) -> str:
     return " * ".join(factors)
 
 
-def _nearer(indices: tuple[Expr, ...], known: LaneStrides, name: str) -> str:
+def _nearer(indices: tuple[Expr, ...], known: IndexStrides, name: str) -> str:
     if len(indices) == 1:
         return "let neighbours use neighbouring elements, or split the array into several"
     if known.runs_along_others(indices[-1]):

@@ -420,5 +420,5 @@ def report_no_value(span: Span) -> NoReturn:
     fail(
         "type-needed",
         Label(span, "this call returns nothing"),
-        hint="end the function with `return …`; what only does something is a statement",
+        hint="end the function with `return …`; a call without a result is a statement",
     )

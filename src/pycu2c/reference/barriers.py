@@ -1,4 +1,4 @@
-"""Synchronization of threads in the reference interpreter: barriers, warp operations, busy waits."""
+"""Synchronization in the reference interpreter: barriers, warp operations, busy waits."""
 
 from __future__ import annotations
 
@@ -17,34 +17,38 @@ from pycu2c.reference.scheduler import Coroutine, Wait
 _ITERATIONS_PER_PAUSE = 64  # of loops that may busy-wait
 
 
-def synchronize(row: Intrinsic, where: str) -> Callable[..., Coroutine]:
+def synchronize(intrinsic: Intrinsic, where: str) -> Callable[..., Coroutine]:
     """Return a generator function that waits for other threads, then evaluates the intrinsic."""
 
-    wait = Wait(where, row)
+    wait = Wait(where, intrinsic)
 
     def without_arguments() -> Coroutine:
         yield wait
-        return row.reference()
+        return intrinsic.reference()
 
     def with_arguments(*given: Any, **named: Any) -> Coroutine:
-        values = dict(zip((name for name, _ in row.parameters), given)) | named
-        arguments = arguments_of(row, row.defaults | values)
-        if row.effect is Effect.WARP:
-            _check_lanes(row, arguments, where)
-        yield Wait(where, row, tuple(arguments))
-        return row.reference(*arguments)
+        values = dict(zip((name for name, _ in intrinsic.parameters), given)) | named
+        arguments = arguments_of(intrinsic, intrinsic.defaults | values)
+        if intrinsic.effect is Effect.WARP:
+            _check_lanes(intrinsic, arguments, where)
+        yield Wait(where, intrinsic, tuple(arguments))
+        return intrinsic.reference(*arguments)
 
-    return with_arguments if row.parameters else without_arguments
+    return with_arguments if intrinsic.parameters else without_arguments
 
 
-def _check_lanes(row: Intrinsic, arguments: list[Any], where: str) -> None:
+def _check_lanes(intrinsic: Intrinsic, arguments: list[Any], where: str) -> None:
     """Check what CUDA leaves undefined: the mask includes the lane, the width divides a warp."""
     lane = REFERENCE_STATE.current().lane
     if arguments and not arguments[0] >> lane & 1:
         mask = f"{arguments[0] & ALL_LANES:#010x}"
-        raise ValueError(f"{where}: lane {lane} gives {row.name} the mask {mask}, without itself")
-    if row.parameters[-1:] == (("width", "int"),) and arguments[-1] not in WIDTHS:
-        raise ValueError(f"{where}: {row.name} takes a width of {WIDTHS}, not {arguments[-1]}")
+        raise ValueError(
+            f"{where}: lane {lane} gives {intrinsic.name} the mask {mask}, without itself"
+        )
+    if intrinsic.parameters[-1:] == (("width", "int"),) and arguments[-1] not in WIDTHS:
+        raise ValueError(
+            f"{where}: {intrinsic.name} takes a width of {WIDTHS}, not {arguments[-1]}"
+        )
 
 
 class _Skipped:
@@ -85,18 +89,18 @@ def is_busy_wait() -> bool:
 
 def synchronizing_intrinsic(value: object) -> Intrinsic | None:
     """Return the intrinsic of an object that synchronizes threads, or None."""
-    row = bound_to(value)
-    return row if row is not None and row.synchronizes else None
+    intrinsic = bound_to(value)
+    return intrinsic if intrinsic is not None and intrinsic.synchronizes else None
 
 
 def may_synchronize(value: object) -> bool:
     """Return whether code that names an object may synchronize threads."""
     return synchronizing_intrinsic(value) is not None or any(
-        value is row for row in (*GROUPS, this_cluster)
+        value is intrinsic for intrinsic in (*GROUPS, this_cluster)
     )
 
 
 def accesses_shared_memory(value: object) -> bool:
     """Return whether threads communicate by this intrinsic."""
-    row = bound_to(value)
-    return row is not None and row.effect is Effect.MEMORY
+    intrinsic = bound_to(value)
+    return intrinsic is not None and intrinsic.effect is Effect.MEMORY

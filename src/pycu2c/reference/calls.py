@@ -62,8 +62,8 @@ def read(found: object) -> Any:
     """Return the value of a global; ``cuda.threadIdx.x`` depends on the running thread."""
     if isinstance(found, tuple):
         return _like(found, [read(canonical_object(item)) for item in found])
-    row = bound_to(found)
-    return row.reference() if row is not None and row.is_attribute else found
+    intrinsic = bound_to(found)
+    return intrinsic.reference() if intrinsic is not None and intrinsic.is_attribute else found
 
 
 def _like(old: tuple[Any, ...], items: list[Any]) -> tuple[Any, ...]:
@@ -99,7 +99,7 @@ def run_without_waiting(steps: Coroutine) -> Any:
 
 
 def is_local_function(target: object) -> bool:
-    """Return whether a value is a function of the rewritten code, or a method of a number or array."""
+    """Return whether a value is a function of the rewritten code, or a supported method."""
     if isinstance(target, BuiltinMethodType):
         if isinstance(target.__self__, np.ndarray):
             return target.__name__ in ("reshape", "ravel")
@@ -126,19 +126,19 @@ def undefined(name: str, where: Location) -> Any:
 
 
 def unsupported_callee(value: object, where: Location) -> Callable[..., Any]:
-    def refuse(*_: object, **__: object) -> Any:
+    def reject(*_: object, **__: object) -> Any:
         raise UnsupportedByReference(f"{where}: {value!r} is not known to kernels")
 
     return reject
 
 
 def c_only(name: str) -> Callable[..., Any]:
-    def refuse(*_: object, **__: object) -> Any:
+    def reject(*_: object, **__: object) -> Any:
         raise UnsupportedByReference(
             f"{name} is C alone: give it a Python body, which says what it computes"
         )
 
-    return refuse
+    return reject
 
 
 def common_type(values: list[Any]) -> Scalar:
@@ -169,26 +169,26 @@ def power_of_constant(base: Any, exponent: Any) -> Number:
     return POW.reference(base, exponent)
 
 
-def binary_operation(row: Operator) -> Callable[[Any, Any], Any]:
-    """Return the function of ``left op right``; tuples are concatenated and repeated as in Python."""
+def binary_operation(op: Operator) -> Callable[[Any, Any], Any]:
+    """Return the function of ``left op right``, which also joins and repeats tuples."""
 
     def combine(left: Any, right: Any) -> Any:
         if isinstance(left, tuple) or isinstance(right, tuple):
-            return row.compute(left, right)
+            return op.compute(left, right)
         if isinstance(left, np.ndarray):
-            return _elementwise(row, left, right)
-        return row.reference(left, right)
+            return _elementwise(op, left, right)
+        return op.reference(left, right)
 
     return combine
 
 
-def _elementwise(row: Operator, left: np.ndarray[Any, Any], right: Any) -> np.ndarray[Any, Any]:
+def _elementwise(op: Operator, left: np.ndarray[Any, Any], right: Any) -> np.ndarray[Any, Any]:
     """Evaluate ``left op= right`` of an array slice."""
     out, others = left.copy(), np.broadcast_to(right, left.shape)
     for at in np.ndindex(left.shape):
         old: Any = left[at]
         other: Any = others[at] if isinstance(right, np.ndarray) else right
-        out[at] = convert(row.reference(old, other), scalar_type(left.dtype))
+        out[at] = convert(op.reference(old, other), scalar_type(left.dtype))
     return out
 
 
@@ -202,19 +202,21 @@ def comparison(op: type[ast.cmpop]) -> Callable[[Any, Any], bool]:
         return _is_in
     if op is ast.NotIn:
         return lambda a, b: not _is_in(a, b)
-    row = BY_NODE[op]
-    return lambda a, b: bool(row.reference(a, b)) if _numbers(a, b) else _compared(row, a, b)
+    operator = BY_NODE[op]
+    return lambda a, b: (
+        bool(operator.reference(a, b)) if _numbers(a, b) else _compared(operator, a, b)
+    )
 
 
 def _numbers(a: Any, b: Any) -> bool:
     return scalar_of(a) is not None and scalar_of(b) is not None
 
 
-def _compared(row: Operator, a: Any, b: Any) -> bool:
-    if isinstance(a, tuple) and isinstance(b, tuple) and row in (EQ, NE):
+def _compared(op: Operator, a: Any, b: Any) -> bool:
+    if isinstance(a, tuple) and isinstance(b, tuple) and op in (EQ, NE):
         equal = len(a) == len(b) and all(map(comparison(ast.Eq), a, b))
-        return equal is (row is EQ)
-    return bool(row.compute(a, b))
+        return equal is (op is EQ)
+    return bool(op.compute(a, b))
 
 
 def _is_in(value: Any, items: Any) -> bool:
@@ -357,9 +359,9 @@ def conversion(scalar: Scalar) -> Callable[..., Any]:
 # ---- intrinsics ----------------------------------------------------------------------------
 
 
-def apply(row: Intrinsic, where: Location) -> Callable[..., Any]:
+def apply(intrinsic: Intrinsic, where: Location) -> Callable[..., Any]:
     """Return the reference of an intrinsic with conversions of the arguments."""
-    asked = row
+    asked = intrinsic
 
     def call(*given: Any, **named: Any) -> Any:
         if asked.name in FOLDING and len(given) == 1:
@@ -367,48 +369,50 @@ def apply(row: Intrinsic, where: Location) -> Callable[..., Any]:
             return convert(size, floating_type(size)) if asked.result == "F" else size
         if asked.name in FOLDING and len(given) > 2:
             return reduce(call, given)
-        row = longer_form(asked, len(given) + len(named))
-        values = dict(zip((name for name, _ in row.parameters), given)) | named
-        row = complex_form(row, any(map(_is_complex, values.values())))
-        if row is REGISTRY["complex.conjugate"] and not any(map(_is_complex, values.values())):
+        intrinsic = longer_form(asked, len(given) + len(named))
+        values = dict(zip((name for name, _ in intrinsic.parameters), given)) | named
+        intrinsic = complex_form(intrinsic, any(map(_is_complex, values.values())))
+        if intrinsic is REGISTRY["complex.conjugate"] and not any(
+            map(_is_complex, values.values())
+        ):
             return given[0]
-        if row in KEEPING_WHOLE and type_of(*values.values()).dtype.is_integral:
+        if intrinsic in KEEPING_WHOLE and type_of(*values.values()).dtype.is_integral:
             (whole,) = values.values()
-            return convert(whole, WEAK_INT) if row.result == "int" else whole
+            return convert(whole, WEAK_INT) if intrinsic.result == "int" else whole
         try:
-            return row.reference(*arguments_of(row, values))
+            return intrinsic.reference(*arguments_of(intrinsic, values))
         except IndexError as error:
             raise out_of_bounds_error(error, where) from None
 
     return call
 
 
-def arguments_of(row: Intrinsic, values: dict[str, Any]) -> list[Any]:
+def arguments_of(intrinsic: Intrinsic, values: dict[str, Any]) -> list[Any]:
     """Return the converted arguments in the order of the parameters."""
-    common = _common(row, values)
-    return [_argument(k, values[n], common) for n, k in row.parameters if n in values]
+    common = _common(intrinsic, values)
+    return [_argument(k, values[n], common) for n, k in intrinsic.parameters if n in values]
 
 
 def _is_complex(value: Any) -> bool:
     return isinstance(value, (complex, np.complexfloating))
 
 
-def _common(row: Intrinsic, values: dict[str, Any]) -> Scalar | None:
-    handles = [values[n] for n, kind in row.parameters if kind in HANDLE_KINDS]
+def _common(intrinsic: Intrinsic, values: dict[str, Any]) -> Scalar | None:
+    handles = [values[n] for n, kind in intrinsic.parameters if kind in HANDLE_KINDS]
     if handles:
         of_texture = handles[0].type.dtype.handle
         return Scalar(of_texture.element)
-    arrays = [values[n] for n, kind in row.parameters if kind == "array"]
+    arrays = [values[n] for n, kind in intrinsic.parameters if kind == "array"]
     if arrays:
         return scalar_type(arrays[0].dtype)
-    numbers = [values[n] for n, kind in row.parameters if kind in ("T", "F")]
+    numbers = [values[n] for n, kind in intrinsic.parameters if kind in ("T", "F")]
     if not numbers:
         return None
     common = common_type(numbers)
-    floating = any(kind == "F" for _, kind in row.parameters)
-    if row.name.startswith("complex."):
+    floating = any(kind == "F" for _, kind in intrinsic.parameters)
+    if intrinsic.name.startswith("complex."):
         return promote(common, WEAK_COMPLEX)
-    if common == WEAK_BOOL and BOOL in row.dtypes:
+    if common == WEAK_BOOL and BOOL in intrinsic.dtypes:
         return common
     if common == WEAK_BOOL or (floating and common.dtype.is_integral):
         return WEAK_FLOAT if floating else WEAK_INT
@@ -446,9 +450,9 @@ def operation(value: object, where: Location) -> Callable[..., Any] | None:
         return value
     if is_from_buffer(value):
         return lambda array: array.reshape(-1)
-    row = bound_to(value)
-    if row is not None:
-        return apply(row, where)
+    intrinsic = bound_to(value)
+    if intrinsic is not None:
+        return apply(intrinsic, where)
     operator = operator_named(value)
     if operator is not None:
         return operator.reference

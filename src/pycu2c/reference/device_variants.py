@@ -35,9 +35,7 @@ def inferred_from(
         grouped.setdefault(function, {}).setdefault(kinds, []).append(found)
 
     def one(found: list[InferredTypes]) -> ReferenceTypes:
-        types = merge_enclosing(
-            found[0], everywhere
-        )  # what tells the others apart has no part in types
+        types = merge_enclosing(found[0], merged)  # variants of one kind have equal types
         return ReferenceTypes(types.names, types.joins, single, tree=types.tree)
 
     variants = {

@@ -94,7 +94,10 @@ def element_or_field(owner: Any, index: Any, where: Location) -> Any:
 
 
 def with_component(value: Any, name: str, new: Any, where: Location) -> Any:
-    """Return the variable's value after ``v.x = new``: a new vector; a record is changed in place."""
+    """Return the variable's value after ``v.x = new``.
+
+    A vector is replaced; a record is changed in place.
+    """
     if not isinstance(value, Vector):
         store(value, name, new, where)
         return value
@@ -122,7 +125,10 @@ def store(array: Any, index: Any, value: Any, where: Location) -> None:
 
 
 def _store_items(place: Any, items: tuple[Any, ...], where: Location) -> None:
-    """Store a tuple in the fields of a record or the elements of an array; one item is broadcast."""
+    """Store a tuple in the fields of a record or the elements of an array.
+
+    A tuple of one item is broadcast.
+    """
     if getattr(place, "ndim", 0) and len(items) == 1:
         items = items * len(place)
     names = place.dtype.names if not getattr(place, "ndim", 0) else range(len(place))
@@ -139,6 +145,6 @@ def _element(array: Any, index: Any) -> Scalar:
 
 
 def scalar_type(dtype: np.dtype[Any]) -> Scalar:
-    row = from_numpy(dtype)
-    assert row is not None
-    return Scalar(row)
+    found = from_numpy(dtype)
+    assert found is not None
+    return Scalar(found)

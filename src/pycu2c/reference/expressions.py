@@ -233,7 +233,7 @@ class ExpressionRewriter:
     def collected(
         self, generators: list[ast.comprehension], elt: ast.expr, decides: bool | None
     ) -> ast.expr:
-        """Return a loop that calls a function for each item; Python's comprehensions cannot yield."""
+        """Return a loop that calls a function for each item: comprehensions cannot yield."""
         first, *rest = generators
         names = _names(first.target)
         assert names is not None
@@ -373,5 +373,5 @@ def _names(target: ast.expr) -> list[str] | None:
 
 def _is_read(known: object) -> bool:
     """Return whether the value of an object differs between threads."""
-    row = bound_to(known)
-    return isinstance(known, tuple) or (row is not None and row.is_attribute)
+    intrinsic = bound_to(known)
+    return isinstance(known, tuple) or (intrinsic is not None and intrinsic.is_attribute)

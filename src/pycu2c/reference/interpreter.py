@@ -116,9 +116,9 @@ class ReferenceKernel:
         if value is allocation.local_array:
             return _local_array, False
         where = location(source, node)
-        row = synchronizing_intrinsic(value)
-        if row is not None:
-            return synchronize(row, where), True
+        intrinsic = synchronizing_intrinsic(value)
+        if intrinsic is not None:
+            return synchronize(intrinsic, where), True
         known = calls.operation(value, access_location(source, node))
         if known is not None:
             return lift_to_arrays(value, self._inferred.arithmetic(known)), False

@@ -22,22 +22,22 @@ _ROUNDS_PER_TURN = 1 << 16  # scheduling rounds of a block before others run
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Why a thread waits; ``row`` is the synchronizing intrinsic, None for a busy wait."""
+    """Why a thread waits; ``intrinsic`` is the synchronizing intrinsic, None for a busy wait."""
 
     where: str  # file:line
-    row: Intrinsic | None = None
+    intrinsic: Intrinsic | None = None
     arguments: tuple[Any, ...] = ()
 
     @property
     def mask(self) -> int:
         """Return the lane mask of a warp operation; 0 without a mask."""
-        of_lanes = self.row is not None and self.row.effect is Effect.WARP
+        of_lanes = self.intrinsic is not None and self.intrinsic.effect is Effect.WARP
         return self.arguments[0] & 0xFFFFFFFF if of_lanes and self.arguments else 0
 
     @property
     def types(self) -> tuple[object, ...]:
         """Return the types of the exchanged values; Python numbers have 64 bits."""
-        given = zip(self.row.parameters, self.arguments) if self.row is not None else ()
+        given = zip(self.intrinsic.parameters, self.arguments) if self.intrinsic is not None else ()
         return tuple(_WIDE.get(type(v), type(v)) for (_, kind), v in given if kind == "T")
 
 
@@ -93,11 +93,11 @@ class RunningBlock:
     def wake(self) -> None:
         """Make the threads ready that busy-wait."""
         if not self.ready:
-            self.ready = [r for r in self.live if r.wait is not None and r.wait.row is None]
+            self.ready = [r for r in self.live if r.wait is not None and r.wait.intrinsic is None]
 
     def all_at(self, effect: Effect) -> bool:
         """Return whether all live threads wait at one barrier with this scope."""
-        rows = {r.wait.row if r.wait else None for r in self.live}
+        rows = {r.wait.intrinsic if r.wait else None for r in self.live}
         only = rows.pop() if len(rows) == 1 else None
         return only is not None and only.effect is effect
 
@@ -105,7 +105,9 @@ class RunningBlock:
         for r in self.live:
             if r.wait is not None:
                 wait = r.wait
-                yield WaitingThread(self.position, r.thread.number, wait.where, wait.row, wait.mask)
+                yield WaitingThread(
+                    self.position, r.thread.number, wait.where, wait.intrinsic, wait.mask
+                )
 
 
 def run_blocks(kernel: str, blocks: Iterable[RunningBlock], memory: Iterable[Any]) -> None:
@@ -137,7 +139,7 @@ def run_blocks(kernel: str, blocks: Iterable[RunningBlock], memory: Iterable[Any
 
 
 def _release_blocks(parked: list[RunningBlock]) -> bool:
-    """Release blocks at grid or cluster barriers that are complete; return whether there are any."""
+    """Release the blocks at complete grid or cluster barriers; return whether there are any."""
     if all(b.all_at(Effect.GRID) for b in parked):
         complete = parked
     else:
@@ -155,9 +157,9 @@ def _threads_released(live: list[RunningThread]) -> list[RunningThread]:
     first = live[0].wait if live else None
     if first is None:
         return []
-    if first.row is not None and first.row.effect is Effect.BARRIER:
-        row = first.row
-        if all(r.wait is not None and r.wait.row is row for r in live):
+    if first.intrinsic is not None and first.intrinsic.effect is Effect.BARRIER:
+        intrinsic = first.intrinsic
+        if all(r.wait is not None and r.wait.intrinsic is intrinsic for r in live):
             return _exchange(live) if first.arguments else live
     lanes = [r for r in live if _effect(r) is Effect.WARP]
     if not lanes:
@@ -167,14 +169,14 @@ def _threads_released(live: list[RunningThread]) -> list[RunningThread]:
 
 def _effect(running: RunningThread) -> Effect | None:
     wait = running.wait
-    return None if wait is None or wait.row is None else wait.row.effect
+    return None if wait is None or wait.intrinsic is None else wait.intrinsic.effect
 
 
 def _exchange(threads: list[RunningThread]) -> list[RunningThread]:
-    given = {r.thread.number: r.wait.arguments for r in together if r.wait is not None}
-    for running in together:
+    given = {r.thread.number: r.wait.arguments for r in threads if r.wait is not None}
+    for running in threads:
         running.thread.exchanged = given
-    return together
+    return threads
 
 
 def _complete_warps(live: list[RunningThread], lanes: list[RunningThread]) -> list[RunningThread]:
@@ -196,8 +198,8 @@ def _groups(lanes: Iterable[RunningThread]) -> dict[tuple[int, object, int], lis
     for r in lanes:
         wait = r.wait
         assert wait is not None
-        assert wait.row is not None
-        done = (wait.row, wait.types) if wait.mask else _path(r.steps)
+        assert wait.intrinsic is not None
+        done = (wait.intrinsic, wait.types) if wait.mask else _path(r.steps)
         found.setdefault((r.thread.number // WARP, done, wait.mask), []).append(r)
     return found
 

@@ -33,7 +33,7 @@ def lift_to_arrays(function: object, compute: Callable[..., Any]) -> Callable[..
 
 
 def _element_getter(value: Any, shape: tuple[int, ...]) -> Callable[[tuple[int, ...]], Any]:
-    """The number that belongs to a place."""
+    """Return the function from an index to an operand's number (broadcast)."""
     if not isinstance(value, np.ndarray) or not value.ndim:
         return lambda _: value
     spread = np.broadcast_to(value.copy(), shape)

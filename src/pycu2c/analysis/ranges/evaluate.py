@@ -67,7 +67,7 @@ from pycu2c.ir.nodes import (
     View,
 )
 from pycu2c.ir.walk import children, expressions, path_indices
-from pycu2c.ops.intrinsics.builtins import OPERATOR_INTRINSICS, rounds
+from pycu2c.ops.intrinsics.builtins import OPERATOR_INTRINSICS, range_trip_count
 from pycu2c.ops.intrinsics.memory.subscripts import SUBSCRIPTS, from_start, slice_back
 from pycu2c.ops.intrinsics.threads import warp
 from pycu2c.ops.operators import (
@@ -338,7 +338,7 @@ class Evaluator:
             return AbstractValue(
                 Interval(-1 if intrinsic is slice_back else 0, values[1].interval.high)
             )
-        if intrinsic is rounds:
+        if intrinsic is range_trip_count:
             return AbstractValue(induction_variables.length_of_range(*(v.interval for v in values)))
         if intrinsic.synchronizes and intrinsic in warp.CHOOSING:  # the value of some active lane
             return AbstractValue(values[1].interval)

@@ -173,8 +173,8 @@ def _and(a: Interval, b: Interval, _: int) -> Interval:
 
 
 def _or(a: Interval, b: Interval, _: int) -> Interval:
-    plain = _within_bits(a, b)
-    return Interval(max(a.low, b.low), plain.high) if plain.low >= 0 else plain
+    any_bits = _within_bits(a, b)
+    return Interval(max(a.low, b.low), any_bits.high) if any_bits.low >= 0 else any_bits
 
 
 def _xor(a: Interval, b: Interval, _: int) -> Interval:

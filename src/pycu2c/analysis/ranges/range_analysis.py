@@ -114,17 +114,19 @@ class ParameterRanges:
 def analyse(
     function: Function,
     facts: Facts,
-    given: ParameterRanges | None = None,
+    parameters: ParameterRanges | None = None,
     results: Results = unknown_result,
     elements: Elements = MappingProxyType({}),
 ) -> Ranges:
     """Analyse a function: in ``if i > 0: x[i - 1]``, the node ``i - 1`` is 0 or more.
 
-    ``given`` bounds the parameters; by default as the launch does for a kernel. ``elements`` bounds
-    the constant arrays of the module.
+    ``parameters``: ranges of the parameters; by default those of a kernel launch. ``elements``:
+    ranges of the module's constant arrays.
     """
-    given = given or _kernel_parameter_ranges(function, facts)
-    found = _analyse_once(function, Evaluator(facts, given.lengths, results, elements), given)
+    parameters = parameters or _kernel_parameter_ranges(function, facts)
+    found = _analyse_once(
+        function, Evaluator(facts, parameters.lengths, results, elements), parameters
+    )
     for _ in range(_MAX_REPETITIONS):
         unbounded = [
             name
@@ -134,28 +136,31 @@ def analyse(
         if not unbounded:
             break
         previous = found
-        next_evaluator = Evaluator(facts, given.lengths, results, elements)
-        found = _analyse_once(function, next_evaluator, given, previous)
+        next_evaluator = Evaluator(facts, parameters.lengths, results, elements)
+        found = _analyse_once(function, next_evaluator, parameters, previous)
         if all(found.variable(name) == previous.variable(name) for name in unbounded):
             break
     return found
 
 
 def _analyse_once(
-    function: Function, evaluator: Evaluator, given: ParameterRanges, previous: Ranges | None = None
+    function: Function,
+    evaluator: Evaluator,
+    parameters: ParameterRanges,
+    previous: Ranges | None = None,
 ) -> Ranges:
     """Run the solver once; ``previous`` is the result of an earlier run."""
     state = _initial_state(function, evaluator.facts)
     for p in function.parameters:
-        if p.name in given.numbers:
+        if p.name in parameters.numbers:
             var = Var(p.name, p.type, function.span)
-            evaluator.assign(var, AbstractValue(given.numbers[p.name]), state)
+            evaluator.assign(var, AbstractValue(parameters.numbers[p.name]), state)
     range_solver = RangeSolver(evaluator, _loop_increments(function, evaluator, previous))
     range_solver.block(function.body, state)
     result = range_solver.returned or everything(function.result)
     nodes, variables = evaluator.of_node, evaluator.of_variable
     in_bounds, quotients = evaluator.in_bounds, evaluator.quotients
-    return Ranges(function, result, nodes, variables, in_bounds, given.lengths, quotients)
+    return Ranges(function, result, nodes, variables, in_bounds, parameters.lengths, quotients)
 
 
 def _loop_increments(
@@ -246,11 +251,13 @@ def _ranges_from_callers(callers: Sequence[Ranges], function: Function) -> Param
     for caller, p, argument in _arguments(callers, function):
         if isinstance(p.type, Array):
             for axis in range(p.type.ndim):
-                given = caller.length(argument, axis)
-                lengths[p.name, axis] = given.join_with(lengths.get((p.name, axis), given))
+                argument_range = caller.length(argument, axis)
+                lengths[p.name, axis] = argument_range.join_with(
+                    lengths.get((p.name, axis), argument_range)
+                )
         elif is_integral(p.type) and caller.is_reachable(argument):
-            given = caller.of(argument)
-            numbers[p.name] = given.join_with(numbers.get(p.name, given))
+            argument_range = caller.of(argument)
+            numbers[p.name] = argument_range.join_with(numbers.get(p.name, argument_range))
     unconstrained = unconstrained_parameters(function)
     return ParameterRanges({**unconstrained.numbers, **numbers}, lengths)
 
@@ -282,12 +289,12 @@ def analyse_module(module: Module, facts: Facts) -> Mapping[str, Ranges]:
     while remaining:
         function = remaining[-1]
         recursive = any(True for f in remaining for _ in _calls(f, function.name))
-        given = (
+        parameters = (
             unconstrained_parameters(function)
             if recursive
             else _ranges_from_callers(analysed, function)
         )
-        analysed.append(analyse(function, facts, given, summaries.result, elements))
+        analysed.append(analyse(function, facts, parameters, summaries.result, elements))
         remaining.pop()
     return {ranges.function.name: ranges for ranges in analysed}
 
@@ -311,25 +318,25 @@ class _Summaries:
     _found: dict[tuple[str, tuple[ArgumentRange, ...]], Interval] = field(default_factory=dict)
     _active: list[str] = field(default_factory=list)
 
-    def result(self, call: Call, given: Sequence[ArgumentRange]) -> Interval:
+    def result(self, call: Call, arguments: Sequence[ArgumentRange]) -> Interval:
         if call.function in self._active:  # recursive call
             return everything(call.type)
         function = self.functions[call.function]
         if sum(name == call.function for name, _ in self._found) >= _MAX_SUMMARIES:
-            given = [
+            arguments = [
                 () if isinstance(p.type, Array) else everything(p.type) for p in function.parameters
             ]
-        key = (call.function, tuple(given))
+        key = (call.function, tuple(arguments))
         if key not in self._found:
             self._active.append(call.function)
-            self._found[key] = self._analysed(function, given)
+            self._found[key] = self._analysed(function, arguments)
             self._active.pop()
         return self._found[key]
 
-    def _analysed(self, function: Function, given: Sequence[ArgumentRange]) -> Interval:
+    def _analysed(self, function: Function, arguments: Sequence[ArgumentRange]) -> Interval:
         numbers: dict[str, Interval] = {}
         lengths: dict[tuple[str, int], Interval] = {}
-        for p, argument_range in zip(function.parameters, given):
+        for p, argument_range in zip(function.parameters, arguments):
             if isinstance(argument_range, tuple):
                 lengths |= {(p.name, axis): length for axis, length in enumerate(argument_range)}
             elif is_integral(p.type):

@@ -1,7 +1,7 @@
-"""C functions of atomic operations, as templates: those that neither CUDA nor gcc has.
+"""Helpers for atomic operations that neither CUDA nor gcc has.
 
-Three forms of each: a compare-exchange loop in CUDA C, the same in the CPU's C, and the plain one
-for memory that one OS thread owns. Knows dtypes and C, nothing of IR.
+Each has three forms: a compare-exchange loop in CUDA C, the same in C, and a non-atomic form for
+memory that only one OS thread accesses.
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ from pycu2c.codegen.helpers.templates import Helper
 
 @dataclass(frozen=True, slots=True)
 class _Update:
-    """What becomes of an element: a formula of ``old`` and ``value``. ``goes``: the condition
-    under which it becomes that, of these and of ``expected``."""
+    """The new value of an element: a formula of ``old`` and ``value``.
+
+    ``goes`` is the condition for the update, of these and of ``expected``.
+    """
 
     said: str
     new: str
     goes: str = ""
-    floats_go: str = ""  # where floats differ
+    floats_go: str = ""  # the condition for floats, if it differs
 
 
 _UPDATES = {
@@ -104,7 +106,7 @@ $q $T plain_${name}_$t($T *place, $parameters) {
 }
 """
 
-# what CUDA compares and exchanges are whole numbers of 16, 32 and 64 bits
+# CUDA's compare-and-swap takes integers of 16, 32 and 64 bits
 _CUDA_LOOP = """
 // $said, in one step; gives the old value.
 $q $T atomic_${name}_$t($T *place, $parameters) {
@@ -135,7 +137,7 @@ _KINDS = {8: "unsigned short", 16: "unsigned short", 32: "unsigned int", 64: "un
 
 
 def atomic_text(helper: str, dtype: DType, dialect: str) -> str:
-    """The template of a helper: its qualifiers and types are left open."""
+    """Return the template of a helper, with placeholders for qualifiers and types."""
     form, _, name = helper.partition("_")
     row = _UPDATES[name]
     goes = row.floats_go if dtype.is_float and row.floats_go else row.goes
@@ -154,7 +156,7 @@ def atomic_text(helper: str, dtype: DType, dialect: str) -> str:
 
 
 def _in_words(dtype: DType, new: str, goes: str) -> dict[str, str]:
-    """What the loop of CUDA's C does with the word that a value lies in."""
+    """Return the loop in CUDA C over the word that contains a value."""
     kind, word, value, back = _word_of(dtype)
     steps = f"        const $T old = {value};\n" if goes or "old" in new else ""
     steps += f"        if (!({goes})) break;\n" if goes else ""
@@ -166,7 +168,7 @@ def _in_words(dtype: DType, new: str, goes: str) -> dict[str, str]:
 
 
 def _word_of(dtype: DType) -> tuple[str, str, str, str]:
-    """The type of the word that a value lies in, its address, and the ways from and to it."""
+    """Return the type and address of the word that contains a value, and the conversions."""
     kind = _KINDS[dtype.bits]
     word = f"    {kind} *const word = ({kind} *)place;"
     if dtype in _BITS:
@@ -177,7 +179,7 @@ def _word_of(dtype: DType) -> tuple[str, str, str, str]:
 
 
 def _computed(formula: str, dtype: DType, dialect: str) -> str:
-    """A formula in the element's type; sums of signed integers without the sign, so as to wrap."""
+    """Return a formula in the type of the element; sums of signed integers are unsigned to wrap."""
     if " " not in formula:
         return formula
     if dtype.is_half:
@@ -188,7 +190,7 @@ def _computed(formula: str, dtype: DType, dialect: str) -> str:
 
 
 def _as_floats(formula: str, dtype: DType, dialect: str) -> str:
-    """Halves are compared as floats."""
+    """Return a condition, in which halves are compared as floats."""
     if not dtype.is_half:
         return formula
     wide = conversion(dtype, FLOAT32, dialect) + r"(\1)"

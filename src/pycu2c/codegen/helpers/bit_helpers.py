@@ -1,4 +1,4 @@
-"""C functions of bits that compilers have no builtin for, or one that leaves 0 undefined."""
+"""Helpers for bit operations without a compiler builtin, or with one that is undefined for 0."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""C functions that emitted code calls, as templates: one row each, made per dtype on demand.
+"""The catalog of C helper functions that generated code calls, instantiated per dtype on demand.
 
-Knows dtypes and C, nothing of IR. No helper has undefined behaviour for any argument: signed
-arithmetic that may overflow is done in ``$W``, an unsigned type that C does not promote.
+No helper has undefined behaviour for any argument: signed arithmetic that may overflow is done in
+``$W``, an unsigned type that C does not promote.
 """
 
 from __future__ import annotations
@@ -35,37 +35,37 @@ QUALIFIERS = {"cuda": "__device__ __forceinline__", "c": "static inline"}
 
 
 def texts_of(helpers: Iterable[tuple[str, DType]], dialect_name: str) -> list[str]:
-    """The C text of helpers, each once and after those that it calls."""
-    wanted = {(n, dtype): None for name, dtype in helpers for n in (*_known(name).calls, name)}
-    texts = (instantiate(name, dtype, dialect_name) for name, dtype in wanted)
+    """Return the C text of helpers, without duplicates; callees precede callers."""
+    needed = {(n, dtype): None for name, dtype in helpers for n in (*_lookup(name).calls, name)}
+    texts = (instantiate(name, dtype, dialect_name) for name, dtype in needed)
     return [text for text in texts if text]
 
 
 def function_name(name: str, dtype: DType) -> str:
-    """What C calls a helper."""
-    return name if _known(name).fixed else f"{name}_{dtype.short}"
+    """Return the C name of a helper for a dtype."""
+    return name if _lookup(name).fixed else f"{name}_{dtype.short}"
 
 
 def all_helpers() -> dict[str, Helper]:
-    """Every helper by its name."""
+    """Return all helpers by name."""
     return {name: helper for table in reversed(_TABLES) for name, helper in table().items()}
 
 
 @functools.cache
 def helper_named(name: str) -> Helper | None:
-    """The helper of a name, if there is one: the rooms up to the one that has it are imported."""
+    """Return the helper of a name, or None. Searches the tables in order, and imports lazily."""
     tables = (table() for table in _TABLES)
     return next((table[name] for table in tables if name in table), None)
 
 
-def _known(name: str) -> Helper:
+def _lookup(name: str) -> Helper:
     helper = helper_named(name)
     assert helper is not None, f"there is no helper {name}"
     return helper
 
 
 def instantiate(name: str, dtype: DType, dialect_name: str) -> str:
-    """The C text of helper ``name`` for a dtype, in ``cuda`` or ``c``; empty if none is needed."""
+    """Return the text of a helper for a dtype and dialect; empty if none is needed."""
     asm = _negates_in_asm(dtype, dialect_name)
     text = _template(name, dtype, dialect_name)
     working = BY_NAME["uint64" if dtype.bits == 64 else "uint32"]
@@ -84,7 +84,7 @@ def instantiate(name: str, dtype: DType, dialect_name: str) -> str:
 
 
 def _template(name: str, dtype: DType, dialect_name: str) -> str:
-    helper = _known(name)
+    helper = _lookup(name)
     if helper.fixed:
         return helper.fixed
     if helper.made is not None:
@@ -104,9 +104,9 @@ def _negates_in_asm(dtype: DType, dialect_name: str) -> bool:
     return (dialect_name, dtype) == ("cuda", INT16)
 
 
-# ptxas before 13.3 does not extend the sign after neg.s16 and abs.s16: of -32768, 32768 is left
-# where the result is widened. Whatever C says, the compiler makes these two of it. Where CUDA C is
-# compiled for the CPU, C is enough.
+# ptxas before 13.3 does not sign-extend the result of neg.s16 and abs.s16: the widened result for
+# -32768 is 32768. The compiler generates these instructions for any equivalent C. CUDA C that is
+# compiled for the CPU does not need the workaround.
 NEG_IN_32_BITS = """
 // -x; the least integer wraps to itself.
 $q short neg_i16(short x) {
@@ -220,10 +220,10 @@ $q $T shr_$t($T a, $T b) {
 """,
 )
 
-ROUNDS = Helper(
+TRIP_COUNT = Helper(
     signed="""
-// How many numbers range(start, stop, step) has, at most as many as fit; 0 by step 0.
-$q $T rounds_$t($T start, $T stop, $T step) {
+// The length of range(start, stop, step), at most the largest $T; 0 for step 0.
+$q $T trip_count_$t($T start, $T stop, $T step) {
     const $W most = ($W)-1 >> 1;
     $W others = 0;  // than the first
     if (step > 0 && start < stop) others = (($W)stop - ($W)start - 1) / ($W)step;
@@ -316,7 +316,7 @@ _OWN: dict[str, Helper] = {
     "pow": POW,
     "shl": SHL,
     "shr": SHR,
-    "rounds": ROUNDS,
+    "trip_count": TRIP_COUNT,
     "abs": ABS,
     "min": MIN,
     "max": MAX,
@@ -326,7 +326,7 @@ _OWN: dict[str, Helper] = {
     "pick": PICK,
     "shared_bytes": SHARED_BYTES,
 }
-# in which a name is looked for, one after the other
+# the tables in the order in which a name is searched
 _TABLES: tuple[Callable[[], Mapping[str, Helper]], ...] = (
     lambda: _OWN,
     lambda: math_helpers.MATH_HELPERS,

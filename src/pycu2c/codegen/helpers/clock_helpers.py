@@ -1,4 +1,4 @@
-"""C functions that read clocks."""
+"""Helpers that read clocks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CUDA's clusters by functions that NVRTC knows without a header."""
+"""Helpers for clusters, from builtins that NVRTC has without a header."""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
-"""C functions of complex numbers, as templates: ``$T`` the type, ``$R`` that of its parts, ``$f``
-the suffix of math functions, ``$s`` of literals. A complex number has members x and y."""
+"""Helpers for complex numbers, which are structs with the members x and y.
+
+Placeholders: ``$T`` the type, ``$R`` the type of its parts, ``$f`` the suffix of math functions,
+``$s`` the suffix of literals.
+"""
 
 from __future__ import annotations
 
@@ -176,7 +179,7 @@ $q $T complex_cosh_$t($T x) {
 }
 """
 
-# by W. Kahan: no overflow where the tangent has none
+# W. Kahan's method, without intermediate overflow
 TANH = """
 // The hyperbolic tangent.
 $q $T complex_tanh_$t($T x) {
@@ -285,7 +288,7 @@ COMPLEX_HELPERS: dict[str, str] = {
     "complex_angle": ANGLE,
     **COMPLEX_ARCS,
 }
-# each with what that calls
+# each helper with its callees
 _CALLS: dict[str, tuple[str, ...]] = {"complex_log_base": ("div", "complex_log"), **CALLED}
-# the texts are those of complex numbers alone, whatever helper of others has the name
+# only the texts for complex types; helpers for other types may have the same names
 COMPLEX_ROWS = {name: Helper(calls=_CALLS.get(name, ())) for name in COMPLEX_HELPERS}

@@ -1,7 +1,7 @@
-"""Inverse functions of complex numbers in C, as templates: by W. Kahan, so that each side of a
-branch cut has the value that the sign of a zero says.
+"""Helpers for inverse trigonometric and hyperbolic functions of complex numbers.
 
-Each is computed of the roots of ``1 - x`` and ``1 + x``, or is another one of ``i * x``.
+The formulas are W. Kahan's, so that the sign of a zero selects the side of a branch cut. They use
+the roots of ``1 - x`` and ``1 + x``, or another function of ``i * x``.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ COMPLEX_ARCS: dict[str, str] = {
     "complex_atanh": ATANH,
     "complex_atan": ATAN,
 }
-CALLED = {  # each with what that calls
+CALLED = {  # each helper with its callees
     **dict.fromkeys(("complex_asin", "complex_acos", "complex_acosh"), ("complex_sqrt",)),
     "complex_asinh": ("complex_sqrt", "complex_asin"),
     "complex_atan": ("complex_atanh",),

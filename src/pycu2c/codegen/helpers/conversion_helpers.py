@@ -1,5 +1,5 @@
-"""The CPU's C functions of CUDA's conversions: floats to whole numbers and back, rounded in a
-direction, and numbers seen as others of the same bits."""
+"""Helpers for CUDA's conversions on the CPU: floats to integers and back with a rounding mode, and
+reinterpretation of bits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ROUND = {"rn": "rint", "rz": "trunc", "rd": "floor", "ru": "ceil"}
 
 
 def _to_whole(source: DType, row: DType, mode: Mode) -> Helper:
-    """The ends as floats are powers of 2: the first number that is too large."""
+    """Return the limits of an integer type as floats; the upper limit is exclusive."""
     suffix, name = source.suffix, f"{CUDA_NAMES[source]}2{CUDA_NAMES[row]}_{mode}"
     end = f"0x1p{row.bits - row.is_signed}{suffix}"
     start = f"-{end}" if row.is_signed else f"0.0{suffix}"
@@ -114,7 +114,7 @@ CONVERSION_HELPERS: dict[str, Helper] = {
         f"{CUDA_NAMES[source]}2{CUDA_NAMES[row]}_{mode}": _to_float(source, row, mode)
         for source, row in _TO_FLOAT
         for mode in SAID
-        if mode != "rn"  # C's own conversion
+        if mode != "rn"  # which is C's conversion
     },
     **{name: _as(name, *types) for name, types in _SAME.items()},
     "double2hiint": Helper(

@@ -1,5 +1,8 @@
-"""The CPU's C functions of arithmetic rounded in a direction. The processor is told the direction;
-what is volatile stays between the two calls that tell it, and is fused with nothing."""
+"""Helpers for arithmetic with a rounding mode on the CPU.
+
+The functions set the rounding mode of the processor. Volatile operands keep the operation between
+the two calls that set the mode, and prevent contraction.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ _DIRECTIONS = {"rz": "FE_TOWARDZERO", "rd": "FE_DOWNWARD", "ru": "FE_UPWARD"}
 
 
 def directed(name: str, gives: str, parameters: str, formula: str, mode: Mode) -> Helper:
-    """A function whose formula is rounded once; the parameters are volatile."""
+    """Return a function whose formula is rounded once; its parameters are volatile."""
     body = f"    const volatile {gives} result = {formula};\n"
     if mode in _DIRECTIONS:
         before = f"    const int before = fegetround();\n    fesetround({_DIRECTIONS[mode]});\n"
@@ -25,7 +28,7 @@ $q {gives} {name}({parameters}) {{
     )
 
 
-# name, formula, with f where the function of float has one more letter
+# name, formula; f where the function for float has a suffix
 _FORMULAS = (
     ("add", "a + b"),
     ("sub", "a - b"),

@@ -1,5 +1,4 @@
-"""The CPU's C functions of whole numbers that CUDA has in its processors: products, averages,
-bytes of words."""
+"""Helpers for integer instructions of GPUs on the CPU: high products, averages, byte operations."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ _INT, _UINT, _LL, _ULL = "int32_t", "uint32_t", "int64_t", "uint64_t"
 
 
 def _one_line(comment: str, name: str, kinds: str, gives: str, formula: str) -> Helper:
-    """``kinds``: the types of x, y and z."""
+    """Return a helper; ``kinds`` are the types of x, y and z."""
     parameters = ", ".join(f"{kind} {n}" for kind, n in zip(kinds.split(), "xyz"))
     return Helper(
         fixed=f"""
@@ -63,7 +62,7 @@ $q uint32_t byte_perm(uint32_t x, uint32_t y, uint32_t z) {
 
 
 def _dot(name: str, signed: bool, bits: int, start: int) -> Helper:
-    """The sum of the products of the parts of two words."""
+    """Return a helper for the dot product of the parts of two words."""
     word = _INT if signed else _UINT
     wide = {8: "int8_t", 16: "int16_t"} if signed else {8: "uint8_t", 16: "uint16_t"}
     count = 32 // bits

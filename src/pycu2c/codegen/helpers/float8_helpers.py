@@ -1,5 +1,4 @@
-"""C functions of floats of 8 bits: whole-number arithmetic on the bits, rounding to the nearest,
-the even one of two."""
+"""Helpers for 8-bit floats: integer arithmetic on the bits, rounding to nearest, ties to even."""
 
 from __future__ import annotations
 
@@ -8,7 +7,7 @@ from pycu2c.ops.intrinsics.floats.float8 import FORMATS, Format
 
 
 def _from_float(of: Format) -> Helper:
-    """Numbers below the normal ones are multiples of the least."""
+    """Return the conversion from float; subnormal numbers are multiples of the smallest one."""
     smallest, drop = 127 + 1 - of.bias, 23 - of.fraction
     least = of.bias - 1 + of.fraction
     return Helper(

@@ -1,5 +1,8 @@
-"""C functions of float16 and bfloat16, as templates: ``$T`` the type, ``$float`` the function that
-makes a float of it, ``$round`` the one that rounds a float to it."""
+"""Helpers for float16 and bfloat16.
+
+Placeholders: ``$T`` the type, ``$float`` the conversion to float, ``$round`` the conversion from
+float.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from pycu2c.base.dtypes import BFLOAT16, FLOAT32, FLOAT64, DType
 from pycu2c.codegen.half_types import conversion
 from pycu2c.codegen.helpers.templates import Helper
 
-# name -> what it computes of floats, and CUDA's own function of the type
+# name -> formula on floats, and CUDA's function for the type
 _OPERATORS = {
     "add": ("a + b", "__hadd_rn"),
     "sub": ("a - b", "__hsub_rn"),
@@ -18,7 +21,7 @@ _OPERATORS = {
     "neg": ("-a", "__hneg"),
 }
 
-# of two floats; what denies something is true of a NaN
+# comparisons of two floats; negated ones are true for NaN
 _COMPARISONS = {
     "half_ne": "x < y || x > y",
     "half_equ": "!(x < y || x > y)",
@@ -43,7 +46,7 @@ $q $T ${name}_$t($parameters) {
 }
 """
 
-# devices before sm_80 have no arithmetic of bfloat16, nor older headers functions for them
+# devices before sm_80 have no bfloat16 arithmetic, and older headers have no functions for it
 _BY_DEVICE = """
 // $formula$rounded
 $q $T ${name}_$t($parameters) {
@@ -56,7 +59,7 @@ $q $T ${name}_$t($parameters) {
 """
 
 
-# to the odd one of two doubles, so that once more is right
+# rounds to odd in double, so that the second rounding is correct
 _FUSED = """
 // a * b + c, rounded once.
 $q $T half_fma_$t($T a, $T b, $T c) {
@@ -95,7 +98,7 @@ HALF_HELPERS = dict.fromkeys(("half_fma", *_COMPARISONS), Helper())
 
 
 def half_text(name: str, dtype: DType, dialect: str) -> str:
-    """The template of helper ``name``: its qualifiers and type are left open."""
+    """Return the template of helper ``name``, with placeholders for qualifiers and type."""
     if name == "half_fma":
         return _fused(dtype, dialect)
     if name in _COMPARISONS:

@@ -1,4 +1,4 @@
-"""C functions of numbers that neither C nor CUDA has, as templates."""
+"""Helpers for math functions that neither C nor CUDA has."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ $q $T heaviside_$t($T a, $T b) {
 
 
 def _added_in_logarithms(name: str, doc: str, one: str, body: str) -> Helper:
-    """``one``: the logarithm of 2."""
+    """Return ``logaddexp`` for a base; ``one`` is the logarithm of 2."""
     return Helper(
         floating=f"""
 // {doc}
@@ -134,7 +134,7 @@ $q $T sinc_$t($T x) {
 """,
 )
 
-# ---- whole numbers -----------------------------------------------------------------------------
+# ---- integers ----------------------------------------------------------------------------------
 
 _SIZES = "    $W x = a < 0 ? 0 - ($W)a : ($W)a, y = b < 0 ? 0 - ($W)b : ($W)b;"
 _PLAIN_SIZES = "    $W x = a, y = b;"

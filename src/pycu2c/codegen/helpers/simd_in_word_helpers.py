@@ -1,4 +1,4 @@
-"""The CPU's C functions of words that hold 2 or 4 numbers."""
+"""Helpers for SIMD-in-a-word arithmetic on the CPU: words of 2 or 4 numbers."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""C functions of CUDA's special functions, which C's library has not, as templates. Those of
-float32 compute in double."""
+"""Helpers for CUDA's special functions that C's library does not have.
+
+The functions for float32 compute in double.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ $q $T {name}_$t($T x) {{
 
 
 def _in_double(name: str, comment: str, body: str, parameters: str = "$T x") -> Helper:
-    """``body`` computes with doubles, whatever the type."""
+    """Return a helper whose ``body`` computes in double for all types."""
     return Helper(
         floating=f"""
 // {comment}
@@ -29,8 +31,8 @@ $q $T {name}_$t({parameters}) {{
     )
 
 
-# by arithmetic alone, so that it runs in vectors: of what is left beside the nearest whole number,
-# pi * t less the rest of the sine's series
+# arithmetic only, so that compilers vectorize it: pi * t minus the other terms of the sine series,
+# for the distance t to the nearest integer
 _SERIES = """
     const double z = t * t;
     double sum = -1.0518471716932065e-11;
@@ -60,7 +62,7 @@ COSPI = _in_double(
     f"""{_NEAREST}    const double t = 0.5 - fabs(x - whole);{_SERIES}""",
 )
 
-# Newton's step with the second derivative, from a start that is right to 3 digits
+# Halley's method from a start with 3 correct digits
 _INVERSE = """
     double root = size < 0.1 ? size * (0.886226925452758 + 0.232013666534654 * size * size) : 0;
     if (size >= 0.1) {
@@ -134,7 +136,7 @@ ERFCX = _in_double(
 
 
 def _modified(order: int) -> Helper:
-    """A series of positive terms; from 30 on, one in 1 / x."""
+    """Return a modified Bessel function: a power series, and from 30 on a series in 1 / x."""
     factor, sign = ("1", "") if order == 0 else ("half", "copysign(")
     close = ", (double)x)" if order else ""
     return _in_double(
@@ -174,7 +176,7 @@ _BESSEL = {
 
 
 def _with_order(kind: str, near_0: str, value_there: str) -> Helper:
-    """Libraries divide by the argument, and give NaN where that overflows."""
+    """Return a Bessel function; library functions return NaN if a division by x overflows."""
     return Helper(
         floating=f"""
 // The Bessel function {kind.upper()} of order n; NaN for a negative one.
@@ -188,7 +190,7 @@ $q $T {kind}n_$t(long long n, $T x) {{
 
 
 def _norm(name: str, count: int, root: str) -> Helper:
-    """By arithmetic alone: squares of floats are exact in double; doubles are scaled."""
+    """Return a norm: squares of floats are exact in double; doubles are scaled."""
     names = "abcd"[:count]
     parameters = ", ".join(f"$T {n}" for n in names)
     one = "1 / " if name.startswith("r") else ""

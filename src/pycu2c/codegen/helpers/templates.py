@@ -1,4 +1,4 @@
-"""What a C function that emitted code calls looks like: a template for each kind of dtype."""
+"""The class of C helper functions: one text template for each kind of dtype."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from pycu2c.base.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Helper:
-    """The text for each kind of dtype; empty where C needs no helper for it.
+    """The templates of a helper function; empty for kinds of dtypes that need no helper.
 
-    ``$q`` qualifiers, ``$T`` the type, ``$t`` its short name, ``$W`` the unsigned type to
-    work in, ``$bits`` the width, ``$f`` the suffix of math functions, ``$s`` of literals;
-    ``${n}x)`` is ``-x``, wrapping.
+    Placeholders: ``$q`` qualifiers, ``$T`` the type, ``$t`` its short name, ``$W`` the unsigned
+    type for arithmetic, ``$bits`` the width, ``$f`` the suffix of math functions, ``$s`` the suffix
+    of literals. ``${n}x)`` is ``-x`` with wraparound.
     """
 
     signed: str = ""
     unsigned: str = ""
     floating: str = ""
-    wide: str = ""  # of float64, if that is another one
-    fixed: str = ""  # of a function that has its types by itself
-    made: Callable[[str, DType, str], str] | None = None  # by its name, a dtype and the dialect's
-    calls: tuple[str, ...] = ()  # other helpers
+    wide: str = ""  # for float64, if it differs from ``floating``
+    fixed: str = ""  # a function with fixed types
+    made: Callable[[str, DType, str], str] | None = None  # from name, dtype and name of dialect
+    calls: tuple[str, ...] = ()  # the helpers that it calls

@@ -1,9 +1,9 @@
-"""C functions that read textures and surfaces as the units of a GPU do.
+"""Helpers that read textures and surfaces with the arithmetic of a GPU's texture units.
 
-What the units compute is described by CUDA's programming guide ("Texture Fetching"); what it leaves
-open was measured on an H100: coordinates have 21 bits of fraction, weights are rounded to 1/256,
-the weights of two axes are multiplied and rounded to 1/256, and what is made of integers of 8 and
-16 bits or of float16 is rounded to 16 bits. ``reference/texture_sampling.py`` says the same in Python.
+CUDA's programming guide describes the arithmetic ("Texture Fetching"). Unspecified details were
+measured on an H100: coordinates have 21 fraction bits, weights are rounded to 1/256, products of
+the weights of two axes are rounded to 1/256, and results of 8-bit and 16-bit integers and of
+float16 are rounded to 16 bits. ``reference/texture_sampling.py`` has the same in Python.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from pycu2c.base.dtypes import DType
 from pycu2c.codegen.helpers.templates import Helper
 
-# what the host fills: ``reference/texture_sampling.py`` has the order of the fields
+# structs that the host fills: ``reference/texture_sampling.py`` has the order of the fields
 DEFINITIONS = {
     "texture": """
 // A texture: its elements, and how they are read. The numbers of an element lie side by side, the
@@ -191,7 +191,7 @@ static inline int64_t surface_element(surface s, int64_t x, int64_t y, int64_t z
 
 
 def definition(access: str) -> str:
-    """The C type of textures or surfaces, and the functions that read any of them."""
+    """Return the C type of textures or surfaces, and the functions that read them."""
     return DEFINITIONS[access].lstrip("\n")
 
 
@@ -201,7 +201,7 @@ _SURFACES = {f"surf{axes}D{action}": axes for axes in (1, 2, 3) for action in ("
 
 
 def texture_text(name: str, dtype: DType, _: str) -> str:
-    """The template of a function that reads or writes one type of elements."""
+    """Return the template of a function that reads or writes one type of elements."""
     if name == "tex1Dfetch":
         return _read(name, dtype, "int64_t i", "(float)i + 0.5f")
     if name in _TEXTURES:

@@ -1,4 +1,4 @@
-"""CUDA's functions for lanes of a warp where it has none that is called as ours are."""
+"""Helpers for warp operations that CUDA has with other signatures, or not for all types."""
 
 from __future__ import annotations
 
@@ -32,8 +32,11 @@ $q unsigned int match_all_$t(unsigned int mask, $T value) {
 
 
 def _reduction(name: str, comment: str, joined: str) -> dict[str, Helper]:
-    """For 32 bits one instruction, where the device has it; for 64 bits, and else, five steps for
-    a whole warp, and a step for each lane of a part of one."""
+    """Return a warp reduction.
+
+    32-bit values use one instruction where the device has it. Otherwise a full warp takes five
+    shuffle steps, and a partial warp one step per lane.
+    """
     head = f"// {comment}\n$q $T reduce_{name}_$t(unsigned int mask, $T value) {{\n"
     steps = f"""\
     unsigned int rest = __ballot_sync(mask, 1);

@@ -29,8 +29,8 @@ class CapturedTextLaunch:
     def ready(self, request: LaunchRequest, values: tuple[object, ...]) -> Ready:
         """Return a checked launch, ready to start. Raises LaunchError."""
         found = self._function.prepared(request, values, self._cooperative)
-        leaves = arguments.leaves_of(found.taken)
-        types = Signature(tuple(argument.type for argument in found.taken))
+        leaves = arguments.leaves_of(found.bound_arguments)
+        types = Signature(tuple(argument.type for argument in found.bound_arguments))
         known = Known(frozenset(found.writable), (), True, False, ())
         variant = Variant(self._function.module.chosen_backend(), True, None)
         taken = Taken(values, leaves, types)

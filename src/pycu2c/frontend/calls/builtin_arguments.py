@@ -117,7 +117,7 @@ def constant_integer(context: FunctionContext, node: ast.expr, what: str) -> int
     fail(
         "constant-needed",
         Label(context.span(node), what),
-        hint="use a literal, a variable given only that, or a global that holds an int",
+        hint="use a literal, a variable that is only assigned that, or a global that holds an int",
     )
 
 

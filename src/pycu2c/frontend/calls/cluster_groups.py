@@ -46,7 +46,7 @@ def _cluster(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> 
     if not context.devices.cluster:
         fail(
             "cluster",
-            Label(context.span(node), "the kernel does not say how many blocks are a cluster"),
+            Label(context.span(node), "the kernel declares no cluster size"),
             hint="write @kernel(cluster=2), or with up to 3 axes @kernel(cluster=(2, 2))",
         )
     return StaticObject(Cluster, context.span(node))
@@ -157,9 +157,9 @@ def _mapped(array: Value, rank: Expr, span: Span) -> View:
     owner = array.array if isinstance(array, View) else array
     space = array_type(owner).space
     if space is MemorySpace.CLUSTER:
-        _reject(array, "this lies in another block already")
+        _reject(array, "this is in another block already")
     if space is not MemorySpace.SHARED:
-        _reject(array, f"`{array.type}` lies in no block's shared memory, as far as is known here")
+        _reject(array, f"`{array.type}` is not known to be in shared memory")
     view = whole_view(array, array.span)
     if has_linear_index(view):
         _reject(array, "this is an array in another shape")
@@ -178,7 +178,7 @@ def _reject(array: Value, found: str) -> NoReturn:
     fail(
         "argument-type",
         Label(array.span, found),
-        hint="map_shared_rank takes what cuda.shared.array(…) gives, or a part of it",
+        hint="map_shared_rank takes an array of cuda.shared.array(…), or a slice of it",
     )
 
 

@@ -80,7 +80,7 @@ def report_no_result(source: Source) -> NoReturn:
     """Report a recursive function without a base case."""
     fail(
         "recursion",
-        Label(source.span(source.tree), f"what {source.name} gives follows from itself"),
+        Label(source.span(source.tree), f"the result type of {source.name} depends on itself"),
         hint=f"annotate its result: def {source.name}(…) -> float32",
     )
 
@@ -130,7 +130,7 @@ def _reject(value: Value, wanted: ParameterType) -> NoReturn:
     fail(
         "argument-type",
         Label(
-            value.span, f"this is {describe(value)}, the signature says `{displayed_type(wanted)}`"
+            value.span, f"this is {describe(value)}, the signature has `{displayed_type(wanted)}`"
         ),
         hint="convert it, or change the signature",
     )
@@ -144,6 +144,6 @@ def convert_result(value: Value, wanted: ParameterType | None) -> Value:
         fail(
             "return-type",
             Label(value.span, f"this is {describe(value)}"),
-            hint="the signature says that the function returns nothing",
+            hint="by the signature the function returns nothing",
         )
     return convert_to_declared(value, wanted)

@@ -42,7 +42,7 @@ def external_function(
         written = ", ".join(f"{name}: {displayed_type(kind)}" for name, kind in zip(names, types))
         fail(
             "inline-c",
-            Label(source.span(source.tree), "it has no Python body to follow its types from"),
+            Label(source.span(source.tree), "it has no Python body to infer its types from"),
             hint=f"annotate it: def {source.name}({written}) -> float32, or -> None",
         )
     check(source, types, signature.result)
@@ -58,15 +58,15 @@ def check(
 ) -> None:
     """Check the parameter and result types, and that C code uses the strides of its arrays."""
     if raises:
-        _reject("this ends the thread", raises[0].span, "C cannot: return a value that says so")
+        _reject("this ends the thread", raises[0].span, "C code cannot: return a status instead")
     for node, kind in zip(parameters(source.tree.args), types):
         span = source.span(node)
         if isinstance(kind, Array):
             _check_array(source, node.arg, kind, span)
         else:
-            _check_type(kind, span, "is given")
+            _check_type(kind, span, "is passed")
     if result != NONE:
-        _check_type(result, _span_of_result(source), "gives")
+        _check_type(result, _span_of_result(source), "returns")
 
 
 def _span_of_result(source: Source) -> Span:
@@ -78,7 +78,7 @@ def _check_type(kind: ParameterType, span: Span, does: str) -> None:
         _reject(
             f"C {does} `{displayed_type(kind)}` here",
             span,
-            "it takes and gives numbers and vectors",
+            "C functions take and return numbers and vectors",
         )
     if kind.weak and kind != WEAK_BOOL:
         wide = _STRONG.get(kind, "a numpy type")
@@ -87,7 +87,8 @@ def _check_type(kind: ParameterType, span: Span, does: str) -> None:
 
 def _check_array(source: Source, name: str, kind: Array, span: Span) -> None:
     if kind.dtype.kind is DTypeKind.RECORD:
-        _reject(f"C is given `{kind}` here", span, "it takes arrays of numbers and vectors")
+        hint = "C functions take arrays of numbers and vectors"
+        _reject(f"C is passed `{kind}` here", span, hint)
     if kind.layout == "C" or source.external_code is None:
         return
     for code in source.external_code.codes:

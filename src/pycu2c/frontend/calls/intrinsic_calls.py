@@ -284,7 +284,7 @@ def _check_global(intrinsic: Intrinsic, place: View, span: Span) -> None:
         fail(
             "argument-type",
             Label(span, f"an array in {space.value} memory"),
-            hint=f"{intrinsic.name} is for arrays that the kernel is given: write a[i]",
+            hint=f"{intrinsic.name} is for arrays in global memory: write a[i]",
         )
 
 
@@ -293,7 +293,7 @@ def _check_shared_by_threads(intrinsic: Intrinsic, place: View, span: Span) -> N
     if array_type(place.array).space is MemorySpace.LOCAL:
         fail(
             "argument-type",
-            Label(span, "a local array: no other thread sees it"),
+            Label(span, "a local array: no other thread can access it"),
             hint=f"{intrinsic.name} is for arrays that threads share; write a[i] += … here",
         )
 

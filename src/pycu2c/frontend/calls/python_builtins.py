@@ -194,9 +194,7 @@ def _extreme(name: str) -> Callable[[FunctionContext, ast.Call], Value]:
         if node.keywords:
             fail(
                 "argument-count",
-                Label(
-                    context.span(node.keywords[0]), f"{name}() has no parameters with names here"
-                ),
+                Label(context.span(node.keywords[0]), f"{name}() takes no keyword arguments here"),
                 hint=f"compare in a loop, or write {name}(a, b) of the numbers",
             )
         given = evaluate_in_order(context, node.args)
@@ -251,7 +249,7 @@ def _range(context: FunctionContext, node: ast.Call) -> Value:
     if len(known) != len(bounds) or not known or 0 in known[2:]:
         fail(
             "call",
-            Label(context.span(node), "range() with bounds that are computed stands in a for loop"),
+            Label(context.span(node), "range() with computed bounds is only valid in a for loop"),
             hint="write: for i in range(n):",
         )
     return StaticObject(range(*known), context.span(node))

@@ -68,8 +68,8 @@ def _allocation(space: MemorySpace) -> IntrinsicLowering:
     return build
 
 
-_FIXED = "write a literal, a variable given only that, or a global that holds an int"
-_DYNAMIC = "or 0, and say at the launch how many bytes: k[grid, block, stream, bytes]"
+_FIXED = "write a literal, a variable that is only assigned that, or a global that holds an int"
+_DYNAMIC = "or 0, and pass the bytes at the launch: k[grid, block, stream, bytes]"
 DYNAMIC = (0,)  # the shape of dynamic shared memory
 
 
@@ -87,7 +87,7 @@ def _shape(context: FunctionContext, node: ast.expr, least: int) -> tuple[int, .
             )
             fail(
                 "shape",
-                Label(here, "not a positive whole number that is known before the launch"),
+                Label(here, "not a positive integer that is known before the launch"),
                 hint=_FIXED if least else f"{_FIXED}; {_DYNAMIC}",
             )
         shape.append(known)

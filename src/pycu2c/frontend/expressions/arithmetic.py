@@ -97,7 +97,7 @@ def to_index(e: Expr) -> Expr:
         fail(
             "constant-range",
             Label(e.span, "int64 does not hold this number"),
-            hint="what counts, in ranges and indices, is from -2**63 to 2**63 - 1",
+            hint="bounds of ranges and indices are from -2**63 to 2**63 - 1",
         )
     return cast(e, WEAK_INT)
 
@@ -107,7 +107,7 @@ def require_integer(e: Expr) -> Expr:
     if not scalar_type(e).dtype.is_integral:
         fail(
             "argument-type",
-            Label(e.span, f"this is `{e.type}`; it must be a whole number"),
+            Label(e.span, f"this is `{e.type}`; it must be an integer"),
             hint=integer_hint(e),
         )
     return to_index(e)
@@ -296,7 +296,7 @@ def select(condition: Expr, then: Expr, orelse: Expr, span: Span) -> Expr:
             "join",
             Label(then.span, f"this is `{then.type}`"),
             Label(orelse.span, f"and this `{orelse.type}`"),
-            hint="make both the same: a vector of numbers, or one component, v.x",
+            hint="make both the same type: a vector of numbers, or one component, v.x",
         )
     common = promote(scalar_type(then), scalar_type(orelse))
     then, orelse = coerce(then, common), coerce(orelse, common)

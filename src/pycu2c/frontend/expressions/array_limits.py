@@ -26,7 +26,7 @@ MEMORY_LIMITS = {
     MemorySpace.SHARED: MemoryLimit(
         "block",
         48 * 1024,
-        "take what a launch gives: cuda.shared.array(0, dtype), k[grid, block, stream, bytes]",
+        "use dynamic shared memory: cuda.shared.array(0, dtype), k[grid, block, stream, bytes]",
     ),
     MemorySpace.LOCAL: MemoryLimit(
         "thread", 512 * 1024, "pass an array with a row for each thread"

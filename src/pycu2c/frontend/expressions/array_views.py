@@ -32,7 +32,7 @@ from pycu2c.ir.views import (
     with_starts,
 )
 from pycu2c.ir.walk import path_indices
-from pycu2c.ops.intrinsics.builtins import rounds
+from pycu2c.ops.intrinsics.builtins import range_trip_count
 from pycu2c.ops.intrinsics.memory.subscripts import (
     from_start,
     index_from_end,
@@ -399,7 +399,7 @@ def _extent_of_computed_step(part: SliceBounds, step: Expr, count: Expr) -> tupl
     start = by_direction(back, _start(part, count))
     end = integer(-1, span) if part.stop is None else _back(part.stop, count)
     stop = by_direction(end, count if part.stop is None else _stop(part.stop, count))
-    return start, Apply(rounds, (start, stop, step), WEAK_INT, span)
+    return start, Apply(range_trip_count, (start, stop, step), WEAK_INT, span)
 
 
 def _count_steps(distance: Expr, part: SliceBounds) -> Expr:

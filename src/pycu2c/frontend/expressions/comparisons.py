@@ -186,7 +186,7 @@ def _contained(context: FunctionContext, left: Value, right: Value, span: Span) 
         fail(
             "comparison",
             Label(right.span, f"this is {describe(right)}"),
-            hint="`in` looks into a tuple; for an array write a loop over its elements",
+            hint="`in` takes a tuple; for an array write a loop over its elements",
         )
     left = (
         materialize(context, left, "value") if len(right.items) > 1 and not _cheap(left) else left

@@ -115,7 +115,7 @@ def check_unrolled_count(count: int, span: Span) -> None:
         fail(
             "constant-needed",
             Label(span, f"{count} items"),
-            hint="a tuple or comprehension is written out item by item: use a loop for so many",
+            hint="a tuple or comprehension is unrolled: use a loop for so many items",
         )
 
 
@@ -127,7 +127,7 @@ def _check_own(context: FunctionContext, value: Value, scope: dict[str, Value]) 
             fail(
                 "nested-function",
                 Label(value.span, f"this reads `{own[0]}` after the comprehension has ended"),
-                hint=f"give it the value of now as a default: lambda …, {own[0]}={own[0]}: …",
+                hint=f"pass the current value as a default: lambda …, {own[0]}={own[0]}: …",
             )
 
 

@@ -35,7 +35,7 @@ def reshaped(context: FunctionContext, array: ArrayValue, node: ast.Call) -> Vie
         fail(
             "call",
             Label(context.span(node.keywords[0]), "reshape() takes the shape alone"),
-            hint="elements are counted with the last axis fastest, order='C'",
+            hint="the order is C: the last axis varies fastest",
         )
     given = [item for value in evaluate_in_order(context, node.args) for item in _flattened(value)]
     if not given:
@@ -72,7 +72,7 @@ def _shaped(context: FunctionContext, array: ArrayValue, wanted: list[Expr], spa
     if kind.layout != "C" or view.path:
         fail(
             "reshape",
-            Label(array.span, f"`{kind}`: its elements need not follow each other"),
+            Label(array.span, f"`{kind}`: its elements may not be contiguous"),
             hint="reshape a contiguous array, float32[:, ::1], or a slice of its rows",
         )
     lengths = _lengths(context, view, wanted, span)

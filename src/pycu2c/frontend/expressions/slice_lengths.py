@@ -33,7 +33,7 @@ def _compare(length: Expr, count: int, span: Span, given: Label) -> None:
     if most is not None and 1 != count > most:
         elements = replacements.count_phrase(most, "element", "elements")
         room = f"there {'is' if most == 1 else 'are'} at most {elements}"
-        hint = "assign a number, or as many as there are places"
+        hint = "assign a number, or as many as there are elements"
         fail("slice-assign", Label(span, room), given, hint=hint)
 
 

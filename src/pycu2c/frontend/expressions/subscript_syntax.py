@@ -32,8 +32,8 @@ def evaluate_subscripts(context: FunctionContext, node: ast.expr) -> list[Subscr
         if isinstance(part, (ast.List, ast.ListComp)):
             fail(
                 "slice",
-                Label(context.span(part), "a list picks several elements"),
-                hint="a thread takes one element at a time: a[i]; for several write a loop",
+                Label(context.span(part), "a list selects elements"),
+                hint="a thread takes one element at a time: a[i]; for more write a loop",
             )
     values = iter(
         evaluate_in_order(context, [inner for part in nodes for inner in _evaluated(part)])
@@ -78,7 +78,7 @@ def _flat(value: Value, span: Span) -> list[Subscript | StaticObject]:
         fail(
             "slice",
             Label(span, "this would add an axis"),
-            hint="leave it out: write one index or slice for each axis that there is",
+            hint="leave it out: write one index or slice for each axis",
         )
     return [require_number(value, "the index")]
 
@@ -89,7 +89,7 @@ def array_subscripts(given: list[Subscript | StaticObject]) -> list[Subscript]:
             fail(
                 "index-type",
                 Label(item.span, f"this is {describe(item)}"),
-                hint="index with whole numbers; a field's name stands alone: a[i]['x']",
+                hint="index with integers; a field's name is an index of its own: a[i]['x']",
             )
     return [item for item in given if not isinstance(item, StaticObject)]
 
@@ -123,8 +123,8 @@ def _constant_step(given: Const | None, span: Span) -> int:
     where = span if given is None else given.span
     fail(
         "slice",
-        Label(where, "a step that takes no element further"),
-        hint="write a whole number other than 0: a[::2], a[::-1]",
+        Label(where, "the step of a slice is a constant other than 0"),
+        hint="write an integer other than 0: a[::2], a[::-1]",
     )
 
 

@@ -229,7 +229,7 @@ def require_array(context: FunctionContext, value: Value, node: ast.expr) -> Arr
     if is_vector(value):
         fail(
             "assignment-target",
-            Label(context.span(node), f"this `{require_value(value).type}` is in no variable"),
+            Label(context.span(node), f"this `{require_value(value).type}` is not in a variable"),
             hint="give it a name, and assign the component of that: v = …, v.x = …",
         )
     if isinstance(value, TupleValue):
@@ -413,7 +413,7 @@ def _no_field(array: ArrayValue, name: str, span: Span) -> NoReturn:
         Label(span, f"`{kind}` has no field `{name}`"),
         hint=did_you_mean(name, names, f"its fields are {', '.join(names)}")
         if names
-        else "index it with whole numbers: a[i]",
+        else "index it with integers: a[i]",
     )
 
 

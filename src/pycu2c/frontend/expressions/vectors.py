@@ -117,7 +117,7 @@ def assign_component(
     if target.value.id in context.source.captured:
         fail(
             "assignment-target",
-            Label(span, f"`{target.value.id}` belongs to the function around this one"),
+            Label(span, f"`{target.value.id}` belongs to the enclosing function"),
             hint="return the new vector, and assign it there",
         )
     name = target.attr if isinstance(target, ast.Attribute) else component_name(context, target)

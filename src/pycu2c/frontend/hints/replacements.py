@@ -85,9 +85,9 @@ def unsupported_function(value: object) -> tuple[str, str]:
     if home in _ON_HOST:
         return f"`{name}` is no function of kernels", FOR_THE_HOST
     if isinstance(value, FunctionType) and name == "<lambda>":
-        return "this is an ordinary Python function", "pass or define device(lambda …)"
+        return "this is a plain Python function", "pass or define device(lambda …)"
     if isinstance(value, FunctionType) and home.partition(".")[0] not in sys.stdlib_module_names:
-        return f"`{name}` is an ordinary Python function", f"decorate {name} with @device"
+        return f"`{name}` is a plain Python function", f"decorate {name} with @device"
     if isinstance(owner, str):
         return f"`{name}` is a method of strings", "compare strings with `==`"
     if isinstance(owner, (list, dict, set)):

@@ -45,7 +45,7 @@ def resolve(context: FunctionContext, node: ast.Name) -> Value:
     if isinstance(found, Unbound) and node.id in context.source.python.__code__.co_freevars:
         fail(
             "name",
-            Label(context.span(node), f"`{node.id}` of the function around has no value yet"),
+            Label(context.span(node), f"`{node.id}` of the enclosing function has no value yet"),
             hint="assign it before the kernel is compiled",
         )
     if isinstance(found, Unbound):

@@ -137,7 +137,7 @@ def assign_to(context: FunctionContext, target: ast.expr, value: Value) -> None:
         case _:
             fail(
                 "subset",
-                Label(context.span(target), "not a place that a kernel can assign to"),
+                Label(context.span(target), "not a valid target of an assignment"),
                 hint="assign to a name or to an element, a[i] = …",
             )
 

@@ -158,7 +158,7 @@ def _range(context: FunctionContext, node: ast.Call) -> Iterable:
         fail(
             "argument-type",
             Label(step.span, "the step of a range is not 0"),
-            hint="write 1 or -1, or what to count by",
+            hint="write 1, -1 or another step",
         )
     return CountedIterable(start, given[0] if len(given) == 1 else given[1], step, _itself)
 
@@ -273,7 +273,7 @@ def _reversed(context: FunctionContext, node: ast.Call) -> Iterable:
         fail(
             "iterable",
             Label(context.span(node.args[0]), "reversed takes a range, a tuple or an array"),
-            hint="reverse what is inside: zip(reversed(a), reversed(b))",
+            hint="reverse the arguments: zip(reversed(a), reversed(b))",
         )
     if isinstance(inner, ListedIterable):
         return ListedIterable(inner.values[::-1], is_sequence=False)

@@ -82,7 +82,7 @@ def for_loop(context: FunctionContext, node: ast.For, walk: LowerBlock) -> None:
             fail(
                 "constant-needed",
                 Label(context.span(node.iter), f"{len(found.values)} items"),
-                hint="a loop over a tuple is written out: put so many items into an array",
+                hint="a loop over a tuple is unrolled: put so many items into an array",
             )
         context.unroller.pending[node] = TripCount(len(found.values), found.limit is not None)
         raise UnknownType  # the next pass has the unrolled loop

@@ -210,7 +210,7 @@ def _check(context: FunctionContext, node: ast.expr, value: Value) -> None:
                     fail(
                         "argument-type",
                         Label(context.span(node), f"this is a {handle.access} `{leaf.type}`"),
-                        hint="print what is read from it",
+                        hint="print a value that is read from it",
                     )
                 if isinstance(leaf.type, Array):
                     fail(

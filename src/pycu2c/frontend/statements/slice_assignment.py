@@ -154,7 +154,7 @@ def check_no_overlap(place: View, source: View, span: Span) -> None:
         "slice-assign",
         Label(span, "these elements"),
         Label(source.span, "and these may be the same ones, in another order"),
-        hint="write a loop that has the order that is meant, or use another array",
+        hint="write a loop with the intended order, or use another array",
     )
 
 

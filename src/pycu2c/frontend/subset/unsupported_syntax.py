@@ -22,7 +22,7 @@ class UnsupportedSyntax:
 
 
 _TRY = UnsupportedSyntax(
-    "exceptions", "GPU code catches nothing", "test the condition with `if`", "try"
+    "exceptions", "GPU code cannot catch exceptions", "test the condition with `if`", "try"
 )
 _ASYNC = "GPU code cannot wait for other tasks"
 _PLAIN = "write it without `async`"
@@ -33,7 +33,7 @@ STATEMENTS: dict[type[ast.stmt], UnsupportedSyntax] = {
     ast.TryStar: _TRY,
     ast.With: UnsupportedSyntax(
         "context-manager",
-        "there is nothing to open in a kernel",
+        "a kernel has no context managers",
         "use it around the launch, or write the statements of its body alone",
         "with",
     ),
@@ -55,7 +55,7 @@ STATEMENTS: dict[type[ast.stmt], UnsupportedSyntax] = {
     ),
     ast.Nonlocal: UnsupportedSyntax(
         "global-statement",
-        "a function cannot assign to variables of the function around it",
+        "a function cannot assign to variables of the enclosing function",
         "return the new value, or pass an array of one element and write `counter[0] = …`",
     ),
 }
@@ -89,7 +89,7 @@ EXPRESSIONS: dict[type[ast.expr], UnsupportedSyntax] = {
     ),
     ast.GeneratorExp: UnsupportedSyntax(
         "generator",
-        "a generator stands here",
+        "this is a generator expression",
         "write a list, `[f(x) for x in t]`; a generator can be an argument, as of sum(...)",
     ),
     ast.Yield: UnsupportedSyntax(
@@ -104,9 +104,7 @@ EXPRESSIONS: dict[type[ast.expr], UnsupportedSyntax] = {
         "this makes a string when the kernel runs",
         "an f-string can be printed, print(f'…'); keep other text for after the launch",
     ),
-    ast.Starred: UnsupportedSyntax(
-        "starred", "this stands for several items", "write the items one by one"
-    ),
+    ast.Starred: UnsupportedSyntax("starred", "this unpacks a tuple", "write the items one by one"),
 }
 
 UNSUPPORTED = UnsupportedSyntax(
@@ -138,16 +136,16 @@ CALLEE = UnsupportedSyntax(
     "call", "this is not a function", "call a function by its name: `f(x)`, `math.f(x)`"
 )
 LAUNCH = UnsupportedSyntax(
-    "call", "a kernel cannot launch one", "call a @device function; launch kernels from Python"
+    "call", "a kernel cannot launch a kernel", "call a @device function; launch kernels from Python"
 )
 KEYWORDS = UnsupportedSyntax(
-    "starred", "this stands for several arguments", "write the arguments one by one"
+    "starred", "this unpacks keyword arguments", "write the arguments one by one"
 )
 MATMUL = UnsupportedSyntax(
     "matmul", "this is `@`", "write the loops, `total += a[i, k] * b[k, j]`, or do it on the host"
 )
 NEW_AXIS = UnsupportedSyntax(
-    "slice", "this would add an axis", "write one index or slice for each axis that there is"
+    "slice", "this would add an axis", "write one index or slice for each axis"
 )
 ANNOTATED_TARGET = UnsupportedSyntax(
     "assignment-target",
@@ -173,10 +171,10 @@ DECORATED = UnsupportedSyntax(
     "remove the line: a function inside needs no @device",
 )
 CLASS_PATTERN = UnsupportedSyntax(
-    "match", "this looks at a class", "compare a field in the guard: `case _ if p.x == …:`"
+    "match", "this is a class pattern", "compare a field in the guard: `case _ if p.x == …:`"
 )
 MAPPING_PATTERN = UnsupportedSyntax(
-    "match", "this looks into a dict", "a subject is a number, a string or a tuple"
+    "match", "this is a mapping pattern", "a subject is a number, a string or a tuple"
 )
 UNUSED_STRING = UnsupportedSyntax(
     "unused-value", "this string does nothing", "write it as a comment, `# …`"

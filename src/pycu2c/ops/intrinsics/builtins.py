@@ -126,14 +126,14 @@ def range_length(start: int, stop: int, step: int) -> int:
 
 
 @intrinsic(
-    "python.rounds",
+    "python.trip_count",
     dtypes=(INT32, INT64),
-    cuda=helper("rounds"),
-    c=helper("rounds"),
-    cuda_helpers=("rounds",),
-    c_helpers=("rounds",),
+    cuda=helper("trip_count"),
+    c=helper("trip_count"),
+    cuda_helpers=("trip_count",),
+    c_helpers=("trip_count",),
 )
-def rounds(start: T, stop: T, step: T) -> T:
+def range_trip_count(start: T, stop: T, step: T) -> T:
     """How many numbers a range has, at most as many as the type counts; 0 by step 0."""
     scalar = scalar_of(start)
     assert scalar is not None

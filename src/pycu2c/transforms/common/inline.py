@@ -86,7 +86,7 @@ def _reject_recursion(module: Module, inlined_names: frozenset[str]) -> None:
             fail(
                 "barrier-recursion",
                 Label(function.span, f"{function.python_name} calls itself"),
-                hint="on the CPU, write a loop around what waits for other threads",
+                hint="on the CPU, use a loop instead of recursion around barriers",
             )
 
 

@@ -50,7 +50,7 @@ from pycu2c.ir.walk import (
     with_children,
     with_operands,
 )
-from pycu2c.ops.intrinsics.floats import complex as complex_rows
+from pycu2c.ops.intrinsics.floats import complex as complex_intrinsics
 from pycu2c.ops.intrinsics.memory.subscripts import SUBSCRIPTS, from_start
 from pycu2c.ops.intrinsics.registry import REGISTRY
 from pycu2c.ops.operators import (
@@ -295,7 +295,7 @@ class _Legalizer:
         if new.op is POS and operand_type.dtype.is_complex:  # C has no unary plus for structs
             return new.operand
         if new.op is NEG and operand_type.dtype.is_complex:
-            return Apply(complex_rows.NEGATED, (new.operand,), operand_type, new.span)
+            return Apply(complex_intrinsics.NEGATED, (new.operand,), operand_type, new.span)
         if new.op not in (NEG, INVERT) or not operand_type.dtype.is_integer:
             return new
         least = self.ranges.of(old.operand).low <= operand_type.dtype.minimum
@@ -356,7 +356,7 @@ def _is_complex_abs(e: Apply) -> bool:
     """
     types = [argument.type for argument in e.arguments]
     is_complex = any(isinstance(kind, Scalar) and kind.dtype.is_complex for kind in types)
-    return is_complex and e.intrinsic is complex_rows.ABS
+    return is_complex and e.intrinsic is complex_intrinsics.ABS
 
 
 def _is_zero(e: Expr) -> bool:

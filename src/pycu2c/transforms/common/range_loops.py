@@ -11,7 +11,7 @@ from pycu2c.base.types import WEAK_INT, Scalar
 from pycu2c.ir.builders import binary, cast, integer, is_atom, scalar_type
 from pycu2c.ir.nodes import Apply, Assign, Body, Call, Const, Expr, For, Function, Stmt, Var
 from pycu2c.ir.walk import all_expressions, children, expressions, statements
-from pycu2c.ops.intrinsics.builtins import rounds
+from pycu2c.ops.intrinsics.builtins import range_trip_count
 from pycu2c.ops.operators import ADD, MUL, Operator
 
 NameGenerator = Callable[[str], str]
@@ -59,11 +59,11 @@ def legalize_for(
 
 def _is_invariant(e: Expr, changed_names: set[str]) -> bool:
     """Return whether an expression is cheap and the same in every iteration."""
-    parts = list(expressions(e))
+    nodes = list(expressions(e))
     coordinate = isinstance(e, Apply) and e.intrinsic.is_pure and e.intrinsic.bounds
     if not (is_atom(e) or (coordinate and not children(e))):
         return False
-    return not any(isinstance(p, Var) and _python_name(p.name) in changed_names for p in parts)
+    return not any(isinstance(p, Var) and _python_name(p.name) in changed_names for p in nodes)
 
 
 def _python_name(name: str) -> str:
@@ -114,7 +114,7 @@ def _by_trip_count(loop: For, fresh: NameGenerator) -> Body:
     value = cast(_wrapping(ADD, start, product), scalar_type(loop.var))
     body = (Assign(loop.var, value, span), *loop.body)
     return (
-        Assign(trip_count, Apply(rounds, (start, stop, step), WEAK_INT, span), span),
+        Assign(trip_count, Apply(range_trip_count, (start, stop, step), WEAK_INT, span), span),
         For(iteration, integer(0, span), trip_count, integer(1, span), body, span),
     )
 

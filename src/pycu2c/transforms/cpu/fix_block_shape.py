@@ -51,11 +51,11 @@ class _CoordinateFolding:
 
     def expression(self, e: Expr) -> Expr:
         match e:
-            case Apply(intrinsic=row, type=Scalar() as kind):
+            case Apply(intrinsic=intrinsic, type=Scalar() as kind):
                 for axis, extent in self.block.items():
-                    if row is PLACES["blockDim", axis]:
+                    if intrinsic is PLACES["blockDim", axis]:
                         return Const(extent, kind, e.span)
-                    if row is PLACES["threadIdx", axis] and extent == 1:
+                    if intrinsic is PLACES["threadIdx", axis] and extent == 1:
                         return Const(0, kind, e.span)
                 return e
             case Binary():
@@ -68,29 +68,32 @@ class _CoordinateFolding:
         if not (isinstance(e, Binary) and e.op is ADD):
             return e
         for product, thread in ((e.left, e.right), (e.right, e.left)):
-            for axis, place in zip(AXES, GRID):
+            for axis, coordinate_name in zip(AXES, GRID):
                 if not self._is_multiple(product, "blockIdx", axis, self.block[axis]):
                     continue
                 is_single = self.block[axis] == 1 and _is_number(thread, 0)
                 if is_single or self._is_coordinate(thread, "threadIdx", axis):
-                    return Apply(place, (), e.type, e.span)
+                    return Apply(coordinate_name, (), e.type, e.span)
             is_linear = self._is_multiple(product, "threadIdx", "y", self.block["x"])
             if is_linear and self.block["z"] == 1 and self._is_coordinate(thread, "threadIdx", "x"):
                 return Apply(block_thread, (), e.type, e.span)
         return e
 
-    def _is_multiple(self, e: Expr, place: str, axis: str, extent: int) -> bool:
+    def _is_multiple(self, e: Expr, coordinate_name: str, axis: str, extent: int) -> bool:
         """Return whether an expression is a coordinate times a constant."""
         if not (isinstance(e, Binary) and e.op is MUL):
             return False
         pairs = ((e.left, e.right), (e.right, e.left))
-        return any(self._is_coordinate(x, place, axis) and _is_number(y, extent) for x, y in pairs)
+        return any(
+            self._is_coordinate(x, coordinate_name, axis) and _is_number(y, extent)
+            for x, y in pairs
+        )
 
-    def _is_coordinate(self, e: Expr, place: str, axis: str) -> bool:
+    def _is_coordinate(self, e: Expr, coordinate_name: str, axis: str) -> bool:
         if isinstance(e, Var):
             found = self.coordinates.get(e.name)
-            return found is not None and found.intrinsic is PLACES[place, axis]
-        return isinstance(e, Apply) and e.intrinsic is PLACES[place, axis]
+            return found is not None and found.intrinsic is PLACES[coordinate_name, axis]
+        return isinstance(e, Apply) and e.intrinsic is PLACES[coordinate_name, axis]
 
 
 def _is_number(e: Expr, value: int) -> bool:

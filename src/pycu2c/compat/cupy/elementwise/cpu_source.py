@@ -1,4 +1,4 @@
-"""The text of an elementwise kernel as loops in C++ for the CPU. Knows no arrays, no compiler."""
+"""Generate an elementwise kernel as C++ loops for the CPU."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from pycu2c.compat.cupy.kernel_prologue import (
     used,
 )
 
-CHUNK = 1024  # elements that the CPU's pool hands out as one
+CHUNK = 1024  # elements per block of the thread pool
 _IN_ORDER = frozenset(("return", "break", "goto", "static", "asm", "printf"))
 
 
 def cpu_text(form: ElementwiseForm, operation: Operation) -> GeneratedText:
-    """A function that does pieces of the elements in plain loops."""
+    """Generate a function that processes a range of chunks."""
     loop = _one_axis(form, operation) if form.axes == 1 else _rows(form, operation)
     lines = [
         *size_declarations(form, operation),
@@ -46,7 +46,7 @@ def cpu_text(form: ElementwiseForm, operation: Operation) -> GeneratedText:
 
 
 def _body(operation: Operation) -> str:
-    """The operation; one that returns leaves its element."""
+    """Return the operation as a statement; ``return`` in it ends the element."""
     text = as_statement(operation.text)
     if "return" not in operation.names:
         return text
@@ -54,7 +54,7 @@ def _body(operation: Operation) -> str:
 
 
 def _may_be_vectors(form: ElementwiseForm, operation: Operation) -> bool:
-    """Whether no element has to do with another."""
+    """Return whether elements are independent, so that the loop can be vectorized."""
     names = operation.names
     free = not (operation.loop_prep or operation.after_loop or names & _IN_ORDER)
     writes_anywhere = any(b.kind == "raw" and not b.info.is_const for b in form.bounds)
@@ -73,7 +73,7 @@ def _vectors(form: ElementwiseForm, operation: Operation) -> str:
 
 
 def _rows(form: ElementwiseForm, operation: Operation) -> list[str]:
-    """Along the last axis, as far as a row and the piece go."""
+    """Generate loops along the last axis, up to the end of the row or chunk."""
     last = form.axes - 1
     found = ["ptrdiff_t _left = _row;", f"const ptrdiff_t _k = _left % {extent_name(last)};"]
     for axis in range(last - 1, -1, -1):

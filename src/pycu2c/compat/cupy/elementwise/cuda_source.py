@@ -1,4 +1,4 @@
-"""The text of an elementwise kernel as CUDA C++. Knows no arrays and no compiler."""
+"""Generate an elementwise kernel as CUDA C++."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from pycu2c.compat.cupy.kernel_prologue import (
     used,
 )
 
-# A thread with several elements asks for all of them before it computes with the first: so many
-# bytes of an array are enough on their way to keep the memory busy.
+# A thread with several elements loads all of them before it computes. Enough bytes in flight per
+# array hide the memory latency.
 _BYTES = 16
 _MOST = 4
-# what leaves a thread, or takes so long that nobody waits for memory
+# operations that leave the element, or that are compute-bound
 _ALONE = frozenset(("return", "break", "goto", "for", "while"))
 
 
 def elements_of_thread(form: ElementwiseForm, operation: Operation) -> int:
-    """How many elements a thread has."""
+    """Return the number of elements per thread."""
     sizes = [form.bounds[position].row.size for position in _prefetched(form)]
     around = operation.loop_prep or operation.after_loop
     if form.axes > 1 or not sizes or around or operation.names & _ALONE:
@@ -65,11 +65,11 @@ def cuda_text(form: ElementwiseForm, operation: Operation) -> GeneratedText:
 
 
 def _single_element(form: ElementwiseForm, operation: Operation) -> list[str]:
-    """An element for each thread."""
+    """Generate one element per thread."""
     names = [f"_i{axis}" for axis in range(form.axes)] if form.axes > 1 else ["i"]
     places = _axis_indices(form) if form.axes > 1 else []
     body = [*places, *_body(form, operation, in_memory(form, names))]
-    if operation.names & {"continue", "break"}:  # which leave the element
+    if operation.names & {"continue", "break"}:  # they end the element
         body = [f"{block('do', body)} while (0);"]
     return [
         "const ptrdiff_t i = (ptrdiff_t)blockIdx.x * blockDim.x + threadIdx.x;",
@@ -78,7 +78,7 @@ def _single_element(form: ElementwiseForm, operation: Operation) -> list[str]:
 
 
 def _multiple_elements(form: ElementwiseForm, operation: Operation, count: int) -> list[str]:
-    """Elements that are as far from each other as the block has threads."""
+    """Generate several elements per thread, with the block size as stride."""
     found_at, copies, reads = in_memory(form, ["i"]), [], []
     for position in _prefetched(form):
         bound = form.bounds[position]
@@ -99,7 +99,7 @@ def _multiple_elements(form: ElementwiseForm, operation: Operation, count: int) 
 
 
 def _prefetched(form: ElementwiseForm) -> list[int]:
-    """The parameters whose elements are read and not written."""
+    """Return the positions of parameters that are read and not written."""
     return [
         position
         for position, bound in enumerate(form.bounds)
@@ -116,7 +116,7 @@ def _body(form: ElementwiseForm, operation: Operation, found_at: Mapping[int, st
 
 
 def _axis_indices(form: ElementwiseForm) -> list[str]:
-    """The place of an element along each axis, which 32 bits hold if they can."""
+    """Declare the index of an element along each axis, in 32 bits if possible."""
     whole, part = ("unsigned long long", "ptrdiff_t") if form.wide else ("unsigned int", "int")
     found = [f"{whole} _left = ({whole})i;"]
     for axis in range(form.axes - 1, 0, -1):

@@ -1,5 +1,8 @@
-"""``ElementwiseKernel``: an operation for each element of its arrays. Here a call becomes a form, a
-form a compiled kernel, and both a launch."""
+"""Implement ``ElementwiseKernel``: an operation on each element of its arrays.
+
+A call determines a form, the text and the compiled kernel depend on the form, and the launch on
+both.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +38,8 @@ _USUAL_BLOCK = 256
 
 @dataclass(frozen=True, slots=True)
 class ElementwiseCall:
-    """A call whose arguments are checked: ``leaves`` are for inputs, then outputs; the arrays among
-    them that are not raw fill ``shape``."""
+    """A checked call. ``leaves``: inputs, then outputs; the arrays that are not raw have the shape
+    ``shape``."""
 
     shape: Shape
     leaves: tuple[Operand, ...]
@@ -44,32 +47,32 @@ class ElementwiseCall:
     arguments: CallArguments
 
     def without_memory(self) -> ElementwiseCall:
-        """The same, keeping no array alive."""
+        """Return a copy that keeps no array alive."""
         leaves = tuple(map(operands.without_memory, self.leaves))
         return replace(self, leaves=leaves, results=(), arguments=self.arguments.without_memory())
 
     def at(self, backend: str) -> ElementwiseCall:
-        """The same on a GPU or on the CPU."""
+        """Return this call for another backend."""
         return replace(self, arguments=replace(self.arguments, backend=backend))
 
 
 @dataclass(frozen=True, slots=True)
 class CompiledElementwise:
-    """A kernel in this process; ``share``: how many elements a thread has, and on the CPU one that
-    the pool hands out."""
+    """A loaded kernel; ``share``: elements per thread on a GPU, per chunk on the CPU."""
 
     runner: Runner
     share: int
 
 
 class ElementwiseKernel:
-    """An operation on each element of arrays, which are broadcast: ``k(x, y)`` gives new arrays,
-    ``k(x, y, out)`` fills the one that is given.
+    """An operation on each element of broadcast arrays.
 
-    in_params, out_params: ``"T x, raw float32 y"``; a letter stands for any type, the same one
-    wherever it stands; ``raw`` arrays are indexed by the operation, ``y[i]``.
-    operation: C++ that CUDA compiles, on a GPU and on the CPU; or a Python function of the inputs
-    that gives the output, or a tuple of the outputs.
+    ``k(x, y)`` returns new arrays, ``k(x, y, out)`` writes to ``out``.
+
+    in_params, out_params: ``"T x, raw float32 y"``. A letter is a placeholder for a type. ``raw``
+    arrays are indexed by the operation, ``y[i]``.
+    operation: CUDA C++ text, or a Python function of the inputs that returns the output, or a tuple
+    of the outputs.
     """
 
     def __init__(
@@ -113,7 +116,7 @@ class ElementwiseKernel:
 
     @property
     def _names(self) -> frozenset[str]:
-        """What the operation mentions."""
+        """Return the names in the operation."""
         return self._python.names if self._python else self._operation.names
 
     def __repr__(self) -> str:
@@ -122,8 +125,11 @@ class ElementwiseKernel:
     def __call__(
         self, *args: Any, size: int | None = None, stream: Any = None, block_size: int | None = None
     ) -> Any:
-        """Run it. ``size``: how many elements, where all arrays are raw. ``block_size``: threads
-        of a block on a GPU."""
+        """Run the kernel.
+
+        size: the number of elements, if all arrays are raw.
+        block_size: threads per block on a GPU.
+        """
         if block_size is not None and block_size <= 0:
             raise ValueError("block_size must be greater than zero")
         key = key_of(args, size, block_size) if stream is None else None
@@ -155,8 +161,8 @@ class ElementwiseKernel:
         )
 
     def inspect(self, what: inspection.Language = "cuda", arch: str | None = None) -> str:
-        """The kernel of the last call in a language: "cuda", as a GPU gets it, "c", as the CPU,
-        "ptx" or "sass" for an architecture, "sm_90"."""
+        """Return the kernel of the last call in a language: "cuda", "c", or, for an architecture
+        such as "sm_90", "ptx" or "sass"."""
         backend = inspection.backend_of(what)
         if self._latest is None:
             raise ValueError(f"{self.name} has no types yet: call it")
@@ -165,18 +171,18 @@ class ElementwiseKernel:
 
     @property
     def cached_codes(self) -> dict[tuple[Any, ...], str]:
-        """The texts that were compiled, by the dtypes of the arrays."""
+        """Return the compiled texts, by the dtypes of the arrays."""
         return dict(self._codes)
 
     @property
     def cached_code(self) -> str:
-        """The text that was compiled, if it is one."""
+        """Return the compiled text, if there is exactly one."""
         return next(iter(self._codes.values()))
 
-    # ---- what is called ----
+    # ---- arguments ----
 
     def checked(self, args: tuple[Any, ...], size: int | None) -> ElementwiseCall:
-        """A call with these arguments. Raises LaunchError."""
+        """Check the arguments of a call. Raises LaunchError."""
         arguments = self._declared.parse(args)
         shape = self._shape((*arguments.given, *arguments.out), size)
         raw = [p.name for p in self.out_params if p.raw]
@@ -189,7 +195,7 @@ class ElementwiseKernel:
         return ElementwiseCall(shape, leaves, tuple(a.owner for a in targets), arguments)
 
     def _shape(self, leaves: Sequence[Operand], size: int | None) -> Shape:
-        """That of the elements. Raises ArgumentValueError."""
+        """Return the shape of the iteration space. Raises ArgumentValueError."""
         filling = [
             (name, a)
             for p, name, a in zip(self.params, self._declared.shown, leaves)
@@ -212,7 +218,7 @@ class ElementwiseKernel:
                 )
         return shape
 
-    # ---- how it runs ----
+    # ---- launch ----
 
     def _run(self, call: ElementwiseCall, stream: Any, threads: int) -> CompletedCall:
         found = self.prepared(call, stream, threads)
@@ -220,7 +226,7 @@ class ElementwiseKernel:
         return self._ran(call, found.passed, found.runner, found.launch)
 
     def prepared(self, call: ElementwiseCall, stream: Any, threads: int) -> PreparedLaunch:
-        """A call up to its start."""
+        """Prepare the launch of a call."""
         form, walked = self._form(call)
         backend, size = call.arguments.backend, math.prod(call.shape)
         gpu = driver.current_ordinal() if backend == "cuda" else -1
@@ -235,7 +241,7 @@ class ElementwiseKernel:
     def _ran(
         self, call: ElementwiseCall, passed: tuple[Any, ...], runner: Runner, launch: Launch
     ) -> CompletedCall:
-        """What calls like this one have in common."""
+        """Return what the cache of calls needs."""
         arguments = call.arguments
         like = next(k for k, a in enumerate(arguments.given) if isinstance(a, ArrayArgument))
         outputs = new_outputs(arguments.family, call.shape, arguments.types.outputs, like)
@@ -246,7 +252,7 @@ class ElementwiseKernel:
     def _form(
         self, call: ElementwiseCall
     ) -> tuple[ElementwiseForm, iteration_space.IterationSpace]:
-        """The call as far as its text depends on it, and how it walks."""
+        """Return the form of a call, and its iteration space."""
         filling = [
             a
             for p, a in zip(self.params, call.leaves)
@@ -307,7 +313,7 @@ def _bind(
 def _reordered_arguments(
     call: ElementwiseCall, form: ElementwiseForm, walked: iteration_space.IterationSpace
 ) -> list[Argument]:
-    """The arguments with the axes of the walk."""
+    """Return the arguments, with the axes of the iteration space."""
     strides = iter(walked.strides)
     return [
         leaf._replace(shape=walked.shape, strides=next(strides), contiguous=False)

@@ -1,5 +1,4 @@
-"""What the texts of an elementwise kernel for a GPU and for the CPU have in common. Knows no arrays
-and no compiler."""
+"""Generate the parts that the CUDA and the CPU text of an elementwise kernel share."""
 
 from __future__ import annotations
 
@@ -24,7 +23,7 @@ from pycu2c.compat.cupy.preamble import prelude, without_headers
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What a user has written. ``macros``: what options define, as lines."""
+    """The text of the user. ``macros``: macros from options, as lines."""
 
     name: str
     text: str
@@ -35,7 +34,7 @@ class Operation:
 
     @property
     def written(self) -> dict[str, str]:
-        """The texts, by what errors call them."""
+        """Return the texts by the role that errors name."""
         parts = (self.text, self.preamble, self.loop_prep, self.after_loop)
         return dict(zip(("operation", "preamble", "loop_prep", "after_loop"), parts))
 
@@ -46,8 +45,8 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class ElementwiseForm:
-    """A call as far as the text depends on it: its parameters, the placeholders, the number of
-    axes, whether places along them need 64 bits."""
+    """What the text depends on: parameters, placeholders, number of axes, and whether indices
+    require 64 bits (``wide``)."""
 
     bounds: tuple[BoundParameter, ...]
     placeholders: tuple[tuple[str, DType], ...]
@@ -67,7 +66,7 @@ def fields_of(form: ElementwiseForm, index: DType, extent: DType) -> list[Kernel
 def preamble_text(
     form: ElementwiseForm, operation: Operation, extra: str, *, on_cpu: bool
 ) -> list[str]:
-    """What stands before the kernel."""
+    """Return the lines before the kernel."""
     types = [b.row for b in form.bounds] + [row for _, row in form.placeholders]
     text = "\n".join((operation.preamble, operation.loop_prep, operation.text))
     needed = prelude(types, names_in(text, extra, *operation.macros), on_cpu=on_cpu)
@@ -77,7 +76,7 @@ def preamble_text(
 
 
 def size_declarations(form: ElementwiseForm, operation: Operation) -> list[str]:
-    """What an operation knows beside its parameters, if it asks for it."""
+    """Declare ``n`` and ``_ind`` if the operation uses them."""
     names, taken = operation.names, {b.name for b in form.bounds}
     found = raw_array_views(form.bounds)
     if "n" in names and "n" not in taken:
@@ -91,8 +90,10 @@ def size_declarations(form: ElementwiseForm, operation: Operation) -> list[str]:
 
 
 def elements(form: ElementwiseForm, found_at: Mapping[int, str]) -> list[str]:
-    """The declarations of elements: of what is read copies, of what is written references.
-    ``found_at``: where each parameter's element is."""
+    """Declare the elements: inputs as copies, outputs as references.
+
+    ``found_at``: the expression of each element.
+    """
     found = []
     inputs = {b.name: b for b in form.bounds if b.info.is_const}
     for position, bound in enumerate(form.bounds):
@@ -110,7 +111,7 @@ def elements(form: ElementwiseForm, found_at: Mapping[int, str]) -> list[str]:
 
 
 def in_memory(form: ElementwiseForm, names: Sequence[str]) -> dict[int, str]:
-    """Where the elements are at a place, whose axes have names."""
+    """Return the expressions of elements in memory, from the names of the indices."""
     return {
         position: f"{bound.pointer}[{offset(bound, names) or '0'}]"
         for position, bound in enumerate(form.bounds)

@@ -1,4 +1,4 @@
-"""A call of a reduction: its arguments, checked, and how the kernel sees them. Knows no text."""
+"""Check the arguments of a reduction."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pycu2c.runtime.arguments.strides import Shape
 
 @dataclass(frozen=True, slots=True)
 class ReductionCall:
-    """A call whose arguments are checked. ``targets``: the strides of outputs along kept axes."""
+    """A checked call. ``targets``: the strides of outputs along the axes that are not reduced."""
 
     shape: Shape
     reduced: tuple[int, ...]
@@ -30,17 +30,17 @@ class ReductionCall:
     arguments: CallArguments
 
     def without_memory(self) -> ReductionCall:
-        """The same, keeping no array alive."""
+        """Return a copy that keeps no array alive."""
         leaves = tuple(map(operands.without_memory, self.leaves))
         return replace(self, leaves=leaves, results=(), arguments=self.arguments.without_memory())
 
     def at(self, backend: str) -> ReductionCall:
-        """The same on a GPU or on the CPU."""
+        """Return this call for another backend."""
         return replace(self, arguments=replace(self.arguments, backend=backend))
 
 
 def normalize_axes(axis: Any, count: int, name: str) -> tuple[int, ...]:
-    """The axes that are reduced, in order. Raises ArgumentValueError."""
+    """Return the reduced axes in order. Raises ArgumentValueError."""
     if axis is None:
         return tuple(range(count))
     given = axis if isinstance(axis, (tuple, list)) else (axis,)
@@ -58,7 +58,7 @@ def normalize_axes(axis: Any, count: int, name: str) -> tuple[int, ...]:
 def reordered_arguments(
     call: ReductionCall, form: ReductionForm, axes: ReductionAxes
 ) -> list[Operand]:
-    """The arguments with the axes of the walk."""
+    """Return the arguments, with the axes of the iteration spaces."""
     kept, reduced = iter(axes.kept.strides), iter(axes.reduced.strides)
     found: list[Operand] = []
     for k, (bound, leaf) in enumerate(zip(form.bounds, call.leaves)):

@@ -1,5 +1,8 @@
-"""The text of a reduction as C++ for the CPU: blocks of rows, of columns, or parts of long rows,
-which the last of them brings together. Values side by side make vectors."""
+"""Generate a reduction as C++ for the CPU.
+
+A block computes rows, columns, or a part of long rows; the last block to finish combines the parts.
+Lanes are values side by side, for SIMD.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from pycu2c.compat.cupy.reduction.source_parts import (
     split_index,
 )
 
-_UNROLL = 4  # rows of columns, so that what is kept is loaded and stored more rarely
+_UNROLL = 4  # rows of columns per iteration, to load and store accumulators less often
 
 
 def cpu_reduction(form: ReductionForm, written: Expressions) -> GeneratedText:
@@ -47,7 +50,7 @@ def cpu_reduction(form: ReductionForm, written: Expressions) -> GeneratedText:
 
 
 def _store_row(row: str, value: str) -> str:
-    """What has been found of a row."""
+    """Return the statement that stores the result of a row."""
     lines = [f"_finish({row}, {value});"]
     return block("if (_splits == 1)", lines) + block(
         " else", [f"_partials[_part * _rows + {row}] = {value};"]
@@ -55,7 +58,7 @@ def _store_row(row: str, value: str) -> str:
 
 
 def _combine_parts() -> str:
-    """The last piece of the work reads what all have left, in order."""
+    """Generate the code of the last block, which combines the parts in order."""
     take = "_partials[_i] = _reduce(_partials[_i], _partials[_k * _rows + _i]);"
     each = "#pragma omp simd\n" + block("for (ptrdiff_t _i = 0; _i < _rows; _i++)", [take])
     parts = block("for (ptrdiff_t _k = 1; _k < _splits; _k++)", [each])
@@ -100,7 +103,7 @@ def _lane_declarations(form: ReductionForm, written: Expressions) -> list[str]:
 
 
 def _element_loops(form: ReductionForm, written: Expressions) -> list[str]:
-    """Along the last axis that is reduced, as far as it and the part of the row go."""
+    """Loop along the last reduced axis, up to the end of the axis or the part."""
     if form.reduced == 1:
         return _element_loop(form, written, "_begin", "_end - _begin", ["_J"])
     last = form.kept + form.reduced - 1
@@ -117,7 +120,7 @@ def _element_loops(form: ReductionForm, written: Expressions) -> list[str]:
 def _element_loop(
     form: ReductionForm, written: Expressions, begin: str, count: str, places: list[str]
 ) -> list[str]:
-    """A run of elements into the lanes."""
+    """Accumulate a run of elements in the lanes."""
     at = [place.replace("_J", "(_J + _l)") if form.lanes > 1 else place for place in places]
     elements = [f"_row_{b.name}[{reduced_offset(form, b, at) or '0'}]" for b in form.arrays]
     place = "_J + _l" if form.lanes > 1 else "_J"
@@ -145,7 +148,7 @@ def _element_loop(
 
 
 def _fold(form: ReductionForm, written: Expressions) -> list[str]:
-    """The lanes into the first one."""
+    """Combine the lanes."""
     if form.lanes == 1:
         return []
     bound = "" if written.identity else "if (_l + _half < _live) "
@@ -162,7 +165,7 @@ def _fold(form: ReductionForm, written: Expressions) -> list[str]:
 
 
 def _columns(form: ReductionForm, written: Expressions) -> list[str]:
-    """Neighbouring columns at a time: each row of them is a vector."""
+    """Reduce adjacent columns at the same time, so that each row of them is a vector."""
     last = extent_name(form.kept - 1)
     found = [
         f"const ptrdiff_t _chunks = ({last} + {COLUMNS - 1}) / {COLUMNS};",
@@ -197,7 +200,7 @@ def _columns(form: ReductionForm, written: Expressions) -> list[str]:
 def _rows_of_columns(
     form: ReductionForm, written: Expressions, count: int
 ) -> tuple[list[str], list[str]]:
-    """Pointers to where ``count`` rows of columns begin, and what each gives at a column."""
+    """Declare pointers to ``count`` rows of columns; return their mapped values at a column."""
     one = form.reduced == 1
     found = [] if one else split_index("_J", form.kept, form.reduced, "ptrdiff_t", "_along")
     values = []

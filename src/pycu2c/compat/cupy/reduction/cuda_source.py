@@ -1,5 +1,4 @@
-"""The text of a reduction as CUDA C++: one kernel, whose last block brings together what the others
-have left."""
+"""Generate a reduction as one CUDA C++ kernel, whose last block combines partial results."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ from pycu2c.compat.cupy.reduction.source_parts import (
     split_index,
 )
 
-THREADS = 256  # of a block
+THREADS = 256  # per block
 
 _MAYBE = """
 // A value, or nothing yet: there is no identity to begin with.
@@ -66,7 +65,7 @@ def _join_function(written: Expressions) -> list[str]:
 
 
 def _initial_value(written: Expressions) -> str:
-    """What a thread begins with."""
+    """Return the initial value of a thread."""
     return f"_type_reduce({written.identity})" if written.identity else "_Maybe{{}, false}"
 
 
@@ -75,7 +74,7 @@ def _as_partial(written: Expressions, value: str) -> str:
 
 
 def _index_declarations(form: ReductionForm, kind: str) -> list[str]:
-    """The row of a thread, and the place where it begins along it."""
+    """Declare the row of a thread, and its start index in the row."""
     lanes, of_block = form.lanes, THREADS // form.lanes
     beside = f", _beside = {of_block}" if form.columns or of_block > 1 else ""
     found = [f"enum {{ _lanes = {lanes}{beside} }};"]
@@ -98,7 +97,7 @@ def _index_declarations(form: ReductionForm, kind: str) -> list[str]:
 
 
 def _thread_loop(form: ReductionForm, written: Expressions, kind: str) -> list[str]:
-    """What a thread finds by itself."""
+    """Generate the partial result of a thread."""
     loops = [*row_pointers(form, "_i")]
     if form.pack > 1:
         loops += _vector_loop(form, written, kind)
@@ -117,7 +116,7 @@ def _scalar_loop(form: ReductionForm, written: Expressions, kind: str, begin: st
 
 
 def _vector_loop(form: ReductionForm, written: Expressions, kind: str) -> list[str]:
-    """Along a row whose elements lie side by side, several at a time."""
+    """Loop along a contiguous row with vector loads."""
     loads, elements = [], []
     for b in form.arrays:
         if b.steps[-1] == "none":
@@ -140,7 +139,7 @@ def _vector_loop(form: ReductionForm, written: Expressions, kind: str) -> list[s
 
 
 def _combine_block(form: ReductionForm) -> str:
-    """Of the threads of a row, or of a column."""
+    """Combine the values of the threads of a row or column."""
     if form.columns:
         return f"_over_columns<{THREADS}, _lanes>(_s, _join)"
     if form.lanes > 32:
@@ -155,7 +154,7 @@ def _is_writer(form: ReductionForm) -> str:
 
 
 def _combine_parts(form: ReductionForm, written: Expressions) -> list[str]:
-    """Where a row is in parts: the last block reads those of the others."""
+    """Combine the parts of a row: the last block reads the partial results of the others."""
     found = [f"_s = {_combine_block(form)};"]
     if not form.columns and form.lanes <= 32:
         return found

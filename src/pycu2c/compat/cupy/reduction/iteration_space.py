@@ -1,4 +1,4 @@
-"""How a reduction walks over its arrays, and how its work is cut into blocks. Knows no text."""
+"""Compute the iteration spaces of a reduction, and partition its work into blocks."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from pycu2c.compat.cupy.iteration_space import IterationSpace, iteration_space
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.arguments.strides import Shape
 
-_GPU_THREADS, _BLOCKS_OF_ONE = 256, 8  # of a block; blocks that keep a multiprocessor busy
+_GPU_THREADS, _BLOCKS_OF_ONE = 256, 8  # threads per block; blocks per multiprocessor
 _CPU_PART = 1 << 14  # elements of a block on the CPU
-CPU_COLUMNS = 2048  # of a block at most
-_FEW = 64  # rows, or groups of columns, that do not keep all cores busy
+CPU_COLUMNS = 2048  # maximum columns of a block
+_FEW = 64  # rows, or groups of columns, that do not occupy all cores
 
 
 @dataclass(frozen=True, slots=True)
 class ReductionAxes:
-    """A walk along the axes that are kept, and one along those that are reduced. The strides are of
-    the inputs; for the kept ones also of the outputs."""
+    """The iteration spaces of the kept and of the reduced axes.
+
+    The strides are those of the inputs; those of the kept axes also include the outputs.
+    """
 
     kept: IterationSpace
     reduced: IterationSpace
@@ -42,7 +44,7 @@ def reduction_axes(
     in_order: bool,
     join: bool,
 ) -> ReductionAxes:
-    """``outputs`` are the strides of results along the kept axes."""
+    """Return the iteration spaces; ``outputs``: strides of results along the kept axes."""
     kept = [axis for axis in range(len(shape)) if axis not in reduced]
 
     def chosen(axes: Sequence[int], strides: Shape) -> Shape:
@@ -59,7 +61,7 @@ def reduction_axes(
 
 
 def reduces_columns(axes: ReductionAxes, inputs: int) -> bool:
-    """Whether neighbours in memory belong to different results."""
+    """Return whether neighbors in memory belong to different results."""
     if axes.rows == 1 or axes.length <= 1:
         return False
     by_kept = _least(axes.kept.strides[:inputs])
@@ -72,8 +74,10 @@ def _least(strides: Sequence[Shape]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """The work in blocks: rows in groups, each in ``splits`` parts of ``piece`` elements. ``lanes``
-    and ``pack`` as in a form."""
+    """A partition of the work: groups of rows, each in ``splits`` parts of ``piece`` elements.
+
+    ``lanes`` and ``pack`` are those of the form.
+    """
 
     blocks: int
     splits: int
@@ -103,7 +107,7 @@ def partition_for_cpu(axes: ReductionAxes, columns: bool) -> Partition:
 def partition_for_gpu(
     axes: ReductionAxes, columns: bool, pack: int, itemsize: int, processors: int
 ) -> Partition:
-    """``itemsize``: of the smallest elements."""
+    """Partition for a GPU; ``itemsize``: size of the smallest elements."""
     rows, length, wanted = axes.rows, axes.length, processors * _BLOCKS_OF_ONE
     if columns:
         lanes = min(_power_of_two(axes.kept.shape[-1]), max(32, 128 // itemsize))
@@ -119,13 +123,13 @@ def partition_for_gpu(
 
 
 def _power_of_two(count: int) -> int:
-    """The power of 2 that is no less."""
+    """Return the next power of 2 that is not less."""
     return 1 << max(count - 1, 0).bit_length()
 
 
 def vector_width(axes: ReductionAxes, arrays: Sequence[ArrayArgument]) -> int:
-    """How many elements of each array 16 bytes hold, if those of a row lie side by side and begin
-    at such places; else 1."""
+    """Return how many elements of each array fit in 16 bytes; 1 if rows are not contiguous and
+    aligned."""
     if len(axes.reduced.shape) != 1:
         return 1
     moving = [

@@ -1,5 +1,8 @@
-"""``ReductionKernel``: elements mapped, brought together along axes, and finished. Here a call
-becomes a form, a form a compiled kernel, and both a launch."""
+"""Implement ``ReductionKernel``: map elements, reduce them along axes, and map the results.
+
+A call determines a form, the text and the compiled kernel depend on the form, and the launch on
+both.
+"""
 
 from __future__ import annotations
 
@@ -38,18 +41,18 @@ from pycu2c.runtime.arguments.arguments import describe
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.launch_configuration import Launch, LaunchRequest
 
-_USUAL_PROCESSORS = 132  # where there is no GPU
+_USUAL_PROCESSORS = 132  # without a GPU
 _PLACES = frozenset(("_J", "_i", "_j"))
 
 
 class ReductionKernel:
-    """Arrays reduced along axes: ``k(x, y, axis=1)``.
+    """A reduction of arrays along axes: ``k(x, y, axis=1)``.
 
-    map_expr: what becomes of the elements; reduce_expr: of two such values ``a`` and ``b``, in any
-    order; post_map_expr: what a result ``a`` gives to the outputs, ``"out = sqrt(a)"``; each is
-    text, or a Python function of the same values.
-    identity: what nothing is reduced to; without one, there must be something.
-    reduce_type: the type of the values between, if it is not that of the first output.
+    map_expr: maps the elements. reduce_expr: combines two values ``a`` and ``b``, in any order.
+    post_map_expr: maps a result ``a`` to the outputs, ``"out = sqrt(a)"``. Each is text, or a
+    Python function of the same values.
+    identity: the result for no elements; without it, empty reductions are errors.
+    reduce_type: the type of intermediate values, if it is not that of the first output.
     """
 
     def __init__(
@@ -102,8 +105,10 @@ class ReductionKernel:
         keepdims: bool = False,
         stream: Any = None,
     ) -> Any:
-        """Reduce along axes, or along all. ``out``: the array that takes the result; ``keepdims``:
-        axes that are reduced stay, with length 1."""
+        """Reduce along ``axis``, or all axes.
+
+        out: the array for the result. keepdims: keep reduced axes with length 1.
+        """
         if out is not None:
             if len(args) > self.nin:
                 raise ArgumentValueError(
@@ -123,8 +128,8 @@ class ReductionKernel:
         return outputs[0] if self.nout == 1 else outputs
 
     def inspect(self, what: inspection.Language = "cuda", arch: str | None = None) -> str:
-        """The kernel of the last call in a language: "cuda", as a GPU gets it, "c", as the CPU,
-        "ptx" or "sass" for an architecture, "sm_90"."""
+        """Return the kernel of the last call in a language: "cuda", "c", or, for an architecture
+        such as "sm_90", "ptx" or "sass"."""
         backend = inspection.backend_of(what)
         if self._latest is None:
             raise ValueError(f"{self.name} has no types yet: call it")
@@ -133,15 +138,15 @@ class ReductionKernel:
 
     @property
     def cached_codes(self) -> dict[tuple[Any, ...], str]:
-        """The texts that were compiled, by the dtypes of the arrays."""
+        """Return the compiled texts, by the dtypes of the arrays."""
         return dict(self._codes)
 
     @property
     def cached_code(self) -> str:
-        """The text that was compiled, if it is one."""
+        """Return the compiled text, if there is exactly one."""
         return next(iter(self._codes.values()))
 
-    # ---- what is called ----
+    # ---- arguments ----
 
     def _checked(self, args: Sequence[Any], axis: Any, *, keepdims: bool) -> ReductionCall:
         arguments = self._declared.parse(args)
@@ -174,12 +179,12 @@ class ReductionKernel:
             shape, reduced, leaves, targets, tuple(a.owner for a in out), arguments
         )
 
-    # ---- how it runs ----
+    # ---- launch ----
 
     def _launch(
         self, call: ReductionCall, values: tuple[Any, ...], stream: Any, key: Key | None, how: Any
     ) -> None:
-        """Run a call, or let a graph note it; ``how``: the axis, and whether axes are kept."""
+        """Run or capture a call; ``how``: the axis, and whether axes are kept."""
         capture = graph_capture.current()
         if capture is not None:
             capture.launch(self._noted(call, *how), LaunchRequest(None, None, stream, 0), values)
@@ -202,7 +207,7 @@ class ReductionKernel:
     def _prepared(
         self, call: ReductionCall, stream: Any, workspace_of: Callable[[int], Workspace]
     ) -> PreparedLaunch:
-        """A call up to its start; ``workspace_of``: so many bytes, and counters."""
+        """Prepare the launch of a call; ``workspace_of`` allocates bytes and counters."""
         backend, gpu = call.arguments.backend, _gpu_of(call)
         axes, form, cut = self._planned(call)
         kernel = self._kernels.get((form, backend, gpu))
@@ -225,7 +230,7 @@ class ReductionKernel:
     def _ran(
         self, call: ReductionCall, found: PreparedLaunch, values: tuple[Any, ...]
     ) -> CompletedCall:
-        """What calls like this one have in common."""
+        """Return what the cache of calls needs."""
         arguments = call.arguments
         like = next(k for k, a in enumerate(arguments.given) if isinstance(a, ArrayArgument))
         first = call.leaves[self.nin]
@@ -243,7 +248,7 @@ class ReductionKernel:
         return CompletedCall(values, call.leaves, *how)
 
     def _planned(self, call: ReductionCall) -> tuple[ReductionAxes, ReductionForm, Partition]:
-        """How the call walks, the form that its text depends on, and its blocks."""
+        """Return the iteration spaces, the form, and the partition into blocks."""
         arrays = [
             a
             for p, a in zip(self.in_params, call.leaves)
@@ -302,7 +307,7 @@ class ReductionKernel:
 
     @staticmethod
     def _is_wide(axes: ReductionAxes) -> bool:
-        """Whether 32 bits do not hold places along a row."""
+        """Return whether indices in a row exceed 32 bits."""
         reach = [
             sum((n - 1) * abs(s) for n, s in zip(axes.reduced.shape, strides))
             for strides in axes.reduced.strides
@@ -320,7 +325,7 @@ class ReductionKernel:
 
 
 def _gpu_of(call: ReductionCall) -> int:
-    """Where it runs; -1 for the CPU."""
+    """Return the ordinal of the GPU; -1 for the CPU."""
     return driver.current_ordinal() if call.arguments.backend == "cuda" else -1
 
 

@@ -1,4 +1,4 @@
-"""What a user writes of a reduction: text, or Python functions in its place. Knows no arrays."""
+"""Convert the user's expressions of a reduction, text or Python functions, to text."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ _NUMBER = re.compile(r"[-+]?(\d|\.\d)[\w.+-]*")
 class ReductionSource:
     """The expressions of a kernel, as text for the types of a call.
 
-    CuPy's page has an example that leaves post_map_expr out, and so gives the identity in its place
-    and the name in that of the identity. A number there assigns nothing to any output, so that
-    nobody can mean it: it is the identity then, and what stands next the name."""
+    An example in CuPy's documentation omits post_map_expr, and so passes the identity in its place
+    and the name in place of the identity. A number as post_map_expr would assign no output, so it
+    is taken as the identity, and the following argument as the name.
+    """
 
     def __init__(
         self,
@@ -60,7 +61,7 @@ class ReductionSource:
         }
 
     def _is_left_out(self, identity: object) -> bool:
-        """Whether the identity stands in the place of post_map_expr."""
+        """Return whether post_map_expr is omitted, as in CuPy's example."""
         is_number = isinstance(self.finished, (int, float)) or (
             isinstance(self.finished, str) and _NUMBER.fullmatch(self.finished.strip())
         )
@@ -68,11 +69,11 @@ class ReductionSource:
 
     @property
     def names(self) -> frozenset[str]:
-        """What the texts mention."""
+        """Return the names in the texts."""
         return names_in(*(t for t in (self.mapped, self.finished) if isinstance(t, str)))
 
     def expressions(self, form: ReductionForm) -> Expressions:
-        """The text for the types of a call. Raises CompileError, ArgumentTypeError."""
+        """Return the text for the types of a call. Raises CompileError, ArgumentTypeError."""
         texts: dict[str, str] = {"mapped": self.mapped, "reduced": self.reduced}
         texts["finished"] = self.finished
         made: list[str] = []
@@ -92,7 +93,7 @@ class ReductionSource:
         )
 
     def _called(self, role: str, function: PythonFunction, form: ReductionForm) -> tuple[str, str]:
-        """The call of a function in the place of a text, and its own text."""
+        """Return the call of a function that replaces a text, and the text of the function."""
         between = self._between(form)
         if role == "mapped":
             values = [value_of(b.name, b.row) for b in form.bounds[: form.inputs]]
@@ -121,7 +122,7 @@ class ReductionSource:
         return "\n".join([f"const auto _results = {called.call};", *parts]), called.text
 
     def _between(self, form: ReductionForm) -> DType:
-        """The type of the values that are brought together."""
+        """Return the type of the reduced values."""
         known = dict(form.placeholders)
         known |= {c_name(row): row for row in dtypes.DTYPES}
         row = known.get(self.reduce_type)
@@ -134,6 +135,6 @@ class ReductionSource:
 
 
 def _c_type(name: str) -> str:
-    """A type's name in C; of dtypes, numpy's names will do."""
+    """Return a C type name; numpy's dtype names are accepted."""
     row = dtypes.BY_NAME.get(name)
     return c_name(row) if row and not row.is_vector else name

@@ -1,5 +1,4 @@
-"""A reduction as far as its text depends on it, and the parts that its texts for CUDA and for the
-CPU share. Knows no arrays."""
+"""Generate the parts that the CUDA and the CPU text of a reduction share."""
 
 from __future__ import annotations
 
@@ -30,8 +29,7 @@ COUNTS = ("_rows", "_length", "_splits", "_piece", "_group")
 
 @dataclass(frozen=True, slots=True)
 class Expressions:
-    """What a user has written. ``identity``: empty if there is none; ``macros``: what options
-    define, as lines."""
+    """The text of the user. ``identity`` may be empty; ``macros``: macros from options."""
 
     name: str
     mapped: str
@@ -44,7 +42,7 @@ class Expressions:
 
     @property
     def written(self) -> dict[str, str]:
-        """The texts, by what errors call them."""
+        """Return the texts by the role that errors name."""
         names = ("map_expr", "reduce_expr", "post_map_expr", "identity", "reduce_type", "preamble")
         parts = (self.mapped, self.reduced, self.finished, self.identity, self.reduce_type)
         return dict(zip(names, (*parts, self.preamble)))
@@ -56,10 +54,13 @@ class Expressions:
 
 @dataclass(frozen=True, slots=True)
 class ReductionForm:
-    """``kept`` axes come first, those that are reduced after them. ``columns``: neighbours in
-    memory belong to different results. ``lanes``: on a GPU threads for a result, or columns of a
-    block; on the CPU values that are kept side by side. ``pack``: elements that a GPU loads at a
-    time. ``wide``: whether places need 64 bits."""
+    """What the text depends on; ``kept`` axes are before the ``reduced`` ones.
+
+    columns: neighbors in memory belong to different results.
+    lanes: on a GPU threads per result, or columns per block; on the CPU SIMD accumulators.
+    pack: elements per vector load on a GPU.
+    wide: indices require 64 bits.
+    """
 
     bounds: tuple[BoundParameter, ...]
     inputs: int
@@ -73,7 +74,7 @@ class ReductionForm:
 
     @property
     def arrays(self) -> tuple[BoundParameter, ...]:
-        """The inputs that have an element for each place."""
+        """Return the inputs that are not raw."""
         return tuple(b for b in self.bounds[: self.inputs] if b.kind == "array")
 
     @property
@@ -82,7 +83,7 @@ class ReductionForm:
 
 
 def reduction_fields(form: ReductionForm, index: DType, extent: DType) -> list[KernelField]:
-    """The parameters: of the user's, numbers of the launch, lengths of axes, room for parts."""
+    """Return the fields: parameters of the user, launch numbers, axis lengths, workspace."""
     place = len(form.bounds)
     found = list(kernel_fields(form.bounds, index))
     for name in COUNTS:
@@ -105,7 +106,7 @@ def reduction_fields(form: ReductionForm, index: DType, extent: DType) -> list[K
 def reduction_preamble(
     form: ReductionForm, written: Expressions, body: str, *, on_cpu: bool
 ) -> list[str]:
-    """What stands before the kernel."""
+    """Return the lines before the kernel."""
     rows = [b.row for b in form.bounds] + [row for _, row in form.placeholders]
     texts = (written.preamble, written.mapped, written.reduced, written.finished)
     names = names_in(*texts, written.identity, written.reduce_type, body, *written.macros)
@@ -120,8 +121,7 @@ def reduction_preamble(
 
 
 def functions(form: ReductionForm, written: Expressions, index: str) -> list[str]:
-    """The user's expressions as functions: of two values, of an element of each array, and of a
-    result and its place."""
+    """Declare the user's expressions as functions that map, reduce and finish."""
     given = ", ".join(f"const {b.ctype} {b.name}" for b in form.arrays)
     places = _index_declarations(written, index)
     mapped = f"[&]({', '.join(part for part in (given, *places) if part)}) -> _type_reduce"
@@ -152,7 +152,7 @@ def _index_declarations(written: Expressions, index: str) -> list[str]:
 def mapped_call(
     form: ReductionForm, written: Expressions, elements: Sequence[str], place: str, row: str
 ) -> str:
-    """The call that maps elements at a place of a row."""
+    """Return the call that maps the elements at an index of a row."""
     asked = names_in(written.mapped)
     others = {"_J": place, "_i": row, "_j": f"(ptrdiff_t)({place}) * _rows + {row}"}
     spelled = [*elements, *(text for name, text in others.items() if name in asked)]
@@ -169,7 +169,7 @@ def _indexers(written: Expressions) -> list[str]:
 
 
 def _result_references(form: ReductionForm) -> list[str]:
-    """The outputs of a row."""
+    """Declare references to the outputs of a row."""
     moving = any(step != "none" for b in form.targets for step in b.steps)
     places = [f"_i{axis}" for axis in range(form.kept)] if form.kept > 1 else ["_i"]
     found = split_index("_i", 0, form.kept, "ptrdiff_t", "_i") if moving and form.kept > 1 else []
@@ -180,7 +180,7 @@ def _result_references(form: ReductionForm) -> list[str]:
 
 
 def split_index(place: str, first: int, count: int, kind: str, name: str) -> list[str]:
-    """A place along several axes as a place along each: ``name0``, …"""
+    """Split a linear index into an index per axis: ``name0``, …"""
     left = f"{name}_left"
     found = [f"ptrdiff_t {left} = {place};"]
     for axis in range(count - 1, 0, -1):
@@ -191,7 +191,7 @@ def split_index(place: str, first: int, count: int, kind: str, name: str) -> lis
 
 
 def row_pointers(form: ReductionForm, row: str) -> list[str]:
-    """Pointers to where a row of each array begins."""
+    """Declare pointers to the start of a row in each array."""
     places = [f"_at{axis}" for axis in range(form.kept)] if form.kept > 1 else [row]
     found = split_index(row, 0, form.kept, "ptrdiff_t", "_at") if form.kept > 1 else []
     for bound in form.arrays:
@@ -211,7 +211,7 @@ def _outer_offset(form: ReductionForm, bound: BoundParameter, places: Sequence[s
 
 
 def reduced_offset(form: ReductionForm, bound: BoundParameter, places: Sequence[str]) -> str:
-    """How far in a row an element lies."""
+    """Return the offset of an element in its row."""
     terms = [
         _term(bound, form.kept + k, place)
         for k, place in enumerate(places)

@@ -225,8 +225,12 @@ class _ContextArrayInsertion:
     def _drop_unused(self, body: Body) -> Body:
         """Drop unused declarations until none is left."""
         used = referenced_names(body)
-        busy = tuple(s for s in body if not self._is_unused(s, used))
-        return busy if len(busy) == len(body) else self._drop_unused(busy)
+        needed_statements = tuple(s for s in body if not self._is_unused(s, used))
+        return (
+            needed_statements
+            if len(needed_statements) == len(body)
+            else self._drop_unused(needed_statements)
+        )
 
     def _is_unused(self, s: Stmt, used: Set[str]) -> bool:
         """Return whether a declaration is not used in its work-item loop."""

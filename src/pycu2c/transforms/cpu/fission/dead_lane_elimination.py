@@ -80,8 +80,8 @@ class _DeadLaneElimination:
         out: list[Stmt] = []
         for s in reversed(body):
             if isinstance(s, WorkItemLoop):
-                kept, live = self.loop(s, live)
-                out += kept
+                loop_body, live = self.loop(s, live)
+                out += loop_body
             elif isinstance(s, If):
                 (then, before), (orelse, other) = (self.block(b, live) for b in bodies(s))
                 live = self._all_live(_union(before, other), (replace(s, then=(), orelse=()),))
@@ -159,17 +159,17 @@ class _ThreadRange:
     in_warps: bool
 
     @staticmethod
-    def covering(busy: Threads, threads: int) -> _ThreadRange:
+    def covering(active_threads: Threads, threads: int) -> _ThreadRange:
         """Return the smallest range that contains the threads and makes an efficient loop."""
-        if not busy:
-            return _ThreadRange(0, 0, busy, in_warps=False)
-        first, last = _align_outwards(min(busy), max(busy) + 1)
+        if not active_threads:
+            return _ThreadRange(0, 0, active_threads, in_warps=False)
+        first, last = _align_outwards(min(active_threads), max(active_threads) + 1)
         in_block = _ThreadRange(
             first, min(last, threads), frozenset(range(first, min(last, threads))), False
         )
         if threads % WARP or threads == WARP:
             return in_block
-        lanes = {t % WARP for t in busy}
+        lanes = {t % WARP for t in active_threads}
         first, last = _align_outwards(min(lanes), max(lanes) + 1)
         resolve_select = frozenset(t for t in range(threads) if first <= t % WARP < last)
         in_warps = _ThreadRange(first, last, resolve_select, True)

@@ -77,7 +77,7 @@ def _is_speculatable(e: Expr) -> bool:
             return True
         case Binary(op=op, right=right):
             return op not in (QUOTIENT, REMAINDER) or isinstance(right, Const)
-        case Apply(intrinsic=row):
-            return row.is_pure
+        case Apply(intrinsic=intrinsic):
+            return intrinsic.is_pure
         case _:
             return False

@@ -229,7 +229,7 @@ class _AxisLoopBuilder:
         return _outermost_first(axes, order), _substitute_coordinates(body, coordinate_exprs)
 
     def choose_order(self, body: Body, least: int) -> AxisOrder:
-        """How to walk through the threads of a body."""
+        """Return the loop order of the axes for a body."""
         if self.order_dependent:
             return AxisOrder((0, 1, 2), tiled=False)
         parameters = {p.name: p for p in self.module.kernel.parameters}

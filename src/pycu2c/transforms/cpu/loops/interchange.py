@@ -249,8 +249,8 @@ class _Interchange:
                     return False
                 counts = {"row": block[0], "block": self.facts.threads, "warp": WARP}
                 return step.value >= counts[scope] > 1
-            case Apply(intrinsic=row):
-                return scope == "row" and row in (PLACES["blockDim", "x"], GRIDSIZE[0])
+            case Apply(intrinsic=intrinsic):
+                return scope == "row" and intrinsic in (PLACES["blockDim", "x"], GRIDSIZE[0])
             case Binary(op, left, right) if op is MUL:
                 pairs = ((left, right), (right, left))
                 return any(self._covers(a, scope) and self._is_positive(b) for a, b in pairs)

@@ -166,8 +166,10 @@ def _max_extent(axis: AxisLoop) -> int | None:
     match axis.start, axis.stop:
         case Const(value=start), Const(value=stop):
             return int(stop) - int(start)
-        case Const(value=start), Apply(intrinsic=row, arguments=given) if row is EXTREMES[0]:
-            extents = [int(e.value) - int(start) for e in given if isinstance(e, Const)]
+        case Const(value=start), Apply(intrinsic=intrinsic, arguments=arguments) if (
+            intrinsic is EXTREMES[0]
+        ):
+            extents = [int(e.value) - int(start) for e in arguments if isinstance(e, Const)]
             return min(extents, default=None)
         case _:
             return None
@@ -212,8 +214,8 @@ class _Tile:
 
     def _thread_dependent_names(self) -> set[str]:
         """Return the names whose values differ between threads."""
-        places = {v.var.name for v in (self.row_loop, self.lane_loop) if v}
-        return places | declared_names(
+        axis_names = {v.var.name for v in (self.row_loop, self.lane_loop) if v}
+        return axis_names | declared_names(
             (*self.row_declarations, *self.prologue, *self.between, *self.body)
         )
 

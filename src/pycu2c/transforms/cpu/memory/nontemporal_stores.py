@@ -41,8 +41,8 @@ from pycu2c.ir.walk import map_stmt, rewrite, statements
 from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic
 from pycu2c.ops.intrinsics.threads.cpu_block import (
     cache_line_offset,
-    nontemporal_store,
     nontemporal_fence,
+    nontemporal_store,
 )
 from pycu2c.ops.operators import ADD, SUB
 from pycu2c.transforms.cpu.memory.software_prefetch import is_contiguous_argument

@@ -56,7 +56,9 @@ def accumulators(kernel: Function) -> dict[str, Intrinsic]:
     found: dict[str, Intrinsic] = {}
     for p in kernel.parameters:
         merge_operations = {
-            _MERGE_OPERATIONS[row] for row, element in updates if element.array.name == p.name
+            _MERGE_OPERATIONS[intrinsic]
+            for intrinsic, element in updates
+            if element.array.name == p.name
         }
         has_only_updates = arrays[p.name] == uses[p.name] and len(merge_operations) == 1
         is_contiguous = (
@@ -145,10 +147,10 @@ def _redirect(s: Stmt, private_copies: Mapping[str, _PrivateCopy]) -> Stmt:
 
 def _add_length_parameters(parameters: list[Parameter], copy: _PrivateCopy) -> None:
     """Add the length parameters of the array that the kernel does not have yet."""
-    known = {p.name for p in parameters}
+    parameter_names = {p.name for p in parameters}
     element = parameters.index(copy.parameter) + 1
     for axis, var in enumerate(copy.lengths()):
-        if var.name not in known:
+        if var.name not in parameter_names:
             argument = copy.parameter.argument
             parameters.insert(
                 element, Parameter(var.name, WEAK_INT, argument, ArgumentPart.SHAPE, axis)

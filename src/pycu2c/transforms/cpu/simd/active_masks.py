@@ -135,10 +135,10 @@ class ActiveMasks:
         start = self.set_state(RUNNING, span)
         live_declaration = Declare(self.live, self._live_value(True, span), span)
         match body:
-            case (Assign() as counting, WorkItemLoop(first, place), *rest):
-                body = (counting, WorkItemLoop((start, *first), place), *rest)
-            case (WorkItemLoop(first, place), *rest):
-                body = (WorkItemLoop((start, *first), place), *rest)
+            case (Assign() as counting, WorkItemLoop(first, loop_span), *rest):
+                body = (counting, WorkItemLoop((start, *first), loop_span), *rest)
+            case (WorkItemLoop(first, loop_span), *rest):
+                body = (WorkItemLoop((start, *first), loop_span), *rest)
             case _:
                 body = (WorkItemLoop((start,), span), *body)
         return (Allocate(self.state, span), live_declaration, *body)
