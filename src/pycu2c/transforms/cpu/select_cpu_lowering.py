@@ -110,9 +110,8 @@ def _may_diverge_at_barriers(
 ) -> bool:
     """Return whether threads of a block may wait at different barriers.
 
-    A divergent condition around a barrier is undefined behaviour unless all threads agree. It does
-    not need to be undefined if the thread index determines the condition, or if both branches have
-    barriers.
+    A condition around a barrier must be uniform, or behaviour is undefined; so it is assumed to be.
+    This does not apply if the thread index makes it vary, or if both branches have barriers.
     """
     agreement = uniformity.uniformity(body, facts.block)
     for s in enclosing & agreement.divergent:

@@ -112,7 +112,7 @@ class _Lowering:
     def new_array(self, name: str, per: Granularity, element: Scalar) -> Var:
         """Allocate an array for the contributions of a call site.
 
-        Warp arrays have elements for all lanes of the last warp.
+        Arrays with an element per thread are padded to full warps.
         """
         warps = -(-self.threads // WARP_SIZE)
         count = {
