@@ -62,7 +62,7 @@ def lazy_submodules(package: str) -> Callable[[str], ModuleType]:
 def lazy_names(module: str, homes: Mapping[str, str], hint: str = "") -> Callable[[str], Any]:
     """Return a ``__getattr__`` for a module that imports names on first access.
 
-    ``homes`` maps each name to its module; a module of that name stands for itself. ``hint`` is
+    ``homes`` maps each name to its module; the name of a module maps to itself. ``hint`` is
     appended to the error for a missing name.
     """
 

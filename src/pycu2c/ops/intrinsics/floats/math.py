@@ -20,7 +20,7 @@ from pycu2c.base.values import Number, convert, scalar_of
 from pycu2c.ops.intrinsics.c_tree import c
 from pycu2c.ops.intrinsics.kinds import F
 from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic, Spell, intrinsic
-from pycu2c.ops.intrinsics.spelling import helper, library, plain
+from pycu2c.ops.intrinsics.spelling import helper, library, overloaded
 
 fractions: Any = lazy_module("fractions")  # of the reference alone
 
@@ -239,9 +239,9 @@ def _declare_question(
     def body(x: F) -> bool:
         return bool(compute(convert(x, floating_type(x))))
 
-    c_spelling = _nonzero(name) if compute is np.isinf else plain(name)
+    c_spelling = _nonzero(name) if compute is np.isinf else overloaded(name)
     return _declare(
-        f"math.{name}", doc, body, plain(name), c=c_spelling, bindings=(python, compute)
+        f"math.{name}", doc, body, overloaded(name), c=c_spelling, bindings=(python, compute)
     )
 
 
@@ -249,7 +249,7 @@ def _nonzero(name: str) -> Spell:
     """C's ``isinf`` gives -1 for -inf, and the answer may be counted with."""
 
     def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
-        return c.Binary("!=", plain(name)(a, dtype), c.Number("0"))
+        return c.Binary("!=", overloaded(name)(a, dtype), c.Number("0"))
 
     return spell
 
