@@ -116,10 +116,17 @@ def cache_line_offset(first: T) -> int:
 
 
 def _past(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
-    return c.Call(f"nontemporal_store_{dtype.short}", (a["array"], c.Unary("&", a["line"]), a["count"]))
+    return c.Call(
+        f"nontemporal_store_{dtype.short}", (a["array"], c.Unary("&", a["line"]), a["count"])
+    )
 
 
-@intrinsic("block.nontemporal_store", effect=Effect.MEMORY, c=_past, c_helpers=("store_line", "nontemporal_store"))
+@intrinsic(
+    "block.nontemporal_store",
+    effect=Effect.MEMORY,
+    c=_past,
+    c_helpers=("store_line", "nontemporal_store"),
+)
 def nontemporal_store(array: array, index: index, line: T, count: int) -> None:
     """Write elements, this and those after it, without a cache."""
 
