@@ -16,13 +16,16 @@ PACKAGE = ROOT / "src" / "pycu2c"
 FILES = sorted(PACKAGE.rglob("*.py"))
 FOLDERS = sorted({path.parent for path in FILES})
 
-# modules that defer an import: the border to the compiler; device arrays and what copies them
+# modules that defer an import: the border to the compiler; device arrays and what copies them;
+# slow or optional packages
 DEFERRING = {
+    "base/records.py",
     "compat/pycuda/gpuarrays/gpuarray_class.py",
     "devices/array.py",
     "devices/copies.py",
     "devices/gpu_selection.py",
     "kernels/deferred_compiler.py",
+    "ops/intrinsics/floats/float8.py",
 }
 
 
