@@ -6,6 +6,7 @@ the type that the function works in, also where the result is an int or a bool.
 
 from __future__ import annotations
 
+import fractions
 import math
 from collections.abc import Callable, Mapping
 from functools import reduce
@@ -14,15 +15,12 @@ from typing import Any
 import numpy as np
 
 from pycu2c.base.dtypes import FLOAT32, FLOAT64, INT64, DType
-from pycu2c.base.lazy_imports import lazy_module
 from pycu2c.base.types import WEAK_FLOAT, Scalar, promote
 from pycu2c.base.values import Number, convert, scalar_of
 from pycu2c.ops.intrinsics.c_tree import c
 from pycu2c.ops.intrinsics.kinds import F
 from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic, Spell, intrinsic
 from pycu2c.ops.intrinsics.spelling import helper, library, overloaded
-
-fractions: Any = lazy_module("fractions")  # of the reference alone
 
 FLOATS = (FLOAT32, FLOAT64)
 
