@@ -82,13 +82,13 @@ sanitize:  ## on a machine with a GPU: the tests that use it, watched by compute
 
 clean:  ## remove what the targets above have made
 	@rm -rf $(VENV) out build .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info
-	@rm -f src/pycu2c/runtime/dispatch/*.so
+	@rm -f src/pycu2c/native/*.so
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # ---- virtual environments: one folder, a stamp for each set of extras --------------------------
 
 # the C extension, which an editable install builds: installed anew when its sources change
-BUILT_FROM := pyproject.toml setup.py $(wildcard src/pycu2c/runtime/dispatch/*.[ch])
+BUILT_FROM := pyproject.toml setup.py $(wildcard src/pycu2c/native/*.[ch])
 
 $(VENV)/.demo: $(BUILT_FROM) | $(BIN)/python
 	@echo "installing pycu2c into $(VENV)"

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy
 from setuptools import Extension, setup
 
-FOLDER = Path("src/pycu2c/runtime/dispatch")
+FOLDER = Path("src/pycu2c/native")
 
 
 def extensions() -> list[Extension]:
@@ -21,7 +21,7 @@ def extensions() -> list[Extension]:
     if sys.platform == "linux":
         flags.append("-fno-plt")  # calls of Python's API take a tenth of a launch less
     dispatch = Extension(
-        "pycu2c.runtime.dispatch._dispatch",
+        "pycu2c.native._dispatch",
         sources=sorted(path.as_posix() for path in FOLDER.glob("*.c")),
         depends=sorted(path.as_posix() for path in FOLDER.glob("*.h")),
         include_dirs=[numpy.get_include()],

@@ -273,7 +273,9 @@ def test_the_same_array_twice(place: str) -> None:
 def test_arrays_that_overlap() -> None:
     x = np.arange(6.0)
     for one, other in ((x[1:], x[:-1]), (x, x[:])):
-        with pytest.raises(ArgumentValueError, match=r"argument 1 and .* argument 2 share memory.*a copy"):
+        with pytest.raises(
+            ArgumentValueError, match=r"argument 1 and .* argument 2 share memory.*a copy"
+        ):
             fuse(one_another)(one, other)
     same(fuse(lambda x, y: x + y)(x[1:], x[:-1]), x[1:] + x[:-1])
 

@@ -36,8 +36,8 @@ from pycu2c.kernels.kernel import Configured, Kernel
 from pycu2c.runtime.arguments.arguments import Layout, describe, layout_of, pack
 from pycu2c.runtime.arguments.call_binding import CallSignature
 from pycu2c.runtime.direct_launch import Direct
-from pycu2c.runtime.dispatch import _dispatch
-from pycu2c.runtime.dispatch._dispatch import LaunchConfiguration
+from pycu2c.native import _dispatch
+from pycu2c.native._dispatch import LaunchConfiguration
 from pycu2c.runtime.dispatch.guards import ArrayGuard, RecordedLaunch
 from pycu2c.runtime.dispatch.table import DispatchTable, Field, LaunchGuard, entry_of
 from pycu2c.runtime.launch_configuration import HEAD
@@ -115,11 +115,11 @@ def test_the_launch_header_is_that_of_kernels() -> None:
 
 WITHOUT_EXTENSION = """
 import sys
-sys.modules["pycu2c.runtime.dispatch._dispatch"] = None  # as if it were not built
+sys.modules["pycu2c.native._dispatch"] = None  # as if it were not built
 import numpy as np
 import test_without_extension_kernels as kernels
 from pycu2c import LaunchError, cuda, doctor
-from pycu2c.runtime.dispatch import extension
+from pycu2c.native import extension
 
 assert extension.UNAVAILABLE
 kernels.run()

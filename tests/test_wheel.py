@@ -21,7 +21,7 @@ PROGRAM = """
 import numpy as np
 import pycu2c
 from pycu2c import cuda, kernel
-from pycu2c.runtime.dispatch import extension
+from pycu2c.native import extension
 
 @kernel(backend="cpu")
 def scale(out, a, x):
@@ -87,8 +87,8 @@ def test_a_wheel_has_the_extension(checkout: Path, tmp_path: Path) -> None:
     wheel = wheel_of(checkout)
     assert "-cp311-abi3-" in wheel.name
     names = zipfile.ZipFile(wheel).namelist()
-    assert any(name.startswith("pycu2c/runtime/dispatch/_dispatch.abi3") for name in names)
-    assert "pycu2c/runtime/dispatch/_dispatch.pyi" in names
+    assert any(name.startswith("pycu2c/native/_dispatch.abi3") for name in names)
+    assert "pycu2c/native/_dispatch.pyi" in names
     assert launched_from(wheel, tmp_path / "venv") == ["[0.0, 3.0, 6.0, 9.0, 12.0", "True "]
 
 

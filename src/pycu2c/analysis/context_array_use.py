@@ -1,5 +1,4 @@
-"""Which context-array elements the threads of one work-item loop read and write, and which threads
-have an effect that is observed later."""
+"""Find the context-array elements that a work-item loop accesses, and its live threads."""
 
 from __future__ import annotations
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 
 from pycu2c.analysis.ranges.intervals import Interval, everything
-from pycu2c.base.limits import BLOCKS32_LIMIT, INDEX32_LIMIT, MAX_ARRAY_ELEMENTS
+from pycu2c.base.limits import BLOCKS32_LIMIT, INDEX32_LIMIT, MAX_ARRAY_ELEMENTS, MAX_BLOCK_THREADS
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Scalar
 from pycu2c.base.values import assumed_magnitude_limit
 from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.ops.intrinsics.threads.coordinates import AXES, BLOCK_NUMBERS, GRID, GRIDSIZE, PLACES
-from pycu2c.ops.intrinsics.threads.cpu_block import MOST_THREADS, block_thread
+from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Facts:
     @property
     def threads(self) -> int:
         """How many threads a block has at most."""
-        return MOST_THREADS if self.block is None else math.prod(self.block)
+        return MAX_BLOCK_THREADS if self.block is None else math.prod(self.block)
 
     def argument(self, scalar: Scalar) -> Interval:
         """Where a number that the kernel is given lies."""

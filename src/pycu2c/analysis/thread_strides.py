@@ -30,10 +30,9 @@ class UnitStrideAccesses:
         )
 
     def unit_stride_index(self, index: Expr) -> Expr | None:
-        """Return a unit-stride index in terms of values known outside the loop, and of its
-        variable.
+        """Return a unit-stride index that any thread can evaluate, or None.
 
-        Returns None if the stride is not 1, or if other threads could not evaluate the index.
+        It reads only the loop variable and values known outside the loop.
         """
         unit_stride_index = self._substitute(index)
         is_computable = self._local_names.isdisjoint(names_in(unit_stride_index)) and _is_total(

@@ -20,8 +20,7 @@ _WARP = ((QUOTIENT, WARP), (C_SHR, WARP.bit_length() - 1))
 
 
 def is_multiple_of_warp(facts: Facts) -> bool:
-    """Return whether a block is one-dimensional and a multiple of the warp size, of two warps or
-    more."""
+    """Return whether a block is one-dimensional and consists of two or more full warps."""
     block = facts.block
     return block is not None and block[1:] == (1, 1) and block[0] % WARP == 0 and block[0] > WARP
 

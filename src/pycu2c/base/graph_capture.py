@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.records import Protocol
-from pycu2c.runtime.dispatch import extension
+from pycu2c.native import extension
 
 DEFAULT_STREAMS = (0, 1)  # the handles of the default stream
 

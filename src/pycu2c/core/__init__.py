@@ -1,1 +1,1 @@
-"""The place of ``numba.core`` in programs that import its types, errors and settings."""
+"""Export the names of ``numba.core``: types, errors and settings."""

@@ -1,4 +1,4 @@
-"""``numba.core.config``: the same settings as ``numba.config``."""
+"""Export ``numba.core.config``: the settings of ``numba.config``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``numba.core.errors``, under the names that programs for kernels catch and silence."""
+"""Export ``numba.core.errors``: the exceptions and warnings that programs catch or silence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``numba.core.types``: what ``pycu2c.types`` has, by the path that programs import it from."""
+"""Export ``numba.core.types``: the names of ``pycu2c.types``."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The names of CUDA: those inside a kernel, and on the host those of arrays, streams and events.
+"""Export the names of CUDA: intrinsics for kernels; arrays, streams and events for the host.
 
-The former are rows of the registry, the latter objects of several rooms. All are imported when one
-is first asked for: a kernel that is known is run without. Type checkers and editors read
-``__init__.pyi``, made of the same rows.
+Intrinsics are entries of the registry in ``ops``; host names are in ``devices`` and other packages
+(``ops.names.host_names``). All names are imported on first use, so that cached kernels launch
+without the compiler. ``__init__.pyi`` is generated from the same tables.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> object:
-    """Called for names that the module has not got, yet."""
+    """Import a name on first use."""
     if name == "__all__":
         return __dir__()
-    if name.startswith("_"):  # tools look for these in every object
+    if name.startswith("_"):  # tools probe such names
         raise AttributeError(f"pycu2c.cuda has no {name}", name=name)
     if name in MODULES:
         return importlib.import_module(MODULES[name])
-    room = HOST_NAMES.get(name)
-    if room is not None:
-        found: object = getattr(importlib.import_module(room), name)
+    module = HOST_NAMES.get(name)
+    if module is not None:
+        found: object = getattr(importlib.import_module(module), name)
         globals()[name] = found
         return found
-    row: object = getattr(cuda_namespace.CUDA, name, None)
-    if row is not None:
-        globals()[name] = row
-        return row
-    otherwise = "dir(cuda) lists what it has"
+    member: object = getattr(cuda_namespace.CUDA, name, None)
+    if member is not None:
+        globals()[name] = member
+        return member
+    otherwise = "dir(cuda) lists all names"
     hint = numba_names.CURES.get(name) or spelling_suggestions.did_you_mean(
         name, __dir__(), otherwise
     )

@@ -1,4 +1,4 @@
-"""``from pycu2c.cuda.cg import …``: cooperative groups, imported when asked for."""
+"""Export cooperative groups: ``from pycu2c.cuda.cg import …``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``from pycu2c.cuda.libdevice import …``: NVIDIA's functions, imported when asked for."""
+"""Export the functions of NVIDIA's libdevice: ``from pycu2c.cuda.libdevice import …``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``from pycu2c.cuda import wmma``: products of small matrices by the tensor cores of a warp."""
+"""Export 16 x 16 matrix products by tensor cores: ``from pycu2c.cuda import wmma``."""
 
 from pycu2c.device_library.wmma import (
     fill_fragment,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from pycu2c.runtime.dispatch.extension import recent_kernels
+from pycu2c.native.extension import recent_kernels
 
 _MAX_NAMES = 4
 _recorded: deque[str] = deque(maxlen=_MAX_NAMES)

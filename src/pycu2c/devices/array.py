@@ -24,7 +24,7 @@ from pycu2c.runtime.arguments import array_checks
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.arguments.strides import Shape, array_over, is_contiguous
 from pycu2c.runtime.cuda.memory import HOST, Memory
-from pycu2c.runtime.dispatch.extension import DeviceArrayBase
+from pycu2c.native.extension import DeviceArrayBase
 
 if TYPE_CHECKING:
     from pycu2c.devices import copies, interoperability

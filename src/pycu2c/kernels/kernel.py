@@ -45,7 +45,7 @@ from pycu2c.kernels import forall, subset_check_cache
 from pycu2c.kernels import launcher as launching
 from pycu2c.kernels.configured_kernel import Configured, Launches, P, key_of
 from pycu2c.kernels.deferred_compiler import kernel_compiler
-from pycu2c.runtime.dispatch.extension import KernelBase
+from pycu2c.native.extension import KernelBase
 from pycu2c.runtime.launch_configuration import (
     Language,
     LaunchRequest,

@@ -42,7 +42,7 @@ from pycu2c.runtime.arguments.flattened_arguments import (
 from pycu2c.runtime.cpu import prebuild
 from pycu2c.runtime.cuda import startup
 from pycu2c.runtime.dispatch import guards, table
-from pycu2c.runtime.dispatch.extension import LaunchConfiguration
+from pycu2c.native.extension import LaunchConfiguration
 from pycu2c.runtime.launch_configuration import Extent, Language, Launch, LaunchRequest
 from pycu2c.runtime.runner import Axis, Known, Runner, Variant
 from pycu2c.toolchain.cc import cc

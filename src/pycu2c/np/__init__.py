@@ -1,1 +1,1 @@
-"""The place of ``numba.np`` in programs that import what it knows of dtypes."""
+"""Export the names of ``numba.np``: conversions between types and dtypes."""

@@ -1,4 +1,4 @@
-"""``numba.np.numpy_support``: between types and numpy's dtypes."""
+"""Export ``numba.np.numpy_support``: conversions between types and NumPy dtypes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,13 @@ from pycu2c.declarations.signatures import parse_type
 
 
 def as_dtype(nbtype: object) -> np.dtype[Any]:
-    """The dtype of a number's or record's type. Raises NotImplementedError for other types."""
+    """Return the NumPy dtype of a scalar or record type.
+
+    Raises
+    ------
+    NotImplementedError
+        If the type is not a scalar or record.
+    """
     found = parse_type(nbtype)
     if not isinstance(found, Scalar):
         raise NotImplementedError(f"{nbtype} cannot be represented as a NumPy dtype")

@@ -1,8 +1,8 @@
-"""Python's operators, one row each: what they accept, what type they work in and give.
+"""The operators of Python: operand types, result types and semantics.
 
-A row has everything that differs between operators: the frontend inserts the conversions
-that ``operands`` asks for, the reference and the constant folder call ``reference``, the
-emitter prints ``c``. Operators with no ``c`` are replaced by ``transforms/common/legalize.py``.
+The front end inserts the conversions to the type that ``operands`` returns. The reference
+interpreter and the constant folder call ``reference``; code generation prints ``c``.
+``transforms/common/legalize.py`` replaces operators without ``c``.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from pycu2c.base.types import (
 )
 from pycu2c.base.values import Number, convert, scalar_of
 
-# ---- rules: the common type of the operands, then the type of the result ---------------------
+# ---- type rules: the common type of the operands, then the type of the result ----------------
 
-OperandRule = Callable[[Scalar, Scalar], Scalar | None]  # None: these types do not have it
+OperandRule = Callable[[Scalar, Scalar], Scalar | None]  # None: not defined for these types
 ResultRule = Callable[[Scalar], Scalar]
 
 
 def numeric(a: Scalar, b: Scalar) -> Scalar:
-    """The join, with Python's bools counted as 0 and 1."""
+    """Return the joined type; Python's bools are promoted to int."""
     joined = promote(a, b)
     return WEAK_INT if joined == WEAK_BOOL else joined
 
@@ -48,13 +48,13 @@ def real_or_whole(a: Scalar, b: Scalar) -> Scalar | None:
 
 
 def numeric_no_bool(a: Scalar, b: Scalar) -> Scalar | None:
-    """As ``numeric``, where numpy has no loop for two of its bools."""
+    """Like ``numeric``, but not defined for two of numpy's bools."""
     joined = numeric(a, b)
     return None if joined == boolean else joined
 
 
 def floating(a: Scalar, b: Scalar) -> Scalar:
-    """The join if it is floating, else float64: what true division works in."""
+    """Return the joined type if it is floating, else float64: the type of true division."""
     joined = numeric(a, b)
     if not joined.dtype.is_integral:
         return joined
@@ -86,9 +86,9 @@ def ordered(a: Scalar, b: Scalar) -> Scalar | None:
 
 
 def comparable(a: Scalar, b: Scalar) -> Scalar:
-    """A type in which the comparison is exact where there is one: ``uint8 < int`` in int64.
+    """Return a type in which the comparison is exact, if any: ``uint8 < int`` compares in int64.
 
-    int64 against uint64 has none; the frontend splits that comparison on the sign.
+    int64 and uint64 have none; the front end splits this comparison by sign.
     """
     joined = promote(a, b)
     both_whole = a.dtype.is_integral and b.dtype.is_integral
@@ -102,16 +102,16 @@ def same(operands: Scalar) -> Scalar:
 
 
 def truth(_: Scalar) -> Scalar:
-    """Comparisons give Python's bool, which is weak."""
+    """Return the result type of comparisons, Python's bool, which is weak."""
     return WEAK_BOOL
 
 
-# ---- rows --------------------------------------------------------------------------------------
+# ---- binary operators --------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Operator:
-    """A binary operator. ``compute`` works on two equal-typed numbers."""
+    """A binary operator. ``compute`` takes two numbers of the same type."""
 
     symbol: str
     name: str
@@ -125,7 +125,7 @@ class Operator:
         return self.name
 
     def reference(self, a: Number, b: Number) -> Number:
-        """What the operator means, on numbers; the oracle of every target."""
+        """Apply the operator to numbers; the reference semantics of all targets."""
         left, right = scalar_of(a), scalar_of(b)
         assert left is not None
         assert right is not None
@@ -144,7 +144,7 @@ def _comparison_pair(a: Number, b: Number, left: Scalar, right: Scalar) -> tuple
         return int(a), int(b)  # Python's integers compare exactly
     common = promote(left, right)
     if common == WEAK_FLOAT:
-        return a, b  # and so does an int of Python's with a float of Python's
+        return a, b  # Python compares an int and a float exactly, too
     return convert(a, common), convert(b, common)
 
 
@@ -153,30 +153,30 @@ def true_divide(a: Any, b: Any) -> Any:
 
 
 def floor_divide(a: Any, b: Any) -> Any:
-    """``a // 0`` is 0 for integers, as in numpy."""
+    """Return ``a // b``; ``a // 0`` is 0 for integers, as in numpy."""
     if isinstance(a, (int, np.integer)):
         return int(a) // int(b) if b else 0
     return np.floor_divide(a, b)
 
 
 def modulo(a: Any, b: Any) -> Any:
-    """``a % 0`` is 0 for integers, as in numpy."""
+    """Return ``a % b``; ``a % 0`` is 0 for integers, as in numpy."""
     if isinstance(a, (int, np.integer)):
         return int(a) % int(b) if b else 0
     return np.remainder(a, b)
 
 
 def power(a: Any, b: Any) -> Any:
-    """Integers to a negative power give what the float result truncates to: 0, 1 or -1."""
+    """Return ``a ** b``; an integer to a negative power is truncated to 0, 1 or -1."""
     if isinstance(a, (complex, np.complexfloating)):
         return np.power(a, b)
     if isinstance(a, float):
         a = np.float64(a)
     if not isinstance(a, (int, np.integer)):
-        return a**b  # of scalars: np.power takes the root for ``x ** 0.5``, of -inf, too
+        return a**b  # on scalars, because np.power computes ``x ** 0.5`` as a root, also of -inf
     base, exponent = int(a), int(b)
     if exponent >= 0:
-        return pow(base, exponent, 1 << 64)  # convert() brings it back to the type's range
+        return pow(base, exponent, 1 << 64)  # convert() wraps it to the range of the type
     return {1: 1, -1: -1 if exponent % 2 else 1}.get(base, 0)
 
 
@@ -211,7 +211,7 @@ GE = Operator(">=", "ge", ast.GtE, ordered, truth, operator.ge, ">=")
 EQ = Operator("==", "eq", ast.Eq, comparable, truth, operator.eq, "==")
 NE = Operator("!=", "ne", ast.NotEq, comparable, truth, operator.ne, "!=")
 
-# the comparison that says the same of two numbers in the other order
+# the equivalent comparison with exchanged operands
 MIRRORED = {LT: GT, LE: GE, GT: LT, GE: LE, EQ: EQ, NE: NE}
 
 OPERATORS: tuple[Operator, ...] = (
@@ -221,7 +221,7 @@ BY_NODE: dict[type[ast.AST], Operator] = {o.node: o for o in OPERATORS if o.node
 
 
 def _c_quotient(a: Any, b: Any) -> int:
-    """Cut towards 0; 0 by 0, which only threads have that do not come there."""
+    """Return the quotient truncated toward 0; 0 for a divisor of 0, in inactive lanes."""
     return abs(int(a)) // abs(int(b)) * (1 if (a < 0) == (b < 0) else -1) if b else 0
 
 
@@ -229,7 +229,7 @@ def _c_remainder(a: Any, b: Any) -> int:
     return int(a) - int(b) * _c_quotient(a, b)
 
 
-# C's own: what legalize puts where it has proved, or made sure, that they mean the same.
+# operators with the semantics of C, which legalize uses where it has proved them equivalent
 QUOTIENT = Operator("/", "quotient", None, integral, same, _c_quotient, "/")
 REMAINDER = Operator("%", "remainder", None, integral, same, _c_remainder, "%")
 C_SHL = Operator("<<", "c_shl", None, integral, same, shift_left, "<<")
@@ -238,7 +238,7 @@ C_SHR = Operator(">>", "c_shr", None, integral, same, shift_right, ">>")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UnaryOperator:
-    """A unary operator; ``operand`` gives the type it works in, None where there is none."""
+    """A unary operator; ``operand`` returns the type of the operation, or None."""
 
     symbol: str
     name: str
@@ -252,7 +252,7 @@ class UnaryOperator:
         return self.name
 
     def reference(self, a: Number) -> Number:
-        """What the operator means, on a number."""
+        """Apply the operator to a number; the reference semantics of all targets."""
         scalar = scalar_of(a)
         assert scalar is not None
         common = self.operand(scalar)
@@ -287,24 +287,20 @@ UNARY_OPERATORS: tuple[UnaryOperator, ...] = (NEG, POS, INVERT, NOT)
 UNARY_BY_NODE: dict[type[ast.AST], UnaryOperator] = {o.node: o for o in UNARY_OPERATORS}
 
 
-# ---- constants -----------------------------------------------------------------------------------
+# ---- constant folding ----------------------------------------------------------------------------
 
-_MOST_BITS = 1023  # of an int while it is a constant: so that it is a float64, too
+_MAX_BITS = 1023  # of an int constant, so that float64 can represent its magnitude
 _EXACT = (ADD, SUB, MUL, FLOORDIV, MOD, AND, OR, XOR)
 
 
 def folded(op: Operator, a: Number, b: Number) -> Number:
-    """``a op b`` of constants: Python's ints are exact until they meet what is none.
-
-    ``2**64 - 1`` is a number that a uint64 holds.
-    """
+    """Fold ``a op b`` of constants; Python's ints are exact, so ``2**64 - 1`` fits a uint64."""
     exact = _exact(op, int(a), int(b)) if _has_an_int(a, b) else None
     return op.reference(a, b) if exact is None else exact
 
 
 def _has_an_int(a: Number, b: Number) -> bool:
-    """Whether one of Python's ints is there, and the other is one, too, or a bool that counts as
-    one."""
+    """Return whether one constant is a Python int, and the other an int or bool."""
     return int in (type(a), type(b)) and isinstance(a, int) and isinstance(b, int)
 
 
@@ -313,28 +309,28 @@ def _exact(op: Operator, a: Any, b: Any) -> int | None:
         return None
     if op in (POW, SHL, SHR) and b < 0:
         return None
-    if op not in (*_EXACT, POW, SHL, SHR) or _may_be_endless(op, a, b):
+    if op not in (*_EXACT, POW, SHL, SHR) or _is_huge(op, a, b):
         return None
     value: int = {POW: operator.pow, SHL: operator.lshift, SHR: operator.rshift}.get(
         op, op.compute
     )(a, b)
-    return value if value.bit_length() <= _MOST_BITS else None
+    return value if value.bit_length() <= _MAX_BITS else None
 
 
-def _may_be_endless(op: Operator, a: int, b: int) -> bool:
-    """Whether a result is not worth computing: it has far too many bits."""
+def _is_huge(op: Operator, a: int, b: int) -> bool:
+    """Return whether a result has too many bits to compute."""
     if op is SHL:
-        return b > _MOST_BITS
-    return op is POW and abs(a) > 1 and b > _MOST_BITS
+        return b > _MAX_BITS
+    return op is POW and abs(a) > 1 and b > _MAX_BITS
 
 
 def is_too_wide(op: Operator, a: Any, b: Any) -> bool:
-    """Whether Python's ``a op b`` of constants is an int with more bits than they may have."""
+    """Return whether ``a op b`` of Python ints has more bits than a constant may have."""
     ints = _has_an_int(a, b) and op in (ADD, SUB, MUL, POW, SHL)
     return ints and not (op in (POW, SHL) and b < 0) and _exact(op, a, b) is None
 
 
 def folded_unary(op: UnaryOperator, a: Number) -> Number:
-    """``op a`` of a constant, exact for Python's ints."""
+    """Fold ``op a`` of a constant, exact for Python's ints."""
     value: Number = op.compute(a) if type(a) is int and op is not NOT else op.reference(a)
     return value

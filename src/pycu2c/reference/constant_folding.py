@@ -27,11 +27,9 @@ _EXACT: tuple[tuple[object, Callable[..., Any]], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class ConstantFolder:
-    """Folds expressions; ``known`` returns the object that an expression names before the kernel
-    runs.
-    """
+    """Folds expressions; ``static_object`` returns what an expression names before the kernel runs."""
 
-    known: Callable[[ast.expr], Any]
+    static_object: Callable[[ast.expr], Any]
 
     def of(self, node: ast.expr) -> Any:
         """Return the number of a constant expression, or None."""
@@ -50,7 +48,7 @@ class ConstantFolder:
                 found = self._result(node)
                 return found if scalar_of(found) is not None else None
             case _:
-                found = self.known(node)
+                found = self.static_object(node)
                 return found if scalar_of(found) is not None else None
 
     def _combined(self, a: Any, op: ast.operator, b: Any) -> Any:
@@ -66,9 +64,11 @@ class ConstantFolder:
             case ast.Call() if power := self.power(node):
                 return self.of(power)
             case ast.Call(func=function, args=given, keywords=[]):
-                return self._called(self.known(function), [self._whole(a) for a in given])
+                return self._called(
+                    self.static_object(function), [self._foldable(a) for a in given]
+                )
             case ast.Subscript(value=owner, slice=index):
-                items, place = self._whole(owner), self._whole(index)
+                items, place = self._foldable(owner), self._foldable(index)
                 is_item = isinstance(items, tuple) and type(place) is int
                 return items[place] if is_item and -len(items) <= place < len(items) else None
             case _:
@@ -83,27 +83,27 @@ class ConstantFolder:
         except (TypeError, ValueError):  # in a branch that is not evaluated
             return None
 
-    def _whole(self, node: ast.expr) -> Any:
+    def _foldable(self, node: ast.expr) -> Any:
         """Return a constant int or string, or a tuple of these."""
         match node:
             case ast.Tuple(elts=items) | ast.List(elts=items):
-                values = tuple(map(self._whole, items))
+                values = tuple(map(self._foldable, items))
                 return None if None in values else values
             case _:
-                found = self.known(node)
+                found = self.static_object(node)
                 if not isinstance(found, tuple | str):
                     is_made = isinstance(node, ast.Call | ast.Subscript)
                     found = self._result(node) if is_made else self.of(node)
-                return found if _is_whole(found) else None
+                return found if _is_foldable(found) else None
 
     def power(self, node: ast.Call) -> ast.BinOp | None:
         """Return ``pow(x, n)`` as an operator node, or None."""
-        if self.known(node.func) is not pow or len(node.args) != 2:
+        if self.static_object(node.func) is not pow or len(node.args) != 2:
             return None
         return ast.BinOp(node.args[0], ast.Pow(), node.args[1])
 
 
-def _is_whole(value: object) -> bool:
+def _is_foldable(value: object) -> bool:
     if isinstance(value, tuple):
-        return all(map(_is_whole, value))
+        return all(map(_is_foldable, value))
     return type(value) in (int, str)

@@ -92,7 +92,7 @@ class ExpressionRewriter:
         code = source.python.__code__
         self.locals: set[str] = set(code.co_varnames + code.co_cellvars)
         self.own = frozenset(self.locals)  # locals of the current scope
-        self.constants = ConstantFolder(self.known)
+        self.constants = ConstantFolder(self.static_object)
         self.temporaries = 0
         self.waits = True  # whether the current code may wait for other threads
 
@@ -131,9 +131,9 @@ class ExpressionRewriter:
     # ---- expressions ----
 
     def expression(self, node: ast.expr) -> ast.expr:
-        known = self.known(node)
-        if known is not NOT_STATIC:
-            return self.do(calls.read, self.held(known)) if _is_read(known) else self.held(known)
+        found = self.static_object(node)
+        if found is not NOT_STATIC:
+            return self.do(calls.read, self.held(found)) if _is_read(found) else self.held(found)
         constant = self.constants.of(node)
         if constant is not None:
             return self.held(constant)
@@ -218,16 +218,16 @@ class ExpressionRewriter:
         """Return the argument of any() or all(), which stops at an item that is ``decides``."""
         if not isinstance(node, ast.GeneratorExp):
             return self.expression(node)
-        if self.meets_in(node):
+        if self.may_synchronize_in(node):
             return self.collected(node.generators, node.elt, decides)
         return self.comprehension(node, ast.GeneratorExp)
 
-    def meets_in(self, node: ast.ListComp | ast.GeneratorExp) -> bool:
+    def may_synchronize_in(self, node: ast.ListComp | ast.GeneratorExp) -> bool:
         """Return whether a comprehension may wait for other threads and must become a loop."""
         calls_in = [n for n in ast.walk(node) if isinstance(n, ast.Call)]
         if not self.waits or any(_names(g.target) is None for g in node.generators):
             return False
-        targets = [self.known(call.func) for call in calls_in]
+        targets = [self.static_object(call.func) for call in calls_in]
         return any(t is NOT_STATIC or self.functions.waits(t) for t in targets)
 
     def collected(
@@ -252,7 +252,7 @@ class ExpressionRewriter:
         node: ast.ListComp | ast.GeneratorExp,
         made: type[ast.ListComp | ast.GeneratorExp] = ast.ListComp,
     ) -> ast.expr:
-        if self.meets_in(node):
+        if self.may_synchronize_in(node):
             return self.collected(node.generators, node.elt, None)
         first = self.do(elements.iterable, self.expression(node.generators[0].iter))
         with self.inside(targets_of(node)):
@@ -280,7 +280,7 @@ class ExpressionRewriter:
             case _:
                 return self.expression(node)
 
-    def known(self, node: ast.expr) -> Any:
+    def static_object(self, node: ast.expr) -> Any:
         """Return the object that an expression names before the kernel runs, or NOT_STATIC."""
         match node:
             case ast.Constant(value=value):
@@ -288,12 +288,12 @@ class ExpressionRewriter:
             case ast.Name(id=name) if name not in self.locals and name in self.free:
                 return calls.canonical_object(self.free[name])
             case ast.Attribute(value=owner, attr=attr):
-                found = self.known(owner)
+                found = self.static_object(owner)
                 if calls.is_data(found):
                     return NOT_STATIC
                 return calls.canonical_object(getattr(found, attr, NOT_STATIC))
             case ast.Subscript(value=owner, slice=ast.Constant(value=str(name))):
-                found = self.known(owner)
+                found = self.static_object(owner)
                 is_one = isinstance(found, EnumMeta) and name in found.__members__
                 return found[name] if is_one else NOT_STATIC
             case _:
@@ -324,7 +324,7 @@ class ExpressionRewriter:
     # ---- calls ----
 
     def call(self, node: ast.Call) -> ast.expr:
-        target = self.known(node.func)
+        target = self.static_object(node.func)
         if power := self.constants.power(node):
             return self.binary(power)
         lazy = target is any or target is all
@@ -371,7 +371,7 @@ def _names(target: ast.expr) -> list[str] | None:
     return names if len(names) == len(parts) else None
 
 
-def _is_read(known: object) -> bool:
+def _is_read(found: object) -> bool:
     """Return whether the value of an object differs between threads."""
-    intrinsic = bound_to(known)
-    return isinstance(known, tuple) or (intrinsic is not None and intrinsic.is_attribute)
+    intrinsic = bound_to(found)
+    return isinstance(found, tuple) or (intrinsic is not None and intrinsic.is_attribute)

@@ -143,7 +143,7 @@ class _Rewriter(ExpressionRewriter):
             case ast.Assign(targets=targets, value=value):
                 return self.assign(targets, self.expression(value))
             case ast.AnnAssign(target=target, value=value) if value is not None:
-                wanted = scalar_named(self.known(node.annotation))
+                wanted = scalar_named(self.static_object(node.annotation))
                 return self.assign([target], self.coerced(self.expression(value), wanted))
             case ast.AugAssign():
                 return self.augmented(node)
@@ -166,9 +166,9 @@ class _Rewriter(ExpressionRewriter):
             case ast.Raise() if not self.functions.checked:
                 return [ast.Raise(self.held(ThreadEnds), None)]
             case ast.Raise(exc=ast.Call(func=kind, args=given)):
-                return [self.error(node, self.held(self.known(kind)), given)]
+                return [self.error(node, self.held(self.static_object(kind)), given)]
             case ast.Raise(exc=kind) if kind is not None:
-                return [self.error(node, self.held(self.known(kind)), [])]
+                return [self.error(node, self.held(self.static_object(kind)), [])]
             case ast.Assert(test=test, msg=message) if self.functions.checked:
                 parts = [] if message is None else [message]
                 failing: list[ast.stmt] = [self.error(node, self.held(AssertionError), parts)]
@@ -253,7 +253,7 @@ class _Rewriter(ExpressionRewriter):
                     self.part_of(node),
                     self.where(node),
                 )
-            case ast.Attribute(value=owner) if self.known(node) is NOT_STATIC:
+            case ast.Attribute(value=owner) if self.static_object(node) is NOT_STATIC:
                 return self.do(calls.field, self.place(owner), self.part_of(node))
             case _:
                 return self.expression(node)
@@ -285,12 +285,12 @@ class _Rewriter(ExpressionRewriter):
         owner, at = self.place(target.value), self.part_of(target)
         first: list[ast.stmt] = []
         if not self.is_own(owner):
-            owner = self.kept(owner, first)
-        part = self.kept(at, first)
+            owner = self.to_temporary(owner, first)
+        part = self.to_temporary(at, first)
         old = self.do(elements.load, owner, part, self.where(target))
         return [*first, self.assign_part(owner, part, self.do(combine, old, right), target)]
 
-    def kept(self, value: ast.expr, written: list[ast.stmt]) -> ast.expr:
+    def to_temporary(self, value: ast.expr, written: list[ast.stmt]) -> ast.expr:
         """Assign a value to a temporary."""
         name = self.temporary()
         written.append(ast.Assign([ast.Name(name, ast.Store())], value))
@@ -307,7 +307,7 @@ class _Rewriter(ExpressionRewriter):
 
     def pause(self, loop: ast.While | ast.For) -> list[ast.stmt]:
         """Return a yield for a loop that may busy-wait: after some iterations other threads run."""
-        acts = (self.functions.acts(self.known(n)) for n in ast.walk(loop) if _is_dotted(n))
+        acts = (self.functions.acts(self.static_object(n)) for n in ast.walk(loop) if _is_dotted(n))
         if not (self.waits and may_busy_wait(loop) and any(acts)):
             return []
         where = location(self.source, loop)
@@ -352,7 +352,7 @@ class _Rewriter(ExpressionRewriter):
         """Rewrite a pattern with literal values: names are evaluated now."""
         match node:
             case ast.MatchValue(value=value):
-                known = self.known(value)
+                known = self.static_object(value)
                 return node if isinstance(value, ast.Constant | ast.UnaryOp) else _literal(known)
             case ast.MatchSequence(patterns=parts):
                 return ast.MatchSequence([self.pattern(p) for p in parts])
@@ -396,7 +396,7 @@ def _bare(given: ast.arguments) -> ast.arguments:
     return ast.arguments(
         posonlyargs=listed(given.posonlyargs),
         args=listed(given.args),
-        vararg=plain(given.vararg),
+        vararg=bare_argument(given.vararg),
         kwonlyargs=listed(given.kwonlyargs),
         kw_defaults=[None for _ in given.kwonlyargs],
         kwarg=None,

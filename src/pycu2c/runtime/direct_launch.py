@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from pycu2c.base.records import dataclass
 from pycu2c.runtime.arguments.arguments import Layout
-from pycu2c.runtime.dispatch._dispatch import StagingBuffer
+from pycu2c.native._dispatch import StagingBuffer
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.limits import MAX_BLOCK_THREADS, MAX_SHARED_BYTES
 from pycu2c.base.records import dataclass
-from pycu2c.runtime.dispatch.extension import LaunchConfiguration
+from pycu2c.native.extension import LaunchConfiguration
 
 # the languages in which a kernel can be inspected
 Language: TypeAlias = Literal["ir", "cuda", "c", "c-resumable", "ptx", "sass"]
@@ -21,7 +21,7 @@ LIMITS: dict[str, Extent] = {
     "block": (MAX_BLOCK_THREADS, MAX_BLOCK_THREADS, 64),
 }
 
-# grid, block, shared bytes: before the arguments of kernels on the CPU (dispatch/launch_header.h)
+# grid, block, shared bytes: before the arguments of kernels on the CPU (native/launch_header.h)
 HEAD = struct.Struct("@6iq")
 # classes of streams that are kept alive by what was configured with them: numbers, our own
 IMMORTAL_STREAM_TYPES: set[type] = {int, type(None)}

@@ -19,7 +19,7 @@ from pycu2c.runtime.arguments.arguments import describe, layout_of
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.arguments.call_binding import CallSignature
 from pycu2c.runtime.dispatch import guards, table
-from pycu2c.runtime.dispatch.extension import LaunchConfiguration
+from pycu2c.native.extension import LaunchConfiguration
 from pycu2c.runtime.launch_configuration import Launch, LaunchRequest
 from pycu2c.runtime.runner import Runner
 

@@ -1,4 +1,4 @@
-"""C's names for dtypes, and the arguments of kernels as a text declares them."""
+"""Map dtypes to C type names, and describe kernel arguments as C declares them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NAMES = {
     "complex64": "pycuda::complex<float>",
     "complex128": "pycuda::complex<double>",
 }
-_OTHERS = {  # that stand for the same
+_OTHERS = {  # synonyms
     "char": "int8",
     "signed char": "int8",
     "unsigned char": "uint8",
@@ -49,7 +49,7 @@ _OTHERS = {  # that stand for the same
     "__half": "float16",
     **{f"{name}_t": name for name in _NAMES if "int" in name},
 }
-_OF_CUDA: dict[str, np.dtype[Any]] = {  # with functions of their own: they keep their names
+_OF_CUDA: dict[str, np.dtype[Any]] = {  # types with their own functions keep their names
     "cuComplex": np.dtype("complex64"),
     "cuFloatComplex": np.dtype("complex64"),
     "cuDoubleComplex": np.dtype("complex128"),
@@ -67,7 +67,7 @@ _C_NAMES: dict[np.dtype[Any], str] = {
 
 
 def get_or_register_dtype(c_names: str | Sequence[str], dtype: Any = None) -> np.dtype[Any]:
-    """Let names of a type in C stand for a dtype; gives the dtype. Without one, look it up."""
+    """Register C type names for a dtype, and return it. Without a dtype, look the name up."""
     names = [c_names] if isinstance(c_names, str) else list(c_names)
     if dtype is None:
         return _dtype_of(names[0])
@@ -83,15 +83,17 @@ def get_or_register_dtype(c_names: str | Sequence[str], dtype: Any = None) -> np
 def register_dtype(
     dtype: Any, c_names: str | Sequence[str], alias_ok: bool = False
 ) -> np.dtype[Any]:
-    """Likewise; a dtype has one name, unless others are said to be meant."""
+    """Register the C type name of a dtype."""
     if not alias_ok and np.dtype(dtype) in _C_NAMES:
         raise RuntimeError(f"dtype '{np.dtype(dtype)}' already registered")
     return get_or_register_dtype(c_names, dtype)
 
 
 def dtype_to_ctype(dtype: Any, with_fp_tex_hack: bool = False) -> str:
-    """What C calls a dtype. ``with_fp_tex_hack``: what ``pycuda-helpers.hpp`` calls elements of a
-    texture that has them."""
+    """Return the C type name of a dtype.
+
+    ``with_fp_tex_hack``: return the type that ``pycuda-helpers.hpp`` reads from textures.
+    """
     if dtype is None:
         raise ValueError("dtype may not be None")
     found = np.dtype(dtype)
@@ -114,7 +116,7 @@ _IN_TEXTURES = {
 
 
 class Argument:
-    """An argument of a kernel. ``c_name``: its type, if that is not the usual one of its dtype."""
+    """A kernel argument. ``c_name``: its C type, if it is not the default type of its dtype."""
 
     struct_char = ""
     c_name = ""
@@ -124,19 +126,19 @@ class Argument:
 
     @property
     def ctype(self) -> str:
-        """What C calls the type of the number, or of the elements."""
+        """Return the C type of the number, or of the elements."""
         return self.c_name or dtype_to_ctype(self.dtype)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, {self.dtype})"
 
     def declarator(self) -> str:
-        """It, as C declares it."""
+        """Return the declaration in C."""
         raise NotImplementedError
 
 
 class VectorArg(Argument):
-    """An array."""
+    """An array argument."""
 
     struct_char = "P"
 
@@ -145,14 +147,14 @@ class VectorArg(Argument):
 
 
 class ScalarArg(Argument):
-    """A number or a record."""
+    """A number or record argument."""
 
     def declarator(self) -> str:
         return f"{self.ctype} {self.name}"
 
     @property
     def struct_char(self) -> str:  # type: ignore[override]
-        """As ``prepare`` has it."""
+        """Return the format character of ``prepare``."""
         return f"{self.dtype.itemsize}s" if self.dtype.char == "V" else self.dtype.char
 
 
@@ -161,7 +163,7 @@ _NAME = re.compile(r"(\w+)\s*(\[\s*\d*\s*\])?\s*$")
 
 
 def parse_c_arg(c_arg: str) -> Argument:
-    """``"const float *x"``. Raises ValueError."""
+    """Parse a declaration such as ``"const float *x"``. Raises ValueError."""
     text = _WITHOUT.sub(" ", c_arg)
     found = _NAME.search(text)
     if found is None:
@@ -174,7 +176,7 @@ def parse_c_arg(c_arg: str) -> Argument:
 
 
 def parse_c_args(arguments: Any) -> list[Argument]:
-    """``"float a, float *x"``, or a list of such, or of arguments."""
+    """Parse ``"float a, float *x"``, or a list of declarations or arguments."""
     if not isinstance(arguments, str):
         return [each if isinstance(each, Argument) else parse_c_arg(each) for each in arguments]
     parts, depth, start = [], 0, 0
@@ -198,5 +200,5 @@ def _dtype_of(c_name: str, whole: str = "") -> np.dtype[Any]:
 
 
 def get_arg_type(c_arg: str) -> str:
-    """The letter that ``prepare`` has for an argument."""
+    """Return the format character of ``prepare`` for an argument."""
     return parse_c_arg(c_arg).struct_char

@@ -1,4 +1,4 @@
-"""``pycuda.characterize``: what the device can do, and how large types of C are on it."""
+"""Implement ``pycuda.characterize``: features of the device, and sizes of C types."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from pycu2c.compat.pycuda.tools import context_dependent_memoize
 
 
 def platform_bits() -> int:
-    """How many an address has."""
+    """Return the size of an address in bits."""
     return 64 if sys.maxsize > 2**32 else 32
 
 
 def has_stack() -> bool:
-    """Whether functions may call themselves: they may."""
+    """Return whether recursive functions are supported: True."""
     return True
 
 
 def has_double_support() -> bool:
-    """Whether there are doubles: there are."""
+    """Return whether doubles are supported: True."""
     return True
 
 
 @context_dependent_memoize
 def sizeof(type_name: str, preamble: str = "") -> int:
-    """The bytes of a type of C."""
+    """Return the size of a C type in bytes."""
     text = f"""{preamble}
     extern "C" __global__ void write_size(unsigned long long *out) {{ *out = sizeof({type_name}); }}
     """

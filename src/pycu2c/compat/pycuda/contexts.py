@@ -1,5 +1,7 @@
-"""Devices and contexts by PyCUDA's names. A thread works on a GPU, or on the CPU where there is
-none; a context says which, and holds nothing of its own."""
+"""Implement PyCUDA's devices and contexts.
+
+The device is a GPU, or the CPU if there is no GPU. A context refers to a device and owns nothing.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ from pycu2c.devices import gpu_selection, streams
 from pycu2c.devices.cpu_device import CPU
 from pycu2c.runtime.cuda import memory_pool
 
-_NAMED = {"MAX_THREADS_PER_MULTIPROCESSOR": "MAX_THREADS_PER_MULTI_PROCESSOR"}  # as the CPU has it
+_NAMED = {"MAX_THREADS_PER_MULTIPROCESSOR": "MAX_THREADS_PER_MULTI_PROCESSOR"}  # names for the CPU
 _OF_THE_CPU = {
     "COMPUTE_MODE": int(compute_mode.DEFAULT),
     "MAX_PITCH": 2**31 - 1,
@@ -33,16 +35,16 @@ _OF_THE_CPU = {
 
 
 def init(flags: int = 0) -> None:
-    """Nothing is left to do: the driver starts when it is used."""
+    """Do nothing: the driver starts when it is used."""
 
 
 def get_version() -> tuple[int, int, int]:
-    """The version of CUDA whose names these are."""
+    """Return the version of CUDA whose API this implements."""
     return (13, 0, 0)
 
 
 def get_driver_version() -> int:
-    """The version that the driver has: 13000; of the CPU as ``get_version`` has it."""
+    """Return the driver's version, such as 13000; for the CPU that of ``get_version``."""
     if on_gpu():
         return int(driver.check(driver.api().cuDriverGetVersion(), "ask for the driver's version"))
     major, minor, _ = get_version()
@@ -50,7 +52,7 @@ def get_driver_version() -> int:
 
 
 class Device:
-    """A GPU, or the CPU where there is none: ``Device(0)``."""
+    """A GPU, or the CPU if there is no GPU: ``Device(0)``."""
 
     __slots__ = ("_device", "number")
 
@@ -65,32 +67,32 @@ class Device:
 
     @staticmethod
     def count() -> int:
-        """How many devices there are; the CPU counts where there is no GPU."""
+        """Return the number of devices; the CPU counts as one if there is no GPU."""
         return len(gpu_selection.gpus) if on_gpu() else 1
 
     def name(self) -> str:
-        """What it is called."""
+        """Return the name."""
         return str(self._device.name)
 
     def pci_bus_id(self) -> str:
-        """Where it is: ``0000:65:00.0``."""
+        """Return the PCI address: ``0000:65:00.0``."""
         domain = self._number("PCI_DOMAIN_ID") if on_gpu() else 0
         bus, slot = self._number("PCI_BUS_ID"), self._number("PCI_DEVICE_ID")
         return f"{domain:04X}:{bus:02X}:{slot:02X}.0"
 
     def compute_capability(self) -> tuple[int, int]:
-        """What kernels may use: ``(9, 0)``."""
+        """Return the compute capability, such as ``(9, 0)``."""
         major, minor = self._device.compute_capability
         return major, minor
 
     @translating
     def total_memory(self) -> int:
-        """Its bytes."""
+        """Return the total memory in bytes."""
         return int(self._device.memory.total)
 
     @translating
     def get_attribute(self, attribute: Any) -> int:
-        """A number of it: ``device_attribute.WARP_SIZE``."""
+        """Return an attribute: ``device_attribute.WARP_SIZE``."""
         row = device_attribute(attribute)
         try:
             found = self._number(row.name)
@@ -101,7 +103,7 @@ class Device:
         return compute_mode(found) if row.name == "COMPUTE_MODE" else found
 
     def get_attributes(self) -> dict[Any, int]:
-        """All numbers of it."""
+        """Return all attributes."""
         found = {}
         for row in device_attribute:
             try:
@@ -118,23 +120,23 @@ class Device:
         return int(getattr(self._device, _NAMED.get(name, name)))
 
     def __getattr__(self, name: str) -> int:
-        """``device.warp_size``."""
+        """Return an attribute by its lower-case name: ``device.warp_size``."""
         if name.startswith("_") or name.upper() not in device_attribute.__members__:
             raise AttributeError(f"a device has no {name}", name=name, obj=self)
         return self.get_attribute(device_attribute[name.upper()])
 
     def make_context(self, flags: int = 0) -> Context:
-        """Work on it from now on."""
+        """Create a context of the device and push it."""
         made = Context(self)
         made.push()
         return made
 
     def retain_primary_context(self) -> Context:
-        """Its context, which is not pushed."""
+        """Return the primary context, without pushing it."""
         return Context(self)
 
     def can_access_peer(self, other: Device) -> bool:
-        """Whether its kernels can use the memory of another one."""
+        """Return whether the device can access the memory of another one."""
         return bool(self._device.can_access_peer(other.number))
 
     def __eq__(self, other: object) -> bool:
@@ -148,7 +150,7 @@ class Device:
 
 
 def _by_bus_id(bus_id: str) -> int:
-    """The number of the device at a place."""
+    """Return the number of the device with a PCI address."""
     for number in range(Device.count()):
         if Device(number).pci_bus_id().lower() == bus_id.lower():
             return number
@@ -164,13 +166,13 @@ _THREAD = _Thread()
 
 
 class Context:
-    """The device that a thread works on. A thread without one works on the first."""
+    """A context. A thread without one uses the first device."""
 
     def __init__(self, device: Device) -> None:
         self._device, self._limits = device, {limit.STACK_SIZE: 1024}
 
     def push(self) -> None:
-        """Work on its device from now on."""
+        """Make this the current context."""
         _THREAD.stack.append(self)
         self._enter()
 
@@ -180,7 +182,7 @@ class Context:
 
     @staticmethod
     def pop() -> None:
-        """Go back to the context before."""
+        """Restore the previous context."""
         if not _THREAD.stack:
             raise LogicError("cannot pop non-current context: no context was pushed")
         _THREAD.stack.pop()
@@ -188,7 +190,7 @@ class Context:
             _THREAD.stack[-1]._enter()
 
     def detach(self) -> None:
-        """Be done with it."""
+        """Detach the context."""
         if self in _THREAD.stack:
             _THREAD.stack.remove(self)
         if _THREAD.stack:
@@ -196,33 +198,33 @@ class Context:
 
     @staticmethod
     def get_current() -> Context | None:
-        """The context of the calling thread."""
+        """Return the context of the calling thread."""
         return _THREAD.stack[-1] if _THREAD.stack else None
 
     @staticmethod
     def attach(flags: int = 0) -> Context:
-        """The context of the calling thread."""
+        """Return the context of the calling thread."""
         return Context.get_current() or Context(Context.get_device())
 
     @staticmethod
     def get_device() -> Device:
-        """The device that the calling thread works on."""
+        """Return the device of the calling thread."""
         return Device(driver.current_ordinal() if on_gpu() else 0)
 
     @staticmethod
     @translating
     def synchronize() -> None:
-        """Wait until all work on the device is done."""
+        """Wait for all work of the device."""
         streams.synchronize()
 
     def get_api_version(self) -> int:
-        """The version of the driver's interface."""
+        """Return the version of the driver API."""
         return get_driver_version()
 
     @staticmethod
     @translating
     def set_limit(which: Any, value: int) -> None:
-        """Limit something: ``limit.STACK_SIZE``."""
+        """Set a limit such as ``limit.STACK_SIZE``."""
         if on_gpu():
             driver.make_current()
             kind = driver.api().CUlimit(int(which))
@@ -231,7 +233,7 @@ class Context:
     @staticmethod
     @translating
     def get_limit(which: Any) -> int:
-        """What is limited to what."""
+        """Return a limit."""
         if not on_gpu():
             return 0
         driver.make_current()
@@ -240,33 +242,33 @@ class Context:
 
     @staticmethod
     def get_cache_config() -> func_cache:
-        """Which memory is to be the larger."""
+        """Return the cache preference."""
         return func_cache.PREFER_NONE
 
     @staticmethod
     def set_cache_config(config: Any) -> None:
-        """A wish, which GPUs of today need not follow."""
+        """Set the cache preference, which current GPUs may ignore."""
         func_cache(config)
 
     @staticmethod
     def get_shared_config() -> shared_config:
-        """How wide a bank of shared memory is."""
+        """Return the bank size of shared memory."""
         return shared_config.FOUR_BYTE_BANK_SIZE
 
     @staticmethod
     def set_shared_config(config: Any) -> None:
-        """A wish, which GPUs of today need not follow."""
+        """Set the bank size of shared memory, which current GPUs ignore."""
         shared_config(config)
 
     def enable_peer_access(self, peer: Context, flags: int = 0) -> None:
-        """Let its kernels use the memory of another device."""
+        """Enable access to the memory of another device."""
         self._device._device.enable_peer_access(peer._device.number)
 
     def disable_peer_access(self, peer: Context) -> None:
-        """Nothing: whoever has had access keeps it."""
+        """Do nothing: peer access stays enabled."""
 
 
 def give_back() -> None:
-    """Return memory that nobody uses to the driver."""
+    """Return unused memory to the driver."""
     if on_gpu():
         memory_pool.trim()

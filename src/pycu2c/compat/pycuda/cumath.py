@@ -1,4 +1,4 @@
-"""``pycuda.cumath``: functions of the elements of GPUArrays."""
+"""Implement ``pycuda.cumath``: elementwise functions of GPUArrays."""
 
 from __future__ import annotations
 
@@ -65,23 +65,23 @@ def _of_pairs(pairs: Pairs, a: GPUArray, b: Any, out: GPUArray | None, stream: o
 
 
 def fmod(arg: GPUArray, mod: Any, stream: object = None, out: GPUArray | None = None) -> GPUArray:
-    """What is left of elements, with their sign."""
+    """Return the remainders, with the sign of the dividends."""
     return _of_pairs(kernels.FMOD, arg, mod, out, stream)
 
 
 def ldexp(significand: GPUArray, exponent: Any, stream: object = None) -> GPUArray:
-    """``significand * 2**exponent``."""
+    """Return ``significand * 2**exponent``."""
     return _of_pairs(kernels.LDEXP, significand, exponent, None, stream)
 
 
 def atan2(y: GPUArray, x: GPUArray, stream: object = None) -> GPUArray:
-    """The angle of a point."""
+    """Return the angles of points."""
     return _of_pairs(kernels.ARCTAN2, y, x, None, stream)
 
 
 @translating
 def frexp(arg: GPUArray, stream: object = None) -> tuple[GPUArray, GPUArray]:
-    """Significands and exponents: ``arg == significand * 2**exponent``."""
+    """Return significands and exponents: ``arg == significand * 2**exponent``."""
     arg = as_gpuarray(arg)
     first, second = arg._new_like_me(), arg._new_like_me()
     given = arg.flat(), first.flat(), second.flat()
@@ -91,7 +91,7 @@ def frexp(arg: GPUArray, stream: object = None) -> tuple[GPUArray, GPUArray]:
 
 @translating
 def modf(arg: GPUArray, stream: object = None) -> tuple[GPUArray, GPUArray]:
-    """Fractions and whole parts."""
+    """Return fractional and integral parts."""
     arg = as_gpuarray(arg)
     first, second = arg._new_like_me(), arg._new_like_me()
     given = arg.flat(), first.flat(), second.flat()

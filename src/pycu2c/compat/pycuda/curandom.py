@@ -1,5 +1,8 @@
-"""``pycuda.curandom``: arrays of random numbers. All generators here are Philox, whose numbers are
-the same on a GPU and the CPU; what one gives depends on its seed and on how often it was asked."""
+"""Implement ``pycuda.curandom``: arrays of random numbers.
+
+All generators are Philox, with equal numbers on a GPU and the CPU. The numbers depend on the seed
+and on the number of previous calls.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ from pycu2c.kernels.kernel import device, kernel
 
 
 def _filling(draw: Any) -> Any:
-    """A kernel that fills an array."""
+    """Return a kernel that fills an array."""
 
     @kernel
     def run(seed, turn, out):  # type: ignore[no-untyped-def]
@@ -54,12 +57,12 @@ _NORMAL = {
 
 
 def get_curand_version() -> tuple[int, int, int]:
-    """The version of cuRAND whose names are here."""
+    """Return the version of cuRAND whose API this implements."""
     return 10, 3, 0
 
 
 class PhiloxRandomNumberGenerator:
-    """``generator.gen_uniform(shape, dtype)``."""
+    """A random number generator: ``generator.gen_uniform(shape, dtype)``."""
 
     def __init__(
         self, seed_getter: Callable[[int], GPUArray] | None = None, offset: int = 0
@@ -81,30 +84,30 @@ class PhiloxRandomNumberGenerator:
         self._turn += 1
 
     def fill_uniform(self, data: GPUArray, stream: object = None) -> None:
-        """Fill an array with numbers from 0 to 1; of integers with any."""
+        """Fill an array uniformly: floats from 0 to 1, integers from their whole range."""
         self._fill(_UNIFORM, data, stream)
 
     def fill_normal(self, data: GPUArray, stream: object = None) -> None:
-        """Fill an array with normally distributed numbers, of mean 0 and deviation 1."""
+        """Fill an array from the normal distribution with mean 0 and deviation 1."""
         self._fill(_NORMAL, data, stream)
 
     def fill_log_normal(
         self, data: GPUArray, mean: float, stddev: float, stream: object = None
     ) -> None:
-        """Fill an array with numbers whose logarithms are normally distributed."""
+        """Fill an array from a log-normal distribution."""
         self._fill(_NORMAL, data, stream)
         data *= stddev
         data += mean
         cumath.exp(data, out=data)
 
     def gen_uniform(self, shape: Any, dtype: Any, stream: object = None) -> GPUArray:
-        """A new array, as ``fill_uniform``."""
+        """Return a new array, filled by ``fill_uniform``."""
         made = GPUArray(shape, dtype)
         self.fill_uniform(made, stream)
         return made
 
     def gen_normal(self, shape: Any, dtype: Any, stream: object = None) -> GPUArray:
-        """A new array, as ``fill_normal``."""
+        """Return a new array, filled by ``fill_normal``."""
         made = GPUArray(shape, dtype)
         self.fill_normal(made, stream)
         return made
@@ -112,7 +115,7 @@ class PhiloxRandomNumberGenerator:
     def gen_log_normal(
         self, shape: Any, dtype: Any, log_mean: float, log_stddev: float, stream: object = None
     ) -> GPUArray:
-        """A new array, as ``fill_log_normal``."""
+        """Return a new array, filled by ``fill_log_normal``."""
         made = GPUArray(shape, dtype)
         self.fill_log_normal(made, log_mean, log_stddev, stream)
         return made
@@ -122,17 +125,17 @@ XORWOWRandomNumberGenerator = MRG32k3aRandomNumberGenerator = PhiloxRandomNumber
 
 
 def seed_getter_uniform(N: int) -> GPUArray:
-    """As many seeds, all the same."""
+    """Return seeds that are all equal."""
     return GPUArray((N,), np.int32).fill(np.int32(secrets.randbits(31)))
 
 
 def seed_getter_unique(N: int) -> GPUArray:
-    """As many seeds, each another."""
+    """Return seeds that are all different."""
     made = GPUArray((N,), np.int32)
     made.set(np.random.default_rng().integers(0, 2**31, N, np.int32))
     return made
 
 
 def rand(shape: Any, dtype: Any = np.float32, stream: object = None) -> GPUArray:
-    """A new array of numbers from 0 to 1."""
+    """Return a new array of numbers from 0 to 1."""
     return PhiloxRandomNumberGenerator().gen_uniform(shape, dtype, stream)

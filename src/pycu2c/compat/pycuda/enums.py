@@ -1,4 +1,4 @@
-"""PyCUDA's enumerations and flags, with the driver's numbers. Knows no driver."""
+"""Define PyCUDA's enumerations and flags, with the driver's values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class _Named(IntEnum):
-    """Numbers that are shown by their names."""
+    """An enumeration whose values print as their names."""
 
     def __str__(self) -> str:
         return self.name
@@ -57,8 +57,8 @@ GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS GPU_DIRECT_RDMA_WRITES_ORDERING
 MEMPOOL_SUPPORTED_HANDLE_TYPES CLUSTER_LAUNCH
 """
 
-_ALSO = {"SHARED_MEMORY_PER_BLOCK": 8, "REGISTERS_PER_BLOCK": 12}  # names of before
-_numbered: Any = _Named  # type checkers look for the names
+_ALSO = {"SHARED_MEMORY_PER_BLOCK": 8, "REGISTERS_PER_BLOCK": 12}  # deprecated names
+_numbered: Any = _Named  # hide the dynamic members from type checkers
 device_attribute: Any = _numbered(
     "device_attribute",
     {**{name: i for i, name in enumerate(_DEVICE_ATTRIBUTES.split(), 1)}, **_ALSO},
@@ -67,7 +67,7 @@ device_attribute: Any = _numbered(
 
 
 class function_attribute(_Named):
-    """What ``Function.get_attribute`` is asked for."""
+    """Attributes of ``Function.get_attribute``."""
 
     MAX_THREADS_PER_BLOCK = 0
     SHARED_SIZE_BYTES = 1
@@ -82,7 +82,7 @@ class function_attribute(_Named):
 
 
 class address_mode(_Named):
-    """What a texture has outside of its elements."""
+    """Address modes of textures."""
 
     WRAP = 0
     CLAMP = 1
@@ -91,14 +91,14 @@ class address_mode(_Named):
 
 
 class filter_mode(_Named):
-    """Whether a texture gives an element or a mean of neighbours."""
+    """Filter modes of textures."""
 
     POINT = 0
     LINEAR = 1
 
 
 class array_format(_Named):
-    """The numbers of which an array's elements are made."""
+    """Number formats of CUDA arrays."""
 
     UNSIGNED_INT8 = 1
     UNSIGNED_INT16 = 2
@@ -111,7 +111,7 @@ class array_format(_Named):
 
 
 class array3d_flags(enum.IntFlag):
-    """How an array is made."""
+    """Flags of CUDA arrays."""
 
     ARRAY3D_2DARRAY = 1
     ARRAY3D_LAYERED = 1
@@ -128,7 +128,7 @@ TRSF_SRGB = 16
 
 
 class ctx_flags(enum.IntFlag):
-    """How a context waits; it has no meaning here."""
+    """Scheduling flags of contexts; ignored."""
 
     SCHED_AUTO = 0
     SCHED_SPIN = 1
@@ -141,7 +141,7 @@ class ctx_flags(enum.IntFlag):
 
 
 class event_flags(enum.IntFlag):
-    """What an event can do."""
+    """Flags of events."""
 
     DEFAULT = 0
     BLOCKING_SYNC = 1
@@ -150,7 +150,7 @@ class event_flags(enum.IntFlag):
 
 
 class host_alloc_flags(enum.IntFlag):
-    """How pagelocked memory is made."""
+    """Flags of page-locked allocations."""
 
     PORTABLE = 1
     DEVICEMAP = 2
@@ -158,20 +158,20 @@ class host_alloc_flags(enum.IntFlag):
 
 
 class mem_host_register_flags(enum.IntFlag):
-    """How memory of the host is pinned."""
+    """Flags of ``register_host_memory``."""
 
     PORTABLE = 1
     DEVICEMAP = 2
 
 
 class mem_peer_register_flags(enum.IntFlag):
-    """How memory of a peer is pinned."""
+    """Flags of peer registration."""
 
     DEVICEMAP = 2
 
 
 class mem_attach_flags(enum.IntFlag):
-    """Who reaches managed memory."""
+    """Flags of managed memory."""
 
     GLOBAL = 1
     HOST = 2
@@ -179,7 +179,7 @@ class mem_attach_flags(enum.IntFlag):
 
 
 class compute_mode(_Named):
-    """Who may use a device."""
+    """Compute modes of devices."""
 
     DEFAULT = 0
     EXCLUSIVE = 1
@@ -188,7 +188,7 @@ class compute_mode(_Named):
 
 
 class func_cache(_Named):
-    """Which of two memories is to be the larger."""
+    """Cache preferences."""
 
     PREFER_NONE = 0
     PREFER_SHARED = 1
@@ -197,7 +197,7 @@ class func_cache(_Named):
 
 
 class shared_config(_Named):
-    """How wide a bank of shared memory is."""
+    """Bank sizes of shared memory."""
 
     DEFAULT_BANK_SIZE = 0
     FOUR_BYTE_BANK_SIZE = 1
@@ -205,7 +205,7 @@ class shared_config(_Named):
 
 
 class limit(_Named):
-    """What a context limits."""
+    """Limits of a context."""
 
     STACK_SIZE = 0
     PRINTF_FIFO_SIZE = 1
@@ -215,7 +215,7 @@ class limit(_Named):
 
 
 class jit_input_type(_Named):
-    """What a module is linked of."""
+    """Input types of the linker."""
 
     CUBIN = 0
     PTX = 1
@@ -225,7 +225,7 @@ class jit_input_type(_Named):
 
 
 class memory_type(_Named):
-    """Where memory is."""
+    """Types of memory."""
 
     HOST = 1
     DEVICE = 2

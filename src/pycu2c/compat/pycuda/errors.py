@@ -1,4 +1,4 @@
-"""PyCUDA's exceptions, and how what the rooms below raise becomes one of them."""
+"""Define PyCUDA's exceptions, and translate exceptions of pycu2c to them."""
 
 from __future__ import annotations
 
@@ -13,28 +13,31 @@ from pycu2c.cuda_driver import cuda_errors
 
 
 class Error(Exception):
-    """What the driver refused, or what this package refuses in its place."""
+    """An error of the driver, or of this package in its place."""
 
 
 class LogicError(Error):
-    """The program has asked for something that makes no sense."""
+    """The program has made an invalid request."""
 
 
 class MemoryError(Error, builtins.MemoryError):
-    """There is not as much memory as was asked for."""
+    """There is not enough memory."""
 
 
 class RuntimeError(Error, builtins.RuntimeError):
-    """Something went wrong outside of the program."""
+    """An error outside of the program."""
 
 
 class LaunchError(Error, diagnostics.LaunchError):
-    """A launch was refused, or a kernel failed."""
+    """A launch was rejected, or a kernel failed."""
 
 
 class CompileError(Error, diagnostics.CompileError):
-    """CUDA C does not compile. ``msg`` says where, with carets; ``stderr`` is the compiler's own
-    text, ``command_line`` its name and flags; ``diagnostics`` are this package's."""
+    """CUDA C does not compile.
+
+    msg: the location, with carets. stderr: the compiler's own output.
+    command_line: the compiler and its flags. diagnostics: the diagnostics of this package.
+    """
 
     def __init__(
         self,
@@ -73,7 +76,7 @@ _CAUGHT = tuple(caught for caught, _ in _CODES)
 
 @contextlib.contextmanager
 def translated() -> Iterator[None]:
-    """Raise errors of the rooms below as PyCUDA's, which are caught as its programs do it."""
+    """Translate the exceptions of a ``with`` to PyCUDA's, which are subclasses of ours."""
     try:
         yield
     except Error:
@@ -94,7 +97,7 @@ R = TypeVar("R")
 
 
 def translating(function: Callable[P, R]) -> Callable[P, R]:
-    """A function whose errors are PyCUDA's."""
+    """Return a function whose exceptions are translated."""
 
     @functools.wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:

@@ -1,4 +1,4 @@
-"""Streams and events by PyCUDA's names, over those of this package."""
+"""Implement PyCUDA's streams and events."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pycu2c.devices import streams
 
 
 class Stream:
-    """Work on the device that is done in order."""
+    """A stream: work on the device in order."""
 
     __slots__ = ("__weakref__", "_stream")
 
@@ -20,15 +20,15 @@ class Stream:
 
     @property
     def handle(self) -> int:
-        """The driver's own."""
+        """Return the driver's handle."""
         return self._stream.handle
 
     @property
     def blocking(self) -> bool:
-        """Whether it and the default stream wait for each other."""
+        """Return whether the stream and the default stream synchronize with each other."""
         return self._stream.blocking
 
-    if not TYPE_CHECKING:  # checkers know the names that there are
+    if not TYPE_CHECKING:  # type checkers use the declared attributes
 
         def __getattr__(self, name: str) -> NoReturn:
             graphs = ": pycu2c.cuda.graph() captures launches" if "capture" in name else ""
@@ -39,32 +39,32 @@ class Stream:
 
     @translating
     def synchronize(self) -> None:
-        """Wait until all work in it is done."""
+        """Wait for all work of the stream."""
         self._stream.synchronize()
 
     @translating
     def is_done(self) -> bool:
-        """Whether all work in it is done."""
+        """Return whether all work is done."""
         return self._stream.done()
 
     @translating
     def wait_for_event(self, evt: Event) -> None:
-        """Let what comes next in it wait for an event."""
+        """Order later work of the stream after an event."""
         self._stream.wait(evt._event)
 
 
 def start_profiler() -> None:
-    """Let a profiler that waits for it begin."""
+    """Start profiling."""
     streams.profile_start()
 
 
 def stop_profiler() -> None:
-    """Let the profiler pause."""
+    """Stop profiling."""
     streams.profile_stop()
 
 
 class Event:
-    """A place in the work of a stream."""
+    """An event in a stream."""
 
     __slots__ = ("__weakref__", "_event")
 
@@ -74,27 +74,27 @@ class Event:
 
     @translating
     def record(self, stream: Stream | None = None) -> Event:
-        """Be the place where the work in a stream ends now."""
+        """Record the event in a stream."""
         self._event.record(stream)
         return self
 
     @translating
     def synchronize(self) -> Event:
-        """Wait until the work before this place is done."""
+        """Wait for the event."""
         self._event.synchronize()
         return self
 
     @translating
     def query(self) -> bool:
-        """Whether the work before this place is done."""
+        """Return whether the event has occurred."""
         return self._event.query()
 
     @translating
     def time_since(self, event: Event) -> float:
-        """Milliseconds from another event to this one."""
+        """Return the milliseconds from another event to this one."""
         return event._event.elapsed_time(self._event)
 
     @translating
     def time_till(self, event: Event) -> float:
-        """Milliseconds from this event to another one."""
+        """Return the milliseconds from this event to another one."""
         return self._event.elapsed_time(event._event)

@@ -1,4 +1,4 @@
-"""``pycuda.tools``: memory pools, C's names of types, contexts, functions that remember."""
+"""Implement ``pycuda.tools``: memory pools, C type names, contexts, memoized functions."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ R = TypeVar("R")
 
 
 class PageLockedAllocator:
-    """Makes arrays of pagelocked memory."""
+    """Allocates arrays of page-locked memory."""
 
     def __init__(self, flags: int = 0) -> None:
         self.flags = flags
 
     def allocate(self, shape: Any, dtype: Any, order: str = "C") -> Any:
-        """A new array."""
+        """Return a new array."""
         return pagelocked_empty(shape, dtype, order, self.flags)
 
 
@@ -42,8 +42,8 @@ class PageLockedAllocator:
 
 
 def make_default_context(ctx_maker: Callable[[Device], Context] | None = None) -> Context:
-    """Work on the device that CUDA_DEVICE or the file .cuda_device names, or on the first that
-    can be worked on."""
+    """Create a context on the device that CUDA_DEVICE or the file .cuda_device names, or on the
+    first usable device."""
     make = ctx_maker or Device.make_context
     chosen = _chosen_device()
     if chosen is not None:
@@ -76,13 +76,13 @@ def _chosen_device() -> int | None:
 
 
 def get_default_device(default: int = 0) -> Device:
-    """The device that ``make_default_context`` would take."""
+    """Return the device of ``make_default_context``."""
     chosen = _chosen_device()
     return Device(default if chosen is None else chosen)
 
 
 class DeviceData:
-    """Numbers of a device that launches depend on."""
+    """Limits of a device on which launches depend."""
 
     def __init__(self, dev: Device | None = None) -> None:
         device = dev or Context.get_device()
@@ -99,7 +99,7 @@ class DeviceData:
 
     @staticmethod
     def make_valid_tex_channel_count(size: int) -> int:
-        """How many numbers an element of a texture has to have for so many."""
+        """Return the number of texture channels for a number of components."""
         for valid in (1, 2, 4):
             if size <= valid:
                 return valid
@@ -107,7 +107,7 @@ class DeviceData:
 
 
 class OccupancyRecord:
-    """How many blocks of a kernel a multiprocessor runs at the same time, and what limits them."""
+    """The resident blocks of a kernel per multiprocessor, and the limiting resource."""
 
     def __init__(
         self, devdata: DeviceData, threads: int, shared_mem: int = 0, registers: int = 0
@@ -135,13 +135,13 @@ class OccupancyRecord:
         self.occupancy = self.warps_per_mp / devdata.warps_per_mp
 
 
-# ---- functions that remember -------------------------------------------------------------------
+# ---- memoization -------------------------------------------------------------------------------
 
 _REMEMBERING: list[dict[Any, Any]] = []
 
 
 def context_dependent_memoize(func: Callable[P, R]) -> Callable[P, R]:
-    """A function that remembers what it has given, for each context."""
+    """Memoize a function for each context."""
     known: dict[Any, R] = {}
     _REMEMBERING.append(known)
 
@@ -156,13 +156,13 @@ def context_dependent_memoize(func: Callable[P, R]) -> Callable[P, R]:
 
 
 def clear_context_caches() -> None:
-    """Forget what such functions have given."""
+    """Clear the results of memoized functions."""
     for known in _REMEMBERING:
         known.clear()
 
 
 def mark_cuda_test(inner_f: Callable[P, R]) -> Callable[P, R]:
-    """A test that runs in a context of its own."""
+    """Run a test in its own context."""
 
     @functools.wraps(inner_f)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:

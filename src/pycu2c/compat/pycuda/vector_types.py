@@ -1,4 +1,4 @@
-"""``gpuarray.vec``: CUDA's vectors as dtypes of numpy's, ``float3``, and ``make_float3``."""
+"""Implement ``gpuarray.vec``: CUDA's vector types as numpy dtypes, ``float3`` and ``make_float3``."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ VECTORS: dict[str, np.dtype[Any]] = {
 
 
 class _Vectors:
-    """The names of ``gpuarray.vec``."""
+    """The namespace ``gpuarray.vec``."""
 
     def __getattr__(self, name: str) -> Any:
         if name in VECTORS:

@@ -1,1 +1,1 @@
-"""Names that numba's programs import from its driver: classes for ``isinstance`` and ``except``."""
+"""Export the names of ``numba.cuda.cudadrv``: classes for ``isinstance`` and ``except``."""

@@ -1,4 +1,4 @@
-"""``numba.cuda.cudadrv.devicearray``: the class of device arrays, and what is one."""
+"""Export ``numba.cuda.cudadrv.devicearray``: the device array class and its predicate."""
 
 from __future__ import annotations
 
@@ -15,8 +15,17 @@ DeviceNDArrayBase = DeviceArray
 
 
 def auto_device(obj: Any, stream: object = 0, copy: bool = True) -> tuple[DeviceArray, bool]:
-    """The array of what lies on a device, or one that is new, copied from the host if ``copy``;
-    and whether it is new."""
+    """Return an object as a device array, and whether the array is new.
+
+    Parameters
+    ----------
+    obj
+        A device array of any library, or a host array.
+    stream
+        The stream of the copy.
+    copy
+        Whether to copy a host array; otherwise the new array is uninitialized.
+    """
     if is_on_device(obj):
         return as_cuda_array(obj), False
     host = np.asarray(obj)
@@ -24,5 +33,5 @@ def auto_device(obj: Any, stream: object = 0, copy: bool = True) -> tuple[Device
 
 
 def is_cuda_ndarray(obj: object) -> bool:
-    """Whether an object is a device array of this package."""
+    """Return whether an object is a device array of this package."""
     return isinstance(obj, DeviceArray)

@@ -1,4 +1,4 @@
-"""``numba.cuda.cudadrv.devices``: the GPUs, and the context of the thread."""
+"""Export ``numba.cuda.cudadrv.devices``: the GPUs and the context of the thread."""
 
 from __future__ import annotations
 

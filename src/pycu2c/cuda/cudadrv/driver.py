@@ -1,4 +1,4 @@
-"""``numba.cuda.cudadrv.driver``: the classes of what the driver makes, and its errors."""
+"""Export ``numba.cuda.cudadrv.driver``: the classes of driver objects and errors."""
 
 from __future__ import annotations
 

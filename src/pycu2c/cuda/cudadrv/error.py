@@ -1,4 +1,4 @@
-"""``numba.cuda.cudadrv.error``: what is raised where there is no driver, or where it fails."""
+"""Export ``numba.cuda.cudadrv.error``: the exceptions of the driver and the compilers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``numba.cuda.cudadrv.nvvm``: there is no NVVM here; NVRTC compiles."""
+"""Export ``numba.cuda.cudadrv.nvvm``; pycu2c compiles with NVRTC instead of NVVM."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ NvvmError = ToolchainError
 
 
 def is_available() -> bool:
-    """Whether there is what compiles for a GPU, and a GPU."""
+    """Return whether a GPU and its compiler are available."""
     return driver.available()

@@ -1,4 +1,4 @@
-"""``numba.cuda.cudadrv.runtime``: the version of CUDA."""
+"""Export ``numba.cuda.cudadrv.runtime``: the version of CUDA."""
 
 from __future__ import annotations
 

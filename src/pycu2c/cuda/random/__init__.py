@@ -1,7 +1,7 @@
-"""Random numbers in kernels, the same on the CPU and on a GPU: ``from pycu2c.cuda import random``.
+"""Export random numbers for kernels, identical on the CPU and on a GPU: ``pycu2c.cuda.random``.
 
-xoroshiro128+ has states, numba's names and numba's streams. Philox4x32-10 has no state: what it
-gives is a function of a seed, a subsequence and an offset in it, as cuRAND has them.
+xoroshiro128+ has states, and numba's names and streams. Philox4x32-10 is stateless: a number is a
+function of a seed, a subsequence and an offset, as in cuRAND.
 """
 
 from pycu2c.device_library.random.philox import (

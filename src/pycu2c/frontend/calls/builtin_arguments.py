@@ -111,7 +111,7 @@ def operator_operands(
 
 def constant_integer(context: FunctionContext, node: ast.expr, what: str) -> int:
     """Return an integer that must be known at compile time."""
-    known = known_integer(context, context.value(node))
+    known = constant_int(context, context.value(node))
     if known is not None:
         return known
     fail(
@@ -121,7 +121,7 @@ def constant_integer(context: FunctionContext, node: ast.expr, what: str) -> int
     )
 
 
-def known_integer(context: FunctionContext, value: Value) -> int | None:
+def constant_int(context: FunctionContext, value: Value) -> int | None:
     """Return an integer that is known at compile time, or None.
 
     Variables with one constant value count, as in ``TILE + 2`` with ``TILE = 16``.
@@ -130,12 +130,12 @@ def known_integer(context: FunctionContext, value: Value) -> int | None:
         case Const() if value.type.dtype.is_integral:
             return int(value.value)
         case Var() if value.name in context.constant_variables:
-            return known_integer(context, context.constant_variables[value.name])
+            return constant_int(context, context.constant_variables[value.name])
         case Unary() if value.type == WEAK_INT:
-            known = known_integer(context, value.operand)
+            known = constant_int(context, value.operand)
             return None if known is None else int(value.op.reference(known))
         case Binary() if value.type == WEAK_INT:
-            sides = [known_integer(context, e) for e in (value.left, value.right)]
+            sides = [constant_int(context, e) for e in (value.left, value.right)]
             numbers = [n for n in sides if n is not None]
             return int(value.op.reference(*numbers)) if len(numbers) == 2 else None
         case _:

@@ -14,7 +14,7 @@ from pycu2c.base.records import replace
 from pycu2c.base.source import LAMBDA_NAME, Source, Span
 from pycu2c.base.types import NONE, Array, Scalar
 from pycu2c.frontend.calls import argument_binding, declared_signatures
-from pycu2c.frontend.calls.builtin_arguments import known_integer
+from pycu2c.frontend.calls.builtin_arguments import constant_int
 from pycu2c.frontend.evaluation_order import (
     assign_temporary,
     evaluate_in_order,
@@ -83,7 +83,9 @@ def _call(context: FunctionContext, source: Source, values: list[Value], span: S
     shapes = shape_parameters(source.tree)
     if shapes:
         names = [node.arg for node in parameters(source.tree.args)]
-        values = [_known(context, v) if n in shapes else v for n, v in zip(names, values)]
+        values = [
+            _specialize_constants(context, v) if n in shapes else v for n, v in zip(names, values)
+        ]
     types = tuple(type_of(value) for value in values)
     name, kind = context.devices.specialize(source, types, span)
     result = result_type(kind)
@@ -100,12 +102,12 @@ def _call(context: FunctionContext, source: Source, values: list[Value], span: S
     return unpack_result(made, kind, span)
 
 
-def _known(context: FunctionContext, value: Value) -> Value:
+def _specialize_constants(context: FunctionContext, value: Value) -> Value:
     """Return a constant argument of a shape as a part of the type."""
     if isinstance(value, TupleValue):
-        items = tuple(_known(context, item) for item in value.items)
+        items = tuple(_specialize_constants(context, item) for item in value.items)
         return TupleValue(items, value.span, value.names)
-    known = known_integer(context, value)
+    known = constant_int(context, value)
     return value if known is None else StaticObject(known, value.span)
 
 

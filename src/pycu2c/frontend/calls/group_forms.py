@@ -14,7 +14,7 @@ from pycu2c.frontend.calls.cluster_groups import CLUSTER_LOWERINGS
 from pycu2c.frontend.calls.group_methods import call_method, is_coalesced_group
 from pycu2c.frontend.function_context import FunctionContext, StaticObject, Value, describe
 from pycu2c.ops.intrinsics.registry import Intrinsic
-from pycu2c.ops.intrinsics.threads.cooperative_groups import SIZES, Block, Grid, cut
+from pycu2c.ops.intrinsics.threads.cooperative_groups import SIZES, Block, Grid, partition
 
 
 def _group(group: type) -> IntrinsicLowering:
@@ -41,7 +41,7 @@ def _tiles(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Va
     if is_coalesced_group(parent):
         sized = ast.copy_location(ast.Call(node.func, [lanes], []), node)
         return call_method(context, parent, "tiled_partition", sized)
-    found = cut(parent.value, size) if isinstance(parent, StaticObject) else None
+    found = partition(parent.value, size) if isinstance(parent, StaticObject) else None
     if found is None:
         fail(
             "argument-type",

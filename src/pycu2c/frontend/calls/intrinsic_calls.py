@@ -96,7 +96,7 @@ def _add_to_parts(
 def _part_sums(
     context: FunctionContext, intrinsic: Intrinsic, values: dict[str, Value], node: ast.Call
 ) -> Value:
-    place, span = _place(intrinsic, values), context.span(node)
+    place, span = _element_address(intrinsic, values), context.span(node)
     assert isinstance(place, ElementOf)
     kind = scalar_type(place)
     value = require_value(
@@ -140,7 +140,9 @@ def _apply(
     half, common = common, common and compute_type(intrinsic, common)
     # the index is part of the array's place
     arguments = tuple(
-        _place(intrinsic, values) if kind == "array" else _argument(kind, values[name], common)
+        _element_address(intrinsic, values)
+        if kind == "array"
+        else _argument(kind, values[name], common)
         for name, kind in intrinsic.parameters
         if kind != "index"
     )
@@ -194,7 +196,7 @@ def _is_complex(value: Value) -> bool:
 def _common_type(
     context: FunctionContext, intrinsic: Intrinsic, values: dict[str, Value], node: ast.Call
 ) -> Scalar | None:
-    """Return the type that T or F stands for in a call."""
+    """Return the type of the parameters T or F in a call."""
     arrays = [values[n] for n, kind in intrinsic.parameters if kind == "array"]
     handles = [(values[n], kind) for n, kind in intrinsic.parameters if kind in HANDLE_KINDS]
     if handles:
@@ -251,7 +253,7 @@ def _texel_type(intrinsic: Intrinsic, value: Value, wanted: str) -> Scalar:
     )
 
 
-def _place(intrinsic: Intrinsic, values: dict[str, Value]) -> Expr:
+def _element_address(intrinsic: Intrinsic, values: dict[str, Value]) -> Expr:
     kinds = {kind: name for name, kind in intrinsic.parameters}
     array = values[kinds["array"]]
     assert is_array(array)

@@ -258,7 +258,7 @@ def _range(context: FunctionContext, node: ast.Call) -> Value:
 # ---- functions of tuples -----------------------------------------------------------------------
 
 
-def _items_given(context: FunctionContext, node: ast.Call, what: str) -> list[Value]:
+def _argument_items(context: FunctionContext, node: ast.Call, what: str) -> list[Value]:
     (given,) = argument_nodes(context, node, ("iterable",), what)
     return list(comprehensions.static_items(materialize_effects(context, context.value(given))))
 
@@ -266,7 +266,7 @@ def _items_given(context: FunctionContext, node: ast.Call, what: str) -> list[Va
 def _tuple(context: FunctionContext, node: ast.Call) -> Value:
     if not node.args:
         return TupleValue((), context.span(node))
-    return TupleValue(tuple(_items_given(context, node, "tuple")), context.span(node))
+    return TupleValue(tuple(_argument_items(context, node, "tuple")), context.span(node))
 
 
 def _sum(context: FunctionContext, node: ast.Call) -> Value:
@@ -286,7 +286,7 @@ def _quantified(op: LogicalOp) -> Callable[[FunctionContext, ast.Call], Value]:
         (given,) = argument_nodes(context, node, ("iterable",), name)
         if isinstance(given, ast.GeneratorExp):
             return _until(context, op, map(truth_of, comprehensions.generate(context, given)), span)
-        return _until(context, op, map(truth_of, _items_given(context, node, name)), span)
+        return _until(context, op, map(truth_of, _argument_items(context, node, name)), span)
 
     return build
 
@@ -330,7 +330,7 @@ def _zip(context: FunctionContext, node: ast.Call) -> Value:
 
 
 def _reversed(context: FunctionContext, node: ast.Call) -> Value:
-    return TupleValue(tuple(_items_given(context, node, "reversed")[::-1]), context.span(node))
+    return TupleValue(tuple(_argument_items(context, node, "reversed")[::-1]), context.span(node))
 
 
 def named_tuple(context: FunctionContext, kind: Any, node: ast.Call) -> Value:

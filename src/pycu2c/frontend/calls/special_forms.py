@@ -13,7 +13,7 @@ from pycu2c.frontend.calls.builtin_arguments import (
     argument_nodes,
     argument_values,
     constant_integer,
-    known_integer,
+    constant_int,
     named_scalar,
 )
 from pycu2c.frontend.evaluation_order import materialize
@@ -78,7 +78,7 @@ def _shape(context: FunctionContext, node: ast.expr, least: int) -> tuple[int, .
     items = value.items if isinstance(value, TupleValue) else (value,)
     shape = []
     for item in items:
-        known = known_integer(context, item)
+        known = constant_int(context, item)
         if known is None or known < (least if len(items) == 1 else 1):
             here = (
                 item.span

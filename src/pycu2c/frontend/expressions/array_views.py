@@ -122,7 +122,7 @@ def element_view(array: ArrayValue, indices: tuple[Expr, ...], span: Span) -> Vi
     found, path = array_indices(array, own)
     first = list(found)
     for axis, base in enumerate(array.axes):
-        if base >= 0 and not _is_plain(array, axis):
+        if base >= 0 and not _is_array_axis(array, axis):
             first[base] = _from_start(first[base])
     return View(array.array, tuple(first), (), (), (), kind, span, path)
 
@@ -237,7 +237,7 @@ def _type(view: View) -> Array:
     inner = zip(view.axes[1:], view.lengths[1:], view.first[kind.ndim - ndim + 1 :])
     layout: Layout = "C" if not ndim else "A"
     if kind.layout == "C" and unit and view.axes == last and not view.path:
-        if all(_is_whole_axis(view.array, *part) for part in inner):
+        if all(_covers_axis(view.array, *part) for part in inner):
             layout = "C"
     return Array(view.type.dtype, ndim, layout)
 
@@ -293,7 +293,7 @@ def equal_steps(a: Expr, b: Expr) -> bool:
             return a is b
 
 
-def _is_whole_axis(array: Var, axis: int, count: Expr, first: Expr) -> bool:
+def _covers_axis(array: Var, axis: int, count: Expr, first: Expr) -> bool:
     start_indices = isinstance(first, Const) and first.value == 0
     shape = array_type(array).shape
     if shape is not None:
@@ -303,7 +303,7 @@ def _is_whole_axis(array: Var, axis: int, count: Expr, first: Expr) -> bool:
 
 def _index(view: View, axis: int, index: Expr) -> Expr:
     """Return an index of the view that does not count from the end."""
-    if _is_plain(view, axis):
+    if _is_array_axis(view, axis):
         return index  # equals the index of the array itself
     count = view.lengths[axis]
     if isinstance(index, Const):
@@ -313,7 +313,7 @@ def _index(view: View, axis: int, index: Expr) -> Expr:
     return Apply(index_from_end, (cast(index, WEAK_INT), count), WEAK_INT, index.span)
 
 
-def _is_plain(view: View, axis: int) -> bool:
+def _is_array_axis(view: View, axis: int) -> bool:
     if has_linear_index(view) or view.axes[axis] < 0:
         return False
     step, first = view.steps[axis], view.first[view.axes[axis]]
@@ -322,7 +322,7 @@ def _is_plain(view: View, axis: int) -> bool:
     return (
         unit
         and start_indices
-        and _is_whole_axis(view.array, view.axes[axis], view.lengths[axis], first)
+        and _covers_axis(view.array, view.axes[axis], view.lengths[axis], first)
     )
 
 

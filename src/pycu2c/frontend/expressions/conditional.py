@@ -110,16 +110,16 @@ def _joined_values(context: FunctionContext, node: ast.BoolOp, values: list[Expr
 
 def _decides(value: Value, op: LogicalOp) -> bool:
     """Return whether the truth of a value is known and ends the evaluation."""
-    found = _truth_known(value)
+    found = _constant_truth(value)
     return found is not None and found is (op is LogicalOp.OR)
 
 
 def _is_passed(value: Value, op: LogicalOp) -> bool:
-    found = _truth_known(value)
+    found = _constant_truth(value)
     return found is not None and found is not (op is LogicalOp.OR)
 
 
-def _truth_known(value: Value) -> bool | None:
+def _constant_truth(value: Value) -> bool | None:
     if isinstance(value, (StaticObject, TupleValue, Closure)):
         known = truth_of(value)
         return bool(known.value) if isinstance(known, Const) else None

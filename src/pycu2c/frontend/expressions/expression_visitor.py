@@ -116,7 +116,7 @@ def _binary(context: FunctionContext, node: ast.BinOp) -> Value:
         return TupleValue((*left.items, *right.items), span)
     if operator is MUL:
         for items, count in ((left, right), (right, left)):
-            if isinstance(items, TupleValue) and isinstance(count, Const) and _is_whole(count):
+            if isinstance(items, TupleValue) and isinstance(count, Const) and _is_integral(count):
                 next_pass = materialize_effects(context, items)
                 assert isinstance(next_pass, TupleValue)
                 comprehensions.check_unrolled_count(len(next_pass.items) * int(count.value), span)
@@ -124,7 +124,7 @@ def _binary(context: FunctionContext, node: ast.BinOp) -> Value:
     return arithmetic.binary(context, operator, require_number(left), require_number(right), span)
 
 
-def _is_whole(number: Const) -> bool:
+def _is_integral(number: Const) -> bool:
     return number.type.dtype.is_integral
 
 

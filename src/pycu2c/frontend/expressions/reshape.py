@@ -77,7 +77,7 @@ def _shaped(context: FunctionContext, array: ArrayValue, wanted: list[Expr], spa
         )
     lengths = _lengths(context, view, wanted, span)
     made = Array(kind.dtype, len(lengths), "C")
-    first = (_kept(context, linear_start(view)),)
+    first = (_materialize_length(context, linear_start(view)),)
     steps = array_views.contiguous_steps(lengths, span)
     return View(view.array, first, (0,) * len(lengths), steps, tuple(lengths), made, span)
 
@@ -94,14 +94,14 @@ def _lengths(context: FunctionContext, view: View, wanted: list[Expr], span: Spa
             hint=_SHAPES,
         )
     _check_size(size, others, bool(open_), span)
-    lengths = [_kept(context, e) for e in wanted]
+    lengths = [_materialize_length(context, e) for e in wanted]
     if open_:
         rest = [e for i, e in enumerate(lengths) if i not in open_]
         left = size
         if others:
             part = arithmetic.product(context, rest, span)
             left = arithmetic.binary(context, FLOORDIV, size, part, span)
-        lengths[open_[0]] = _kept(context, left)
+        lengths[open_[0]] = _materialize_length(context, left)
     return lengths
 
 
@@ -116,6 +116,6 @@ def _check_size(size: Expr, others: list[Expr], is_open: bool, span: Span) -> No
         fail("reshape", Label(span, f"{total} elements do not fill ({shape})"), hint=_SHAPES)
 
 
-def _kept(context: FunctionContext, e: Expr) -> Expr:
+def _materialize_length(context: FunctionContext, e: Expr) -> Expr:
     """Assign a length to a variable unless it is invariant."""
     return e if is_invariant(context, e) else assign_temporary(context, e, "length")

@@ -129,16 +129,16 @@ def target_view(context: FunctionContext, node: ast.Subscript) -> View | ArraySe
     owner, given = after_owner(context, owner_view(context, node.value), node.slice)
     span = context.span(node)
     if not isinstance(owner, ArraySelect):
-        return _place_in(context, require_array(context, owner, node.value), given, span)
+        return _element_in(context, require_array(context, owner, node.value), given, span)
     once = [materialize_index(context, item) for item in given]
     found = branches.for_each_array(
-        context, owner, lambda array: _place_in(context, array, once, span)
+        context, owner, lambda array: _element_in(context, array, once, span)
     )
     assert isinstance(found, ArraySelect)
     return found
 
 
-def _place_in(
+def _element_in(
     context: FunctionContext, array: ArrayValue, given: list[Subscript | StaticObject], span: Span
 ) -> View:
     if len(given) == 1 and isinstance(given[0], StaticObject):
@@ -150,7 +150,7 @@ def _place_in(
 
 def owner_view(context: FunctionContext, node: ast.expr) -> ArrayValue | ArraySelect:
     """Return the array, record or vector in memory that contains a target."""
-    value = _place(context, node)
+    value = _unloaded(context, node)
     if isinstance(value, (View, ArraySelect)) and not value.type.dtype.has_fields:
         value = _read(context, value)
     return value if isinstance(value, ArraySelect) else require_array(context, value, node)
@@ -163,12 +163,12 @@ def _read(context: FunctionContext, value: Value) -> Value:
     return array_views.load_if_element(value)
 
 
-def _place(context: FunctionContext, node: ast.expr) -> Value:
+def _unloaded(context: FunctionContext, node: ast.expr) -> Value:
     match node:
         case ast.Subscript(value=owner):
-            return _subscript_of(context, _place(context, owner), node)
+            return _subscript_of(context, _unloaded(context, owner), node)
         case ast.Attribute(value=owner):
-            return _attribute_of(context, _place(context, owner), node)
+            return _attribute_of(context, _unloaded(context, owner), node)
         case _:
             return context.value(node)
 
@@ -290,15 +290,15 @@ def _item(context: FunctionContext, owner: TupleValue, node: ast.Subscript) -> V
     found = context.value(node.slice)
     if isinstance(found, TupleValue) and len(found.items) > 1:
         return _nested_item(context, owner, found, node)
-    return _chosen_item(context, owner, found, node)
+    return _indexed_item(context, owner, found, node)
 
 
-def _chosen_item(
+def _indexed_item(
     context: FunctionContext, owner: TupleValue, found: Value, node: ast.Subscript
 ) -> Value:
     if is_number(found) and not isinstance(found, Const):
         return _any_item(context, owner, found, node)
-    index = _known(found, context.span(node.slice))
+    index = _constant_index(found, context.span(node.slice))
     count = len(owner.items)
     if index is None or not -count <= index < count:
         fail(
@@ -333,7 +333,7 @@ def _nested_item(
                 ),
                 hint="write one for each axis",
             )
-        found = _chosen_item(context, found, part, node)
+        found = _indexed_item(context, found, part, node)
     return found
 
 
@@ -377,10 +377,10 @@ def _one_of(context: FunctionContext, owner: TupleValue, index: Expr, node: ast.
 
 
 def _constant(context: FunctionContext, node: ast.expr) -> int | None:
-    return _known(context.value(node), context.span(node))
+    return _constant_index(context.value(node), context.span(node))
 
 
-def _known(value: Value, span: Span) -> int | None:
+def _constant_index(value: Value, span: Span) -> int | None:
     if isinstance(value, StaticObject) and value.value is None:
         return None
     if isinstance(value, Const) and value.type.dtype.is_integral:

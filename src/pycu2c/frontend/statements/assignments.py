@@ -127,7 +127,7 @@ def assign_to(context: FunctionContext, target: ast.expr, value: Value) -> None:
             vectors.assign_component(context, target, require_number(value, "the value"))
         case ast.Subscript() | ast.Attribute():
             with context.block() as written:
-                place = _target_place(context, target)
+                place = _target_view(context, target)
             if written:
                 value = materialize_if_changed(context, value, tuple(written))
                 context.emit_all(written)
@@ -233,7 +233,7 @@ def augmented(context: FunctionContext, node: ast.AugAssign) -> None:
         vectors.augmented_component(context, node, node.target, operator)
         return
     if not isinstance(node.target, ast.Name):
-        given = _target_place(context, node.target)
+        given = _target_view(context, node.target)
         if isinstance(given, View) and given.axes:
             _augmented_part(context, node, given, operator)
             return
@@ -302,7 +302,7 @@ def _augmented_value(
     return binary(context, operator, require_number(left), require_number(right), span)
 
 
-def _target_place(context: FunctionContext, target: ast.expr) -> View | ArraySelect:
+def _target_view(context: FunctionContext, target: ast.expr) -> View | ArraySelect:
     """Return the element or field that an assignment changes."""
     if isinstance(target, ast.Subscript):
         return subscripts.check_writable(

@@ -163,7 +163,7 @@ def _range(context: FunctionContext, node: ast.Call) -> Iterable:
     return CountedIterable(start, given[0] if len(given) == 1 else given[1], step, _itself)
 
 
-def _whole(e: Expr, rule: str) -> Expr:
+def _require_integer(e: Expr, rule: str) -> Expr:
     if not scalar_type(e).dtype.is_integral:
         fail(
             "argument-type",
@@ -181,7 +181,7 @@ def _counted(e: Expr) -> Expr:
             Label(e.span, f"range counts in integers, this is `{e.type}`"),
             hint="count the steps, and multiply: for i in range(n): x = start + i * step",
         )
-    return _whole(e, "range counts in integers")
+    return _require_integer(e, "range counts in integers")
 
 
 def _enumerate(context: FunctionContext, node: ast.Call) -> Iterable:
@@ -197,10 +197,10 @@ def _enumerate(context: FunctionContext, node: ast.Call) -> Iterable:
     start: Expr = integer(0, span)
     for given in starts:
         with context.block() as written:
-            start = _whole(context.number(given), "enumerate counts in integers")
-        inner = _before(context, inner, written)
+            start = _require_integer(context.number(given), "enumerate counts in integers")
+        inner = _materialize_iterable(context, inner, written)
         context.emit_all(written)
-        start = _settled(context, start)
+        start = _materialize_bound(context, start)
     if isinstance(inner, ListedIterable):
         numbers = (_sum(context, start, integer(i, span)) for i in range(len(inner.values)))
         pairs = tuple(TupleValue(pair, span) for pair in zip(numbers, inner.values))
@@ -221,7 +221,7 @@ def _zip(context: FunctionContext, node: ast.Call) -> Iterable:
             Label(context.span(node.keywords[0]), "zip stops at the shortest in a kernel"),
             hint="leave it out, and compare the lengths before the launch",
         )
-    parts = _given(context, node.args)
+    parts = _argument_iterables(context, node.args)
     lists = [part for part in parts if isinstance(part, ListedIterable)]
     if not lists and parts:
         return _zip_counted(
@@ -245,7 +245,7 @@ def _zip(context: FunctionContext, node: ast.Call) -> Iterable:
             limits.append(counted.stop)
         columns.append(tuple(counted.value(integer(i, span)) for i in range(trips)))
     values = tuple(TupleValue(group, span) for group in list(zip(*columns))[:trips])
-    limit = _settled(context, _least(limits)) if limits else None
+    limit = _materialize_bound(context, _least(limits)) if limits else None
     return ListedIterable(values, limit, is_sequence=False)
 
 
@@ -268,7 +268,7 @@ def _reversed(context: FunctionContext, node: ast.Call) -> Iterable:
             Label(span, replacements.count_phrase(len(node.args), "argument", "arguments")),
             hint="write reversed(a)",
         )
-    (inner,) = _given(context, node.args)
+    (inner,) = _argument_iterables(context, node.args)
     if not inner.is_sequence:
         fail(
             "iterable",
@@ -278,7 +278,7 @@ def _reversed(context: FunctionContext, node: ast.Call) -> Iterable:
     if isinstance(inner, ListedIterable):
         return ListedIterable(inner.values[::-1], is_sequence=False)
     step = _constant_step(inner)
-    start, stop = (_settled(context, e) for e in (inner.start, inner.stop))
+    start, stop = (_materialize_bound(context, e) for e in (inner.start, inner.stop))
     count = _length(context, start, stop, step)
     last = _sum(context, start, binary(context, MUL, _less_one(context, count), inner.step, span))
     if step == 1:
@@ -287,7 +287,7 @@ def _reversed(context: FunctionContext, node: ast.Call) -> Iterable:
     return CountedIterable(last, before, integer(-step, span), inner.value, is_sequence=False)
 
 
-def _given(context: FunctionContext, nodes: list[ast.expr]) -> list[Iterable]:
+def _argument_iterables(context: FunctionContext, nodes: list[ast.expr]) -> list[Iterable]:
     """Return the iterables of a call's arguments; ``*t`` gives one for each item of a tuple."""
     found: list[Iterable] = []
     for node in nodes:
@@ -297,7 +297,7 @@ def _given(context: FunctionContext, nodes: list[ast.expr]) -> list[Iterable]:
                 if isinstance(node, ast.Starred)
                 else [iterable(context, node)]
             )
-        found = [*(_before(context, earlier, written) for earlier in found), *new]
+        found = [*(_materialize_iterable(context, earlier, written) for earlier in found), *new]
         context.emit_all(written)
     return found
 
@@ -313,13 +313,17 @@ def _starred(context: FunctionContext, node: ast.Starred) -> list[Iterable]:
     return [_of_value(context, item) for item in value.items]
 
 
-def _before(context: FunctionContext, given: Iterable, written: list[Stmt]) -> Iterable:
+def _materialize_iterable(
+    context: FunctionContext, given: Iterable, written: list[Stmt]
+) -> Iterable:
     """Evaluate an iterable before statements that may change it."""
     if not written:
         return given
     if isinstance(given, ListedIterable):
         return replace(given, values=tuple(materialize(context, v, "item") for v in given.values))
-    start, stop, step = (_settled(context, e) for e in (given.start, given.stop, given.step))
+    start, stop, step = (
+        _materialize_bound(context, e) for e in (given.start, given.stop, given.step)
+    )
     return replace(given, start=start, stop=stop, step=step)
 
 
@@ -339,7 +343,7 @@ def _from_zero(context: FunctionContext, given: CountedIterable, span: Span) -> 
     step = _constant_step(given)
     if _is_zero(given.start) and step == 1:
         return given
-    start, stop = (_settled(context, e) for e in (given.start, given.stop))
+    start, stop = (_materialize_bound(context, e) for e in (given.start, given.stop))
     count = _length(context, start, stop, step)
 
     def value(counter: Expr) -> Value:
@@ -393,6 +397,6 @@ def _least(lengths: list[Expr]) -> Expr:
     return least
 
 
-def _settled(context: FunctionContext, e: Expr) -> Expr:
+def _materialize_bound(context: FunctionContext, e: Expr) -> Expr:
     """Evaluate a number before the loop, so that iterations do not change it."""
     return e if is_invariant(context, e) else require_number(assign_temporary(context, e, "bound"))

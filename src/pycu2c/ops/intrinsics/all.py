@@ -1,4 +1,4 @@
-"""The registry with every intrinsic: importing this module imports all that declare some."""
+"""The complete registry: importing this module imports all declarations of intrinsics."""
 
 # ruff: noqa: F401
 from pycu2c.ops.intrinsics import declared

@@ -16,7 +16,7 @@ from pycu2c.base.values import convert, scalar_of
 from pycu2c.ops.intrinsics.c_tree import c
 from pycu2c.ops.intrinsics.kinds import T, float64
 from pycu2c.ops.intrinsics.registry import Intrinsic, Spell, intrinsic
-from pycu2c.ops.intrinsics.spelling import by_kind, helper, library, plain
+from pycu2c.ops.intrinsics.spelling import by_kind, helper, library, overloaded
 from pycu2c.ops.operators import FLOORDIV, MOD, NEG, POW, SHL, SHR, Operator
 
 INTEGERS = tuple(dtype for dtype in DTYPES if dtype.is_integer)
@@ -26,7 +26,7 @@ NUMBERS = tuple(
 
 
 def _absolute(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
-    """Through a helper, since C's ``abs`` leaves the least integer undefined."""
+    """Spell ``abs`` as a helper, because C's ``abs`` is undefined for the minimum."""
     return helper("abs")(a, dtype) if dtype.is_signed else a["x"]
 
 
@@ -42,7 +42,7 @@ _ABSOLUTE = by_kind(floats=library("fabs"), integers=_absolute)
     c_helpers=("abs",),
 )
 def absolute(x: T) -> T:
-    """The absolute value; that of the least integer wraps to itself."""
+    """Return the absolute value; the minimum of an integer type wraps to itself."""
     scalar = scalar_of(x)
     assert scalar is not None
     with np.errstate(all="ignore"):
@@ -62,7 +62,7 @@ def _plain_negative(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
     cuda_helpers=("neg",),
 )
 def negative(x: T) -> T:
-    """``-x`` of what may be the least integer, which wraps to itself."""
+    """Return ``-x``; the minimum of an integer type wraps to itself."""
     return NEG.reference(x)
 
 
@@ -90,19 +90,19 @@ COMPLEX = tuple(dtype for dtype in DTYPES if dtype.is_complex)
 OPERATOR_INTRINSICS = {
     FLOORDIV: _declare_operator(
         FLOORDIV,
-        "``a // b``, rounded down; of integers, 0 where ``b`` is 0.",
+        "Return ``a // b``, rounded down; 0 if the integer ``b`` is 0.",
         helper("floordiv"),
         NUMBERS,
     ),
     MOD: _declare_operator(
         MOD,
-        "``a % b``, with the sign of ``b``; of integers, 0 where ``b`` is 0.",
+        "Return ``a % b``, with the sign of ``b``; 0 if the integer ``b`` is 0.",
         helper("mod"),
         NUMBERS,
     ),
     POW: _declare_operator(
         POW,
-        "``a ** b``; integers wrap, and to a negative power are cut to 0, 1 or -1.",
+        "Return ``a ** b``; integers wrap, and a negative power is truncated to 0, 1 or -1.",
         _POWER,
         (*NUMBERS, *COMPLEX),
     ),
@@ -115,13 +115,15 @@ OPERATOR_INTRINSICS = {
 
 @intrinsic("python.compared")
 def compared_as_float(number: int) -> float64:
-    """An int of Python's that is compared with a float of Python's: as it is, which no conversion
-    may keep. ``transforms/common/legalize`` puts C in its place."""
+    """Return a Python int that is compared exactly with a Python float.
+
+    ``transforms/common/legalize`` lowers the comparison.
+    """
     return float(number)
 
 
 def range_length(start: int, stop: int, step: int) -> int:
-    """``len(range(…))``, of any length; of none by step 0."""
+    """Return ``len(range(…))``; 0 for step 0."""
     return max(0, -((start - stop) // step)) if step else 0
 
 
@@ -134,18 +136,18 @@ def range_length(start: int, stop: int, step: int) -> int:
     c_helpers=("trip_count",),
 )
 def range_trip_count(start: T, stop: T, step: T) -> T:
-    """How many numbers a range has, at most as many as the type counts; 0 by step 0."""
+    """Return the length of a range, at most the maximum of the type; 0 for step 0."""
     scalar = scalar_of(start)
     assert scalar is not None
     found = range_length(int(start), int(stop), int(step))
     return convert(min(found, scalar.dtype.maximum), scalar)
 
 
-# ---- the greater and the lesser: Python's, and numpy's where a NaN wins ----------------------
+# ---- minimum and maximum of Python, and of numpy, which propagates NaN -----------------------
 
 
 def _declare_extreme(name: str, compute: Any, cuda: str, doc: str, *bindings: object) -> Intrinsic:
-    """``cuda`` is CUDA's own function, which takes any integers, both of one type as ours are."""
+    """Declare a minimum or maximum; ``cuda`` is CUDA's function for integers."""
 
     def body(a: T, b: T) -> T:
         scalar = scalar_of(a)
@@ -157,7 +159,7 @@ def _declare_extreme(name: str, compute: Any, cuda: str, doc: str, *bindings: ob
     declare = intrinsic(
         name,
         dtypes=NUMBERS,
-        cuda=by_kind(floats=helper(stem), integers=plain(cuda)),
+        cuda=by_kind(floats=helper(stem), integers=overloaded(cuda)),
         c=helper(stem),
         cuda_helpers=(stem,),
         c_helpers=(stem,),
@@ -167,18 +169,26 @@ def _declare_extreme(name: str, compute: Any, cuda: str, doc: str, *bindings: ob
 
 
 EXTREMES = (
-    _declare_extreme("min", min, "min", "The lesser of two: ``b if b < a else a``."),
-    _declare_extreme("max", max, "max", "The greater of two: ``b if b > a else a``."),
+    _declare_extreme("min", min, "min", "Return ``b if b < a else a``."),
+    _declare_extreme("max", max, "max", "Return ``b if b > a else a``."),
     _declare_extreme(
-        "numpy.minimum", np.minimum, "min", "The lesser, or NaN if one is.", np.minimum
+        "numpy.minimum",
+        np.minimum,
+        "min",
+        "Return the smaller number, or NaN if one is NaN.",
+        np.minimum,
     ),
     _declare_extreme(
-        "numpy.maximum", np.maximum, "max", "The greater, or NaN if one is.", np.maximum
+        "numpy.maximum",
+        np.maximum,
+        "max",
+        "Return the larger number, or NaN if one is NaN.",
+        np.maximum,
     ),
 )
 
 
-# ---- to decimal digits ------------------------------------------------------------------------
+# ---- rounding to decimal digits ---------------------------------------------------------------
 
 
 @intrinsic(
@@ -190,9 +200,9 @@ EXTREMES = (
     c_helpers=("round_digits",),
 )
 def round_digits(x: T, digits: int) -> T:
-    """``x`` to that many decimal digits, the even one of two.
+    """Round ``x`` to a number of decimal digits, ties to even.
 
-    Floats as numpy does it: it scales, rounds and scales back.
+    Floats are scaled, rounded and scaled back, as in numpy.
     """
     scalar = scalar_of(x)
     assert scalar is not None

@@ -1,5 +1,4 @@
-"""C's syntax for the spellings of intrinsics, opened when the first one is spelled: importing
-the names that users need must not cost what a compiler needs."""
+"""The nodes of the C tree, for the spellings of intrinsics."""
 
 from __future__ import annotations
 

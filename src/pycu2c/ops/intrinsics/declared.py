@@ -1,4 +1,4 @@
-"""Import every module that declares intrinsics by a decorated function."""
+"""Import every module that declares intrinsics with the decorator."""
 
 # ruff: noqa: F401
 from pycu2c.ops.intrinsics import builtins

@@ -1,6 +1,6 @@
-"""The kinds of parameters and results, as annotations of intrinsics. What they mean: registry.
+"""The kinds of parameters and results: the annotations of intrinsics.
 
-For the type checker they are all ``Any``; the registry reads them as words.
+``registry`` describes them. They are ``Any`` for type checkers; the registry reads their names.
 """
 
 from __future__ import annotations
@@ -38,5 +38,5 @@ float64: TypeAlias = Any
 
 HANDLE_KINDS = tuple(f"{access}{axes}d" for access in ACCESSES for axes in (1, 2, 3))
 
-# a number of one type, whatever the others are
+# kinds with a fixed type
 FIXED = {dtype.name: dtype for dtype in DTYPES if dtype.is_integer or dtype.is_float}

@@ -1,5 +1,4 @@
-"""Functions of Python and numpy that are written in the kernel language itself: kernels that call
-them compile them with their own code."""
+"""Functions of Python and NumPy that are implemented as device functions in the kernel language."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ from pycu2c.ops.names.numba_names import numba_function
 
 
 def modf(x: Any) -> Any:
-    """The fraction and the whole part, both with the sign of ``x``."""
+    """Return the fractional and the integral part, both with the sign of ``x``."""
     value = math.copysign(x, x)
     whole = np.trunc(value)
     rest = 0.0 if math.isinf(value) else value - whole
@@ -25,7 +24,7 @@ def modf(x: Any) -> Any:
 
 
 def frexp(x: Any) -> Any:
-    """``m, e`` with ``x == m * 2**e`` and ``m`` at least 1/2 and less than 1."""
+    """Return ``m, e`` with ``x == m * 2**e`` and ``0.5 <= abs(m) < 1``."""
     value = math.copysign(x, x)
     if value == 0 or not math.isfinite(value):
         return value, 0
@@ -39,7 +38,7 @@ def frexp(x: Any) -> Any:
 
 
 def prod(iterable: Any, *, start: Any = 1) -> Any:
-    """The product of a tuple, or of the elements of an array."""
+    """Return the product of a tuple, or of the elements of an array."""
     result = start
     for value in iterable:
         result = result * value
@@ -47,7 +46,7 @@ def prod(iterable: Any, *, start: Any = 1) -> Any:
 
 
 def dist(p: Any, q: Any) -> Any:
-    """The distance of two points."""
+    """Return the distance between two points."""
     result = 0.0
     for a, b in zip(p, q):
         result = math.hypot(result, a - b)
@@ -55,7 +54,7 @@ def dist(p: Any, q: Any) -> Any:
 
 
 def isclose(a: Any, b: Any, *, rel_tol: Any = 1e-09, abs_tol: Any = 0.0) -> Any:
-    """Whether two numbers are nearly the same."""
+    """Return whether two numbers are approximately equal."""
     if a == b:
         return True
     if math.isinf(a) or math.isinf(b):
@@ -67,7 +66,7 @@ def isclose(a: Any, b: Any, *, rel_tol: Any = 1e-09, abs_tol: Any = 0.0) -> Any:
 
 
 def np_isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> Any:
-    """Whether two numbers are nearly the same, ``b`` being the one that they are compared with."""
+    """Return whether ``a`` is approximately equal to the reference value ``b``."""
     if a == b:
         return True
     if equal_nan and math.isnan(a) and math.isnan(b):
@@ -78,12 +77,12 @@ def np_isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: 
 
 
 def polar(z: Any) -> Any:
-    """The distance from 0 and the angle."""
+    """Return the modulus and the phase."""
     return abs(z), cmath.phase(z)
 
 
 def rect(r: Any, phi: Any) -> Any:
-    """The complex number at a distance from 0 and an angle."""
+    """Return the complex number with modulus ``r`` and phase ``phi``."""
     return complex(r * math.cos(phi), r * math.sin(phi))
 
 
@@ -107,8 +106,7 @@ def _sources() -> dict[int, Source]:
 
 
 def device_source(value: object) -> Source | None:
-    """The source of a device function, numba's among them, or of a function that is written in
-    the language."""
+    """Return the source of a device function, of numba too, or of a library function."""
     source = getattr(value, "__pycu2c_device__", None)
     if isinstance(source, Source):
         return source
@@ -118,9 +116,9 @@ def device_source(value: object) -> Source | None:
     return _sources().get(id(value)) if python is None else _source(python)
 
 
-# whose functions are what groups of threads do
+# modules with the methods of groups of threads
 _GROUPS = (
     "pycu2c.ops.intrinsics.threads.cooperative_groups",
     "pycu2c.ops.intrinsics.threads.coalesced_groups",
 )
-_source = functools.cache(source_of)  # a source is itself, and equal to no other
+_source = functools.cache(source_of)  # sources compare by identity

@@ -1,4 +1,4 @@
-"""The thread that the reference interpreter is running: where intrinsics read their place."""
+"""The thread that the reference interpreter runs; intrinsics read its coordinates."""
 
 from __future__ import annotations
 
@@ -24,42 +24,47 @@ from pycu2c.base.records import dataclass, field
 Dim3: TypeAlias = tuple[int, int, int]
 
 WARP = 32  # lanes
-WIDTHS = (1, 2, 4, 8, 16, WARP)  # of the parts of a warp that a shuffle is in
+WIDTHS = (1, 2, 4, 8, 16, WARP)  # of a shuffle
 INTEGERS = (INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64)
-# what lanes exchange: halves go as float32, vectors part by part
+# types that lanes exchange; halves are exchanged as float32, vectors by component
 EXCHANGED = (BOOL, *INTEGERS, FLOAT32, FLOAT64)
 
 
 @dataclass(slots=True)
 class Thread:
-    """A thread's coordinates; x is the fastest axis. ``met``: of those that it has just met, by
-    number in the block, the arguments."""
+    """The coordinates of a thread; x is the fastest axis.
+
+    ``exchanged`` has the arguments of the threads that it just synchronized with, by their rank in
+    the block.
+    """
 
     threadIdx: Dim3
     blockIdx: Dim3
     blockDim: Dim3
     gridDim: Dim3
     exchanged: Mapping[int, tuple[Any, ...]] = field(default_factory=dict)
-    memory: Any = None  # its block's
+    memory: Any = None  # of its block
     clusterDim: Dim3 = (1, 1, 1)
     cluster: Sequence[Any] = ()  # the blocks of its cluster
-    iterations: int = 0  # of loops that may wait for memory
+    iterations: int = 0  # of loops that may poll memory
 
     @property
     def number(self) -> int:
-        """In its block, x fastest."""
+        """The rank in the block, x fastest."""
         (x, y, z), (width, height, _) = self.threadIdx, self.blockDim
         return x + width * (y + height * z)
 
     @property
     def lane(self) -> int:
-        """In its warp."""
+        """The lane in the warp."""
         return self.number % WARP
 
 
 class ReferenceState(threading.local):
-    """Holds the running thread of a kernel, set by the interpreter before it resumes one; each
-    thread of Python has its own."""
+    """The running thread of a kernel, which the interpreter sets before it resumes one.
+
+    Each Python thread has its own state.
+    """
 
     thread: Thread | None = None
 

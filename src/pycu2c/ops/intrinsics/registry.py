@@ -1,30 +1,30 @@
-"""What an intrinsic is: one decorated function, from which everything else follows.
+"""The registry of intrinsics, and the decorator that declares them.
 
-The annotations drive inference and the "does not accept" errors; ``dtypes`` the docs column
-and the test matrix; ``effect`` the order of evaluation; ``cuda`` and ``c`` give C trees; the
-docstring feeds the docs; the body is what the reference interpreter runs.
+The annotations of the decorated function define type inference and its errors, ``dtypes`` the
+supported types, ``effect`` the order of evaluation. ``cuda`` and ``c`` return C trees. The
+docstring is the user documentation, and the body is the reference semantics.
 
 Kinds of parameters, as annotations:
 
 =========  ========================================================================
-``array``  an array; its element type is T. Followed by ``index``, or its first element is meant
+``array``  an array with element type T; without an ``index`` after it, its first element
 ``index``  an integer, or a tuple of one per axis
 ``T``      a number, converted to the common type T (the element type if there is an array)
-``F``      a number that T makes floating: ints and Python floats count as ``float``
-``int``    a whole number
-``bool``   a number that is true or not
+``F``      a number, converted to a floating T; ints and Python floats become ``float``
+``int``    an integer
+``bool``   a condition
 ``coordinate``  a number, converted to float32
-``texture2d``  a texture of so many axes, or a ``surface2d``; T is what its elements are read as
-``int32``  and other names of types: a number, converted to that
-``number`` a number of a type of its own; the frontend has a handler for the intrinsic
-``const``  known at compile time; the frontend has a handler for the intrinsic
+``texture2d``  a texture or surface (``surface2d``) with that many axes; T is the type of a read
+``int32``  or another type name: a number, converted to this type
+``number`` a number of any type; the front end has a handler for the intrinsic
+``const``  a compile-time constant; the front end has a handler for the intrinsic
 =========  ========================================================================
 
-The last parameters may have defaults, which are whole numbers.
+The last parameters may have integer defaults.
 
 Results: ``T``, ``F``, ``R`` (the type of T's real part), ``int``, ``bool``, ``None``, the name of
-a type, or ``form`` (the frontend's handler says). Where C has another type for an ``int``,
-``gives`` says which, and emission converts it.
+a type, or ``form`` (the handler of the front end decides). ``c_result`` is the type of an ``int``
+result in C, if it differs; code generation converts it.
 """
 
 from __future__ import annotations
@@ -44,21 +44,20 @@ Spell: TypeAlias = "Callable[[Mapping[str, c.Expr], DType], c.Expr]"
 
 
 class Effect(Enum):
-    """What a call does besides giving a value."""
+    """The side effect of a call."""
 
     PURE = "pure"
-    MEMORY = "memory"  # reads and writes memory: kept, and kept in order
-    BARRIER = "barrier"  # threads of a block meet
-    WARP = "warp"  # lanes of a warp meet; the first argument, if there is one, is their mask
-    CLUSTER = "cluster"  # threads of some blocks meet
-    GRID = "grid"  # all threads of the grid meet
-    FORM = "form"  # a construct of the frontend; never in the IR
+    MEMORY = "memory"  # accesses memory: not removed, not reordered
+    BARRIER = "barrier"  # synchronizes the threads of a block
+    WARP = "warp"  # synchronizes the lanes of a mask, which is the first argument, if any
+    CLUSTER = "cluster"  # synchronizes the threads of a cluster
+    GRID = "grid"  # synchronizes the threads of the grid
+    FORM = "form"  # a special form, which the front end lowers; never in the IR
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TypedOperation:
-    """A row or operator that is given numbers of these types, as they are if there are none; what
-    it gives is converted to a type, if there is one."""
+    """An operation whose operands and result are converted to the given types, if any."""
 
     operation: Intrinsic | Operator
     operand_types: tuple[DType, ...] = ()
@@ -67,8 +66,8 @@ class TypedOperation:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Intrinsic:
-    # A row of the registry. Users see it as a function of the ``cuda`` namespace, with its own
-    # ``__doc__``: a docstring here would be in the way.
+    # An entry of the registry. Users see it as a function of the ``cuda`` namespace with its own
+    # ``__doc__``, which a docstring here would hide.
 
     name: str
     parameters: tuple[tuple[str, str], ...]  # name, kind
@@ -78,17 +77,17 @@ class Intrinsic:
     reference: Callable[..., Any]
     cuda: Spell | None
     c: Spell | None
-    reads: bool = False  # memory, and writes none
-    is_attribute: bool = False  # read like a variable: cuda.threadIdx.x
+    reads: bool = False  # only reads memory
+    is_attribute: bool = False  # used without a call: cuda.threadIdx.x
     is_divergent: bool = False  # differs between the threads of a block
-    bounds: tuple[int, int] | None = None  # of an integer result: least and greatest
-    c_result: DType | None = None  # the type that C has for an integer result
+    bounds: tuple[int, int] | None = None  # of an integer result: minimum and maximum
+    c_result: DType | None = None  # the type of an integer result in C
     c_helpers: tuple[str, ...] = ()  # names in codegen/helpers/catalog.py that its C spelling calls
     cuda_helpers: tuple[str, ...] = ()
     cuda_headers: tuple[str, ...] = ()  # that its CUDA spelling needs
-    bindings: tuple[object, ...] = field(default=(), repr=False)  # objects that users call it by
-    arch: str = ""  # the first GPUs that have it, if not all do
-    overloads: tuple[str, ...] = ()  # for type checkers, where the kinds do not say enough
+    bindings: tuple[object, ...] = field(default=(), repr=False)  # objects that denote it
+    arch: str = ""  # the first architecture that supports it, if not all do
+    overloads: tuple[str, ...] = ()  # signatures for type checkers, if the kinds are not enough
     expands_to: tuple[
         TypedOperation, ...
     ] = ()  # of a form that is other rows, their results in a tuple
@@ -97,7 +96,7 @@ class Intrinsic:
     def doc(self) -> str:
         return inspect.getdoc(self.reference) or ""
 
-    # what help() and editors ask a function for
+    # attributes that help() and editors read
 
     @property
     def __name__(self) -> str:
@@ -113,23 +112,23 @@ class Intrinsic:
 
     @property
     def defaults(self) -> dict[str, int]:
-        """What parameters are that a call leaves out."""
+        """The default values of parameters."""
         own = inspect.signature(self.reference).parameters.values()
         return {p.name: p.default for p in own if p.default is not p.empty}
 
     @property
     def is_pure(self) -> bool:
-        """Whether it gives a value and does nothing else: it may be dropped, moved, repeated."""
+        """Whether a call has no side effect, so that it may be removed, moved and duplicated."""
         return self.effect is Effect.PURE
 
     @property
     def synchronizes(self) -> bool:
-        """Whether threads wait for one another there."""
+        """Whether a call synchronizes threads."""
         return self.effect in (Effect.BARRIER, Effect.WARP, Effect.CLUSTER, Effect.GRID)
 
     @property
     def has_effect(self) -> bool:
-        """Whether a call must be kept, in order and in its place, when its value is not used."""
+        """Whether a call must not be removed or reordered, even if its value is not used."""
         return self.effect is Effect.MEMORY or self.synchronizes
 
     def __call__(self, *_: object, **__: object) -> Any:
@@ -141,7 +140,7 @@ class Intrinsic:
         return f"<intrinsic {self.name}>"
 
 
-# modules whose functions intrinsics stand for
+# modules with functions that denote intrinsics
 BINDING = ("cmath", "math", "numpy")
 
 
@@ -151,11 +150,11 @@ def import_all() -> None:
 
 
 class _Registry(dict[str, "Intrinsic"]):
-    """Intrinsics by name. The first name that is missing imports all of them."""
+    """Intrinsics by name; the first lookup of a missing name imports all declarations."""
 
     def __missing__(self, name: str) -> Intrinsic:
         import_all()
-        found = self.get(name)  # another thread may have imported it since it was missed
+        found = self.get(name)  # another thread may have imported it in the meantime
         if found is None:
             raise KeyError(name)
         return found
@@ -174,7 +173,7 @@ def intrinsic(
     c: Spell | None = None,
     **properties: Any,
 ) -> Callable[[Callable[..., Any]], Intrinsic]:
-    """Declare an intrinsic: the decorated function is its meaning, its annotations its typing."""
+    """Declare an intrinsic: the decorated function has its semantics, its annotations the types."""
 
     def declare(body: Callable[..., Any]) -> Intrinsic:
         notes = dict(body.__annotations__)  # strings: this package defers annotations
@@ -193,25 +192,25 @@ def intrinsic(
         assert name not in REGISTRY, f"{name} is declared twice"
         REGISTRY[name] = declared
         for bound in declared.bindings:
-            assert _home(bound) in BINDING, f"{name} stands for a function of another module"
+            assert _module_of(bound) in BINDING, f"{name} binds a function of another module"
             _BY_BINDING[id(bound)] = declared
         return declared
 
     return declare
 
 
-def _home(function: object) -> object:
-    """The module of a function; ufuncs of older numpys do not say."""
+def _module_of(function: object) -> object:
+    """Return the module of a function; ufuncs of older NumPy versions have no ``__module__``."""
     return getattr(function, "__module__", "numpy")
 
 
 def bound_to(value: object) -> Intrinsic | None:
-    """The intrinsic that a Python object, such as ``math.sin``, stands for."""
+    """Return the intrinsic that a Python object, such as ``math.sin``, denotes, or None."""
     if isinstance(value, Intrinsic):
         return value
     if isinstance(value, type) or not callable(value):
         return None
-    if _home(value) not in BINDING:
+    if _module_of(value) not in BINDING:
         return None
     import_all()
     return _BY_BINDING.get(id(value))

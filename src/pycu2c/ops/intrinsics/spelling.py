@@ -1,4 +1,4 @@
-"""Ways of spelling a call that several rows share."""
+"""Common spellings of intrinsics as C calls."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pycu2c.ops.intrinsics.registry import Spell
 
 
 def library(stem: str) -> Spell:
-    """A function of C's math library: ``sinf`` for float32, ``sin`` for float64."""
+    """Spell a function of C's math library: ``sinf`` for float32, ``sin`` for float64."""
 
     def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
         return c.Call(stem + ("f" if dtype is FLOAT32 else ""), tuple(a.values()))
@@ -19,7 +19,7 @@ def library(stem: str) -> Spell:
 
 
 def helper(name: str) -> Spell:
-    """A helper function of codegen/helpers/catalog.py: ``floordiv_i32``."""
+    """Spell a helper function of codegen/helpers/catalog.py: ``floordiv_i32``."""
 
     def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
         return c.Call(f"{name}_{dtype.short}", tuple(a.values()))
@@ -28,7 +28,7 @@ def helper(name: str) -> Spell:
 
 
 def by_kind(*, floats: Spell, integers: Spell) -> Spell:
-    """One spelling for floats, another for integers."""
+    """Select a spelling for floats or integers."""
 
     def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
         return (floats if dtype.is_float else integers)(a, dtype)
@@ -36,8 +36,8 @@ def by_kind(*, floats: Spell, integers: Spell) -> Spell:
     return spell
 
 
-def plain(function: str) -> Spell:
-    """A function or macro that takes every dtype under one name: ``isnan``."""
+def overloaded(function: str) -> Spell:
+    """Spell a function or macro that takes every dtype under one name: ``isnan``."""
 
     def spell(a: Mapping[str, c.Expr], _: DType) -> c.Expr:
         return c.Call(function, tuple(a.values()))

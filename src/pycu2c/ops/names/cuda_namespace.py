@@ -1,4 +1,4 @@
-"""The ``cuda`` namespace as objects, grown from the names of the rows: ``cuda.atomic.add``."""
+"""The ``cuda`` namespace as objects, built from the names of intrinsics: ``cuda.atomic.add``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic, import_all
 
 
 class Written(Protocol):
-    """A function that is written in the kernel language, and its name."""
+    """A function in the kernel language."""
 
     __name__: str
 
@@ -29,9 +29,10 @@ NOTHING: Mapping[str, Any] = {}
 
 
 class Namespace:
-    """A name with names in it, found when they are first asked for: ``cuda``, ``cuda.threadIdx``,
-    ``cuda.shared``. It has the ``members`` it is given, the namespaces named in ``inner``, and the
-    intrinsics under its name. ``module`` declares more of them, in the kernel language.
+    """A namespace whose members are resolved lazily: ``cuda``, ``cuda.threadIdx``, ``cuda.shared``.
+
+    It has the given ``members``, the namespaces in ``inner``, and the intrinsics under its name.
+    ``module`` declares more members in the kernel language.
     """
 
     def __init__(
@@ -82,21 +83,21 @@ class Namespace:
 
 
 def _declared(path: str) -> Member | None:
-    """What has a path in the rooms that are imported; rows under a row are the compiler's own."""
+    """Return the member at a path, if an imported module declares it."""
     return WRITTEN.get(path) or REGISTRY.get(ALIASES.get(path, path))
 
 
 def members(namespace: Namespace) -> dict[str, Member]:
-    """All that a namespace holds, by name."""
+    """Return all members of a namespace by name."""
     return {name: getattr(namespace, name) for name in dir(namespace)}
 
 
-# rows of another room that numba has here
+# intrinsics of another namespace that numba has here
 ALIASES = {"cuda.cbrt": "math.cbrt"}
-# and functions that are written in the kernel language, once their room is imported
+# functions in the kernel language, once their module is imported
 WRITTEN: dict[str, Written] = {}
 
-# types, which numba's newer versions have here, too
+# types that newer versions of numba have here, too
 _NAMES_OF_TYPES = """
 boolean int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 complex64
 complex128 bool_ b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16 byte char uchar short ushort intc uintc
@@ -120,12 +121,12 @@ CUDA = Namespace(
 
 
 def has_namespace(name: str) -> bool:
-    """Whether ``cuda`` has a namespace of this name."""
+    """Return whether ``cuda`` has a namespace of this name."""
     return name in CUDA._inner
 
 
 def find(path: str) -> Member | None:
-    """The member of ``cuda`` at a dotted path: ``atomic.add``."""
+    """Return the member of ``cuda`` at a dotted path, ``atomic.add``, or None."""
     member: Member | None = CUDA
     for name in path.split("."):
         member = getattr(member, name, None) if isinstance(member, Namespace) else None

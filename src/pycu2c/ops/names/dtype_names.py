@@ -1,4 +1,4 @@
-"""Which objects name a scalar type: ours, numpy's, numba's, and strings."""
+"""Resolve objects that denote scalar types: pycu2c's, NumPy's and numba's, and strings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pycu2c.ops.names.numba_names import numba_type
 
 
 def scalar_named(value: object) -> Scalar | None:
-    """The type that ``float32``, ``np.float32``, ``"float32"`` or ``numba.float32`` names."""
+    """Return the type that ``float32``, ``np.float32``, ``"float32"`` or ``numba.float32`` denotes."""
     if isinstance(value, Scalar):
         return value
     if isinstance(value, str):

@@ -1,11 +1,11 @@
-"""Names of ``cuda`` for the host, and where they are. In a kernel they are errors.
+"""Names of ``cuda`` for the host, and the modules that define them. In a kernel they are errors.
 
-Only names: what they stand for is imported when it is used.
+The modules are imported on first use.
 """
 
 from __future__ import annotations
 
-_ROOMS = {
+_MODULES = {
     "pycu2c.devices.allocation": (
         "to_device device_array device_array_like pinned_array pinned_array_like mapped_array "
         "mapped_array_like managed_array mapped pinned"
@@ -51,6 +51,6 @@ MODULES = {  # that are names of it, and where they are; kernels call what is in
     "types": "pycu2c.types",
     "wmma": "pycu2c.cuda.wmma",
 }
-HOST_NAMES = {name: room for room, names in _ROOMS.items() for name in names.split()}
+HOST_NAMES = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 FOR_THE_HOST = "it is for the host: call it before the launch, and pass the kernel what it gives"

@@ -1,4 +1,4 @@
-"""What numba's objects mean to us. Imports no numba: objects are known by where they come from."""
+"""Map objects of numba to pycu2c's, by their module and name, without importing numba."""
 
 from __future__ import annotations
 
@@ -51,24 +51,24 @@ CURES: dict[str, str] = {
 
 
 def numba_name(value: object) -> Member | None:
-    """Our name for ``numba.cuda`` or something in it: ``numba.cuda.atomic.add``, ``grid``."""
+    """Return the equivalent of ``numba.cuda`` or of a member: ``numba.cuda.atomic.add``."""
     if isinstance(value, ModuleType):
         return _in_module(value.__name__)
-    home = getattr(value, "__module__", None)
+    module = getattr(value, "__module__", None)
     path = getattr(value, "__qualname__", None)
-    if not isinstance(home, str) or not isinstance(path, str):
+    if not isinstance(module, str) or not isinstance(path, str):
         return None
-    if not home.startswith("numba.cuda."):
+    if not module.startswith("numba.cuda."):
         return None
-    room = home.removeprefix("numba.cuda.")
+    submodule = module.removeprefix("numba.cuda.")
     inside = (
-        f"{room}.{path}" if cuda_namespace.has_namespace(room) else path
+        f"{submodule}.{path}" if cuda_namespace.has_namespace(submodule) else path
     )  # others are of no account
     return cuda_namespace.find(inside)
 
 
 def _in_module(path: str) -> Member | None:
-    """``numba.cuda.cg.this_grid`` is ``cg.this_grid``."""
+    """Return the member for a module path: ``numba.cuda.cg.this_grid`` -> ``cg.this_grid``."""
     if path == "numba.cuda":
         return cuda_namespace.CUDA
     inside = path.removeprefix("numba.cuda.")
@@ -76,7 +76,7 @@ def _in_module(path: str) -> Member | None:
 
 
 def numba_function(value: object) -> FunctionType | None:
-    """The Python function that ``numba.njit`` was given: kernels call it as a device function."""
+    """Return the Python function of a ``numba.njit`` dispatcher, which is a device function."""
     if not type(value).__module__.startswith("numba."):
         return None
     python = getattr(value, "py_func", None)
@@ -84,16 +84,14 @@ def numba_function(value: object) -> FunctionType | None:
 
 
 def is_from_buffer(value: object) -> bool:
-    """Whether a function is ``ffi.from_buffer`` of cffi, by which numba's kernels give arrays to
-    functions in C."""
+    """Return whether a function is cffi's ``ffi.from_buffer``, which numba kernels use for C."""
     if not isinstance(value, MethodType) or value.__name__ != "from_buffer":
         return False
     return type(value.__self__).__module__ == "cffi.api"
 
 
 def numba_type(value: object) -> ParameterType | None:
-    """Our type for ``numba.float32``, ``numba.int32[:, ::1]`` or a tuple of them; None for
-    anything else."""
+    """Return the type for ``numba.float32``, ``numba.int32[:, ::1]`` or a tuple of them, or None."""
     if not type(value).__module__.startswith("numba."):
         vector = numba_name(value) if isinstance(value, type) else None
         return vector if isinstance(vector, Scalar) else None

@@ -1,6 +1,6 @@
-"""Which methods of numbers kernels can call: those of Python's numbers and of numpy's.
+"""Methods of numbers that kernels can call.
 
-A type has those that its numbers have in Python. The frontend says what they become; the reference
+A type has the methods of its numbers in Python or NumPy. The front end lowers them; the reference
 calls them.
 """
 
@@ -15,6 +15,6 @@ _PYTHONS = {WEAK_BOOL: bool, WEAK_INT: int, WEAK_FLOAT: float, WEAK_COMPLEX: com
 
 
 def has_method(scalar: Scalar, name: str) -> bool:
-    """Whether numbers of a type have such a method."""
+    """Return whether numbers of a type have a method."""
     kind: type = _PYTHONS[scalar] if scalar.weak else scalar.dtype.numpy.type
     return name in NUMBER_METHODS and hasattr(kind, name)

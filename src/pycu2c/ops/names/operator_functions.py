@@ -1,4 +1,4 @@
-"""Functions that are operators under another name: ``np.add``, ``operator.add``."""
+"""Functions that denote operators: ``np.add``, ``operator.add``."""
 
 from __future__ import annotations
 
@@ -40,5 +40,5 @@ _BY_FUNCTION = {id(f): op for op, functions in FUNCTIONS for f in functions}
 
 
 def operator_named(value: object) -> Operator | UnaryOperator | None:
-    """The operator that a function of numpy's or of Python's ``operator`` stands for."""
+    """Return the operator that a function of NumPy or of module ``operator`` denotes, or None."""
     return _BY_FUNCTION.get(id(value))

@@ -1,6 +1,6 @@
-"""Functions that are others with types of their own: ``libdevice.sinf`` is ``math.sin`` of a
-float32, ``fp16.hsin`` of a float16. The frontend writes out the conversions, and the reference
-makes them.
+"""Typed variants of other functions: ``libdevice.sinf`` is ``math.sin`` of a float32.
+
+The front end inserts the conversions; the reference interpreter executes them.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ def declare(
     expands_to: tuple[TypedOperation, ...],
     doc: str,
 ) -> Intrinsic:
-    """A row whose result is that of another one, or a tuple of those of several."""
+    """Declare an intrinsic that expands to another one, or to a tuple of the results of several."""
 
     def body(*given: Any) -> Any:
-        results = tuple(_computed(typed, given) for typed in expands_to)
+        results = tuple(_apply(typed, given) for typed in expands_to)
         return results if len(results) > 1 else results[0]
 
     body.__doc__ = doc
@@ -33,14 +33,14 @@ def declare(
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     own = [inspect.Parameter(p, kind) for p, _ in parameters]
     body.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]
-    shown = ", ".join(f"{p}: {_told(k)}" for p, k in parameters)
-    result = _told(gives) if len(expands_to) == 1 else _several(expands_to)
+    shown = ", ".join(f"{p}: {_annotation(k)}" for p, k in parameters)
+    result = _annotation(gives) if len(expands_to) == 1 else _tuple_annotation(expands_to)
     return intrinsic(
         name, effect=Effect.FORM, expands_to=expands_to, overloads=(f"({shown}) -> {result}",)
     )(body)
 
 
-def _computed(typed: TypedOperation, given: Sequence[Any]) -> Any:
+def _apply(typed: TypedOperation, given: Sequence[Any]) -> Any:
     takes = typed.operand_types or (None,) * len(given)
     values: list[Any] = [
         v if dtype is None else convert(v, Scalar(dtype)) for v, dtype in zip(given, takes)
@@ -55,7 +55,7 @@ def _computed(typed: TypedOperation, given: Sequence[Any]) -> Any:
 # ---- for type checkers -------------------------------------------------------------------------
 
 
-def _told(kind: str) -> str:
+def _annotation(kind: str) -> str:
     dtype = BY_NAME.get(kind)
     if kind == "bool":
         return "bool"
@@ -66,7 +66,7 @@ def _told(kind: str) -> str:
     return f"np.{kind}" if dtype.is_float else "SupportsIndex"
 
 
-def _several(expands_to: tuple[TypedOperation, ...]) -> str:
+def _tuple_annotation(expands_to: tuple[TypedOperation, ...]) -> str:
     return f"tuple[{', '.join(_result(typed.result_type) for typed in expands_to)}]"
 
 

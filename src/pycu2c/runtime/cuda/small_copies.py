@@ -2,7 +2,7 @@
 
 It is memory of the device, and as much pinned memory of the host. A driver call for each array, one
 more for its memory, and Python in between take many times as long as the launch. Here one copy
-brings all arrays to the device, and one brings back what is written (``dispatch/small_copies.c``).
+brings all arrays to the device, and one brings back what is written (``native/small_copies.c``).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pycu2c.cuda_driver import driver, libcuda
 from pycu2c.cuda_driver.cuda_errors import CudaError
 from pycu2c.runtime.cuda import memory_pool
 from pycu2c.runtime.cuda.memory import DeviceMemory, PinnedMemory
-from pycu2c.runtime.dispatch.extension import UNAVAILABLE, StagingBuffer
+from pycu2c.native.extension import UNAVAILABLE, StagingBuffer
 
 SIZE = 4 << 20  # bytes: of the arrays of a launch together
 _CALLS = "cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2", "cuStreamSynchronize"

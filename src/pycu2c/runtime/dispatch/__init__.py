@@ -1,8 +1,8 @@
-"""The fast path of launches: a dispatch table in C of launches that have run.
+"""The dispatch table of launches: how a launch that has run becomes an entry of the table.
 
-``_dispatch`` is the C extension; ``extension`` has its types, or Python classes of the same names
-where it is missing. ``guards`` and ``table`` describe a launch that has run as an entry of the
-table. A launch that misses the table takes the Python slow path, which raises all errors.
+``guards`` and ``table`` describe the arguments and the kernel of an entry; the C extension
+(``pycu2c.native``) checks and starts the launches that match one. A launch that misses the table takes
+the Python slow path, which raises all errors.
 
-Imports the runtime's argument and configuration modules; knows neither kernels nor compilers.
+Imports the argument and configuration modules of the runtime; knows neither kernels nor compilers.
 """

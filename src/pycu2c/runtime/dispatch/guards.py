@@ -21,7 +21,7 @@ from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument
 from pycu2c.runtime.arguments.arguments import Layout
 from pycu2c.runtime.cuda import peer_access
 from pycu2c.runtime.dispatch import package_arrays
-from pycu2c.runtime.dispatch.extension import DeviceArrayBase
+from pycu2c.native.extension import DeviceArrayBase
 
 _EXACT_FLOAT64 = 1 << 53  # integers up to it are float64s
 

@@ -12,7 +12,7 @@ from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument
 from pycu2c.runtime.arguments.arguments import Layout
 from pycu2c.runtime.arguments.call_binding import CallSignature
 from pycu2c.runtime.direct_launch import Direct
-from pycu2c.runtime.dispatch.extension import DispatchTableBase, StagingBuffer
+from pycu2c.native.extension import DispatchTableBase, StagingBuffer
 from pycu2c.runtime.dispatch.guards import (
     Guard,
     NotDispatchable,

@@ -1,9 +1,8 @@
-"""Legalize: replace Python's semantics with C's (floor division, powers, shifts, indices,
-overflow).
+"""Legalize: replace Python's semantics with C's.
 
-``x // n`` -> ``x / n`` where x >= 0 and n > 0 are proved, else a call of a helper. Requires built
-IR; guarantees that operators and indices have C's meaning. Uses the range analysis to select C's
-cheap forms.
+``x // n`` -> ``x / n`` where x >= 0 and n > 0 are proved, else a call of a helper. Covers floor
+division, powers, shifts, indices and overflow. Requires built IR; guarantees that operators and
+indices have C's meaning. Uses the range analysis to select C's cheap forms.
 """
 
 from __future__ import annotations

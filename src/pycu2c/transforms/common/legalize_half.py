@@ -24,8 +24,7 @@ _DOUBLE = Scalar(FLOAT64)
 
 
 def half_binary(e: Binary, bind_once: BindOnce) -> Expr | None:
-    """Legalize ``a * b`` to ``mul_f16(a, b)``, ``a ** 2`` to ``mul_f16(a, a)``; None for other
-    operators."""
+    """Legalize ``a * b`` to ``mul_f16(a, b)``, and ``a ** 2`` to ``mul_f16(a, a)``; else None."""
     if e.op in OF_OPERATOR:
         return Apply(OF_OPERATOR[e.op], (e.left, e.right), e.type, e.span)
     if e.op is not POW or not isinstance(e.right, Const) or e.right.value != 2:

@@ -123,8 +123,7 @@ class _Linearizer:
     def sequence(
         self, exprs: Sequence[Expr], before: list[Stmt], lets: LetBindings
     ) -> tuple[Expr, ...]:
-        """Linearize operands from left to right; values that a later one may change go to
-        variables."""
+        """Linearize operands left to right; values that a later one may change go to variables."""
         results: list[Expr] = []
         for e in exprs:
             preceding: list[Stmt] = []
@@ -206,8 +205,7 @@ class _Linearizer:
         return var
 
     def _branch(self, e: Expr, lets: LetBindings) -> tuple[Expr, tuple[Stmt, ...]]:
-        """Linearize a conditionally evaluated expression; its statements stay under the
-        condition."""
+        """Linearize a conditionally evaluated expression; its statements stay conditional."""
         preceding_statements: list[Stmt] = []
         saved = dict(self._bound_lets)  # bindings of a branch end with it
         value = self.expression(e, preceding_statements, lets)

@@ -20,8 +20,10 @@ NameGenerator = Callable[[str], str]
 def legalize_for(
     loop: For, function: Function, stop_and_step: tuple[Interval, Interval], fresh: NameGenerator
 ) -> Body:
-    """Legalize a loop: ``for i in range(f(x)): …`` -> ``stop = f(x); for (i = 0; i < stop; ++i)
-    …``."""
+    """Legalize a loop over a range.
+
+    ``for i in range(f(x)): …`` -> ``stop = f(x); for (i = 0; i < stop; ++i) …``
+    """
     before: list[Stmt] = []
     assigned = {s.var.name for s in statements(loop.body) if isinstance(s, (Assign, For))}
     # by Python name: live ranges of one name may be merged again

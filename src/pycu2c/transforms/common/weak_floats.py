@@ -40,8 +40,10 @@ _COMPLEX = {dtypes.FLOAT32: dtypes.COMPLEX64}
 
 
 def narrow_weak_floats(module: Module, to: DType) -> Module:
-    """Narrow all weak floats: ``mul.float(0.1, to_float(i))`` -> ``mul.single(0.1,
-    to_single(i))``."""
+    """Narrow all weak floats of a module.
+
+    ``mul.float(0.1, to_float(i))`` -> ``mul.single(0.1, to_single(i))``
+    """
     types = _WeakFloatTypes(Scalar(to, weak=True), Scalar(_COMPLEX[to], weak=True))
     return map_functions(module, types.function)
 

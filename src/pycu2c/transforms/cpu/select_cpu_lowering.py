@@ -54,9 +54,8 @@ def _waits_with_path(body: Body, path: _Path) -> Iterator[tuple[BarrierWait, _Pa
 def _may_diverge_at_barriers(enclosing: set[Construct], uniform: Uniformity) -> bool:
     """Return whether threads of a block may wait at different barriers.
 
-    A divergent condition around a barrier is undefined behaviour unless all threads agree. It does
-    not need to be undefined if the thread index determines the condition, or if both branches have
-    barriers.
+    A condition around a barrier must be uniform, or behaviour is undefined; so it is assumed to be.
+    This does not apply if the thread index makes it vary, or if both branches have barriers.
     """
     for s in enclosing & uniform.divergent:
         in_both_branches = isinstance(s, If) and all(

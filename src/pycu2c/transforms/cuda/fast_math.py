@@ -1,4 +1,4 @@
-"""Fast-math replacements for CUDA; other optimizations are left to nvcc's fast-math options."""
+"""Fast-math replacements for CUDA; other optimizations are left to the CUDA compiler."""
 
 from __future__ import annotations
 

@@ -168,8 +168,7 @@ class Narrower:
     # ---- indices ----
 
     def _index(self, e: Expr) -> Expr:
-        """Return an index, in 32 bits modulo 2**32 if it is a sum of products that would need
-        64."""
+        """Return an index; a sum of products that needs 64 bits is computed modulo 2**32."""
         new = self._value(e)
         sum_of_wide = new.type == WEAK_INT and is_linear(e) and self.constraints.facts.index32
         if not sum_of_wide and not any(self._is_modular(x) for x in leaves(e)):

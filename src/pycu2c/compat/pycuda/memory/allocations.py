@@ -1,7 +1,7 @@
-"""Memory of the device as PyCUDA's programs have it: addresses that are ints, copies, fills.
+"""Implement PyCUDA's device memory: addresses that convert to int, copies, fills.
 
-On a GPU it comes from the driver's pool; where there is none it is memory of the host, and copies
-check that they stay in it.
+On a GPU memory is from the driver's pool. Without a GPU it is host memory, and copies check their
+bounds.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from pycu2c.runtime.arguments.strides import array_over
 from pycu2c.runtime.cuda import staging
 from pycu2c.runtime.cuda.memory import HOST, Memory
 
-_PITCH = 512  # bytes, of rows that begin as the driver aligns them
+_PITCH = 512  # bytes; the alignment of rows
 
 
 def on_gpu() -> bool:
-    """Whether the device is a GPU; else it is the CPU."""
+    """Return whether the device is a GPU, not the CPU."""
     return driver.available()
 
 
 class PointerHolderBase:
-    """What stands for an address of the device."""
+    """The base class of objects that represent a device address."""
 
     __slots__ = ()
 
     def get_pointer(self) -> int:
-        """The address."""
+        """Return the address."""
         raise NotImplementedError
 
     def __int__(self) -> int:
@@ -59,11 +59,11 @@ class PointerHolderBase:
 
     @property
     def gpudata(self) -> int:
-        """The address, by the name that GPUArray has for it."""
+        """Return the address, under GPUArray's name for it."""
         return self.get_pointer()
 
     def as_buffer(self, size: int, offset: int = 0) -> memoryview:
-        """Bytes of memory that the host reaches."""
+        """Return a buffer over host memory."""
         address = self.get_pointer() + offset
         return memoryview((ctypes.c_char * size).from_address(address)).cast("B")
 
@@ -78,19 +78,19 @@ class Held:
 
     @property
     def memory(self) -> Memory:
-        """Where it is. Raises LogicError once it was freed."""
+        """Return the address. Raises LogicError if it was freed."""
         if self._memory is None:
             raise LogicError("this memory was freed")
         return self._memory
 
     @property
     def size(self) -> int:
-        """Its bytes."""
+        """Return the size in bytes."""
         return self.memory.size
 
 
 class DeviceAllocation(Held, PointerHolderBase):
-    """Memory of the device, which goes back when nobody has this object, or by ``free()``."""
+    """Device memory, which is freed with this object or by ``free()``."""
 
     __slots__ = ("__weakref__",)
 
@@ -109,7 +109,7 @@ class DeviceAllocation(Held, PointerHolderBase):
         return super().as_buffer(size, offset)
 
     def free(self) -> None:
-        """Give the memory back now."""
+        """Free the memory now."""
         self._forget()
         self._memory = None
 
@@ -128,12 +128,12 @@ class DeviceAllocation(Held, PointerHolderBase):
                 self._forget()
 
 
-# ---- new memory --------------------------------------------------------------------------------
+# ---- allocation --------------------------------------------------------------------------------
 
 
 @translating
 def mem_alloc(size: int) -> DeviceAllocation:
-    """New memory of the device."""
+    """Allocate device memory."""
     count = operator.index(size)
     if count <= 0:
         raise LogicError(f"mem_alloc: memory has bytes, and {count} are asked for")
@@ -141,12 +141,12 @@ def mem_alloc(size: int) -> DeviceAllocation:
 
 
 def mem_alloc_like(ary: Any) -> DeviceAllocation:
-    """As many bytes as an array has."""
+    """Allocate as many bytes as an array has."""
     return mem_alloc(ary.nbytes)
 
 
 def mem_alloc_pitch(width: int, height: int, access_size: int = 4) -> tuple[DeviceAllocation, int]:
-    """Memory of rows that begin where accesses are fast, and the bytes from one to the next."""
+    """Allocate aligned rows; return the memory and the bytes from one row to the next."""
     if access_size not in (4, 8, 16):
         raise LogicError(f"mem_alloc_pitch: access_size is 4, 8 or 16, not {access_size}")
     pitch = -(-width // _PITCH) * _PITCH
@@ -155,13 +155,13 @@ def mem_alloc_pitch(width: int, height: int, access_size: int = 4) -> tuple[Devi
 
 @translating
 def mem_get_info() -> tuple[int, int]:
-    """Bytes that are free, and all there are."""
+    """Return the free and the total bytes."""
     free, total = gpu_selection.get_current_device().memory
     return free, total
 
 
 def pointer(given: Any) -> int:
-    """An address of the device: an int, memory, or an array that lies there. Raises TypeError."""
+    """Convert an int, memory or device array to an address. Raises TypeError."""
     if hasattr(given, "__index__"):
         return operator.index(given)
     held = getattr(given, "gpudata", None)
@@ -178,8 +178,10 @@ def pointer(given: Any) -> int:
 
 
 def _check(given: Any, address: int, size: int, doing: str) -> None:
-    """That bytes are of the device: of a device array, or of what was allocated; of a GPU's memory
-    as far as it is known here, the driver looks at the rest. Raises LogicError."""
+    """Check that a range is device memory: of a device array or an allocation. Raises LogicError.
+
+    On a GPU only known memory is checked; the driver checks the rest.
+    """
     if on_gpu():
         memory = _memory_of(given)
         if isinstance(memory, Memory) and address + size > memory.address + memory.size:
@@ -189,9 +191,11 @@ def _check(given: Any, address: int, size: int, doing: str) -> None:
 
 
 def used_on(stream: object, *given: Any) -> None:
-    """Memory that a stream uses is not given back before that is done. The driver waits when
-    memory is freed; here freeing waits in the order of the default stream. A graph that is captured
-    keeps it."""
+    """Keep memory alive until a stream has used it.
+
+    The driver synchronizes when memory is freed; here it is freed in the order of the default
+    stream. A graph that is being captured keeps the memory.
+    """
     capture = graph_capture.current()
     if capture is None and (stream is None or getattr(stream, "blocking", False)):
         return
@@ -203,7 +207,7 @@ def used_on(stream: object, *given: Any) -> None:
 
 
 def _memory_of(given: Any) -> object:
-    """What keeps the memory of an argument; None of a number."""
+    """Return the object that keeps the memory of an argument alive; None for a number."""
     if isinstance(given, DeviceAllocation):
         return given.memory
     if isinstance(given, PointerHolderBase):
@@ -221,7 +225,7 @@ def _stream(stream: object) -> int:
 
 
 def _move(target: Any, source: Any, size: int) -> None:
-    """Copy memory of the host, now or whenever a graph is launched; of arrays what lies in them."""
+    """Copy host memory, now or in each launch of a captured graph."""
     to, from_ = (each if isinstance(each, int) else each.ctypes.data for each in (target, source))
     kept = target, source
     graph_capture.run_on_host(lambda: ctypes.memmove(to, from_, size) and kept)
@@ -229,13 +233,13 @@ def _move(target: Any, source: Any, size: int) -> None:
 
 @translating
 def memcpy_htod(dest: Any, src: Any) -> None:
-    """Copy memory of the host to the device."""
+    """Copy host memory to the device."""
     _copy_in(dest, src, None, wait=True)
 
 
 @translating
 def memcpy_htod_async(dest: Any, src: Any, stream: object = None) -> None:
-    """Likewise in a stream."""
+    """Copy host memory to the device, in a stream."""
     _copy_in(dest, src, stream, wait=False)
 
 
@@ -256,13 +260,13 @@ def _copy_in(dest: Any, src: Any, stream: object, *, wait: bool) -> None:
 
 @translating
 def memcpy_dtoh(dest: Any, src: Any) -> None:
-    """Copy memory of the device to the host."""
+    """Copy device memory to the host."""
     _copy_out(dest, src, None, wait=True)
 
 
 @translating
 def memcpy_dtoh_async(dest: Any, src: Any, stream: object = None) -> None:
-    """Likewise in a stream."""
+    """Copy device memory to the host, in a stream."""
     _copy_out(dest, src, stream, wait=False)
 
 
@@ -283,13 +287,13 @@ def _copy_out(dest: Any, src: Any, stream: object, *, wait: bool) -> None:
 
 @translating
 def memcpy_dtod(dest: Any, src: Any, size: int) -> None:
-    """Copy memory of the device to another place there."""
+    """Copy device memory to device memory."""
     memcpy_dtod_async(dest, src, size)
 
 
 @translating
 def memcpy_dtod_async(dest: Any, src: Any, size: int, stream: object = None) -> None:
-    """Likewise in a stream."""
+    """Copy device memory to device memory, in a stream."""
     target, source = pointer(dest), pointer(src)
     used_on(stream, dest, src)
     _check(src, source, size, "memcpy_dtod")
@@ -304,7 +308,7 @@ def memcpy_dtod_async(dest: Any, src: Any, size: int, stream: object = None) -> 
 def memcpy_peer(
     dest: Any, src: Any, size: int, dest_context: object = None, src_context: object = None
 ) -> None:
-    """Copy memory of one device to another: addresses say which."""
+    """Copy memory between devices, which follow from the addresses."""
     memcpy_dtod(dest, src, size)
 
 
@@ -316,7 +320,7 @@ def memcpy_peer_async(
     src_context: object = None,
     stream: object = None,
 ) -> None:
-    """Likewise in a stream."""
+    """Copy memory between devices, in a stream."""
     memcpy_dtod_async(dest, src, size, stream)
 
 
@@ -372,17 +376,17 @@ def _fill_rows(dest: Any, pitch: int, pattern: NDArray[Any], width: int, height:
 
 
 def memset_d2d8(dest: Any, pitch: int, data: int, width: int, height: int) -> None:
-    """Fill the first bytes of rows."""
+    """Fill the first bytes of each row."""
     _fill_rows(dest, pitch, np.array(data, np.uint8), width, height)
 
 
 def memset_d2d16(dest: Any, pitch: int, data: int, width: int, height: int) -> None:
-    """Fill the first numbers of 16 bits of rows."""
+    """Fill the first 16-bit numbers of each row."""
     _fill_rows(dest, pitch, np.array(data, np.uint16), width, height)
 
 
 def memset_d2d32(dest: Any, pitch: int, data: int, width: int, height: int) -> None:
-    """Fill the first numbers of 32 bits of rows."""
+    """Fill the first 32-bit numbers of each row."""
     _fill_rows(dest, pitch, np.array(data, np.uint32), width, height)
 
 
@@ -390,7 +394,7 @@ def memset_d2d32(dest: Any, pitch: int, data: int, width: int, height: int) -> N
 
 
 def to_device(bf_obj: Any) -> DeviceAllocation:
-    """New memory with a copy of an array or a buffer."""
+    """Copy an array or a buffer to new device memory."""
     packed = flat_bytes(np.ascontiguousarray(bf_obj) if isinstance(bf_obj, np.ndarray) else bf_obj)
     made = mem_alloc(packed.nbytes)
     memcpy_htod(made, packed)
@@ -398,14 +402,14 @@ def to_device(bf_obj: Any) -> DeviceAllocation:
 
 
 def from_device(devptr: Any, shape: Any, dtype: Any, order: Any = "C") -> NDArray[Any]:
-    """A new array with what is in memory of the device."""
+    """Copy device memory to a new array."""
     made = np.empty(shape, dtype, order)
     memcpy_dtoh(made, devptr)
     return made
 
 
 def from_device_like(devptr: Any, other_ary: NDArray[Any]) -> NDArray[Any]:
-    """Likewise, with the shape and dtype of another array."""
+    """Copy device memory to a new array with the shape and dtype of another array."""
     made = np.empty_like(other_ary)
     memcpy_dtoh(made, devptr)
     return made

@@ -1,4 +1,4 @@
-"""What stands around an array of the host where a kernel is called: ``In``, ``Out``, ``InOut``."""
+"""Implement ``In``, ``Out`` and ``InOut``, which copy host arrays for a kernel call."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from pycu2c.compat.pycuda.memory.allocations import (
 
 
 class ArgumentHandler:
-    """An array of the host, and memory of the device in its place."""
+    """A host array and its device memory."""
 
     def __init__(self, ary: Any) -> None:
         self.array = ary
         self.dev_alloc: DeviceAllocation | None = None
 
     def get_device_alloc(self) -> DeviceAllocation:
-        """As much memory as the array has. Raises TypeError."""
+        """Allocate device memory for the array. Raises TypeError."""
         if self.dev_alloc is None:
             if not hasattr(self.array, "nbytes"):
                 raise TypeError(
@@ -31,23 +31,23 @@ class ArgumentHandler:
         return self.dev_alloc
 
     def pre_call(self, stream: object) -> None:
-        """What is done before the launch."""
+        """Copy before the launch."""
 
     def post_call(self, stream: object) -> None:
-        """What is done after it."""
+        """Copy after the launch."""
 
     writes = False
 
 
 class In(ArgumentHandler):
-    """An array that a kernel reads."""
+    """A host array that a kernel reads."""
 
     def pre_call(self, stream: object) -> None:
         memcpy_htod(self.get_device_alloc(), self.array)
 
 
 class Out(ArgumentHandler):
-    """An array that a kernel writes."""
+    """A host array that a kernel writes."""
 
     writes = True
 
@@ -56,4 +56,4 @@ class Out(ArgumentHandler):
 
 
 class InOut(In, Out):
-    """An array that a kernel reads and writes."""
+    """A host array that a kernel reads and writes."""

@@ -1,5 +1,7 @@
-"""Which memory of the host stands for memory of a device: a copy that goes outside of it is
-refused there, as the driver refuses it for a GPU's. Knows addresses alone."""
+"""Check copies against the bounds of allocations in host memory that replaces device memory.
+
+The driver makes the same check for a GPU.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,13 @@ from typing import NoReturn
 
 from pycu2c.compat.pycuda.errors import LogicError
 
-_LOCK = threading.RLock()  # memory may go while a thread is in here
+_LOCK = threading.RLock()  # reentrant: a finalizer may free memory while this thread holds it
 _STARTS: list[int] = []
-_STOPS: dict[int, int] = {}  # by start
+_STOPS: dict[int, int] = {}  # end addresses by start address
 
 
 def add(start: int, size: int) -> None:
-    """From now on these bytes are of the device."""
+    """Register a range of device memory."""
     with _LOCK:
         if start not in _STOPS:
             bisect.insort(_STARTS, start)
@@ -23,14 +25,14 @@ def add(start: int, size: int) -> None:
 
 
 def remove(start: int) -> None:
-    """Bytes that begin there are so no longer."""
+    """Unregister the range that begins at an address."""
     with _LOCK:
         if _STOPS.pop(start, None) is not None:
             del _STARTS[bisect.bisect_left(_STARTS, start)]
 
 
 def check(start: int, size: int, doing: str) -> None:
-    """That bytes are of the device. Raises LogicError."""
+    """Check that a range is device memory. Raises LogicError."""
     with _LOCK:
         before = bisect.bisect_right(_STARTS, start) - 1
         first = _STARTS[before] if before >= 0 else 0
@@ -40,7 +42,7 @@ def check(start: int, size: int, doing: str) -> None:
 
 
 def refuse(start: int, size: int, stop: int, doing: str) -> NoReturn:
-    """Say that memory ends at ``stop``. Raises LogicError."""
+    """Raise LogicError for a range that exceeds an allocation."""
     if start < stop:
         found = f"{stop - start} bytes are there"
     else:

@@ -1,4 +1,4 @@
-"""Memory of the host that a program hands over: numpy arrays, bytes, anything with a buffer."""
+"""Access host memory of the program: numpy arrays, bytes, and other buffers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 
 def flat_bytes(given: Any, *, written: bool = False) -> NDArray[np.uint8]:
-    """The bytes of an array without gaps, or of a buffer, in memory. Raises TypeError,
-    ValueError."""
+    """Return the bytes of a contiguous array or buffer. Raises TypeError, ValueError."""
     array = given if isinstance(given, np.ndarray) else _array(given)
     if written and not array.flags.writeable:
         raise TypeError("the memory that is written to is read-only")
@@ -31,7 +30,7 @@ def _array(given: Any) -> NDArray[Any]:
 
 
 def _dense(array: NDArray[Any]) -> NDArray[Any]:
-    """An array whose axes are in any order, without gaps, with its axes as memory has them."""
+    """Return an array with its axes in memory order; its memory must be contiguous."""
     order = np.argsort([-abs(step) for step in array.strides], kind="stable")
     found = array.transpose(order)
     if not found.flags.c_contiguous:

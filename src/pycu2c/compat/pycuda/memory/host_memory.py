@@ -1,6 +1,6 @@
-"""Memory of the host: pagelocked, aligned, managed. Where there is no GPU it is plain memory.
+"""Implement PyCUDA's host memory: page-locked, aligned, managed. Without a GPU it is pageable.
 
-The ``base`` of such an array is the allocation, as PyCUDA has it.
+The ``base`` of such an array is the allocation.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ _PAGE = 4096
 
 
 class HostPointer(Held):
-    """Memory of the host under an array."""
+    """The host memory of an array."""
 
     def __init__(self, memory: Memory, form: Form) -> None:
         super().__init__(memory)
         self.__array_interface__ = array_interface(memory.address, form)
 
     def get_device_pointer(self) -> int:
-        """The address by which kernels use it."""
+        """Return the address that kernels use."""
         if not on_gpu():
             bounds_checks.add(self.memory.address, self.memory.size)
-        return self.memory.address  # the device has the same addresses
+        return self.memory.address  # host and device addresses are equal
 
     def free(self) -> None:
-        """Nothing uses the memory from now on; it goes back with its last array."""
+        """Release the allocation; the memory is freed with its last array."""
         bounds_checks.remove(self.memory.address)
         self._memory = None
 
@@ -45,21 +45,21 @@ class HostPointer(Held):
 
 
 class PagelockedHostAllocation(HostPointer):
-    """Memory that is copied to the device, and from it, fastest."""
+    """Page-locked memory."""
 
     def get_flags(self) -> int:
-        """What it was made with."""
+        """Return the flags of the allocation."""
         memory = self.memory
         in_place = isinstance(memory, PinnedMemory) and memory.in_place
         return int(host_alloc_flags.PORTABLE) | int(host_alloc_flags.DEVICEMAP) * in_place
 
 
 class AlignedHostAllocation(HostPointer):
-    """Memory that begins at a multiple of some number."""
+    """Aligned memory."""
 
 
 class RegisteredHostMemory(HostPointer):
-    """Memory of somebody else that stays where it is."""
+    """Page-locked memory that another object owns."""
 
     def __init__(self, memory: Memory, form: Form, owner: object) -> None:
         super().__init__(memory, form)
@@ -67,7 +67,7 @@ class RegisteredHostMemory(HostPointer):
 
     @translating
     def unregister(self) -> None:
-        """It may move from now on."""
+        """Undo the page lock."""
         if on_gpu():
             answer = driver.api().cuMemHostUnregister(self.memory.address)
             driver.check(answer, "unregister memory of the host")
@@ -75,14 +75,14 @@ class RegisteredHostMemory(HostPointer):
 
 
 class ManagedAllocation(HostPointer, PointerHolderBase):
-    """Memory that kernels and the host use by one address."""
+    """Managed memory, which kernels and the host access at the same address."""
 
     def get_pointer(self) -> int:
         return self.get_device_pointer()
 
     @translating
     def attach(self, mem_flags: int, stream: object = None) -> None:
-        """Say who reaches it."""
+        """Attach the memory to a stream."""
         if on_gpu():
             handle = driver.working_stream(stream)
             answer = driver.api().cuStreamAttachMemAsync(handle, self.memory.address, 0, mem_flags)
@@ -90,7 +90,7 @@ class ManagedAllocation(HostPointer, PointerHolderBase):
 
 
 def array_interface(address: int, form: Form) -> dict[str, Any]:
-    """How numpy is told of memory."""
+    """The array interface of memory."""
     found: dict[str, Any] = {
         "shape": form.shape,
         "strides": form.strides,
@@ -103,12 +103,12 @@ def array_interface(address: int, form: Form) -> dict[str, Any]:
     return found
 
 
-# ---- pagelocked --------------------------------------------------------------------------------
+# ---- page-locked -------------------------------------------------------------------------------
 
 
 @translating
 def pagelocked_empty(shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0) -> NDArray[Any]:
-    """A new array that copies to and from the device do not wait for."""
+    """Return a new page-locked array, for asynchronous copies."""
     form = Form(shape, dtype, None, order)
     flags = host_alloc_flags(int(mem_flags))
     memory: Memory = (
@@ -124,17 +124,17 @@ def pagelocked_empty(shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 
 
 
 def pagelocked_zeros(shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0) -> NDArray[Any]:
-    """Likewise, filled with zeros."""
+    """Return a new page-locked array of zeros."""
     return _zeroed(pagelocked_empty(shape, dtype, order, mem_flags))
 
 
 def pagelocked_empty_like(array: NDArray[Any], mem_flags: int = 0) -> NDArray[Any]:
-    """Likewise, with the shape, dtype and order of another array."""
+    """Return a new page-locked array with the shape, dtype and order of another array."""
     return pagelocked_empty(array.shape, array.dtype, _order_of(array), mem_flags)
 
 
 def pagelocked_zeros_like(array: NDArray[Any], mem_flags: int = 0) -> NDArray[Any]:
-    """Likewise, filled with zeros."""
+    """Return a new page-locked array of zeros like another array."""
     return _zeroed(pagelocked_empty_like(array, mem_flags))
 
 
@@ -165,7 +165,7 @@ class _Part(Memory):
 
 
 def aligned_empty(shape: Any, dtype: Any, order: Any = "C", alignment: int = _PAGE) -> NDArray[Any]:
-    """A new array that begins at a multiple of ``alignment``."""
+    """Return a new array whose address is a multiple of ``alignment``."""
     form = Form(shape, dtype, None, order)
     room = np.empty(form.size + alignment, np.uint8)
     start = -(-room.ctypes.data // alignment) * alignment
@@ -173,23 +173,23 @@ def aligned_empty(shape: Any, dtype: Any, order: Any = "C", alignment: int = _PA
 
 
 def aligned_zeros(shape: Any, dtype: Any, order: Any = "C", alignment: int = _PAGE) -> NDArray[Any]:
-    """Likewise, filled with zeros."""
+    """Return a new aligned array of zeros."""
     return _zeroed(aligned_empty(shape, dtype, order, alignment))
 
 
 def aligned_empty_like(array: NDArray[Any], alignment: int = _PAGE) -> NDArray[Any]:
-    """Likewise, with the shape, dtype and order of another array."""
+    """Return a new aligned array with the shape, dtype and order of another array."""
     return aligned_empty(array.shape, array.dtype, _order_of(array), alignment)
 
 
 def aligned_zeros_like(array: NDArray[Any], alignment: int = _PAGE) -> NDArray[Any]:
-    """Likewise, filled with zeros."""
+    """Return a new aligned array of zeros like another array."""
     return _zeroed(aligned_empty_like(array, alignment))
 
 
 @translating
 def register_host_memory(ary: NDArray[Any], flags: int = 0) -> NDArray[Any]:
-    """Pin the memory of an array; gives an array over it, whose ``base.unregister()`` ends it."""
+    """Page-lock the memory of an array; ``base.unregister()`` of the result undoes it."""
     form = Form(ary.shape, ary.dtype, ary.strides, "C")
     if on_gpu():
         driver.make_current()
@@ -204,7 +204,7 @@ def register_host_memory(ary: NDArray[Any], flags: int = 0) -> NDArray[Any]:
 
 @translating
 def managed_empty(shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0) -> NDArray[Any]:
-    """A new array that kernels are given as it is."""
+    """Return a new managed array, which kernels access in place."""
     form = Form(shape, dtype, None, order)
     everywhere = mem_attach_flags.HOST not in mem_attach_flags(int(mem_flags))
     memory: Memory = (
@@ -214,15 +214,15 @@ def managed_empty(shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0) 
 
 
 def managed_zeros(shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0) -> NDArray[Any]:
-    """Likewise, filled with zeros."""
+    """Return a new managed array of zeros."""
     return _zeroed(managed_empty(shape, dtype, order, mem_flags))
 
 
 def managed_empty_like(array: NDArray[Any], mem_flags: int = 0) -> NDArray[Any]:
-    """Likewise, with the shape, dtype and order of another array."""
+    """Return a new managed array with the shape, dtype and order of another array."""
     return managed_empty(array.shape, array.dtype, _order_of(array), mem_flags)
 
 
 def managed_zeros_like(array: NDArray[Any], mem_flags: int = 0) -> NDArray[Any]:
-    """Likewise, filled with zeros."""
+    """Return a new managed array of zeros like another array."""
     return _zeroed(managed_empty_like(array, mem_flags))

@@ -1,4 +1,4 @@
-"""Memory pools: memory that is kept for the next allocation of about its size."""
+"""Implement PyCUDA's memory pools, which reuse freed memory for allocations of similar size."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from pycu2c.compat.pycuda.memory.allocations import DeviceAllocation, PointerHol
 from pycu2c.compat.pycuda.memory.host_memory import array_interface, pagelocked_empty
 from pycu2c.devices.allocation import Form
 
-_MANTISSA = 2  # bits of a size, beside the first, that tell bins apart
+_MANTISSA = 2  # bits of a size after the first; they select the bin
 M = TypeVar("M")
 
 
 def bitlog2(value: int) -> int:
-    """The place of the highest bit."""
+    """Return the position of the highest bit."""
     return value.bit_length() - 1
 
 
 class _Pool(Generic[M]):
-    """Blocks by their size, of four sizes for each power of two."""
+    """Free blocks by size, in four bins per power of two."""
 
     def __init__(self, allocate: Callable[[int], M]) -> None:
         self._new = allocate
@@ -36,7 +36,7 @@ class _Pool(Generic[M]):
 
     @staticmethod
     def bin_number(size: int) -> int:
-        """The bin that a size belongs to."""
+        """Return the bin of a size."""
         exponent = bitlog2(max(size, 1))
         shift = exponent - _MANTISSA
         part = size >> shift if shift >= 0 else size << -shift
@@ -44,7 +44,7 @@ class _Pool(Generic[M]):
 
     @staticmethod
     def alloc_size(bin_nr: int) -> int:
-        """The most bytes of a bin, which each of its blocks has."""
+        """Return the maximum size of a bin, which is the size of all its blocks."""
         exponent, part = bin_nr >> _MANTISSA, bin_nr & ((1 << _MANTISSA) - 1)
         shift = exponent - _MANTISSA
         whole = (1 << _MANTISSA) | part
@@ -53,7 +53,7 @@ class _Pool(Generic[M]):
         return (whole << shift) | ((1 << shift) - 1)
 
     def take(self, size: int) -> tuple[M, int]:
-        """A block of at least that size, and its bin."""
+        """Return a block of at least that size, and its bin."""
         if size < 0:
             raise LogicError(f"memory has bytes, and {size} are asked for")
         number = self.bin_number(size)
@@ -76,7 +76,7 @@ class _Pool(Generic[M]):
         return made
 
     def put_back(self, block: M, number: int) -> None:
-        """A block that nobody uses."""
+        """Add a free block."""
         self.active_blocks -= 1
         self.active_bytes -= self.alloc_size(number)
         if self._holds:
@@ -86,7 +86,7 @@ class _Pool(Generic[M]):
             self.managed_bytes -= self.alloc_size(number)
 
     def free_held(self) -> None:
-        """Give what is kept back."""
+        """Free all unused blocks."""
         for number, blocks in self._bins.items():
             self.managed_bytes -= self.alloc_size(number) * len(blocks)
             blocks.clear()
@@ -94,13 +94,13 @@ class _Pool(Generic[M]):
         give_back()
 
     def stop_holding(self) -> None:
-        """Keep nothing from now on."""
+        """Free blocks immediately from now on."""
         self._holds = False
         self.free_held()
 
 
 class PooledDeviceAllocation(PointerHolderBase):
-    """Memory of the device that goes back to its pool."""
+    """Device memory that returns to its pool."""
 
     __slots__ = ("__weakref__", "_block", "_number", "_pool", "size")
 
@@ -115,7 +115,7 @@ class PooledDeviceAllocation(PointerHolderBase):
         return int(self._block)
 
     def free(self) -> None:
-        """Give the memory back to the pool now."""
+        """Return the memory to the pool now."""
         if self._block is None:
             raise LogicError("this memory was freed")
         block, self._block = self._block, None
@@ -130,20 +130,20 @@ class PooledDeviceAllocation(PointerHolderBase):
 
 
 class DeviceMemoryPool(_Pool[DeviceAllocation]):
-    """Memory of the device: ``pool.allocate`` in the place of ``mem_alloc``."""
+    """A pool of device memory: ``pool.allocate`` replaces ``mem_alloc``."""
 
     def __init__(self) -> None:
         super().__init__(mem_alloc)
 
     def allocate(self, size: int) -> PooledDeviceAllocation:
-        """Memory that goes back to the pool."""
+        """Return memory from the pool."""
         return PooledDeviceAllocation(self, size)
 
     __call__ = allocate
 
 
 class PooledHostAllocation:
-    """Memory of the host under an array, which goes back to its pool."""
+    """The host memory of an array, which returns to its pool."""
 
     def __init__(self, pool: PageLockedMemoryPool, form: Form) -> None:
         self._block: NDArray[np.uint8] | None = None
@@ -152,7 +152,7 @@ class PooledHostAllocation:
         self.__array_interface__ = array_interface(self._block.ctypes.data, form)
 
     def free(self) -> None:
-        """Give the memory back to the pool now: the array must not be used any more."""
+        """Return the memory to the pool now: the array must not be used any more."""
         if self._block is None:
             raise LogicError("this memory was freed")
         block, self._block = self._block, None
@@ -164,11 +164,11 @@ class PooledHostAllocation:
 
 
 class PageLockedMemoryPool(_Pool[NDArray[np.uint8]]):
-    """Pagelocked memory of the host."""
+    """A pool of page-locked host memory."""
 
     def __init__(self) -> None:
         super().__init__(lambda size: pagelocked_empty(size, np.uint8))
 
     def allocate(self, shape: Any, dtype: Any, order: Any = "C") -> NDArray[Any]:
-        """A new array; when it goes, the memory goes back to the pool."""
+        """Return a new array, whose memory returns to the pool."""
         return np.asarray(PooledHostAllocation(self, Form(shape, dtype, None, order)))

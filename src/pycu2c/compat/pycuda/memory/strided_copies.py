@@ -1,5 +1,4 @@
-"""Copies of rows and of boxes: ``Memcpy2D``, ``Memcpy3D``. Each end is memory of the host, memory
-of the device or a CUDA array."""
+"""Implement ``Memcpy2D`` and ``Memcpy3D`` between host memory, device memory and CUDA arrays."""
 
 from __future__ import annotations
 
@@ -21,8 +20,8 @@ Kind: TypeAlias = Literal["host", "device", "array"]
 
 
 class End(NamedTuple):
-    """Where bytes come from or go to: an address, the bytes that are known to be there, and what
-    is to be kept."""
+    """The source or target of a copy: an address, the bytes that are known to be allocated there,
+    and the owner of the memory."""
 
     kind: Kind
     address: int
@@ -33,7 +32,7 @@ class End(NamedTuple):
 
 
 class _Copy:
-    """What is copied where; the numbers are bytes, but heights and depths."""
+    """A copy; extents and pitches are in bytes, heights and depths in rows and planes."""
 
     def __init__(self) -> None:
         self.width_in_bytes, self.height, self.depth = 0, 1, 1
@@ -54,11 +53,11 @@ class _Copy:
         self._dst = End("host", found.ctypes.data, found.size, found)
 
     def set_src_device(self, devptr: Any) -> None:
-        """Copy from memory of the device."""
+        """Copy from device memory."""
         self._src = End("device", pointer(devptr), None, devptr)
 
     def set_dst_device(self, devptr: Any) -> None:
-        """Copy to memory of the device."""
+        """Copy to device memory."""
         self._dst = End("device", pointer(devptr), None, devptr)
 
     set_src_unified, set_dst_unified = set_src_device, set_dst_device
@@ -81,7 +80,7 @@ class _Copy:
                 np.copyto(self._box(self._dst, "dst"), self._box(self._src, "src"))
 
     def _box(self, end: End, side: str) -> NDArray[np.uint8]:
-        """The bytes that are copied, as an array over them."""
+        """Return an array over the copied bytes."""
         pitch = getattr(self, f"{side}_pitch") or end.pitch or self.width_in_bytes
         if end.kind == "array":
             pitch = end.pitch
@@ -114,7 +113,7 @@ class _Copy:
             driver.synchronize(handle, doing)
 
     def _describe(self, made: Any, end: End, side: str) -> None:
-        """One end of it, as the driver has it."""
+        """Set the source or target of the driver's descriptor."""
         kinds = driver.api().CUmemorytype
         kind = getattr(kinds, f"CU_MEMORYTYPE_{end.kind.upper()}")
         told: dict[str, Any] = {
@@ -161,7 +160,7 @@ def _row(size: int, set_src: Callable[[Memcpy3D], Any], set_dst: Callable[[Memcp
 
 
 def memcpy_htoa(ary: Any, index: int, src: Any) -> None:
-    """Copy memory of the host to a CUDA array, from its byte ``index`` on."""
+    """Copy host memory to a CUDA array, starting at its byte ``index``."""
 
     def to(copy: Memcpy3D) -> None:
         copy.set_dst_array(ary)
@@ -171,7 +170,7 @@ def memcpy_htoa(ary: Any, index: int, src: Any) -> None:
 
 
 def memcpy_atoh(dest: Any, ary: Any, index: int) -> None:
-    """Copy a CUDA array, from its byte ``index`` on, to memory of the host."""
+    """Copy a CUDA array, starting at its byte ``index``, to host memory."""
 
     def start(copy: Memcpy3D) -> None:
         copy.set_src_array(ary)
@@ -181,7 +180,7 @@ def memcpy_atoh(dest: Any, ary: Any, index: int) -> None:
 
 
 def memcpy_dtoa(ary: Any, index: int, src: Any, len: int) -> None:
-    """Copy memory of the device to a CUDA array."""
+    """Copy device memory to a CUDA array."""
 
     def to(copy: Memcpy3D) -> None:
         copy.set_dst_array(ary)
@@ -191,7 +190,7 @@ def memcpy_dtoa(ary: Any, index: int, src: Any, len: int) -> None:
 
 
 def memcpy_atod(dest: Any, ary: Any, index: int, len: int) -> None:
-    """Copy a CUDA array to memory of the device."""
+    """Copy a CUDA array to device memory."""
 
     def start(copy: Memcpy3D) -> None:
         copy.set_src_array(ary)

@@ -32,7 +32,7 @@ from pycu2c.ops.intrinsics.floats.exact_rounding import (
     rounded,
 )
 from pycu2c.ops.intrinsics.registry import Intrinsic, Spell, intrinsic
-from pycu2c.ops.intrinsics.spelling import plain
+from pycu2c.ops.intrinsics.spelling import overloaded
 
 INTEGER_TYPES = (INT32, UINT32, INT64, UINT64)
 _ROUNDED: dict[Mode, Any] = {"rn": np.rint, "rz": np.trunc, "rd": np.floor, "ru": np.ceil}
@@ -46,7 +46,11 @@ def _declare(
 
     of_x.__doc__ = doc
     of_x.__annotations__ = {"x": takes.name, "return": gives.name}
-    own: dict[str, Any] = {"cuda": plain(f"__{name}"), "c": plain(name), "c_helpers": (name,)}
+    own: dict[str, Any] = {
+        "cuda": overloaded(f"__{name}"),
+        "c": overloaded(name),
+        "c_helpers": (name,),
+    }
     return intrinsic(f"cuda.{name}", **(own | more))(of_x)
 
 
@@ -157,8 +161,8 @@ def _joined(high: Any, low: Any) -> Any:
 _joined.__annotations__ = {"high": "int32", "low": "int32", "return": "float64"}
 intrinsic(
     "cuda.hiloint2double",
-    cuda=plain("__hiloint2double"),
-    c=plain("hiloint2double"),
+    cuda=overloaded("__hiloint2double"),
+    c=overloaded("hiloint2double"),
     c_helpers=("hiloint2double",),
 )(_joined)
 

@@ -21,7 +21,7 @@ from pycu2c.ops.intrinsics.floats.exact_rounding import (
     square_root,
 )
 from pycu2c.ops.intrinsics.registry import Intrinsic, intrinsic
-from pycu2c.ops.intrinsics.spelling import plain
+from pycu2c.ops.intrinsics.spelling import overloaded
 
 _LETTERS = {FLOAT32: "f", FLOAT64: "d"}
 
@@ -79,8 +79,8 @@ def _declare(name: str, dtype: DType, body: Callable[..., Any], doc: str) -> Int
     body.__annotations__ = dict.fromkeys(notes, dtype.name)
     return intrinsic(
         f"cuda.{name}",
-        cuda=plain(f"__{name}"),
-        c=plain(name),
+        cuda=overloaded(f"__{name}"),
+        c=overloaded(name),
         c_helpers=(name,),
     )(body)
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+import fractions
 import math
 from typing import Any, Literal
 
 import numpy as np
 
 from pycu2c.base.dtypes import FLOAT32, FLOAT64, INT32, INT64, UINT32, UINT64, DType
-from pycu2c.base.lazy_imports import lazy_module
-
-fractions: Any = lazy_module("fractions")
 
 Mode = Literal["rn", "rz", "rd", "ru"]
 MODES: tuple[Mode, ...] = ("rn", "rz", "rd", "ru")

@@ -12,7 +12,7 @@ import numpy as np
 from pycu2c.base.lazy_imports import lazy_module
 from pycu2c.base.records import dataclass
 from pycu2c.ops.intrinsics.registry import Intrinsic, intrinsic
-from pycu2c.ops.intrinsics.spelling import plain
+from pycu2c.ops.intrinsics.spelling import overloaded
 
 ml_dtypes: Any = lazy_module("ml_dtypes")
 
@@ -36,7 +36,7 @@ _NAN = 0x7F  # CUDA has one pattern
 
 def _declare(name: str, takes: str, gives: str, body: Callable[..., Any]) -> Intrinsic:
     body.__annotations__ = {"x": takes, "return": gives}
-    spell, helpers = plain(name), (name,)
+    spell, helpers = overloaded(name), (name,)
     declare = intrinsic(
         f"cuda.{name}", cuda=spell, c=spell, cuda_helpers=helpers, c_helpers=helpers
     )

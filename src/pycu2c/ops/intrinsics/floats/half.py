@@ -20,7 +20,7 @@ from pycu2c.ops.intrinsics.c_tree import c
 from pycu2c.ops.intrinsics.floats.exact_rounding import fraction, rounded_to_odd
 from pycu2c.ops.intrinsics.kinds import T
 from pycu2c.ops.intrinsics.registry import Intrinsic, Spell, intrinsic
-from pycu2c.ops.intrinsics.spelling import helper, plain
+from pycu2c.ops.intrinsics.spelling import helper, overloaded
 from pycu2c.ops.operators import ADD, DIV, MUL, NEG, SUB, Operator
 
 HALVES = (FLOAT16, BFLOAT16)
@@ -29,7 +29,7 @@ HALVES = (FLOAT16, BFLOAT16)
 def _spelled(stem: str, native: str) -> Spell:
     """CUDA's own function of float16, if there is one; bfloat16 has helpers that call it where
     the device can."""
-    own, ours = plain(native), helper(stem)
+    own, ours = overloaded(native), helper(stem)
 
     def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
         return (own if native and dtype is FLOAT16 else ours)(a, dtype)

@@ -6,6 +6,7 @@ the type that the function works in, also where the result is an int or a bool.
 
 from __future__ import annotations
 
+import fractions
 import math
 from collections.abc import Callable, Mapping
 from functools import reduce
@@ -14,15 +15,12 @@ from typing import Any
 import numpy as np
 
 from pycu2c.base.dtypes import FLOAT32, FLOAT64, INT64, DType
-from pycu2c.base.lazy_imports import lazy_module
 from pycu2c.base.types import WEAK_FLOAT, Scalar, promote
 from pycu2c.base.values import Number, convert, scalar_of
 from pycu2c.ops.intrinsics.c_tree import c
 from pycu2c.ops.intrinsics.kinds import F
 from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic, Spell, intrinsic
-from pycu2c.ops.intrinsics.spelling import helper, library, plain
-
-fractions: Any = lazy_module("fractions")  # of the reference alone
+from pycu2c.ops.intrinsics.spelling import helper, library, overloaded
 
 FLOATS = (FLOAT32, FLOAT64)
 
@@ -239,9 +237,9 @@ def _declare_question(
     def body(x: F) -> bool:
         return bool(compute(convert(x, floating_type(x))))
 
-    c_spelling = _nonzero(name) if compute is np.isinf else plain(name)
+    c_spelling = _nonzero(name) if compute is np.isinf else overloaded(name)
     return _declare(
-        f"math.{name}", doc, body, plain(name), c=c_spelling, bindings=(python, compute)
+        f"math.{name}", doc, body, overloaded(name), c=c_spelling, bindings=(python, compute)
     )
 
 
@@ -249,7 +247,7 @@ def _nonzero(name: str) -> Spell:
     """C's ``isinf`` gives -1 for -inf, and the answer may be counted with."""
 
     def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
-        return c.Binary("!=", plain(name)(a, dtype), c.Number("0"))
+        return c.Binary("!=", overloaded(name)(a, dtype), c.Number("0"))
 
     return spell
 

@@ -16,7 +16,7 @@ from pycu2c.ops.intrinsics.floats.math import FLOATS, in_floats
 from pycu2c.ops.intrinsics.floats.special_reference import over_float64
 from pycu2c.ops.intrinsics.kinds import F
 from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic, Spell, intrinsic
-from pycu2c.ops.intrinsics.spelling import helper, library, plain
+from pycu2c.ops.intrinsics.spelling import helper, library, overloaded
 
 
 def _declare(name: str, doc: str, body: Callable[..., Any], **more: Any) -> Intrinsic:
@@ -269,7 +269,7 @@ def _fast(name: str, cuda: str, elsewhere: str, doc: str) -> Intrinsic:
     body.__doc__ = f"{doc}, fast and less exact on a GPU."
     assert exact.c is not None
     return intrinsic(
-        f"cuda.{name}", cuda=plain(cuda), c=_in_single(exact.c), c_helpers=exact.c_helpers
+        f"cuda.{name}", cuda=overloaded(cuda), c=_in_single(exact.c), c_helpers=exact.c_helpers
     )(body)
 
 
@@ -296,8 +296,8 @@ def _divided(a: Mapping[str, c.Expr], _: DType) -> c.Expr:
 
 
 for _name, _cuda, _c, _body in (
-    ("fast_powf", "__powf", plain("powf"), _fast_pow),
+    ("fast_powf", "__powf", overloaded("powf"), _fast_pow),
     ("fast_fdividef", "__fdividef", _divided, _fast_divide),
 ):
     _body.__annotations__ = dict.fromkeys(("a", "b", "return"), "float32")
-    intrinsic(f"cuda.{_name}", cuda=plain(_cuda), c=_c)(_body)
+    intrinsic(f"cuda.{_name}", cuda=overloaded(_cuda), c=_c)(_body)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+import fractions
 import functools
 import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-
-from pycu2c.base.lazy_imports import lazy_module
-
-fractions: Any = lazy_module("fractions")
 
 
 def over_float64(function: Callable[[float], float]) -> Callable[[Any], float]:

@@ -20,7 +20,7 @@ from pycu2c.ops.intrinsics.c_tree import c
 from pycu2c.ops.intrinsics.floats.math import FLOATS, in_floats
 from pycu2c.ops.intrinsics.kinds import F, R, T, number
 from pycu2c.ops.intrinsics.registry import REGISTRY, Effect, Intrinsic, Spell, intrinsic
-from pycu2c.ops.intrinsics.spelling import by_kind, helper, library, plain
+from pycu2c.ops.intrinsics.spelling import by_kind, helper, library, overloaded
 from pycu2c.ops.operators import DIV, EQ, MUL, POW
 
 
@@ -67,7 +67,7 @@ def _same_kind(
 def _extreme(name: str) -> tuple[Spell, Spell]:
     floats, stem = library(name), name[1:]
     return (
-        by_kind(floats=floats, integers=plain(stem)),
+        by_kind(floats=floats, integers=overloaded(stem)),
         by_kind(floats=floats, integers=helper(stem)),
     )
 

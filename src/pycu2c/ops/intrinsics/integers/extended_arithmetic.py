@@ -11,7 +11,7 @@ from pycu2c.base.types import Scalar
 from pycu2c.base.values import convert
 from pycu2c.ops.intrinsics.kinds import FIXED
 from pycu2c.ops.intrinsics.registry import Intrinsic, Spell, intrinsic
-from pycu2c.ops.intrinsics.spelling import plain
+from pycu2c.ops.intrinsics.spelling import overloaded
 
 _LOW = 0xFFFFFFFF
 
@@ -35,8 +35,8 @@ def _declare(
     body = (of_one, of_two, of_three)[len(kinds) - 1]
     body.__doc__ = doc
     body.__annotations__ = dict(zip("xyz", kinds)) | {"return": gives}
-    spelled: Spell = plain(cuda or f"__{name}")
-    return intrinsic(f"cuda.{name}", cuda=spelled, c=plain(name), c_helpers=(name,))(body)
+    spelled: Spell = overloaded(cuda or f"__{name}")
+    return intrinsic(f"cuda.{name}", cuda=spelled, c=overloaded(name), c_helpers=(name,))(body)
 
 
 # ---- products ----------------------------------------------------------------------------------

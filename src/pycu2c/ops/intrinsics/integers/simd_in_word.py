@@ -9,7 +9,7 @@ import numpy as np
 
 from pycu2c.ops.intrinsics.integers.simd_in_word_operations import OPERATIONS, Operation
 from pycu2c.ops.intrinsics.registry import Intrinsic, intrinsic
-from pycu2c.ops.intrinsics.spelling import plain
+from pycu2c.ops.intrinsics.spelling import overloaded
 
 
 def parts_of(word: int, bits: int, signed: bool) -> list[int]:
@@ -35,9 +35,9 @@ def _computed(op: Operation, bits: int, x: Any, y: Any) -> Any:
 def _declare(name: str, body: Callable[..., Any], doc: str, takes: int) -> Intrinsic:
     body.__doc__ = doc
     body.__annotations__ = dict.fromkeys(("x", "y")[:takes], "uint32") | {"return": "uint32"}
-    return intrinsic(f"cuda.{name}", cuda=plain(f"__{name}"), c=plain(name), c_helpers=(name,))(
-        body
-    )
+    return intrinsic(
+        f"cuda.{name}", cuda=overloaded(f"__{name}"), c=overloaded(name), c_helpers=(name,)
+    )(body)
 
 
 def _of_parts(op: Operation, count: int) -> Intrinsic:

@@ -1,4 +1,4 @@
-"""Arrays that a kernel makes: the block's shared ones and the thread's own."""
+"""Arrays that a kernel allocates: shared, local and constant."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from pycu2c.ops.intrinsics.kinds import array, const, form
 from pycu2c.ops.intrinsics.registry import Effect, intrinsic
 
-POISON = 0xA5  # in every byte: a kernel that counts on zeros fails in the reference
+POISON = 0xA5  # fills new arrays, so that kernels that expect zeros fail in the reference
 
 _BY_SHAPE = (
     '(shape: int | tuple[int], dtype: type[_E]) -> Array[_E, Literal[1], Literal["C"]]',
@@ -20,7 +20,7 @@ _BY_SHAPE = (
 
 
 def uninitialised(shape: Any, dtype: Any) -> np.ndarray[Any, np.dtype[Any]]:
-    """An array with something in it."""
+    """Return an array filled with a poison value."""
     fresh = np.empty(shape, dtype)
     fresh.view(np.uint8).fill(POISON if fresh.dtype != bool else 1)
     return fresh

@@ -1,8 +1,8 @@
-"""Read-modify-write of one array element in one step, as threads see it.
+"""Atomic read-modify-write operations on array elements.
 
-CUDA's own function stands where there is one, gcc's builtin on the CPU; other types have a helper
-with a compare-exchange loop (``codegen/helpers/atomic_helpers.py``). A row ``block.atomic.…`` does the same
-where one OS thread owns the memory: ``transforms/cpu/memory/deatomize_shared`` puts it in place.
+They use CUDA's functions or gcc's builtins where these exist, else helpers with compare-exchange
+loops (``codegen/helpers/atomic_helpers.py``). The intrinsics ``block.atomic.…`` are non-atomic
+variants for memory of one OS thread, which ``transforms/cpu/memory/deatomize_shared`` selects.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ def _called(function: str, *dtypes: DType) -> dict[DType, str]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Spelling:
-    """How an operation is written: CUDA's functions by type, gcc's builtin of integers."""
+    """The spelling of an operation: CUDA's functions by type, gcc's builtin for integers."""
 
     name: str
     cuda: Mapping[DType, str]
     builtin: str = ""
-    negates: tuple[DType, ...] = ()  # what CUDA's function has only the opposite of
+    negates: tuple[DType, ...] = ()  # types for which CUDA only has the inverse operation
 
     def in_cuda(self, a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
-        """CUDA's atomics have no ``long long``; two's complement makes the unsigned ones do."""
+        """Spell in CUDA, which has no ``long long`` atomics; unsigned ones are equivalent."""
         place, *values = _operands(a)
         if dtype in self.cuda:
             if dtype in self.negates:
@@ -66,8 +66,8 @@ class _Spelling:
         return c.Cast(c.NamedType(INT64.cuda), call)
 
     def in_c(self, a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
-        """Whoever learns by an atomic that others have written, and fenced what they wrote, reads
-        that next: CUDA's guide has programs without a second fence there."""
+        """Spell in C, with acquire order: programs in CUDA's guide read data that other threads
+        published with a fence after an atomic, without a second fence."""
         if self.builtin and dtype.is_integer:
             return c.Call(self.builtin, (*_operands(a), c.Name("__ATOMIC_ACQUIRE")))
         return c.Call(f"atomic_{self.name}_{dtype.short}", _operands(a))
@@ -80,7 +80,7 @@ def _operands(a: Mapping[str, c.Expr]) -> tuple[c.Expr, ...]:
 def _declare(
     spelling: _Spelling, dtypes: tuple[DType, ...], body: Callable[..., Any], name: str = ""
 ) -> Intrinsic:
-    """The row, and the one for memory of one OS thread."""
+    """Declare an atomic intrinsic, and its non-atomic variant."""
     stem = f"atomic_{spelling.name}"
     declared = intrinsic(
         f"cuda.atomic.{name or spelling.name}",
@@ -108,7 +108,7 @@ OWN: dict[Intrinsic, Intrinsic] = {}
 def _declare_update(
     spelling: _Spelling, dtypes: tuple[DType, ...], new: Callable[[Any, Any], Any], doc: str
 ) -> Intrinsic:
-    """A row that makes a new element of the old one and a value."""
+    """Declare an atomic update of an element with a value."""
 
     def body(array: array, index: index, value: T) -> T:
         element = scalar_of(array[index])
@@ -230,5 +230,5 @@ _COMPARING = _Spelling("cas", _called("atomicCAS", UINT16, UINT64))
 COMPARE_AND_SWAP = _declare(_COMPARING, NUMBERS, _compare_and_swap)
 FIRST_COMPARE_AND_SWAP = _declare(_COMPARING, NUMBERS, _of_the_first, "compare_and_swap")
 
-# of complex numbers and vectors, each part in a step of its own
+# operations on complex numbers and vectors, atomic for each component
 BY_PARTS = (ADD, SUB)

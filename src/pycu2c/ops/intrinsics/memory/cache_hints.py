@@ -1,5 +1,6 @@
-"""Loads and stores that tell a GPU which caches to use: ``cuda.ldcg(a, i)`` is ``a[i]``, and
-``cuda.stcs(a, i, x)`` is ``a[i] = x``. On the CPU they are just that: ``transforms/cpu/memory/drop_cache_hints``.
+"""Loads and stores with cache hints: ``cuda.ldcg(a, i)`` is ``a[i]``, ``cuda.stcs(a, i, x)`` stores.
+
+On the CPU, ``transforms/cpu/memory/drop_cache_hints`` lowers them to plain loads and stores.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from pycu2c.base.values import convert, scalar_of
 from pycu2c.ops.intrinsics.kinds import T, array, index
 from pycu2c.ops.intrinsics.memory.atomic import NUMBERS
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, intrinsic
-from pycu2c.ops.intrinsics.spelling import plain
+from pycu2c.ops.intrinsics.spelling import overloaded
 
 # CUDA has these functions for vectors of 2 and 4 numbers, of 16 bytes at most
 _VECTORS = tuple(
@@ -20,17 +21,17 @@ _VECTORS = tuple(
 CACHED = (*NUMBERS, COMPLEX64, COMPLEX128, *_VECTORS)
 
 _LOADS = (
-    ("ldg", "through the cache of what nobody writes while the kernel runs"),
-    ("ldca", "kept in all caches"),
-    ("ldcg", "kept in the cache that all multiprocessors share"),
-    ("ldcs", "which is likely read once"),
-    ("ldlu", "which is not read again"),
-    ("ldcv", "fetched again from memory"),
+    ("ldg", "through the read-only cache; the data must not change during the kernel"),
+    ("ldca", "cached at all levels"),
+    ("ldcg", "cached in L2 only"),
+    ("ldcs", "with the streaming hint: likely accessed once"),
+    ("ldlu", "with the last-use hint"),
+    ("ldcv", "not cached: fetched again from memory"),
 )
 _STORES = (
-    ("stwb", "kept in all caches"),
-    ("stcg", "kept in the cache that all multiprocessors share"),
-    ("stcs", "which is likely used once"),
+    ("stwb", "with write-back at all levels"),
+    ("stcg", "cached in L2 only"),
+    ("stcs", "with the streaming hint: likely accessed once"),
     ("stwt", "written through to memory"),
 )
 
@@ -48,7 +49,7 @@ def _load(name: str, how: str) -> Intrinsic:
         effect=Effect.MEMORY,
         reads=True,
         dtypes=CACHED,
-        cuda=plain(f"__{name}"),
+        cuda=overloaded(f"__{name}"),
     )(body)
 
 
@@ -61,7 +62,7 @@ def _store(name: str, how: str) -> Intrinsic:
         f"cuda.{name}",
         effect=Effect.MEMORY,
         dtypes=CACHED,
-        cuda=plain(f"__{name}"),
+        cuda=overloaded(f"__{name}"),
     )(body)
 
 

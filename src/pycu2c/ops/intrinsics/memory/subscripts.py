@@ -1,5 +1,7 @@
-"""What Python's subscripts count: from the end if negative, slices cut to what there is. The
-frontend writes these; ``transforms/common/legalize`` puts C in their place."""
+"""Subscripts with the semantics of Python: negative indices, and slices clipped to the length.
+
+The front end creates them; ``transforms/common/legalize`` lowers them.
+"""
 
 from __future__ import annotations
 
@@ -9,31 +11,31 @@ from pycu2c.ops.intrinsics.registry import intrinsic
 
 @intrinsic("python.index")
 def index_from_end(index: T, length: T) -> T:
-    """The place of an element: a negative index counts from the end."""
+    """Return an index from the start; a negative index counts from the end."""
     return index + length if index < 0 else index
 
 
 @intrinsic("python.from_start")
 def from_start(index: T) -> T:
-    """An index that is known to count from the start: that of a view, in the array's terms."""
+    """Return an index of a view, which counts from the start of the array."""
     return index
 
 
 @intrinsic("python.slice_start")
 def slice_start(start: T, length: T) -> T:
-    """Where a slice begins; one that begins after the end has no elements, wherever that is."""
+    """Return the start of a slice; a start after the end is not clipped, as the slice is empty."""
     return max(start + length, 0) if start < 0 else start
 
 
 @intrinsic("python.slice_stop")
 def slice_stop(stop: T, length: T) -> T:
-    """Where a slice ends: inside of what there is."""
+    """Return the end of a slice, clipped to the length."""
     return max(stop + length, 0) if stop < 0 else min(stop, length)
 
 
 @intrinsic("python.slice_back")
 def slice_back(bound: T, length: T) -> T:
-    """Where a slice with a negative step begins or ends; -1 is before the first element."""
+    """Return a bound of a slice with a negative step; -1 is before the first element."""
     return max(bound + length, -1) if bound < 0 else min(bound, length - 1)
 
 

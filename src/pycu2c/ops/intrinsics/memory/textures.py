@@ -1,7 +1,7 @@
-"""Reading textures, and reading and writing surfaces.
+"""Texture reads, and surface reads and writes.
 
-CUDA's own functions on the GPU; on the CPU helpers that compute what the GPU's units do
-(``codegen/helpers/texture_helpers.py``). The reference asks the object itself, which is made on the host
+The GPU uses CUDA's functions. The CPU uses helpers with the arithmetic of the texture units
+(``codegen/helpers/texture_helpers.py``). The reference calls the host object
 (``devices/textures.py``).
 """
 
@@ -29,15 +29,17 @@ from pycu2c.ops.intrinsics.spelling import helper
 
 
 def _fetch(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
-    """CUDA's fetch of whole numbers is for memory without a texture's modes: the middle of an
-    element is the element."""
+    """Spell a fetch by index as a read at the center of the element.
+
+    CUDA's ``tex1Dfetch`` takes only textures on linear memory.
+    """
     index = c.Cast(c.NamedType("float"), a["i"])
     middle = c.Binary("+", index, c.Number("0.5f"))
     return _of_element("tex1D")({"texture": a["texture"], "x": middle}, dtype)
 
 
 def _of_element(name: str) -> Spell:
-    """A template of CUDA, for what the elements are."""
+    """Spell an instance of a CUDA template for the element type."""
 
     def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
         return c.Call(f"{name}<{dtype.cuda}>", tuple(a.values()))
@@ -46,7 +48,7 @@ def _of_element(name: str) -> Spell:
 
 
 def _texture(cuda: Spell | None = None) -> Callable[[Callable[..., Any]], Intrinsic]:
-    """A row that reads a texture: helpers have the names of CUDA's functions."""
+    """Declare an intrinsic that reads a texture; the helper has the name of CUDA's function."""
 
     def declare(body: Callable[..., Any]) -> Intrinsic:
         name = body.__name__
@@ -83,11 +85,11 @@ def tex1Dfetch(texture: texture1d, i: int) -> T:
 
 # ---- surfaces ----------------------------------------------------------------------------------
 
-_OUTSIDE = "cudaBoundaryModeZero"  # what is outside reads as 0, and is not written
+_OUTSIDE = "cudaBoundaryModeZero"  # elements outside read as 0 and are not written
 
 
 def _surface(name: str) -> Spell:
-    """CUDA counts in bytes along x."""
+    """Spell a surface function, whose x coordinate is in bytes in CUDA."""
 
     def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
         size = c.Number(str(dtype.size))

@@ -1,4 +1,4 @@
-"""Where the threads of a block or of the grid meet, and fences."""
+"""Barriers of a block and of the grid, fences, and clocks."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from pycu2c.base.dtypes import INT32, INT64, UINT32, DType
 from pycu2c.ops.intrinsics.c_tree import c
 from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, intrinsic
-from pycu2c.ops.intrinsics.spelling import plain
+from pycu2c.ops.intrinsics.spelling import overloaded
 
-# The reference interpreter and the CPU passes give each barrier its meaning: the bodies run when
-# the threads have met.
+# The reference interpreter runs the bodies after the threads have synchronized. The CPU passes
+# lower the barriers.
 
 
-@intrinsic("cuda.syncthreads", effect=Effect.BARRIER, cuda=plain("__syncthreads"))
+@intrinsic("cuda.syncthreads", effect=Effect.BARRIER, cuda=overloaded("__syncthreads"))
 def syncthreads() -> None:
-    """Wait until every thread of the block has come here.
+    """Wait until every thread of the block has reached the barrier.
 
-    What they wrote before is then visible to all of them.
+    Their earlier writes are then visible to all of them.
     """
 
 
@@ -32,7 +32,7 @@ def _declare(name: str, doc: str, join: Callable[[list[bool]], int]) -> Intrinsi
         return join(_predicates())
 
     body.__doc__ = doc
-    cuda = plain(f"__{name}")
+    cuda = overloaded(f"__{name}")
     declare = intrinsic(
         f"cuda.{name}", effect=Effect.BARRIER, cuda=cuda, bounds=(0, 1024), c_result=INT32
     )
@@ -62,11 +62,11 @@ OR = _declare(
 @intrinsic(
     "cuda.cg.this_grid.sync",
     effect=Effect.GRID,
-    cuda=plain("cooperative_groups::this_grid().sync"),
+    cuda=overloaded("cooperative_groups::this_grid().sync"),
     cuda_headers=("cooperative_groups.h",),
 )
 def grid_sync() -> None:
-    """Wait until every thread of the grid has come here."""
+    """Wait until every thread of the grid has reached the barrier."""
 
 
 # ---- fences ------------------------------------------------------------------------------------
@@ -77,13 +77,13 @@ def _fence(name: str, seen_by: str, on_cpu: str) -> Intrinsic:
         return None
 
     body.__doc__ = (
-        f"What this thread wrote before is visible to {seen_by} before what it writes after."
+        f"Make earlier writes of this thread visible to {seen_by} before its later writes."
     )
 
     def in_c(_: Mapping[str, c.Expr], __: DType) -> c.Expr:
         return c.Call(on_cpu, (c.Name("__ATOMIC_SEQ_CST"),))
 
-    declare = intrinsic(f"cuda.{name}", effect=Effect.MEMORY, cuda=plain(f"__{name}"), c=in_c)
+    declare = intrinsic(f"cuda.{name}", effect=Effect.MEMORY, cuda=overloaded(f"__{name}"), c=in_c)
     return declare(body)
 
 
@@ -99,16 +99,16 @@ def _nothing(a: Mapping[str, c.Expr], _: DType) -> c.Expr:
     return c.Cast(c.NamedType("void"), a["ns"])
 
 
-@intrinsic("cuda.nanosleep", effect=Effect.MEMORY, cuda=plain("__nanosleep"), c=_nothing)
+@intrinsic("cuda.nanosleep", effect=Effect.MEMORY, cuda=overloaded("__nanosleep"), c=_nothing)
 def nanosleep(ns: int) -> None:
-    """Let others run for about ``ns`` nanoseconds, or not at all."""
+    """Suspend the thread for about ``ns`` nanoseconds; has no effect on the CPU."""
 
 
 # ---- clocks ------------------------------------------------------------------------------------
 
 
 def _clock(name: str, doc: str, function: str, gives: DType) -> Intrinsic:
-    """On the CPU all count nanoseconds."""
+    """Declare a clock; on the CPU all clocks count nanoseconds."""
     most = 2**32 - 1 if gives is UINT32 else 2**63 - 1
 
     def body() -> int:
@@ -118,8 +118,8 @@ def _clock(name: str, doc: str, function: str, gives: DType) -> Intrinsic:
     return intrinsic(
         f"cuda.{name}",
         effect=Effect.MEMORY,
-        cuda=plain(function),
-        c=plain(f"nanoseconds_{gives.short}"),
+        cuda=overloaded(function),
+        c=overloaded(f"nanoseconds_{gives.short}"),
         cuda_helpers=() if function == "clock64" else (function,),
         c_helpers=(f"nanoseconds_{gives.short}",),
         bounds=(0, most),
@@ -130,15 +130,15 @@ def _clock(name: str, doc: str, function: str, gives: DType) -> Intrinsic:
 CLOCKS = (
     _clock(
         "clock",
-        "The lower 32 bits of ``clock64``.",
+        "Return the lower 32 bits of ``clock64``.",
         "clock32",
         UINT32,
     ),
     _clock(
         "clock64",
-        "A counter that goes up with the clock of a multiprocessor; on the CPU, with nanoseconds.",
+        "Return the cycle counter of the multiprocessor; on the CPU, nanoseconds.",
         "clock64",
         INT64,
     ),
-    _clock("globaltimer", "A clock that counts nanoseconds.", "globaltimer", INT64),
+    _clock("globaltimer", "Return a clock in nanoseconds.", "globaltimer", INT64),
 )

@@ -1,8 +1,8 @@
-"""Clusters: blocks that run at the same time and see each other's shared memory. Names are those of
-CUDA's cooperative groups.
+"""Thread block clusters, with the names of CUDA's cooperative groups.
 
-The frontend writes all but the barrier out: where a block stands in its cluster follows from
-``blockIdx`` and the kernel's option ``cluster``. The bodies are for the reference interpreter.
+The blocks of a cluster run concurrently and can access each other's shared memory. The front end
+expands all functions but the barrier, from ``blockIdx`` and the kernel option ``cluster``. The
+bodies are for the reference interpreter.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pycu2c.ops.intrinsics.registry import Effect, intrinsic
 
 
 class Extents(NamedTuple):
-    """Numbers along three axes."""
+    """Integers along three axes."""
 
     x: int
     y: int
@@ -40,9 +40,9 @@ ARCH = "sm_90"  # the first GPUs with clusters
     cuda_helpers=("cluster_sync",),
 )
 def cluster_sync() -> None:
-    """Wait until every thread of the cluster has come here.
+    """Wait until every thread of the cluster has reached the barrier.
 
-    What they wrote before is then visible to all of them.
+    Their earlier writes are then visible to all of them.
     """
 
 
@@ -106,10 +106,10 @@ def num_threads() -> form:
 
 @intrinsic(f"{PREFIX}.map_shared_rank", effect=Effect.FORM, arch=ARCH, cuda_helpers=("shared_of",))
 def map_shared_rank(array: array, rank: int) -> form:
-    """The same shared array, or part of one, of the block with number ``rank`` in the cluster.
+    """Return the same shared array, or view of one, of the block with rank ``rank`` in the cluster.
 
-    That block must have begun, and must not end before the last use: let ``sync`` stand before the
-    first use, and after the last.
+    The block must have started, and must not end before the last access: call ``sync`` before the
+    first access and after the last one.
     """
     thread = REFERENCE_STATE.current()
     block = thread.cluster[int(rank)]
@@ -122,19 +122,19 @@ def map_shared_rank(array: array, rank: int) -> form:
 
 
 def _in_memory(part: Any, own: dict[Any, Any], other: dict[Any, Any]) -> Any:
-    """What lies in another block's memory where ``part`` lies in the thread's own."""
-    place = part.__array_interface__["data"][0]
-    for site, whole in own.items():
-        offset = place - whole.__array_interface__["data"][0]
-        if 0 <= offset < whole.nbytes:
-            if site not in other:  # which that block has not come to yet
-                other[site] = uninitialised(whole.shape, whole.dtype)
+    """Return the array in the memory of another block at the same offset as ``part``."""
+    address = part.__array_interface__["data"][0]
+    for site, array in own.items():
+        offset = address - array.__array_interface__["data"][0]
+        if 0 <= offset < array.nbytes:
+            if site not in other:  # the block has not allocated it yet
+                other[site] = uninitialised(array.shape, array.dtype)
             return np.ndarray(part.shape, part.dtype, other[site], offset, part.strides)
     raise TypeError("map_shared_rank takes a shared array of the thread's own block")
 
 
 class Cluster:
-    """What ``cuda.cg.this_cluster()`` gives."""
+    """The result of ``cuda.cg.this_cluster()``."""
 
     sync = cluster_sync
     block_index = block_index
@@ -150,9 +150,9 @@ class Cluster:
 
 @intrinsic(PREFIX, effect=Effect.FORM, arch=ARCH)
 def this_cluster() -> form:
-    """The blocks that run together with the thread's own: ``@kernel(cluster=…)`` says how many.
+    """Return the cluster of the block; ``@kernel(cluster=…)`` sets its size.
 
-    They meet at ``cuda.cg.this_cluster().sync()``, and see each other's shared arrays through
-    ``cuda.cg.this_cluster().map_shared_rank(array, rank)``.
+    The blocks synchronize with ``cuda.cg.this_cluster().sync()``, and access each other's shared
+    arrays with ``cuda.cg.this_cluster().map_shared_rank(array, rank)``.
     """
     return Cluster

@@ -1,5 +1,6 @@
-"""Groups of threads that are found while a kernel runs, and what every group of a warp can do
-together: the mask of the lanes says who is in it. Written in the kernel language, as in groups.
+"""Groups of lanes that are formed at run time, and collective operations on groups of a warp.
+
+A mask of lanes identifies the members. The functions are in the kernel language.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def packed_bits(bits: Any, lanes: Any) -> Any:
 
 
 class Coalesced(NamedTuple):
-    """What ``cuda.cg.coalesced_threads()`` gives. ``coalesced_lanes``: the mask of its members."""
+    """The result of ``cuda.cg.coalesced_threads()``; ``coalesced_lanes`` is the mask of members."""
 
     coalesced_lanes: Any
     meta_rank: Any
@@ -90,7 +91,7 @@ class Coalesced(NamedTuple):
         return self.meta_rank
 
     def sync(self) -> Any:
-        """Wait until the threads of the group have come here."""
+        """Wait until the threads of the group have reached the barrier."""
         syncwarp(self.coalesced_lanes)
 
     def shfl(self, value: Any, src_rank: Any) -> Any:
@@ -230,8 +231,10 @@ def bit_xor(a: Any, b: Any) -> Any:
 
 
 def method_of(target: object, given: tuple[Any, ...]) -> object:
-    """What a call does whose first argument is a group that is found while a kernel runs: the
-    group's own method, where it has one for it."""
+    """Return the target of a call whose first argument is a group formed at run time.
+
+    It is the method of the group, if there is one.
+    """
     if target is tiled_partition and given and isinstance(given[0], Coalesced):
         return Coalesced.tiled_partition
     return target

@@ -1,5 +1,6 @@
-"""Cooperative groups: the grid, the block, and tiles of a warp. What groups can do is written in
-the kernel language; kernels that call it compile it with their own code.
+"""Cooperative groups: the grid, the block, and tiles of a warp.
+
+Their methods are device functions in the kernel language.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def block_dim_threads() -> Any:
 
 
 class Block:
-    """What ``cuda.cg.this_thread_block()`` gives."""
+    """The result of ``cuda.cg.this_thread_block()``."""
 
     sync = syncthreads
     thread_rank = staticmethod(block_thread_rank)
@@ -116,12 +117,12 @@ def grid_dim_blocks() -> Any:
 
 
 def grid_is_valid() -> Any:
-    """Whether the blocks can wait for each other, which they always can."""
+    """Return whether the grid can synchronize, which is always so."""
     return True
 
 
 class Grid:
-    """What ``cuda.cg.this_grid()`` gives."""
+    """The result of ``cuda.cg.this_grid()``."""
 
     sync = grid_sync
     is_valid = staticmethod(grid_is_valid)
@@ -137,9 +138,9 @@ class Grid:
 
 @intrinsic("cuda.cg.this_grid", effect=Effect.FORM)
 def this_grid() -> form:
-    """All threads of the launch: ``cuda.cg.this_grid().sync()`` waits until each has come there.
+    """Return the group of all threads of the launch; ``cuda.cg.this_grid().sync()`` is a barrier.
 
-    None may have returned before. The blocks of such a launch must fit on the device together.
+    No thread may return before the barrier. The blocks of such a launch must fit on the device.
     """
     return Grid
 
@@ -150,7 +151,7 @@ SIZES = (1, 2, 4, 8, 16, 32)
 
 
 class Tile:
-    """What ``cuda.cg.tiled_partition(group, size)`` gives."""
+    """The result of ``cuda.cg.tiled_partition(group, size)``."""
 
     lanes: int
 
@@ -160,7 +161,7 @@ Functions: TypeAlias = dict[str, Any]  # of a group, by their names
 
 @functools.cache
 def tile_of(lanes: int, outer: int = 0) -> type[Tile]:
-    """Tiles of so many lanes in tiles of ``outer`` lanes; 0 is the block."""
+    """Return the class of tiles of ``lanes`` lanes in tiles of ``outer`` lanes; 0 is the block."""
     mask = _mask(lanes)
     own = _own(lanes, mask) | _places(lanes, outer) | _shuffles(lanes, mask) | _votes(lanes, mask)
     members: dict[str, Any] = {n: staticmethod(f) for n, f in own.items()}
@@ -187,7 +188,7 @@ def _own(lanes: int, mask: Any) -> Functions:
         return lanes
 
     def sync() -> Any:
-        """Wait until the threads of the tile have come here."""
+        """Wait until the threads of the tile have reached the barrier."""
         syncwarp(mask())
 
     counted = {"num_threads": num_threads, "size": num_threads}
@@ -257,8 +258,8 @@ def _votes(lanes: int, mask: Any) -> Functions:
     return {"any": any_, "all": all_, **found}
 
 
-def cut(group: object, lanes: int) -> type[Tile] | None:
-    """Tiles of a group; None if it is none, or they do not fit."""
+def partition(group: object, lanes: int) -> type[Tile] | None:
+    """Return tiles of a group; None if ``group`` is not a group, or is smaller than a tile."""
     if group is Block:
         return tile_of(lanes)
     if not isinstance(group, type) or not issubclass(group, Tile) or lanes > group.lanes:
@@ -268,9 +269,8 @@ def cut(group: object, lanes: int) -> type[Tile] | None:
 
 @intrinsic("cuda.cg.tiled_partition", effect=Effect.FORM)
 def tiled_partition(group: number, size: const) -> form:
-    """The thread's tile of a block, or of a tile: 1, 2, 4, 8, 16 or 32 threads with neighbouring
-    numbers in the block."""
-    return cut(group, int(size))
+    """Return the tile of the thread in a block or tile: 1, 2, 4, 8, 16 or 32 consecutive threads."""
+    return partition(group, int(size))
 
 
 GROUPS = (this_grid, this_thread_block, tiled_partition)

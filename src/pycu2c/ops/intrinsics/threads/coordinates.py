@@ -1,8 +1,8 @@
-"""Where a thread stands: indices and extents of thread, block and grid, one row per axis.
+"""Thread coordinates: indices and extents of thread, block and grid, one intrinsic per axis.
 
-CUDA's variables are unsigned; ours are Python ints, so each spelling casts to what is wanted:
-``int`` where the compiler has proved that it suffices, ``long long`` otherwise. On the CPU
-``threadIdx`` and the others are structs of int64 fields, and need no cast.
+CUDA's variables are unsigned, but the intrinsics are Python ints. So the CUDA spelling casts to
+``int`` where the compiler has proved that it suffices, else to ``long long``. On the CPU,
+``threadIdx`` and the others are structs of int64 fields and need no cast.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _cast(value: c.Expr, wanted: DType) -> c.Expr:
 
 
 def _declare_place(variable: str, axis: str) -> Intrinsic:
-    """``cuda.threadIdx.x`` and its like."""
+    """Declare a coordinate such as ``cuda.threadIdx.x``."""
 
     def place() -> int:
         return _read(variable, axis)
@@ -68,11 +68,11 @@ def _declare_place(variable: str, axis: str) -> Intrinsic:
 PLACES = {(v, axis): _declare_place(v, axis) for v in _DOCS for axis in AXES}
 
 
-# ---- grid and gridsize: what the frontend makes of cuda.grid(n), one row per axis ------------
+# ---- grid and gridsize: the front end lowers cuda.grid(n) to these, one per axis -------------
 
 
 def _product(left: str, right: str, axis: str, plus: str = "") -> tuple[Spell, Spell]:
-    """The CUDA and C spellings of ``left * right + plus`` along an axis."""
+    """Return the CUDA and C spellings of ``left * right + plus`` along an axis."""
 
     def sum_of(first: c.Expr) -> c.Expr:
         product = c.Binary("*", first, _member(right, axis))

@@ -1,5 +1,4 @@
-"""What the CPU build alone needs: where a thread stands inside its block, where the blocks stand
-that are run together, and numbers compared bit by bit. Not for users."""
+"""Internal intrinsics of the CPU passes: thread ranks, ranges of blocks, prefetch, streaming stores."""
 
 from __future__ import annotations
 
@@ -8,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from pycu2c.base.dtypes import FLOAT32, FLOAT64, DType
+from pycu2c.base.limits import MAX_BLOCK_THREADS, MAX_SHARED_BYTES
 from pycu2c.ops.intrinsics.builtins import NUMBERS
 from pycu2c.ops.intrinsics.c_tree import c
 from pycu2c.ops.intrinsics.kinds import T, array, index
@@ -15,11 +15,9 @@ from pycu2c.ops.intrinsics.reference_thread import EXCHANGED, INTEGERS, REFERENC
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, intrinsic
 from pycu2c.ops.intrinsics.threads.coordinates import AXES, BLOCK_LIMIT, GRID_LIMIT
 
-# what has an address in C, with nothing converted
+# types whose elements are C lvalues without conversion
 PREFETCHED = (*INTEGERS, FLOAT32, FLOAT64)
-MOST_THREADS = 1024  # of a block, on every device
-LANES = 64  # of a strip: with 32 or 128, mandelbrot takes longer
-MOST_SHARED = 227 * 1024  # bytes, on the devices that have most
+LANES = 64  # threads of a strip: with 32 or 128, mandelbrot is slower
 
 
 def _same_bits(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
@@ -30,7 +28,7 @@ def _same_bits(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
 
 @intrinsic("block.same_bits", dtypes=EXCHANGED, c=_same_bits, c_helpers=("same_bits",))
 def same_bits(a: T, b: T) -> bool:
-    """Whether two numbers are the same to the bit: NaN is like NaN, -0.0 not like 0.0."""
+    """Return whether two numbers have the same bits: NaN equals NaN, -0.0 differs from 0.0."""
     return np.asarray(a).tobytes() == np.asarray(b).tobytes()
 
 
@@ -40,7 +38,7 @@ def _pick(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
 
 @intrinsic("block.pick", dtypes=NUMBERS, c=_pick, c_helpers=("pick",))
 def pick(a: T, b: T, mask: int) -> T:
-    """``a`` where the mask is 1, ``b`` where it is 0, without a branch."""
+    """Return ``a`` if the mask is 1, ``b`` if it is 0, without a branch."""
     return a if mask else b
 
 
@@ -49,10 +47,10 @@ def pick(a: T, b: T, mask: int) -> T:
     c=lambda _a, _t: c.Name("thread"),
     is_attribute=True,
     is_divergent=True,
-    bounds=(0, MOST_THREADS - 1),
+    bounds=(0, MAX_BLOCK_THREADS - 1),
 )
 def block_thread() -> int:
-    """The number of the running thread in its block, x fastest."""
+    """Return the rank of the thread in its block, x fastest."""
     return REFERENCE_STATE.current().number
 
 
@@ -61,14 +59,14 @@ def block_thread() -> int:
     c=lambda _a, _t: c.Binary("-", c.Name("last_block"), c.Name("block")),
 )
 def blocks_left() -> int:
-    """How many blocks the OS thread still runs, the running one with them."""
-    raise AssertionError("who interprets runs all blocks at a time")
+    """Return the number of blocks that the OS thread still has to run, with the current one."""
+    raise AssertionError("the reference interpreter has no ranges of blocks")
 
 
 @intrinsic("block.launched", c=lambda _a, _t: c.Name("launched"), is_attribute=True)
 def launched() -> int:
-    """How many threads the launch has."""
-    raise AssertionError("only loops over rows ask for it")
+    """Return the number of threads of the launch."""
+    raise AssertionError("only loops over rows of blocks use it")
 
 
 def _size(_: Mapping[str, c.Expr], wanted: DType) -> c.Expr:
@@ -80,29 +78,29 @@ def _size(_: Mapping[str, c.Expr], wanted: DType) -> c.Expr:
     cuda=_size,
     cuda_helpers=("shared_bytes",),
     c=lambda _a, _t: c.Member(c.Name("args"), "shared_bytes", arrow=True),
-    bounds=(0, MOST_SHARED),
+    bounds=(0, MAX_SHARED_BYTES),
 )
 def shared_bytes() -> int:
-    """The bytes of dynamic shared memory that the launch gives each block."""
+    """Return the bytes of dynamic shared memory of a block."""
     raise AssertionError("the reference interpreter has the array itself")
 
 
-def _asking(a: Mapping[str, c.Expr], dtype: DType, helper: str) -> c.Expr:
+def _prefetch(a: Mapping[str, c.Expr], dtype: DType, helper: str) -> c.Expr:
     return c.Call(f"{helper}_{dtype.short}", (c.Unary("&", a["first"]), a["ahead"], a["count"]))
 
 
-@intrinsic("block.prefetch", c=lambda a, t: _asking(a, t, "prefetch"), c_helpers=("prefetch",))
+@intrinsic("block.prefetch", c=lambda a, t: _prefetch(a, t, "prefetch"), c_helpers=("prefetch",))
 def prefetch(first: T, ahead: int, count: int) -> None:
-    """So many elements of an array, from ``ahead`` after this one on, will be read soon."""
+    """Prefetch ``count`` elements for reading, ``ahead`` elements after ``first``."""
 
 
 @intrinsic(
     "block.prefetch_to_write",
-    c=lambda a, t: _asking(a, t, "prefetch_to_write"),
+    c=lambda a, t: _prefetch(a, t, "prefetch_to_write"),
     c_helpers=("prefetch_to_write",),
 )
 def prefetch_to_write(first: T, ahead: int, count: int) -> None:
-    """So many elements of an array, from ``ahead`` after this one on, will be written soon."""
+    """Prefetch ``count`` elements for writing, ``ahead`` elements after ``first``."""
 
 
 @intrinsic(
@@ -111,17 +109,24 @@ def prefetch_to_write(first: T, ahead: int, count: int) -> None:
     c_helpers=("cache_line_offset",),
 )
 def cache_line_offset(first: T) -> int:
-    """How many elements of an array lie before this one in its line of memory."""
-    raise AssertionError("who interprets has no lines of memory")
+    """Return the offset of an element in its cache line, in elements."""
+    raise AssertionError("the reference interpreter has no cache lines")
 
 
 def _past(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
-    return c.Call(f"nontemporal_store_{dtype.short}", (a["array"], c.Unary("&", a["line"]), a["count"]))
+    return c.Call(
+        f"nontemporal_store_{dtype.short}", (a["array"], c.Unary("&", a["line"]), a["count"])
+    )
 
 
-@intrinsic("block.nontemporal_store", effect=Effect.MEMORY, c=_past, c_helpers=("store_line", "nontemporal_store"))
+@intrinsic(
+    "block.nontemporal_store",
+    effect=Effect.MEMORY,
+    c=_past,
+    c_helpers=("store_line", "nontemporal_store"),
+)
 def nontemporal_store(array: array, index: index, line: T, count: int) -> None:
-    """Write elements, this and those after it, without a cache."""
+    """Store ``count`` elements from this one on with nontemporal stores."""
 
 
 @intrinsic(
@@ -131,7 +136,7 @@ def nontemporal_store(array: array, index: index, line: T, count: int) -> None:
     c_helpers=("nontemporal_fence",),
 )
 def nontemporal_fence() -> None:
-    """What has been written without a cache is for others to see from here on."""
+    """Make earlier nontemporal stores visible to other threads."""
 
 
 @intrinsic(
@@ -140,27 +145,27 @@ def nontemporal_fence() -> None:
     c_helpers=("at_least_1",),
 )
 def at_least_1(n: T) -> None:
-    """A fact about a number, for the C compiler."""
+    """Tell the C compiler that a number is at least 1."""
     assert n >= 1
 
 
 def _declare_end(end: str, axis: str) -> Intrinsic:
-    """Where blocks that are run together begin, or end, along an axis of the grid."""
+    """Declare the start or end, along an axis, of the threads of a row of blocks."""
 
-    def place() -> int:
-        here, index = REFERENCE_STATE.current(), AXES.index(axis)
-        return (here.blockIdx[index] + (end == "last")) * here.blockDim[index]
+    def bound() -> int:
+        thread, index = REFERENCE_STATE.current(), AXES.index(axis)
+        return (thread.blockIdx[index] + (end == "last")) * thread.blockDim[index]
 
-    place.__doc__ = f"Of the threads that run together along {axis}: the {end}."
+    bound.__doc__ = f"Return the {end} thread along {axis} of the current row of blocks."
     declare = intrinsic(
         f"block.{end}.{axis}",
         c=lambda _a, _t: c.Name(f"{end}_{axis}"),
         is_attribute=True,
         bounds=(0, GRID_LIMIT[axis] * BLOCK_LIMIT[axis]),
     )
-    return declare(place)
+    return declare(bound)
 
 
-# the first, and the one after the last
+# the first thread, and the one after the last
 FIRST = tuple(_declare_end("first", axis) for axis in AXES)
 LAST = tuple(_declare_end("last", axis) for axis in AXES)

@@ -18,14 +18,14 @@ from pycu2c.ops.intrinsics.c_tree import c
 from pycu2c.ops.intrinsics.kinds import T, form
 from pycu2c.ops.intrinsics.reference_thread import EXCHANGED, REFERENCE_STATE, WARP
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, Spell, intrinsic
-from pycu2c.ops.intrinsics.spelling import helper, plain
+from pycu2c.ops.intrinsics.spelling import helper, overloaded
 
 ALL_LANES = 0xFFFFFFFF
 _MASKS = (0, ALL_LANES)  # the bounds of a mask as a result
 
 
 def _with_mask(spell: Spell) -> Spell:
-    """A mask that is a literal in the way people write masks."""
+    """Spell a literal mask in hexadecimal."""
 
     def spelled(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
         mask = a["mask"]
@@ -37,12 +37,12 @@ def _with_mask(spell: Spell) -> Spell:
     return spelled
 
 
-def _given() -> list[Any]:
-    """The last argument of each lane."""
+def _values() -> list[Any]:
+    """Return the last argument of each lane."""
     return [arguments[1] for arguments in REFERENCE_STATE.current().exchanged.values()]
 
 
-# ---- places ------------------------------------------------------------------------------------
+# ---- lane indices and masks --------------------------------------------------------------------
 
 
 def _special(name: str, doc: str, read: Callable[[int], int], bounds: tuple[int, int]) -> Intrinsic:
@@ -87,7 +87,7 @@ def warpsize() -> int:
     return WARP
 
 
-# ---- meeting -----------------------------------------------------------------------------------
+# ---- synchronization ---------------------------------------------------------------------------
 
 
 def _syncwarp(a: Mapping[str, c.Expr], _: DType) -> c.Expr:
@@ -97,21 +97,21 @@ def _syncwarp(a: Mapping[str, c.Expr], _: DType) -> c.Expr:
 
 @intrinsic("cuda.syncwarp", effect=Effect.WARP, cuda=_with_mask(_syncwarp))
 def syncwarp(mask: int = ALL_LANES) -> None:
-    """Wait until the lanes of ``mask`` have come to a ``syncwarp``.
+    """Wait until the lanes of ``mask`` have reached a ``syncwarp``.
 
-    What they wrote before is then visible to all of them.
+    Their earlier writes are then visible to all of them.
     """
 
 
 @intrinsic(
     "cuda.activemask",
     effect=Effect.WARP,
-    cuda=plain("__activemask"),
+    cuda=overloaded("__activemask"),
     bounds=_MASKS,
     c_result=UINT32,
 )
 def activemask() -> int:
-    """The lanes that run this together with the thread; which ones is up to the machine."""
+    """Return the mask of the active lanes of the warp, which depends on the hardware."""
     return sum(1 << number % WARP for number in REFERENCE_STATE.current().exchanged)
 
 
@@ -119,8 +119,7 @@ def activemask() -> int:
 
 
 def _with_width(function: str) -> Spell:
-    """The width is left out where it is the whole warp's; what is narrower than int comes back
-    as int."""
+    """Spell a shuffle: omit a width of 32, and cast results narrower than int."""
 
     def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
         *others, width = a.values()
@@ -146,21 +145,21 @@ def _shuffle(body: Callable[..., Any]) -> Intrinsic:
     return declare(body)
 
 
-def _taken(lane: int, value: Any) -> Any:
-    """What a lane gave; of one that gave nothing, which CUDA leaves open, the thread's own."""
+def _value_of(lane: int, value: Any) -> Any:
+    """Return the value of a lane; of an inactive lane, undefined in CUDA, the thread's value."""
     me = REFERENCE_STATE.current()
     arguments = me.exchanged.get(me.number - me.lane + lane)
     return value if arguments is None else arguments[1]
 
 
 def _part(width: int) -> range:
-    """The lanes that a thread exchanges values with."""
+    """Return the lanes that a thread exchanges values with."""
     first = REFERENCE_STATE.current().lane // width * width
     return range(first, first + width)
 
 
 def _low(number: int) -> int:
-    """Lanes and distances count modulo 32, as the machine does it."""
+    """Return a lane or distance modulo 32, as the hardware does."""
     return number % WARP
 
 
@@ -171,21 +170,21 @@ def shfl_sync(mask: int, value: T, src_lane: int, width: int = WARP) -> T:
     Lanes count modulo ``width`` (2, 4, 8, 16 or 32) from the first of the part that the thread
     is in.
     """
-    return _taken(_part(width)[src_lane % width], value)
+    return _value_of(_part(width)[src_lane % width], value)
 
 
 @_shuffle
 def shfl_up_sync(mask: int, value: T, delta: int, width: int = WARP) -> T:
     """The value of the lane ``delta`` below; the own one where that is in another part."""
     lane = REFERENCE_STATE.current().lane - _low(delta)
-    return _taken(lane, value) if lane in _part(width) else value
+    return _value_of(lane, value) if lane in _part(width) else value
 
 
 @_shuffle
 def shfl_down_sync(mask: int, value: T, delta: int, width: int = WARP) -> T:
     """The value of the lane ``delta`` above; the own one where that is in another part."""
     lane = REFERENCE_STATE.current().lane + _low(delta)
-    return _taken(lane, value) if lane in _part(width) else value
+    return _value_of(lane, value) if lane in _part(width) else value
 
 
 @_shuffle
@@ -193,7 +192,7 @@ def shfl_xor_sync(mask: int, value: T, lane_mask: int, width: int = WARP) -> T:
     """The value of the lane whose number is the thread's own ``^ lane_mask``; the own value
     where that lane is in a later part."""
     lane = REFERENCE_STATE.current().lane ^ _low(lane_mask)
-    return _taken(lane, value) if lane < _part(width).stop else value
+    return _value_of(lane, value) if lane < _part(width).stop else value
 
 
 # ---- votes -------------------------------------------------------------------------------------
@@ -201,7 +200,7 @@ def shfl_xor_sync(mask: int, value: T, lane_mask: int, width: int = WARP) -> T:
 
 def _vote(body: Callable[..., Any]) -> Intrinsic:
     name = body.__name__
-    call = _with_mask(plain("__uni_sync" if name == "eq_sync" else f"__{name}"))
+    call = _with_mask(overloaded("__uni_sync" if name == "eq_sync" else f"__{name}"))
 
     def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
         return c.Binary("!=", call(a, dtype), c.Number("0"))
@@ -212,23 +211,23 @@ def _vote(body: Callable[..., Any]) -> Intrinsic:
 @_vote
 def all_sync(mask: int, predicate: bool) -> bool:
     """Whether ``predicate`` is true for all lanes of ``mask``."""
-    return all(_given())
+    return all(_values())
 
 
 @_vote
 def any_sync(mask: int, predicate: bool) -> bool:
     """Whether ``predicate`` is true for some lane of ``mask``."""
-    return any(_given())
+    return any(_values())
 
 
 @_vote
 def eq_sync(mask: int, predicate: bool) -> bool:
     """Whether ``predicate`` is the same for all lanes of ``mask``."""
-    return len(set(_given())) == 1
+    return len(set(_values())) == 1
 
 
 def _lanes_where(holds: Callable[[Any], bool]) -> int:
-    """The mask of the lanes whose last argument is so."""
+    """Return the mask of the lanes whose last argument satisfies ``holds``."""
     met = REFERENCE_STATE.current().exchanged
     return sum(1 << number % WARP for number, arguments in met.items() if holds(arguments[1]))
 
@@ -236,7 +235,7 @@ def _lanes_where(holds: Callable[[Any], bool]) -> int:
 @intrinsic(
     "cuda.ballot_sync",
     effect=Effect.WARP,
-    cuda=_with_mask(plain("__ballot_sync")),
+    cuda=_with_mask(overloaded("__ballot_sync")),
     bounds=_MASKS,
     c_result=UINT32,
 )
@@ -256,7 +255,7 @@ def _bits(value: Any) -> bytes:
     "cuda.match_any_sync",
     effect=Effect.WARP,
     dtypes=EXCHANGED,
-    cuda=_with_mask(plain("__match_any_sync")),
+    cuda=_with_mask(overloaded("__match_any_sync")),
     bounds=_MASKS,
     c_result=UINT32,
 )
@@ -277,7 +276,7 @@ def match_any_sync(mask: int, value: T) -> int:
 )
 def match_all_lanes(mask: int, value: T) -> int:
     """``mask`` if all its lanes give the same value, else 0."""
-    same = len(set(map(_bits, _given()))) == 1
+    same = len(set(map(_bits, _values()))) == 1
     return _lanes_where(lambda _: True) if same else 0
 
 
@@ -302,7 +301,7 @@ def _reduction(name: str, doc: str, join: Callable[[int, int], int]) -> Intrinsi
     def body(mask: int, value: T) -> T:
         scalar = scalar_of(value)
         assert scalar is not None
-        return convert(reduce(join, map(int, _given())), scalar)
+        return convert(reduce(join, map(int, _values())), scalar)
 
     body.__doc__ = f"{doc} that the lanes of ``mask`` give."
     stem = f"reduce_{name}"
@@ -332,5 +331,5 @@ REDUCTIONS = tuple(
     )
 )
 
-# what they give is the value of one of the lanes
+# operations whose result is the value of one of the lanes
 CHOOSING = (shfl_sync, shfl_up_sync, shfl_down_sync, shfl_xor_sync, *REDUCTIONS[1:3])

@@ -16,8 +16,7 @@ from pycu2c.ops.operators import ADD, MUL
 
 
 def contribution_array(sums: Var, threads: int) -> Var:
-    """Return an array with the contribution of each thread; its length is a multiple of the warp
-    size."""
+    """Return an array with the contribution of each thread, padded to full warps."""
     kind = sums.type
     assert isinstance(kind, Array)
     count = -(-threads // WARP) * WARP

@@ -35,8 +35,7 @@ from pycu2c.transforms.cuda.merge_live_ranges import rename_variables
 
 
 def lower_to_coroutines(module: Module) -> Module:
-    """Return the kernel as the block's shared arrays, followed by the coroutine body of a
-    thread."""
+    """Return the kernel as shared arrays of the block, then the coroutine of a thread."""
     kernel = copy_assigned_parameters(module.kernel)
     merged_names = _shared_array_names(kernel.body)
     shared: list[Stmt] = []

@@ -110,8 +110,10 @@ class _Lowering:
         return Var(f"{name}.m{self._count}", kind, self.span)
 
     def new_array(self, name: str, per: Granularity, element: Scalar) -> Var:
-        """Allocate the array of a call site's contributions; warp arrays have an element per
-        lane."""
+        """Allocate an array for the contributions of a call site.
+
+        Arrays with an element per thread are padded to full warps.
+        """
         warps = -(-self.threads // WARP_SIZE)
         count = {
             Granularity.THREAD: warps * WARP_SIZE,

@@ -113,8 +113,7 @@ class SyncLowering:
         return Load(slots, (index,), self.span)
 
     def lane_mask_where(self, name: str, condition: Expr | None) -> Expr:
-        """Return the mask of the warp's lanes for which a condition holds; by default all active
-        lanes.
+        """Return the mask of the lanes for which a condition holds; by default all active lanes.
 
         Each lane contributes one bit.
         """
@@ -173,8 +172,10 @@ def _to_int32(e: Expr) -> Expr:
 def _shuffle(
     sync: SyncLowering, source: Expr, is_in_range: Expr, otherwise: Expr | None = None
 ) -> Expr:
-    """Return the value that thread ``source`` contributes, or that of ``otherwise`` (default:
-    itself)."""
+    """Return the value that ``source`` contributes if it is in range, else that of ``otherwise``.
+
+    The default of ``otherwise`` is the thread itself.
+    """
     sent = sync.contribute("sent", Granularity.THREAD, sync.arguments[1])
     sent_value = sync.load(sent, source)
     if isinstance(is_in_range, Const) and is_in_range.value:

@@ -62,8 +62,11 @@ class _WaitCodes:
 
 @dataclass(frozen=True, slots=True)
 class _Context:
-    """Context of a block: masked or not, the masked loop around it, whether the kernel ends with
-    it, and whether it is repeated."""
+    """Context of a block.
+
+    ``masked``: it is under a mask. ``loop``: the masked loop around it. ``ends_kernel``: the kernel
+    ends with it. ``repeats``: it is executed repeatedly.
+    """
 
     masked: bool = False
     loop: _WaitCodes | None = None

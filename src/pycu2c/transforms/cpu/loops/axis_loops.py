@@ -405,7 +405,7 @@ class _AxisLoopBuilder:
     def _coordinate_variable(
         self, coordinate: Intrinsic, name: str, body: Body, span: Span
     ) -> tuple[Var, Body]:
-        """Return the kernel's variable for a coordinate, if it is never reassigned; else a new
+        """Return the kernel's variable for a coordinate if it is never reassigned; else a new
         one."""
         changed = {s.var.name for s in statements(body) if isinstance(s, Assign)}
         for i, s in enumerate(body):

@@ -116,8 +116,10 @@ class _LoopConversion:
         return is_invariant and self.solver.of(step).low > 0
 
     def _can_move_declaration(self, declaration: Declare, init: Expr, before: list[Stmt]) -> bool:
-        """Return whether only the loop reads the counter's initial value, which may be computed
-        late."""
+        """Return whether only the loop reads the counter's initial value.
+
+        The value must also be the same if it is computed later.
+        """
         after = tuple(before[before.index(declaration) + 1 :])
         if declaration.var.name in names_in(*all_expressions(after)):
             return False

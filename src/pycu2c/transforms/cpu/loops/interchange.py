@@ -93,8 +93,7 @@ def _invariant_definitions(body: Body) -> dict[str, Expr]:
 
 @dataclass(frozen=True, slots=True)
 class _Start:
-    """First index of a thread: a uniform part plus an offset along x, in the block, or in the
-    warp."""
+    """First index of a thread: a uniform part plus an offset in the row, block or warp."""
 
     common: Expr | None
     offset: Expr

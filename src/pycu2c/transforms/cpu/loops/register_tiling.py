@@ -238,8 +238,7 @@ class _Tile:
         )
 
     def _spilled(self) -> list[Var]:
-        """Return the variables with an element per thread: sums, and what cannot be
-        rematerialized."""
+        """Return the variables with one element per thread: those that cannot be rematerialized."""
         return [
             s.var
             for s in self.prologue

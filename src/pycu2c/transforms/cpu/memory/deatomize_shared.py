@@ -14,8 +14,10 @@ from pycu2c.ops.intrinsics.memory.atomic import OWN
 
 
 def deatomize_shared(module: Module) -> Module:
-    """Replace ``cuda.atomic.add(&bins[b], 1)`` of a shared array by ``block.atomic.add(&bins[b],
-    1)``."""
+    """Replace atomics on shared arrays.
+
+    ``cuda.atomic.add(&bins[b], 1)`` -> ``block.atomic.add(&bins[b], 1)``
+    """
     return map_functions(module, lambda f: replace(f, body=map_expr(f.body, _deatomize)))
 
 

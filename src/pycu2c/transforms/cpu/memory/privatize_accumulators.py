@@ -48,8 +48,7 @@ _MERGE_OPERATIONS = {ADD: ADD, SUB: ADD, AND: AND, OR: OR, XOR: XOR, MAX: MAX, M
 
 
 def accumulators(kernel: Function) -> dict[str, Intrinsic]:
-    """Map the contiguous array parameters with one kind of update to the atomic that merges
-    copies."""
+    """Map the contiguous array parameters with one kind of update to their merge operation."""
     updates = list(_updates(kernel.body))
     arrays = Counter(element.array.name for _, element in updates)
     uses = Counter(_array_uses(kernel.body))

@@ -39,8 +39,7 @@ def _multiply(e: Apply, _: Bind, a: Components, b: Components) -> Components:
 
 
 def _divide(e: Apply, bind: Bind, a: Components, b: Components) -> Components:
-    """Divide by Smith's method; ``ratio`` is the smaller component of b divided by the larger
-    one."""
+    """Divide by Smith's method; ``ratio`` is the smaller component of b over the larger one."""
 
     def magnitude(component: Expr) -> Expr:
         return Apply(_FABS, (component,), scalar_type(component), e.span)

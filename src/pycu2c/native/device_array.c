@@ -112,6 +112,6 @@ static PyType_Slot device_array_slots[] = {
     {0, NULL},
 };
 PyType_Spec device_array_base_spec = {
-    "pycu2c.runtime.dispatch._dispatch.DeviceArrayBase",           sizeof(DeviceArrayBase), 0,
+    "pycu2c.native._dispatch.DeviceArrayBase",           sizeof(DeviceArrayBase), 0,
     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, device_array_slots,
 };

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 UNAVAILABLE = ""  # why the extension is missing
 
 if TYPE_CHECKING:
-    from pycu2c.runtime.dispatch._dispatch import (
+    from pycu2c.native._dispatch import (
         ConfiguredBase,
         DeviceArrayBase,
         DispatchTableBase,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     )
 else:
     try:
-        from pycu2c.runtime.dispatch._dispatch import (
+        from pycu2c.native._dispatch import (
             ConfiguredBase,
             DeviceArrayBase,
             DispatchTableBase,
@@ -39,7 +39,7 @@ else:
             suspend,
         )
     except ImportError as error:
-        from pycu2c.runtime.dispatch.without_extension import (
+        from pycu2c.native.fallback import (
             ConfiguredBase,
             DeviceArrayBase,
             DispatchTableBase,

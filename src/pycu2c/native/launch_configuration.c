@@ -57,7 +57,7 @@ static PyType_Slot configuration_slots[] = {
     {0, NULL},
 };
 PyType_Spec launch_configuration_spec = {
-    "pycu2c.runtime.dispatch._dispatch.LaunchConfiguration",
+    "pycu2c.native._dispatch.LaunchConfiguration",
     sizeof(LaunchConfiguration),
     0,
     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
@@ -115,7 +115,7 @@ static PyType_Slot reference_slots[] = {
     {0, NULL},
 };
 PyType_Spec table_reference_spec = {
-    "pycu2c.runtime.dispatch._dispatch.TableReference",
+    "pycu2c.native._dispatch.TableReference",
     sizeof(TableReference),
     0,
     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,

@@ -82,7 +82,7 @@ static PyType_Slot sequence_slots[] = {
     {0, NULL},
 };
 PyType_Spec launch_sequence_spec = {
-    "pycu2c.runtime.dispatch._dispatch.LaunchSequence",
+    "pycu2c.native._dispatch.LaunchSequence",
     sizeof(LaunchSequence),
     0,
     Py_TPFLAGS_DEFAULT,

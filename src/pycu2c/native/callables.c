@@ -87,7 +87,7 @@ static PyType_Slot configured_slots[] = {
     {0, NULL},
 };
 PyType_Spec configured_base_spec = {
-    "pycu2c.runtime.dispatch._dispatch.ConfiguredBase",
+    "pycu2c.native._dispatch.ConfiguredBase",
     sizeof(ConfiguredBase),
     0,
     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
@@ -221,7 +221,7 @@ static PyType_Slot kernel_slots[] = {
     {0, NULL},
 };
 PyType_Spec kernel_base_spec = {
-    "pycu2c.runtime.dispatch._dispatch.KernelBase",
+    "pycu2c.native._dispatch.KernelBase",
     sizeof(KernelBase),
     0,
     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,

@@ -106,7 +106,7 @@ static PyType_Slot staging_buffer_slots[] = {
     {0, NULL},
 };
 PyType_Spec staging_buffer_spec = {
-    "pycu2c.runtime.dispatch._dispatch.StagingBuffer",
+    "pycu2c.native._dispatch.StagingBuffer",
     sizeof(StagingBuffer),
     0,
     Py_TPFLAGS_DEFAULT,

@@ -227,7 +227,7 @@ static PyType_Slot table_slots[] = {
     {0, NULL},
 };
 PyType_Spec dispatch_table_base_spec = {
-    "pycu2c.runtime.dispatch._dispatch.DispatchTableBase",
+    "pycu2c.native._dispatch.DispatchTableBase",
     sizeof(DispatchTableBase),
     0,
     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,

@@ -1,0 +1,95 @@
+"""The structure of the package: layers, imports, folders, and the vocabulary of names and prose."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+from importlinter import cli
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "src" / "pycu2c"
+FILES = sorted(PACKAGE.rglob("*.py"))
+FOLDERS = sorted({path.parent for path in FILES})
+
+# modules that defer an import: the border to the compiler; device arrays and what copies them;
+# slow or optional packages
+DEFERRING = {
+    "base/records.py",
+    "compat/pycuda/gpuarrays/gpuarray_class.py",
+    "devices/array.py",
+    "devices/copies.py",
+    "devices/gpu_selection.py",
+    "kernels/deferred_compiler.py",
+    "ops/intrinsics/floats/float8.py",
+}
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).as_posix()
+
+
+def test_layers() -> None:
+    """The contracts of ``[tool.importlinter]`` in pyproject.toml."""
+    config = str(ROOT / "pyproject.toml")
+    assert cli.lint_imports(config_filename=config, no_cache=True) == cli.EXIT_STATUS_SUCCESS
+
+
+def test_deferred_imports() -> None:
+    found = {name_of(p) for p in FILES if "lazy_module(" in p.read_text()}
+    assert found - {"base/lazy_imports.py"} == DEFERRING
+
+
+def imports(tree: ast.AST) -> list[str]:
+    """The modules of this package that a syntax tree imports."""
+    found = [n.module or "" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)]
+    found += [a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names]
+    return [name for name in found if name.split(".")[0] == "pycu2c"]
+
+
+def test_functions_import_nothing_of_the_package() -> None:
+    for path in FILES:
+        for function in ast.walk(ast.parse(path.read_text())):
+            if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                assert imports(function) == [], f"{name_of(path)}: {function.name}"
+
+
+def test_folders() -> None:
+    sizes = Counter(path.parent for path in FILES)
+    assert sizes[PACKAGE] <= 8
+    assert [name_of(folder) for folder in FOLDERS if sizes[folder] > 25] == []
+    bare = [f for f in FOLDERS if not ast.get_docstring(ast.parse((f / "__init__.py").read_text()))]
+    assert [name_of(folder) for folder in bare] == []
+
+
+IMPORTED = """
+import sys
+import numpy
+import pycu2c
+optional = {"cuda", "astor", "cffi", "pycparser", "setuptools", "click", "numba"}
+compiler = {"analysis", "codegen", "compiler", "frontend", "ir", "pipeline", "transforms"}
+print(sorted({m.split(".")[0] for m in sys.modules} & optional))
+print(sorted({m.split(".")[1] for m in sys.modules if m.startswith("pycu2c.")} & compiler))
+"""
+
+
+def test_import_opens_neither_the_compiler_nor_optional_packages() -> None:
+    program = [sys.executable, "-c", IMPORTED]
+    ran = subprocess.run(program, capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines() == ["[]", "[]"]
+
+
+# class names that two modules use
+SHARED: set[str] = set()
+
+
+def test_class_names_are_unique() -> None:
+    trees = [ast.parse(path.read_text()) for path in FILES]
+    nodes = [n for tree in trees for n in ast.walk(tree) if isinstance(n, ast.ClassDef)]
+    count = Counter(node.name for node in nodes)
+    assert {name for name, n in count.items() if n > 1} == SHARED
+    assert len(SHARED) <= 10
