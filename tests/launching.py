@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pycu2c.analysis.launch_assumptions import Facts
+from pycu2c.analysis.launch_assumptions import LaunchAssumptions
 from pycu2c.analysis.uniformity import Uniformity
 from pycu2c.cuda_driver import driver
 from pycu2c.ir.forms import WORK_ITEM_LOOPS
@@ -51,12 +51,12 @@ def no_loop(body: Body, facts: Uniformity) -> set[Stmt]:
 
 
 def lower_to_work_item_loops(
-    module: Module, facts: Facts, choose: LoopSelector = divergent_loops
+    module: Module, assumptions: LaunchAssumptions, choose: LoopSelector = divergent_loops
 ) -> Module:
     """Run the passes that make work-item loops; ``choose`` returns the loops to strip-mine."""
     names = [step.name for step in _CPU.passes]
     first, last = names.index("copy_parameters"), names.index("loop_fission")
-    analyses = Analyses(module, Inputs(facts, strip_mine=choose))
+    analyses = Analyses(module, Inputs(assumptions, strip_mine=choose))
     for step in _CPU.passes[first : last + 1]:
         if step.when(analyses):
             analyses.replace_module(step.run(analyses))
@@ -73,7 +73,7 @@ NARROWED = replace(
         *(step for step in TARGETS["cuda"].passes if step.name == "narrow_integers"),
         *_CPU.passes,
     ),
-    narrows=True,
+    narrow_ints=True,
     strip_mine=no_loop,
 )
 # any loop that threads may leave at different times in strips of them, whether that pays or not

@@ -14,12 +14,12 @@ from types import ModuleType
 import pytest
 
 from pycu2c import CompileWarning
+from pycu2c.analysis.launch_assumptions import LaunchAssumptions
 from pycu2c.compiler import build_module, lower
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.ir.nodes import Module
 from pycu2c.ir.printer import print_module
 from pycu2c.kernels.kernel import Kernel
-from pycu2c.kernels.specialization import facts_for
 from pycu2c.pipeline import FRONTEND, TARGETS
 
 ROOT = Path(__file__).parent.parent / "golden" / "passes"
@@ -45,18 +45,17 @@ def around_pass(name: str) -> tuple[str, str]:
         if step == name:
             found.append((print_module(before), print_module(after)))
 
-    facts = facts_for(
-        kernel.options,
-        ordinary=True,
+    assumptions = LaunchAssumptions(
+        index32_safe=True,
         block=kernel.block if module.TARGET == "cpu" else None,
-        accumulators=frozenset(vars(module).get("ACCUMULATORS", ())),
-        past_caches=vars(module).get("PAST_CACHES", False),
+        unaliased_accumulators=vars(module).get("ACCUMULATORS", ()),
+        exceeds_last_level_cache=vars(module).get("EXCEEDS_LAST_LEVEL_CACHE", False),
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CompileWarning)
         signature = parse_signature(module.SIGNATURE)
         built = build_module(kernel.source, signature, kernel.options, observe)
-    lower(built.module, TARGETS[module.TARGET], facts, observe)
+    lower(built.module, TARGETS[module.TARGET], assumptions, kernel.options, observe)
     (texts,) = found
     return texts
 

@@ -31,8 +31,8 @@ def test_a_pass_requires_a_form_that_an_earlier_pass_produces(target: Target) ->
 
 @pytest.mark.parametrize(("name", "variant"), CASES)
 def test_a_pass_that_is_skipped_would_change_nothing(name: str, variant: str) -> None:
-    module, target, facts = built_for_cpu(name, variant)
-    form, analyses = TYPED, Analyses(module, Inputs(replace(facts, narrows=target.narrows)))
+    module, target, assumptions = built_for_cpu(name, variant)
+    form, analyses = TYPED, Analyses(module, Inputs(assumptions, narrow_ints=target.narrow_ints))
     for step in target.passes:
         if form not in step.requires:
             continue
@@ -48,25 +48,25 @@ def test_a_pass_that_is_skipped_would_change_nothing(name: str, variant: str) ->
 
 @pytest.mark.parametrize(("name", "variant"), CASES)
 def test_preserved_analyses_are_still_right(name: str, variant: str) -> None:
-    module, target, facts = built_for_cpu(name, variant)
+    module, target, assumptions = built_for_cpu(name, variant)
     preserving = {p.name for p in target.passes if EFFECTFUL in p.preserves}
     seen: set[str] = set()
 
     def observe(step: str, before: Module, after: Module) -> None:
         if step in preserving:
-            inputs = Inputs(facts)
+            inputs = Inputs(assumptions)
             assert Analyses(before, inputs).get(EFFECTFUL) == Analyses(after, inputs).get(EFFECTFUL)
             seen.add(step)
 
-    lower(module, target, facts, observe)
+    lower(module, target, assumptions, observe=observe)
     assert seen
 
 
 def test_ir_that_is_not_in_the_form_is_an_internal_error() -> None:
-    module, _, facts = built_for_cpu("floor_division", "i32")
+    module, _, assumptions = built_for_cpu("floor_division", "i32")
     idle = Pass("idle", lambda m: replace(m), (TYPED,), C_MEANING)
     with pytest.raises(InternalError, match=r"idle has made IR that is not C_MEANING: .*floordiv"):
-        run_passes(module, (idle,), Inputs(facts))
+        run_passes(module, (idle,), Inputs(assumptions))
 
 
 def test_an_analysis_is_computed_again_only_where_its_part_has_changed() -> None:

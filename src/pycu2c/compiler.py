@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pycu2c.analysis.effects import needs_cooperative_launch, written_arguments
-from pycu2c.analysis.launch_assumptions import Facts
+from pycu2c.analysis.launch_assumptions import LaunchAssumptions
 from pycu2c.analysis.suspension_points import steps_of
 from pycu2c.base.diagnostics import CompileError, reporting_recursion_limit
 from pycu2c.base.records import dataclass, replace
@@ -56,7 +56,8 @@ def build_module(
             _refuse_undefined(built)
         module = verified(built.module, "build")
         return replace(
-            built, module=run_passes(module, FRONTEND, Inputs(Facts(), options), observe)
+            built,
+            module=run_passes(module, FRONTEND, Inputs(LaunchAssumptions(), options), observe),
         )
 
 
@@ -67,9 +68,15 @@ def _refuse_undefined(built: BuiltModule) -> None:
         raise CompileError(found)
 
 
-def lower(module: Module, target: Target, facts: Facts, observe: Observer | None = None) -> Module:
+def lower(
+    module: Module,
+    target: Target,
+    assumptions: LaunchAssumptions,
+    options: Options = DEFAULT_OPTIONS,
+    observe: Observer | None = None,
+) -> Module:
     """Run the passes of a target. ``observe`` is called after each that changes the module."""
-    inputs = Inputs(replace(facts, narrows=target.narrows), strip_mine=target.strip_mine)
+    inputs = Inputs(assumptions, options, target.narrow_ints, target.strip_mine)
     return run_passes(module, target.passes, inputs, observe)
 
 
@@ -79,21 +86,28 @@ class Piece:
 
     module: Module
     target: Target
-    facts: Facts
+    assumptions: LaunchAssumptions
+    options: Options
 
 
 def generate_together(pieces: Sequence[Piece], comments: Comments = "none") -> str:
     """Typed IR of several kernels to the text of one file."""
-    lowered = [(lower(p.module, p.target, p.facts), p.target.dialect) for p in pieces]
+    lowered = [
+        (lower(p.module, p.target, p.assumptions, p.options), p.target.dialect) for p in pieces
+    ]
     return multi_module.emit_file(lowered, comments)
 
 
 def generate(
-    module: Module, target: Target, facts: Facts, comments: Comments = "none"
+    module: Module,
+    target: Target,
+    assumptions: LaunchAssumptions,
+    options: Options = DEFAULT_OPTIONS,
+    comments: Comments = "none",
 ) -> Generated:
     """Typed IR to the text of a target."""
     with reporting_recursion_limit(module.kernel.span):
-        lowered = lower(module, target, facts)
+        lowered = lower(module, target, assumptions, options)
         emitted = emit(lowered, target.dialect, comments)
         written = written_arguments(module)
         parameters = lowered.kernel.parameters

@@ -22,16 +22,17 @@ from pycu2c.ir.forms import (
     DECLARED,
     FLAT,
     ORDERED,
-    WORK_ITEM_LOOPS,
     TYPED,
+    WORK_ITEM_LOOPS,
 )
 from pycu2c.ir.nodes import Allocate, BarrierWait, Expr, For, Module, Stmt, While
 from pycu2c.ir.walk import statements
 from pycu2c.ops.intrinsics.threads.cpu_block import FIRST
 from pycu2c.transforms.analyses import (
+    ASSUMPTIONS,
     BLOCK_UNIFORMITY,
     EFFECTFUL,
-    FACTS,
+    INDEX_RULES,
     NEEDS_COROUTINES,
     RANGES,
     STRIP_LOOPS,
@@ -85,7 +86,7 @@ class Target:
     name: str
     dialect: Dialect
     passes: tuple[Pass, ...]  # in the order in which they run
-    narrows: bool  # whether Python ints are 32-bit where they fit
+    narrow_ints: bool  # whether Python ints are 32-bit where they fit
     strip_mine: LoopSelector = divergent_loops
 
     def through(self, name: str) -> tuple[Pass, ...]:
@@ -132,11 +133,11 @@ def _has_single_region(a: Analyses) -> bool:
 
 
 def _uses_nontemporal_stores(a: Analyses) -> bool:
-    return a.inputs.facts.past_caches and a.get(SUMMARY).only_loads_and_stores
+    return a.inputs.assumptions.exceeds_last_level_cache and a.get(SUMMARY).only_loads_and_stores
 
 
 def _has_fast_math(a: Analyses) -> bool:
-    return a.inputs.facts.fastmath
+    return a.inputs.options.fastmath
 
 
 def _has_weak_float(a: Analyses) -> bool:
@@ -172,14 +173,15 @@ FRONTEND = (
          when=_has_weak_float),
 )
 _LEGAL = (
-    Pass("legalize", legalize.legalize, (TYPED,), C_MEANING, uses=(FACTS, RANGES)),
+    Pass("legalize", legalize.legalize, (TYPED,), C_MEANING, uses=(INDEX_RULES, RANGES)),
     Pass("constant_array_types", constant_array_types.narrow_constant_arrays, (C_MEANING,)),
 )
 _DEAD_CODE = (
-    Pass("dead_code", dead_code.eliminate_dead_code, (ORDERED,), uses=(EFFECTFUL,), preserves=(EFFECTFUL,)),
+    Pass("dead_code", dead_code.eliminate_dead_code, (ORDERED,),
+         uses=(EFFECTFUL,), preserves=(EFFECTFUL,)),
 )
 _DECLARED = (
-    Pass("flatten_arrays", flatten_arrays.flatten, (ORDERED,), FLAT, uses=(FACTS,),
+    Pass("flatten_arrays", flatten_arrays.flatten, (ORDERED,), FLAT, uses=(INDEX_RULES,),
          preserves=(EFFECTFUL,)),
     Pass("declare_variables", declare_variables.declare, (FLAT,), DECLARED,
          preserves=(EFFECTFUL,)),
@@ -188,7 +190,7 @@ _DECLARED = (
 _CUDA = (
     _inline_c("cuda"),
     Pass("fast_math", fast_math.relax_nan_order, (TYPED,), when=_has_fast_math),
-    Pass("narrow_integers", narrow_integers.narrow, (TYPED,), uses=(FACTS, RANGES)),
+    Pass("narrow_integers", narrow_integers.narrow, (TYPED,), uses=(INDEX_RULES, RANGES)),
     *_LEGAL,
     Pass("merge_live_ranges", merge_live_ranges.merge_live_ranges, (C_MEANING,)),
     Pass("linearize", linearize.linearize, (C_MEANING,), ORDERED, uses=(EFFECTFUL,)),
@@ -199,12 +201,13 @@ _CUDA = (
 # the code of one thread, in C
 _ON_CPU = (
     _inline_c("c"),
-    Pass("fix_block_shape", fix_block_shape.fix_block, (TYPED,), uses=(FACTS,)),
+    Pass("fix_block_shape", fix_block_shape.fix_block, (TYPED,), uses=(ASSUMPTIONS,)),
     Pass("inline_small_calls", inline_small_calls.inline_small_calls, (TYPED,), when=_has_devices),
     Pass("narrow_integers_in_loops", narrow_integers_in_loops.narrow_integers_in_loops, (TYPED,),
-         uses=(FACTS, RANGES), when=_has_loops_to_narrow),
+         uses=(INDEX_RULES, RANGES), when=_has_loops_to_narrow),
     *_LEGAL,
-    Pass("scalar_replacement", scalar_replacement.replace_aggregates, (C_MEANING,), when=_has_loops),
+    Pass("scalar_replacement", scalar_replacement.replace_aggregates, (C_MEANING,),
+         when=_has_loops),
     Pass("linearize_blocks", linearize.linearize_blocks, (C_MEANING,), ORDERED,
          uses=(EFFECTFUL,)),
     Pass("inline", inline.inline_block_level, (ORDERED,), when=_has_devices),
@@ -213,7 +216,7 @@ _ON_CPU = (
     Pass("deatomize_shared", deatomize_shared.deatomize_shared, (ORDERED,),
          when=_has_memory_intrinsics),
     *_DEAD_CODE,
-    Pass("lower_barriers", lower_barriers.lower_barriers, (ORDERED,), uses=(FACTS,),
+    Pass("lower_barriers", lower_barriers.lower_barriers, (ORDERED,), uses=(ASSUMPTIONS,),
          when=_has_intrinsics_to_lower),
     *_DECLARED,
 )
@@ -222,52 +225,54 @@ _ON_CPU = (
 # may wait at different barriers; the others become work-item loops. ``loop_fission`` is several
 # steps, as the IR between them is not valid: see its docstring.
 _PARALLEL_REGIONS = (
-    Pass("coroutines", coroutines.lower_to_coroutines, (DECLARED,), COROUTINES, when=_needs_coroutines),
+    Pass("coroutines", coroutines.lower_to_coroutines, (DECLARED,), COROUTINES,
+         when=_needs_coroutines),
     Pass("copy_parameters", work_item_loops.copy_parameters, (DECLARED,)),
     Pass("lane_counters", work_item_loops.count_lanes, (DECLARED,), uses=(STRIP_LOOPS,)),
     Pass("lane_coordinates", work_item_loops.hoist_coordinates, (DECLARED,), uses=(STRIP_LOOPS,)),
     Pass("interchange", interchange.interchange_loops, (DECLARED,),
-         uses=(FACTS, UNIFORMITY, EFFECTFUL), when=_any_of(For)),
+         uses=(ASSUMPTIONS, UNIFORMITY, EFFECTFUL), when=_any_of(For)),
     Pass("single_region", work_item_loops.single_region, (DECLARED,), WORK_ITEM_LOOPS,
          when=_has_single_region),
     Pass("loop_fission", work_item_loops.split_into_regions, (DECLARED,), WORK_ITEM_LOOPS,
-         uses=(FACTS, STRIP_LOOPS, BLOCK_UNIFORMITY)),
+         uses=(ASSUMPTIONS, STRIP_LOOPS, BLOCK_UNIFORMITY)),
 )
 
 # the loops of a block: their order, their bounds, their memory accesses
 _BLOCKS = (
-    Pass("privatize_accumulators", privatize_accumulators.privatize_accumulators, (WORK_ITEM_LOOPS,),
-         uses=(FACTS,), when=_has_memory_intrinsics),
+    Pass("privatize_accumulators", privatize_accumulators.privatize_accumulators,
+         (WORK_ITEM_LOOPS,), uses=(ASSUMPTIONS,), when=_has_memory_intrinsics),
     Pass("unroll_loops", unroll_loops.unroll_block_loops, (WORK_ITEM_LOOPS,), when=_any_of(While)),
     Pass("dead_lane_elimination", dead_lane_elimination.eliminate_dead_lanes, (WORK_ITEM_LOOPS,),
-         uses=(FACTS, EFFECTFUL), when=_any_of(Allocate)),
+         uses=(ASSUMPTIONS, EFFECTFUL), when=_any_of(Allocate)),
     Pass("pass_coordinates", pass_coordinates.pass_coordinates, (WORK_ITEM_LOOPS, COROUTINES),
          preserves=(EFFECTFUL,), when=_has_devices),
-    Pass("fold_grid_extents", axis_loops.fold_grid_extents, (COROUTINES,), uses=(FACTS,)),
+    Pass("fold_grid_extents", axis_loops.fold_grid_extents, (COROUTINES,), uses=(ASSUMPTIONS,)),
     Pass("axis_loops", axis_loops.loop_over_axes, (WORK_ITEM_LOOPS,), AXIS_LOOPS,
-         uses=(FACTS, EFFECTFUL)),
+         uses=(ASSUMPTIONS, EFFECTFUL)),
     Pass("register_tiling", register_tiling.tile_registers, (AXIS_LOOPS,), when=_any_of(For)),
     Pass("unroll_and_jam", unroll_and_jam.unroll_and_jam, (AXIS_LOOPS,), when=_any_of(For)),
-    Pass("software_prefetch", software_prefetch.insert_software_prefetches, (AXIS_LOOPS,), uses=(FACTS,),
-         when=_any_of(For, Allocate)),
+    Pass("software_prefetch", software_prefetch.insert_software_prefetches, (AXIS_LOOPS,),
+         uses=(ASSUMPTIONS,), when=_any_of(For, Allocate)),
     Pass("nontemporal_stores", nontemporal_stores.use_nontemporal_stores, (AXIS_LOOPS,),
          when=_uses_nontemporal_stores),
-    Pass("strip_prefetch", strip_prefetch.insert_strip_prefetches, (AXIS_LOOPS,), when=_has_rows_of_blocks),
+    Pass("strip_prefetch", strip_prefetch.insert_strip_prefetches, (AXIS_LOOPS,),
+         when=_has_rows_of_blocks),
     Pass("dead_declarations", dead_code.eliminate_dead_declarations, (AXIS_LOOPS, COROUTINES),
          uses=(EFFECTFUL,)),
 )
 
 _COUNTED = (
-    Pass("counted_loops", counted_loops.convert_while_to_for, (DECLARED,), uses=(FACTS,),
+    Pass("counted_loops", counted_loops.convert_while_to_for, (DECLARED,), uses=(ASSUMPTIONS,),
          when=_any_of(While)),
 )
 _COROUTINES = (Pass("coroutines", coroutines.lower_to_coroutines, (DECLARED,), COROUTINES),)
 
 TARGETS: dict[str, Target] = {
-    "cuda": Target("cuda", CUDA, _CUDA, narrows=True),
+    "cuda": Target("cuda", CUDA, _CUDA, narrow_ints=True),
     # int64 counters vectorise better on CPUs, so that little is narrowed
-    "cpu": Target("cpu", C, (*_ON_CPU, *_COUNTED, *_PARALLEL_REGIONS, *_BLOCKS), narrows=False),
+    "cpu": Target("cpu", C, (*_ON_CPU, *_COUNTED, *_PARALLEL_REGIONS, *_BLOCKS), narrow_ints=False),
     # every kernel as coroutines, for tests and comparisons
-    "cpu-resumable": Target("cpu-resumable", C, (*_ON_CPU, *_COROUTINES), narrows=False),
+    "cpu-resumable": Target("cpu-resumable", C, (*_ON_CPU, *_COROUTINES), narrow_ints=False),
 }
 # fmt: on

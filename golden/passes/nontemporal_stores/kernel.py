@@ -4,7 +4,7 @@ from pycu2c import cuda, kernel
 
 TARGET = "cpu"
 SIGNATURE = "float32[::1], float32[::1]"
-PAST_CACHES = True
+EXCEEDS_LAST_LEVEL_CACHE = True
 
 
 @kernel(block=64)

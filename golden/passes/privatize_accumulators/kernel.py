@@ -4,7 +4,7 @@ from pycu2c import cuda, kernel
 
 TARGET = "cpu"
 SIGNATURE = "int32[::1], int32[::1]"
-ACCUMULATORS = {0}
+ACCUMULATORS = (0,)
 
 
 @kernel(block=64)

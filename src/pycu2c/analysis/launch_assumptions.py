@@ -1,4 +1,4 @@
-"""What is known of a launch before it is compiled for. Knows nothing of the kernel."""
+"""What the compiler assumes of a launch, and the value ranges that follow."""
 
 from __future__ import annotations
 
@@ -15,40 +15,31 @@ from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
-    """What the passes may take for granted.
+class LaunchAssumptions:
+    """What the compiler assumes of a launch. It is the specialization key of compiled kernels.
 
-    Always: no array has more than 2**48 elements (axes of length 0 counted as 1).
-    ``ordinary``: the launcher has seen that none has 2**30 or more, and each some; that no axis
-    of the grid has 2**30 threads or more, so that an index plus a stride fits 32 bits too, and
-    loops over the data can count in them; that no axis has over 2**22 blocks, so that a block's
-    number times a tile's width fits, too; and that the Python ints that the kernel is given lie
-    between -(2**30) and 2**30, and its int64s not within 2**48 of the ends of their type.
-    ``wraparound``: an index that is not a constant may be negative. False is the user's word.
-    ``fastmath``: the user does not ask which of two numbers is the lesser if one is NaN.
-    ``narrows``: the target computes in 32 bits where they are enough.
-    ``accumulators``: the positions of arguments that the launcher has seen to be small arrays that
-    share no memory with the others.
-    ``past_caches``: the launch takes more memory than caches hold.
-    ``block``: the threads of a block along x, y and z; None if they are to be any.
+    Each field has a check in ``kernels/assumption_checks.py``. The defaults hold for every launch.
+    Besides, no array has more than 2**48 elements (axes of length 0 counted as 1).
+
+    index32_safe: indices can be computed in 32 bits. No array is empty or has 2**30 elements or
+        more, nor do its strides span as many. No axis of the grid has 2**30 threads or more, or
+        more than 2**22 blocks: an index plus a stride, and a block index times the width of a
+        tile, fit 32 bits. Python ints are between -(2**30) and 2**30; int64s are not within 2**48
+        of the limits of their type.
+    block: the threads of a block along x, y and z; None for any shape.
+    unaliased_accumulators: the positions of arguments that are small arrays, and share no memory
+        with the others.
+    exceeds_last_level_cache: the launch accesses more memory than caches hold.
     """
 
-    ordinary: bool = False
-    wraparound: bool = True
-    fastmath: bool = False
-    narrows: bool = True
+    index32_safe: bool = False
     block: tuple[int, int, int] | None = None
-    accumulators: frozenset[int] = frozenset()
-    past_caches: bool = False
-
-    @property
-    def index32(self) -> bool:
-        """Whether lengths and indices are 32-bit."""
-        return self.ordinary and self.narrows
+    unaliased_accumulators: tuple[int, ...] = ()
+    exceeds_last_level_cache: bool = False
 
     @property
     def most_elements(self) -> int:
-        return INDEX32_LIMIT - 1 if self.ordinary else MAX_ARRAY_ELEMENTS
+        return INDEX32_LIMIT - 1 if self.index32_safe else MAX_ARRAY_ELEMENTS
 
     @property
     def lengths(self) -> Interval:
@@ -58,7 +49,7 @@ class Facts:
     @property
     def given_lengths(self) -> Interval:
         """Where the length of an axis of the kernel's arguments lies."""
-        return Interval(1 if self.ordinary else 0, self.most_elements)
+        return Interval(1 if self.index32_safe else 0, self.most_elements)
 
     @property
     def threads(self) -> int:
@@ -67,7 +58,7 @@ class Facts:
 
     def argument(self, scalar: Scalar) -> Interval:
         """Where a number that the kernel is given lies."""
-        limit = assumed_magnitude_limit(scalar) if self.ordinary else None
+        limit = assumed_magnitude_limit(scalar) if self.index32_safe else None
         return everything(scalar) if limit is None else Interval(-limit, limit)
 
     def bounds(self, row: Intrinsic) -> Interval | None:
@@ -75,9 +66,9 @@ class Facts:
         if row.bounds is None:
             return None
         low, high = row.bounds
-        if self.ordinary and row in GRID + GRIDSIZE:
+        if self.index32_safe and row in GRID + GRIDSIZE:
             high = min(high, INDEX32_LIMIT - (2 if row in GRID else 1))
-        if self.ordinary and row in BLOCK_NUMBERS:
+        if self.index32_safe and row in BLOCK_NUMBERS:
             high = min(high, BLOCKS32_LIMIT - (1 if row.bounds[0] == 0 else 0))
         for axis, extent in zip(AXES, self.block or ()):
             if row is PLACES["threadIdx", axis]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from pycu2c.analysis.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.spelling_suggestions import did_you_mean
 from pycu2c.base.types import Signature
@@ -14,7 +15,6 @@ from pycu2c.compiler import build_module, lower
 from pycu2c.ir.nodes import Module
 from pycu2c.ir.printer import print_module
 from pycu2c.kernels.kernel import Kernel
-from pycu2c.kernels.specialization import facts_for
 from pycu2c.pipeline import FRONTEND, TARGETS
 from pycu2c.runtime.launch_configuration import Extent
 
@@ -61,6 +61,7 @@ def print_after(
         hint = did_you_mean(printer.name, names, f"there are {', '.join(names)}")
         raise click.ClickException(f"{target} has no pass `{printer.name}`: {hint}")
     built = build_module(kernel.source, signature, kernel.options, printer.observe)
-    facts = facts_for(kernel.options, ordinary=True, block=None if target == "cuda" else block)
-    lower(built.module, language, facts, printer.observe)
+    fixed = None if target == "cuda" else block
+    assumptions = LaunchAssumptions(index32_safe=True, block=fixed)
+    lower(built.module, language, assumptions, kernel.options, printer.observe)
     return printer.text()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from pycu2c.analysis.ranges.range_analysis import Facts
+from pycu2c.analysis.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import replace
 from pycu2c.compiler import lower
+from pycu2c.declarations.options import Options
 from pycu2c.explain.double_precision import doubles
 from pycu2c.explain.memory_access import banks, local_arrays, strides
 from pycu2c.explain.notes import Note, gathered
@@ -19,11 +20,11 @@ _TYPED: tuple[Callable[[Subject], Iterator[Note]], ...] = (doubles, strides, ban
 _LOWERED: tuple[Callable[[Subject], Iterator[Note]], ...] = (floors, wraps, wide_indices)
 
 
-def explained(module: Module, facts: Facts) -> list[Note]:
+def explained(module: Module, assumptions: LaunchAssumptions, options: Options) -> list[Note]:
     """All notes on a typed module, in the order of the text, each once."""
     cuda = TARGETS["cuda"]
     selected = replace(cuda, passes=cuda.through("select_inline_c"))
-    typed, lowered = lower(module, selected, facts), lower(module, cuda, facts)
+    typed, lowered = (lower(module, target, assumptions, options) for target in (selected, cuda))
     return gathered(
         [
             note

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias, assert_never
 
 from pycu2c.analysis import induction_variables
-from pycu2c.analysis.launch_assumptions import Facts, is_fixed
+from pycu2c.analysis.launch_assumptions import LaunchAssumptions, is_fixed
 from pycu2c.analysis.ranges.arithmetic import (
     assume_comparison,
     constant,
@@ -126,7 +126,7 @@ class Evaluator:
     arrays.
     """
 
-    facts: Facts
+    assumptions: LaunchAssumptions
     lengths: Lengths
     results: Results = unknown_result
     elements: Elements = field(default_factory=dict)
@@ -247,7 +247,7 @@ class Evaluator:
         if array.type.shape is not None:
             return constant(array.type.shape[axis])
         length = self.lengths.get((array.name, axis), UNBOUNDED)
-        maximum_length = self.facts.lengths
+        maximum_length = self.assumptions.lengths
         bounds = Interval(
             max(length.low, maximum_length.low), min(length.high, maximum_length.high)
         )
@@ -289,8 +289,10 @@ class Evaluator:
             found = quotients(left, right, state)
             self.quotients[id(e)] = found.join_with(self.quotients.get(id(e), found))
         if _is_element_count(e):  # the number of elements is limited
-            return AbstractValue(Interval(0, min(value.interval.high, self.facts.most_elements)))
-        if self.facts.ordinary and _is_thread_count(e):
+            return AbstractValue(
+                Interval(0, min(value.interval.high, self.assumptions.most_elements))
+            )
+        if self.assumptions.index32_safe and _is_thread_count(e):
             return AbstractValue(Interval(0, min(value.interval.high, INDEX32_LIMIT - 1)))
         if e.op is FLOORDIV and _is_half_of_sum(e, left):
             assert isinstance(e.left, Binary)
@@ -346,7 +348,7 @@ class Evaluator:
             return AbstractValue(float_to_int_range(e.type))
         if intrinsic.name == "abs":
             return AbstractValue(fit_to_type(absolute(values[0].interval), e.type))
-        bounds = self.facts.bounds(intrinsic)
+        bounds = self.assumptions.bounds(intrinsic)
         if bounds is None:
             return AbstractValue(everything(e.type))
         return (

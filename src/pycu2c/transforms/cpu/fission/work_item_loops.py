@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from pycu2c.analysis.launch_assumptions import Facts
+from pycu2c.analysis.launch_assumptions import LaunchAssumptions
 from pycu2c.analysis.live_across_barriers import fresh_names
 from pycu2c.analysis.region_placement import place_regions
 from pycu2c.analysis.uniformity import Uniformity
@@ -90,7 +90,7 @@ def single_region(module: Module) -> Module:
 
 
 def split_into_regions(
-    module: Module, facts: Facts, strips: StripLoops, uniform: Uniformity
+    module: Module, assumptions: LaunchAssumptions, strips: StripLoops, uniform: Uniformity
 ) -> Module:
     """Split the kernel into several work-item loops.
 
@@ -114,7 +114,7 @@ def split_into_regions(
     shared = {p.name for p in module.kernel.parameters} | _arrays(body) | {state.name, live.name}
     block_scalars: set[str] = set()
     while True:
-        masks = ActiveMasks(context_array(state, facts.threads), live)
+        masks = ActiveMasks(context_array(state, assumptions.threads), live)
         placement = place_regions(body, uniform, block_scalars, strips, interchanged)
         regions = fuse_lane_loops(split_at_barriers(body, uniform, placement, masks, span), masks)
         needed = live_across_regions(regions, shared) - uniform.varying

@@ -17,7 +17,7 @@ from typing import Literal
 
 from pycu2c.analysis import warp_index
 from pycu2c.analysis.effects import names_in
-from pycu2c.analysis.launch_assumptions import Facts
+from pycu2c.analysis.launch_assumptions import LaunchAssumptions
 from pycu2c.analysis.live_across_barriers import NameGenerator, fresh_names
 from pycu2c.analysis.uniformity import Uniformity
 from pycu2c.base.records import dataclass, replace
@@ -58,7 +58,7 @@ from pycu2c.transforms.cpu.fission.guarded_regions import GuardedRegions
 
 
 def interchange_loops(
-    module: Module, facts: Facts, agreement: Uniformity, effectful: Set[str]
+    module: Module, assumptions: LaunchAssumptions, agreement: Uniformity, effectful: Set[str]
 ) -> Module:
     """Interchange loops of the kernel; mark them, as they must be outside the work-item loops.
 
@@ -72,7 +72,7 @@ def interchange_loops(
     )
     fresh = fresh_names(module.kernel)
     interchange = _Interchange(
-        facts, agreement, _invariant_definitions(body), declaration_counts, effectful, fresh
+        assumptions, agreement, _invariant_definitions(body), declaration_counts, effectful, fresh
     )
     changed = interchange.block(body)
     if not interchange.changed:
@@ -102,7 +102,7 @@ class _Start:
 
 @dataclass(slots=True)
 class _Interchange:
-    facts: Facts
+    assumptions: LaunchAssumptions
     agreement: Uniformity
     values: Mapping[str, Expr]  # by variable
     declaration_counts: Mapping[str, int]  # number of declarations, by name
@@ -205,7 +205,9 @@ class _Interchange:
                 return self._coordinate(e)
             case Binary() if warp_index.is_lane(e):
                 return (
-                    _Start(None, e, "warp") if warp_index.is_multiple_of_warp(self.facts) else None
+                    _Start(None, e, "warp")
+                    if warp_index.is_multiple_of_warp(self.assumptions)
+                    else None
                 )
             case Binary(op, left, right) if op is ADD and e.type == WEAK_INT:
                 for side, rest in ((left, right), (right, left)):
@@ -235,18 +237,18 @@ class _Interchange:
         return e
 
     def _width(self, span: Span) -> Expr:
-        if self.facts.block is not None:
-            return integer(self.facts.block[0], span)
+        if self.assumptions.block is not None:
+            return integer(self.assumptions.block[0], span)
         return Apply(PLACES["blockDim", "x"], (), WEAK_INT, span)
 
     def _covers(self, step: Expr, scope: str) -> bool:
         """Return whether a step is at least the number of threads in the scope."""
-        step, block = self._value(step), self.facts.block
+        step, block = self._value(step), self.assumptions.block
         match step:
             case Const():
                 if block is None:
                     return False
-                counts = {"row": block[0], "block": self.facts.threads, "warp": WARP}
+                counts = {"row": block[0], "block": self.assumptions.threads, "warp": WARP}
                 return step.value >= counts[scope] > 1
             case Apply(intrinsic=intrinsic):
                 return scope == "row" and intrinsic in (PLACES["blockDim", "x"], GRIDSIZE[0])
@@ -259,7 +261,7 @@ class _Interchange:
     def _is_positive(self, e: Expr) -> bool:
         e = self._value(e)
         if isinstance(e, Apply):
-            bounds = self.facts.bounds(e.intrinsic)
+            bounds = self.assumptions.bounds(e.intrinsic)
             return bounds is not None and bounds.low > 0
         return isinstance(e, Const) and e.value > 0
 

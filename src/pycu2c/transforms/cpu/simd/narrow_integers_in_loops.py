@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
 
-from pycu2c.analysis.launch_assumptions import Facts
+from pycu2c.analysis.index_rules import IndexRules
 from pycu2c.analysis.ranges.index_constraints import IndexConstraints
 from pycu2c.analysis.ranges.range_analysis import Ranges
 from pycu2c.base.records import dataclass, field, replace
@@ -65,7 +65,9 @@ def has_candidate_loops(module: Module) -> bool:
     return any(True for f in functions for _ in _candidate_loops(f.body))
 
 
-def narrow_integers_in_loops(module: Module, facts: Facts, found: Mapping[str, Ranges]) -> Module:
+def narrow_integers_in_loops(
+    module: Module, rules: IndexRules, found: Mapping[str, Ranges]
+) -> Module:
     """Narrow such loops; ``found`` is the range analysis of the module."""
     functions = (module.kernel, *module.devices)
     loops = {f.name: frozenset(_candidate_loops(f.body)) for f in functions}
@@ -78,7 +80,7 @@ def narrow_integers_in_loops(module: Module, facts: Facts, found: Mapping[str, R
 
     def narrow_function(f: Function) -> Function:
         signature = signatures[f.name]
-        constraints = IndexConstraints(f, found[f.name], facts)
+        constraints = IndexConstraints(f, found[f.name], rules)
         narrower = Narrower(
             constraints,
             narrow_variables[f.name],
