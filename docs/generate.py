@@ -274,7 +274,7 @@ PAGES = {
     "migrating.md": migrating.page,
     "numba.md": numba,
     "../src/pycu2c/cuda/__init__.pyi": stubs.stub,
-    "../src/pycu2c/vector_types.pyi": stubs.vector_stub,
+    "../src/pycu2c/base/vector_types.pyi": stubs.vector_stub,
 }
 
 if __name__ == "__main__":
