@@ -1,5 +1,4 @@
-"""What computes with the elements of GPUArrays: kernels of this package, made of Python functions,
-for whatever dtypes they are given. Arrays have one axis here."""
+"""Define the kernels that compute with GPUArrays, specialized for dtypes; arrays are flat here."""
 
 from __future__ import annotations
 
@@ -17,16 +16,16 @@ _THREADS = 256
 
 
 def launch(run: Any, count: int, arguments: tuple[Any, ...], stream: object = None) -> None:
-    """Run a kernel with a thread for each of ``count`` elements."""
+    """Launch a kernel with one thread for each of ``count`` elements."""
     if count:
         run[-(-count // _THREADS), _THREADS, stream](*arguments)
 
 
-# ---- of one element and another ----------------------------------------------------------------
+# ---- binary operations -------------------------------------------------------------------------
 
 
 class Pairs:
-    """An operation on two arrays, or on an array and a number on either side of it."""
+    """An operation on two arrays, or on an array and a number on either side."""
 
     def __init__(self, function: Callable[[Any, Any], Any]) -> None:
         operation = device(function)
@@ -53,7 +52,7 @@ class Pairs:
         self._kernels = of_arrays, of_array_and_number, of_number_and_array
 
     def run(self, x: Any, y: Any, out: DeviceArray, stream: object = None) -> None:
-        """``out = operation(x, y)``."""
+        """Compute ``out = operation(x, y)``."""
         arrays, right, left = self._kernels
         x_is_array, y_is_array = isinstance(x, DeviceArray), isinstance(y, DeviceArray)
         chosen = arrays if x_is_array and y_is_array else right if x_is_array else left
@@ -82,11 +81,11 @@ LDEXP = Pairs(lambda a, b: math.ldexp(a, int(b)))
 ARCTAN2 = Pairs(lambda a, b: math.atan2(a, b))
 
 
-# ---- of one element ----------------------------------------------------------------------------
+# ---- unary operations --------------------------------------------------------------------------
 
 
 def of_each(function: Callable[[Any], Any]) -> Any:
-    """A kernel that applies a function to every element."""
+    """Return a kernel that applies a function to every element."""
     operation = device(function)
 
     @kernel

@@ -1,4 +1,4 @@
-"""Python functions in the place of C: their text, and their call. Knows no kernel's frame."""
+"""Compile Python functions that replace C expressions."""
 
 from __future__ import annotations
 
@@ -15,15 +15,17 @@ Expression: TypeAlias = "str | Callable[..., Any]"
 
 
 class InC(NamedTuple):
-    """An expression in C, and the functions that it calls."""
+    """A C expression, and the functions that it calls."""
 
     expression: str
     functions: str = ""
 
 
 def in_c(given: Expression, values: Sequence[tuple[str, Any]], wanted: Any, name: str) -> InC:
-    """A text as it is; of a function its call with values, each an expression in C and its dtype.
-    Raises CompileError, TypeError."""
+    """Return a text as it is, or the call of a function with C expressions of known dtypes.
+
+    Raises CompileError, TypeError.
+    """
     if isinstance(given, str):
         return InC(given)
     function = python_functions.PythonFunction(given, name)

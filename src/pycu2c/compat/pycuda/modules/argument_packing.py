@@ -1,5 +1,7 @@
-"""The arguments of a launch, as PyCUDA's programs give them: numpy's numbers, memory of the device,
-records by value. Python's own numbers are refused: nothing says how many bytes they are in C."""
+"""Pack the arguments of a launch: numpy numbers, device memory, and records by value.
+
+Python numbers are rejected, because their size in C is unknown.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +20,11 @@ from pycu2c.compat.pycuda.memory.host_memory import ManagedAllocation
 from pycu2c.devices.array import DeviceArray
 from pycu2c.devices.interoperability import is_cuda_array
 
-_POINTER = 8  # bytes
+_POINTER = 8  # size in bytes
 
 
 def plain(given: Sequence[Any], known: Sequence[KernelParameter] | None) -> tuple[Any, ...]:
-    """Arguments as kernels in CUDA C take them. Raises TypeError."""
+    """Convert the arguments of a kernel in CUDA C. Raises TypeError."""
     return tuple(_plain(argument, i, known) for i, argument in enumerate(given))
 
 
@@ -42,7 +44,7 @@ def _plain(argument: Any, place: int, known: Sequence[KernelParameter] | None) -
 
 
 def _address(argument: Any, place: int) -> int:
-    """Of an array of the device, whoever has made it."""
+    """Return the address of a device array of any package."""
     if hasattr(argument, "gpudata"):
         return 0 if argument.gpudata is None else pointer(argument)
     if isinstance(argument, DeviceArray) or is_cuda_array(argument):
@@ -54,7 +56,7 @@ def _address(argument: Any, place: int) -> int:
 
 
 def _of_array(argument: Any, place: int, known: Sequence[KernelParameter] | None) -> Any:
-    """A record by value; of managed memory its address."""
+    """Convert a record, which is passed by value, or managed memory, by its address."""
     if isinstance(argument.base, ManagedAllocation):
         return int(argument.ctypes.data) if int(argument.base) else 0
     parameter = known[place] if known is not None and place < len(known) else None
@@ -95,22 +97,24 @@ def _number_refused(argument: Any, place: int, known: Sequence[KernelParameter] 
     )
 
 
-# ---- prepared ----------------------------------------------------------------------------------
+# ---- prepared calls ----------------------------------------------------------------------------
 
 _CHARACTER = re.compile(r"(\d*)([a-zA-Z?])")
 
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """How an argument of a prepared call is given."""
+    """The format of the arguments of a prepared call."""
 
     character: str
     convert: Callable[[Any], Any]
 
 
 def prepared(arg_types: Iterable[Any]) -> tuple[Packed, ...]:
-    """``"PPif"``, or a list of such letters, of types of numpy's and of dtypes. Raises
-    LogicError."""
+    """Parse ``"PPif"``, or a list of format characters, numpy types and dtypes.
+
+    Raises LogicError.
+    """
     found: list[Packed] = []
     for each in [arg_types] if isinstance(arg_types, str) else arg_types:
         if isinstance(each, str):
@@ -168,7 +172,7 @@ _ADDRESS = Packed("P", _pointer)
 
 
 def converted(wanted: Sequence[Packed], given: Sequence[Any], name: str) -> tuple[Any, ...]:
-    """The arguments of a prepared call. Raises TypeError."""
+    """Pack the arguments of a prepared call. Raises TypeError."""
     if len(wanted) != len(given):
         raise TypeError(
             f"{name} was prepared for {len(wanted)} arguments, "

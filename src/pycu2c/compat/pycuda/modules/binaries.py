@@ -1,5 +1,4 @@
-"""CUDA C -> cubins, PTX and fatbins, for GPUs that need not be here; and what is known of the
-compiler."""
+"""Compile CUDA C to cubins, PTX and fatbins, for any GPU; preprocess; report the version."""
 
 from __future__ import annotations
 
@@ -37,8 +36,7 @@ def compile(
     include_dirs: Sequence[str] | None = None,
     target: str = "cubin",
 ) -> bytes:
-    """Compile CUDA C for a GPU, which need not be here: to a cubin, PTX or a fatbin. Raises
-    CompileError."""
+    """Compile CUDA C to a cubin, PTX or a fatbin, for any GPU. Raises CompileError."""
     return _binary(settings_of(dict(locals())), source, target)
 
 
@@ -50,7 +48,7 @@ def compile_plain(
     cache_dir: Any = None,
     target: str = "cubin",
 ) -> bytes:
-    """Likewise, of a text as it is: nothing makes its functions ``extern "C"``."""
+    """Compile a text as it is, without ``extern "C"`` for its functions."""
     given = dict(locals())
     return _binary(settings_of({**given, "no_extern_c": True}), source, target)
 
@@ -93,7 +91,7 @@ def _by_nvrtc(settings: Settings, text: SourceText, arch: str, target: str) -> b
 def preprocess_source(
     source: str, options: Sequence[str] | None = None, nvcc: str = nvccs.USUAL
 ) -> str:
-    """The text after the preprocessor, without its ``#`` lines. Raises CompileError."""
+    """Return the preprocessed text, without its ``#`` lines. Raises CompileError."""
     program = nvccs.named(nvcc)
     given = list(options or ())
     if program is not None:
@@ -109,6 +107,6 @@ def preprocess_source(
 
 
 def get_nvcc_version(nvcc: str = nvccs.USUAL) -> tuple[int, int]:
-    """The version of the compiler: of NVRTC; of nvcc if one is named."""
+    """Return the version of the compiler: of NVRTC, or of nvcc if it is named."""
     program = nvccs.named(nvcc)
     return nvrtc.version() if program is None else nvccs.version(program)

@@ -1,6 +1,6 @@
-"""Arithmetic of floats rounded in a direction of its own: CUDA's ``__fadd_rd`` and its like.
+"""Float arithmetic with a rounding mode: CUDA's ``__fadd_rd`` and others.
 
-None of it is fused with what stands around it, nor reordered: what intervals are computed with.
+The operations are neither contracted nor reordered, as interval arithmetic requires.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def _computed(
     mode: Mode,
     *numbers: Any,
 ) -> Any:
-    """``exactly`` in fractions, where they say what the result is; else as numpy does it."""
+    """Apply ``exactly`` to fractions where it defines the result, else compute as NumPy does."""
     given = [dtype.numpy.type(n) for n in numbers]
     with np.errstate(all="ignore"):
         usual = dtype.numpy.type(plainly(*given))
@@ -50,7 +50,7 @@ def _computed(
 
 
 def _cancels(plainly: Callable[..., Any], given: list[Any]) -> bool:
-    """Whether a sum is 0 of terms that have not both the sign of the zero."""
+    """Return whether a sum is 0 because its terms cancel."""
     if plainly is np.add:
         return bool(np.signbit(given[0]) != np.signbit(given[1]))
     if plainly is np.subtract:
