@@ -6,12 +6,12 @@ from __future__ import annotations
 import inspect
 from textwrap import indent
 
-from pycu2c.declarations import annotations
 from pycu2c.base.dtypes import VECTORS, DType
-from pycu2c.ops.names.host_names import HOST_NAMES, MODULES
+from pycu2c.declarations import annotations
 from pycu2c.ops.intrinsics.kinds import FIXED, HANDLE_KINDS
-from pycu2c.ops.names.cuda_namespace import CUDA, TYPES, Member, Namespace, members
 from pycu2c.ops.intrinsics.registry import Intrinsic
+from pycu2c.ops.names.cuda_namespace import CUDA, TYPES, Member, Namespace, members
+from pycu2c.ops.names.host_names import HOST_NAMES, MODULES
 from pycu2c.types import Scalar
 
 HEAD = '''\
