@@ -185,7 +185,7 @@ def test_the_system_refuses_threads(allowed: int) -> None:
     for _ in range(2000):
         launch(kernel, 5000, 5)
     library = cpu_kernel.load(cc.compile(whole, "pycu2c_parallel"))
-    print(cpu.symbol(library, "asked", "int *")[0] <= {allowed} + 20)
+    print(cpu_kernel.symbol(library, "asked", "int *")[0] <= {allowed} + 20)
     """
     assert run(text, PYCU2C_THREADS="4") == "True\nTrue"
 
