@@ -6,12 +6,12 @@ from __future__ import annotations
 import inspect
 from textwrap import indent
 
-from pycu2c.declarations import annotations
 from pycu2c.base.dtypes import VECTORS, DType
-from pycu2c.ops.names.host_names import HOST_NAMES, MODULES
+from pycu2c.declarations import annotations
 from pycu2c.ops.intrinsics.kinds import FIXED, HANDLE_KINDS
-from pycu2c.ops.names.cuda_namespace import CUDA, TYPES, Member, Namespace, members
 from pycu2c.ops.intrinsics.registry import Intrinsic
+from pycu2c.ops.names.cuda_namespace import CUDA, TYPES, Member, Namespace, members
+from pycu2c.ops.names.host_names import HOST_NAMES, MODULES
 from pycu2c.types import Scalar
 
 HEAD = '''\
@@ -39,7 +39,7 @@ _E = TypeVar("_E")
 '''
 
 VECTOR_HEAD = '''\
-# Made by docs/generate.py from the rows of pycu2c/base/dtypes.py: edit those.
+# Made by docs/generate.py from the table in pycu2c/base/dtypes.py: edit that.
 # ruff: noqa
 # fmt: off
 """CUDA's vector types: ``from pycu2c import float4``."""
@@ -95,7 +95,7 @@ def _type_imports() -> str:
     """Return the imports of types; annotations take precedence, for type checkers."""
     lines = []
     for name in TYPES:
-        module = "annotations" if hasattr(annotations, name) else "types"
+        module = "declarations.annotations" if hasattr(annotations, name) else "types"
         lines.append(f"from pycu2c.{module} import {name} as {name}")
     return "\n".join(sorted(lines))
 

@@ -15,7 +15,6 @@ import pytest
 
 from kernels_from_text import module_from
 from pycu2c import cuda
-from pycu2c.pipeline import TARGETS, Target
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -49,15 +48,6 @@ def test_files_named_in_contributing_exist() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text()
     for name in re.findall(r"`((?:src|tests|docs)/[\w/.]+)`", text):
         assert (ROOT / name).exists(), name
-
-
-@pytest.mark.parametrize("target", TARGETS.values(), ids=lambda t: t.name)
-def test_passes_are_told_in_the_order_in_which_they_run(target: Target) -> None:
-    text = (ROOT / "docs" / "architecture.md").read_text()
-    table = text[text.index("| pass | does |") :].split("\n\n")[0]
-    told = re.findall(r"^\| `(\w+)`", table, re.M)
-    names = [step.name for step in target.passes]
-    assert [name for name in told if name in names] == names
 
 
 def test_every_target_of_the_makefile_has_its_help() -> None:

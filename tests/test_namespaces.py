@@ -187,7 +187,7 @@ class Slow(type(registry.REGISTRY)):
 begun = threading.Event()
 registry.REGISTRY.__class__ = Slow
 threading.Thread(target=importlib.import_module, args=("pycu2c.ops.intrinsics." + room,)).start()
-begun.wait()
+assert begun.wait(60), "the module declares nothing of that name"
 found = CUDA
 for name in path.split("."):
     found = getattr(found, name)
@@ -198,11 +198,11 @@ print(found.__name__)
 @pytest.mark.parametrize(
     ("room", "first", "path"),
     [
-        ("atomic", "cuda.atomic.add", "atomic.cas"),
-        ("threads", "cuda.grid.x", "grid"),  # a row, which is declared after its parts
-        ("threads", "cuda.threadIdx.x", "threadIdx.z"),
-        ("coalesced", "cuda.cg.", "cg.reduce"),
-        ("libdevice", "cuda.libdevice.", "libdevice.half2float"),
+        ("memory.atomic", "cuda.atomic.add", "atomic.cas"),
+        ("threads.coordinates", "cuda.grid.x", "grid"),  # declared after its parts
+        ("threads.coordinates", "cuda.threadIdx.x", "threadIdx.z"),
+        ("threads.coalesced_groups", "cuda.cg.", "cg.reduce"),
+        ("floats.libdevice", "cuda.libdevice.", "libdevice.half2float"),
     ],
 )
 def test_names_of_a_room_that_another_thread_imports(room: str, first: str, path: str) -> None:

@@ -1,4 +1,4 @@
-# Made by docs/generate.py from the rows of pycu2c/base/dtypes.py: edit those.
+# Made by docs/generate.py from the table in pycu2c/base/dtypes.py: edit that.
 # ruff: noqa
 # fmt: off
 """CUDA's vector types: ``from pycu2c import float4``."""

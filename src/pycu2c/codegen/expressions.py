@@ -1,7 +1,7 @@
-"""IR expressions -> C expressions. What differs between targets is in the Dialect.
+"""Spell IR expressions as C expressions.
 
-C converts operands by itself: ``exact`` says whether an expression's C type must be the IR's,
-or whether its place converts it (an initialiser, an operand beside one of the right type).
+C converts operands implicitly. ``exact`` says whether the C type of an expression must equal its IR
+type, or whether its context converts it: an initializer, or an operand beside one of that type.
 """
 
 from __future__ import annotations
@@ -60,43 +60,42 @@ _MODULAR = (ADD, SUB, MUL)
 
 @dataclass(slots=True)
 class ExpressionSpeller:
-    """Spells the expressions of one function, and notes which helpers they call."""
+    """Spells the expressions of one function, and collects the helpers that they call."""
 
     dialect: Dialect
     names: Names
     functions: Mapping[str, str]
     records: Records
-    pointers: frozenset[str] = frozenset()  # arrays that come as parameters
+    pointers: frozenset[str] = frozenset()  # arrays that are parameters
     coordinates: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     helpers: dict[tuple[str, DType], None] = field(default_factory=dict)
     headers: dict[str, None] = field(default_factory=dict)
     prints: Prints | None = None
-    vectors: dict[str, None] = field(default_factory=dict)  # functions that may run in vectors
+    vectors: dict[str, None] = field(default_factory=dict)  # functions with vector variants
     struct_members: Mapping[str, c.Expr] = field(
         default_factory=dict
-    )  # of what is a part of a struct
+    )  # variables in structs of a coroutine kernel
     # the shared array of another block of the cluster, from its name and the block's number
     distributed_shared: Callable[[Var, c.Expr], c.Expr] | None = None
 
     def named(self, variable: str) -> c.Expr:
-        """A variable or array, where it lives."""
+        """Return a variable or array: a name, or a member of a struct."""
         return self.struct_members.get(variable) or c.Name(self.names[variable])
 
     def type(self, scalar: Scalar) -> c.NamedType:
         return c.NamedType(self.records.type_name(scalar.dtype))
 
     def into(self, e: Expr, dtype: DType) -> c.Expr:
-        """Where C converts to ``dtype`` by itself: an integer widened needs no cast."""
+        """Spell a value where C converts it to ``dtype`` implicitly; widening needs no cast."""
         if isinstance(e, Cast) and scalar_type(e).dtype is dtype and _is_integral(e.operand):
-            # the place converts from the operand's type: that must be what the C has
+            # the context converts from the type of the operand, which must be exact
             return self._without_coordinate_cast(e.operand, self.spell(e.operand, exact=True))
         if isinstance(e, Binary) and e.op in _MODULAR and dtype is INT32:
             return self._modular(e)
         return self._without_coordinate_cast(e, self.spell(e, exact=False))
 
     def _subscript(self, e: Expr) -> c.Expr:
-        """Of any integer type: a conversion that keeps the value is left out, no other. (The
-        sign matters: strides can be negative.)"""
+        """Spell a subscript: omit widening conversions only, since strides can be negative."""
         if isinstance(e, Cast) and _is_integral(e.operand):
             inner, own = scalar_type(e.operand).dtype, scalar_type(e).dtype
             if inner.bits < own.bits or inner is own:
@@ -104,8 +103,10 @@ class ExpressionSpeller:
         return self._without_coordinate_cast(e, self.spell(e, exact=False))
 
     def _modular(self, e: Expr) -> c.Expr:
-        """Sums and products that end in an int: with unsigned coordinates among them C computes
-        modulo 2**32, and the int has the same bits."""
+        """Spell sums and products that are converted to int.
+
+        Unsigned coordinates make C compute modulo 2**32, which has the same bits.
+        """
         if isinstance(e, Binary) and e.op in _MODULAR and e.op.c is not None:
             e = _subtract_positive(e)
             assert e.op.c is not None
@@ -113,13 +114,13 @@ class ExpressionSpeller:
         return self._without_coordinate_cast(e, self.spell(e, exact=False))
 
     def _without_coordinate_cast(self, e: Expr, spelled: c.Expr) -> c.Expr:
-        """CUDA's coordinates are unsigned and small: any type takes them without a cast."""
+        """Omit the cast of a CUDA coordinate, whose unsigned value fits any type."""
         if isinstance(e, Apply) and e.intrinsic.bounds and isinstance(spelled, c.Cast):
             return spelled.operand
         return spelled
 
     def printed(self, s: Print) -> c.Expr:
-        """The call that notes what is printed."""
+        """Return the call that appends a record to the print log."""
         assert self.prints is not None
         pairs = zip(s.values, scalar_types(s.text))
         values = tuple(self.into(value, kind.dtype) for value, kind in pairs)
@@ -158,7 +159,7 @@ class ExpressionSpeller:
             case Call():
                 return self._call(e)
             case Dim() | Stride() | Let() | View():
-                raise AssertionError(f"{type(e).__name__} is gone before emission")
+                raise AssertionError(f"{type(e).__name__} is lowered before code generation")
             case _:
                 assert_never(e)
 
@@ -183,18 +184,17 @@ class ExpressionSpeller:
         if e.op in (C_SHL, C_SHR):
             left, right = self.spell(e.left, exact=True), self.spell(e.right, exact=False)
         else:
-            # of two literals in a type of its own, C would compute in int
+            # C would compute an operation on two literals in int
             demanded = exact or comparison or (_is_literal_expression(e) and _overflows_int(e))
             left = self._operand(e.left, e.right, demanded and not left_is_literal)
-            # only one side may leave its conversion to the other
+            # only one operand may be converted implicitly
             firm = e.left if not _is_implicit_conversion(e.left, e.right) else None
             right = self._operand(e.right, firm, demanded and left_is_literal)
         assert e.op.c is not None, f"{e.op} is not C's"
         return c.Binary(e.op.c, left, right)
 
     def _operand(self, e: Expr, other: Expr | None, exact: bool) -> c.Expr:
-        """An operand; C converts it by itself to the type of one that has it, and what is
-        narrower than int to int."""
+        """Spell an operand; omit conversions that C does implicitly."""
         if isinstance(e, Cast) and other is not None and _is_implicit_conversion(e, other):
             return self._operand(e.operand, None, exact)
         if isinstance(e, Cast) and scalar_type(e).dtype is INT32:
@@ -205,14 +205,14 @@ class ExpressionSpeller:
 
     def _select(self, e: Select, exact: bool) -> c.Expr:
         condition = self.spell(e.condition, False)
-        # if one arm has the right type, C gives it to both
+        # if one operand has the right type, C converts the other
         then = self.spell(e.then, exact and not isinstance(e.then, Const))
         both_literal = isinstance(e.then, Const) and isinstance(e.orelse, Const)
         orelse = self.spell(e.orelse, exact and (both_literal or not isinstance(e.orelse, Const)))
         return c.Conditional(condition, then, orelse)
 
     def _cast(self, e: Cast) -> c.Expr:
-        if scalar_type(e.operand).dtype is e.type.dtype:  # weak or not is no matter to C
+        if scalar_type(e.operand).dtype is e.type.dtype:  # weak and strong types are the same in C
             return self.spell(e.operand)
         source = scalar_type(e.operand).dtype
         if source.is_half or e.type.dtype.is_half:
@@ -226,7 +226,7 @@ class ExpressionSpeller:
         return c.Cast(self.type(e.type), inner)
 
     def place(self, e: Load | ElementOf | Store) -> c.Expr:
-        """``a[i]``, ``a[i].x``: what can be read and assigned."""
+        """Spell an lvalue: ``a[i]``, ``a[i].x``."""
         place: c.Expr = self.named(e.array.name)
         indices = e.indices
         if in_cluster(e.array):
@@ -246,7 +246,7 @@ class ExpressionSpeller:
         return place
 
     def _distributed_shared_array(self, array: Var, rank: Expr) -> c.Expr:
-        """A shared array of another block."""
+        """Spell the shared array of another block of the cluster."""
         number = self._subscript(rank)
         if self.distributed_shared is not None:
             return self.distributed_shared(array, number)
@@ -255,7 +255,7 @@ class ExpressionSpeller:
         return c.Call(helper, (self.named(array.name), number))
 
     def _member(self, e: Member) -> c.Expr:
-        """The value of a field."""
+        """Spell the value of a field."""
         if isinstance(e.operand, Load) and _is_reference(e.operand.array):
             place = self._field(self.named(e.operand.array.name), e.field, True)
         else:
@@ -263,7 +263,7 @@ class ExpressionSpeller:
         return self.records.taken(scalar_type(e.operand).dtype, e.type.dtype, place)
 
     def _item(self, e: Item) -> c.Expr:
-        """The value of an element of a field."""
+        """Spell the value of an element of a field."""
         place = c.Index(self.spell(e.operand), self._subscript(e.index))
         owner = e.operand
         while isinstance(owner, Item):
@@ -272,7 +272,7 @@ class ExpressionSpeller:
         return self.records.taken(scalar_type(owner.operand).dtype, e.type.dtype, place)
 
     def stored(self, s: Store) -> c.Expr:
-        """The value of a store, as its place has it."""
+        """Spell the value of a store, in the type of the field."""
         kind = scalar_type(s.value).dtype
         value = self.into(s.value, kind)
         assert isinstance(s.array.type, Array)
@@ -281,7 +281,7 @@ class ExpressionSpeller:
         return self.records.put(outer, kind, value)
 
     def _element_pointer(self, e: Load | ElementOf | Store, place: c.Expr) -> c.Expr:
-        """A pointer, if the last index counts the elements of several axes."""
+        """Spell a pointer to the first element, if the last index is a linear index."""
         kind = e.array.type
         assert isinstance(kind, Array)
         missing = kind.ndim - len(e.indices)
@@ -314,7 +314,7 @@ class ExpressionSpeller:
         return c.Cast(self.type(scalar_type(e)), spelled)
 
     def _dtype_of(self, e: Apply) -> DType:
-        """The dtype that names the variant: of the operands where there are any."""
+        """Return the dtype that selects the variant of an intrinsic."""
         kinds = [kind for _, kind in e.intrinsic.parameters if kind != "index"]
         for kind, argument in zip(kinds, e.arguments):
             if kind in ("array", "T", "F") and isinstance(argument.type, Scalar):
@@ -338,7 +338,7 @@ class ExpressionSpeller:
         return self.integer(wrap(int(e.value), e.type), dtype, exact)
 
     def element(self, e: Expr) -> c.Expr:
-        """A number or vector in the table of a constant array, where nothing is computed."""
+        """Spell an element of a constant array, where C allows only constants."""
         if isinstance(e, Pack):
             return c.CompoundLiteral("", tuple(self.element(part) for part in e.parts))
         dtype = scalar_type(e).dtype
@@ -351,14 +351,14 @@ class ExpressionSpeller:
         return half_types.constant(float(e.value), shown, dtype, self.dialect.name)
 
     def _constant_float(self, value: float, dtype: DType) -> c.Expr:
-        """CUDA's infinity is a call, which is no constant: a quotient is."""
+        """Spell a float constant; CUDA's infinity is a call, so a quotient replaces it."""
         if math.isfinite(value):
             return self._float(value, dtype)
         over = 0.0 if math.isnan(value) else math.copysign(1.0, value)
         return c.Binary("/", self._float(over, dtype), self._float(0.0, dtype))
 
     def integer(self, value: int, dtype: DType, exact: bool) -> c.Expr:
-        """``7``; with its suffix where the type of the literal matters, or it needs the width."""
+        """Spell an integer, with a suffix where the type or the width requires one."""
         needs_width = not -(2**31) < value < 2**31
         suffix = dtype.suffix if exact or needs_width else ""
         if value == dtype.minimum and dtype.is_signed and dtype.bits >= 32:
@@ -379,12 +379,12 @@ class ExpressionSpeller:
 
 
 def _is_reference(array: Var) -> bool:
-    """Whether a pointer stands for one element."""
+    """Return whether a pointer refers to one element."""
     return isinstance(array.type, Array) and array.type.ndim == 0
 
 
 def _is_implicit_conversion(e: Expr, other: Expr) -> bool:
-    """Whether an integer's conversion can be left to C, ``other`` being of the type already."""
+    """Return whether C converts an integer implicitly to the type of ``other``."""
     if (
         not isinstance(e, Cast)
         or isinstance(other, (Cast, Const, Select))
@@ -398,7 +398,7 @@ def _is_implicit_conversion(e: Expr, other: Expr) -> bool:
 
 
 def _is_literal_expression(e: Expr) -> bool:
-    """Whether an expression is made of literals, and so has C's type of those."""
+    """Return whether an expression consists of literals, and so has their C type."""
     match e:
         case Const():
             return True
@@ -414,7 +414,7 @@ def _is_literal_expression(e: Expr) -> bool:
 
 
 def _adds_zero(e: Binary) -> bool:
-    """``x + 0`` of whole numbers: what is written out for each item of a tuple has it."""
+    """Return whether an expression is ``x + 0``, which unrolled loops over tuples create."""
     return (
         e.op in (ADD, SUB)
         and isinstance(e.right, Const)
@@ -424,7 +424,7 @@ def _adds_zero(e: Binary) -> bool:
 
 
 def _subtract_positive(e: Binary) -> Binary:
-    """``x + -1`` -> ``x - 1``."""
+    """Return ``x - 1`` for ``x + -1``."""
     right = e.right
     if e.op is not ADD or not isinstance(right, Const) or not right.type.dtype.is_integer:
         return e
@@ -434,14 +434,14 @@ def _subtract_positive(e: Binary) -> Binary:
 
 
 def _overflows_int(e: Expr) -> bool:
-    """Whether what is computed in C's int may not be what is computed in the type."""
+    """Return whether C would compute an expression in int, with another result."""
     dtype = scalar_type(e).dtype
     computes = isinstance(e, (Unary, Binary, Select)) and not isinstance(e, Const)
     return computes and dtype.is_integer and dtype is not INT32
 
 
 def _calls(e: c.Expr, function: str) -> bool:
-    """Whether the spelling of an intrinsic is a call of a helper, perhaps converted."""
+    """Return whether a spelling is a call of a helper, possibly converted."""
     inner = e.operand if isinstance(e, (c.Cast, c.Unary)) else e
     return isinstance(inner, c.Call) and inner.function == function
 

@@ -1,4 +1,4 @@
-"""IR statements -> C statements: one for one, so that the C reads like the kernel."""
+"""Spell IR statements as C statements, one for one."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ from pycu2c.ir.walk import all_expressions, statements
 from pycu2c.ops.intrinsics.memory import atomic
 from pycu2c.ops.operators import ADD, AND, C_SHL, C_SHR, DIV, MUL, OR, QUOTIENT, REMAINDER, SUB, XOR
 
-# what of the Python goes into the C; with "regions", which lines the loops over threads are from;
-# with "places", where it stands, before each statement; with "lines", the same for debuggers
+# which comments the C has: "regions" names the source lines of work-item loops, "comments" and
+# "source" quote Python, "places" gives source positions, "lines" emits #line for debuggers
 Comments: TypeAlias = Literal["none", "regions", "comments", "source", "places", "lines"]
 
 PLACE = "@ "
 
-DYNAMIC = "dynamic_shared"  # the bytes that a launch gives each block
+DYNAMIC = "dynamic_shared"  # the dynamic shared memory of a block
 
 _INT = c.NamedType("int64_t")
 _COMPOUND = (ADD, SUB, MUL, DIV, QUOTIENT, REMAINDER, AND, OR, XOR, C_SHL, C_SHR)
@@ -71,11 +71,15 @@ class StatementSpeller:
 
     speller: ExpressionSpeller
     comments: Comments = "none"
-    in_block_loop: bool = False  # a CPU kernel's Return ends one block, others follow
-    regions: Mapping[AxisLoop, str] = field(default_factory=dict)  # what is said above each
-    _line: int = 0  # of the Python that has been quoted so far
+    in_block_loop: bool = (
+        False  # in the loop over blocks of a CPU kernel, where Return continues it
+    )
+    regions: Mapping[AxisLoop, str] = field(
+        default_factory=dict
+    )  # comments of the parallel regions
+    _line: int = 0  # the last quoted line of Python
     _file: str = ""
-    _loops: int = 0  # inside the innermost ThreadLoop
+    _loops: int = 0  # inside the innermost work-item loop
     _labels: int = 0
     _label: str = ""
     large_arrays: LargeArrays = field(default_factory=LargeArrays)  # of a CPU kernel
@@ -90,12 +94,12 @@ class StatementSpeller:
         return tuple(out)
 
     def _shares_line(self, s: Stmt, body: Body) -> bool:
-        """Whether ``if (c) return;`` or ``else if`` would be laid out otherwise with a comment."""
+        """Return whether a comment would change the layout of ``if (c) return;`` or ``else if``."""
         jumps = (If, Break, Continue, Return, NextWorkItem)
         return self.comments == "places" and len(body) == 1 and isinstance(s, jumps)
 
     def quoted(self, span: Span) -> list[c.Stmt]:
-        """The Python comments, or lines, that stand before a statement and were not yet quoted."""
+        """Return the Python comments or lines before a statement that were not yet quoted."""
         if self.comments in ("none", "regions"):
             return []
         if self.comments == "places":
@@ -172,7 +176,7 @@ class StatementSpeller:
         return c.Declare(self.speller.type(kind), self.speller.names[s.var.name], init)
 
     def _assign(self, place: c.Expr, value: Expr, kind: Scalar) -> c.Stmt:
-        """``x = x + v`` is written ``x += v``, ``v = {a, v.y, v.z}`` is written ``v.x = a``."""
+        """Assign; ``x = x + v`` becomes ``x += v``, ``v = {a, v.y, v.z}`` becomes ``v.x = a``."""
         part = self._changed_part(place, value)
         if part is not None:
             name, new = part
@@ -181,7 +185,7 @@ class StatementSpeller:
         return compound or c.Assign(place, self.speller.into(value, kind.dtype))
 
     def _compound(self, place: c.Expr, value: Expr, kind: Scalar) -> c.Stmt | None:
-        """``x += v``, also where the sum is computed without a sign: ``x += 1ULL``."""
+        """Return ``x += v``, also for unsigned arithmetic such as ``x += 1ULL``, or None."""
         small = _in_int(value, kind)
         if small is not None and self.speller.spell(small.left) == place:
             return c.Assign(
@@ -205,7 +209,7 @@ class StatementSpeller:
         return self._assign(place, s.value, scalar_type(s.value))
 
     def _changed_part(self, place: c.Expr, value: Expr) -> tuple[str, Expr] | None:
-        """The one component in which a vector differs from what the place holds."""
+        """Return the component in which a vector differs from the assigned one, if it is one."""
         if not isinstance(value, Pack) or not value.type.dtype.is_vector:
             return None
         pairs = [(f.name, part) for f, part in zip(value.type.dtype.fields, value.parts)]
@@ -244,7 +248,7 @@ class StatementSpeller:
         return c.For(self._counter(s.var, start), condition, step, self._loop_body(s.body))
 
     def _counter(self, var: Var, start: c.Expr) -> c.Declare | c.Assign:
-        """Where a loop begins to count."""
+        """Declare or assign the counter of a loop."""
         return c.Declare(self.speller.type(scalar_type(var)), self.speller.names[var.name], start)
 
     def _return(self, s: Return) -> c.Stmt:
@@ -260,7 +264,7 @@ class StatementSpeller:
     # ---- the CPU's loops over the threads of a block ----
 
     def _axis_loop(self, s: AxisLoop) -> list[c.Stmt]:
-        """``for`` along one axis; a block, if there is one thread."""
+        """Return the ``for`` loop along one axis; a block if there is one thread."""
         self._labels += 1
         outer = self._loops, self._label
         self._loops, self._label = 0, ""
@@ -284,7 +288,7 @@ class StatementSpeller:
         return [c.Pragma("GCC unroll 4"), loop] if _only_counts(s.body) else [loop]
 
     def _joined(self, s: AxisLoop) -> str:
-        """What any of the threads sets in a variable of all is joined by or."""
+        """Return a reduction clause: variables that any thread sets are combined with or."""
         own = {x.var.name for x in statements(s.body) if isinstance(x, Declare | For)}
         assigned = (x.var.name for x in statements(s.body) if isinstance(x, Assign))
         joined = [self.speller.names[name] for name in dict.fromkeys(assigned) if name not in own]
@@ -298,14 +302,14 @@ class StatementSpeller:
 
 
 def dynamic_array(var: Var, speller: ExpressionSpeller, given: c.Expr) -> c.Stmt:
-    """All arrays of dynamic shared memory begin where it does."""
+    """Declare a pointer to dynamic shared memory; all dynamic arrays start there."""
     assert isinstance(var.type, Array)
     pointer = c.PointerType(speller.type(var.type.element))
     return c.Declare(replace(pointer, const=True), speller.names[var.name], c.Cast(pointer, given))
 
 
 def _wrapped_sum(value: Expr) -> Binary | None:
-    """What is computed in the unsigned type of a number's width, as ``x += 1ULL`` is."""
+    """Return arithmetic in the unsigned type of the same width, as in ``x += 1ULL``."""
     if not isinstance(value, Cast) or not isinstance(value.operand, Binary):
         return None
     own, unsigned = value.type.dtype, value.operand.type.dtype
@@ -316,7 +320,7 @@ def _wrapped_sum(value: Expr) -> Binary | None:
 
 
 def _in_int(value: Expr, kind: Scalar) -> Binary | None:
-    """``x + v`` of 8 or 16 bits, which C computes in int and cuts back, as ``x += v`` is."""
+    """Return ``x + v`` of 8 or 16 bits, which C computes in int and truncates, as ``x += v``."""
     if not kind.dtype.is_integer or kind.dtype.bits >= 32:
         return None
     if isinstance(value, Binary) and value.op in _COMPOUND:
@@ -343,7 +347,7 @@ def _only_counts(body: Body) -> bool:
 
 
 def _for_its_effect(e: c.Expr) -> c.Expr:
-    """A call whose value is not used is not converted."""
+    """Remove the conversion of a call whose value is not used."""
     match e:
         case c.Cast(type=kind, operand=inner) if kind != c.NamedType("void"):
             return _for_its_effect(inner)
@@ -354,7 +358,7 @@ def _for_its_effect(e: c.Expr) -> c.Expr:
 
 
 def numbered(body: Body) -> list[c.Stmt]:
-    """``const int64_t thread = …``, from the thread's coordinates, if a block reads it."""
+    """Return the declaration of ``thread``, the rank in the block, if a body reads it."""
     rows = [e.intrinsic.name for e in all_expressions(body) if isinstance(e, Apply)]
     return [_thread_number()] if "block.thread" in rows else []
 

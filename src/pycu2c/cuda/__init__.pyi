@@ -10,6 +10,16 @@ import numpy as np
 from pycu2c.declarations.annotations import Array
 from pycu2c.declarations.annotations import surface1d, surface2d, surface3d, texture1d, texture2d, texture3d
 from pycu2c import types as types
+from pycu2c.compat.numba.compile_ptx import compile as compile
+from pycu2c.compat.numba.compile_ptx import compile_for_current_device as compile_for_current_device
+from pycu2c.compat.numba.compile_ptx import compile_ptx as compile_ptx
+from pycu2c.compat.numba.compile_ptx import compile_ptx_for_current_device as compile_ptx_for_current_device
+from pycu2c.compat.numba.device_ufuncs import guvectorize as guvectorize
+from pycu2c.compat.numba.device_ufuncs import vectorize as vectorize
+from pycu2c.compat.numba.host_functions import literal_unroll as literal_unroll
+from pycu2c.compat.numba.jit_decorator import jit as jit
+from pycu2c.compat.numba.reduce import Reduce as Reduce
+from pycu2c.compat.numba.reduce import reduce as reduce
 from pycu2c.cuda import cudadrv as cudadrv
 from pycu2c.cuda import random as random
 from pycu2c.cuda import wmma as wmma
@@ -43,10 +53,7 @@ from pycu2c.devices.contexts import is_fp8_supported as is_fp8_supported
 from pycu2c.devices.contexts import is_supported_version as is_supported_version
 from pycu2c.devices.contexts import require_context as require_context
 from pycu2c.devices.contexts import runtime as runtime
-from pycu2c.devices.interoperability import as_cuda_array as as_cuda_array
-from pycu2c.devices.interoperability import from_cuda_array_interface as from_cuda_array_interface
-from pycu2c.devices.interoperability import from_dlpack as from_dlpack
-from pycu2c.devices.interoperability import is_cuda_array as is_cuda_array
+from pycu2c.devices.cpu_device import MemoryInfo as MemoryInfo
 from pycu2c.devices.gpu_selection import Gpu as Gpu
 from pycu2c.devices.gpu_selection import can_access_peer as can_access_peer
 from pycu2c.devices.gpu_selection import get_current_device as get_current_device
@@ -56,7 +63,10 @@ from pycu2c.devices.gpu_selection import list_devices as list_devices
 from pycu2c.devices.gpu_selection import select_device as select_device
 from pycu2c.devices.graphs import Graph as Graph
 from pycu2c.devices.graphs import graph as graph
-from pycu2c.devices.cpu_device import MemoryInfo as MemoryInfo
+from pycu2c.devices.interoperability import as_cuda_array as as_cuda_array
+from pycu2c.devices.interoperability import from_cuda_array_interface as from_cuda_array_interface
+from pycu2c.devices.interoperability import from_dlpack as from_dlpack
+from pycu2c.devices.interoperability import is_cuda_array as is_cuda_array
 from pycu2c.devices.streams import Event as Event
 from pycu2c.devices.streams import Stream as Stream
 from pycu2c.devices.streams import default_stream as default_stream
@@ -86,16 +96,6 @@ from pycu2c.inline_c.link_objects import LTOIR as LTOIR
 from pycu2c.inline_c.link_objects import LinkableCode as LinkableCode
 from pycu2c.inline_c.link_objects import Object as Object
 from pycu2c.inline_c.link_objects import PTXSource as PTXSource
-from pycu2c.compat.numba.compile_ptx import compile as compile
-from pycu2c.compat.numba.compile_ptx import compile_for_current_device as compile_for_current_device
-from pycu2c.compat.numba.compile_ptx import compile_ptx as compile_ptx
-from pycu2c.compat.numba.compile_ptx import compile_ptx_for_current_device as compile_ptx_for_current_device
-from pycu2c.compat.numba.jit_decorator import jit as jit
-from pycu2c.compat.numba.device_ufuncs import guvectorize as guvectorize
-from pycu2c.compat.numba.device_ufuncs import vectorize as vectorize
-from pycu2c.compat.numba.host_functions import literal_unroll as literal_unroll
-from pycu2c.compat.numba.reduce import Reduce as Reduce
-from pycu2c.compat.numba.reduce import reduce as reduce
 from pycu2c.types import none as none
 from pycu2c.types import void as void
 from pycu2c.base.vector_types import *
@@ -156,7 +156,7 @@ _T = TypeVar("_T", bound=_Number)
 _E = TypeVar("_E")
 
 def activemask() -> int:
-    """The lanes that run this together with the thread; which ones is up to the machine."""
+    """Return the mask of the active lanes of the warp, which depends on the hardware."""
 
 def all_sync(mask: SupportsIndex, predicate: _Real) -> bool:
     """Whether ``predicate`` is true for all lanes of ``mask``."""
@@ -216,82 +216,82 @@ def ballot_sync(mask: SupportsIndex, predicate: _Real) -> int:
 class _bf16:
     @staticmethod
     def bfloat1622float2(a: Any) -> Any:
-        """Both as float32."""
+        """Return both components as float32."""
     @staticmethod
     def float22bfloat162_rn(a: Any) -> Any:
-        """Both as bfloat16."""
+        """Return both components as bfloat16."""
     @staticmethod
     def float2bfloat162_rn(a: Any) -> Any:
-        """``(a, a)`` as bfloat16."""
+        """Return ``(a, a)`` as bfloat16."""
     @staticmethod
     def floats2bfloat162_rn(a: Any, b: Any) -> Any:
-        """``(a, b)`` as bfloat16."""
+        """Return ``(a, b)`` as bfloat16."""
     @staticmethod
     def h2ceil(a: Any) -> Any:
-        """The least whole numbers that are not below."""
+        """Round up to integers."""
     @staticmethod
     def h2cos(a: Any) -> Any:
-        """The cosines."""
+        """Return the cosines."""
     @staticmethod
     def h2div(a: Any, b: Any) -> Any:
-        """The quotients, each rounded once."""
+        """Return the quotients, each rounded once."""
     @staticmethod
     def h2exp(a: Any) -> Any:
-        """e to the power ``x``."""
+        """Return e to the power ``x``."""
     @staticmethod
     def h2exp10(a: Any) -> Any:
-        """10 to the power ``x``."""
+        """Return 10 to the power ``x``."""
     @staticmethod
     def h2exp2(a: Any) -> Any:
-        """2 to the power ``x``."""
+        """Return 2 to the power ``x``."""
     @staticmethod
     def h2floor(a: Any) -> Any:
-        """The greatest whole numbers that are not above."""
+        """Round down to integers."""
     @staticmethod
     def h2log(a: Any) -> Any:
-        """The natural logarithms."""
+        """Return the natural logarithms."""
     @staticmethod
     def h2log10(a: Any) -> Any:
-        """The logarithms to base 10."""
+        """Return the base-10 logarithms."""
     @staticmethod
     def h2log2(a: Any) -> Any:
-        """The logarithms to base 2."""
+        """Return the base-2 logarithms."""
     @staticmethod
     def h2rcp(a: Any) -> Any:
-        """``1 / x``."""
+        """Return ``1 / x``."""
     @staticmethod
     def h2rint(a: Any) -> Any:
-        """The nearest whole numbers, the even one of two."""
+        """Round to the nearest integers, ties to even."""
     @staticmethod
     def h2rsqrt(a: Any) -> Any:
-        """``1 / sqrt(x)``."""
+        """Return ``1 / sqrt(x)``."""
     @staticmethod
     def h2sin(a: Any) -> Any:
-        """The sines."""
+        """Return the sines."""
     @staticmethod
     def h2sqrt(a: Any) -> Any:
-        """The square roots."""
+        """Return the square roots."""
     @staticmethod
     def h2tanh(a: Any) -> Any:
-        """The hyperbolic tangents."""
+        """Return the hyperbolic tangents."""
     @staticmethod
     def h2trunc(a: Any) -> Any:
-        """Without what comes after the point."""
+        """Round toward zero."""
     @staticmethod
     def habs(x: Any) -> Any:
-        """The absolute value; that of the least integer wraps to itself."""
+        """Return the absolute value; the minimum of an integer type wraps to itself."""
     @staticmethod
     def habs2(a: Any) -> Any:
-        """Both without their signs."""
+        """Return the absolute values."""
     @staticmethod
     def hadd(x: Any, y: Any) -> Any:
         """``a + b``, rounded once."""
     @staticmethod
     def hadd2(a: Any, b: Any) -> Any:
-        """The sums, each rounded once."""
+        """Return the sums, each rounded once."""
     @staticmethod
     def halves2bfloat162(a: Any, b: Any) -> Any:
-        """``(a, b)``"""
+        """Return ``(a, b)``."""
     @staticmethod
     def hbeq2(a: Any, b: Any) -> Any:
         """Whether in both components ``a == b``."""
@@ -330,7 +330,7 @@ class _bf16:
         """Whether in both components ``a != b``."""
     @staticmethod
     def hceil(x: Any) -> Any:
-        """The least whole number that is not below ``x``, as a float."""
+        """The smallest integer not below ``x``, as a float."""
     @staticmethod
     def hcos(x: Any) -> Any:
         """The cosine of ``x`` radians."""
@@ -366,13 +366,13 @@ class _bf16:
         """2 to the power ``x``."""
     @staticmethod
     def hfloor(x: Any) -> Any:
-        """The greatest whole number that is not above ``x``, as a float."""
+        """The largest integer not above ``x``, as a float."""
     @staticmethod
     def hfma(x: Any, y: Any, z: Any) -> Any:
         """``a * b + c``, rounded once."""
     @staticmethod
     def hfma2(a: Any, b: Any, c: Any) -> Any:
-        """``a * b + c``, each rounded once."""
+        """Return ``a * b + c``, each rounded once."""
     @staticmethod
     def hge(x: Any, y: Any) -> bool:
         """``x >= y``."""
@@ -411,10 +411,10 @@ class _bf16:
         """The 16 bits of a component are 1 where ``a > b``, or one is a NaN, else 0."""
     @staticmethod
     def high2bfloat16(a: Any) -> Any:
-        """``y``"""
+        """Return ``y``."""
     @staticmethod
     def high2float(a: Any) -> Any:
-        """``y`` as float32."""
+        """Return ``y`` as float32."""
     @staticmethod
     def hisinf(x: Any) -> bool:
         """Whether ``x`` is an infinity."""
@@ -471,19 +471,19 @@ class _bf16:
         """The greater; a NaN gives way."""
     @staticmethod
     def hmax2(a: Any, b: Any) -> Any:
-        """The greater of both; a NaN gives way."""
+        """Return the maxima; of a NaN and a number, the number."""
     @staticmethod
     def hmin(x: Any, y: Any) -> Any:
         """The lesser; a NaN gives way."""
     @staticmethod
     def hmin2(a: Any, b: Any) -> Any:
-        """The lesser of both; a NaN gives way."""
+        """Return the minima; of a NaN and a number, the number."""
     @staticmethod
     def hmul(x: Any, y: Any) -> Any:
         """``a * b``, rounded once."""
     @staticmethod
     def hmul2(a: Any, b: Any) -> Any:
-        """The products, each rounded once."""
+        """Return the products, each rounded once."""
     @staticmethod
     def hne(x: Any, y: Any) -> bool:
         """``x < y or x > y``: false of a NaN."""
@@ -498,7 +498,7 @@ class _bf16:
         """``-x``."""
     @staticmethod
     def hneg2(a: Any) -> Any:
-        """Both with the other sign."""
+        """Return the negated components."""
     @staticmethod
     def hneu(x: Any, y: Any) -> bool:
         """``x != y``: true of a NaN, as Python's operator."""
@@ -513,7 +513,7 @@ class _bf16:
         """``1 / x``."""
     @staticmethod
     def hrint(x: Any) -> Any:
-        """The nearest whole number, the even one of two, as a float."""
+        """The nearest integer, ties to even, as a float."""
     @staticmethod
     def hrsqrt(x: Any) -> Any:
         """``1 / sqrt(x)``."""
@@ -528,7 +528,7 @@ class _bf16:
         """``a - b``, rounded once."""
     @staticmethod
     def hsub2(a: Any, b: Any) -> Any:
-        """The differences, each rounded once."""
+        """Return the differences, each rounded once."""
     @staticmethod
     def htanh(x: Any) -> Any:
         """The hyperbolic tangent."""
@@ -537,13 +537,13 @@ class _bf16:
         """``x`` without its fraction, as a float."""
     @staticmethod
     def low2bfloat16(a: Any) -> Any:
-        """``x``"""
+        """Return ``x``."""
     @staticmethod
     def low2float(a: Any) -> Any:
-        """``x`` as float32."""
+        """Return ``x`` as float32."""
     @staticmethod
     def lowhigh2highlow(a: Any) -> Any:
-        """``(y, x)``"""
+        """Return ``(y, x)``."""
 
 bf16: _bf16
 
@@ -628,30 +628,29 @@ class _cg:
         Neighbours first, then pairs of them, and so on; every thread gets the result."""
     @staticmethod
     def this_cluster() -> Any:
-        """The blocks that run together with the thread's own: ``@kernel(cluster=…)`` says how many.
+        """Return the cluster of the block; ``@kernel(cluster=…)`` sets its size.
 
-        They meet at ``cuda.cg.this_cluster().sync()``, and see each other's shared arrays through
-        ``cuda.cg.this_cluster().map_shared_rank(array, rank)``."""
+        The blocks synchronize with ``cuda.cg.this_cluster().sync()``, and access each other's shared
+        arrays with ``cuda.cg.this_cluster().map_shared_rank(array, rank)``."""
     @staticmethod
     def this_grid() -> Any:
-        """All threads of the launch: ``cuda.cg.this_grid().sync()`` waits until each has come there.
+        """Return the group of all threads of the launch; ``cuda.cg.this_grid().sync()`` is a barrier.
 
-        None may have returned before. The blocks of such a launch must fit on the device together."""
+        No thread may return before the barrier. The blocks of such a launch must fit on the device."""
     @staticmethod
     def this_thread_block() -> Any:
         """The threads of the block: ``block.sync()``, ``block.thread_rank()``."""
     @staticmethod
     def tiled_partition(group: _Number, size: Any) -> Any:
-        """The thread's tile of a block, or of a tile: 1, 2, 4, 8, 16 or 32 threads with neighbouring
-        numbers in the block."""
+        """Return the tile of the thread in a block or tile: 1, 2, 4, 8, 16 or 32 consecutive lanes."""
 
 cg: _cg
 
 def clock() -> int:
-    """The lower 32 bits of ``clock64``."""
+    """Return the lower 32 bits of ``clock64``."""
 
 def clock64() -> int:
-    """A counter that goes up with the clock of a multiprocessor; on the CPU, with nanoseconds."""
+    """Return the cycle counter of the multiprocessor; on the CPU, nanoseconds."""
 
 def clz(x: _T) -> int:
     """How many zero bits ``x`` begins with, from the highest; all of them for 0."""
@@ -685,103 +684,103 @@ def dadd_rd(a: _Real, b: _Real) -> np.float64:
     """``a + b``, rounded down."""
 
 def dadd_rn(a: _Real, b: _Real) -> np.float64:
-    """``a + b``, rounded to the nearest, the even one of two."""
+    """``a + b``, rounded to nearest, ties to even."""
 
 def dadd_ru(a: _Real, b: _Real) -> np.float64:
     """``a + b``, rounded up."""
 
 def dadd_rz(a: _Real, b: _Real) -> np.float64:
-    """``a + b``, rounded towards 0."""
+    """``a + b``, rounded toward 0."""
 
 def ddiv_rd(a: _Real, b: _Real) -> np.float64:
     """``a / b``, rounded down."""
 
 def ddiv_rn(a: _Real, b: _Real) -> np.float64:
-    """``a / b``, rounded to the nearest, the even one of two."""
+    """``a / b``, rounded to nearest, ties to even."""
 
 def ddiv_ru(a: _Real, b: _Real) -> np.float64:
     """``a / b``, rounded up."""
 
 def ddiv_rz(a: _Real, b: _Real) -> np.float64:
-    """``a / b``, rounded towards 0."""
+    """``a / b``, rounded toward 0."""
 
 def dmul_rd(a: _Real, b: _Real) -> np.float64:
     """``a * b``, rounded down."""
 
 def dmul_rn(a: _Real, b: _Real) -> np.float64:
-    """``a * b``, rounded to the nearest, the even one of two."""
+    """``a * b``, rounded to nearest, ties to even."""
 
 def dmul_ru(a: _Real, b: _Real) -> np.float64:
     """``a * b``, rounded up."""
 
 def dmul_rz(a: _Real, b: _Real) -> np.float64:
-    """``a * b``, rounded towards 0."""
+    """``a * b``, rounded toward 0."""
 
 def double2float_rd(x: _Real) -> np.float32:
     """The number as a float32, rounded down."""
 
 def double2float_rn(x: _Real) -> np.float32:
-    """The number as a float32, rounded to the nearest, the even one of two."""
+    """The number as a float32, rounded to nearest, ties to even."""
 
 def double2float_ru(x: _Real) -> np.float32:
     """The number as a float32, rounded up."""
 
 def double2float_rz(x: _Real) -> np.float32:
-    """The number as a float32, rounded towards 0."""
+    """The number as a float32, rounded toward 0."""
 
 def double2hiint(x: _Real) -> np.int32:
     """The upper 32 bits of ``x``."""
 
 def double2int_rd(x: _Real) -> np.int32:
-    """A float as a whole number, rounded down; beyond the ends of its type, that end."""
+    """A float as an integer, rounded down; saturates to the range of the type."""
 
 def double2int_rn(x: _Real) -> np.int32:
-    """A float as a whole number, rounded to the nearest, the even one of two; beyond the ends of its type, that end."""
+    """A float as an integer, rounded to nearest, ties to even; saturates to the range of the type."""
 
 def double2int_ru(x: _Real) -> np.int32:
-    """A float as a whole number, rounded up; beyond the ends of its type, that end."""
+    """A float as an integer, rounded up; saturates to the range of the type."""
 
 def double2int_rz(x: _Real) -> np.int32:
-    """A float as a whole number, rounded towards 0; beyond the ends of its type, that end."""
+    """A float as an integer, rounded toward 0; saturates to the range of the type."""
 
 def double2ll_rd(x: _Real) -> np.int64:
-    """A float as a whole number, rounded down; beyond the ends of its type, that end."""
+    """A float as an integer, rounded down; saturates to the range of the type."""
 
 def double2ll_rn(x: _Real) -> np.int64:
-    """A float as a whole number, rounded to the nearest, the even one of two; beyond the ends of its type, that end."""
+    """A float as an integer, rounded to nearest, ties to even; saturates to the range of the type."""
 
 def double2ll_ru(x: _Real) -> np.int64:
-    """A float as a whole number, rounded up; beyond the ends of its type, that end."""
+    """A float as an integer, rounded up; saturates to the range of the type."""
 
 def double2ll_rz(x: _Real) -> np.int64:
-    """A float as a whole number, rounded towards 0; beyond the ends of its type, that end."""
+    """A float as an integer, rounded toward 0; saturates to the range of the type."""
 
 def double2loint(x: _Real) -> np.int32:
     """The lower 32 bits of ``x``."""
 
 def double2uint_rd(x: _Real) -> np.uint32:
-    """A float as a whole number, rounded down; beyond the ends of its type, that end."""
+    """A float as an integer, rounded down; saturates to the range of the type."""
 
 def double2uint_rn(x: _Real) -> np.uint32:
-    """A float as a whole number, rounded to the nearest, the even one of two; beyond the ends of its type, that end."""
+    """A float as an integer, rounded to nearest, ties to even; saturates to the range of the type."""
 
 def double2uint_ru(x: _Real) -> np.uint32:
-    """A float as a whole number, rounded up; beyond the ends of its type, that end."""
+    """A float as an integer, rounded up; saturates to the range of the type."""
 
 def double2uint_rz(x: _Real) -> np.uint32:
-    """A float as a whole number, rounded towards 0; beyond the ends of its type, that end."""
+    """A float as an integer, rounded toward 0; saturates to the range of the type."""
 
 def double2ull_rd(x: _Real) -> np.uint64:
-    """A float as a whole number, rounded down; beyond the ends of its type, that end."""
+    """A float as an integer, rounded down; saturates to the range of the type."""
 
 def double2ull_rn(x: _Real) -> np.uint64:
-    """A float as a whole number, rounded to the nearest, the even one of two; beyond the ends of its type, that end."""
+    """A float as an integer, rounded to nearest, ties to even; saturates to the range of the type."""
 
 def double2ull_ru(x: _Real) -> np.uint64:
-    """A float as a whole number, rounded up; beyond the ends of its type, that end."""
+    """A float as an integer, rounded up; saturates to the range of the type."""
 
 def double2ull_rz(x: _Real) -> np.uint64:
-    """A float as a whole number, rounded towards 0; beyond the ends of its type, that end."""
+    """A float as an integer, rounded toward 0; saturates to the range of the type."""
 
 def double_as_longlong(x: _Real) -> np.int64:
     """The int64 that has the bits of ``x``."""
@@ -799,37 +798,37 @@ def drcp_rd(x: _Real) -> np.float64:
     """``1 / x``, rounded down."""
 
 def drcp_rn(x: _Real) -> np.float64:
-    """``1 / x``, rounded to the nearest, the even one of two."""
+    """``1 / x``, rounded to nearest, ties to even."""
 
 def drcp_ru(x: _Real) -> np.float64:
     """``1 / x``, rounded up."""
 
 def drcp_rz(x: _Real) -> np.float64:
-    """``1 / x``, rounded towards 0."""
+    """``1 / x``, rounded toward 0."""
 
 def dsqrt_rd(x: _Real) -> np.float64:
     """The square root, rounded down."""
 
 def dsqrt_rn(x: _Real) -> np.float64:
-    """The square root, rounded to the nearest, the even one of two."""
+    """The square root, rounded to nearest, ties to even."""
 
 def dsqrt_ru(x: _Real) -> np.float64:
     """The square root, rounded up."""
 
 def dsqrt_rz(x: _Real) -> np.float64:
-    """The square root, rounded towards 0."""
+    """The square root, rounded toward 0."""
 
 def dsub_rd(a: _Real, b: _Real) -> np.float64:
     """``a - b``, rounded down."""
 
 def dsub_rn(a: _Real, b: _Real) -> np.float64:
-    """``a - b``, rounded to the nearest, the even one of two."""
+    """``a - b``, rounded to nearest, ties to even."""
 
 def dsub_ru(a: _Real, b: _Real) -> np.float64:
     """``a - b``, rounded up."""
 
 def dsub_rz(a: _Real, b: _Real) -> np.float64:
-    """``a - b``, rounded towards 0."""
+    """``a - b``, rounded toward 0."""
 
 def e4m3_to_float(x: SupportsIndex) -> np.float32:
     """The float32 that the E4M3 with these bits is."""
@@ -856,13 +855,13 @@ def fadd_rd(a: _Real, b: _Real) -> np.float32:
     """``a + b``, rounded down."""
 
 def fadd_rn(a: _Real, b: _Real) -> np.float32:
-    """``a + b``, rounded to the nearest, the even one of two."""
+    """``a + b``, rounded to nearest, ties to even."""
 
 def fadd_ru(a: _Real, b: _Real) -> np.float32:
     """``a + b``, rounded up."""
 
 def fadd_rz(a: _Real, b: _Real) -> np.float32:
-    """``a + b``, rounded towards 0."""
+    """``a + b``, rounded toward 0."""
 
 def fast_cosf(x: _Real) -> np.float32:
     """The cosine, fast and less exact on a GPU."""
@@ -901,64 +900,64 @@ def fdiv_rd(a: _Real, b: _Real) -> np.float32:
     """``a / b``, rounded down."""
 
 def fdiv_rn(a: _Real, b: _Real) -> np.float32:
-    """``a / b``, rounded to the nearest, the even one of two."""
+    """``a / b``, rounded to nearest, ties to even."""
 
 def fdiv_ru(a: _Real, b: _Real) -> np.float32:
     """``a / b``, rounded up."""
 
 def fdiv_rz(a: _Real, b: _Real) -> np.float32:
-    """``a / b``, rounded towards 0."""
+    """``a / b``, rounded toward 0."""
 
 def ffs(x: _T) -> int:
     """The place of the lowest bit that is set, counted from 1; 0 for 0."""
 
 def float2int_rd(x: _Real) -> np.int32:
-    """A float as a whole number, rounded down; beyond the ends of its type, that end."""
+    """A float as an integer, rounded down; saturates to the range of the type."""
 
 def float2int_rn(x: _Real) -> np.int32:
-    """A float as a whole number, rounded to the nearest, the even one of two; beyond the ends of its type, that end."""
+    """A float as an integer, rounded to nearest, ties to even; saturates to the range of the type."""
 
 def float2int_ru(x: _Real) -> np.int32:
-    """A float as a whole number, rounded up; beyond the ends of its type, that end."""
+    """A float as an integer, rounded up; saturates to the range of the type."""
 
 def float2int_rz(x: _Real) -> np.int32:
-    """A float as a whole number, rounded towards 0; beyond the ends of its type, that end."""
+    """A float as an integer, rounded toward 0; saturates to the range of the type."""
 
 def float2ll_rd(x: _Real) -> np.int64:
-    """A float as a whole number, rounded down; beyond the ends of its type, that end."""
+    """A float as an integer, rounded down; saturates to the range of the type."""
 
 def float2ll_rn(x: _Real) -> np.int64:
-    """A float as a whole number, rounded to the nearest, the even one of two; beyond the ends of its type, that end."""
+    """A float as an integer, rounded to nearest, ties to even; saturates to the range of the type."""
 
 def float2ll_ru(x: _Real) -> np.int64:
-    """A float as a whole number, rounded up; beyond the ends of its type, that end."""
+    """A float as an integer, rounded up; saturates to the range of the type."""
 
 def float2ll_rz(x: _Real) -> np.int64:
-    """A float as a whole number, rounded towards 0; beyond the ends of its type, that end."""
+    """A float as an integer, rounded toward 0; saturates to the range of the type."""
 
 def float2uint_rd(x: _Real) -> np.uint32:
-    """A float as a whole number, rounded down; beyond the ends of its type, that end."""
+    """A float as an integer, rounded down; saturates to the range of the type."""
 
 def float2uint_rn(x: _Real) -> np.uint32:
-    """A float as a whole number, rounded to the nearest, the even one of two; beyond the ends of its type, that end."""
+    """A float as an integer, rounded to nearest, ties to even; saturates to the range of the type."""
 
 def float2uint_ru(x: _Real) -> np.uint32:
-    """A float as a whole number, rounded up; beyond the ends of its type, that end."""
+    """A float as an integer, rounded up; saturates to the range of the type."""
 
 def float2uint_rz(x: _Real) -> np.uint32:
-    """A float as a whole number, rounded towards 0; beyond the ends of its type, that end."""
+    """A float as an integer, rounded toward 0; saturates to the range of the type."""
 
 def float2ull_rd(x: _Real) -> np.uint64:
-    """A float as a whole number, rounded down; beyond the ends of its type, that end."""
+    """A float as an integer, rounded down; saturates to the range of the type."""
 
 def float2ull_rn(x: _Real) -> np.uint64:
-    """A float as a whole number, rounded to the nearest, the even one of two; beyond the ends of its type, that end."""
+    """A float as an integer, rounded to nearest, ties to even; saturates to the range of the type."""
 
 def float2ull_ru(x: _Real) -> np.uint64:
-    """A float as a whole number, rounded up; beyond the ends of its type, that end."""
+    """A float as an integer, rounded up; saturates to the range of the type."""
 
 def float2ull_rz(x: _Real) -> np.uint64:
-    """A float as a whole number, rounded towards 0; beyond the ends of its type, that end."""
+    """A float as an integer, rounded toward 0; saturates to the range of the type."""
 
 def float_as_int(x: _Real) -> np.int32:
     """The int32 that has the bits of ``x``."""
@@ -979,117 +978,117 @@ def fma_rd(a: _Real, b: _Real, c: _Real) -> np.float64:
     """``a * b + c``, rounded once, down."""
 
 def fma_rn(a: _Real, b: _Real, c: _Real) -> np.float64:
-    """``a * b + c``, rounded once, to the nearest, the even one of two."""
+    """``a * b + c``, rounded once, to nearest, ties to even."""
 
 def fma_ru(a: _Real, b: _Real, c: _Real) -> np.float64:
     """``a * b + c``, rounded once, up."""
 
 def fma_rz(a: _Real, b: _Real, c: _Real) -> np.float64:
-    """``a * b + c``, rounded once, towards 0."""
+    """``a * b + c``, rounded once, toward 0."""
 
 def fmaf_rd(a: _Real, b: _Real, c: _Real) -> np.float32:
     """``a * b + c``, rounded once, down."""
 
 def fmaf_rn(a: _Real, b: _Real, c: _Real) -> np.float32:
-    """``a * b + c``, rounded once, to the nearest, the even one of two."""
+    """``a * b + c``, rounded once, to nearest, ties to even."""
 
 def fmaf_ru(a: _Real, b: _Real, c: _Real) -> np.float32:
     """``a * b + c``, rounded once, up."""
 
 def fmaf_rz(a: _Real, b: _Real, c: _Real) -> np.float32:
-    """``a * b + c``, rounded once, towards 0."""
+    """``a * b + c``, rounded once, toward 0."""
 
 def fmul_rd(a: _Real, b: _Real) -> np.float32:
     """``a * b``, rounded down."""
 
 def fmul_rn(a: _Real, b: _Real) -> np.float32:
-    """``a * b``, rounded to the nearest, the even one of two."""
+    """``a * b``, rounded to nearest, ties to even."""
 
 def fmul_ru(a: _Real, b: _Real) -> np.float32:
     """``a * b``, rounded up."""
 
 def fmul_rz(a: _Real, b: _Real) -> np.float32:
-    """``a * b``, rounded towards 0."""
+    """``a * b``, rounded toward 0."""
 
 class _fp16:
     @staticmethod
     def float22half2_rn(a: Any) -> Any:
-        """Both as float16."""
+        """Return both components as float16."""
     @staticmethod
     def float2half2_rn(a: Any) -> Any:
-        """``(a, a)`` as float16."""
+        """Return ``(a, a)`` as float16."""
     @staticmethod
     def floats2half2_rn(a: Any, b: Any) -> Any:
-        """``(a, b)`` as float16."""
+        """Return ``(a, b)`` as float16."""
     @staticmethod
     def h2ceil(a: Any) -> Any:
-        """The least whole numbers that are not below."""
+        """Round up to integers."""
     @staticmethod
     def h2cos(a: Any) -> Any:
-        """The cosines."""
+        """Return the cosines."""
     @staticmethod
     def h2div(a: Any, b: Any) -> Any:
-        """The quotients, each rounded once."""
+        """Return the quotients, each rounded once."""
     @staticmethod
     def h2exp(a: Any) -> Any:
-        """e to the power ``x``."""
+        """Return e to the power ``x``."""
     @staticmethod
     def h2exp10(a: Any) -> Any:
-        """10 to the power ``x``."""
+        """Return 10 to the power ``x``."""
     @staticmethod
     def h2exp2(a: Any) -> Any:
-        """2 to the power ``x``."""
+        """Return 2 to the power ``x``."""
     @staticmethod
     def h2floor(a: Any) -> Any:
-        """The greatest whole numbers that are not above."""
+        """Round down to integers."""
     @staticmethod
     def h2log(a: Any) -> Any:
-        """The natural logarithms."""
+        """Return the natural logarithms."""
     @staticmethod
     def h2log10(a: Any) -> Any:
-        """The logarithms to base 10."""
+        """Return the base-10 logarithms."""
     @staticmethod
     def h2log2(a: Any) -> Any:
-        """The logarithms to base 2."""
+        """Return the base-2 logarithms."""
     @staticmethod
     def h2rcp(a: Any) -> Any:
-        """``1 / x``."""
+        """Return ``1 / x``."""
     @staticmethod
     def h2rint(a: Any) -> Any:
-        """The nearest whole numbers, the even one of two."""
+        """Round to the nearest integers, ties to even."""
     @staticmethod
     def h2rsqrt(a: Any) -> Any:
-        """``1 / sqrt(x)``."""
+        """Return ``1 / sqrt(x)``."""
     @staticmethod
     def h2sin(a: Any) -> Any:
-        """The sines."""
+        """Return the sines."""
     @staticmethod
     def h2sqrt(a: Any) -> Any:
-        """The square roots."""
+        """Return the square roots."""
     @staticmethod
     def h2tanh(a: Any) -> Any:
-        """The hyperbolic tangents."""
+        """Return the hyperbolic tangents."""
     @staticmethod
     def h2trunc(a: Any) -> Any:
-        """Without what comes after the point."""
+        """Round toward zero."""
     @staticmethod
     def habs(x: np.float16) -> np.float16:
-        """The absolute value; that of the least integer wraps to itself."""
+        """Return the absolute value; the minimum of an integer type wraps to itself."""
     @staticmethod
     def habs2(a: Any) -> Any:
-        """Both without their signs."""
+        """Return the absolute values."""
     @staticmethod
     def hadd(x: np.float16, y: np.float16) -> np.float16:
         """``a + b``, rounded once."""
     @staticmethod
     def hadd2(a: Any, b: Any) -> Any:
-        """The sums, each rounded once."""
+        """Return the sums, each rounded once."""
     @staticmethod
     def half22float2(a: Any) -> Any:
-        """Both as float32."""
+        """Return both components as float32."""
     @staticmethod
     def halves2half2(a: Any, b: Any) -> Any:
-        """``(a, b)``"""
+        """Return ``(a, b)``."""
     @staticmethod
     def hbeq2(a: Any, b: Any) -> Any:
         """Whether in both components ``a == b``."""
@@ -1128,7 +1127,7 @@ class _fp16:
         """Whether in both components ``a != b``."""
     @staticmethod
     def hceil(x: np.float16) -> np.float16:
-        """The least whole number that is not below ``x``, as a float."""
+        """The smallest integer not below ``x``, as a float."""
     @staticmethod
     def hcos(x: np.float16) -> np.float16:
         """The cosine of ``x`` radians."""
@@ -1164,13 +1163,13 @@ class _fp16:
         """2 to the power ``x``."""
     @staticmethod
     def hfloor(x: np.float16) -> np.float16:
-        """The greatest whole number that is not above ``x``, as a float."""
+        """The largest integer not above ``x``, as a float."""
     @staticmethod
     def hfma(x: np.float16, y: np.float16, z: np.float16) -> np.float16:
         """``a * b + c``, rounded once."""
     @staticmethod
     def hfma2(a: Any, b: Any, c: Any) -> Any:
-        """``a * b + c``, each rounded once."""
+        """Return ``a * b + c``, each rounded once."""
     @staticmethod
     def hge(x: np.float16, y: np.float16) -> bool:
         """``x >= y``."""
@@ -1209,10 +1208,10 @@ class _fp16:
         """The 16 bits of a component are 1 where ``a > b``, or one is a NaN, else 0."""
     @staticmethod
     def high2float(a: Any) -> Any:
-        """``y`` as float32."""
+        """Return ``y`` as float32."""
     @staticmethod
     def high2half(a: Any) -> Any:
-        """``y``"""
+        """Return ``y``."""
     @staticmethod
     def hisinf(x: np.float16) -> bool:
         """Whether ``x`` is an infinity."""
@@ -1269,19 +1268,19 @@ class _fp16:
         """The greater; a NaN gives way."""
     @staticmethod
     def hmax2(a: Any, b: Any) -> Any:
-        """The greater of both; a NaN gives way."""
+        """Return the maxima; of a NaN and a number, the number."""
     @staticmethod
     def hmin(x: np.float16, y: np.float16) -> np.float16:
         """The lesser; a NaN gives way."""
     @staticmethod
     def hmin2(a: Any, b: Any) -> Any:
-        """The lesser of both; a NaN gives way."""
+        """Return the minima; of a NaN and a number, the number."""
     @staticmethod
     def hmul(x: np.float16, y: np.float16) -> np.float16:
         """``a * b``, rounded once."""
     @staticmethod
     def hmul2(a: Any, b: Any) -> Any:
-        """The products, each rounded once."""
+        """Return the products, each rounded once."""
     @staticmethod
     def hne(x: np.float16, y: np.float16) -> bool:
         """``x < y or x > y``: false of a NaN."""
@@ -1296,7 +1295,7 @@ class _fp16:
         """``-x``."""
     @staticmethod
     def hneg2(a: Any) -> Any:
-        """Both with the other sign."""
+        """Return the negated components."""
     @staticmethod
     def hneu(x: np.float16, y: np.float16) -> bool:
         """``x != y``: true of a NaN, as Python's operator."""
@@ -1311,7 +1310,7 @@ class _fp16:
         """``1 / x``."""
     @staticmethod
     def hrint(x: np.float16) -> np.float16:
-        """The nearest whole number, the even one of two, as a float."""
+        """The nearest integer, ties to even, as a float."""
     @staticmethod
     def hrsqrt(x: np.float16) -> np.float16:
         """``1 / sqrt(x)``."""
@@ -1326,7 +1325,7 @@ class _fp16:
         """``a - b``, rounded once."""
     @staticmethod
     def hsub2(a: Any, b: Any) -> Any:
-        """The differences, each rounded once."""
+        """Return the differences, each rounded once."""
     @staticmethod
     def htanh(x: np.float16) -> np.float16:
         """The hyperbolic tangent."""
@@ -1335,13 +1334,13 @@ class _fp16:
         """``x`` without its fraction, as a float."""
     @staticmethod
     def low2float(a: Any) -> Any:
-        """``x`` as float32."""
+        """Return ``x`` as float32."""
     @staticmethod
     def low2half(a: Any) -> Any:
-        """``x``"""
+        """Return ``x``."""
     @staticmethod
     def lowhigh2highlow(a: Any) -> Any:
-        """``(y, x)``"""
+        """Return ``(y, x)``."""
 
 fp16: _fp16
 
@@ -1349,43 +1348,43 @@ def frcp_rd(x: _Real) -> np.float32:
     """``1 / x``, rounded down."""
 
 def frcp_rn(x: _Real) -> np.float32:
-    """``1 / x``, rounded to the nearest, the even one of two."""
+    """``1 / x``, rounded to nearest, ties to even."""
 
 def frcp_ru(x: _Real) -> np.float32:
     """``1 / x``, rounded up."""
 
 def frcp_rz(x: _Real) -> np.float32:
-    """``1 / x``, rounded towards 0."""
+    """``1 / x``, rounded toward 0."""
 
 def frexp(x: _Real) -> tuple[Any, Any]:
     """``m, e`` with ``x == m * 2**e`` and ``m`` at least 1/2 and less than 1."""
 
 def frsqrt_rn(x: _Real) -> np.float32:
-    """``1 / sqrt(x)``, rounded to the nearest, the even one of two."""
+    """``1 / sqrt(x)``, rounded to nearest, ties to even."""
 
 def fsqrt_rd(x: _Real) -> np.float32:
     """The square root, rounded down."""
 
 def fsqrt_rn(x: _Real) -> np.float32:
-    """The square root, rounded to the nearest, the even one of two."""
+    """The square root, rounded to nearest, ties to even."""
 
 def fsqrt_ru(x: _Real) -> np.float32:
     """The square root, rounded up."""
 
 def fsqrt_rz(x: _Real) -> np.float32:
-    """The square root, rounded towards 0."""
+    """The square root, rounded toward 0."""
 
 def fsub_rd(a: _Real, b: _Real) -> np.float32:
     """``a - b``, rounded down."""
 
 def fsub_rn(a: _Real, b: _Real) -> np.float32:
-    """``a - b``, rounded to the nearest, the even one of two."""
+    """``a - b``, rounded to nearest, ties to even."""
 
 def fsub_ru(a: _Real, b: _Real) -> np.float32:
     """``a - b``, rounded up."""
 
 def fsub_rz(a: _Real, b: _Real) -> np.float32:
-    """``a - b``, rounded towards 0."""
+    """``a - b``, rounded toward 0."""
 
 def funnelshift_l(x: SupportsIndex, y: SupportsIndex, z: SupportsIndex) -> np.uint32:
     """The upper word of ``y:x`` shifted left by ``z & 31``."""
@@ -1400,7 +1399,7 @@ def funnelshift_rc(x: SupportsIndex, y: SupportsIndex, z: SupportsIndex) -> np.u
     """The lower word of ``y:x`` shifted right by ``min(z, 32)``."""
 
 def globaltimer() -> int:
-    """A clock that counts nanoseconds."""
+    """Return a clock in nanoseconds."""
 
 @overload
 def grid(ndim: Literal[1]) -> int:
@@ -1452,19 +1451,19 @@ def ilogb(x: _Real) -> int:
     the greatest."""
 
 def int2double_rn(x: SupportsIndex) -> np.float64:
-    """The number as a float64, rounded to the nearest, the even one of two."""
+    """The number as a float64, rounded to nearest, ties to even."""
 
 def int2float_rd(x: SupportsIndex) -> np.float32:
     """The number as a float32, rounded down."""
 
 def int2float_rn(x: SupportsIndex) -> np.float32:
-    """The number as a float32, rounded to the nearest, the even one of two."""
+    """The number as a float32, rounded to nearest, ties to even."""
 
 def int2float_ru(x: SupportsIndex) -> np.float32:
     """The number as a float32, rounded up."""
 
 def int2float_rz(x: SupportsIndex) -> np.float32:
-    """The number as a float32, rounded towards 0."""
+    """The number as a float32, rounded toward 0."""
 
 def int_as_float(x: SupportsIndex) -> np.float32:
     """The float32 that has the bits of ``x``."""
@@ -1497,27 +1496,27 @@ def lanemask_lt() -> int:
     """The bits of the lanes below the thread's own."""
 
 def ldca(array: Array[_E, Any, Any], index: _Index) -> _E:
-    """``array[index]`` in global memory, kept in all caches."""
+    """``array[index]`` in global memory, cached at all levels."""
 
 def ldcg(array: Array[_E, Any, Any], index: _Index) -> _E:
-    """``array[index]`` in global memory, kept in the cache that all multiprocessors share."""
+    """``array[index]`` in global memory, cached in L2 only."""
 
 def ldcs(array: Array[_E, Any, Any], index: _Index) -> _E:
-    """``array[index]`` in global memory, which is likely read once."""
+    """``array[index]`` in global memory, with the streaming hint: likely accessed once."""
 
 def ldcv(array: Array[_E, Any, Any], index: _Index) -> _E:
-    """``array[index]`` in global memory, fetched again from memory."""
+    """``array[index]`` in global memory, not cached: fetched again from memory."""
 
 def ldg(array: Array[_E, Any, Any], index: _Index) -> _E:
-    """``array[index]`` in global memory, through the cache of what nobody writes while the kernel runs."""
+    """``array[index]`` in global memory, through the read-only cache; the data must not change during the kernel."""
 
 def ldlu(array: Array[_E, Any, Any], index: _Index) -> _E:
-    """``array[index]`` in global memory, which is not read again."""
+    """``array[index]`` in global memory, with the last-use hint."""
 
 class _libdevice:
     @staticmethod
     def abs(x: SupportsIndex) -> SupportsIndex:
-        """The absolute value; that of the least integer wraps to itself."""
+        """Return the absolute value; the minimum of an integer type wraps to itself."""
     @staticmethod
     def acos(x: np.float64) -> np.float64:
         """The arc cosine, in radians."""
@@ -1577,10 +1576,10 @@ class _libdevice:
         """The cube root."""
     @staticmethod
     def ceil(x: np.float64) -> np.float64:
-        """The least whole number that is not below ``x``, as a float."""
+        """The smallest integer not below ``x``, as a float."""
     @staticmethod
     def ceilf(x: np.float32) -> np.float32:
-        """The least whole number that is not below ``x``, as a float."""
+        """The smallest integer not below ``x``, as a float."""
     @staticmethod
     def clz(x: SupportsIndex) -> SupportsIndex:
         """How many zero bits ``x`` begins with, from the highest; all of them for 0."""
@@ -1616,103 +1615,103 @@ class _libdevice:
         """``a + b``, rounded down."""
     @staticmethod
     def dadd_rn(x: np.float64, y: np.float64) -> np.float64:
-        """``a + b``, rounded to the nearest, the even one of two."""
+        """``a + b``, rounded to nearest, ties to even."""
     @staticmethod
     def dadd_ru(x: np.float64, y: np.float64) -> np.float64:
         """``a + b``, rounded up."""
     @staticmethod
     def dadd_rz(x: np.float64, y: np.float64) -> np.float64:
-        """``a + b``, rounded towards 0."""
+        """``a + b``, rounded toward 0."""
     @staticmethod
     def ddiv_rd(x: np.float64, y: np.float64) -> np.float64:
         """``a / b``, rounded down."""
     @staticmethod
     def ddiv_rn(x: np.float64, y: np.float64) -> np.float64:
-        """``a / b``, rounded to the nearest, the even one of two."""
+        """``a / b``, rounded to nearest, ties to even."""
     @staticmethod
     def ddiv_ru(x: np.float64, y: np.float64) -> np.float64:
         """``a / b``, rounded up."""
     @staticmethod
     def ddiv_rz(x: np.float64, y: np.float64) -> np.float64:
-        """``a / b``, rounded towards 0."""
+        """``a / b``, rounded toward 0."""
     @staticmethod
     def dmul_rd(x: np.float64, y: np.float64) -> np.float64:
         """``a * b``, rounded down."""
     @staticmethod
     def dmul_rn(x: np.float64, y: np.float64) -> np.float64:
-        """``a * b``, rounded to the nearest, the even one of two."""
+        """``a * b``, rounded to nearest, ties to even."""
     @staticmethod
     def dmul_ru(x: np.float64, y: np.float64) -> np.float64:
         """``a * b``, rounded up."""
     @staticmethod
     def dmul_rz(x: np.float64, y: np.float64) -> np.float64:
-        """``a * b``, rounded towards 0."""
+        """``a * b``, rounded toward 0."""
     @staticmethod
     def double2float_rd(x: np.float64) -> np.float32:
         """The number as a float32, rounded down."""
     @staticmethod
     def double2float_rn(x: np.float64) -> np.float32:
-        """The number as a float32, rounded to the nearest, the even one of two."""
+        """The number as a float32, rounded to nearest, ties to even."""
     @staticmethod
     def double2float_ru(x: np.float64) -> np.float32:
         """The number as a float32, rounded up."""
     @staticmethod
     def double2float_rz(x: np.float64) -> np.float32:
-        """The number as a float32, rounded towards 0."""
+        """The number as a float32, rounded toward 0."""
     @staticmethod
     def double2hiint(x: np.float64) -> SupportsIndex:
         """The upper 32 bits of ``x``."""
     @staticmethod
     def double2int_rd(x: np.float64) -> SupportsIndex:
-        """A float as a whole number, rounded down; beyond the ends of its type, that end."""
+        """A float as an integer, rounded down; saturates to the range of the type."""
     @staticmethod
     def double2int_rn(x: np.float64) -> SupportsIndex:
-        """A float as a whole number, rounded to the nearest, the even one of two; beyond the ends of its type, that end."""
+        """A float as an integer, rounded to nearest, ties to even; saturates to the range of the type."""
     @staticmethod
     def double2int_ru(x: np.float64) -> SupportsIndex:
-        """A float as a whole number, rounded up; beyond the ends of its type, that end."""
+        """A float as an integer, rounded up; saturates to the range of the type."""
     @staticmethod
     def double2int_rz(x: np.float64) -> SupportsIndex:
-        """A float as a whole number, rounded towards 0; beyond the ends of its type, that end."""
+        """A float as an integer, rounded toward 0; saturates to the range of the type."""
     @staticmethod
     def double2ll_rd(x: np.float64) -> SupportsIndex:
-        """A float as a whole number, rounded down; beyond the ends of its type, that end."""
+        """A float as an integer, rounded down; saturates to the range of the type."""
     @staticmethod
     def double2ll_rn(x: np.float64) -> SupportsIndex:
-        """A float as a whole number, rounded to the nearest, the even one of two; beyond the ends of its type, that end."""
+        """A float as an integer, rounded to nearest, ties to even; saturates to the range of the type."""
     @staticmethod
     def double2ll_ru(x: np.float64) -> SupportsIndex:
-        """A float as a whole number, rounded up; beyond the ends of its type, that end."""
+        """A float as an integer, rounded up; saturates to the range of the type."""
     @staticmethod
     def double2ll_rz(x: np.float64) -> SupportsIndex:
-        """A float as a whole number, rounded towards 0; beyond the ends of its type, that end."""
+        """A float as an integer, rounded toward 0; saturates to the range of the type."""
     @staticmethod
     def double2loint(x: np.float64) -> SupportsIndex:
         """The lower 32 bits of ``x``."""
     @staticmethod
     def double2uint_rd(x: np.float64) -> SupportsIndex:
-        """A float as a whole number, rounded down; beyond the ends of its type, that end."""
+        """A float as an integer, rounded down; saturates to the range of the type."""
     @staticmethod
     def double2uint_rn(x: np.float64) -> SupportsIndex:
-        """A float as a whole number, rounded to the nearest, the even one of two; beyond the ends of its type, that end."""
+        """A float as an integer, rounded to nearest, ties to even; saturates to the range of the type."""
     @staticmethod
     def double2uint_ru(x: np.float64) -> SupportsIndex:
-        """A float as a whole number, rounded up; beyond the ends of its type, that end."""
+        """A float as an integer, rounded up; saturates to the range of the type."""
     @staticmethod
     def double2uint_rz(x: np.float64) -> SupportsIndex:
-        """A float as a whole number, rounded towards 0; beyond the ends of its type, that end."""
+        """A float as an integer, rounded toward 0; saturates to the range of the type."""
     @staticmethod
     def double2ull_rd(x: np.float64) -> SupportsIndex:
-        """A float as a whole number, rounded down; beyond the ends of its type, that end."""
+        """A float as an integer, rounded down; saturates to the range of the type."""
     @staticmethod
     def double2ull_rn(x: np.float64) -> SupportsIndex:
-        """A float as a whole number, rounded to the nearest, the even one of two; beyond the ends of its type, that end."""
+        """A float as an integer, rounded to nearest, ties to even; saturates to the range of the type."""
     @staticmethod
     def double2ull_ru(x: np.float64) -> SupportsIndex:
-        """A float as a whole number, rounded up; beyond the ends of its type, that end."""
+        """A float as an integer, rounded up; saturates to the range of the type."""
     @staticmethod
     def double2ull_rz(x: np.float64) -> SupportsIndex:
-        """A float as a whole number, rounded towards 0; beyond the ends of its type, that end."""
+        """A float as an integer, rounded toward 0; saturates to the range of the type."""
     @staticmethod
     def double_as_longlong(x: np.float64) -> SupportsIndex:
         """The int64 that has the bits of ``x``."""
@@ -1721,25 +1720,25 @@ class _libdevice:
         """``1 / x``, rounded down."""
     @staticmethod
     def drcp_rn(x: np.float64) -> np.float64:
-        """``1 / x``, rounded to the nearest, the even one of two."""
+        """``1 / x``, rounded to nearest, ties to even."""
     @staticmethod
     def drcp_ru(x: np.float64) -> np.float64:
         """``1 / x``, rounded up."""
     @staticmethod
     def drcp_rz(x: np.float64) -> np.float64:
-        """``1 / x``, rounded towards 0."""
+        """``1 / x``, rounded toward 0."""
     @staticmethod
     def dsqrt_rd(x: np.float64) -> np.float64:
         """The square root, rounded down."""
     @staticmethod
     def dsqrt_rn(x: np.float64) -> np.float64:
-        """The square root, rounded to the nearest, the even one of two."""
+        """The square root, rounded to nearest, ties to even."""
     @staticmethod
     def dsqrt_ru(x: np.float64) -> np.float64:
         """The square root, rounded up."""
     @staticmethod
     def dsqrt_rz(x: np.float64) -> np.float64:
-        """The square root, rounded towards 0."""
+        """The square root, rounded toward 0."""
     @staticmethod
     def erf(x: np.float64) -> np.float64:
         """The error function."""
@@ -1805,13 +1804,13 @@ class _libdevice:
         """``a + b``, rounded down."""
     @staticmethod
     def fadd_rn(x: np.float32, y: np.float32) -> np.float32:
-        """``a + b``, rounded to the nearest, the even one of two."""
+        """``a + b``, rounded to nearest, ties to even."""
     @staticmethod
     def fadd_ru(x: np.float32, y: np.float32) -> np.float32:
         """``a + b``, rounded up."""
     @staticmethod
     def fadd_rz(x: np.float32, y: np.float32) -> np.float32:
-        """``a + b``, rounded towards 0."""
+        """``a + b``, rounded toward 0."""
     @staticmethod
     def fast_cosf(x: np.float32) -> np.float32:
         """The cosine, fast and less exact on a GPU."""
@@ -1856,13 +1855,13 @@ class _libdevice:
         """``a / b``, rounded down."""
     @staticmethod
     def fdiv_rn(x: np.float32, y: np.float32) -> np.float32:
-        """``a / b``, rounded to the nearest, the even one of two."""
+        """``a / b``, rounded to nearest, ties to even."""
     @staticmethod
     def fdiv_ru(x: np.float32, y: np.float32) -> np.float32:
         """``a / b``, rounded up."""
     @staticmethod
     def fdiv_rz(x: np.float32, y: np.float32) -> np.float32:
-        """``a / b``, rounded towards 0."""
+        """``a / b``, rounded toward 0."""
     @staticmethod
     def ffs(x: SupportsIndex) -> SupportsIndex:
         """The place of the lowest bit that is set, counted from 1; 0 for 0."""
@@ -1877,61 +1876,61 @@ class _libdevice:
         """The bits of the nearest float16."""
     @staticmethod
     def float2int_rd(x: np.float32) -> SupportsIndex:
-        """A float as a whole number, rounded down; beyond the ends of its type, that end."""
+        """A float as an integer, rounded down; saturates to the range of the type."""
     @staticmethod
     def float2int_rn(x: np.float32) -> SupportsIndex:
-        """A float as a whole number, rounded to the nearest, the even one of two; beyond the ends of its type, that end."""
+        """A float as an integer, rounded to nearest, ties to even; saturates to the range of the type."""
     @staticmethod
     def float2int_ru(x: np.float32) -> SupportsIndex:
-        """A float as a whole number, rounded up; beyond the ends of its type, that end."""
+        """A float as an integer, rounded up; saturates to the range of the type."""
     @staticmethod
     def float2int_rz(x: np.float32) -> SupportsIndex:
-        """A float as a whole number, rounded towards 0; beyond the ends of its type, that end."""
+        """A float as an integer, rounded toward 0; saturates to the range of the type."""
     @staticmethod
     def float2ll_rd(x: np.float32) -> SupportsIndex:
-        """A float as a whole number, rounded down; beyond the ends of its type, that end."""
+        """A float as an integer, rounded down; saturates to the range of the type."""
     @staticmethod
     def float2ll_rn(x: np.float32) -> SupportsIndex:
-        """A float as a whole number, rounded to the nearest, the even one of two; beyond the ends of its type, that end."""
+        """A float as an integer, rounded to nearest, ties to even; saturates to the range of the type."""
     @staticmethod
     def float2ll_ru(x: np.float32) -> SupportsIndex:
-        """A float as a whole number, rounded up; beyond the ends of its type, that end."""
+        """A float as an integer, rounded up; saturates to the range of the type."""
     @staticmethod
     def float2ll_rz(x: np.float32) -> SupportsIndex:
-        """A float as a whole number, rounded towards 0; beyond the ends of its type, that end."""
+        """A float as an integer, rounded toward 0; saturates to the range of the type."""
     @staticmethod
     def float2uint_rd(x: np.float32) -> SupportsIndex:
-        """A float as a whole number, rounded down; beyond the ends of its type, that end."""
+        """A float as an integer, rounded down; saturates to the range of the type."""
     @staticmethod
     def float2uint_rn(x: np.float32) -> SupportsIndex:
-        """A float as a whole number, rounded to the nearest, the even one of two; beyond the ends of its type, that end."""
+        """A float as an integer, rounded to nearest, ties to even; saturates to the range of the type."""
     @staticmethod
     def float2uint_ru(x: np.float32) -> SupportsIndex:
-        """A float as a whole number, rounded up; beyond the ends of its type, that end."""
+        """A float as an integer, rounded up; saturates to the range of the type."""
     @staticmethod
     def float2uint_rz(x: np.float32) -> SupportsIndex:
-        """A float as a whole number, rounded towards 0; beyond the ends of its type, that end."""
+        """A float as an integer, rounded toward 0; saturates to the range of the type."""
     @staticmethod
     def float2ull_rd(x: np.float32) -> SupportsIndex:
-        """A float as a whole number, rounded down; beyond the ends of its type, that end."""
+        """A float as an integer, rounded down; saturates to the range of the type."""
     @staticmethod
     def float2ull_rn(x: np.float32) -> SupportsIndex:
-        """A float as a whole number, rounded to the nearest, the even one of two; beyond the ends of its type, that end."""
+        """A float as an integer, rounded to nearest, ties to even; saturates to the range of the type."""
     @staticmethod
     def float2ull_ru(x: np.float32) -> SupportsIndex:
-        """A float as a whole number, rounded up; beyond the ends of its type, that end."""
+        """A float as an integer, rounded up; saturates to the range of the type."""
     @staticmethod
     def float2ull_rz(x: np.float32) -> SupportsIndex:
-        """A float as a whole number, rounded towards 0; beyond the ends of its type, that end."""
+        """A float as an integer, rounded toward 0; saturates to the range of the type."""
     @staticmethod
     def float_as_int(x: np.float32) -> SupportsIndex:
         """The int32 that has the bits of ``x``."""
     @staticmethod
     def floor(x: np.float64) -> np.float64:
-        """The greatest whole number that is not above ``x``, as a float."""
+        """The largest integer not above ``x``, as a float."""
     @staticmethod
     def floorf(x: np.float32) -> np.float32:
-        """The greatest whole number that is not above ``x``, as a float."""
+        """The largest integer not above ``x``, as a float."""
     @staticmethod
     def fma(x: np.float64, y: np.float64, z: np.float64) -> np.float64:
         """``a * b + c``, rounded once."""
@@ -1940,13 +1939,13 @@ class _libdevice:
         """``a * b + c``, rounded once, down."""
     @staticmethod
     def fma_rn(x: np.float64, y: np.float64, z: np.float64) -> np.float64:
-        """``a * b + c``, rounded once, to the nearest, the even one of two."""
+        """``a * b + c``, rounded once, to nearest, ties to even."""
     @staticmethod
     def fma_ru(x: np.float64, y: np.float64, z: np.float64) -> np.float64:
         """``a * b + c``, rounded once, up."""
     @staticmethod
     def fma_rz(x: np.float64, y: np.float64, z: np.float64) -> np.float64:
-        """``a * b + c``, rounded once, towards 0."""
+        """``a * b + c``, rounded once, toward 0."""
     @staticmethod
     def fmaf(x: np.float32, y: np.float32, z: np.float32) -> np.float32:
         """``a * b + c``, rounded once."""
@@ -1955,13 +1954,13 @@ class _libdevice:
         """``a * b + c``, rounded once, down."""
     @staticmethod
     def fmaf_rn(x: np.float32, y: np.float32, z: np.float32) -> np.float32:
-        """``a * b + c``, rounded once, to the nearest, the even one of two."""
+        """``a * b + c``, rounded once, to nearest, ties to even."""
     @staticmethod
     def fmaf_ru(x: np.float32, y: np.float32, z: np.float32) -> np.float32:
         """``a * b + c``, rounded once, up."""
     @staticmethod
     def fmaf_rz(x: np.float32, y: np.float32, z: np.float32) -> np.float32:
-        """``a * b + c``, rounded once, towards 0."""
+        """``a * b + c``, rounded once, toward 0."""
     @staticmethod
     def fmax(x: np.float64, y: np.float64) -> np.float64:
         """The greater; a NaN gives way."""
@@ -1985,25 +1984,25 @@ class _libdevice:
         """``a * b``, rounded down."""
     @staticmethod
     def fmul_rn(x: np.float32, y: np.float32) -> np.float32:
-        """``a * b``, rounded to the nearest, the even one of two."""
+        """``a * b``, rounded to nearest, ties to even."""
     @staticmethod
     def fmul_ru(x: np.float32, y: np.float32) -> np.float32:
         """``a * b``, rounded up."""
     @staticmethod
     def fmul_rz(x: np.float32, y: np.float32) -> np.float32:
-        """``a * b``, rounded towards 0."""
+        """``a * b``, rounded toward 0."""
     @staticmethod
     def frcp_rd(x: np.float32) -> np.float32:
         """``1 / x``, rounded down."""
     @staticmethod
     def frcp_rn(x: np.float32) -> np.float32:
-        """``1 / x``, rounded to the nearest, the even one of two."""
+        """``1 / x``, rounded to nearest, ties to even."""
     @staticmethod
     def frcp_ru(x: np.float32) -> np.float32:
         """``1 / x``, rounded up."""
     @staticmethod
     def frcp_rz(x: np.float32) -> np.float32:
-        """``1 / x``, rounded towards 0."""
+        """``1 / x``, rounded toward 0."""
     @staticmethod
     def frexp(x: np.float64) -> tuple[np.float64, np.int32]:
         """``m, e`` with ``x == m * 2**e`` and ``m`` at least 1/2 and less than 1."""
@@ -2012,31 +2011,31 @@ class _libdevice:
         """``m, e`` with ``x == m * 2**e`` and ``m`` at least 1/2 and less than 1."""
     @staticmethod
     def frsqrt_rn(x: np.float32) -> np.float32:
-        """``1 / sqrt(x)``, rounded to the nearest, the even one of two."""
+        """``1 / sqrt(x)``, rounded to nearest, ties to even."""
     @staticmethod
     def fsqrt_rd(x: np.float32) -> np.float32:
         """The square root, rounded down."""
     @staticmethod
     def fsqrt_rn(x: np.float32) -> np.float32:
-        """The square root, rounded to the nearest, the even one of two."""
+        """The square root, rounded to nearest, ties to even."""
     @staticmethod
     def fsqrt_ru(x: np.float32) -> np.float32:
         """The square root, rounded up."""
     @staticmethod
     def fsqrt_rz(x: np.float32) -> np.float32:
-        """The square root, rounded towards 0."""
+        """The square root, rounded toward 0."""
     @staticmethod
     def fsub_rd(x: np.float32, y: np.float32) -> np.float32:
         """``a - b``, rounded down."""
     @staticmethod
     def fsub_rn(x: np.float32, y: np.float32) -> np.float32:
-        """``a - b``, rounded to the nearest, the even one of two."""
+        """``a - b``, rounded to nearest, ties to even."""
     @staticmethod
     def fsub_ru(x: np.float32, y: np.float32) -> np.float32:
         """``a - b``, rounded up."""
     @staticmethod
     def fsub_rz(x: np.float32, y: np.float32) -> np.float32:
-        """``a - b``, rounded towards 0."""
+        """``a - b``, rounded toward 0."""
     @staticmethod
     def hadd(x: SupportsIndex, y: SupportsIndex) -> SupportsIndex:
         """The average of ``x`` and ``y``, rounded down, without overflow."""
@@ -2060,19 +2059,19 @@ class _libdevice:
         """The exponent of ``x`` to base 2, as an int; of 0 and NaN the least of 32 bits, of infinity"""
     @staticmethod
     def int2double_rn(x: SupportsIndex) -> np.float64:
-        """The number as a float64, rounded to the nearest, the even one of two."""
+        """The number as a float64, rounded to nearest, ties to even."""
     @staticmethod
     def int2float_rd(x: SupportsIndex) -> np.float32:
         """The number as a float32, rounded down."""
     @staticmethod
     def int2float_rn(x: SupportsIndex) -> np.float32:
-        """The number as a float32, rounded to the nearest, the even one of two."""
+        """The number as a float32, rounded to nearest, ties to even."""
     @staticmethod
     def int2float_ru(x: SupportsIndex) -> np.float32:
         """The number as a float32, rounded up."""
     @staticmethod
     def int2float_rz(x: SupportsIndex) -> np.float32:
-        """The number as a float32, rounded towards 0."""
+        """The number as a float32, rounded toward 0."""
     @staticmethod
     def int_as_float(x: SupportsIndex) -> np.float32:
         """The float32 that has the bits of ``x``."""
@@ -2126,46 +2125,46 @@ class _libdevice:
         """The number as a float64, rounded down."""
     @staticmethod
     def ll2double_rn(x: SupportsIndex) -> np.float64:
-        """The number as a float64, rounded to the nearest, the even one of two."""
+        """The number as a float64, rounded to nearest, ties to even."""
     @staticmethod
     def ll2double_ru(x: SupportsIndex) -> np.float64:
         """The number as a float64, rounded up."""
     @staticmethod
     def ll2double_rz(x: SupportsIndex) -> np.float64:
-        """The number as a float64, rounded towards 0."""
+        """The number as a float64, rounded toward 0."""
     @staticmethod
     def ll2float_rd(x: SupportsIndex) -> np.float32:
         """The number as a float32, rounded down."""
     @staticmethod
     def ll2float_rn(x: SupportsIndex) -> np.float32:
-        """The number as a float32, rounded to the nearest, the even one of two."""
+        """The number as a float32, rounded to nearest, ties to even."""
     @staticmethod
     def ll2float_ru(x: SupportsIndex) -> np.float32:
         """The number as a float32, rounded up."""
     @staticmethod
     def ll2float_rz(x: SupportsIndex) -> np.float32:
-        """The number as a float32, rounded towards 0."""
+        """The number as a float32, rounded toward 0."""
     @staticmethod
     def llabs(x: SupportsIndex) -> SupportsIndex:
-        """The absolute value; that of the least integer wraps to itself."""
+        """Return the absolute value; the minimum of an integer type wraps to itself."""
     @staticmethod
     def llmax(x: SupportsIndex, y: SupportsIndex) -> SupportsIndex:
-        """The greater of two: ``b if b > a else a``."""
+        """Return ``b if b > a else a``."""
     @staticmethod
     def llmin(x: SupportsIndex, y: SupportsIndex) -> SupportsIndex:
-        """The lesser of two: ``b if b < a else a``."""
+        """Return ``b if b < a else a``."""
     @staticmethod
     def llrint(x: np.float64) -> SupportsIndex:
-        """The nearest whole number as an int, the even one of two."""
+        """Round to the nearest integer, ties to even; return an int."""
     @staticmethod
     def llrintf(x: np.float32) -> SupportsIndex:
-        """The nearest whole number as an int, the even one of two."""
+        """Round to the nearest integer, ties to even; return an int."""
     @staticmethod
     def llround(x: np.float64) -> SupportsIndex:
-        """The nearest whole number as an int; of two, the one away from 0, as in C."""
+        """Round to the nearest integer, ties away from 0, as in C; return an int."""
     @staticmethod
     def llroundf(x: np.float32) -> SupportsIndex:
-        """The nearest whole number as an int; of two, the one away from 0, as in C."""
+        """Round to the nearest integer, ties away from 0, as in C; return an int."""
     @staticmethod
     def log(x: np.float64) -> np.float64:
         """The natural logarithm; -inf of 0, NaN of a negative number."""
@@ -2201,10 +2200,10 @@ class _libdevice:
         """The float64 that has the bits of ``x``."""
     @staticmethod
     def max(x: SupportsIndex, y: SupportsIndex) -> SupportsIndex:
-        """The greater of two: ``b if b > a else a``."""
+        """Return ``b if b > a else a``."""
     @staticmethod
     def min(x: SupportsIndex, y: SupportsIndex) -> SupportsIndex:
-        """The lesser of two: ``b if b < a else a``."""
+        """Return ``b if b < a else a``."""
     @staticmethod
     def modf(x: np.float64) -> tuple[np.float64, np.float64]:
         """The fraction and the whole part, both with the sign of ``x``."""
@@ -2222,10 +2221,10 @@ class _libdevice:
         """The upper 32 bits of ``x * y``."""
     @staticmethod
     def nearbyint(x: np.float64) -> np.float64:
-        """The nearest whole number, the even one of two, as a float."""
+        """The nearest integer, ties to even, as a float."""
     @staticmethod
     def nearbyintf(x: np.float32) -> np.float32:
-        """The nearest whole number, the even one of two, as a float."""
+        """The nearest integer, ties to even, as a float."""
     @staticmethod
     def nextafter(x: np.float64, y: np.float64) -> np.float64:
         """The next number from ``a`` towards ``b``."""
@@ -2285,16 +2284,16 @@ class _libdevice:
         """The average of ``x`` and ``y``, rounded up, without overflow."""
     @staticmethod
     def rint(x: np.float64) -> np.float64:
-        """The nearest whole number, the even one of two, as a float."""
+        """The nearest integer, ties to even, as a float."""
     @staticmethod
     def rintf(x: np.float32) -> np.float32:
-        """The nearest whole number, the even one of two, as a float."""
+        """The nearest integer, ties to even, as a float."""
     @staticmethod
     def round(x: np.float64) -> np.float64:
-        """The nearest whole number as a float; of two, the one away from 0, as in C."""
+        """The nearest integer as a float, ties away from 0, as in C."""
     @staticmethod
     def roundf(x: np.float32) -> np.float32:
-        """The nearest whole number as a float; of two, the one away from 0, as in C."""
+        """The nearest integer as a float, ties away from 0, as in C."""
     @staticmethod
     def rsqrt(x: np.float64) -> np.float64:
         """``1 / sqrt(x)``."""
@@ -2384,55 +2383,55 @@ class _libdevice:
         """The average of ``x`` and ``y``, rounded down, without overflow."""
     @staticmethod
     def uint2double_rn(x: SupportsIndex) -> np.float64:
-        """The number as a float64, rounded to the nearest, the even one of two."""
+        """The number as a float64, rounded to nearest, ties to even."""
     @staticmethod
     def uint2float_rd(x: SupportsIndex) -> np.float32:
         """The number as a float32, rounded down."""
     @staticmethod
     def uint2float_rn(x: SupportsIndex) -> np.float32:
-        """The number as a float32, rounded to the nearest, the even one of two."""
+        """The number as a float32, rounded to nearest, ties to even."""
     @staticmethod
     def uint2float_ru(x: SupportsIndex) -> np.float32:
         """The number as a float32, rounded up."""
     @staticmethod
     def uint2float_rz(x: SupportsIndex) -> np.float32:
-        """The number as a float32, rounded towards 0."""
+        """The number as a float32, rounded toward 0."""
     @staticmethod
     def ull2double_rd(x: SupportsIndex) -> np.float64:
         """The number as a float64, rounded down."""
     @staticmethod
     def ull2double_rn(x: SupportsIndex) -> np.float64:
-        """The number as a float64, rounded to the nearest, the even one of two."""
+        """The number as a float64, rounded to nearest, ties to even."""
     @staticmethod
     def ull2double_ru(x: SupportsIndex) -> np.float64:
         """The number as a float64, rounded up."""
     @staticmethod
     def ull2double_rz(x: SupportsIndex) -> np.float64:
-        """The number as a float64, rounded towards 0."""
+        """The number as a float64, rounded toward 0."""
     @staticmethod
     def ull2float_rd(x: SupportsIndex) -> np.float32:
         """The number as a float32, rounded down."""
     @staticmethod
     def ull2float_rn(x: SupportsIndex) -> np.float32:
-        """The number as a float32, rounded to the nearest, the even one of two."""
+        """The number as a float32, rounded to nearest, ties to even."""
     @staticmethod
     def ull2float_ru(x: SupportsIndex) -> np.float32:
         """The number as a float32, rounded up."""
     @staticmethod
     def ull2float_rz(x: SupportsIndex) -> np.float32:
-        """The number as a float32, rounded towards 0."""
+        """The number as a float32, rounded toward 0."""
     @staticmethod
     def ullmax(x: SupportsIndex, y: SupportsIndex) -> SupportsIndex:
-        """The greater of two: ``b if b > a else a``."""
+        """Return ``b if b > a else a``."""
     @staticmethod
     def ullmin(x: SupportsIndex, y: SupportsIndex) -> SupportsIndex:
-        """The lesser of two: ``b if b < a else a``."""
+        """Return ``b if b < a else a``."""
     @staticmethod
     def umax(x: SupportsIndex, y: SupportsIndex) -> SupportsIndex:
-        """The greater of two: ``b if b > a else a``."""
+        """Return ``b if b > a else a``."""
     @staticmethod
     def umin(x: SupportsIndex, y: SupportsIndex) -> SupportsIndex:
-        """The lesser of two: ``b if b < a else a``."""
+        """Return ``b if b < a else a``."""
     @staticmethod
     def umul24(x: SupportsIndex, y: SupportsIndex) -> SupportsIndex:
         """The lower 32 bits of the product of the lower 24 bits of each."""
@@ -2473,28 +2472,28 @@ def ll2double_rd(x: SupportsIndex) -> np.float64:
     """The number as a float64, rounded down."""
 
 def ll2double_rn(x: SupportsIndex) -> np.float64:
-    """The number as a float64, rounded to the nearest, the even one of two."""
+    """The number as a float64, rounded to nearest, ties to even."""
 
 def ll2double_ru(x: SupportsIndex) -> np.float64:
     """The number as a float64, rounded up."""
 
 def ll2double_rz(x: SupportsIndex) -> np.float64:
-    """The number as a float64, rounded towards 0."""
+    """The number as a float64, rounded toward 0."""
 
 def ll2float_rd(x: SupportsIndex) -> np.float32:
     """The number as a float32, rounded down."""
 
 def ll2float_rn(x: SupportsIndex) -> np.float32:
-    """The number as a float32, rounded to the nearest, the even one of two."""
+    """The number as a float32, rounded to nearest, ties to even."""
 
 def ll2float_ru(x: SupportsIndex) -> np.float32:
     """The number as a float32, rounded up."""
 
 def ll2float_rz(x: SupportsIndex) -> np.float32:
-    """The number as a float32, rounded towards 0."""
+    """The number as a float32, rounded toward 0."""
 
 def llround(x: _Real) -> int:
-    """The nearest whole number as an int; of two, the one away from 0, as in C."""
+    """Round to the nearest integer, ties away from 0, as in C; return an int."""
 
 class _local:
     @overload
@@ -2542,7 +2541,7 @@ def mulhi(x: SupportsIndex, y: SupportsIndex) -> np.int32:
     """The upper 32 bits of ``x * y``."""
 
 def nanosleep(ns: SupportsIndex) -> None:
-    """Let others run for about ``ns`` nanoseconds, or not at all."""
+    """Suspend the thread for about ``ns`` nanoseconds; has no effect on the CPU."""
 
 def norm3d(a: _Real, b: _Real, c: _Real) -> float:
     """``sqrt(a*a + b*b + c*c)`` without overflow."""
@@ -2602,7 +2601,7 @@ def rnorm4d(a: _Real, b: _Real, c: _Real, d: _Real) -> float:
     """``1 / sqrt(a*a + b*b + c*c + d*d)`` without overflow."""
 
 def round(x: _Real) -> float:
-    """The nearest whole number as a float; of two, the one away from 0, as in C."""
+    """The nearest integer as a float, ties away from 0, as in C."""
 
 def rsqrt(x: _Real) -> float:
     """``1 / sqrt(x)``."""
@@ -2680,13 +2679,13 @@ def sinpi(x: _Real) -> float:
     """The sine of ``pi * x``."""
 
 def stcg(array: Array[_E, Any, Any], index: _Index, value: _Number) -> None:
-    """``array[index] = value`` in global memory, kept in the cache that all multiprocessors share."""
+    """``array[index] = value`` in global memory, cached in L2 only."""
 
 def stcs(array: Array[_E, Any, Any], index: _Index, value: _Number) -> None:
-    """``array[index] = value`` in global memory, which is likely used once."""
+    """``array[index] = value`` in global memory, with the streaming hint: likely accessed once."""
 
 def stwb(array: Array[_E, Any, Any], index: _Index, value: _Number) -> None:
-    """``array[index] = value`` in global memory, kept in all caches."""
+    """``array[index] = value`` in global memory, with write-back at all levels."""
 
 def stwt(array: Array[_E, Any, Any], index: _Index, value: _Number) -> None:
     """``array[index] = value`` in global memory, written through to memory."""
@@ -2712,9 +2711,9 @@ def surf3Dwrite(value: Any, surface: surface3d[_E], x: SupportsIndex, y: Support
     """Set the element at ``x``, ``y``, ``z`` of a surface; outside of it nothing."""
 
 def syncthreads() -> None:
-    """Wait until every thread of the block has come here.
+    """Wait until every thread of the block has reached the barrier.
 
-    What they wrote before is then visible to all of them."""
+    Their earlier writes are then visible to all of them."""
 
 def syncthreads_and(predicate: _Real) -> int:
     """As ``syncthreads``; return 1 if ``predicate`` is true for all threads of the block, else 0."""
@@ -2726,9 +2725,9 @@ def syncthreads_or(predicate: _Real) -> int:
     """As ``syncthreads``; return 1 if ``predicate`` is true for some thread of the block, else 0."""
 
 def syncwarp(mask: SupportsIndex = 4294967295) -> None:
-    """Wait until the lanes of ``mask`` have come to a ``syncwarp``.
+    """Wait until the lanes of ``mask`` have reached a ``syncwarp``.
 
-    What they wrote before is then visible to all of them."""
+    Their earlier writes are then visible to all of them."""
 
 def tex1D(texture: texture1d[_E], x: _Real) -> _E:
     """What a texture with one axis has at ``x``."""
@@ -2757,13 +2756,13 @@ class _threadIdx:
 threadIdx: _threadIdx
 
 def threadfence() -> None:
-    """What this thread wrote before is visible to all threads of the device before what it writes after."""
+    """Make earlier writes of this thread visible to all threads of the device before its later writes."""
 
 def threadfence_block() -> None:
-    """What this thread wrote before is visible to the threads of its block before what it writes after."""
+    """Make earlier writes of this thread visible to the threads of its block before its later writes."""
 
 def threadfence_system() -> None:
-    """What this thread wrote before is visible to the device and the host before what it writes after."""
+    """Make earlier writes of this thread visible to the device and the host before its later writes."""
 
 def udp2a_hi(x: SupportsIndex, y: SupportsIndex, z: SupportsIndex) -> np.uint32:
     """``z``, and the halves of ``x`` times the upper two bytes of ``y``."""
@@ -2778,19 +2777,19 @@ def uhadd(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
     """The average of ``x`` and ``y``, rounded down, without overflow."""
 
 def uint2double_rn(x: SupportsIndex) -> np.float64:
-    """The number as a float64, rounded to the nearest, the even one of two."""
+    """The number as a float64, rounded to nearest, ties to even."""
 
 def uint2float_rd(x: SupportsIndex) -> np.float32:
     """The number as a float32, rounded down."""
 
 def uint2float_rn(x: SupportsIndex) -> np.float32:
-    """The number as a float32, rounded to the nearest, the even one of two."""
+    """The number as a float32, rounded to nearest, ties to even."""
 
 def uint2float_ru(x: SupportsIndex) -> np.float32:
     """The number as a float32, rounded up."""
 
 def uint2float_rz(x: SupportsIndex) -> np.float32:
-    """The number as a float32, rounded towards 0."""
+    """The number as a float32, rounded toward 0."""
 
 def uint_as_float(x: SupportsIndex) -> np.float32:
     """The float32 that has the bits of ``x``."""
@@ -2799,25 +2798,25 @@ def ull2double_rd(x: SupportsIndex) -> np.float64:
     """The number as a float64, rounded down."""
 
 def ull2double_rn(x: SupportsIndex) -> np.float64:
-    """The number as a float64, rounded to the nearest, the even one of two."""
+    """The number as a float64, rounded to nearest, ties to even."""
 
 def ull2double_ru(x: SupportsIndex) -> np.float64:
     """The number as a float64, rounded up."""
 
 def ull2double_rz(x: SupportsIndex) -> np.float64:
-    """The number as a float64, rounded towards 0."""
+    """The number as a float64, rounded toward 0."""
 
 def ull2float_rd(x: SupportsIndex) -> np.float32:
     """The number as a float32, rounded down."""
 
 def ull2float_rn(x: SupportsIndex) -> np.float32:
-    """The number as a float32, rounded to the nearest, the even one of two."""
+    """The number as a float32, rounded to nearest, ties to even."""
 
 def ull2float_ru(x: SupportsIndex) -> np.float32:
     """The number as a float32, rounded up."""
 
 def ull2float_rz(x: SupportsIndex) -> np.float32:
-    """The number as a float32, rounded towards 0."""
+    """The number as a float32, rounded toward 0."""
 
 def umul24(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
     """The lower 32 bits of the product of the lower 24 bits of each."""

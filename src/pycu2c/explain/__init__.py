@@ -1,1 +1,4 @@
-"""What a kernel's lines cost on a GPU, and the change that removes each cost."""
+"""Explain the cost of the lines of a kernel on a GPU, and the change that removes each cost.
+
+``kernel_report`` runs all rules. Imports all layers up to ``compiler``.
+"""

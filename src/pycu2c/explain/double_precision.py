@@ -1,4 +1,4 @@
-"""Arithmetic in float64, and which literal, argument, array or division brought it in."""
+"""Find float64 arithmetic, and the literal, argument, array or division that causes it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pycu2c.base.records import dataclass, field
 from pycu2c.base.source import Span
 from pycu2c.base.types import Array, MemorySpace, Scalar
 from pycu2c.explain.notes import Note
-from pycu2c.explain.value_origins import Origins, Subject, origins, plain
+from pycu2c.explain.value_origins import ExplainedFunction, Origins, origins, source_name
 from pycu2c.ir.nodes import (
     Apply,
     Binary,
@@ -31,8 +31,8 @@ from pycu2c.ops.operators import DIV
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
-    """What made a value float64. ``topic`` is the array or argument that one cure is for."""
+class Float64Cause:
+    """A cause of float64 arithmetic; ``topic`` groups causes with the same hint."""
 
     span: Span
     text: str
@@ -40,10 +40,10 @@ class Cause:
     topic: str = ""
 
 
-def doubles(subject: Subject) -> Iterator[Note]:
-    """What is computed in float64, with each of its causes."""
+def find_float64(subject: ExplainedFunction) -> Iterator[Note]:
+    """Yield float64 arithmetic, with each of its causes."""
     known = origins(subject.function)
-    parameters = frozenset(plain(p.name) for p in subject.function.parameters)
+    parameters = frozenset(source_name(p.name) for p in subject.function.parameters)
     for s in statements(subject.function.body):
         for e in operands(s):
             for found in _outermost(e):
@@ -55,9 +55,9 @@ def doubles(subject: Subject) -> Iterator[Note]:
 
 
 def _outermost(e: Expr) -> Iterator[Expr]:
-    """The largest parts of an expression that are computed in float64."""
+    """Yield the largest subexpressions that are computed in float64."""
     if _is_constant(e):
-        return  # the compiler computes it
+        return  # folded by the compiler
     computes = isinstance(e, (Binary, Unary, Apply))
     if computes and any(_is_double(x) for x in (e, *children(e))):
         yield e
@@ -68,15 +68,15 @@ def _outermost(e: Expr) -> Iterator[Expr]:
 
 @dataclass(slots=True)
 class _Tracer:
-    """Follows the parts of one expression to where they come from."""
+    """Traces the operands of one expression to their origins."""
 
     known: Origins
     parameters: frozenset[str]
-    subject: Subject
+    subject: ExplainedFunction
     followed: set[str] = field(default_factory=set)
 
-    def causes(self, e: Expr) -> list[Cause]:
-        """Where the float64 in an expression comes from: every way in."""
+    def causes(self, e: Expr) -> list[Float64Cause]:
+        """Return all origins of float64 in an expression."""
         match e:
             case _ if _is_constant(e):
                 return [_literal(e)] if _is_double(e) else []
@@ -85,9 +85,9 @@ class _Tracer:
             case Load():
                 return [_array(e)] if _may_hold_double(e) else []
             case Call():
-                text = f"`{plain(e.function)}` gives float64"
+                text = f"`{source_name(e.function)}` gives float64"
                 hint = "return float32(...) there"
-                return [Cause(e.span, text, hint, e.function)] if _is_double(e) else []
+                return [Float64Cause(e.span, text, hint, e.function)] if _is_double(e) else []
             case Cast():
                 return self._of_cast(e)
             case Member():
@@ -103,16 +103,19 @@ class _Tracer:
                 return self.causes(e.body)
             case Binary(op=op) if op is DIV and all(map(_is_whole, (e.left, e.right))):
                 hint = "divide with //, or one float32: float32(a) / b"
-                return [Cause(e.span, "whole numbers are divided, which gives float64", hint)]
+                return [Float64Cause(e.span, "dividing integers gives float64", hint)]
             case Apply() if _is_double(e) and all(map(_is_whole, e.arguments)):
-                text = f"`{e.intrinsic.name}` of a whole number gives float64"
-                return [Cause(e.span, text, "convert its argument: float32(...)")]
+                text = f"`{e.intrinsic.name}` of an integer gives float64"
+                return [Float64Cause(e.span, text, "convert its argument: float32(...)")]
             case _:
                 return self._together(e, children(e))
 
-    def _together(self, e: Expr, parts: tuple[Expr, ...]) -> list[Cause]:
-        """Literals take the type of what is beside them, so they are a cause only where nothing
-        there is float64 by itself."""
+    def _together(self, e: Expr, parts: tuple[Expr, ...]) -> list[Float64Cause]:
+        """Return the causes in operands that are combined.
+
+        Literals adopt the type of the other operands, so they are a cause only if no other
+        operand is float64.
+        """
         literals = [p for p in parts if _is_constant(p)]
         others = [p for p in parts if not _is_constant(p)]
         if any(_is_double(_before(p)) for p in others):
@@ -122,30 +125,30 @@ class _Tracer:
             return [_mixture(p) for p in wide]
         return [c for p in (*others, *literals) for c in self.causes(p)]
 
-    def _of_cast(self, e: Cast) -> list[Cause]:
+    def _of_cast(self, e: Cast) -> list[Float64Cause]:
         if not _is_double(e) or _may_hold_double(e.operand):
             return self.causes(e.operand) if _is_double(e) else []
         if e.span == e.operand.span:
-            return []  # for the sake of what stands beside it
-        return [Cause(e.span, "this makes it a float64", "write float32(...) instead")]
+            return []  # implicit, because of the other operand
+        return [Float64Cause(e.span, "this makes it a float64", "write float32(...) instead")]
 
-    def _of_variable(self, e: Var) -> list[Cause]:
+    def _of_variable(self, e: Var) -> list[Float64Cause]:
         if e.name in self.followed:
             return []
         self.followed.add(e.name)
         values = self.known.get(e.name, ())
         found = [c for v in values if not _is_constant(v) for c in self.causes(v)]
-        if not found:  # a first value takes the type of those that follow
+        if not found:  # the first value adopts the type of the later ones
             found = [c for v in values if _is_constant(v) for c in self.causes(v)]
-        name = plain(e.name)
+        name = source_name(e.name)
         if name not in self.parameters or e.name in self.known:
             return found
         number = "complex64" if _is_complex(e) else "float32"
         if not self.subject.is_kernel:
             hint = f"call `{self.subject.function.python_name}` with {number}(...)"
-            return [Cause(e.span, f"`{name}` is given as float64", hint, e.name)]
+            return [Float64Cause(e.span, f"`{name}` is given as float64", hint, e.name)]
         hint = f"pass numpy.{number}({name})"
-        return [Cause(e.span, f"`{name}` comes as float64", hint, e.name)]
+        return [Float64Cause(e.span, f"`{name}` comes as float64", hint, e.name)]
 
 
 def _is_double(e: Expr) -> bool:
@@ -157,7 +160,7 @@ def _is_complex(e: Expr) -> bool:
 
 
 def _may_hold_double(e: Expr) -> bool:
-    """Whether an expression is float64, or has parts that may be."""
+    """Return whether an expression is float64, or has fields that may be."""
     return _is_double(e) or (isinstance(e.type, Scalar) and e.type.dtype.has_fields)
 
 
@@ -166,7 +169,7 @@ def _is_constant(e: Expr) -> bool:
 
 
 def _before(e: Expr) -> Expr:
-    """An operand before it was converted for the sake of what stands beside it."""
+    """Return an operand before its implicit conversion."""
     match e:
         case Cast(operand=operand) if e.span == operand.span:
             return operand
@@ -177,7 +180,7 @@ def _before(e: Expr) -> Expr:
 
 
 def _is_whole(e: Expr) -> bool:
-    """Whether an operand was a whole number. (A literal 2 has become 2.0.)"""
+    """Return whether an operand was an integer; the literal 2 may have become 2.0."""
     if isinstance(e, Const):
         return float(e.value) == int(e.value)
     kind = _before(e).type
@@ -185,7 +188,7 @@ def _is_whole(e: Expr) -> bool:
 
 
 def _is_wide(e: Expr) -> bool:
-    """Whether an operand is a number of numpy's that makes float64 of a float32."""
+    """Return whether an operand is a NumPy integer that promotes float32 to float64."""
     kind = e.type
     return (
         isinstance(kind, Scalar)
@@ -195,25 +198,27 @@ def _is_wide(e: Expr) -> bool:
     )
 
 
-def _mixture(e: Expr) -> Cause:
+def _mixture(e: Expr) -> Float64Cause:
     text = f"{_before(e).type} and a float together are float64"
-    return Cause(e.span, text, "convert it: float32(...)")
+    return Float64Cause(e.span, text, "convert it: float32(...)")
 
 
-def _literal(e: Expr) -> Cause:
+def _literal(e: Expr) -> Float64Cause:
     assert isinstance(e.type, Scalar)
     number = "complex64" if _is_complex(e) else "float32"
     if not e.type.weak:
         hint = f"write {number}(...) in the place of {e.type}(...), or around a global"
-        return Cause(e.span, f"this is {e.type}", hint)
+        return Float64Cause(e.span, f"this is {e.type}", hint)
     kind = "complex number" if _is_complex(e) else "float"
     text = f"a Python {kind} with no {number} beside it"
-    return Cause(e.span, text, f"write {number}(...) around it, or @kernel(weak_float='float32')")
+    return Float64Cause(
+        e.span, text, f"write {number}(...) around it, or @kernel(weak_float='float32')"
+    )
 
 
-def _array(e: Load) -> Cause:
+def _array(e: Load) -> Float64Cause:
     assert isinstance(e.array.type, Array)
-    name = plain(e.array.name)
+    name = source_name(e.array.name)
     read = f"or convert what is read: float32({name}[...])"
     match e.array.type.space:
         case MemorySpace.SHARED | MemorySpace.CLUSTER:
@@ -224,4 +229,4 @@ def _array(e: Load) -> Cause:
             hint = f"make {name} an array of numpy.float32, {read}"
         case _:
             hint = f"pass {name} as float32, {read}"
-    return Cause(e.span, f"`{name}` holds float64", hint, e.array.name)
+    return Float64Cause(e.span, f"`{name}` holds float64", hint, e.array.name)

@@ -1,4 +1,4 @@
-"""How an index grows from one thread to its neighbour along x."""
+"""Compute the stride of an index between neighbouring threads along x."""
 
 from __future__ import annotations
 
@@ -6,35 +6,37 @@ from typing import TypeAlias
 
 from pycu2c.base.records import dataclass
 from pycu2c.explain.notes import quoted
-from pycu2c.explain.value_origins import Origins, Subject, counters, origins
+from pycu2c.explain.value_origins import ExplainedFunction, Origins, loops_by_counter, origins
 from pycu2c.ir.nodes import Apply, Binary, Call, Cast, Const, Expr, For, Var
 from pycu2c.ir.walk import expressions
 from pycu2c.ops.operators import ADD, MUL, SUB
 
 _ALONG_X = ("cuda.grid.x", "cuda.threadIdx.x")
-_DEPTH = 8  # of variables that are followed to what they were given
+_DEPTH = 8  # of variables that are traced to their definitions
 
 
 @dataclass(frozen=True, slots=True)
-class Many:
-    """By an amount that is the same for all threads, and is known when the kernel runs."""
+class UniformStride:
+    """An unknown stride that is the same for all threads; ``text`` is its source."""
 
     text: str
 
 
-Pace: TypeAlias = int | Many | None  # None: open
+LaneStride: TypeAlias = int | UniformStride | None  # None: unknown
 
 
 @dataclass(frozen=True, slots=True)
 class IndexStrides:
-    """The paces of expressions in one function. ``given`` are names whose values may be anything:
-    the parameters of a device function."""
+    """The strides of expressions in one function.
+
+    ``given`` are names with unknown values: the parameters of a device function.
+    """
 
     known: Origins
     loops: dict[str, For]
     given: frozenset[str]
 
-    def of(self, e: Expr, depth: int = _DEPTH) -> Pace:
+    def of(self, e: Expr, depth: int = _DEPTH) -> LaneStride:
         match e:
             case Const():
                 return 0
@@ -54,27 +56,27 @@ class IndexStrides:
                 return None if self.varies(e, depth) else 0
 
     def _is_simple(self, name: str) -> bool:
-        """Whether a variable is given one value, or counts from it in equal steps."""
+        """Return whether a variable has one definition, or is an induction variable."""
         loop = self.loops.get(name)
         even = loop is None or self.of(loop.step) == 0
         return name not in self.given and len(self.known.get(name, ())) == 1 and even
 
-    def _clamped(self, e: Apply, depth: int) -> Pace:
-        """Away from the border, ``min(x, n)`` is x."""
-        paces = [p for p in (self.of(a, depth) for a in e.arguments) if p != 0]
-        return 0 if not paces else paces[0] if len(paces) == 1 else None
+    def _clamped(self, e: Apply, depth: int) -> LaneStride:
+        """Return the stride of ``min(x, n)``: that of x, away from the border."""
+        nonzero = [p for p in (self.of(a, depth) for a in e.arguments) if p != 0]
+        return 0 if not nonzero else nonzero[0] if len(nonzero) == 1 else None
 
-    def _product(self, e: Binary, depth: int) -> Pace:
+    def _product(self, e: Binary, depth: int) -> LaneStride:
         left, right = self.of(e.left, depth), self.of(e.right, depth)
         for factor, other, inner in ((e.left, right, left), (e.right, left, right)):
             if isinstance(factor, Const) and isinstance(other, int):
                 return int(factor.value) * other
             if inner == 0 and other == 1:
-                return Many(quoted(factor.span))
+                return UniformStride(quoted(factor.span))
         return 0 if (left, right) == (0, 0) else None
 
     def varies(self, e: Expr, depth: int = _DEPTH) -> bool:
-        """Whether an expression may differ between neighbours along x."""
+        """Return whether an expression may differ between neighbours along x."""
         return any(self._may_differ(part, depth) for part in expressions(e))
 
     def _may_differ(self, part: Expr, depth: int) -> bool:
@@ -96,7 +98,7 @@ class IndexStrides:
                 return False
 
     def runs_along_others(self, e: Expr, depth: int = _DEPTH) -> bool:
-        """Whether an expression is made of the thread's coordinate along y or z."""
+        """Return whether an expression depends on the y or z coordinate of the thread."""
         for part in expressions(e):
             if isinstance(part, Apply) and part.intrinsic.is_divergent:
                 return part.intrinsic.name.endswith((".y", ".z"))
@@ -107,16 +109,20 @@ class IndexStrides:
         return False
 
 
-def paces(subject: Subject) -> IndexStrides:
-    """What is known in a function; the arguments of a kernel are the same for all threads."""
+def lane_strides(subject: ExplainedFunction) -> IndexStrides:
+    """Return the strides of a function; the arguments of a kernel are uniform."""
     function = subject.function
     given = () if subject.is_kernel else (p.name for p in function.parameters)
-    return IndexStrides(origins(function), counters(function), frozenset(given))
+    return IndexStrides(origins(function), loops_by_counter(function), frozenset(given))
 
 
-def _sum(left: Pace, right: Pace, is_difference: bool) -> Pace:
+def _sum(left: LaneStride, right: LaneStride, is_difference: bool) -> LaneStride:
     if isinstance(left, int) and isinstance(right, int):
         return left - right if is_difference else left + right
-    if left is None or right is None or (isinstance(left, Many) and isinstance(right, Many)):
+    if (
+        left is None
+        or right is None
+        or (isinstance(left, UniformStride) and isinstance(right, UniformStride))
+    ):
         return None
-    return left if isinstance(left, Many) else right
+    return left if isinstance(left, UniformStride) else right

@@ -1,4 +1,4 @@
-"""A kernel and its types -> notes on what its lines cost on a GPU."""
+"""Collect the cost notes of a kernel."""
 
 from __future__ import annotations
 
@@ -8,29 +8,42 @@ from pycu2c.analysis.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import replace
 from pycu2c.compiler import lower
 from pycu2c.declarations.options import Options
-from pycu2c.explain.double_precision import doubles
-from pycu2c.explain.memory_access import banks, local_arrays, strides
-from pycu2c.explain.notes import Note, gathered
-from pycu2c.explain.semantic_overhead import floors, wide_indices, wraps
-from pycu2c.explain.value_origins import Subject
+from pycu2c.explain.double_precision import find_float64
+from pycu2c.explain.memory_access import find_bank_conflicts, find_local_arrays, find_strided_access
+from pycu2c.explain.notes import Note, merge_notes
+from pycu2c.explain.semantic_overhead import (
+    find_floor_operations,
+    find_wide_indices,
+    find_wraparound,
+)
+from pycu2c.explain.value_origins import ExplainedFunction
 from pycu2c.ir.nodes import Module
 from pycu2c.pipeline import TARGETS
 
-_TYPED: tuple[Callable[[Subject], Iterator[Note]], ...] = (doubles, strides, banks, local_arrays)
-_LOWERED: tuple[Callable[[Subject], Iterator[Note]], ...] = (floors, wraps, wide_indices)
+_TYPED: tuple[Callable[[ExplainedFunction], Iterator[Note]], ...] = (
+    find_float64,
+    find_strided_access,
+    find_bank_conflicts,
+    find_local_arrays,
+)
+_LOWERED: tuple[Callable[[ExplainedFunction], Iterator[Note]], ...] = (
+    find_floor_operations,
+    find_wraparound,
+    find_wide_indices,
+)
 
 
-def explained(module: Module, assumptions: LaunchAssumptions, options: Options) -> list[Note]:
-    """All notes on a typed module, in the order of the text, each once."""
+def explain_module(module: Module, assumptions: LaunchAssumptions, options: Options) -> list[Note]:
+    """Return all notes on a typed module in source order, without duplicates."""
     cuda = TARGETS["cuda"]
     selected = replace(cuda, passes=cuda.through("select_inline_c"))
     typed, lowered = (lower(module, target, assumptions, options) for target in (selected, cuda))
-    return gathered(
+    return merge_notes(
         [
             note
             for rules, source in ((_TYPED, typed), (_LOWERED, lowered))
             for function in (source.kernel, *source.devices)
             for rule in rules
-            for note in rule(Subject(function, function is source.kernel))
+            for note in rule(ExplainedFunction(function, function is source.kernel))
         ]
     )

@@ -1,5 +1,4 @@
-"""How threads use memory: strides between neighbours, banks, local arrays that cannot be
-registers."""
+"""Find inefficient memory access: strides, bank conflicts, local arrays outside registers."""
 
 from __future__ import annotations
 
@@ -9,18 +8,18 @@ from math import gcd, prod
 from pycu2c.base.diagnostics import Label
 from pycu2c.base.source import Span
 from pycu2c.base.types import Array, MemorySpace
-from pycu2c.explain.index_strides import IndexStrides, Many, Pace, paces
+from pycu2c.explain.index_strides import IndexStrides, LaneStride, UniformStride, lane_strides
 from pycu2c.explain.notes import Note
-from pycu2c.explain.value_origins import Subject, counters, plain
+from pycu2c.explain.value_origins import ExplainedFunction, loops_by_counter, source_name
 from pycu2c.ir.nodes import Const, ElementOf, Expr, For, Function, Load, Store, Var
 from pycu2c.ir.walk import expressions, operands, statements
 
-_MOST_ROUNDS = 64  # of a loop that the compiler is likely to unroll
-_BANKED = 128  # bytes of shared memory that are read at once, each bank once
+_MOST_ROUNDS = 64  # iterations of a loop that the compiler is likely to unroll
+_BANKED = 128  # bytes that all banks of shared memory provide at once
 
 
 def accesses(function: Function) -> Iterator[tuple[Load | Store | ElementOf, Array, Span]]:
-    """Every element that a function reads or writes."""
+    """Yield every element that a function reads or writes."""
     for s in statements(function.body):
         if isinstance(s, Store):
             assert isinstance(s.array.type, Array)
@@ -32,13 +31,13 @@ def accesses(function: Function) -> Iterator[tuple[Load | Store | ElementOf, Arr
                     yield x, x.array.type, x.span
 
 
-def strides(subject: Subject) -> Iterator[Note]:
-    """``a[x, y]`` where x runs along the threads: neighbours are a row apart."""
-    known = paces(subject)
+def find_strided_access(subject: ExplainedFunction) -> Iterator[Note]:
+    """Yield strided access: ``a[x, y]`` where x is the coordinate of consecutive threads."""
+    known = lane_strides(subject)
     for access, kind, span in accesses(subject.function):
         if kind.space is not MemorySpace.GLOBAL or not access.indices:
             continue
-        name = plain(access.array.name)
+        name = source_name(access.array.name)
         distance = _distance([known.of(i) for i in access.indices], name, kind)
         if distance:
             text = f"neighbouring threads are {distance} elements apart"
@@ -46,14 +45,14 @@ def strides(subject: Subject) -> Iterator[Note]:
             yield Note("stride", (Label(span, text),), hint, f"{name}: {distance}")
 
 
-def _distance(along: list[Pace], name: str, kind: Array) -> str:
-    """How many elements neighbours are apart; empty if that is at most one, or not certain."""
+def _distance(along: list[LaneStride], name: str, kind: Array) -> str:
+    """Return the stride between neighbours; empty if it is at most 1, or unknown."""
     moving = next((axis for axis, p in enumerate(along) if p != 0), None)
     if moving is None or None in along or (len(along) > 1 and kind.layout != "C"):
         return ""
     factors = [f"{name}.shape[{axis}]" for axis in range(moving + 1, len(along))]
     match along[moving]:
-        case Many(text):
+        case UniformStride(text):
             factors = [f"`{text}`" if text else "many", *factors]
         case int(step) if abs(step) > 1:
             factors = [str(abs(step)), *factors]
@@ -70,9 +69,9 @@ def _nearer(indices: tuple[Expr, ...], known: IndexStrides, name: str) -> str:
     return f"let x run along the last axis: transpose {name}, or go through a shared array"
 
 
-def banks(subject: Subject) -> Iterator[Note]:
-    """``tile[x, y]`` of a shared array whose rows all begin in the same bank."""
-    known = paces(subject)
+def find_bank_conflicts(subject: ExplainedFunction) -> Iterator[Note]:
+    """Yield bank conflicts: ``tile[x, y]`` of a shared array whose rows start in one bank."""
+    known = lane_strides(subject)
     for access, kind, span in accesses(subject.function):
         if kind.space is not MemorySpace.SHARED or kind.shape is None:
             continue
@@ -83,9 +82,9 @@ def banks(subject: Subject) -> Iterator[Note]:
             continue
         ways = gcd(sum(steps), _BANKED // kind.dtype.size)
         if sum(steps) and ways > 1:
-            name = plain(access.array.name)
+            name = source_name(access.array.name)
             text = (
-                f"threads that are {_BANKED // kind.dtype.size // ways} apart wait for each other"
+                f"threads that are {_BANKED // kind.dtype.size // ways} apart have a bank conflict"
             )
             yield Note("bank", (Label(span, text),), _spread(kind, steps), name)
 
@@ -98,9 +97,9 @@ def _spread(kind: Array, steps: list[int]) -> str:
     return f"make the rows longer by one: cuda.shared.array(({shape}), …)"
 
 
-def local_arrays(subject: Subject) -> Iterator[Note]:
-    """An index that is not known when the loops are unrolled keeps an array out of registers."""
-    loops = counters(subject.function)
+def find_local_arrays(subject: ExplainedFunction) -> Iterator[Note]:
+    """Yield local arrays with dynamic indices, which cannot be in registers."""
+    loops = loops_by_counter(subject.function)
     for access, kind, span in accesses(subject.function):
         if kind.space is not MemorySpace.LOCAL:
             continue
@@ -119,7 +118,7 @@ def _is_unrolled(index: Expr, loops: dict[str, For]) -> bool:
 
 
 def _counts(e: Expr, loops: dict[str, For]) -> bool:
-    """Whether a variable is the counter of a short loop with literal bounds."""
+    """Return whether a variable is the counter of a short loop with literal bounds."""
     loop = loops.get(e.name) if isinstance(e, Var) else None
     if loop is None or not all(isinstance(b, Const) for b in (loop.start, loop.stop, loop.step)):
         return False

@@ -1,4 +1,4 @@
-"""A note: one cost, where it is, where it comes from, what removes it. Knows no IR."""
+"""Cost notes: the cost, its source position, its cause, and a hint."""
 
 from __future__ import annotations
 
@@ -13,16 +13,18 @@ COSTS: dict[str, str] = {
     "floor": "rounding down takes more than C's division",
     "wraparound": "an index that may be negative is tested before each use",
     "index64": "an index is computed in 64 bits",
-    "stride": "neighbouring threads use elements that lie apart",
-    "bank": "neighbouring threads meet in one bank of shared memory",
-    "local-array": "a local array with a computed index lives in slow memory",
+    "stride": "neighbouring threads access elements that are not adjacent",
+    "bank": "neighbouring threads access the same bank of shared memory",
+    "local-array": "a local array with a computed index is in slow memory",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """``labels``: the cost itself first, then its cause where that is elsewhere. ``topic`` is what
-    notes of one kind have in common if one cure is for all of them; the first stands for all."""
+    """A cost. ``labels``: the cost, then its cause if that is elsewhere.
+
+    Notes of one kind and ``topic`` have the same hint; only the first is reported.
+    """
 
     kind: str
     labels: tuple[Label, ...]
@@ -38,8 +40,8 @@ class Note:
         return self.labels[-1].span
 
 
-def gathered(notes: list[Note]) -> list[Note]:
-    """One note for each topic, in the order of the text; it says how many lines more it is for."""
+def merge_notes(notes: list[Note]) -> list[Note]:
+    """Return one note per topic in source order, with the number of further lines."""
     ordered = sorted(notes, key=lambda n: (n.line, n.labels[0].span.column))
     lines: dict[tuple[str, str], set[tuple[str, int]]] = {}
     first: dict[tuple[str, str], Note] = {}
@@ -59,13 +61,13 @@ def _with_more(note: Note, more: int) -> Note:
 
 
 def quoted(span: Span) -> str:
-    """What the user wrote there, if that is on one line."""
+    """Return the source text of a span on one line, else an empty string."""
     line = linecache.getline(span.file, span.line)
     return line[span.column : span.end_column] if span.line == span.end_line else ""
 
 
-def shown(notes: list[Note]) -> str:
-    """All notes in the order of the text, and how many there are of each kind."""
+def format_notes(notes: list[Note]) -> str:
+    """Return all notes in source order as text, and the number of each kind."""
     if not notes:
         return "nothing was found that costs more than it would in hand-written CUDA C\n"
     parts = [
@@ -77,14 +79,14 @@ def shown(notes: list[Note]) -> str:
     return "\n\n".join([*parts, f"{len(notes)} in all: {summary}"]) + "\n"
 
 
-def as_objects(notes: list[Note]) -> list[dict[str, object]]:
-    """For ``--format json``: a list of plain objects."""
+def notes_as_json(notes: list[Note]) -> list[dict[str, object]]:
+    """Return the notes as plain objects, for ``--format json``."""
     return [
         {
             "kind": note.kind,
             "line": note.line,
             "places": [{"at": str(label.span), "text": label.text} for label in note.labels],
-            "cure": note.hint,
+            "hint": note.hint,
         }
         for note in notes
     ]

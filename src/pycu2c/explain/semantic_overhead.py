@@ -1,5 +1,7 @@
-"""What is left of Python's meaning in the CUDA code, because no proof showed that C's is the same.
-Reads the lowered IR."""
+"""Find Python semantics that remain in the CUDA code, because C semantics were not proved equal.
+
+The rules read the lowered IR.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from collections.abc import Iterator
 from pycu2c.base.diagnostics import Label
 from pycu2c.base.types import Array, MemorySpace, Scalar
 from pycu2c.explain.notes import Note, quoted
-from pycu2c.explain.value_origins import Subject
+from pycu2c.explain.value_origins import ExplainedFunction
 from pycu2c.ir.nodes import (
     Apply,
     Assign,
@@ -29,8 +31,8 @@ from pycu2c.ops.operators import ADD, LT, MUL, SUB
 _FLOORED = {"python.floordiv": "//", "python.mod": "%"}
 
 
-def floors(subject: Subject) -> Iterator[Note]:
-    """``//`` and ``%`` of numbers whose signs are not known."""
+def find_floor_operations(subject: ExplainedFunction) -> Iterator[Note]:
+    """Yield ``//`` and ``%`` of numbers with unknown signs."""
     for e in all_expressions(subject.function.body):
         if isinstance(e, Apply) and e.intrinsic.name in _FLOORED:
             text, hint = _rounded(_FLOORED[e.intrinsic.name], e)
@@ -38,7 +40,7 @@ def floors(subject: Subject) -> Iterator[Note]:
 
 
 def _rounded(symbol: str, e: Apply) -> tuple[str, str]:
-    """What is not known of the two numbers, and what makes it known."""
+    """Return what is unknown of the two numbers, and a hint."""
     assert isinstance(e.type, Scalar)
     if not e.type.dtype.is_integer:
         quotient = "np.floor(a / b)"
@@ -55,8 +57,8 @@ def _rounded(symbol: str, e: Apply) -> tuple[str, str]:
     return f"`{symbol}` of numbers that may be negative, or a divisor that may be 0", hint
 
 
-def wraps(subject: Subject) -> Iterator[Note]:
-    """Indices that may count from the end."""
+def find_wraparound(subject: ExplainedFunction) -> Iterator[Note]:
+    """Yield indices that may be negative."""
     places = _places(subject.function)
     for index in _indices(subject.function):
         for part in expressions(index):
@@ -65,7 +67,7 @@ def wraps(subject: Subject) -> Iterator[Note]:
                 yield _wrap(subject, e)
 
 
-def _wrap(subject: Subject, e: Select) -> Note:
+def _wrap(subject: ExplainedFunction, e: Select) -> Note:
     text, here = quoted(e.span), Label(e.span, "this may be negative")
     if text.isidentifier():
         hint = f"test it before, `if {text} >= 0:`, or @kernel(wraparound=False)"
@@ -75,7 +77,7 @@ def _wrap(subject: Subject, e: Select) -> Note:
 
 
 def _places(function: Function) -> dict[str, Expr]:
-    """What legalize has put into variables of its own, by their names."""
+    """Return the variables that legalize created, with their values."""
     found: dict[str, Expr] = {}
     for s in statements(function.body):
         if isinstance(s, Assign) and ".l" in s.var.name:
@@ -85,8 +87,8 @@ def _places(function: Function) -> dict[str, Expr]:
     return found
 
 
-def wide_indices(subject: Subject) -> Iterator[Note]:
-    """Index arithmetic in 64 bits, in a launch that is small enough for 32."""
+def find_wide_indices(subject: ExplainedFunction) -> Iterator[Note]:
+    """Yield 64-bit index arithmetic in kernels that are small enough for 32 bits."""
     for index in _indices(subject.function):
         wide = [e for e in expressions(index) if isinstance(e, Binary) and _is_wide(e)]
         if wide:

@@ -1,4 +1,4 @@
-"""Where the values of variables come from: the assignments of each, in one function."""
+"""Find the definitions of each variable of a function."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ Origins = Mapping[str, tuple[Expr, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
-    """The function that is looked at: the kernel itself, or one that it calls."""
+class ExplainedFunction:
+    """The function to explain: a kernel, or a device function that it calls."""
 
     function: Function
     is_kernel: bool
 
 
 def origins(function: Function) -> Origins:
-    """For each variable the values that it is given; for the counter of a loop its first."""
+    """Return the values assigned to each variable; for a loop counter the first value."""
     found: dict[str, tuple[Expr, ...]] = {}
     for s in statements(function.body):
         match s:
@@ -34,11 +34,11 @@ def origins(function: Function) -> Origins:
     return found
 
 
-def counters(function: Function) -> dict[str, For]:
-    """The loops that count, by the name of their counters."""
+def loops_by_counter(function: Function) -> dict[str, For]:
+    """Return the for loops by the name of their counter."""
     return {s.var.name: s for s in statements(function.body) if isinstance(s, For)}
 
 
-def plain(name: str) -> str:
-    """The user's name of a variable: ``x`` for ``x.1``."""
+def source_name(name: str) -> str:
+    """Return the name of a variable in the source: ``x`` for ``x.1``."""
     return name.split(".")[0]

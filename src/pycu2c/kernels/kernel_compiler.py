@@ -23,7 +23,7 @@ from pycu2c.cuda_driver import driver
 from pycu2c.declarations.options import Options
 from pycu2c.explain import kernel_report
 from pycu2c.explain.notes import Note
-from pycu2c.explain.notes import shown as explanation
+from pycu2c.explain.notes import format_notes as explanation
 from pycu2c.frontend.function_builder import BuiltModule
 from pycu2c.frontend.subset.early_checks import early_diagnostics
 from pycu2c.ir import printer
@@ -129,7 +129,9 @@ class Builder:
     def notes(self, signature: Signature) -> list[Note]:
         """What the lines cost on a GPU, for a signature."""
         assumptions = LaunchAssumptions(index32_safe=True)
-        return kernel_report.explained(self.built(signature).module, assumptions, self._options)
+        return kernel_report.explain_module(
+            self.built(signature).module, assumptions, self._options
+        )
 
     def metadata(self, signature: Signature) -> KernelMetadata:
         """What a launch needs to know before anything is compiled."""

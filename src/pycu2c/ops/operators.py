@@ -68,7 +68,7 @@ def whole_or_float(a: Scalar, b: Scalar) -> Scalar:
 
 
 def integral(a: Scalar, b: Scalar) -> Scalar | None:
-    """For shifts: whole numbers only."""
+    """Return the joined type of integers, for shifts; None for other types."""
     joined = whole_or_float(a, b)
     return joined if joined.dtype.is_integer else None
 

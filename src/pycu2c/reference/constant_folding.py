@@ -27,7 +27,7 @@ _EXACT: tuple[tuple[object, Callable[..., Any]], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class ConstantFolder:
-    """Folds expressions; ``static_object`` returns what an expression names before the kernel runs."""
+    """Folds expressions; ``static_object`` returns the object that an expression names."""
 
     static_object: Callable[[ast.expr], Any]
 

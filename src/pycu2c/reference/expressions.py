@@ -170,7 +170,7 @@ class ExpressionRewriter:
                 return self.structured(node)
 
     def structured(self, node: ast.expr) -> ast.expr:
-        """What makes a tuple, a function or a text."""
+        """Rewrite a tuple, a function or an f-string."""
         match node:
             case ast.Tuple(elts=items) | ast.List(elts=items):
                 return ast.Tuple([self.expression(item) for item in items], ast.Load())

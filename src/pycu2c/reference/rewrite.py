@@ -83,7 +83,7 @@ class _Rewriter(ExpressionRewriter):
     def function(self) -> ast.FunctionDef:
         tree = self.source.tree
         new = copy.copy(tree)
-        new.args = _bare(tree.args)
+        new.args = _without_annotations(tree.args)
         new.decorator_list, new.returns = [], None
         new.body = self.body(tree)
         if self.waits:
@@ -384,10 +384,10 @@ def _literal(value: Any) -> ast.pattern:
     return ast.MatchValue(ast.Constant(plain))
 
 
-def _bare(given: ast.arguments) -> ast.arguments:
+def _without_annotations(given: ast.arguments) -> ast.arguments:
     """Return the parameters without annotations and defaults."""
 
-    def plain(a: ast.arg | None) -> ast.arg | None:
+    def bare(a: ast.arg | None) -> ast.arg | None:
         return None if a is None else ast.arg(a.arg)
 
     def listed(all_of: list[ast.arg]) -> list[ast.arg]:
@@ -396,7 +396,7 @@ def _bare(given: ast.arguments) -> ast.arguments:
     return ast.arguments(
         posonlyargs=listed(given.posonlyargs),
         args=listed(given.args),
-        vararg=bare_argument(given.vararg),
+        vararg=bare(given.vararg),
         kwonlyargs=listed(given.kwonlyargs),
         kw_defaults=[None for _ in given.kwonlyargs],
         kwarg=None,

@@ -15,7 +15,7 @@ from pycu2c.base.types import Array, Scalar, float32, float64, int64, to_strong,
 from pycu2c.compat.migrate import remarks
 from pycu2c.compat.migrate.numba_types import NumbaTypes, source_text, without_implicit_cast
 from pycu2c.compat.migrate.remarks import Remark
-from pycu2c.explain.value_origins import plain
+from pycu2c.explain.value_origins import source_name
 from pycu2c.ir.nodes import (
     Apply,
     Assign,
@@ -112,7 +112,7 @@ class _DifferenceAnalysis:
         """Yield a remark for ``s = 0.0``, which makes ``s`` a float64 in numba."""
         if not self._is_narrowed(var) or self._types.literal(value) is None:
             return
-        name = plain(var.name)
+        name = source_name(var.name)
         text = f"`{name}` is float64 in numba; in pycu2c it is float32, like the values added to it"
         if self._types.of(value) == float64:
             yield Remark(remarks.FLOAT64, (Label(value.span, text),), _START, self._topic(name))

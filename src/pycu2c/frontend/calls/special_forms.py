@@ -12,8 +12,8 @@ from pycu2c.frontend.calls.builtin_arguments import (
     IntrinsicLowering,
     argument_nodes,
     argument_values,
-    constant_integer,
     constant_int,
+    constant_integer,
     named_scalar,
 )
 from pycu2c.frontend.evaluation_order import materialize

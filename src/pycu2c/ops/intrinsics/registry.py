@@ -88,9 +88,7 @@ class Intrinsic:
     bindings: tuple[object, ...] = field(default=(), repr=False)  # objects that denote it
     arch: str = ""  # the first architecture that supports it, if not all do
     overloads: tuple[str, ...] = ()  # signatures for type checkers, if the kinds are not enough
-    expands_to: tuple[
-        TypedOperation, ...
-    ] = ()  # of a form that is other rows, their results in a tuple
+    expands_to: tuple[TypedOperation, ...] = ()  # of a special form: one operation per result
 
     @property
     def doc(self) -> str:

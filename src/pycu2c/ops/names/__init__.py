@@ -1,0 +1,1 @@
+"""Resolve the objects that kernels name to intrinsics, operators and types."""

@@ -10,7 +10,7 @@ from pycu2c.ops.names.numba_names import numba_type
 
 
 def scalar_named(value: object) -> Scalar | None:
-    """Return the type that ``float32``, ``np.float32``, ``"float32"`` or ``numba.float32`` denotes."""
+    """Return the type of ``float32``, ``np.float32``, ``"float32"`` or ``numba.float32``."""
     if isinstance(value, Scalar):
         return value
     if isinstance(value, str):

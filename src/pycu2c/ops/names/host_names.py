@@ -10,7 +10,9 @@ _MODULES = {
         "to_device device_array device_array_like pinned_array pinned_array_like mapped_array "
         "mapped_array_like managed_array mapped pinned"
     ),
-    "pycu2c.devices.interoperability": "as_cuda_array from_cuda_array_interface from_dlpack is_cuda_array",
+    "pycu2c.devices.interoperability": (
+        "as_cuda_array from_cuda_array_interface from_dlpack is_cuda_array"
+    ),
     "pycu2c.devices.streams": (
         "Event Stream default_stream event event_elapsed_time external_stream "
         "legacy_default_stream per_thread_default_stream profile_start profile_stop profiling "

@@ -91,7 +91,7 @@ def is_from_buffer(value: object) -> bool:
 
 
 def numba_type(value: object) -> ParameterType | None:
-    """Return the type for ``numba.float32``, ``numba.int32[:, ::1]`` or a tuple of them, or None."""
+    """Return the type of ``numba.float32``, ``numba.int32[:, ::1]`` or a tuple, or None."""
     if not type(value).__module__.startswith("numba."):
         vector = numba_name(value) if isinstance(value, type) else None
         return vector if isinstance(vector, Scalar) else None

@@ -1,4 +1,4 @@
-"""``pycuda.gpuarray``: arrays on the device, and functions of them."""
+"""Implement the functions of ``pycuda.gpuarray``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pycu2c.compat.pycuda.errors import translating
 from pycu2c.compat.pycuda.gpuarrays import kernels
 from pycu2c.compat.pycuda.gpuarrays.gpuarray_class import GPUArray as GPUArray
 from pycu2c.compat.pycuda.gpuarrays.gpuarray_class import as_gpuarray as as_gpuarray
-from pycu2c.compat.pycuda.gpuarrays.kernels import Pairs, launch
+from pycu2c.compat.pycuda.gpuarrays.kernels import BinaryOperation, launch
 from pycu2c.compat.pycuda.gpuarrays.layout import compact_strides, is_number
 from pycu2c.compat.pycuda.kernels import reduction
 from pycu2c.compat.pycuda.memory.allocations import mem_alloc
@@ -25,11 +25,11 @@ from pycu2c.compat.pycuda.vector_types import vec as vec
 
 empty = GPUArray
 
-# ---- new arrays --------------------------------------------------------------------------------
+# ---- creation ----------------------------------------------------------------------------------
 
 
 def to_gpu(ary: NDArray[Any], allocator: Any = mem_alloc) -> GPUArray:
-    """A copy of an array of numpy's."""
+    """Copy a numpy array to the device."""
     if not hasattr(ary, "shape"):
         raise TypeError(f"to_gpu takes arrays: np.array(…) makes one of a {type(ary).__name__}")
     made = GPUArray(ary.shape, ary.dtype, allocator, strides=compact_strides(ary))
@@ -38,7 +38,7 @@ def to_gpu(ary: NDArray[Any], allocator: Any = mem_alloc) -> GPUArray:
 
 
 def to_gpu_async(ary: NDArray[Any], allocator: Any = mem_alloc, stream: object = None) -> GPUArray:
-    """Likewise in a stream."""
+    """Copy a numpy array to the device, in a stream."""
     made = GPUArray(ary.shape, ary.dtype, allocator, strides=compact_strides(ary))
     made.set_async(ary, stream)
     return made
@@ -47,19 +47,19 @@ def to_gpu_async(ary: NDArray[Any], allocator: Any = mem_alloc, stream: object =
 def zeros(
     shape: Any, dtype: Any = np.float64, allocator: Any = mem_alloc, order: str = "C"
 ) -> GPUArray:
-    """A new array of zeros."""
+    """Return a new array of zeros."""
     return GPUArray(shape, dtype, allocator, order=order).fill(np.zeros((), dtype))
 
 
 def ones(
     shape: Any, dtype: Any = np.float64, allocator: Any = mem_alloc, order: str = "C"
 ) -> GPUArray:
-    """A new array of ones."""
+    """Return a new array of ones."""
     return GPUArray(shape, dtype, allocator, order=order).fill(np.ones((), dtype))
 
 
 def empty_like(other_ary: GPUArray, dtype: Any = None, order: str = "K", **kwargs: Any) -> GPUArray:
-    """A new array with the shape of another one, and its dtype and order of axes."""
+    """Return a new array with the shape, dtype and order of axes of another array."""
     allocator = kwargs.pop("allocator", None) or other_ary.allocator
     if kwargs:
         raise TypeError(f"extra keyword arguments specified: {', '.join(kwargs)}")
@@ -77,20 +77,20 @@ def empty_like(other_ary: GPUArray, dtype: Any = None, order: str = "K", **kwarg
 
 
 def zeros_like(other_ary: GPUArray, dtype: Any = None, order: str = "K") -> GPUArray:
-    """Likewise of zeros."""
+    """Return a new array of zeros like another array."""
     made = empty_like(other_ary, dtype, order)
     return made.fill(np.zeros((), made.dtype))
 
 
 def ones_like(other_ary: GPUArray, dtype: Any = None, order: str = "K") -> GPUArray:
-    """Likewise of ones."""
+    """Return a new array of ones like another array."""
     made = empty_like(other_ary, dtype, order)
     return made.fill(np.ones((), made.dtype))
 
 
 @translating
 def arange(*args: Any, **kwargs: Any) -> GPUArray:
-    """Numbers ``step`` apart, from ``start`` up to ``stop``."""
+    """Return numbers from ``start`` up to ``stop``, with distance ``step``."""
     stream = kwargs.pop("stream", None)
     start, stop, step, dtype = _range(args, kwargs)
     if dtype is None:
@@ -105,7 +105,7 @@ def arange(*args: Any, **kwargs: Any) -> GPUArray:
 
 
 def _range(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any, Any]:
-    """``arange``'s arguments. Raises ValueError."""
+    """Parse the arguments of ``arange``. Raises ValueError."""
     given = dict(kwargs)
     if args and isinstance(args[-1], np.dtype):
         given.setdefault("dtype", args[-1])
@@ -126,7 +126,7 @@ def _range(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any
 
 
 def splay(n: int, dev: Any = None) -> tuple[tuple[int, int], tuple[int, int, int]]:
-    """A grid and a block for some number of elements, as PyCUDA chooses them."""
+    """Return a grid and a block for a number of elements, as PyCUDA does."""
     device = dev or Context.get_device()
     least, most = 32, 128
     blocks = 32 * device.get_attribute(device_attribute.MULTIPROCESSOR_COUNT)
@@ -140,14 +140,14 @@ def splay(n: int, dev: Any = None) -> tuple[tuple[int, int], tuple[int, int, int
     return (blocks, 1), (most, 1, 1)
 
 
-# ---- elements by their indices -----------------------------------------------------------------
+# ---- indexing ----------------------------------------------------------------------------------
 
 
 @translating
 def take(
     a: GPUArray, indices: GPUArray, out: GPUArray | None = None, stream: object = None
 ) -> GPUArray:
-    """``a[indices]``."""
+    """Return ``a[indices]``."""
     a, indices = as_gpuarray(a), as_gpuarray(indices)
     made = GPUArray(indices.shape, a.dtype, a.allocator) if out is None else out
     launch(kernels.taken, indices.size, (a.flat(), indices.flat(), made.flat()), stream)
@@ -157,7 +157,7 @@ def take(
 def multi_take(
     arrays: Sequence[GPUArray], indices: GPUArray, out: Any = None, stream: object = None
 ) -> list[GPUArray]:
-    """``take`` of several arrays."""
+    """Call ``take`` for several arrays."""
     targets = out or [None] * len(arrays)
     if len(targets) != len(arrays):
         raise ValueError("out and arrays must have the same length")
@@ -182,7 +182,7 @@ def multi_put(
     out: Any = None,
     stream: object = None,
 ) -> list[GPUArray]:
-    """``out[dest_indices] = a`` for several arrays."""
+    """Assign ``out[dest_indices] = a`` for several arrays."""
     targets = _targets(arrays, dest_shape, out)
     for a, to in zip(arrays, targets):
         given = (a.flat(), dest_indices.flat(), to.flat())
@@ -200,7 +200,7 @@ def multi_take_put(
     stream: object = None,
     src_offsets: Sequence[int] | None = None,
 ) -> list[GPUArray]:
-    """``out[dest_indices] = a[src_indices + offset]`` for several arrays."""
+    """Assign ``out[dest_indices] = a[src_indices + offset]`` for several arrays."""
     if src_indices.dtype != dest_indices.dtype:
         raise TypeError("src_indices and dest_indices must have the same dtype")
     if src_indices.ndim != 1 or src_indices.shape != dest_indices.shape:
@@ -219,7 +219,7 @@ def multi_take_put(
 
 
 def concatenate(arrays: Sequence[GPUArray], axis: int = 0, allocator: Any = None) -> GPUArray:
-    """Arrays one behind the other along an axis."""
+    """Concatenate arrays along an axis."""
     arrays = [as_gpuarray(each) for each in arrays]
     first = arrays[0]
     axis = axis % builtins.max(first.ndim, 1)
@@ -246,7 +246,7 @@ def concatenate(arrays: Sequence[GPUArray], axis: int = 0, allocator: Any = None
 
 
 def stack(arrays: Sequence[GPUArray], axis: int = 0, allocator: Any = None) -> GPUArray:
-    """Arrays side by side along a new axis."""
+    """Stack arrays along a new axis."""
     if not arrays:
         raise ValueError("need at least one array to stack")
     arrays = [as_gpuarray(each) for each in arrays]
@@ -267,21 +267,21 @@ def stack(arrays: Sequence[GPUArray], axis: int = 0, allocator: Any = None) -> G
 
 
 def any_differs(arrays: Sequence[GPUArray]) -> bool:
-    """Whether arrays have different shapes."""
+    """Return whether arrays have different shapes."""
     return len({each.shape for each in arrays}) > 1
 
 
 def transpose(a: GPUArray, axes: Any = None) -> GPUArray:
-    """A view with the axes in another order."""
+    """Return a view with permuted axes."""
     return a.transpose(axes)
 
 
 def reshape(a: GPUArray, *shape: Any, **kwargs: Any) -> GPUArray:
-    """A view in another shape."""
+    """Return a view with another shape."""
     return a.reshape(*shape, **kwargs)
 
 
-# ---- choices -----------------------------------------------------------------------------------
+# ---- selection ---------------------------------------------------------------------------------
 
 
 def if_positive(
@@ -291,7 +291,7 @@ def if_positive(
     out: GPUArray | None = None,
     stream: object = None,
 ) -> GPUArray:
-    """Elements of one array where a criterion is more than 0, else of another one."""
+    """Select elements of one array where a criterion is positive, else of another."""
     if not criterion.shape == then_.shape == else_.shape:
         raise ValueError("shapes do not match")
     if then_.dtype != else_.dtype:
@@ -306,7 +306,7 @@ def where(
     out: GPUArray | None = None,
     stream: object = None,
 ) -> GPUArray:
-    """Elements of one array where a criterion is true, else of another one."""
+    """Select elements of one array where a criterion is true, else of another."""
     if not criterion.shape == then_.shape == else_.shape:
         raise NotImplementedError("shape broadcast not implemented")
     if then_.dtype != else_.dtype:
@@ -326,7 +326,9 @@ def _chosen(
 
 
 @translating
-def _pairwise(pairs: Pairs, a: Any, b: Any, out: GPUArray | None, stream: object) -> GPUArray:
+def _pairwise(
+    pairs: BinaryOperation, a: Any, b: Any, out: GPUArray | None, stream: object
+) -> GPUArray:
     a, b = (each if is_number(each) else as_gpuarray(each) for each in (a, b))
     made = empty_like(b if is_number(a) else a) if out is None else out
     order = made.memory_order if made.ndim > 1 else ""
@@ -336,16 +338,18 @@ def _pairwise(pairs: Pairs, a: Any, b: Any, out: GPUArray | None, stream: object
 
 
 def minimum(a: Any, b: Any, out: GPUArray | None = None, stream: object = None) -> GPUArray:
-    """The smaller of two elements."""
+    """Return the smaller elements."""
     return _pairwise(kernels.MINIMUM, a, b, out, stream)
 
 
 def maximum(a: Any, b: Any, out: GPUArray | None = None, stream: object = None) -> GPUArray:
-    """The larger of two elements."""
+    """Return the larger elements."""
     return _pairwise(kernels.MAXIMUM, a, b, out, stream)
 
 
-def _logical(pairs: Pairs, x1: Any, x2: Any, out: GPUArray | None, allocator: Any) -> GPUArray:
+def _logical(
+    pairs: BinaryOperation, x1: Any, x2: Any, out: GPUArray | None, allocator: Any
+) -> GPUArray:
     arrays = [x for x in (x1, x2) if isinstance(x, GPUArray)]
     if builtins.any(not isinstance(x, GPUArray) and not is_number(x) for x in (x1, x2)):
         raise ValueError("logical functions take numbers and GPUArrays")
@@ -361,19 +365,19 @@ def _logical(pairs: Pairs, x1: Any, x2: Any, out: GPUArray | None, allocator: An
 def logical_and(
     x1: Any, x2: Any, /, out: GPUArray | None = None, *, allocator: Any = None
 ) -> GPUArray:
-    """Whether both are true."""
+    """Return the logical conjunction."""
     return _logical(kernels.LOGICAL_AND, x1, x2, out, allocator)
 
 
 def logical_or(
     x1: Any, x2: Any, /, out: GPUArray | None = None, *, allocator: Any = None
 ) -> GPUArray:
-    """Whether one of them is true."""
+    """Return the logical disjunction."""
     return _logical(kernels.LOGICAL_OR, x1, x2, out, allocator)
 
 
 def logical_not(x: Any, /, out: GPUArray | None = None, *, allocator: Any = mem_alloc) -> GPUArray:
-    """Whether it is false."""
+    """Return the logical negation."""
     if is_number(x):
         made = GPUArray((), np.bool_, allocator) if out is None else out
         return made.fill(not x)
@@ -386,18 +390,18 @@ def logical_not(x: Any, /, out: GPUArray | None = None, *, allocator: Any = mem_
 
 
 def sum(a: GPUArray, dtype: Any = None, stream: object = None, allocator: Any = None) -> GPUArray:
-    """The sum of the elements: an array without axes."""
+    """Return the sum of the elements, as an array without axes."""
     return reduction.get_sum_kernel(dtype, a.dtype)(a, stream=stream, allocator=allocator)
 
 
 def any(a: GPUArray, stream: object = None, allocator: Any = None) -> GPUArray:
-    """Whether an element is true."""
+    """Return whether any element is true."""
     run = reduction.get_any_kernel(np.dtype(bool), a.dtype)
     return run(a, stream=stream, allocator=allocator)
 
 
 def all(a: GPUArray, stream: object = None, allocator: Any = None) -> GPUArray:
-    """Whether every element is true."""
+    """Return whether all elements are true."""
     run = reduction.get_all_kernel(np.dtype(bool), a.dtype)
     return run(a, stream=stream, allocator=allocator)
 
@@ -409,7 +413,7 @@ def subset_sum(
     stream: object = None,
     allocator: Any = None,
 ) -> GPUArray:
-    """The sum of ``a[subset]``."""
+    """Return the sum of ``a[subset]``."""
     run = reduction.get_subset_sum_kernel(dtype, subset.dtype, a.dtype)
     return run(subset, a, stream=stream, allocator=allocator)
 
@@ -417,7 +421,7 @@ def subset_sum(
 def dot(
     a: GPUArray, b: GPUArray, dtype: Any = None, stream: object = None, allocator: Any = None
 ) -> GPUArray:
-    """The sum of the products of elements."""
+    """Return the sum of the products of elements."""
     run = reduction.get_dot_kernel(dtype, a.dtype, b.dtype)
     return run(a, b, stream=stream, allocator=allocator)
 
@@ -425,30 +429,30 @@ def dot(
 def subset_dot(
     subset: GPUArray, a: GPUArray, b: GPUArray, dtype: Any = None, **kwargs: Any
 ) -> GPUArray:
-    """The sum of ``a[subset] * b[subset]``."""
+    """Return the sum of ``a[subset] * b[subset]``."""
     run = reduction.get_subset_dot_kernel(dtype, subset.dtype, a.dtype, b.dtype)
     return run(subset, a, b, **kwargs)
 
 
 def min(a: GPUArray, stream: object = None, allocator: Any = None) -> GPUArray:
-    """The least element."""
+    """Return the minimum."""
     return reduction.get_minmax_kernel("min", a.dtype)(a, stream=stream, allocator=allocator)
 
 
 def max(a: GPUArray, stream: object = None, allocator: Any = None) -> GPUArray:
-    """The greatest element."""
+    """Return the maximum."""
     return reduction.get_minmax_kernel("max", a.dtype)(a, stream=stream, allocator=allocator)
 
 
 def subset_min(subset: GPUArray, a: GPUArray, stream: object = None) -> GPUArray:
-    """The least element of ``a[subset]``."""
+    """Return the minimum of ``a[subset]``."""
     return reduction.get_subset_minmax_kernel("min", a.dtype, subset.dtype)(
         subset, a, stream=stream
     )
 
 
 def subset_max(subset: GPUArray, a: GPUArray, stream: object = None) -> GPUArray:
-    """The greatest element of ``a[subset]``."""
+    """Return the maximum of ``a[subset]``."""
     return reduction.get_subset_minmax_kernel("max", a.dtype, subset.dtype)(
         subset, a, stream=stream
     )

@@ -1,4 +1,4 @@
-"""``GPUArray``: elements on the device that are computed with as numpy's are."""
+"""Implement ``GPUArray``: device arrays with numpy's interface."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pycu2c.base.lazy_imports import lazy_module
 from pycu2c.compat.pycuda.errors import translating
 from pycu2c.compat.pycuda.gpuarrays import kernels
-from pycu2c.compat.pycuda.gpuarrays.interoperability import SeenByOthers
+from pycu2c.compat.pycuda.gpuarrays.interoperability import ArrayInterop
 from pycu2c.compat.pycuda.gpuarrays.layout import Flags, compact_strides, is_number
 from pycu2c.compat.pycuda.gpuarrays.operators import Operators
 from pycu2c.compat.pycuda.memory.allocations import mem_alloc, on_gpu
@@ -32,11 +32,11 @@ else:
     reduction = lazy_module("pycu2c.compat.pycuda.kernels.reduction")
 
 
-class GPUArray(SeenByOthers, Operators, TextureBinding):
-    """An array on the device. Operators work element by element."""
+class GPUArray(ArrayInterop, Operators, TextureBinding):
+    """An array on the device, with elementwise operators."""
 
     __array_priority__ = 100
-    __array_ufunc__ = None  # numpy leaves what is computed to this class
+    __array_ufunc__ = None  # numpy defers operators to this class
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(
@@ -63,21 +63,21 @@ class GPUArray(SeenByOthers, Operators, TextureBinding):
         if gpudata is None and self.size:
             self.gpudata = self.allocator(self.nbytes)
 
-    # ---- what it is ----
+    # ---- attributes ----
 
     @property
     def flags(self) -> Flags:
-        """``flags.c_contiguous``, ``flags.f_contiguous``, ``flags.forc``."""
+        """Return ``flags.c_contiguous``, ``flags.f_contiguous`` and ``flags.forc``."""
         return Flags(self.shape, self.strides, self.itemsize)
 
     @property
     def ptr(self) -> int:
-        """The address of the first element."""
+        """Return the address of the first element."""
         return operator.index(self.gpudata) if self.gpudata is not None else 0
 
     def flat(self, order: str = "") -> DeviceArray:
-        """The elements along one axis, in the order of memory; copied if they have gaps, or do
-        not lie in the order that is asked for."""
+        """Return the elements along one axis, in memory order; a copy if the array is not
+        contiguous in the requested order."""
         flags = self.flags
         fits = flags.forc if not order else getattr(flags, f"{order.lower()}_contiguous")
         form = (self.size,), (self.itemsize,)
@@ -118,7 +118,7 @@ class GPUArray(SeenByOthers, Operators, TextureBinding):
     def set(
         self, ary: NDArray[Any], async_: bool = False, stream: object = None, **kwargs: Any
     ) -> None:
-        """Take over the elements of an array of numpy's."""
+        """Copy a numpy array to this array."""
         async_ = _is_async(async_, kwargs)
         if ary.size != self.size:
             raise ValueError("ary and self must be the same size")
@@ -131,7 +131,7 @@ class GPUArray(SeenByOthers, Operators, TextureBinding):
             copies.assign(self.device_array(), ary, stream if async_ else None)
 
     def set_async(self, ary: NDArray[Any], stream: object = None) -> None:
-        """Likewise in a stream."""
+        """Copy a numpy array to this array, in a stream."""
         self.set(ary, async_=True, stream=stream)
 
     @translating
@@ -143,7 +143,7 @@ class GPUArray(SeenByOthers, Operators, TextureBinding):
         stream: object = None,
         **kwargs: Any,
     ) -> NDArray[Any]:
-        """An array of numpy's with the elements, or the one that is given, filled with them."""
+        """Copy the elements to a new or given numpy array."""
         async_ = _is_async(async_, kwargs)
         if ary is None:
             ary = self._host_array(pagelocked)
@@ -159,19 +159,19 @@ class GPUArray(SeenByOthers, Operators, TextureBinding):
         return ary
 
     def _host_array(self, pagelocked: bool) -> NDArray[Any]:
-        """A new array with the axes in the same order."""
+        """Return a new array like this one, with its order of axes."""
         order = np.argsort([-abs(step) for step in self.strides], kind="stable").tolist()
         shape = tuple(self.shape[axis] for axis in order)
         made = (pagelocked_empty if pagelocked else np.empty)(shape, self.dtype)
         return made.transpose(np.argsort(order)) if order else made
 
     def get_async(self, stream: object = None, ary: NDArray[Any] | None = None) -> NDArray[Any]:
-        """Likewise in a stream."""
+        """Return a copy, in a stream."""
         return self.get(ary=ary, async_=True, stream=stream)
 
     @translating
     def copy(self, stream: object = None) -> GPUArray:
-        """An array of its own with the same elements."""
+        """Return a copy."""
         made = GPUArray(self.shape, self.dtype, self.allocator, strides=compact_strides(self))
         if self.size:
             copies.assign(made.device_array(), self.device_array(), stream)
@@ -182,7 +182,7 @@ class GPUArray(SeenByOthers, Operators, TextureBinding):
 
     @translating
     def astype(self, dtype: Any, stream: object = None) -> GPUArray:
-        """An array with the elements converted to another type, as numpy converts them."""
+        """Return the elements converted to another dtype, as numpy does."""
         if np.dtype(dtype) == self.dtype:
             return self.copy(stream=stream)
         made = self._new_like_me(dtype)
@@ -191,14 +191,14 @@ class GPUArray(SeenByOthers, Operators, TextureBinding):
         return made
 
     def _new_like_me(self, dtype: Any = None) -> GPUArray:
-        """A new array of the same shape, and with its axes in the same order."""
+        """Return a new array with the same shape and order of axes."""
         wanted = self.dtype if dtype is None else np.dtype(dtype)
         order = self.memory_order
         return GPUArray(self.shape, wanted, self.allocator, order=order)
 
     @translating
     def fill(self, value: Any, stream: object = None) -> GPUArray:
-        """Set every element to a number."""
+        """Set all elements to a number."""
         if self.size:
             copies.assign(self.device_array(), np.asarray(value)[()], stream)
         return self
@@ -207,12 +207,12 @@ class GPUArray(SeenByOthers, Operators, TextureBinding):
 
     @property
     def real(self) -> GPUArray:
-        """The real parts; the array itself if it has no others."""
+        """Return the real parts; the array itself if it is real."""
         return self.each(kernels.REAL, self._real_dtype()) if self._is_complex else self
 
     @property
     def imag(self) -> GPUArray:
-        """The imaginary parts."""
+        """Return the imaginary parts."""
         if self._is_complex:
             found: GPUArray = self.each(kernels.IMAGINARY, self._real_dtype())
             return found
@@ -223,7 +223,7 @@ class GPUArray(SeenByOthers, Operators, TextureBinding):
         return self.dtype.kind == "c"
 
     def conj(self, out: GPUArray | None = None) -> GPUArray:
-        """The conjugates; the array itself if it is not complex, and ``out`` is not given."""
+        """Return the conjugates; the array itself if it is real and ``out`` is not given."""
         if out is None and not self._is_complex:
             return self
         found: GPUArray = self.each(kernels.CONJUGATE, out=out)
@@ -244,7 +244,7 @@ class GPUArray(SeenByOthers, Operators, TextureBinding):
         )
 
     def __getitem__(self, index: Any) -> GPUArray:
-        """A view; of one element an array without axes."""
+        """Return a view; for a single element an array without axes."""
         return self._seen(view_geometry.part(self.shape, self.strides, index))
 
     @translating
@@ -266,7 +266,7 @@ class GPUArray(SeenByOthers, Operators, TextureBinding):
             copies.assign(part.device_array(), source, None)
 
     def reshape(self, *shape: Any, order: str = "C") -> GPUArray:
-        """The elements in another shape: a view."""
+        """Return a view with another shape."""
         if not self.flags.forc:
             raise RuntimeError("only contiguous arrays may be used as arguments to this operation")
         given = tuple(shape[0]) if isinstance(shape[0], (tuple, list)) else shape
@@ -281,11 +281,11 @@ class GPUArray(SeenByOthers, Operators, TextureBinding):
         return self._seen(View(0, wanted, packed_strides(wanted, self.itemsize, order)))
 
     def ravel(self) -> GPUArray:
-        """The elements along one axis: a view."""
+        """Return a view with one axis."""
         return self.reshape(self.size)
 
     def view(self, dtype: Any = None) -> GPUArray:
-        """The same bytes as elements of another type."""
+        """Return a view with another dtype."""
         seen = self.device_array()._shadow
         wanted = self.dtype if dtype is None else np.dtype(dtype)
         axis = min(range(self.ndim), key=lambda a: abs(self.strides[a]), default=0)
@@ -295,11 +295,11 @@ class GPUArray(SeenByOthers, Operators, TextureBinding):
         return self._seen(View(0, moved.shape, moved.strides), wanted)
 
     def squeeze(self) -> GPUArray:
-        """A view without the axes of length 1."""
+        """Return a view without axes of length 1."""
         return self._seen(view_geometry.squeezed(self.shape, self.strides, None))
 
     def transpose(self, axes: Any = None) -> GPUArray:
-        """A view with its axes in another order: reversed, or as given."""
+        """Return a view with reversed or given axes."""
         order = range(self.ndim - 1, -1, -1) if axes is None else axes
         if len(order) != self.ndim:
             raise ValueError("axes don't match array")
@@ -307,21 +307,21 @@ class GPUArray(SeenByOthers, Operators, TextureBinding):
 
     @property
     def T(self) -> GPUArray:
-        """The array with its axes in reverse."""
+        """Return a view with reversed axes."""
         return self.transpose()
 
     def any(self, stream: object = None, allocator: Any = None) -> GPUArray:
-        """Whether an element is true."""
+        """Return whether any element is true."""
         run = reduction.get_any_kernel(np.dtype(bool), self.dtype)
         return run(self, stream=stream, allocator=allocator)
 
     def all(self, stream: object = None, allocator: Any = None) -> GPUArray:
-        """Whether every element is true."""
+        """Return whether all elements are true."""
         run = reduction.get_all_kernel(np.dtype(bool), self.dtype)
         return run(self, stream=stream, allocator=allocator)
 
     def reverse(self, stream: object = None) -> GPUArray:
-        """The elements in reverse, along one axis."""
+        """Return the elements in reverse order, along one axis."""
         found: GPUArray = self.each(kernels.reversed_order, stream=stream)
         return found
 
@@ -335,7 +335,7 @@ def _shape(given: Any) -> tuple[int, ...]:
 
 
 def _is_async(async_: bool, kwargs: dict[str, Any]) -> bool:
-    """``async_=``, or ``async`` as it was called before Python had that word."""
+    """Parse ``async_=``, or ``async``, its name before Python reserved it."""
     old = kwargs.pop("async", None)
     if kwargs:
         raise TypeError(f"extra keyword arguments specified: {', '.join(kwargs)}")
@@ -343,7 +343,7 @@ def _is_async(async_: bool, kwargs: dict[str, Any]) -> bool:
 
 
 def as_gpuarray(ary: Any) -> GPUArray:
-    """An array of the device, whoever has made it, as a GPUArray over the same memory. Raises
+    """Return a device array of any package as a GPUArray over the same memory. Raises
     TypeError."""
     if isinstance(ary, GPUArray):
         return ary

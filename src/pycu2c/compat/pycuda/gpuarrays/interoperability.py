@@ -1,5 +1,7 @@
-"""GPUArrays as others see them: kernels of this package, and other packages by DLPack and
-``__cuda_array_interface__``."""
+"""Let kernels of this package and other packages access GPUArrays.
+
+Other packages use DLPack or ``__cuda_array_interface__``.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,8 @@ from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.cuda.memory import HOST, ExternalMemory, Memory
 
 
-class SeenByOthers:
-    """Elements in memory of the device."""
+class ArrayInterop:
+    """The array interfaces of device memory."""
 
     shape: tuple[int, ...]
     strides: tuple[int, ...]
@@ -27,7 +29,7 @@ class SeenByOthers:
 
     @property
     def ptr(self) -> int:
-        """The address of the first element."""
+        """Return the address of the first element."""
         raise NotImplementedError
 
     @property
@@ -44,15 +46,15 @@ class SeenByOthers:
         }
 
     def device_array(self) -> DeviceArray:
-        """The same elements, as a device array of this package."""
+        """Return a device array of this package over the same memory."""
         return DeviceArray(self._memory(), self.ptr, self.shape, self.strides, self.dtype)
 
     def __pycu2c_array__(self, name: str) -> ArrayArgument:
-        """What kernels of this package see."""
+        """Describe the array as a kernel argument."""
         return self.device_array().__pycu2c_array__(name)
 
     def __pycu2c_new__(self, shape: tuple[int, ...], dtype: Any) -> Any:
-        """An array that kernels of this package give beside this one."""
+        """Return a new array for results of kernels of this package."""
         return type(self)(shape, dtype, self.allocator)  # type: ignore[call-arg]
 
     def __dlpack__(self, **kwargs: Any) -> object:
@@ -62,9 +64,9 @@ class SeenByOthers:
         return self.device_array().__dlpack_device__()
 
     def _memory(self) -> Memory:
-        """Where it is: that of the array that it is a view of, if that has some of its own."""
+        """Return the memory of the array, or of its base."""
         root: Any = self
-        while isinstance(root.base, SeenByOthers):
+        while isinstance(root.base, ArrayInterop):
             root = root.base
         if isinstance(root.base, DeviceArray):
             return root.base._memory

@@ -1,5 +1,4 @@
-"""What computes with the elements of GPUArrays: kernels of this package, made of Python functions,
-for whatever dtypes they are given. Arrays have one axis here."""
+"""Define the kernels that compute with GPUArrays, specialized for dtypes; arrays are flat here."""
 
 from __future__ import annotations
 
@@ -17,16 +16,16 @@ _THREADS = 256
 
 
 def launch(run: Any, count: int, arguments: tuple[Any, ...], stream: object = None) -> None:
-    """Run a kernel with a thread for each of ``count`` elements."""
+    """Launch a kernel with one thread for each of ``count`` elements."""
     if count:
         run[-(-count // _THREADS), _THREADS, stream](*arguments)
 
 
-# ---- of one element and another ----------------------------------------------------------------
+# ---- binary operations -------------------------------------------------------------------------
 
 
-class Pairs:
-    """An operation on two arrays, or on an array and a number on either side of it."""
+class BinaryOperation:
+    """An operation on two arrays, or on an array and a number on either side."""
 
     def __init__(self, function: Callable[[Any, Any], Any]) -> None:
         operation = device(function)
@@ -53,40 +52,40 @@ class Pairs:
         self._kernels = of_arrays, of_array_and_number, of_number_and_array
 
     def run(self, x: Any, y: Any, out: DeviceArray, stream: object = None) -> None:
-        """``out = operation(x, y)``."""
+        """Compute ``out = operation(x, y)``."""
         arrays, right, left = self._kernels
         x_is_array, y_is_array = isinstance(x, DeviceArray), isinstance(y, DeviceArray)
         chosen = arrays if x_is_array and y_is_array else right if x_is_array else left
         launch(chosen, out.size, (x, y, out), stream)
 
 
-ADD = Pairs(lambda a, b: a + b)
-SUBTRACT = Pairs(lambda a, b: a - b)
-MULTIPLY = Pairs(lambda a, b: a * b)
-DIVIDE = Pairs(lambda a, b: a / b)
-FLOOR_DIVIDE = Pairs(lambda a, b: a // b)
-REMAINDER = Pairs(lambda a, b: a % b)
-POWER = Pairs(lambda a, b: a**b)
-EQUAL = Pairs(lambda a, b: a == b)
-UNEQUAL = Pairs(lambda a, b: a != b)
-LESS = Pairs(lambda a, b: a < b)
-LESS_EQUAL = Pairs(lambda a, b: a <= b)
-GREATER = Pairs(lambda a, b: a > b)
-GREATER_EQUAL = Pairs(lambda a, b: a >= b)
-LOGICAL_AND = Pairs(lambda a, b: bool(a) and bool(b))
-LOGICAL_OR = Pairs(lambda a, b: bool(a) or bool(b))
-MINIMUM = Pairs(lambda a, b: np.fmin(a, b))
-MAXIMUM = Pairs(lambda a, b: np.fmax(a, b))
-FMOD = Pairs(lambda a, b: math.fmod(a, b))
-LDEXP = Pairs(lambda a, b: math.ldexp(a, int(b)))
-ARCTAN2 = Pairs(lambda a, b: math.atan2(a, b))
+ADD = BinaryOperation(lambda a, b: a + b)
+SUBTRACT = BinaryOperation(lambda a, b: a - b)
+MULTIPLY = BinaryOperation(lambda a, b: a * b)
+DIVIDE = BinaryOperation(lambda a, b: a / b)
+FLOOR_DIVIDE = BinaryOperation(lambda a, b: a // b)
+REMAINDER = BinaryOperation(lambda a, b: a % b)
+POWER = BinaryOperation(lambda a, b: a**b)
+EQUAL = BinaryOperation(lambda a, b: a == b)
+UNEQUAL = BinaryOperation(lambda a, b: a != b)
+LESS = BinaryOperation(lambda a, b: a < b)
+LESS_EQUAL = BinaryOperation(lambda a, b: a <= b)
+GREATER = BinaryOperation(lambda a, b: a > b)
+GREATER_EQUAL = BinaryOperation(lambda a, b: a >= b)
+LOGICAL_AND = BinaryOperation(lambda a, b: bool(a) and bool(b))
+LOGICAL_OR = BinaryOperation(lambda a, b: bool(a) or bool(b))
+MINIMUM = BinaryOperation(lambda a, b: np.fmin(a, b))
+MAXIMUM = BinaryOperation(lambda a, b: np.fmax(a, b))
+FMOD = BinaryOperation(lambda a, b: math.fmod(a, b))
+LDEXP = BinaryOperation(lambda a, b: math.ldexp(a, int(b)))
+ARCTAN2 = BinaryOperation(lambda a, b: math.atan2(a, b))
 
 
-# ---- of one element ----------------------------------------------------------------------------
+# ---- unary operations --------------------------------------------------------------------------
 
 
 def of_each(function: Callable[[Any], Any]) -> Any:
-    """A kernel that applies a function to every element."""
+    """Return a kernel that applies a function to every element."""
     operation = device(function)
 
     @kernel

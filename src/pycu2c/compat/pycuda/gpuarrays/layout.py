@@ -1,4 +1,4 @@
-"""How arrays lie in memory, and of what type results are. Knows no device."""
+"""Compute memory layouts and result dtypes of arrays."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pycu2c.runtime.arguments.strides import is_contiguous
 
 
 class Flags(NamedTuple):
-    """What ``array.flags`` tells."""
+    """The value of ``array.flags``."""
 
     shape: tuple[int, ...]
     strides: tuple[int, ...]
@@ -20,22 +20,22 @@ class Flags(NamedTuple):
 
     @property
     def c_contiguous(self) -> bool:
-        """Whether elements lie in C's order, without gaps."""
+        """Return whether the array is contiguous in C order."""
         return is_contiguous(self.shape, self.strides, self.itemsize)
 
     @property
     def f_contiguous(self) -> bool:
-        """Whether elements lie in Fortran's order, without gaps."""
+        """Return whether the array is contiguous in Fortran order."""
         return is_contiguous(self.shape, self.strides, self.itemsize, "F")
 
     @property
     def forc(self) -> bool:
-        """Whether they lie in one order or the other."""
+        """Return whether the array is contiguous in either order."""
         return self.c_contiguous or self.f_contiguous
 
 
 def compact_strides(array: Any) -> tuple[int, ...]:
-    """Strides without gaps, with the axes in the order of another array's."""
+    """Return contiguous strides, with the order of axes of another array."""
     steps, step = [0] * len(array.shape), array.dtype.itemsize
     found = sorted(range(len(array.shape)), key=lambda a: (abs(array.strides[a]), -a))
     for axis in found:
@@ -45,18 +45,18 @@ def compact_strides(array: Any) -> tuple[int, ...]:
 
 
 def is_number(given: object) -> bool:
-    """Whether it is one number, of Python's or numpy's."""
+    """Return whether a value is a Python or numpy number."""
     return isinstance(given, (numbers.Number, np.generic)) or (
         isinstance(given, np.ndarray) and given.shape == ()
     )
 
 
 def common_dtype(x: Any, y: Any) -> np.dtype[Any]:
-    """The type of what is computed of two arrays, or of an array and a number."""
+    """Return the result dtype of two arrays, or of an array and a number."""
     return np.result_type(*(getattr(each, "dtype", each) for each in (x, y)))
 
 
 def quotient_dtype(x: Any, y: Any) -> np.dtype[Any]:
-    """Likewise of what is divided: of integers that is float64."""
+    """Return the result dtype of a division; float64 for integers."""
     found = common_dtype(x, y)
     return np.dtype(np.float64) if found.kind in "iub" else found

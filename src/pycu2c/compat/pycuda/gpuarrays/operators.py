@@ -1,5 +1,4 @@
-"""Arithmetic and comparison of arrays on the device. Knows kernels, and of arrays no more than that
-they lie in memory in some order."""
+"""Implement the arithmetic and comparison operators of device arrays."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ import numpy as np
 
 from pycu2c.compat.pycuda.errors import translating
 from pycu2c.compat.pycuda.gpuarrays import kernels
-from pycu2c.compat.pycuda.gpuarrays.kernels import Pairs, launch
+from pycu2c.compat.pycuda.gpuarrays.kernels import BinaryOperation, launch
 from pycu2c.compat.pycuda.gpuarrays.layout import Flags, common_dtype, quotient_dtype
 from pycu2c.devices import copies
 from pycu2c.devices.array import DeviceArray
@@ -17,7 +16,7 @@ from pycu2c.devices.view_geometry import View
 
 
 class Operators:
-    """What computes with arrays, of which there is one class."""
+    """The operators, as a base class of ``GPUArray``."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
@@ -25,43 +24,43 @@ class Operators:
 
     @property
     def ndim(self) -> int:
-        """The number of axes."""
+        """Return the number of axes."""
         return len(self.shape)
 
     @property
     def flags(self) -> Flags:
-        """How it lies in memory."""
+        """Return the memory layout."""
         raise NotImplementedError
 
     @property
     def memory_order(self) -> str:
-        """ "F" if elements lie in Fortran's order alone, else "C"."""
+        """Return "F" if the array is contiguous in Fortran order only, else "C"."""
         flags = self.flags
         return "F" if flags.f_contiguous and not flags.c_contiguous else "C"
 
     def device_array(self) -> DeviceArray:
-        """The same elements, as kernels of this package take them."""
+        """Return a device array of this package over the same elements."""
         raise NotImplementedError
 
     def flat(self, order: str = "") -> DeviceArray:
-        """The elements along one axis."""
+        """Return the elements along one axis."""
         raise NotImplementedError
 
     def _new_like_me(self, dtype: Any = None) -> Any:
-        """A new array of the same shape."""
+        """Return a new array with the same shape."""
         raise NotImplementedError
 
     def _operand(self, given: Any) -> Any:
-        """A number or an array, as it is computed with; NotImplemented for anything else."""
+        """Convert an operand to a number or array; NotImplemented for anything else."""
         raise NotImplementedError
 
     # ---- arithmetic ----
 
     @translating
     def _paired(
-        self, pairs: Pairs, x: Any, y: Any, dtype: Any, out: Operators | None = None
+        self, pairs: BinaryOperation, x: Any, y: Any, dtype: Any, out: Operators | None = None
     ) -> Any:
-        """``operation(x, y)``, of which one is this array."""
+        """Return ``operation(x, y)``; one operand is this array."""
         other = y if x is self else x
         like = self
         if isinstance(other, Operators):
@@ -75,7 +74,7 @@ class Operators:
         return target
 
     def _arithmetic(
-        self, pairs: Pairs, other: Any, *, swapped: bool = False, quotient: bool = False
+        self, pairs: BinaryOperation, other: Any, *, swapped: bool = False, quotient: bool = False
     ) -> Any:
         other = self._operand(other)
         if other is NotImplemented:
@@ -84,7 +83,7 @@ class Operators:
         dtype = (quotient_dtype if quotient else common_dtype)(x, y)
         return self._paired(pairs, x, y, dtype)
 
-    def _in_place(self, pairs: Pairs, other: Any) -> Any:
+    def _in_place(self, pairs: BinaryOperation, other: Any) -> Any:
         other = self._operand(other)
         if other is NotImplemented:
             return NotImplemented
@@ -165,7 +164,7 @@ class Operators:
     def each(
         self, run: Any, dtype: Any = None, out: Operators | None = None, stream: object = None
     ) -> Any:
-        """An array with what a kernel makes of every element."""
+        """Return the result of a kernel for each element."""
         made = self._new_like_me(dtype) if out is None else out
         source = self.flat(made.memory_order if self.ndim > 1 else "")
         launch(run, self.size, (source, made.flat()), stream)
@@ -181,7 +180,7 @@ class Operators:
         stream: object = None,
         out: Operators | None = None,
     ) -> Any:
-        """``selffac * self + otherfac * other``."""
+        """Return ``selffac * self + otherfac * other``."""
         other = self._operand(other)
         like = _broadcast(self, other)
         made = like._new_like_me(common_dtype(self, other)) if out is None else out
@@ -191,9 +190,9 @@ class Operators:
         launch(kernels.scaled_sum, made.size, arguments, stream)
         return made
 
-    # ---- comparison: 1 and 0, of the arrays' own type ----
+    # ---- comparison: results are 1 and 0 in the dtype of the arrays ----
 
-    def _compared(self, pairs: Pairs, other: Any) -> Any:
+    def _compared(self, pairs: BinaryOperation, other: Any) -> Any:
         other = self._operand(other)
         if other is NotImplemented:
             return NotImplemented
@@ -220,7 +219,7 @@ class Operators:
 
 
 def _broadcast(a: Operators, b: Operators) -> Any:
-    """The array whose shape the result has. Raises NotImplementedError."""
+    """Return the operand that has the shape of the result. Raises NotImplementedError."""
     if a.shape == b.shape or b.shape == ():
         return a
     if a.shape == ():
@@ -229,8 +228,8 @@ def _broadcast(a: Operators, b: Operators) -> Any:
 
 
 def _operand(given: Any, like: Operators, order: str) -> Any:
-    """A number, or elements in the order of those of another array; an array without axes has its
-    one element everywhere."""
+    """Return a number, or elements in the order of another array; broadcast an array without
+    axes."""
     if not isinstance(given, Operators):
         return given
     if given.shape == () and like.shape != ():

@@ -1,4 +1,4 @@
-"""Functions in Python that CUDA C of the user's calls: their text in C, by their annotations."""
+"""Compile Python functions to C functions that the user's CUDA C calls, by their annotations."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from pycu2c.kernels.kernel import Device
 
 
 def texts_of(functions: Iterable[Callable[..., Any]]) -> str:
-    """The text of functions, which C calls by their names. Raises CompileError, TypeError."""
+    """Return the text of functions. Raises CompileError, TypeError."""
     return "\n".join(map(_in_namespace, functions))
 
 
 def _in_namespace(function: Callable[..., Any]) -> str:
-    """The text of one; functions that it calls may be called by others, too."""
+    """Return the text of a function, with its callees."""
     name = python_function(function).__name__
     own = f"pycu2c_{name}"
     return f"namespace {own} {{\n{text_of(function)}\n}}\nusing {own}::{name};"
 
 
 def text_of(function: Callable[..., Any]) -> str:
-    """The text of a function."""
+    """Return the text of a function."""
     python = python_function(function)
     name = python.__name__
     source = Device(python).__pycu2c_device__

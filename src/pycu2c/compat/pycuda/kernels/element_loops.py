@@ -1,5 +1,8 @@
-"""How the kernels that PyCUDA makes of expressions are launched: on a GPU many threads, whose
-elements are neighbours; on the CPU one thread for a piece of the whole."""
+"""Choose launch configurations for kernels that PyCUDA generates from expressions.
+
+On a GPU adjacent threads process adjacent elements; on the CPU a thread processes a contiguous
+range.
+"""
 
 from __future__ import annotations
 
@@ -20,48 +23,50 @@ from pycu2c.cuda_driver import driver
 _GPU_THREADS = 256
 _BLOCKS_OF_A_PROCESSOR = 8
 _PIECES_OF_A_CORE = 4
-_LEAST_PIECE = 4096  # elements, on the CPU
+_LEAST_PIECE = 4096  # minimum elements per thread on the CPU
 
 
-class Shape(NamedTuple):
-    """Blocks, and the threads of each."""
+class LaunchShape(NamedTuple):
+    """A number of blocks and of threads per block."""
 
     blocks: int
     threads: int
 
 
 def threads_of_block() -> int:
-    """The threads of a block, where the calling thread launches now."""
+    """Return the block size for the current device."""
     return _GPU_THREADS if on_gpu() else 1
 
 
-def shape_for(count: int, least: int = 1) -> Shape:
-    """What runs ``count`` elements, of which a thread of a GPU takes at least some."""
+def shape_for(count: int, least: int = 1) -> LaunchShape:
+    """Return the configuration for ``count`` elements, with a minimum per GPU thread."""
     processors = _processors(driver.current_ordinal() if on_gpu() else 0)
     threads = threads_of_block()
     if on_gpu():
         most, piece = _BLOCKS_OF_A_PROCESSOR * processors, threads * least
     else:
         most, piece = _PIECES_OF_A_CORE * processors, _LEAST_PIECE
-    return Shape(max(1, min(most, -(-count // piece))), threads)
+    return LaunchShape(max(1, min(most, -(-count // piece))), threads)
 
 
 @functools.cache
 def _processors(number: int) -> int:
-    """How many a device has, which takes the CPU longer to tell than to add small arrays."""
+    """Return the number of multiprocessors, cached: the query takes longer than a small kernel."""
     return Device(number).get_attribute(device_attribute.MULTIPROCESSOR_COUNT)
 
 
 def complex_header(arguments: Sequence[Argument], *others: Any) -> str:
-    """What a text needs where there are complex numbers."""
+    """Return the includes for complex numbers."""
     dtypes = [a.dtype for a in arguments if not a.c_name] + [np.dtype(o) for o in others]
     ours = "#include <pycuda-complex.hpp>\n" if any(d.kind == "c" for d in dtypes) else ""
     return "#include <cuComplex.h>\n" * any(a.c_name for a in arguments) + ours
 
 
 def passed(arguments: Sequence[Argument], given: Sequence[Any], name: str) -> tuple[list[Any], Any]:
-    """Arguments as a prepared call takes them, arrays as GPUArrays, and the first of those. Raises
-    TypeError, RuntimeError."""
+    """Convert arguments for a prepared call, and return the first array.
+
+    Raises TypeError, RuntimeError.
+    """
     if len(given) != len(arguments):
         raise TypeError(f"{name} takes {len(arguments)} arguments, and is given {len(given)}")
     found: list[Any] = []

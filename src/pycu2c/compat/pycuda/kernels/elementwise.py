@@ -1,4 +1,4 @@
-"""``pycuda.elementwise``: a kernel of an expression over ``x[i]``, in C or as a Python function."""
+"""Implement ``pycuda.elementwise``: kernels from an expression over ``x[i]``, in C or Python."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _RANGE = """const long count_ = step < 0 ? (start - stop - step - 1) / -step
 def elementwise_text(
     arguments: Sequence[Argument], operation: str, name: str, ranged: bool, **parts: str
 ) -> str:
-    """CUDA C that runs an operation for every ``i``."""
+    """Return CUDA C that runs an operation for each ``i``."""
     n = "n_" if any(argument.name == "n" for argument in arguments) else "n"
     loop = _RANGE if ranged else (_ON_GPU if on_gpu() else _ON_CPU).format(n=n)
     return _TEXT.format(
@@ -60,11 +60,13 @@ def elementwise_text(
 
 
 class ElementwiseKernel:
-    """``ElementwiseKernel("float a, float *x, float *y", "y[i] = a * x[i]")``.
+    """An elementwise kernel: ``ElementwiseKernel("float a, float *x", "x[i] = a * x[i]")``.
 
-    arguments: as C declares them, or ``VectorArg`` and ``ScalarArg``; the first array says how many
-    elements there are. operation: C, or a Python function ``(i, a, x, y)``. ``loop_prep`` and
-    ``after_loop`` are C before and after the loop over elements, ``preamble`` before the kernel.
+    arguments: C declarations, or ``VectorArg`` and ``ScalarArg``; the first array determines the
+    number of elements.
+    operation: C, or a Python function ``(i, a, x, y)``.
+    loop_prep, after_loop: C before and after the loop over elements.
+    preamble: C before the kernel.
     """
 
     def __init__(
@@ -94,7 +96,7 @@ class ElementwiseKernel:
 
     @translating
     def __call__(self, *args: Any, **kwargs: Any) -> None:
-        """Run it for all elements; ``range=slice(…)`` or ``slice=`` for some."""
+        """Run the kernel for all elements, or for ``range=slice(…)`` or ``slice=``."""
         stream = kwargs.pop("stream", None)
         chosen = kwargs.pop("range", None) or kwargs.pop("slice", None)
         kwargs.pop("slice", None)
@@ -138,21 +140,21 @@ class ElementwiseKernel:
         return self._compiled[key]
 
     def inspect(self, language: str = "cuda") -> str:
-        """The whole text that is compiled; or what is made of it: "ptx", "sass", "c". Of a Python
-        function, that of the last launch."""
+        """Return the compiled source text, or "ptx", "sass" or "c"; for a Python function, that of
+        the last launch."""
         run = self._function(ranged=False) if self._python is None else self._python
         found: str = run.inspect(language)
         return found
 
     def text(self, *, ranged: bool = False) -> str:
-        """The CUDA C that is compiled. Raises TypeError where the operation is Python."""
+        """Return the CUDA C. Raises TypeError if the operation is a Python function."""
         if not isinstance(self.operation, str):
             raise TypeError(f"{self.name} is a Python function: it is no text")
         return elementwise_text(self.arguments, self.operation, self.name, ranged, **self._parts)
 
 
 def _python_kernel(function: Callable[..., Any]) -> Any:
-    """A kernel that calls a function for every ``i``. Raises TypeError."""
+    """Return a kernel that calls a function for each ``i``. Raises TypeError."""
     names = list(inspect.signature(getattr(function, "py_func", function)).parameters)
     if names[:1] != ["i"]:
         raise TypeError(

@@ -1,4 +1,4 @@
-"""``pycuda.reduction``: what becomes of elements, and of two such values, in C or in Python."""
+"""Implement ``pycuda.reduction``: map and reduce expressions in C or Python."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pycu2c.compat.pycuda.kernels.element_loops import (
     shape_for,
     threads_of_block,
 )
-from pycu2c.compat.pycuda.kernels.python_operations import Expression, InC, in_c
+from pycu2c.compat.pycuda.kernels.python_operations import CExpression, Expression, in_c
 from pycu2c.compat.pycuda.memory.allocations import on_gpu
 from pycu2c.compat.pycuda.modules.source_module import SourceModule
 from pycu2c.compat.pycuda.tools import context_dependent_memoize
@@ -81,8 +81,8 @@ _ELEMENTS_OF_A_THREAD = 8
 
 
 class ReductionKernel:
-    """``ReductionKernel(np.float32, neutral="0", reduce_expr="a+b", map_expr="x[i]*y[i]",
-    arguments="float *x, float *y")``: gives an array without axes."""
+    """A reduction kernel, which returns an array without axes: ``ReductionKernel(np.float32,
+    neutral="0", reduce_expr="a+b", map_expr="x[i]*y[i]", arguments="float *x, float *y")``."""
 
     def __init__(
         self,
@@ -128,7 +128,7 @@ class ReductionKernel:
         return made
 
     def _room(self, blocks: int, stream: object) -> tuple[Any, Any]:
-        """For what the blocks leave for the last of them; of a graph its own."""
+        """Return memory for partial results of blocks; each captured graph has its own."""
         gpu = our_driver.current_ordinal() if on_gpu() else -1
         size = blocks * self.dtype_out.itemsize if blocks > 1 else 0
         if graph_capture.current() is not None:
@@ -147,12 +147,12 @@ class ReductionKernel:
         return function
 
     def inspect(self, language: str = "cuda") -> str:
-        """The whole text that is compiled; or what is made of it: "ptx", "sass", "c"."""
+        """Return the compiled source text, or "ptx", "sass" or "c"."""
         found: str = self._function().inspect(language)
         return found
 
     def text(self) -> str:
-        """The CUDA C that is compiled."""
+        """Return the CUDA C."""
         threads = threads_of_block()
         reduced, mapped = self._reduced(), self._mapped()
         wanted = frozenset(("_over_block", "_is_last", "_read"))
@@ -170,12 +170,12 @@ class ReductionKernel:
             mapped=mapped.expression,
         )
 
-    def _reduced(self) -> InC:
+    def _reduced(self) -> CExpression:
         values = [("a", self.dtype_out), ("b", self.dtype_out)]
         return in_c(self.reduce_expr, values, self.dtype_out, f"{self.name}_reduced")
 
-    def _mapped(self) -> InC:
-        """A Python function is given the elements at ``i``, and the numbers."""
+    def _mapped(self) -> CExpression:
+        """Pass the elements at ``i``, and the numbers, to a Python function."""
         values = [
             (f"{each.name}[i]" if isinstance(each, VectorArg) else each.name, each.dtype)
             for each in self.arguments
@@ -187,7 +187,7 @@ def _address(room: Any) -> Any:
     return int(room.ctypes.data) if isinstance(room, np.ndarray) else room
 
 
-# ---- those that arrays use ---------------------------------------------------------------------
+# ---- reductions of GPUArrays -------------------------------------------------------------------
 
 
 def _vector(dtype: Any, name: str) -> str:
@@ -200,7 +200,7 @@ def _sum_of(dtype_out: Any, map_expr: str, *arguments: str) -> ReductionKernel:
 
 @context_dependent_memoize
 def get_sum_kernel(dtype_out: Any, dtype_in: Any) -> ReductionKernel:
-    """The sum of elements."""
+    """Return the kernel for the sum of elements."""
     wanted = np.dtype(dtype_in if dtype_out is None else dtype_out)
     mapped = "in[i]" if wanted == dtype_in else f"({dtype_to_ctype(wanted)})in[i]"
     return _sum_of(wanted, mapped, _vector(dtype_in, "in"))
@@ -208,7 +208,7 @@ def get_sum_kernel(dtype_out: Any, dtype_in: Any) -> ReductionKernel:
 
 @context_dependent_memoize
 def get_subset_sum_kernel(dtype_out: Any, dtype_subset: Any, dtype_in: Any) -> ReductionKernel:
-    """The sum of elements at some indices."""
+    """Return the kernel for the sum of elements at given indices."""
     wanted = dtype_in if dtype_out is None else dtype_out
     arguments = _vector(dtype_subset, "lookup_tbl"), _vector(dtype_in, "in")
     return _sum_of(wanted, "in[lookup_tbl[i]]", *arguments)
@@ -216,7 +216,7 @@ def get_subset_sum_kernel(dtype_out: Any, dtype_subset: Any, dtype_in: Any) -> R
 
 @context_dependent_memoize
 def get_dot_kernel(dtype_out: Any, dtype_a: Any, dtype_b: Any) -> ReductionKernel:
-    """The sum of products."""
+    """Return the kernel for the sum of products."""
     wanted = np.result_type(dtype_a, dtype_b) if dtype_out is None else dtype_out
     kind = dtype_to_ctype(wanted)
     mapped = f"({kind})a_[i] * ({kind})b_[i]"
@@ -227,7 +227,7 @@ def get_dot_kernel(dtype_out: Any, dtype_a: Any, dtype_b: Any) -> ReductionKerne
 def get_subset_dot_kernel(
     dtype_out: Any, dtype_subset: Any, dtype_a: Any = None, dtype_b: Any = None
 ) -> ReductionKernel:
-    """The sum of products at some indices."""
+    """Return the kernel for the sum of products at given indices."""
     first = dtype_out if dtype_a is None else dtype_a
     second = first if dtype_b is None else dtype_b
     wanted = np.result_type(first, second) if dtype_out is None else dtype_out
@@ -238,7 +238,7 @@ def get_subset_dot_kernel(
 
 
 def _extreme(what: str, dtype: Any) -> tuple[str, str]:
-    """What nothing is reduced to, and how two values are. Raises TypeError."""
+    """Return the identity and the combining expression of min or max. Raises TypeError."""
     found = np.dtype(dtype)
     if what not in ("min", "max"):
         raise ValueError("what is not min or max.")
@@ -255,20 +255,20 @@ def _extreme(what: str, dtype: Any) -> tuple[str, str]:
 
 
 def _least(info: Any) -> str:
-    """The least integer as C writes it: not as the negative of one that there is not."""
+    """Return the minimum integer in C, which has no literals for it."""
     return f"({info.min + 1} - 1)" if info.min else "0"
 
 
 @context_dependent_memoize
 def get_minmax_kernel(what: str, dtype: Any) -> ReductionKernel:
-    """The least or greatest element."""
+    """Return the kernel for the minimum or maximum."""
     neutral, reduced = _extreme(what, dtype)
     return ReductionKernel(dtype, neutral, reduced, "in[i]", _vector(dtype, "in"))
 
 
 @context_dependent_memoize
 def get_subset_minmax_kernel(what: str, dtype: Any, dtype_subset: Any) -> ReductionKernel:
-    """The least or greatest element at some indices."""
+    """Return the kernel for the minimum or maximum at given indices."""
     neutral, reduced = _extreme(what, dtype)
     arguments = f"{_vector(dtype_subset, 'lookup_tbl')}, {_vector(dtype, 'in')}"
     return ReductionKernel(dtype, neutral, reduced, "in[lookup_tbl[i]]", arguments)
@@ -276,11 +276,11 @@ def get_subset_minmax_kernel(what: str, dtype: Any, dtype_subset: Any) -> Reduct
 
 @context_dependent_memoize
 def get_any_kernel(dtype: Any, dtype_in: Any) -> ReductionKernel:
-    """Whether an element is true."""
+    """Return the kernel for ``any``."""
     return ReductionKernel(dtype, "false", "a || b", "(in[i]) != (0)", _vector(dtype_in, "in"))
 
 
 @context_dependent_memoize
 def get_all_kernel(dtype: Any, dtype_in: Any) -> ReductionKernel:
-    """Whether every element is true."""
+    """Return the kernel for ``all``."""
     return ReductionKernel(dtype, "true", "a && b", "(in[i]) != (0)", _vector(dtype_in, "in"))

@@ -1,4 +1,4 @@
-"""``pycuda.scan``: prefix sums of any operation that is associative, in C or in Python."""
+"""Implement ``pycuda.scan``: prefix sums with any associative operation, in C or Python."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ static __device__ __forceinline__ scan_type scan_(scan_type a, scan_type b)
     return {scan_expr};
 }}
 """
-# On a GPU a block has a piece, and goes over it in tiles, of which each thread has a run. Of all
-# pieces the totals are taken first; then each block brings together those before its own, and goes
-# over its piece once more. The order of elements is kept, whatever the operation is.
+# On a GPU each block scans a contiguous piece in tiles, and each thread a run of a tile. A first
+# kernel computes the totals of the pieces. Then each block combines the totals before its own, and
+# scans its piece. The order of elements is preserved.
 _OF_BLOCKS = """
 #define TILE_ (THREADS_ * RUN_)
 #define ROOM_ \\
@@ -112,7 +112,7 @@ extern "C" __global__ void {name}_update(
     walk_<true>(input, output, first, end, carry, EXCLUSIVE_ || blockIdx.x, tile);
 }}
 """
-# On the CPU each thread has a run of neighbours.
+# On the CPU each thread scans a contiguous run.
 _OF_RUNS = """
 extern "C" __global__ void {name}_totals(
     const scan_type *input, long n, long piece, scan_type *totals)
@@ -138,12 +138,12 @@ extern "C" __global__ void {name}_update(
     }}
 }}
 """
-_MOST_OF_A_TILE = 40 << 10  # bytes
-_TILES_OF_A_BLOCK = 2  # at least
+_MOST_OF_A_TILE = 40 << 10  # maximum bytes of a tile
+_TILES_OF_A_BLOCK = 2  # minimum
 
 
 class _ScanKernel:
-    """What both kinds share."""
+    """The base class of inclusive and exclusive scans."""
 
     _exclusive: ClassVar[bool]
 
@@ -162,12 +162,12 @@ class _ScanKernel:
         self._compiled: dict[bool, dict[str, Any]] = {}
 
     def inspect(self, language: str = "cuda") -> str:
-        """The whole text that is compiled; or what is made of it: "ptx", "sass", "c"."""
+        """Return the compiled source text, or "ptx", "sass" or "c"."""
         found: str = self._functions()["update"].inspect(language)
         return found
 
     def text(self) -> str:
-        """The CUDA C that is compiled."""
+        """Return the CUDA C."""
         values = [("a", self.dtype), ("b", self.dtype)]
         scanned = in_c(self.scan_expr, values, self.dtype, f"{self.name}_scanned")
         threads = threads_of_block()
@@ -187,14 +187,13 @@ class _ScanKernel:
 
     @property
     def _run(self) -> int:
-        """Neighbours that a thread has of a tile: an odd number, so that lanes read from different
-        banks of shared memory."""
+        """Return the elements of a thread per tile: an odd number, to avoid bank conflicts."""
         threads = threads_of_block()
         fits = _MOST_OF_A_TILE // (threads * self.dtype.itemsize)
         return max(1, min(9, fits - 1 | 1)) if threads > 1 else 1
 
     def _cut(self, count: int) -> tuple[int, int]:
-        """The elements of a block, and how many blocks there are."""
+        """Return the elements per block, and the number of blocks."""
         tile = threads_of_block() * self._run
         blocks = shape_for(count, self._run * _TILES_OF_A_BLOCK).blocks
         piece = -(-count // (blocks * tile)) * tile
@@ -244,14 +243,14 @@ class _ScanKernel:
 
 
 class InclusiveScanKernel(_ScanKernel):
-    """``InclusiveScanKernel(np.int32, "a+b")``: each result has its own element in it."""
+    """``InclusiveScanKernel(np.int32, "a+b")``: each result includes its own element."""
 
     _exclusive = False
 
 
 class ExclusiveScanKernel(_ScanKernel):
-    """``ExclusiveScanKernel(np.int32, "a+b", neutral="0")``: each result is of the elements
-    before."""
+    """``ExclusiveScanKernel(np.int32, "a+b", neutral="0")``: each result includes only previous
+    elements."""
 
     _exclusive = True
 

@@ -1,5 +1,4 @@
-"""CUDA C -> cubins, PTX and fatbins, for GPUs that need not be here; and what is known of the
-compiler."""
+"""Compile CUDA C to cubins, PTX and fatbins, for any GPU; preprocess; report the version."""
 
 from __future__ import annotations
 
@@ -14,8 +13,8 @@ from pycu2c.compat.pycuda.errors import CompileError
 from pycu2c.compat.pycuda.memory.allocations import on_gpu
 from pycu2c.compat.pycuda.modules import modules, nvcc_options
 from pycu2c.compat.pycuda.modules import nvcc as nvccs
-from pycu2c.compat.pycuda.modules.compile_settings import Settings, leave_files, settings_of
-from pycu2c.compat.pycuda.modules.fatbin import Part, packed
+from pycu2c.compat.pycuda.modules.compile_settings import CompileSettings, leave_files, settings_of
+from pycu2c.compat.pycuda.modules.fatbin import FatbinEntry, packed
 from pycu2c.compat.pycuda.modules.source_text import HEADERS, SourceText
 from pycu2c.cuda_driver import driver
 from pycu2c.toolchain.cc import discovery
@@ -37,8 +36,7 @@ def compile(
     include_dirs: Sequence[str] | None = None,
     target: str = "cubin",
 ) -> bytes:
-    """Compile CUDA C for a GPU, which need not be here: to a cubin, PTX or a fatbin. Raises
-    CompileError."""
+    """Compile CUDA C to a cubin, PTX or a fatbin, for any GPU. Raises CompileError."""
     return _binary(settings_of(dict(locals())), source, target)
 
 
@@ -50,12 +48,12 @@ def compile_plain(
     cache_dir: Any = None,
     target: str = "cubin",
 ) -> bytes:
-    """Likewise, of a text as it is: nothing makes its functions ``extern "C"``."""
+    """Compile a text as it is, without ``extern "C"`` for its functions."""
     given = dict(locals())
     return _binary(settings_of({**given, "no_extern_c": True}), source, target)
 
 
-def _binary(settings: Settings, source: str, target: str) -> bytes:
+def _binary(settings: CompileSettings, source: str, target: str) -> bytes:
     if target not in _TARGETS:
         raise ValueError(f"target is one of {', '.join(_TARGETS)}, not {target!r}")
     text, arch = settings.text(source), settings.asked_arch
@@ -71,7 +69,7 @@ def _binary(settings: Settings, source: str, target: str) -> bytes:
     return data
 
 
-def _by_nvrtc(settings: Settings, text: SourceText, arch: str, target: str) -> bytes:
+def _by_nvrtc(settings: CompileSettings, text: SourceText, arch: str, target: str) -> bytes:
     more = (
         ["--relocatable-device-code=true"] if nvcc_options.is_relocatable(settings.options) else []
     )
@@ -87,13 +85,13 @@ def _by_nvrtc(settings: Settings, text: SourceText, arch: str, target: str) -> b
     except (diagnostics.CompileError, ToolchainError) as error:
         raise modules.refusal(error, settings.words) from error
     plain = int(number.rstrip("af"))
-    return packed([Part("ptx", plain, ptx), Part("cubin", plain, cubin)])
+    return packed([FatbinEntry("ptx", plain, ptx), FatbinEntry("cubin", plain, cubin)])
 
 
 def preprocess_source(
     source: str, options: Sequence[str] | None = None, nvcc: str = nvccs.USUAL
 ) -> str:
-    """The text after the preprocessor, without its ``#`` lines. Raises CompileError."""
+    """Return the preprocessed text, without its ``#`` lines. Raises CompileError."""
     program = nvccs.named(nvcc)
     given = list(options or ())
     if program is not None:
@@ -109,6 +107,6 @@ def preprocess_source(
 
 
 def get_nvcc_version(nvcc: str = nvccs.USUAL) -> tuple[int, int]:
-    """The version of the compiler: of NVRTC; of nvcc if one is named."""
+    """Return the version of the compiler: of NVRTC, or of nvcc if it is named."""
     program = nvccs.named(nvcc)
     return nvrtc.version() if program is None else nvccs.version(program)

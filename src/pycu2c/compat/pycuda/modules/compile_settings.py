@@ -1,4 +1,4 @@
-"""How CUDA C is compiled: what PyCUDA's functions are told beside the text. Compiles nothing."""
+"""Collect the compile settings that PyCUDA's functions accept."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ DEFAULT_NVCC_FLAGS = os.environ.get("PYCUDA_DEFAULT_NVCC_FLAGS", "").split()
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """How a text is compiled: what ``SourceModule`` and its kin are told beside the text."""
+class CompileSettings:
+    """The settings of a compilation: arguments of ``SourceModule`` and similar functions."""
 
     nvcc: str = nvccs.USUAL
     options: tuple[str, ...] = ()
@@ -34,7 +34,7 @@ class Settings:
     functions: tuple[Callable[..., Any], ...] = ()
 
     def text(self, *sources: str) -> SourceText:
-        """What is compiled of a user's texts. Raises CompileError."""
+        """Return the source texts. Raises CompileError."""
         nvccs.check(self.nvcc)
         before = f"{device_functions.texts_of(self.functions)}\n" if self.functions else ""
         return source_text(
@@ -43,30 +43,30 @@ class Settings:
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """Where included files are looked for."""
+        """Return the include folders."""
         return (*self.include_dirs, *options_of(self.options).folders)
 
     @property
     def words(self) -> list[str]:
-        """Options without an architecture."""
+        """Return the options without an architecture."""
         folders = [f"-I{folder}" for folder in (*self.include_dirs, HEADERS)]
         return [*nvcc_options.for_nvrtc(self.options)[0], *folders]
 
     def nvcc_words(self, arch: str | None) -> list[str]:
-        """Options, and an architecture, for nvcc itself."""
+        """Return the options and the architecture, for nvcc."""
         folders = [f"-I{folder}" for folder in (*self.include_dirs, HEADERS)]
         chosen = ["-arch", arch] if arch else []
         return [*self.options, *chosen, *folders]
 
     @property
     def asked_arch(self) -> str | None:
-        """The architecture that is asked for."""
+        """Return the requested architecture."""
         _, arch, code = nvcc_options.for_nvrtc(self.options)
         real = self.code if self.code and self.code.startswith("sm_") else code
         return real if real and real.startswith("sm_") else self.arch or arch
 
     def cached(self) -> contextlib.AbstractContextManager[None]:
-        """Keep what is compiled where the user wants it kept."""
+        """Save compiled code in the folder that the user has chosen."""
         chosen = self.cache_dir
         if chosen is None:
             chosen = os.environ.get("PYCUDA_CACHE_DIR")
@@ -77,21 +77,21 @@ class Settings:
         return cache_directory.override(os.fspath(chosen) if chosen else "")
 
 
-def settings_of(given: dict[str, Any]) -> Settings:
-    """Arguments of the functions here, as they are called."""
+def settings_of(given: dict[str, Any]) -> CompileSettings:
+    """The keyword arguments of the functions in this package."""
     options = given.pop("options", None)
     chosen = DEFAULT_NVCC_FLAGS if options is None else options
     folders = given.pop("include_dirs", None) or ()
     functions = tuple(given.pop("functions", ()))
     for name in ("source", "template", "target", "self", "__class__"):
         given.pop(name, None)
-    return Settings(
+    return CompileSettings(
         options=tuple(chosen), include_dirs=tuple(folders), functions=functions, **given
     )
 
 
 def leave_files(text: str, data: bytes, target: str) -> None:
-    """Leave what was compiled in a folder, whose name is printed."""
+    """Save compiled code in a folder, and print its name."""
     folder = tempfile.mkdtemp(prefix="pycu2c-")
     with open(os.path.join(folder, "kernel.cu"), "w", encoding="utf-8") as source:
         source.write(text)

@@ -1,4 +1,4 @@
-"""Modules in pieces: texts that are put together, or linked with code that others have compiled."""
+"""Implement ``DynamicModule``: texts that are concatenated, or linked with compiled code."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pycu2c.base.records import replace
 from pycu2c.compat.pycuda.enums import jit_input_type
 from pycu2c.compat.pycuda.modules import linked_modules, modules
 from pycu2c.compat.pycuda.modules import nvcc as nvccs
-from pycu2c.compat.pycuda.modules.compile_settings import Settings, settings_of
+from pycu2c.compat.pycuda.modules.compile_settings import CompileSettings, settings_of
 from pycu2c.compat.pycuda.modules.functions import Function
 from pycu2c.compat.pycuda.modules.modules import Module
 from pycu2c.compat.pycuda.modules.source_module import CudaModule, loaded
@@ -18,7 +18,7 @@ from pycu2c.toolchain.link.inputs import InputKind, LinkInput
 
 
 class DynamicFunction:
-    """A piece of CUDA C for a ``DynamicModule``: a text, or what gives one by ``str()``."""
+    """A piece of a ``DynamicModule``: a text, or an object whose ``str()`` is one."""
 
     def __init__(self, source: Any, name: str | None = None) -> None:
         self.source, self.name = source, name
@@ -28,11 +28,10 @@ class DynamicFunction:
 
 
 class DynamicModule(CudaModule):
-    """A module in pieces: ``add_to_preamble``, ``add_function`` and ``add_source``, then
+    """A module from pieces: ``add_to_preamble``, ``add_function`` and ``add_source``, then
     ``compile`` or ``link``.
 
-    The first argument may be a template, a text that comes before what is added; ``nvcc`` has that
-    place in PyCUDA.
+    The first argument may be a template, which precedes the added texts; in PyCUDA it is ``nvcc``.
     """
 
     def __init__(self, template: str | None = None, nvcc: str = nvccs.USUAL, **given: Any) -> None:
@@ -47,12 +46,12 @@ class DynamicModule(CudaModule):
         self._inputs: list[LinkInput] = []
 
     def add_to_preamble(self, pa: str) -> None:
-        """Text that comes first."""
+        """Add text at the beginning."""
         self._preamble.append(pa)
 
     def add_function(self, func: Any) -> None:
-        """A function of the module: its text; or a function in Python, with annotations, which
-        the texts call."""
+        """Add a function: its text, or a Python function with annotations, which the texts
+        call."""
         if callable(func):
             own = self._settings
             self._settings = _with(own, functions=(*own.functions, func))
@@ -62,7 +61,7 @@ class DynamicModule(CudaModule):
     def add_source(
         self, source: str, nvcc_options: Sequence[str] | None = None, name: str = "kernel.ptx"
     ) -> DynamicModule:
-        """More text. Its functions see those of the texts before."""
+        """Add a text, whose functions can use the previous texts."""
         more = tuple(nvcc_options or ())
         self._settings = _with(self._settings, options=(*self._settings.options, *more))
         self._sources.append(source)
@@ -70,7 +69,7 @@ class DynamicModule(CudaModule):
 
     @property
     def source(self) -> str:
-        """The whole text."""
+        """Return the whole text."""
         own = [self._template] if self._template else []
         return "\n".join([*self._preamble, *own, *self._sources])
 
@@ -81,7 +80,7 @@ class DynamicModule(CudaModule):
         keep: bool = False,
         no_extern_c: bool = False,
     ) -> CudaModule:
-        """The module of what was added. Raises CompileError."""
+        """Compile the module. Raises CompileError."""
         own = self._settings
         chosen = _with(
             own,
@@ -98,24 +97,23 @@ class DynamicModule(CudaModule):
         return self
 
     def link(self) -> DynamicModule:
-        """As ``compile``, as PyCUDA calls it."""
+        """Compile the module, under PyCUDA's name."""
         self.compile()
         return self
 
     def add_data(self, data: Any, input_type: Any, name: str = "unknown") -> DynamicModule:
-        """Code for a GPU that is linked with the texts: ``jit_input_type.PTX`` and its kin."""
+        """Link with compiled code, of a type such as ``jit_input_type.PTX``."""
         raw = data.encode() if isinstance(data, str) else bytes(data)
         self._inputs.append(LinkInput(_KINDS[jit_input_type(input_type)], raw, name))
         return self
 
     def add_file(self, filename: str, input_type: Any) -> DynamicModule:
-        """Likewise, of a file."""
+        """Link with a file of compiled code."""
         with open(filename, "rb") as file:
             return self.add_data(file.read(), input_type, filename)
 
     def add_stdlib(self, libname: str) -> DynamicModule:
-        """Nothing: NVRTC's code needs no library but that of kernels that launch kernels, which
-        is not there."""
+        """Do nothing: only dynamic parallelism, which is not supported, requires a library."""
         return self
 
 
@@ -128,17 +126,17 @@ _KINDS: dict[jit_input_type, InputKind] = {
 }
 
 
-def _with(settings: Settings, **changed: Any) -> Settings:
+def _with(settings: CompileSettings, **changed: Any) -> CompileSettings:
     return replace(settings, **changed)
 
 
 def _is_text(template: str) -> bool:
-    """Whether it is CUDA C rather than the name of a compiler."""
+    """Return whether an argument is CUDA C, not the name of a compiler."""
     return any(sign in template for sign in "{};#\n")
 
 
 class DynamicSourceModule(DynamicModule):
-    """A ``DynamicModule`` of a text, compiled where it is first asked for something."""
+    """A ``DynamicModule`` of one text, which is compiled at its first use."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Kernels by PyCUDA's names: calls, prepared calls, attributes."""
+"""Implement PyCUDA's ``Function``: calls, prepared calls, attributes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _USUAL_BLOCK = (256, 1, 1)
 
 
 class CallTime(float):
-    """Seconds that a launch took. Calling it gives them, too, as PyCUDA has it."""
+    """The seconds of a launch. A call returns them, too, as in PyCUDA."""
 
     def __call__(self) -> float:
         return float(self)
@@ -29,7 +29,7 @@ class Function:
 
     def __init__(self, kernel: Any, references: Any) -> None:
         self._kernel, self._references = kernel, references
-        self._wanted: tuple[argument_packing.Packed, ...] | None = None
+        self._formats: tuple[argument_packing.ArgumentFormat, ...] | None = None
         self._block: tuple[int, ...] = _USUAL_BLOCK
         self._prepared_block: tuple[int, ...] | None = None
         self._shared = 0
@@ -42,9 +42,11 @@ class Function:
 
     @translating
     def __call__(self, *args: Any, **kwargs: Any) -> float | None:
-        """Launch it. ``block=`` is needed, unless ``prepare`` was given one; ``grid=``,
-        ``stream=``, ``shared=``, ``texrefs=``. With ``time_kernel=True``, wait for it and give the
-        seconds that it took."""
+        """Launch the kernel.
+
+        ``block=`` is required unless ``prepare`` has set it; ``grid=``, ``stream=``, ``shared=``,
+        ``texrefs=``. With ``time_kernel=True``, wait for it and return its seconds.
+        """
         grid, block = kwargs.pop("grid", (1, 1)), kwargs.pop("block", None)
         stream, shared = kwargs.pop("stream", None), kwargs.pop("shared", 0)
         texrefs, timed = kwargs.pop("texrefs", ()), kwargs.pop("time_kernel", False)
@@ -60,7 +62,7 @@ class Function:
         if not isinstance(block, (tuple, list)):
             raise TypeError(f"a block is a tuple of numbers of threads, not {block!r}")
         self._block = tuple(block)
-        given = argument_packing.plain(args, self._kernel.parameters)
+        given = argument_packing.convert_arguments(args, self._kernel.parameters)
         handlers = [each for each in args if isinstance(each, ArgumentHandler)]
         for handler in handlers:
             handler.pre_call(stream)
@@ -74,7 +76,7 @@ class Function:
     def _finish(
         self, handlers: Sequence[ArgumentHandler], stream: Any, start: float | None
     ) -> float | None:
-        """Wait for what somebody waits for."""
+        """Wait for the kernel if the caller requests its time."""
         writing = [handler for handler in handlers if handler.writes]
         if stream is None and (writing or start is not None):
             streams.synchronize()
@@ -91,9 +93,9 @@ class Function:
         shared, stream, texrefs = rest
         for texref in texrefs:
             texref.check_bound()
-            texref.place()
+            texref.store_object()
         for reference in self._references():
-            reference.place()
+            reference.store_object()
         self._kernel.launch(grid, block, given, shared, stream)
 
     # ---- prepared calls ----
@@ -105,11 +107,10 @@ class Function:
         shared: int | None = None,
         texrefs: Any = None,
     ) -> Function:
-        """Say what is passed, ``"PPif"``, for calls that name nothing else. ``block`` is that of
-        calls which name none."""
+        """Set the argument formats of prepared calls, ``"PPif"``, and their default block."""
         if block is not None and not isinstance(block, (tuple, list)):
             raise TypeError(f"a block is a tuple of numbers of threads, not {block!r}")
-        self._wanted = argument_packing.prepared(arg_types)
+        self._formats = argument_packing.prepared(arg_types)
         self._prepared_block = tuple(block) if block is not None else None
         self._block = self._prepared_block or self._block
         self._shared = shared if shared is not None else 0
@@ -117,19 +118,19 @@ class Function:
         return self
 
     def prepared_call(self, grid: Any, *args: Any, **kwargs: Any) -> None:
-        """``prepared_call(grid, block, …)``, or without the block."""
+        """Launch: ``prepared_call(grid, block, …)``, or without the block."""
         block, rest = self._with_block(args)
         self._prepared(grid, block, None, rest, kwargs)
 
     def prepared_async_call(self, grid: Any, *args: Any, **kwargs: Any) -> None:
-        """``prepared_async_call(grid, block, stream, …)``, or without the block."""
+        """Launch in a stream: ``prepared_async_call(grid, block, stream, …)``."""
         block, rest = self._with_block(args)
         if not rest:
             raise TypeError("prepared_async_call takes a stream, or None, before the arguments")
         self._prepared(grid, block, rest[0], rest[1:], kwargs)
 
     def prepared_timed_call(self, grid: Any, *args: Any, **kwargs: Any) -> CallTime:
-        """As ``prepared_call``; gives the seconds that it took."""
+        """Launch as ``prepared_call``, and return the seconds."""
         block, rest = self._with_block(args)
         start, end = Event(), Event()
         start.record()
@@ -139,7 +140,7 @@ class Function:
         return CallTime(end.time_since(start) * 1e-3)
 
     def _with_block(self, args: tuple[Any, ...]) -> tuple[tuple[int, ...], tuple[Any, ...]]:
-        """A block is a tuple, which no argument is."""
+        """Return whether the first argument is a block, which is a tuple."""
         if args and isinstance(args[0], (tuple, list)):
             self._block = tuple(args[0])
             return self._block, args[1:]
@@ -157,71 +158,71 @@ class Function:
         shared = kwargs.pop("shared_size", self._shared)
         if kwargs:
             raise TypeError(f"unknown keyword arguments: {', '.join(kwargs)}")
-        if self._wanted is None:
+        if self._formats is None:
             raise LogicError(
                 f"{self._kernel.name} is not prepared: prepare('PPi') says what it takes"
             )
-        given = argument_packing.converted(self._wanted, args, self._kernel.name)
+        given = argument_packing.convert_prepared(self._formats, args, self._kernel.name)
         used_on(stream, *args)
         self._launch(grid, block, given, (shared, stream, self.texrefs))
 
-    # ---- what is known of it ----
+    # ---- attributes ----
 
     @translating
     def get_attribute(self, attribute: Any) -> int:
-        """``function_attribute.NUM_REGS``."""
+        """Return an attribute, such as ``function_attribute.NUM_REGS``."""
         found: int = self._kernel.attribute(function_attribute(attribute).name)
         return found
 
     @translating
     def set_attribute(self, attribute: Any, value: int) -> None:
-        """``function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES``."""
+        """Set an attribute, such as ``function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES``."""
         self._kernel.set_attribute(function_attribute(attribute).name, value)
 
     def __getattr__(self, name: str) -> int:
-        """``function.ptx_version``."""
+        """Return an attribute by its lower-case name: ``function.ptx_version``."""
         if name.startswith("_") or name.upper() not in function_attribute.__members__:
             raise AttributeError(f"no attribute '{name}' in Function", name=name, obj=self)
         return self.get_attribute(function_attribute[name.upper()])
 
     @property
     def num_regs(self) -> int:
-        """Registers of a thread."""
+        """Return the registers per thread."""
         return self.get_attribute(function_attribute.NUM_REGS)
 
     @property
     def shared_size_bytes(self) -> int:
-        """Static shared memory of a block."""
+        """Return the static shared memory per block."""
         return self.get_attribute(function_attribute.SHARED_SIZE_BYTES)
 
     @property
     def const_size_bytes(self) -> int:
-        """Constant memory that the program declares."""
+        """Return the constant memory."""
         return self.get_attribute(function_attribute.CONST_SIZE_BYTES)
 
     @property
     def local_size_bytes(self) -> int:
-        """Local memory of a thread."""
+        """Return the local memory per thread."""
         return self.get_attribute(function_attribute.LOCAL_SIZE_BYTES)
 
     @property
     def max_threads_per_block(self) -> int:
-        """The most threads that a block of it may have."""
+        """Return the maximum threads per block."""
         return self.get_attribute(function_attribute.MAX_THREADS_PER_BLOCK)
 
     def set_cache_config(self, fc: Any) -> None:
-        """A wish, which GPUs of today need not follow."""
+        """Set the cache preference, which current GPUs may ignore."""
         func_cache(fc)
 
     def set_shared_config(self, sc: Any) -> None:
-        """A wish, which GPUs of today need not follow."""
+        """Set the bank size of shared memory, which current GPUs ignore."""
         shared_config(sc)
 
     def param_set_texref(self, texref: Any) -> None:
-        """Nothing: a module's textures are its kernels'."""
+        """Do nothing: all kernels of a module use its textures."""
 
     def inspect(self, language: str = "cuda") -> str:
-        """The whole text that is compiled; or what is made of it: "ptx", "sass", "c"."""
+        """Return the compiled source text, or "ptx", "sass" or "c"."""
         found: str = self._kernel.inspect(language)
         return found
 

@@ -1,4 +1,4 @@
-"""A text and code for a GPU that somebody else has compiled, linked into one module."""
+"""Link a text and compiled code into one module."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 
 def linked(source: SourceText, options: Sequence[str], inputs: Sequence[LinkInput]) -> Module:
-    """The module. Raises CompileError; RuntimeError where there is no GPU."""
+    """Return the module. Raises CompileError; RuntimeError without a GPU."""
     if not on_gpu():
         raise RuntimeError(
-            f"code for a GPU is linked, and there is none: {driver.unavailable_reason()}. Texts that are "
-            "added by add_source run on the CPU"
+            f"linking requires a GPU: {driver.unavailable_reason()}. Texts that are added by "
+            "add_source run on the CPU"
         )
     try:
         return _linked(source, options, inputs)

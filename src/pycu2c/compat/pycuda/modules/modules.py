@@ -1,4 +1,4 @@
-"""Modules by PyCUDA's names: kernels, variables, textures and surfaces of compiled code."""
+"""Implement PyCUDA's modules: kernels, variables, textures and surfaces of compiled code."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 
 class GlobalPointer(PointerHolderBase):
-    """The address of a module's variable. It keeps the module."""
+    """The address of a module's variable. It keeps the module alive."""
 
     __slots__ = ("_address", "_module", "size")
 
@@ -35,7 +35,7 @@ class GlobalPointer(PointerHolderBase):
         return self._address
 
     def free(self) -> None:
-        """Nothing: a variable stays as long as its module."""
+        """Do nothing: a variable lives as long as its module."""
 
 
 class Module:
@@ -49,7 +49,7 @@ class Module:
         self._functions: dict[str, Function] = {}
 
     def get_function(self, name: str) -> Function:
-        """A kernel. Raises LogicError."""
+        """Return a kernel. Raises LogicError."""
         if name not in self._functions:
             try:
                 kernel = self._code.function(name)
@@ -60,7 +60,7 @@ class Module:
 
     @translating
     def get_global(self, name: str) -> tuple[GlobalPointer, int]:
-        """The address of a variable, and its bytes. Raises LogicError."""
+        """Return address and size of a variable. Raises LogicError."""
         try:
             address, size = self._code.variable(name)
         except LookupError as error:
@@ -68,17 +68,17 @@ class Module:
         return GlobalPointer(address, size, self), size
 
     def get_texref(self, name: str) -> TextureReference:
-        """A ``texture<…> name;`` of the text. Raises LogicError."""
+        """Return a texture reference, ``texture<…> name;``. Raises LogicError."""
         found: TextureReference = self._reference(name, self._textures, TextureReference)
         return found
 
     def get_surfref(self, name: str) -> SurfaceReference:
-        """A ``surface<…> name;`` of the text. Raises LogicError."""
+        """Return a surface reference, ``surface<…> name;``. Raises LogicError."""
         found: SurfaceReference = self._reference(name, self._surfaces, SurfaceReference)
         return found
 
     def inspect(self, language: str = "cuda") -> str:
-        """The whole text that is compiled; or what is made of it: "ptx", "sass", "c"."""
+        """Return the compiled source text, or "ptx", "sass" or "c"."""
         return inspection.inspect_module(self._code, language)
 
     def _reference(self, name: str, known: Sequence[str], kind: Any) -> Any:
@@ -92,8 +92,7 @@ class Module:
 
 
 def compiled(source: SourceText, options: Sequence[str]) -> Module:
-    """A module of a text, for the machine that the calling thread works on. Raises
-    CompileError."""
+    """Return a module of a text, for the device of the calling thread. Raises CompileError."""
     backend = "cuda" if is_on_gpu() else "cpu"
     code = TextModule(source.code, options=options, backend=backend, shown=source.shown)
     try:
@@ -104,18 +103,18 @@ def compiled(source: SourceText, options: Sequence[str]) -> Module:
 
 
 def refusal(error: Exception, options: Sequence[str]) -> CompileError:
-    """PyCUDA's error for one of ours."""
+    """Translate an exception to PyCUDA's."""
     made = CompileError(str(error), ["nvrtc" if is_on_gpu() else "c++", *options])
     if isinstance(error, diagnostics.CompileError):
         made.diagnostics, made.file, made.line = error.diagnostics, error.file, error.line
     return made
 
 
-# ---- code that somebody else has compiled ------------------------------------------------------
+# ---- compiled code -----------------------------------------------------------------------------
 
 
-class _LoadedCode(cuda_build.GpuCode):
-    """A cubin whose kernels nobody describes."""
+class _UndescribedCode(cuda_build.GpuCode):
+    """A cubin without a description of its kernels."""
 
     def entry(self, name: str) -> str | None:
         try:
@@ -129,10 +128,10 @@ class _LoadedCode(cuda_build.GpuCode):
 
 
 class LoadedModule:
-    """What a ``cudac`` module is to its functions, of a cubin, PTX or fatbin."""
+    """The interface of a CUDA C module for a cubin, PTX or fatbin."""
 
     def __init__(self, data: bytes, ptx: str = "") -> None:
-        self._loaded = _LoadedCode(cuda_build.CompiledCubin(data, None, ptx, {}, ""))
+        self._loaded = _UndescribedCode(cuda_build.CompiledCubin(data, None, ptx, {}, ""))
         self.kernels: list[Any] = []
         self.name = "a module that was loaded"
 
@@ -140,13 +139,13 @@ class LoadedModule:
         return self._loaded
 
     def function(self, name: str) -> function.TextFunction:
-        """Raises LookupError."""
+        """Return a kernel. Raises LookupError."""
         if self._loaded.entry(name) is None:
             raise LookupError(f"{self.name} has no kernel {name}")
         return function.TextFunction(self, name)
 
     def variable(self, name: str) -> tuple[int, int]:
-        """Raises LookupError."""
+        """Return a variable. Raises LookupError."""
         found = self._loaded.variable(name)
         if found is None:
             raise LookupError(f"{self.name} has no variable {name}")
@@ -155,11 +154,11 @@ class LoadedModule:
 
 @translating
 def module_from_buffer(buffer: Any, options: Any = (), message_handler: Any = None) -> Module:
-    """A module of a cubin, PTX or fatbin, for a GPU."""
+    """Return a module of a cubin, PTX or fatbin, for a GPU."""
     if not is_on_gpu():
         raise RuntimeError(
-            f"code for a GPU is loaded, and there is none: {driver.unavailable_reason()}. SourceModule "
-            "compiles a text for the CPU"
+            f"compiled code requires a GPU: {driver.unavailable_reason()}. SourceModule compiles a "
+            "text for the CPU"
         )
     data = bytes(buffer)
     is_ptx = not data.startswith((b"\x7fELF", b"\x50\xed\x55\xba"))
@@ -167,6 +166,6 @@ def module_from_buffer(buffer: Any, options: Any = (), message_handler: Any = No
 
 
 def module_from_file(filename: str) -> Module:
-    """A module of a file with a cubin, PTX or a fatbin."""
+    """Return a module of a file with a cubin, PTX or a fatbin."""
     with open(filename, "rb") as file:
         return module_from_buffer(file.read())

@@ -1,4 +1,4 @@
-"""nvcc, for those who name one. Nothing here needs it."""
+"""Run nvcc, if the user names it."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _RELEASE = re.compile(r"release (\d+)\.(\d+)")
 
 
 def named(nvcc: str) -> str | None:
-    """The program, if the user has named one that there is."""
+    """Return the path of nvcc, if the user has named one that exists."""
     return None if nvcc == USUAL else shutil.which(nvcc)
 
 
 def check(nvcc: str) -> None:
-    """That the compiler is one of CUDA C. Raises CompileError."""
+    """Check that the program is a CUDA compiler. Raises CompileError."""
     if "fortran" in os.path.basename(nvcc):
         raise CompileError(f"modules are of CUDA C, which {nvcc} does not compile", [nvcc])
 
 
 def version(program: str) -> tuple[int, int]:
-    """Its own."""
+    """Return the version of nvcc."""
     ran = subprocess.run([program, "--version"], capture_output=True, text=True)
     found = _RELEASE.search(ran.stdout)
     if found is None:
@@ -36,7 +36,7 @@ def version(program: str) -> tuple[int, int]:
 
 
 def compiled(program: str, text: str, target: str, options: Sequence[str]) -> bytes:
-    """What it makes of a text: a cubin, PTX or a fatbin. Raises CompileError."""
+    """Compile a text to a cubin, PTX or a fatbin. Raises CompileError."""
     with tempfile.TemporaryDirectory() as folder:
         source, made = (os.path.join(folder, f"kernel.{end}") for end in ("cu", target))
         with open(source, "w", encoding="utf-8") as file:

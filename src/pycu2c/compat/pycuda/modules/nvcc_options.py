@@ -1,10 +1,10 @@
-"""nvcc's options -> NVRTC's. What is for the host's compiler or the linker goes."""
+"""Convert options of nvcc to options of NVRTC; drop those of the host compiler and linker."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-_DROPPED = (  # of the host's compiler, of the linker, of what NVRTC does anyway
+_DROPPED = (  # options of the host compiler and the linker, and defaults of NVRTC
     *("-g", "--debug", "-m64", "-m32", "--keep", "-k", "-c", "-w", "-v", "--verbose", "--shared"),
     *("--resource-usage", "-res-usage", "-Wno-deprecated-gpu-targets"),
     *("--expt-relaxed-constexpr", "-expt-relaxed-constexpr"),
@@ -18,7 +18,7 @@ _DROPPED_PAIRS = (
     *("-Xcompiler", "--compiler-options", "-ccbin", "--compiler-bindir", "-Xlinker", "-odir"),
     *("-L", "-gencode", "--generate-code", "--default-stream", "-default-stream"),
 )
-_JOINED = {  # with the next word, as NVRTC has them
+_JOINED = {  # options with a value in the next word
     "-Xptxas": "--ptxas-options=",
     "--ptxas-options": "--ptxas-options=",
     "-maxrregcount": "--maxrregcount=",
@@ -38,7 +38,7 @@ _RENAMED = {"-Xptxas=": "--ptxas-options=", "-maxrregcount=": "--maxrregcount="}
 
 
 def split(options: Iterable[str]) -> list[str]:
-    """Options that come in two words as one."""
+    """Join options and their values."""
     found: list[str] = []
     waiting = iter(options)
     for word in waiting:
@@ -52,7 +52,7 @@ def split(options: Iterable[str]) -> list[str]:
 
 
 def for_nvrtc(options: Sequence[str]) -> tuple[list[str], str | None, str | None]:
-    """The options without an architecture; that, and what code is asked for."""
+    """Return the options without architecture, the architecture, and the code targets."""
     arch = code = None
     kept = []
     for word in split(options):
@@ -70,7 +70,7 @@ _RELOCATABLE = ("-rdc=true", "--relocatable-device-code=true", "-dc", "--device-
 
 
 def is_relocatable(options: Sequence[str]) -> bool:
-    """Whether code is to be linked with other code."""
+    """Return whether the code will be linked with other code."""
     return any(word in _RELOCATABLE for word in options)
 
 

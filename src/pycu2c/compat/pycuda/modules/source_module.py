@@ -1,4 +1,4 @@
-"""Modules of CUDA C: ``SourceModule``."""
+"""Implement ``SourceModule``: modules of CUDA C."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pycu2c.compat.pycuda.contexts import Context
 from pycu2c.compat.pycuda.memory.allocations import on_gpu
 from pycu2c.compat.pycuda.modules import modules
 from pycu2c.compat.pycuda.modules import nvcc as nvccs
-from pycu2c.compat.pycuda.modules.compile_settings import Settings, leave_files, settings_of
+from pycu2c.compat.pycuda.modules.compile_settings import CompileSettings, leave_files, settings_of
 from pycu2c.compat.pycuda.modules.functions import Function
 from pycu2c.compat.pycuda.modules.modules import Module
 from pycu2c.compat.pycuda.textures.references import SurfaceReference, TextureReference
@@ -18,38 +18,38 @@ from pycu2c.cuda_driver import driver
 
 
 class CudaModule:
-    """Something compiled: kernels, variables, textures."""
+    """A compiled module: kernels, variables, textures."""
 
     module: Module
 
     def get_function(self, name: str) -> Function:
-        """A kernel. Raises LogicError if there is none of that name."""
+        """Return a kernel. Raises LogicError if there is none of that name."""
         return self.module.get_function(name)
 
     def get_global(self, name: str) -> tuple[modules.GlobalPointer, int]:
-        """The address of a variable, and its bytes."""
+        """Return address and size of a variable."""
         return self.module.get_global(name)
 
     def get_texref(self, name: str) -> TextureReference:
-        """A ``texture<…> name;`` of the text."""
+        """Return a texture reference, ``texture<…> name;``."""
         return self.module.get_texref(name)
 
     def get_surfref(self, name: str) -> SurfaceReference:
-        """A ``surface<…> name;`` of the text."""
+        """Return a surface reference, ``surface<…> name;``."""
         return self.module.get_surfref(name)
 
     def inspect(self, language: str = "cuda") -> str:
-        """The whole text that is compiled; or what is made of it: "ptx", "sass", "c"."""
+        """Return the compiled source text, or "ptx", "sass" or "c"."""
         return self.module.inspect(language)
 
 
 class SourceModule(CudaModule):
-    """CUDA C, compiled: ``SourceModule(text).get_function(name)``.
+    """A module of CUDA C: ``SourceModule(text).get_function(name)``. Raises CompileError.
 
-    ``options`` are nvcc's; those that NVRTC has are used. ``arch`` and ``code`` may name what the
-    text is for: a module is compiled for the device that runs it. ``nvcc`` is used if it names one
-    that there is, other than the usual "nvcc". ``functions`` are functions in Python, with
-    annotations, that the text calls. Raises CompileError.
+    options: options of nvcc; those that NVRTC supports are used.
+    arch, code: accepted, but a module is compiled for the device that runs it.
+    nvcc: used if it names an existing program other than the default "nvcc".
+    functions: Python functions with annotations, which the text calls.
     """
 
     def __init__(
@@ -69,9 +69,8 @@ class SourceModule(CudaModule):
         self.module = loaded(settings_of(dict(locals())), source)
 
 
-def loaded(settings: Settings, *sources: str) -> Module:
-    """A module of texts, for the machine that the calling thread works on. Raises
-    CompileError."""
+def loaded(settings: CompileSettings, *sources: str) -> Module:
+    """Return a module of texts, for the device of the calling thread. Raises CompileError."""
     _warn_of_arch(settings.asked_arch)
     text = settings.text(*sources)
     program = nvccs.named(settings.nvcc) if on_gpu() else None
@@ -90,7 +89,7 @@ def loaded(settings: Settings, *sources: str) -> Module:
 
 
 def _warn_of_arch(arch: str | None) -> None:
-    """As PyCUDA does. A module is compiled for the device that runs it."""
+    """Show the deprecation warnings of PyCUDA; modules are compiled for the current device."""
     digits = (arch or "").rpartition("_")[2].rstrip("af")
     if digits.isdigit() and on_gpu():
         own = Context.get_device().compute_capability()

@@ -1,5 +1,7 @@
-"""A user's CUDA C -> the text that is compiled: texture references, ``extern "C"``, and ``#line``,
-so that errors show the user's own lines. Knows no compiler."""
+"""Prepare the user's CUDA C: texture references, ``extern "C"``, and ``#line`` directives.
+
+The directives let errors refer to the user's lines.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,14 @@ from pycu2c.compat.cuda_text.includes import IncludeExpander
 from pycu2c.compat.cuda_text.parse.tokens import Origins, tokens_of
 from pycu2c.compat.pycuda.textures import reference_source
 
-HEADERS = os.path.join(os.path.dirname(__file__), "headers")  # pycuda-complex.hpp and its kin
+HEADERS = os.path.join(  # pycuda-complex.hpp and pycuda-helpers.hpp
+    os.path.dirname(os.path.dirname(__file__)), "headers"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class SourceText:
-    """``code`` is compiled. ``shown`` has the user's texts by the names that errors call them."""
+    """A prepared text: ``code`` is compiled, ``shown`` maps file names to the user's texts."""
 
     code: str
     shown: dict[str, str]
@@ -29,8 +33,8 @@ class SourceText:
 def source_text(
     sources: Sequence[str], *, extern_c: bool, before: str = "", folders: Sequence[str] = ()
 ) -> SourceText:
-    """Texts of a module, one behind the other; ``before`` is C++ in front of them; ``folders`` are
-    where they include files from."""
+    """Prepare the texts of a module. ``before``: C++ that precedes them; ``folders``: include
+    folders."""
     parts, shown, headers = [], {}, dict[str, None]()
     textures: list[str] = []
     surfaces: list[str] = []
@@ -49,7 +53,7 @@ def source_text(
 
 
 def _text_of(given: object) -> str:
-    """A text, or what a generator of C makes of itself. Raises TypeError."""
+    """Return a text, or the text of a C generator. Raises TypeError."""
     if isinstance(given, bytes):
         return given.decode()
     if isinstance(given, str) or hasattr(given, "generate"):
@@ -58,12 +62,12 @@ def _text_of(given: object) -> str:
 
 
 def _declares(text: str, _: bool) -> bool:
-    """Whether an included text has references, which are to be found and written in other words."""
+    """Return whether an included text has texture references, which must be rewritten."""
     found = reference_source.rewritten(text)
     return bool(found.textures or found.surfaces)
 
 
-# they stand in front, so that their words are seen
+# these headers are expanded first, so that their texture references are found
 _OURS = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"](pycuda-(?:complex|helpers)\.hpp)[>\"]", re.M)
 
 
@@ -71,7 +75,7 @@ _SYSTEMS = re.compile(r"#\s*include\s*<")
 
 
 def _in_extern_c(body: str, name: str) -> str:
-    """A text as C, but for what it includes of the system's: much of that is C++."""
+    """Wrap a text in ``extern "C"``, except for includes of system headers, which may be C++."""
     parts, place = ['extern "C" {\n'], 0
     tokens = tokens_of(body)
     origins = Origins(body, name, tokens)
@@ -85,7 +89,7 @@ def _in_extern_c(body: str, name: str) -> str:
 
 
 def _declarations(textures: bool, surfaces: bool, headers: Sequence[str]) -> Iterator[str]:
-    """What stands in front."""
+    """Return the lines that precede the text."""
     helped = "pycuda-helpers.hpp" in headers
     if textures or helped:
         yield reference_source.texture_declarations()

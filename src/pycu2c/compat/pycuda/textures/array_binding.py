@@ -1,4 +1,4 @@
-"""What of GPUArrays has to do with textures."""
+"""Bind GPUArrays to texture references."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pycu2c.compat.pycuda.textures.cuda_arrays import dtype_to_array_form, dtype
 
 
 class TextureBinding:
-    """An array whose elements textures read along one axis."""
+    """The texture methods of ``GPUArray``."""
 
     dtype: Any
     gpudata: Any
@@ -17,7 +17,7 @@ class TextureBinding:
     flags: Any
 
     def bind_to_texref(self, texref: Any, allow_offset: bool = False) -> float:
-        """Let a texture read the elements; gives how many elements before them it begins."""
+        """Bind the elements to a texture reference; return the offset of the first element."""
         offset: int = texref.set_address(self.gpudata, self.nbytes, allow_offset=allow_offset)
         return offset / int(self.dtype.itemsize)
 
@@ -29,8 +29,11 @@ class TextureBinding:
         allow_complex_hack: bool = False,
         allow_offset: bool = False,
     ) -> float:
-        """Likewise, with the format of the elements; doubles and complex numbers are ints, which
-        ``pycuda-helpers.hpp`` puts together, if that is allowed."""
+        """Bind the elements, and set the format.
+
+        Doubles and complex numbers are bound as ints, which ``pycuda-helpers.hpp`` converts, if
+        that is allowed.
+        """
         if not self.flags.forc:
             raise RuntimeError("only contiguous arrays may be used as arguments to this operation")
         form: tuple[Any, int] = self._form(allow_double_hack, allow_complex_hack)

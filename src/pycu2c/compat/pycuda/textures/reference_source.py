@@ -1,8 +1,8 @@
-"""Texture references in CUDA C: ``texture<float, 2, cudaReadModeElementType> name;``.
+"""Rewrite texture references in CUDA C: ``texture<float, 2, cudaReadModeElementType> name;``.
 
-Compilers of today have none. A class of that name in front of the text holds a texture object and
-says what is declared; its declarations become variables in constant memory; and functions beside
-CUDA's own take it in the place of an object. So fetches stay as they are written, in macros, too.
+CUDA 12 has removed them. A class template of that name contains a texture object and describes the
+declaration. Declarations become variables in constant memory, and overloads of CUDA's functions
+accept the class. Fetches are not rewritten, so they may also be in macros.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from pycu2c.base.records import dataclass
 from pycu2c.compat.cuda_text.parse.tokens import Token, tokens_of
 
-# as the text has them in memory
+# members in memory order
 LAYOUT = np.dtype(
     [
         ("object", np.uint64),
@@ -28,8 +28,8 @@ LAYOUT = np.dtype(
 
 
 @dataclass(frozen=True, slots=True)
-class Rewritten:
-    """A text that compilers take, and the names of the texture references in it."""
+class RewrittenSource:
+    """A rewritten text, and the names of its texture references."""
 
     text: str
     textures: tuple[str, ...]
@@ -39,13 +39,13 @@ class Rewritten:
 _KINDS = ("texture", "surface")
 
 
-def rewritten(text: str) -> Rewritten:
-    """The text with references as variables in constant memory. Lines stay where they are."""
+def rewritten(text: str) -> RewrittenSource:
+    """Return the text with references as variables in constant memory. Lines are unchanged."""
     found: dict[str, list[str]] = {kind: [] for kind in _KINDS}
     if not any(kind in text for kind in _KINDS):
-        return Rewritten(text, (), ())
+        return RewrittenSource(text, (), ())
     tokens = tokens_of(text)
-    types: dict[str, str] = {}  # names of types that are references, by what they are of
+    types: dict[str, str] = {}  # typedefs of reference types -> texture or surface
     cuts: list[tuple[int, int, str]] = []
     for start, end in _statements(tokens):
         words = [t.text for t in tokens[start:end]]
@@ -60,11 +60,11 @@ def rewritten(text: str) -> Rewritten:
         cuts += [
             (t.start, t.end, " " * len(t.text)) for t in tokens[start:end] if t.text == "static"
         ]
-    return Rewritten(_cut(text, cuts), tuple(found["texture"]), tuple(found["surface"]))
+    return RewrittenSource(_cut(text, cuts), tuple(found["texture"]), tuple(found["surface"]))
 
 
 def _kind(words: Sequence[str], types: dict[str, str]) -> str | None:
-    """Whether a statement is of textures or surfaces: declares one, or names the type."""
+    """Return whether a statement declares a reference or a typedef of one."""
     rest = [word for word in words if word not in ("static", "typedef")]
     if rest[:1] == ["using"]:
         rest = rest[3:]
@@ -76,9 +76,9 @@ def _kind(words: Sequence[str], types: dict[str, str]) -> str | None:
 
 
 def _statements(tokens: Sequence[Token]) -> Iterator[tuple[int, int]]:
-    """Where declarations outside of functions stand: from, and up to their semicolon."""
+    """Return the ranges of declarations outside of functions, up to their semicolons."""
     start = 0
-    inside: list[bool] = []  # of each open bracket, whether it is a function's or a class's
+    inside: list[bool] = []  # for each open brace: whether it belongs to a function or class
     for index, token in enumerate(tokens):
         if token.text == ";" and index > start and not any(inside):
             yield start, index
@@ -92,11 +92,11 @@ def _statements(tokens: Sequence[Token]) -> Iterator[tuple[int, int]]:
 
 
 def _names(tokens: Sequence[Token], words: Sequence[str]) -> list[str]:
-    """The variables that a statement declares: after the type, divided by commas."""
+    """Return the variables of a declaration: the comma-separated names after the type."""
     first = (
         words.index(">") if "<" in words else next(i for i, w in enumerate(words) if w != "static")
     )
-    if "<" in words:  # the last that closes
+    if "<" in words:  # find the last closing bracket
         first = len(words) - 1 - words[::-1].index(">")
     return [t.text for t in tokens[first + 1 :] if t.kind == "identifier"]
 
@@ -110,12 +110,13 @@ def _cut(text: str, cuts: Sequence[tuple[int, int, str]]) -> str:
 
 
 def declared(bits: Any) -> tuple[int, int, int, bool]:
-    """Format, channels, axes and whether numbers are read as fractions, of what is in memory."""
+    """Return format, channels, axes and whether values are normalized, from the memory of a
+    reference."""
     (row,) = np.frombuffer(bits, LAYOUT)
     return int(row["format"]), int(row["channels"]), int(row["axes"]), bool(row["normalized"])
 
 
-# ---- the text in front -------------------------------------------------------------------------
+# ---- preamble ----------------------------------------------------------------------------------
 
 _ELEMENTS = {
     "unsigned char": (1, "uchar", True),
@@ -131,7 +132,7 @@ _VECTORS = (1, 2, 4)
 
 
 def _texels() -> Iterator[str]:
-    """What an element is made of, and what it is as a fraction."""
+    """Return the component type of an element, and its type when it is read as a float."""
     for name, (form, vector, is_small) in _ELEMENTS.items():
         own = [(name, 1), *((f"{vector}{n}", n) for n in _VECTORS if vector)]
         for element, channels in own:
@@ -143,7 +144,7 @@ def _texels() -> Iterator[str]:
             )
 
 
-# CUDA's own function, what stands for the arguments after the texture
+# CUDA's function, and the parameters after the texture
 _FETCHES = {
     "tex1Dfetch": "int x",
     "tex1D": "float x",
@@ -217,11 +218,11 @@ _SURFACE = """template <class T, int dim = 1> struct surface {{
 
 
 def texture_declarations() -> str:
-    """The class of texture references, and the functions that read them."""
+    """Return the class of texture references, and the functions that read them."""
     fetches = "\n".join(_fetch(*row) for row in _FETCHES.items())
     return _TEXTURE.format(texels="\n".join(_texels()), fetches=fetches)
 
 
 def surface_declarations() -> str:
-    """Likewise of surfaces."""
+    """Return the class of surface references, and its functions."""
     return _SURFACE.format(functions="\n".join(_surface(*row) for row in _SURFACES.items()))

@@ -1,7 +1,7 @@
-"""Texture references: what a module's ``texture<…> name;`` reads, and how.
+"""Implement texture and surface references of modules.
 
-A reference is a texture object that the variable of the module holds. It is made, and written
-there, before a launch, if something has changed.
+A reference is a texture object in a variable of the module. Before a launch the object is created
+again, and stored, if the reference has changed.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from pycu2c.runtime.cuda import texture_objects
 from pycu2c.runtime.cuda.texture_objects import LinearTexels, TexelFormat
 from pycu2c.runtime.texture_modes import MOST, TextureModes
 
-_ALIGNED = 512  # bytes, of memory that textures read
+_ALIGNED = 512  # alignment in bytes of texture memory
 _AXES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """The variable of a module that a reference is. ``name`` is as the text has it."""
+class ReferenceVariable:
+    """The module variable of a reference; ``name`` is its name in the text."""
 
     name: str
     address: int
@@ -56,19 +56,19 @@ class Place:
 
     @property
     def number(self) -> DType:
-        """The numbers of an element."""
+        """Return the component type of an element."""
         return NUMBERS[array_format(self.format)]
 
 
-def place_at(name: str, address: int) -> Place:
-    """What a variable says of itself."""
+def place_at(name: str, address: int) -> ReferenceVariable:
+    """Read the declaration from a variable."""
     bits = np.empty(reference_source.LAYOUT.itemsize, np.uint8)
     allocations.memcpy_dtoh(bits, address)
-    return Place(name, address, *reference_source.declared(bits))
+    return ReferenceVariable(name, address, *reference_source.declared(bits))
 
 
-class Plain(NamedTuple):
-    """Plain memory of the device: along one axis, or in rows of ``pitch`` bytes."""
+class LinearMemory(NamedTuple):
+    """Linear device memory: one axis, or rows with a pitch of ``pitch`` bytes."""
 
     address: int
     size: int
@@ -77,13 +77,13 @@ class Plain(NamedTuple):
     pitch: int = 0
 
 
-Source: TypeAlias = "Array | Plain | None"
+Source: TypeAlias = "Array | LinearMemory | None"
 
 
 class TextureReference:
-    """How a texture of a module reads, and what: ``module.get_texref(name)``."""
+    """A texture reference: ``module.get_texref(name)``."""
 
-    def __init__(self, place: Place | None = None) -> None:
+    def __init__(self, place: ReferenceVariable | None = None) -> None:
         self._place = place
         self._source: Source = None
         self._owner: object = None
@@ -96,23 +96,23 @@ class TextureReference:
             if place.number.is_integer and not place.as_fraction:
                 self._flags = TRSF_READ_AS_INTEGER
         self._stale = True
-        self._object: Any = None  # and what it is over
+        self._object: Any = None  # the texture object and its source
 
-    # ---- what it reads ----
+    # ---- source ----
 
     def set_array(self, ary: Array) -> None:
-        """Read a CUDA array, whose format it takes over."""
+        """Bind a CUDA array, and use its format."""
         self._bind(ary, ary)
         self._format, self._channels = ary.format, ary.form.channels
 
     def get_array(self) -> Array:
-        """What it reads."""
+        """Return the bound array."""
         if not isinstance(self._source, Array):
             raise LogicError("this texture reads no array: set_array() binds one")
         return self._source
 
     def set_address(self, devptr: Any, size: int, allow_offset: bool = False) -> int:
-        """Read plain memory along one axis; gives how many bytes before it the texture begins."""
+        """Bind linear memory along one axis; return the offset in bytes."""
         address = pointer(devptr)
         offset = address % _ALIGNED if on_gpu() else 0
         if offset and not allow_offset:
@@ -120,68 +120,68 @@ class TextureReference:
                 f"texture binding resulted in offset: the memory is {offset} bytes beyond what "
                 f"textures begin at; pass allow_offset=True and add {offset} bytes to indices"
             )
-        self._bind(Plain(address - offset, size + offset), devptr)
+        self._bind(LinearMemory(address - offset, size + offset), devptr)
         return offset
 
     def set_address_2d(self, devptr: Any, descr: ArrayDescriptor, pitch: int) -> None:
-        """Read rows of plain memory, ``pitch`` bytes from one to the next."""
+        """Bind rows of linear memory with a pitch in bytes."""
         size = pitch * descr.height
-        self._bind(Plain(pointer(devptr), size, descr.width, descr.height, pitch), devptr)
+        self._bind(LinearMemory(pointer(devptr), size, descr.width, descr.height, pitch), devptr)
         self.set_format(descr.format, descr.num_channels)
 
     def get_address(self) -> int:
-        """Where the memory is that it reads."""
-        if not isinstance(self._source, Plain):
+        """Return the address of the bound memory."""
+        if not isinstance(self._source, LinearMemory):
             raise LogicError("this texture reads no plain memory: set_address() binds some")
         return self._source.address
 
     def _bind(self, source: Source, owner: object) -> None:
         self._source, self._owner, self._stale = source, owner, True
 
-    # ---- how ----
+    # ---- modes ----
 
     def set_format(self, fmt: Any, num_components: int) -> None:
-        """What plain memory is made of."""
+        """Return the dtype of linear memory."""
         self._format, self._channels = array_format(fmt), num_components
         self._stale = True
 
     def get_format(self) -> tuple[array_format, int]:
-        """What an element is: the format of its numbers, and how many there are."""
+        """Set the number format and the number of channels."""
         return self._format, self._channels
 
     def set_address_mode(self, dim: int, mode: Any) -> None:
-        """What is outside, along an axis. Wrapping and mirroring are for coordinates up to 1, and
+        """Set the address mode of an axis. Wrap and mirror require normalized coordinates, and
         clamp others."""
         self._modes[dim] = address_mode(mode)
         self._stale = True
 
     def get_address_mode(self, dim: int) -> address_mode:
-        """What is outside, along an axis."""
+        """Return the address mode of an axis."""
         return self._modes[dim]
 
     def set_filter_mode(self, mode: Any) -> None:
-        """Whether it gives an element or a mean of neighbours."""
+        """Set the filter mode."""
         self._filter = filter_mode(mode)
         self._stale = True
 
     def get_filter_mode(self) -> filter_mode:
-        """Whether it gives an element or a mean of neighbours."""
+        """Return the filter mode."""
         return self._filter
 
     def set_flags(self, flags: int) -> None:
-        """``TRSF_NORMALIZED_COORDINATES`` and ``TRSF_READ_AS_INTEGER``."""
+        """Set ``TRSF_NORMALIZED_COORDINATES`` and ``TRSF_READ_AS_INTEGER``."""
         self._flags = int(flags)
         self._stale = True
 
     def get_flags(self) -> int:
-        """The flags."""
+        """Return the flags."""
         return self._flags
 
-    # ---- for launches ----
+    # ---- launch ----
 
     @translating
-    def place(self) -> None:
-        """Let the module's variable hold a texture object for what is set."""
+    def store_object(self) -> None:
+        """Store a texture object for the current settings in the module's variable."""
         if not self._stale or self._source is None:
             return
         if self._place is None:
@@ -189,7 +189,7 @@ class TextureReference:
                 "a TextureReference that no module has reads nothing: use module.get_texref(name)"
             )
         self._check(self._place)
-        streams.synchronize()  # launches before this one read the old one
+        streams.synchronize()  # pending launches read the old object
         self._release()
         self._object = self._on_gpu() if on_gpu() else self._on_host()
         handle = self._object[0]
@@ -197,15 +197,15 @@ class TextureReference:
         self._stale = False
 
     def check_bound(self) -> None:
-        """Raises LogicError if it reads nothing."""
+        """Return the source. Raises LogicError if there is none."""
         if self._source is None:
             name = self._place.name if self._place else ""
             raise LogicError(
                 f"the texture {name} is bound to nothing: set_array() or set_address() binds it"
             )
 
-    def _check(self, place: Place) -> None:
-        """That elements are what the text says they are. Raises LogicError."""
+    def _check(self, place: ReferenceVariable) -> None:
+        """Check that the format is that of the declaration. Raises LogicError."""
         given, wanted = NUMBERS[self._format], place.number
         same = given.size == wanted.size and given.is_float == wanted.is_float
         if not same or self._channels != place.channels:
@@ -228,7 +228,7 @@ class TextureReference:
         source = self._source
         if isinstance(source, Array):
             return source.form
-        assert isinstance(source, Plain)
+        assert isinstance(source, LinearMemory)
         number = NUMBERS[self._format]
         if source.pitch:
             return TexelFormat((source.height, source.width), number, self._channels)
@@ -236,7 +236,7 @@ class TextureReference:
         return TexelFormat((count,), number, self._channels)
 
     def _addresses(self, form: TexelFormat) -> tuple[str, ...]:
-        """Modes by axis, x first: those that coordinates which count elements have."""
+        """Return the address modes, x first: those that unnormalized coordinates support."""
         names = [mode.name.lower() for mode in self._modes[: len(form.shape)]]
         if not self._flags & TRSF_NORMALIZED_COORDINATES:
             names = ["clamp" if name in ("wrap", "mirror") else name for name in names]
@@ -246,7 +246,9 @@ class TextureReference:
         assert self._place is not None
         as_fraction = self._place.as_fraction and form.number in MOST
         border = (0.0,) * form.channels
-        if isinstance(self._source, Plain) and not self._source.pitch:  # only fetched by index
+        if (
+            isinstance(self._source, LinearMemory) and not self._source.pitch
+        ):  # only integer fetches
             return TextureModes(("clamp",), "point", False, as_fraction, border)
         return TextureModes(
             self._addresses(form),
@@ -261,7 +263,7 @@ class TextureReference:
         over: Any = None
         if isinstance(source, Array):
             over = source.handle
-        elif isinstance(source, Plain):
+        elif isinstance(source, LinearMemory):
             over = LinearTexels(source.address, form, source.pitch)
         modes = self._how(form).for_device(form.number)
         return texture_objects.new_texture(over, modes), source
@@ -277,7 +279,7 @@ class TextureReference:
         source = self._source
         if isinstance(source, Array):
             return source.host_elements()
-        assert isinstance(source, Plain)
+        assert isinstance(source, LinearMemory)
         step = form.number.size * form.channels
         if source.pitch and source.pitch != form.row:
             raise LogicError(
@@ -301,39 +303,39 @@ class TextureReference:
         try:
             driver.check(driver.api().cuCtxSynchronize(), "wait before a texture is freed")
             self._release()
-        except Exception:  # of a driver that is gone
+        except Exception:  # the driver is unloaded
             return
 
 
 class SurfaceReference:
-    """What a surface of a module reads and writes: ``module.get_surfref(name)``."""
+    """A surface reference: ``module.get_surfref(name)``."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: ReferenceVariable) -> None:
         self._place = place
         self._array: Array | None = None
         self._object: Any = None
         self._stale = True
 
     def set_array(self, ary: Array, flags: int = 0) -> None:
-        """Read and write a CUDA array."""
+        """Bind a CUDA array."""
         self._array, self._stale = ary, True
 
     def get_array(self) -> Array:
-        """What it reads and writes."""
+        """Return the bound array."""
         self.check_bound()
         assert self._array is not None
         return self._array
 
     def check_bound(self) -> None:
-        """Raises LogicError if there is no array."""
+        """Return the array. Raises LogicError if there is none."""
         if self._array is None:
             raise LogicError(
                 f"the surface {self._place.name} is bound to nothing: set_array() binds it"
             )
 
     @translating
-    def place(self) -> None:
-        """Let the module's variable hold a surface object for what is set."""
+    def store_object(self) -> None:
+        """Store a surface object in the module's variable."""
         if not self._stale or self._array is None:
             return
         streams.synchronize()
@@ -347,7 +349,7 @@ class SurfaceReference:
 
 
 def bind_array_to_texref(ary: Array, texref: TextureReference) -> None:
-    """Read a CUDA array, the nearest element, clamped."""
+    """Bind a CUDA array, with point filtering and clamped coordinates."""
     texref.set_array(ary)
     texref.set_address_mode(0, address_mode.CLAMP)
     texref.set_address_mode(1, address_mode.CLAMP)
@@ -355,5 +357,5 @@ def bind_array_to_texref(ary: Array, texref: TextureReference) -> None:
 
 
 def matrix_to_texref(matrix: Any, texref: TextureReference, order: str) -> None:
-    """Read a matrix."""
+    """Bind a matrix."""
     bind_array_to_texref(matrix_to_array(matrix, order), texref)

@@ -1,0 +1,1 @@
+"""Intrinsics for floating-point and complex numbers."""

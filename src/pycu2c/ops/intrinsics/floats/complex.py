@@ -1,7 +1,7 @@
-"""Complex arithmetic and functions: what C has no operators for.
+"""Complex arithmetic and functions, which C operators do not support.
 
-``python.add`` and its neighbours are what ``transforms/common/legalize`` puts in place of operators on
-complex numbers; the functions are numpy's and cmath's.
+``transforms/common/legalize`` replaces operators on complex numbers with the intrinsics
+``complex.add`` and others; the functions are those of numpy and cmath.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ _FUNCTIONS: tuple[tuple[str, Any, Any, str], ...] = (
 
 
 def _quiet(compute: Any, x: Any) -> Any:
-    """``compute`` in numpy's scalar, given back as what ``x`` is."""
+    """Apply ``compute`` to a NumPy scalar; return the result and the type of ``x``."""
     kind = scalar_of(x)
     assert kind is not None
     with np.errstate(all="ignore"):
@@ -149,7 +149,7 @@ ABS = REGISTRY["complex.abs"]
 
 
 def complex_form(function: Intrinsic, is_complex: bool) -> Intrinsic:
-    """numpy's functions work on complex numbers too, by other rows."""
+    """Return the variant of a NumPy function for complex numbers, if needed."""
     twin = REGISTRY.get(f"complex.{function.name.rpartition('.')[2]}")
     # cuda.atomic.add is no operator
     return twin if twin is not None and is_complex and function.is_pure else function

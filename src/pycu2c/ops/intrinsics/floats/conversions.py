@@ -1,5 +1,7 @@
-"""CUDA's conversions between floats and whole numbers, rounded in a direction, and the numbers that
-have the same bits: ``float2int_rd``, ``float_as_int``."""
+"""CUDA's conversions between floats and integers with a rounding mode, and bit reinterpretation.
+
+Examples: ``float2int_rd``, ``float_as_int``.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +27,8 @@ from pycu2c.base.dtypes import (
 from pycu2c.ops.intrinsics.c_tree import c
 from pycu2c.ops.intrinsics.floats.exact_rounding import (
     CUDA_NAMES,
+    MODE_TEXT,
     MODES,
-    SAID,
     Mode,
     fraction,
     rounded,
@@ -54,7 +56,7 @@ def _declare(
     return intrinsic(f"cuda.{name}", **(own | more))(of_x)
 
 
-# ---- to whole numbers --------------------------------------------------------------------------
+# ---- to integers --------------------------------------------------------------------------
 
 
 def _clamped(value: Any, dtype: DType) -> Any:
@@ -69,7 +71,7 @@ def _clamped(value: Any, dtype: DType) -> Any:
 
 def _to_whole(source: DType, dtype: DType, mode: Mode) -> Intrinsic:
     name = f"{CUDA_NAMES[source]}2{CUDA_NAMES[dtype]}_{mode}"
-    doc = f"A float as a whole number, rounded {SAID[mode]}; beyond the ends of its type, that end."
+    doc = f"A float as an integer, rounded {MODE_TEXT[mode]}; saturates to the range of the type."
     return _declare(name, source, dtype, lambda x: _clamped(_ROUNDED[mode](x), dtype), doc)
 
 
@@ -91,7 +93,7 @@ def _to_float(source: DType, dtype: DType, mode: Mode) -> Intrinsic:
         return rounded(fraction(x), dtype, mode)
 
     name = f"{CUDA_NAMES[source]}2{CUDA_NAMES[dtype]}_{mode}"
-    doc = f"The number as a {dtype}, rounded {SAID[mode]}."
+    doc = f"The number as a {dtype}, rounded {MODE_TEXT[mode]}."
     more = {"c": _converted(dtype), "c_helpers": ()} if mode == "rn" else {}
     return _declare(name, source, dtype, body, doc, **more)
 

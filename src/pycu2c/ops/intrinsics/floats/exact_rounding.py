@@ -1,4 +1,4 @@
-"""Numbers rounded to a float in a direction: what the reference computes of exact fractions."""
+"""Round exact fractions to floats with a rounding mode, for the reference interpreter."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pycu2c.base.dtypes import FLOAT32, FLOAT64, INT32, INT64, UINT32, UINT64, D
 
 Mode = Literal["rn", "rz", "rd", "ru"]
 MODES: tuple[Mode, ...] = ("rn", "rz", "rd", "ru")
-SAID: dict[Mode, str] = {
-    "rn": "to the nearest, the even one of two",
-    "rz": "towards 0",
+MODE_TEXT: dict[Mode, str] = {
+    "rn": "to nearest, ties to even",
+    "rz": "toward 0",
     "rd": "down",
     "ru": "up",
 }
@@ -34,7 +34,7 @@ def fraction(x: Any) -> Any:
 
 
 def rounded(exact: Any, dtype: DType, mode: Mode) -> Any:
-    """A fraction other than 0 as a float of a type."""
+    """Round a nonzero fraction to a float type."""
     make = dtype.numpy.type
     most = _limit(dtype) * (1 - fractions.Fraction(1, 2**60))  # what is beyond is no other
     exact = max(min(exact, most), -most)
@@ -62,7 +62,7 @@ def _next(x: Any, to: float) -> Any:
 
 
 def _place(x: Any, dtype: DType) -> Any:
-    """A float as a fraction; infinity is the first number that is too large."""
+    """Return a float as a fraction; infinity is the smallest number that overflows."""
     if math.isfinite(x):
         return fraction(x)
     return _limit(dtype) if x > 0 else -_limit(dtype)
@@ -84,7 +84,7 @@ def _is_odd(x: Any) -> bool:
 
 
 def square_root(exact: Any, dtype: DType, mode: Mode) -> Any:
-    """Of a positive fraction: its root with many bits, and one more if that is not all of it."""
+    """Return the rounded root of a positive fraction, with a sticky bit for inexact roots."""
     shift = 400 + 2 * max(0, exact.denominator.bit_length() - exact.numerator.bit_length())
     shift += shift % 2
     scaled = exact.numerator * 2**shift // exact.denominator
@@ -94,8 +94,7 @@ def square_root(exact: Any, dtype: DType, mode: Mode) -> Any:
 
 
 def rounded_to_odd(exact: Any) -> Any:
-    """A float32 whose last bit says whether it is inexact: rounded again to fewer bits, it gives
-    what one rounding does."""
+    """Round to float32 with round-to-odd, so that rounding again to fewer bits is correct."""
     below = rounded(exact, FLOAT32, "rz")
     if fraction(below) == exact or _is_odd(below):
         return below

@@ -1,5 +1,6 @@
-"""Floats of 8 bits, which kernels store as ``uint8`` and convert: E4M3 has 4 bits of exponent and
-no infinity, E5M2 has 5. What is too large becomes the greatest number.
+"""8-bit floats, which kernels store as ``uint8`` and convert: E4M3 and E5M2.
+
+E4M3 has 4 exponent bits and no infinity, E5M2 has 5. Conversions saturate to the largest number.
 """
 
 from __future__ import annotations
@@ -19,8 +20,7 @@ ml_dtypes: Any = lazy_module("ml_dtypes")
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format of 8 bits: how its fractions and exponents lie, its greatest number, and what
-    ml_dtypes calls it."""
+    """An 8-bit format: fraction bits, exponent bias, largest number, and its name in ml_dtypes."""
 
     name: str
     fraction: int  # bits

@@ -1,8 +1,8 @@
-"""Arithmetic of float16 and bfloat16: what ``transforms/common/legalize`` puts in place of operators, and
-comparisons that Python has no operators for.
+"""Arithmetic of float16 and bfloat16, and comparisons that Python has no operators for.
 
-Each computes in float32 and rounds once, which gives what rounding the exact result gives; CUDA's
-``__hadd_rn`` and its like are that in one instruction, and are not fused with one another.
+``transforms/common/legalize`` replaces operators with these intrinsics. They compute in float32
+and round once, which equals rounding the exact result. CUDA's ``__hadd_rn`` and others do this in
+one instruction and are never contracted.
 """
 
 from __future__ import annotations

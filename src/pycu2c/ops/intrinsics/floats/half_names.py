@@ -1,6 +1,8 @@
-"""``cuda.fp16`` and ``cuda.bf16``: arithmetic and functions of 16-bit floats by CUDA's names. Each
-rounds once; the operators and ``math.f(x)`` do the same. ``hne`` is not ``!=``: a NaN
-makes it false."""
+"""``cuda.fp16`` and ``cuda.bf16``: functions of 16-bit floats by CUDA's names.
+
+Each rounds once, as the operators and ``math.f(x)`` do. ``hne`` differs from ``!=``: it is false
+for NaN.
+"""
 
 from __future__ import annotations
 

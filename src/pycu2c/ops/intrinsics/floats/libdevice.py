@@ -1,5 +1,7 @@
-"""``cuda.libdevice``: the functions of NVIDIA's library of that name, with the types that numba
-gives them: what is unsigned there has the signed type of its width."""
+"""``cuda.libdevice``: the functions of NVIDIA's libdevice, with the types of numba.
+
+Types that are unsigned in libdevice are signed, as in numba.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ _NAMES = {1: ("x",), 2: ("x", "y"), 3: ("x", "y", "z")}
 
 
 def _add(name: str, takes: tuple[DType, ...], gives: DType, *functions: Intrinsic) -> Intrinsic:
-    """A function that ``rows`` compute the result of: its types are made numba's."""
+    """Declare a function that ``functions`` compute the results of, with the types of numba."""
     expands_to = tuple(TypedOperation(f, takes, _result_type(f, gives)) for f in functions)
     kinds = [_SIGNED.get(dtype, dtype).name for dtype in takes]
     parameters = tuple(zip(_NAMES[len(kinds)], kinds))
@@ -42,7 +44,7 @@ def _doc_of_pair(name: str) -> str:
 
 
 def _result_type(function: Intrinsic, gives: DType) -> DType:
-    """The type of one result: a whole number beside a float has 32 bits."""
+    """Return the type of one result; an integer beside a float has 32 bits."""
     return INT32 if function.result == "int" and gives.is_float else _SIGNED.get(gives, gives)
 
 
@@ -106,7 +108,7 @@ for _path, _single, _double in (
 _add("saturatef", (FLOAT32,), FLOAT32, REGISTRY["cuda.saturate"])
 _add("fast_sincosf", (FLOAT32,), FLOAT32, REGISTRY["cuda.fast_sinf"], REGISTRY["cuda.fast_cosf"])
 
-# ---- of whole numbers, by the width ------------------------------------------------------------
+# ---- of integers, by width ------------------------------------------------------------
 
 for _name, _path, _row, _gives in (
     ("abs", "abs", INT32, INT32),

@@ -1,7 +1,7 @@
-"""Python's ``math`` and numpy's functions of one or two floats, as tables.
+"""Functions of Python's ``math`` and of NumPy on one or two floats, as tables.
 
-A strong float gives its own type; ints and Python floats give a Python float. Spellings get
-the type that the function works in, also where the result is an int or a bool.
+A strong float keeps its type; ints and Python floats return a Python float. Spellings receive the
+type of the computation, also if the result is an int or a bool.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ FLOATS = (FLOAT32, FLOAT64)
 
 
 def floating_type(*numbers: Number) -> Scalar:
-    """The type that kind ``F`` gives: the join if it is floating, else Python's float."""
+    """Return the type of kind ``F``: the joined type if it is floating, else Python's float."""
     common = reduce(promote, (t for t in map(scalar_of, numbers) if t is not None))
     return common if common.dtype.is_float else WEAK_FLOAT
 
 
 def in_floats(compute: Callable[..., Any], *numbers: Number) -> Any:
-    """``compute`` in the floating type of the numbers, silent where C is."""
+    """Apply ``compute`` in the floating type of the numbers, without warnings."""
     scalar = floating_type(*numbers)
     with np.errstate(all="ignore"):
         return convert(compute(*(convert(n, scalar) for n in numbers)), scalar)
@@ -47,7 +47,7 @@ def _declare(name: str, doc: str, body: Callable[..., Any], cuda: Spell, **more:
 
 
 def _quiet(function: Callable[[float], float], pole: float, overflow: float) -> Any:
-    """``function`` with ``pole`` for a ValueError and ``overflow`` for an OverflowError."""
+    """Return ``function`` with ``pole`` for ValueError and ``overflow`` for OverflowError."""
 
     def compute(x: Any) -> float:
         try:
@@ -177,10 +177,10 @@ BINARY = tuple(_declare_binary(*entry) for entry in _BINARY)
 # ---- rounding: math's give an int, numpy's a float ------------------------------------------
 
 _ROUNDING: tuple[tuple[str, Callable[[Any], Any], object, str], ...] = (
-    ("floor", np.floor, math.floor, "The greatest whole number that is not above ``x``"),
-    ("ceil", np.ceil, math.ceil, "The least whole number that is not below ``x``"),
+    ("floor", np.floor, math.floor, "The largest integer not above ``x``"),
+    ("ceil", np.ceil, math.ceil, "The smallest integer not below ``x``"),
     ("trunc", np.trunc, math.trunc, "``x`` without its fraction"),
-    ("rint", np.rint, None, "The nearest whole number, the even one of two"),
+    ("rint", np.rint, None, "The nearest integer, ties to even"),
 )
 
 
@@ -219,7 +219,7 @@ def _declare_rounding(
 
 
 ROUNDING = tuple(function for entry in _ROUNDING for function in _declare_rounding(*entry))
-# a whole number is given back as it is, by math's as an int; np.rint makes it a float
+# an integer argument is returned unchanged; np.rint converts it to float
 KEEPING_WHOLE = tuple(f for f in ROUNDING if f.name != "numpy.rint")
 
 # ---- questions -----------------------------------------------------------------------------
@@ -244,7 +244,7 @@ def _declare_question(
 
 
 def _nonzero(name: str) -> Spell:
-    """C's ``isinf`` gives -1 for -inf, and the answer may be counted with."""
+    """Spell ``isinf``, which may return -1 in C."""
 
     def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
         return c.Binary("!=", overloaded(name)(a, dtype), c.Number("0"))
@@ -288,7 +288,7 @@ ANGLES = tuple(_declare_angle(*entry) for entry in _ANGLES)
 
 @intrinsic("round", dtypes=FLOATS, cuda=library("llrint"), c=library("llrint"))
 def round_to_even(x: F) -> int:
-    """The nearest whole number as an int, the even one of two."""
+    """Round to the nearest integer, ties to even; return an int."""
     return int(convert(in_floats(np.rint, x), Scalar(INT64, weak=True)))
 
 
@@ -321,7 +321,7 @@ def ldexp(x: F, exponent: int) -> F:
 
 
 def longer_form(function: Intrinsic, count: int) -> Intrinsic:
-    """The row of a call with more arguments than the row has parameters."""
+    """Return the variant of an intrinsic for a call with more arguments."""
     return (
         REGISTRY[f"{function.name}_base"]
         if function.name in _LOGARITHMS and count == 2
@@ -336,8 +336,7 @@ _LOGARITHMS = ("math.log", "complex.log")
 
 
 def _fused(a: Any, b: Any, term: Any) -> Any:
-    """Exactly, then to float64 with an odd last bit if that is inexact: so that the second
-    rounding, to float32, rounds as if it were the only one."""
+    """Compute exactly, then round to odd in float64, so that rounding to float32 is correct."""
     plainly = a * b + term
     if not all(map(math.isfinite, (a, b, term))):
         return plainly

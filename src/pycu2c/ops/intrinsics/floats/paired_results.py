@@ -1,4 +1,4 @@
-"""CUDA's functions that give two numbers, as tuples: ``s, c = cuda.sincos(x)``."""
+"""CUDA's functions with two results, which return tuples: ``s, c = cuda.sincos(x)``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pycu2c.ops.intrinsics.declared  # noqa: F401  # the intrinsics that these
 from pycu2c.ops.intrinsics.registry import REGISTRY, TypedOperation
 from pycu2c.ops.names.typed_functions import declare
 
-# name, parameters, the rows that give the items, meaning
+# name, parameters, the intrinsics of the results, documentation
 PAIRS: dict[str, tuple[str, tuple[str, str], str]] = {
     "sincos": ("x", ("math.sin", "math.cos"), "The sine and the cosine of ``x`` radians."),
     "sincospi": ("x", ("cuda.sinpi", "cuda.cospi"), "The sine and the cosine of ``pi * x``."),

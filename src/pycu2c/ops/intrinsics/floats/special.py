@@ -1,5 +1,7 @@
-"""CUDA's functions of floats that Python's ``math`` has not: of multiples of pi, reciprocals, the
-error function's relatives, Bessel functions, the fast ones of float32."""
+"""CUDA's functions of floats that Python's ``math`` does not have.
+
+Multiples of pi, reciprocals, error functions, Bessel functions, and fast functions of float32.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ from pycu2c.ops.intrinsics.spelling import helper, library, overloaded
 
 
 def _declare(name: str, doc: str, body: Callable[..., Any], **more: Any) -> Intrinsic:
-    """CUDA has the function; on the CPU it is a helper of the same name."""
+    """Declare a function of CUDA; on the CPU it is a helper with the same name."""
     body.__doc__ = doc
     own = {"cuda": library(name), "c": helper(name), "c_helpers": (name,)}
     return intrinsic(f"cuda.{name}", dtypes=FLOATS, **{**own, **more})(body)
@@ -84,7 +86,7 @@ _LIBM = {"c_helpers": ()}
 ROUND = _declare_unary(
     "round",
     _away,
-    "The nearest whole number as a float; of two, the one away from 0, as in C.",
+    "The nearest integer as a float, ties away from 0, as in C.",
     c=library("round"),
     **_LIBM,
 )
@@ -125,7 +127,7 @@ def _ilogb(x: F) -> int:
 
 
 def _llround(x: F) -> int:
-    """The nearest whole number as an int; of two, the one away from 0, as in C."""
+    """Round to the nearest integer, ties away from 0, as in C; return an int."""
     return int(in_floats(_away, x)) if math.isfinite(float(x)) else 0
 
 
@@ -223,7 +225,7 @@ def _power_of_two(x: F) -> int:
 
 
 def _quotient(a: F, b: F) -> int:
-    """The lowest 3 bits of ``a / b``, rounded to a whole number, with its sign."""
+    """Return the lowest 3 bits of ``a / b``, rounded to an integer, with its sign."""
     x, y = float(a), float(b)
     if not math.isfinite(x) or math.isnan(y) or y == 0 or math.isinf(y):
         return 0

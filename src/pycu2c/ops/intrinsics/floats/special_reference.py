@@ -1,4 +1,4 @@
-"""What CUDA's special functions are, computed for the reference by other ways than the C takes."""
+"""Reference implementations of CUDA's special functions, by other methods than the C helpers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 
 def over_float64(function: Callable[[float], float]) -> Callable[[Any], float]:
-    """Computed in float64, NaN of NaN."""
+    """Return a function that computes in float64 and propagates NaN."""
 
     def compute(x: Any) -> float:
         value = float(x)
@@ -22,7 +22,7 @@ def over_float64(function: Callable[[float], float]) -> Callable[[Any], float]:
 
 
 def ratio(x: float) -> Any:
-    """A float, exactly."""
+    """Return a float as an exact fraction."""
     return fractions.Fraction(x)
 
 
@@ -55,7 +55,7 @@ def cospi(x: float) -> float:
 
 
 def erfcx(x: float) -> float:
-    """By a continued fraction where the exponential would be too large."""
+    """Compute erfcx; uses a continued fraction where the exponential would overflow."""
     if x > 25:
         fraction = x
         for n in range(60, 0, -1):
@@ -68,7 +68,7 @@ def erfcx(x: float) -> float:
 
 
 def erfcinv(q: float) -> float:
-    """By halving intervals, of what falls from inf at 0 to -inf at 2."""
+    """Compute the inverse of erfc by bisection."""
     if not 0 < q < 2:
         return math.inf if q == 0 else -math.inf if q == 2 else math.nan
     if q == 1:
@@ -155,7 +155,7 @@ def _falling(n: int, x: float) -> float:
 
 @functools.cache
 def _quadrature() -> tuple[Any, Any]:
-    """Gauss's points and weights between 0 and pi, in panels."""
+    """Return the points and weights of composite Gauss quadrature between 0 and pi."""
     points, weights = np.polynomial.legendre.leggauss(24)
     width = math.pi / _PANELS
     starts = np.arange(_PANELS)[:, None] * width
@@ -163,7 +163,7 @@ def _quadrature() -> tuple[Any, Any]:
 
 
 def _far(n: int, x: float) -> tuple[float, float]:
-    """J and Y by Hankel's expansion."""
+    """Compute J and Y by Hankel's asymptotic expansion."""
     even, odd, term, k = 1.0, 0.0, 1.0, 0
     while k < 40 and abs(term) > 1e-18:
         k += 1
@@ -178,7 +178,7 @@ def _far(n: int, x: float) -> tuple[float, float]:
 
 
 def modified(n: int, x: float) -> float:
-    """I of order 0 or 1, by the trapezoidal rule, which is exact enough for this period."""
+    """Compute I of order 0 or 1 by the trapezoidal rule, which is accurate for this period."""
     size = abs(x)
     if size > 720:
         return math.copysign(math.inf, x) if n else math.inf

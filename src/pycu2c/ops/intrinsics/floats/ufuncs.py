@@ -1,8 +1,7 @@
-"""numpy's functions of numbers that keep the type of what they are given, and those that are
-made of operators, which the frontend writes out.
+"""NumPy's ufuncs on numbers: those that keep the type of the operands, and special forms.
 
-A function of numpy's gives the type that numpy gives; where numpy makes a small integer a float
-of 16 or 32 bits, kernels compute with Python's float.
+A function has the result type of NumPy. Where NumPy converts a small integer to a float of 16 or 32
+bits, kernels compute with Python's float. The front end expands the special forms to operators.
 """
 
 from __future__ import annotations
@@ -34,8 +33,10 @@ def type_of(value: Number) -> Scalar:
 
 
 def _in_own_type(compute: Callable[..., Any], *numbers: Any) -> Any:
-    """``compute`` on numbers of one type, which the result has too. Halves are computed as
-    float32, as kernels do: of -0.0 bfloat16's own sign is another one than numpy's."""
+    """Apply ``compute`` to numbers of one type, which the result has too.
+
+    Halves are computed as float32, as in kernels; the sign of -0.0 differs for bfloat16 in NumPy.
+    """
     own = type_of(numbers[0])
     dtype = FLOAT32 if own.dtype.is_half else own.dtype
     with np.errstate(all="ignore"):
@@ -45,7 +46,7 @@ def _in_own_type(compute: Callable[..., Any], *numbers: Any) -> Any:
 def _same_kind(
     name: str, compute: Any, doc: str, spellings: tuple[Spell, Spell], *helpers: tuple[str, ...]
 ) -> Intrinsic:
-    """A function of two numbers; the spellings, and the helpers they call, are CUDA's and C's."""
+    """Declare a function of two numbers; spellings and helpers are pairs for CUDA and C."""
 
     def body(a: T, b: T) -> T:
         return _in_own_type(compute, a, b)
@@ -151,7 +152,7 @@ def sinc(x: F) -> F:
 
 
 def _sign_bit(a: Mapping[str, c.Expr], _: DType) -> c.Expr:
-    """C's gives any number but 0."""
+    """Spell ``signbit``, which returns any nonzero number in C."""
     return c.Binary("!=", c.Call("signbit", (a["x"],)), c.Number("0"))
 
 
@@ -214,7 +215,7 @@ def float_power(a: number, b: number) -> T:
 
 
 def in_double(a: Scalar, b: Scalar) -> Scalar:
-    """The type that ``float_power`` works in."""
+    """Return the type that ``float_power`` computes in."""
     both = promote(a, b)
     return promote(both, Scalar(FLOAT64, weak=both.weak))
 

@@ -1,0 +1,1 @@
+"""Intrinsics for integers: bit operations, extended arithmetic, SIMD-in-a-word arithmetic."""

@@ -1,4 +1,4 @@
-"""Bits of whole numbers of 32 and 64 bits. A Python int has 64."""
+"""Bit operations on integers of 32 and 64 bits. A Python int has 64 bits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _by_width(narrow: str, wide: str) -> Spell:
 
 
 def _counted(body: Callable[..., Any], on_cpu: Spell, helpers: tuple[str, ...] = ()) -> Intrinsic:
-    """What gives a number of bits."""
+    """Declare an intrinsic that returns a number of bits."""
     name = body.__name__
     cuda = _by_width(f"__{name}", f"__{name}ll")
     found = intrinsic(
@@ -40,7 +40,7 @@ def _counted(body: Callable[..., Any], on_cpu: Spell, helpers: tuple[str, ...] =
 
 
 def _unsigned(value: Any) -> tuple[int, Scalar]:
-    """The bits of a number as a number that is not negative."""
+    """Return the bits of a number as a nonnegative int, and its type."""
     scalar = scalar_of(value)
     assert scalar is not None
     return int(value) % (1 << scalar.dtype.bits), scalar

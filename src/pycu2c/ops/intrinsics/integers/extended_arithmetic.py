@@ -1,5 +1,4 @@
-"""CUDA's functions of whole numbers of 32 and 64 bits: the upper half of a product, averages, sums
-of products of bytes, bytes put in another order, shifts of two words."""
+"""CUDA's integer functions: high products, averages, dot products, permutations, funnel shifts."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ _LOW = 0xFFFFFFFF
 def _declare(
     name: str, types: str, compute: Callable[..., int], doc: str, cuda: str = ""
 ) -> Intrinsic:
-    """``types``: those of the parameters and of the result; the parameters are x, y, z."""
+    """Declare a function; ``types`` are those of the parameters x, y, z and of the result."""
     *kinds, gives = types.split()
     result = Scalar(FIXED[gives])
 
@@ -93,7 +92,7 @@ _declare("usad", "uint32 uint32 uint32 uint32", lambda x, y, z: abs(x - y) + z, 
 
 
 def _parts(x: int, bits: int, signed: bool) -> list[int]:
-    """The parts of a word, the lowest first."""
+    """Return the parts of a word, the lowest first."""
     parts = [x >> at & (1 << bits) - 1 for at in range(0, 32, bits)]
     return [p - (p >> bits - 1 << bits) if signed else p for p in parts]
 
@@ -113,7 +112,7 @@ _declare(
 
 
 def _dot(bits: int, signed: bool, start: int = 0) -> Callable[[int, int, int], int]:
-    """``start``: the first byte of the second word that is used."""
+    """Return a dot product; ``start`` is the first byte of the second word."""
 
     def compute(x: int, y: int, z: int) -> int:
         pairs = zip(_parts(x, bits, signed), _parts(y, 8, signed)[start:])

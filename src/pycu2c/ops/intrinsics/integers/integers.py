@@ -1,6 +1,6 @@
-"""Functions of whole numbers: Python's work on ints, numpy's in the type they are given.
+"""Integer functions: Python's on ints, NumPy's in the type of the operands.
 
-Where Python raises for what has no answer, these give 0.
+Where Python raises an exception, they return 0.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MULTIPLES_OF_ALL = 66  # 66! and every product of 66 neighbours is a multiple of
 
 
 def _or_zero(function: Callable[..., int], *numbers: Any) -> int:
-    """``function`` of Python ints, cut to 64 bits; 0 where Python raises."""
+    """Apply ``function`` to Python ints and wrap to 64 bits; 0 where Python raises."""
     try:
         return int(convert(function(*map(int, numbers)), WEAK_INT))
     except ValueError:
@@ -39,7 +39,7 @@ def _arranged(n: int, k: int) -> int:
 
 
 def _chosen(n: int, k: int) -> int:
-    """0 where it does not fit 64 bits, which is so for all k from 34 on, to both ends."""
+    """Return the binomial coefficient; 0 if it exceeds 64 bits, as for all k from 34 on."""
     fewest = min(k, n - k)
     ways = math.comb(n, fewest) if 0 <= fewest < 34 else 0
     return ways if fits(ways, WEAK_INT) else 0

@@ -1,4 +1,4 @@
-"""CUDA's arithmetic of words that hold 2 numbers of 16 bits or 4 of 8: ``cuda.vadd4``."""
+"""CUDA's SIMD-in-a-word arithmetic on 2 numbers of 16 bits or 4 of 8 bits: ``cuda.vadd4``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pycu2c.ops.intrinsics.spelling import overloaded
 
 
 def parts_of(word: int, bits: int, signed: bool) -> list[int]:
-    """The numbers in a word, the lowest first."""
+    """Return the numbers in a word, the lowest first."""
     found = []
     for at in range(0, 32, bits):
         part = word >> at & ((1 << bits) - 1)

@@ -1,5 +1,4 @@
-"""What CUDA computes of words that hold 2 or 4 numbers, as rows. Knows no intrinsic, so that who
-writes C of these imports none."""
+"""The operations of CUDA's SIMD-in-a-word functions, as a table of formulas."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Intrinsics for memory: atomics, cache hints, textures, allocation, subscripts."""

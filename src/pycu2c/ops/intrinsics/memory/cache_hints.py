@@ -1,4 +1,4 @@
-"""Loads and stores with cache hints: ``cuda.ldcg(a, i)`` is ``a[i]``, ``cuda.stcs(a, i, x)`` stores.
+"""Loads and stores with cache hints: ``cuda.ldcg(a, i)`` is ``a[i]`` with a hint.
 
 On the CPU, ``transforms/cpu/memory/drop_cache_hints`` lowers them to plain loads and stores.
 """

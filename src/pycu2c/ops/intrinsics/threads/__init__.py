@@ -1,0 +1,1 @@
+"""Intrinsics for threads: coordinates, barriers, warp operations, cooperative groups, clusters."""

@@ -124,11 +124,11 @@ def map_shared_rank(array: array, rank: int) -> form:
 def _in_memory(part: Any, own: dict[Any, Any], other: dict[Any, Any]) -> Any:
     """Return the array in the memory of another block at the same offset as ``part``."""
     address = part.__array_interface__["data"][0]
-    for site, array in own.items():
-        offset = address - array.__array_interface__["data"][0]
-        if 0 <= offset < array.nbytes:
+    for site, base in own.items():
+        offset = address - base.__array_interface__["data"][0]
+        if 0 <= offset < base.nbytes:
             if site not in other:  # the block has not allocated it yet
-                other[site] = uninitialised(array.shape, array.dtype)
+                other[site] = uninitialised(base.shape, base.dtype)
             return np.ndarray(part.shape, part.dtype, other[site], offset, part.strides)
     raise TypeError("map_shared_rank takes a shared array of the thread's own block")
 

@@ -269,7 +269,7 @@ def partition(group: object, lanes: int) -> type[Tile] | None:
 
 @intrinsic("cuda.cg.tiled_partition", effect=Effect.FORM)
 def tiled_partition(group: number, size: const) -> form:
-    """Return the tile of the thread in a block or tile: 1, 2, 4, 8, 16 or 32 consecutive threads."""
+    """Return the tile of the thread in a block or tile: 1, 2, 4, 8, 16 or 32 consecutive lanes."""
     return partition(group, int(size))
 
 

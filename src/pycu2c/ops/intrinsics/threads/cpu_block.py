@@ -1,4 +1,4 @@
-"""Internal intrinsics of the CPU passes: thread ranks, ranges of blocks, prefetch, streaming stores."""
+"""Internal intrinsics of the CPU passes: thread ranks, block ranges, prefetch, streaming stores."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Where lanes of a warp meet: shuffles, votes, matches, reductions.
+"""Warp operations: shuffles, votes, matches, reductions.
 
-A body runs when the lanes have met; ``REFERENCE_STATE.current().exchanged`` has what each of them gave. Lanes
-that the mask names and that have returned are not waited for, and give nothing.
+The body of an intrinsic runs after the lanes have synchronized;
+``REFERENCE_STATE.current().exchanged`` has the arguments of each lane. Lanes of the mask that have
+returned are not waited for, and contribute nothing.
 """
 
 from __future__ import annotations
