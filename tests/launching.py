@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from pycu2c.analysis.launch_assumptions import LaunchAssumptions
 from pycu2c.analysis.uniformity import Uniformity
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.cuda_driver import driver
 from pycu2c.ir.forms import WORK_ITEM_LOOPS
 from pycu2c.ir.nodes import Allocate, BarrierWait, Body, For, Module, Print, Stmt, While

@@ -10,7 +10,7 @@ import pytest
 
 from kernels_from_text import module_from
 from pycu2c import cuda, device, float32, int32, int64, kernel, uint8
-from pycu2c.analysis.launch_assumptions import LaunchAssumptions
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.compiler import lower
 from pycu2c.declarations.signatures import Signature
 from pycu2c.ir.printer import print_module

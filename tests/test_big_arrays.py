@@ -13,7 +13,7 @@ import pytest
 from compilers_here import compiler
 from launching import run
 from pycu2c import cuda, float64, kernel
-from pycu2c.analysis.launch_assumptions import LaunchAssumptions
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.compiler import generate
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.pipeline import TARGETS

@@ -13,8 +13,8 @@ import pytest
 from kernels_from_text import module_from
 from launching import run
 from pycu2c import CompileError, DeadlockError, LaunchError, cuda, int32, kernel
-from pycu2c.analysis.launch_assumptions import LaunchAssumptions
 from pycu2c.analysis.suspension_points import steps_of
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.compiler import lower
 from pycu2c.cuda_driver import driver
 from pycu2c.declarations.options import BadOption

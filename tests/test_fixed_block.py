@@ -7,8 +7,8 @@ import pytest
 
 from launching import run
 from pycu2c import LaunchError, cuda, device, float32, int32, kernel
-from pycu2c.analysis.launch_assumptions import LaunchAssumptions
 from pycu2c.analysis.ranges.range_analysis import analyse
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.types import Signature
 from pycu2c.ir.printer import print_module
 from pycu2c.transforms.cpu.fix_block_shape import fix_block

@@ -15,8 +15,8 @@ import pytest
 from conftest import TARGETS
 from launching import NARROWED, run
 from pycu2c import CompileWarning, pipeline
-from pycu2c.analysis.launch_assumptions import LaunchAssumptions
 from pycu2c.analysis.suspension_points import steps_of
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.compiler import lower
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.ir.nodes import Module

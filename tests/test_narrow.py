@@ -27,9 +27,9 @@ from integer_programs import (
     when,
 )
 from pycu2c.analysis.index_rules import IndexRules
-from pycu2c.analysis.launch_assumptions import LaunchAssumptions
 from pycu2c.analysis.ranges.intervals import everything
 from pycu2c.analysis.ranges.range_analysis import analyse_module
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.types import WEAK_INT, WEAK_INT32, Scalar, float32, int32
 from pycu2c.base.values import Number
 from pycu2c.ir.nodes import (

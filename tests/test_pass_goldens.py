@@ -14,7 +14,7 @@ from types import ModuleType
 import pytest
 
 from pycu2c import CompileWarning
-from pycu2c.analysis.launch_assumptions import LaunchAssumptions
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.compiler import build_module, lower
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.ir.nodes import Module

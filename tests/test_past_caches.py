@@ -11,7 +11,7 @@ import pytest
 from compilers_here import compiler
 from launching import run
 from pycu2c import cuda, float32, float64, int32, kernel, uint8
-from pycu2c.analysis.launch_assumptions import LaunchAssumptions
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.limits import CACHE_EXCEEDING_BYTES
 from pycu2c.compiler import generate
 from pycu2c.declarations.signatures import parse_signature

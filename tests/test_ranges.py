@@ -30,10 +30,10 @@ from integer_programs import (
     v,
     when,
 )
-from pycu2c.analysis.launch_assumptions import LaunchAssumptions
 from pycu2c.analysis.ranges import range_analysis as found
 from pycu2c.analysis.ranges.intervals import Interval
 from pycu2c.analysis.ranges.range_analysis import Ranges, unconstrained_parameters
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.limits import INDEX32_LIMIT
 from pycu2c.base.types import WEAK_BOOL, WEAK_INT, int32, uint8
 from pycu2c.ir.nodes import Break, Continue, Expr, Function, Load, Select, Stmt

@@ -19,9 +19,9 @@ import pytest
 
 import pycu2c
 from kernels_from_text import module_from
-from pycu2c.analysis.launch_assumptions import LaunchAssumptions
 from pycu2c.base import lazy_imports
 from pycu2c.base.dtypes import from_numpy
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.types import Array, Signature
 from pycu2c.cuda_driver import driver
 from pycu2c.declarations.options import DEFAULT_OPTIONS, Options

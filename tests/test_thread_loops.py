@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from block_machine import LANES, Undefined, kernel, run_block, run_threads
 from launching import every_divergent_loop, lower_to_work_item_loops
-from pycu2c.analysis.launch_assumptions import LaunchAssumptions
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.types import Array, MemorySpace
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions, statements

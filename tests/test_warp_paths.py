@@ -9,7 +9,7 @@ import pytest
 
 from launching import run
 from pycu2c import cuda, device, float32, int32, kernel
-from pycu2c.analysis.launch_assumptions import LaunchAssumptions
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.compiler import generate
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.pipeline import TARGETS

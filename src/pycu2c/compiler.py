@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pycu2c.analysis.effects import needs_cooperative_launch, written_arguments
-from pycu2c.analysis.launch_assumptions import LaunchAssumptions
 from pycu2c.analysis.suspension_points import steps_of
 from pycu2c.base.diagnostics import CompileError, reporting_recursion_limit
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Source
 from pycu2c.base.types import Signature

@@ -18,8 +18,8 @@ from fuzzing.cases import Case, load, text_of
 from fuzzing.checking import Undefined, run_reference
 from fuzzing.comparing import difference
 from launching import IN_STRIPS, NARROWED
-from pycu2c.analysis.launch_assumptions import LaunchAssumptions
 from pycu2c.base.diagnostics import CompileError, CompileWarning
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.types import Signature
 from pycu2c.compiler import Generated, generate
 from pycu2c.cuda_driver import driver

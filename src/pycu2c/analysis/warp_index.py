@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pycu2c.analysis.launch_assumptions import LaunchAssumptions
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.types import WEAK_INT
 from pycu2c.ir.builders import binary, integer
 from pycu2c.ir.nodes import Apply, Binary, Body, Const, Declare, Expr, Load, Store, Var

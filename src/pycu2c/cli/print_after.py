@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from pycu2c.analysis.launch_assumptions import LaunchAssumptions
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.spelling_suggestions import did_you_mean
 from pycu2c.base.types import Signature

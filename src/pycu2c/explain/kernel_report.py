@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from pycu2c.analysis.launch_assumptions import LaunchAssumptions
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import replace
 from pycu2c.compiler import lower
 from pycu2c.declarations.options import Options

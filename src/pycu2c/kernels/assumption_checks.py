@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from pycu2c.analysis.launch_assumptions import LaunchAssumptions
 from pycu2c.base.backends import CPU_BACKENDS
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.limits import (
     BLOCKS32_LIMIT,
     CACHE_EXCEEDING_BYTES,

@@ -11,9 +11,9 @@ from contextlib import AbstractContextManager
 
 from pycu2c.analysis.effects import uses_dynamic_shared, written_arguments
 from pycu2c.analysis.grid_extent import data_extent
-from pycu2c.analysis.launch_assumptions import LaunchAssumptions
 from pycu2c.base.backends import CPU_BACKENDS
 from pycu2c.base.diagnostics import CompileWarning, render, warn
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Source
 from pycu2c.base.types import Array, Signature

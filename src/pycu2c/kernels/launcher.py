@@ -12,11 +12,11 @@ from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pycu2c.analysis.launch_assumptions import LaunchAssumptions
 from pycu2c.base import graph_capture
 from pycu2c.base.backends import CPU_BACKENDS
 from pycu2c.base.diagnostics import CompileError, LaunchError
 from pycu2c.base.gc_pause import gc_paused
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.limits import DEFAULT_BLOCK_THREADS
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Source

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pycu2c.analysis import write_coverage
-from pycu2c.analysis.launch_assumptions import LaunchAssumptions
 from pycu2c.base.backends import CPU_BACKENDS
 from pycu2c.base.diagnostics import reporting_recursion_limit
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Source
 from pycu2c.base.types import ParameterType, Signature

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from pycu2c.analysis.launch_assumptions import LaunchAssumptions
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import Protocol, dataclass
 from pycu2c.runtime.arguments.array_argument import Argument
 from pycu2c.runtime.direct_launch import Direct

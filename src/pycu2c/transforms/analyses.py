@@ -17,11 +17,11 @@ from pycu2c.analysis.analysis_manager import (
 )
 from pycu2c.analysis.effects import effectful
 from pycu2c.analysis.index_rules import IndexRules
-from pycu2c.analysis.launch_assumptions import LaunchAssumptions
 from pycu2c.analysis.liveness import live_after_loops
 from pycu2c.analysis.ranges.range_analysis import Ranges, analyse_module
 from pycu2c.analysis.uniformity import Uniformity, uniformity, warp_uniformity
 from pycu2c.base.dtypes import DType
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass
 from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.ir.module_summary import ModuleSummary, summarize_module

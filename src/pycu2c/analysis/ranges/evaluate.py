@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias, assert_never
 
 from pycu2c.analysis import induction_variables
-from pycu2c.analysis.launch_assumptions import LaunchAssumptions, is_fixed
+from pycu2c.analysis.launch_ranges import intrinsic_range, is_fixed, length_range
 from pycu2c.analysis.ranges.arithmetic import (
     assume_comparison,
     constant,
@@ -40,6 +40,7 @@ from pycu2c.analysis.ranges.intervals import (
     negated,
 )
 from pycu2c.base.dtypes import DTypeKind
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.limits import INDEX32_LIMIT
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import WEAK_INT, Array, Scalar
@@ -247,7 +248,7 @@ class Evaluator:
         if array.type.shape is not None:
             return constant(array.type.shape[axis])
         length = self.lengths.get((array.name, axis), UNBOUNDED)
-        maximum_length = self.assumptions.lengths
+        maximum_length = length_range(self.assumptions)
         bounds = Interval(
             max(length.low, maximum_length.low), min(length.high, maximum_length.high)
         )
@@ -348,7 +349,7 @@ class Evaluator:
             return AbstractValue(float_to_int_range(e.type))
         if intrinsic.name == "abs":
             return AbstractValue(fit_to_type(absolute(values[0].interval), e.type))
-        bounds = self.assumptions.bounds(intrinsic)
+        bounds = intrinsic_range(self.assumptions, intrinsic)
         if bounds is None:
             return AbstractValue(everything(e.type))
         return (

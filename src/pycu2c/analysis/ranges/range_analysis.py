@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from pycu2c.analysis import induction_variables
-from pycu2c.analysis.launch_assumptions import LaunchAssumptions
+from pycu2c.analysis.launch_ranges import argument_length_range, argument_range, intrinsic_range
 from pycu2c.analysis.ranges.domain import AbstractValue, RangeState, Term
 from pycu2c.analysis.ranges.evaluate import (
     ArgumentRange,
@@ -25,6 +25,7 @@ from pycu2c.analysis.ranges.evaluate import (
 from pycu2c.analysis.ranges.intervals import UNBOUNDED, Interval, everything, is_integral
 from pycu2c.analysis.ranges.solver import RangeSolver
 from pycu2c.base.dtypes import INT32
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import Array, Scalar
 from pycu2c.ir.nodes import (
@@ -217,7 +218,7 @@ def _initial_state(function: Function, assumptions: LaunchAssumptions) -> RangeS
             )
             if inner is None or outer is None:
                 continue
-            bounds, limit = assumptions.bounds(inner), assumptions.bounds(outer)
+            bounds, limit = intrinsic_range(assumptions, inner), intrinsic_range(assumptions, outer)
             assert bounds is not None
             assert limit is not None
             state.add_difference(Term(outer.name, limit), Term(inner.name, bounds), 1)
@@ -232,9 +233,11 @@ def _kernel_parameter_ranges(function: Function, assumptions: LaunchAssumptions)
     lengths: dict[tuple[str, int], Interval] = {}
     for p in function.parameters:
         if isinstance(p.type, Array):
-            lengths |= {(p.name, axis): assumptions.given_lengths for axis in range(p.type.ndim)}
+            lengths |= {
+                (p.name, axis): argument_length_range(assumptions) for axis in range(p.type.ndim)
+            }
         elif is_integral(p.type):
-            numbers[p.name] = assumptions.argument(p.type)
+            numbers[p.name] = argument_range(assumptions, p.type)
     return ParameterRanges(numbers, lengths)
 
 

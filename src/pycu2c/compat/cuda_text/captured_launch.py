@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pycu2c.analysis.launch_assumptions import LaunchAssumptions
 from pycu2c.base.diagnostics import LaunchError
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.types import Signature
 from pycu2c.compat.cuda_text import arguments
 from pycu2c.kernels.launcher import Ready, Taken, Typed

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pycu2c.analysis.launch_assumptions import LaunchAssumptions
 from pycu2c.base import graph_capture
 from pycu2c.base.diagnostics import LaunchError
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Signature
 from pycu2c.compat.cupy.call_arguments import KernelDeclaration

@@ -8,7 +8,7 @@ that block-level functions are inlined. Independent of how threads are executed.
 
 from __future__ import annotations
 
-from pycu2c.analysis.launch_assumptions import LaunchAssumptions
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Array, MemorySpace, Scalar

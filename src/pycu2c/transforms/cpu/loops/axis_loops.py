@@ -21,10 +21,11 @@ from pycu2c.analysis.context_array_layout import (
     thread_private_arrays,
     uses_index_only_for,
 )
-from pycu2c.analysis.launch_assumptions import LaunchAssumptions, is_fixed
+from pycu2c.analysis.launch_ranges import is_fixed
 from pycu2c.analysis.live_across_barriers import single_definitions
 from pycu2c.analysis.ranges.intervals import Interval
 from pycu2c.analysis.thread_bounds import BoundSolver, conjuncts
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Type

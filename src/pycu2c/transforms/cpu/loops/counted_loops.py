@@ -15,9 +15,10 @@ from collections import Counter
 from collections.abc import Mapping
 
 from pycu2c.analysis.effects import names_in
-from pycu2c.analysis.launch_assumptions import LaunchAssumptions, is_fixed
+from pycu2c.analysis.launch_ranges import is_fixed
 from pycu2c.analysis.live_across_barriers import single_definitions
 from pycu2c.analysis.thread_bounds import BoundSolver
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import WEAK_INT
 from pycu2c.ir.nodes import (

@@ -17,9 +17,10 @@ from typing import Literal
 
 from pycu2c.analysis import warp_index
 from pycu2c.analysis.effects import names_in
-from pycu2c.analysis.launch_assumptions import LaunchAssumptions
+from pycu2c.analysis.launch_ranges import intrinsic_range
 from pycu2c.analysis.live_across_barriers import NameGenerator, fresh_names
 from pycu2c.analysis.uniformity import Uniformity
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT
@@ -261,7 +262,7 @@ class _Interchange:
     def _is_positive(self, e: Expr) -> bool:
         e = self._value(e)
         if isinstance(e, Apply):
-            bounds = self.assumptions.bounds(e.intrinsic)
+            bounds = intrinsic_range(self.assumptions, e.intrinsic)
             return bounds is not None and bounds.low > 0
         return isinstance(e, Const) and e.value > 0
 

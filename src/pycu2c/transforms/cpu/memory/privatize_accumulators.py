@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import reduce
 
-from pycu2c.analysis.launch_assumptions import LaunchAssumptions
 from pycu2c.analysis.suspension_points import steps_of
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.limits import MAX_ACCUMULATOR_ELEMENTS
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
-from pycu2c.analysis.launch_assumptions import LaunchAssumptions
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import VOID, WEAK_INT, Array, MemorySpace
 from pycu2c.ir.builders import binary, integer
