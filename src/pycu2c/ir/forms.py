@@ -29,7 +29,7 @@ from pycu2c.ops.operators import FLOORDIV, MOD, SHL, SHR, Operator
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Form:
+class IRForm:
     """A stage of the IR, by the nodes and operators that may not occur in it."""
 
     name: str
@@ -40,7 +40,7 @@ class Form:
         return self.name
 
 
-def check_form(summary: ModuleSummary, form: Form, after: str) -> None:
+def check_form(summary: ModuleSummary, form: IRForm, after: str) -> None:
     """Raise InternalError if a module has nodes that its form does not allow."""
     found = sorted(kind.__name__ for kind in summary.kinds & form.forbidden)
     found += sorted(operator.name for operator in summary.operators & form.operators)
@@ -57,26 +57,26 @@ _PYTHON_OPERATORS = frozenset({FLOORDIV, MOD, SHL, SHR})
 _ARRAY_SHAPES = frozenset({Dim, Stride, View})
 
 # Python's meaning; the code of one thread; variables begin where they are assigned.
-TYPED = Form("TYPED", _BLOCK_CODE | {Declare, BarrierWait})
+TYPED = IRForm("TYPED", _BLOCK_CODE | {Declare, BarrierWait})
 # C's meaning: operators and indices are C's. Barriers may have become waits.
-C_MEANING = Form("C_MEANING", _BLOCK_CODE | {Declare}, _PYTHON_OPERATORS)
+C_MEANING = IRForm("C_MEANING", _BLOCK_CODE | {Declare}, _PYTHON_OPERATORS)
 # The order of evaluation is that of the statements.
-ORDERED = Form("ORDERED", C_MEANING.forbidden | {Let}, _PYTHON_OPERATORS)
+ORDERED = IRForm("ORDERED", C_MEANING.forbidden | {Let}, _PYTHON_OPERATORS)
 # Arrays are pointers; their lengths and strides are parameters.
-FLAT = Form("FLAT", ORDERED.forbidden | _ARRAY_SHAPES, _PYTHON_OPERATORS)
+FLAT = IRForm("FLAT", ORDERED.forbidden | _ARRAY_SHAPES, _PYTHON_OPERATORS)
 # Each variable is declared in the block that holds its uses. CUDA C is generated from it.
-DECLARED = Form("DECLARED", FLAT.forbidden - {Declare}, _PYTHON_OPERATORS)
+DECLARED = IRForm("DECLARED", FLAT.forbidden - {Declare}, _PYTHON_OPERATORS)
 
 _LOWERED = frozenset({Let}) | _ARRAY_SHAPES
 # The kernel is the code of one block: loops over its threads, without waits.
-WORK_ITEM_LOOPS = Form(
+WORK_ITEM_LOOPS = IRForm(
     "WORK_ITEM_LOOPS", _LOWERED | {CoroutineLoop, BarrierWait, AxisLoop}, _PYTHON_OPERATORS
 )
 # Each loop over threads is a loop nest along the axes of the block.
-AXIS_LOOPS = Form(
+AXIS_LOOPS = IRForm(
     "AXIS_LOOPS",
     _LOWERED | {CoroutineLoop, BarrierWait, WorkItemLoop, StripLoop},
     _PYTHON_OPERATORS,
 )
 # Each thread is a resumable state machine; a scheduler runs the threads of a block.
-COROUTINES = Form("COROUTINES", _LOWERED | _WORK_ITEM_LOOPS, _PYTHON_OPERATORS)
+COROUTINES = IRForm("COROUTINES", _LOWERED | _WORK_ITEM_LOOPS, _PYTHON_OPERATORS)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 from pycu2c.base.records import dataclass
-from pycu2c.ir.forms import TYPED, Form, check_form
+from pycu2c.ir.forms import TYPED, IRForm, check_form
 from pycu2c.ir.nodes import Module
 from pycu2c.ir.verifier import verified
 from pycu2c.transforms.analyses import SUMMARY, Analyses, AnyAnalysis, Inputs
@@ -28,13 +28,13 @@ class Pass:
 
     name: str
     function: Callable[..., Module]
-    requires: tuple[Form, ...]
-    produces: Form | None = None
+    requires: tuple[IRForm, ...]
+    produces: IRForm | None = None
     uses: tuple[AnyAnalysis, ...] = ()
     preserves: tuple[AnyAnalysis, ...] = ()
     when: Callable[[Analyses], bool] = always
 
-    def applies(self, form: Form, analyses: Analyses) -> bool:
+    def applies(self, form: IRForm, analyses: Analyses) -> bool:
         return form in self.requires and self.when(analyses)
 
     def run(self, analyses: Analyses) -> Module:
