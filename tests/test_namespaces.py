@@ -164,7 +164,7 @@ print(wrong)
 
 
 def test_threads_look_for_names_at_once() -> None:
-    """In a new process, where rooms of rows are still to be imported."""
+    """In a new process, in which the intrinsics are not imported yet."""
     for _ in range(5):
         ran = subprocess.run((sys.executable, "-c", AT_ONCE), capture_output=True, text=True)
         assert ran.stdout == "[]\n", ran.stdout + ran.stderr
@@ -175,7 +175,7 @@ import importlib, sys, threading, time
 from pycu2c.ops.intrinsics import registry
 from pycu2c.ops.names.cuda_namespace import CUDA
 
-room, first, path = sys.argv[1:]
+module, first, path = sys.argv[1:]
 
 class Slow(type(registry.REGISTRY)):
     def __setitem__(self, name, row):
@@ -186,8 +186,8 @@ class Slow(type(registry.REGISTRY)):
 
 begun = threading.Event()
 registry.REGISTRY.__class__ = Slow
-threading.Thread(target=importlib.import_module, args=("pycu2c.ops.intrinsics." + room,)).start()
-begun.wait()
+threading.Thread(target=importlib.import_module, args=("pycu2c.ops.intrinsics." + module,)).start()
+assert begun.wait(60)
 found = CUDA
 for name in path.split("."):
     found = getattr(found, name)
@@ -196,17 +196,17 @@ print(found.__name__)
 
 
 @pytest.mark.parametrize(
-    ("room", "first", "path"),
+    ("module", "first", "path"),
     [
-        ("atomic", "cuda.atomic.add", "atomic.cas"),
-        ("threads", "cuda.grid.x", "grid"),  # a row, which is declared after its parts
-        ("threads", "cuda.threadIdx.x", "threadIdx.z"),
-        ("coalesced", "cuda.cg.", "cg.reduce"),
-        ("libdevice", "cuda.libdevice.", "libdevice.half2float"),
+        ("memory.atomic", "cuda.atomic.add", "atomic.cas"),
+        ("threads.coordinates", "cuda.grid.x", "grid"),  # declared after its components
+        ("threads.coordinates", "cuda.threadIdx.x", "threadIdx.z"),
+        ("threads.coalesced_groups", "cuda.cg.", "cg.reduce"),
+        ("floats.libdevice", "cuda.libdevice.", "libdevice.half2float"),
     ],
 )
-def test_names_of_a_room_that_another_thread_imports(room: str, first: str, path: str) -> None:
-    command = (sys.executable, "-c", HALF_IMPORTED, room, first, path)
+def test_names_of_a_module_that_another_thread_imports(module: str, first: str, path: str) -> None:
+    command = (sys.executable, "-c", HALF_IMPORTED, module, first, path)
     ran = subprocess.run(command, capture_output=True, text=True)
     assert ran.stdout == f"{path.rpartition('.')[2]}\n", ran.stderr
 
