@@ -95,7 +95,7 @@ def _type_imports() -> str:
     """Return the imports of types; annotations take precedence, for type checkers."""
     lines = []
     for name in TYPES:
-        module = "annotations" if hasattr(annotations, name) else "types"
+        module = "declarations.annotations" if hasattr(annotations, name) else "types"
         lines.append(f"from pycu2c.{module} import {name} as {name}")
     return "\n".join(sorted(lines))
 

@@ -59,12 +59,12 @@ NARROWED = replace(
     _CPU,
     passes=(
         Pass("narrow", narrow),
-        *_exchanged({"threads": partial(lower_threads, strips=no_loop)}),
+        *_exchanged({"threads": partial(lower_threads, select_strips=no_loop)}),
     ),
     narrows=True,
 )
 _ANYWHERE = {
-    "threads": partial(lower_threads, strips=every_divergent_loop),
+    "threads": partial(lower_threads, select_strips=every_divergent_loop),
     "parts": in_parts_everywhere,
 }
 # any loop that threads may leave at different times in strips of them, whether that pays or not

@@ -34,7 +34,7 @@ def is_interrupted(start=lambda: launch(kernel, 4, FOREVER), error=KeyboardInter
 def endless(count):
     return lambda: launch(kernel, count, FOREVER)
 # Each block counts to 1000, and on until the flag is set.
-waiting = cpu.CpuKernel(cc.compile(HITS.replace("i < k->n", UNTIL_FLAG), "hits"))
+waiting = cpu_kernel.CpuKernel(cc.compile(HITS.replace("i < k->n", UNTIL_FLAG), "hits"))
 flag = np.zeros(1, np.int64)
 def is_complete(count):
     return bool((launch(waiting, count, flag.ctypes.data) >= 1000).all())
@@ -67,9 +67,9 @@ def test_ctrl_c_ends_a_kernel_that_was_always_short() -> None:
 def test_where_threads_cannot_be_stopped_a_launch_ends_between_blocks() -> None:
     """Outside Linux. Blocks that have begun are complete, and some have not begun."""
     text = """
-    whole = cpu.pool_text().replace("__linux__", "__none__")
-    cpu.pool_text = lambda: whole
-    cpu.pool.cache_clear()
+    whole = cpu_kernel.pool_text().replace("__linux__", "__none__")
+    cpu_kernel.pool_text = lambda: whole
+    cpu_kernel.pool.cache_clear()
     kernel = hits_kernel()
     launch(kernel, 8, 20_000_000)  # the pool measures how long a block takes
     hits = np.zeros(10_000, np.int64)
@@ -85,7 +85,7 @@ def test_ctrl_c_while_the_caller_waits_for_the_workers() -> None:
     """Its own piece is done; one of another thread never ends."""
     text = """
     source = HITS.replace("i < k->n", "i < (b % 2 ? k->n : 1)")
-    uneven = cpu.CpuKernel(cc.compile(source, "hits"))
+    uneven = cpu_kernel.CpuKernel(cc.compile(source, "hits"))
     for _ in range(4):
         print(is_interrupted(lambda: launch(uneven, 2, FOREVER), after=0.2) and well())
     """
@@ -111,7 +111,7 @@ def test_a_kernel_that_is_mostly_in_a_library(step: str) -> None:
         }}
     }}
     '''
-    slow = cpu.CpuKernel(cc.compile(source, "slow"))
+    slow = cpu_kernel.CpuKernel(cc.compile(source, "slow"))
     for count in (1, 4):
         out = np.zeros(8)
         packed = struct.pack("@P", out.ctypes.data)
@@ -374,7 +374,7 @@ def test_a_crash_in_a_worker_is_reported() -> None:
     wrong = "k->hits[b] += getpid() != gettid() ? *(volatile int *)8 : "  # in no main thread
     declared = "int getpid(void), gettid(void); struct args {"
     source = HITS.replace("k->hits[b] +=", wrong).replace("struct args {", declared)
-    launch(cpu.CpuKernel(cc.compile(source, "hits")), 8, 100_000)
+    launch(cpu_kernel.CpuKernel(cc.compile(source, "hits")), 8, 100_000)
     """
     with pytest.raises(AssertionError, match=r"Segmentation fault(.|\n)*in launch"):
         run(text, PYCU2C_THREADS="2")

@@ -164,7 +164,7 @@ print(wrong)
 
 
 def test_threads_look_for_names_at_once() -> None:
-    """In a new process, in which the intrinsics are not imported yet."""
+    """In a new process, where rooms of rows are still to be imported."""
     for _ in range(5):
         ran = subprocess.run((sys.executable, "-c", AT_ONCE), capture_output=True, text=True)
         assert ran.stdout == "[]\n", ran.stdout + ran.stderr
@@ -175,7 +175,7 @@ import importlib, sys, threading, time
 from pycu2c.ops.intrinsics import registry
 from pycu2c.ops.names.cuda_namespace import CUDA
 
-module, first, path = sys.argv[1:]
+room, first, path = sys.argv[1:]
 
 class Slow(type(registry.REGISTRY)):
     def __setitem__(self, name, row):
@@ -186,8 +186,8 @@ class Slow(type(registry.REGISTRY)):
 
 begun = threading.Event()
 registry.REGISTRY.__class__ = Slow
-threading.Thread(target=importlib.import_module, args=("pycu2c.ops.intrinsics." + module,)).start()
-assert begun.wait(60)
+threading.Thread(target=importlib.import_module, args=("pycu2c.ops.intrinsics." + room,)).start()
+assert begun.wait(60), "the module declares nothing of that name"
 found = CUDA
 for name in path.split("."):
     found = getattr(found, name)
@@ -199,14 +199,14 @@ print(found.__name__)
     ("module", "first", "path"),
     [
         ("memory.atomic", "cuda.atomic.add", "atomic.cas"),
-        ("threads.coordinates", "cuda.grid.x", "grid"),  # declared after its components
+        ("threads.coordinates", "cuda.grid.x", "grid"),  # declared after its parts
         ("threads.coordinates", "cuda.threadIdx.x", "threadIdx.z"),
         ("threads.coalesced_groups", "cuda.cg.", "cg.reduce"),
         ("floats.libdevice", "cuda.libdevice.", "libdevice.half2float"),
     ],
 )
-def test_names_of_a_module_that_another_thread_imports(module: str, first: str, path: str) -> None:
-    command = (sys.executable, "-c", HALF_IMPORTED, module, first, path)
+def test_names_of_a_room_that_another_thread_imports(room: str, first: str, path: str) -> None:
+    command = (sys.executable, "-c", HALF_IMPORTED, room, first, path)
     ran = subprocess.run(command, capture_output=True, text=True)
     assert ran.stdout == f"{path.rpartition('.')[2]}\n", ran.stderr
 

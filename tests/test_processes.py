@@ -177,15 +177,15 @@ static int create(pthread_t *t, const pthread_attr_t *a, void *(*f)(void *), voi
 def test_the_system_refuses_threads(allowed: int) -> None:
     """Those that there are do the work, and the rest is not asked for at every launch."""
     text = f"""
-    whole = {REFUSING.replace("ALLOWED", str(allowed))!r} + cpu.pool_text()
-    cpu.pool_text = lambda: whole
-    cpu.pool.cache_clear()
+    whole = {REFUSING.replace("ALLOWED", str(allowed))!r} + cpu_kernel.pool_text()
+    cpu_kernel.pool_text = lambda: whole
+    cpu_kernel.pool.cache_clear()
     kernel = hits_kernel()
     print(well())
     for _ in range(2000):
         launch(kernel, 5000, 5)
-    library = cpu.load(cc.compile(whole, "pycu2c_parallel"))
-    print(cpu.symbol(library, "asked", "int *")[0] <= {allowed} + 20)
+    library = cpu_kernel.load(cc.compile(whole, "pycu2c_parallel"))
+    print(cpu_kernel.symbol(library, "asked", "int *")[0] <= {allowed} + 20)
     """
     assert run(text, PYCU2C_THREADS="4") == "True\nTrue"
 

@@ -203,7 +203,7 @@ def test_binaries_are_loaded(target: str, tmp_path: Path) -> None:
     path = tmp_path / f"kernel.{target}"
     path.write_bytes(data)
     if not our_driver.available():
-        with pytest.raises(drv.RuntimeError, match="code for a GPU is loaded, and there is none"):
+        with pytest.raises(drv.RuntimeError, match="compiled code requires a GPU"):
             drv.module_from_file(str(path))
         return
     for module in (drv.module_from_buffer(data), drv.module_from_file(str(path))):
@@ -393,7 +393,7 @@ def test_modules_that_are_linked_with_code_for_a_gpu(tmp_path: Path) -> None:
             assert scaled_by(module.link()) == 5
         else:
             with pytest.raises(
-                drv.RuntimeError, match="code for a GPU is linked, and there is none"
+                drv.RuntimeError, match="linking requires a GPU"
             ):
                 module.link()
 

@@ -11,7 +11,8 @@ import pytest
 import pycu2c.pycuda.driver as drv
 from pycu2c import device
 from pycu2c.compat.pycuda.kernels import element_loops
-from pycu2c.pycuda import characterize, compiler, curandom, elementwise, gpuarray, reduction, tools
+from pycu2c.compat.pycuda.kernels import elementwise as elementwise_kernels
+from pycu2c.pycuda import characterize, compiler, curandom, gpuarray, reduction, tools
 from pycu2c.pycuda.elementwise import ElementwiseKernel
 from pycu2c.pycuda.reduction import ReductionKernel
 from pycu2c.pycuda.scan import ExclusiveScanKernel, InclusiveScanKernel
@@ -298,7 +299,7 @@ def test_what_scans_refuse() -> None:
 
 def test_texts_for_a_gpu_compile(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(element_loops, "on_gpu", lambda: True)
-    monkeypatch.setattr(elementwise, "on_gpu", lambda: True)
+    monkeypatch.setattr(elementwise_kernels, "on_gpu", lambda: True)
     kinds = np.dtype(np.float32), np.dtype(np.complex128)
     texts = [
         LINEAR.text(),

@@ -393,7 +393,7 @@ def test_other_elements_than_declared_are_refused(texture: drv.TextureReference)
     with pytest.raises(
         drv.LogicError, match="2 x float32, and is bound to elements of 1 x float32"
     ):
-        texture.place()
+        texture.store_object()
     mod = SourceModule(
         "texture<char, 2, cudaReadModeNormalizedFloat> a; texture<int, 2> b; __global__ void k() {}"
     )
@@ -401,11 +401,11 @@ def test_other_elements_than_declared_are_refused(texture: drv.TextureReference)
     fractions.set_array(array_of(np.zeros((4, 4), np.int8)))
     fractions.set_flags(drv.TRSF_READ_AS_INTEGER)
     with pytest.raises(drv.LogicError, match="leave out one of them"):
-        fractions.place()
+        fractions.store_object()
     whole.set_array(array_of(np.zeros((4, 4), np.int32)))
     whole.set_filter_mode(drv.filter_mode.LINEAR)
     with pytest.raises(drv.LogicError, match="not blended"):
-        whole.place()
+        whole.store_object()
 
 
 def test_arrays_that_cannot_be() -> None:

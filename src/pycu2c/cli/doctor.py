@@ -9,8 +9,8 @@ import numpy as np
 
 from pycu2c.base.backends import default_backend
 from pycu2c.cuda_driver import driver
-from pycu2c.runtime.cpu.thread_count import thread_count
 from pycu2c.native import extension
+from pycu2c.runtime.cpu.thread_count import thread_count
 from pycu2c.toolchain.cache import eviction
 from pycu2c.toolchain.cc import cxx, discovery
 from pycu2c.toolchain.link import nvjitlink

@@ -16,7 +16,8 @@ from pycu2c.base.diagnostics import RULES, CompileError, CompileWarning
 from pycu2c.base.records import dataclass
 
 _CASE = re.compile(
-    r"(?P<remark>.*?)```python wrong\n(?P<wrong>.*?)```\s*```python corrected\n(?P<corrected>.*?)```\s*",
+    r"(?P<remark>.*?)```python wrong\n(?P<wrong>.*?)```\s*"
+    r"```python corrected\n(?P<corrected>.*?)```\s*",
     re.S,
 )
 _MARKS = str.maketrans("", "", "«»")
@@ -42,7 +43,9 @@ def cases(code: str) -> list[CatalogCase]:
         .joinpath("base", "error_pages", f"{code}.md")
         .read_text(encoding="utf-8")
     )
-    found = [CatalogCase(m["remark"].strip(), m["wrong"], m["corrected"]) for m in _CASE.finditer(text)]
+    found = [
+        CatalogCase(m["remark"].strip(), m["wrong"], m["corrected"]) for m in _CASE.finditer(text)
+    ]
     assert _CASE.sub("", text) == "", f"{code}.md contains text outside of programs"
     return found
 

@@ -15,7 +15,7 @@ from pycu2c.cli.kernel_file import (
     signature_of,
 )
 from pycu2c.declarations.signatures import BadSignature
-from pycu2c.explain.notes import notes_as_json, format_notes
+from pycu2c.explain.notes import format_notes, notes_as_json
 
 
 @click.command()
@@ -32,4 +32,7 @@ def explain(location: str, signature: str | None, form: str) -> None:
         report_error(error)
     except BadSignature as error:
         raise click.ClickException(str(error)) from None
-    click.echo(json.dumps(notes_as_json(notes), indent=2) if form == "json" else format_notes(notes).rstrip())
+    as_json = form == "json"
+    click.echo(
+        json.dumps(notes_as_json(notes), indent=2) if as_json else format_notes(notes).rstrip()
+    )

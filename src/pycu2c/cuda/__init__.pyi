@@ -99,22 +99,22 @@ from pycu2c.inline_c.link_objects import PTXSource as PTXSource
 from pycu2c.types import none as none
 from pycu2c.types import void as void
 from pycu2c.base.vector_types import *
-from pycu2c.annotations import bfloat16 as bfloat16
-from pycu2c.annotations import bool_ as bool_
-from pycu2c.annotations import boolean as boolean
-from pycu2c.annotations import complex128 as complex128
-from pycu2c.annotations import complex64 as complex64
-from pycu2c.annotations import float16 as float16
-from pycu2c.annotations import float32 as float32
-from pycu2c.annotations import float64 as float64
-from pycu2c.annotations import int16 as int16
-from pycu2c.annotations import int32 as int32
-from pycu2c.annotations import int64 as int64
-from pycu2c.annotations import int8 as int8
-from pycu2c.annotations import uint16 as uint16
-from pycu2c.annotations import uint32 as uint32
-from pycu2c.annotations import uint64 as uint64
-from pycu2c.annotations import uint8 as uint8
+from pycu2c.declarations.annotations import bfloat16 as bfloat16
+from pycu2c.declarations.annotations import bool_ as bool_
+from pycu2c.declarations.annotations import boolean as boolean
+from pycu2c.declarations.annotations import complex128 as complex128
+from pycu2c.declarations.annotations import complex64 as complex64
+from pycu2c.declarations.annotations import float16 as float16
+from pycu2c.declarations.annotations import float32 as float32
+from pycu2c.declarations.annotations import float64 as float64
+from pycu2c.declarations.annotations import int16 as int16
+from pycu2c.declarations.annotations import int32 as int32
+from pycu2c.declarations.annotations import int64 as int64
+from pycu2c.declarations.annotations import int8 as int8
+from pycu2c.declarations.annotations import uint16 as uint16
+from pycu2c.declarations.annotations import uint32 as uint32
+from pycu2c.declarations.annotations import uint64 as uint64
+from pycu2c.declarations.annotations import uint8 as uint8
 from pycu2c.types import b1 as b1
 from pycu2c.types import byte as byte
 from pycu2c.types import c16 as c16
@@ -684,49 +684,49 @@ def dadd_rd(a: _Real, b: _Real) -> np.float64:
     """``a + b``, rounded down."""
 
 def dadd_rn(a: _Real, b: _Real) -> np.float64:
-    """``a + b``, rounded to the nearest, the even one of two."""
+    """``a + b``, rounded to nearest, ties to even."""
 
 def dadd_ru(a: _Real, b: _Real) -> np.float64:
     """``a + b``, rounded up."""
 
 def dadd_rz(a: _Real, b: _Real) -> np.float64:
-    """``a + b``, rounded towards 0."""
+    """``a + b``, rounded toward 0."""
 
 def ddiv_rd(a: _Real, b: _Real) -> np.float64:
     """``a / b``, rounded down."""
 
 def ddiv_rn(a: _Real, b: _Real) -> np.float64:
-    """``a / b``, rounded to the nearest, the even one of two."""
+    """``a / b``, rounded to nearest, ties to even."""
 
 def ddiv_ru(a: _Real, b: _Real) -> np.float64:
     """``a / b``, rounded up."""
 
 def ddiv_rz(a: _Real, b: _Real) -> np.float64:
-    """``a / b``, rounded towards 0."""
+    """``a / b``, rounded toward 0."""
 
 def dmul_rd(a: _Real, b: _Real) -> np.float64:
     """``a * b``, rounded down."""
 
 def dmul_rn(a: _Real, b: _Real) -> np.float64:
-    """``a * b``, rounded to the nearest, the even one of two."""
+    """``a * b``, rounded to nearest, ties to even."""
 
 def dmul_ru(a: _Real, b: _Real) -> np.float64:
     """``a * b``, rounded up."""
 
 def dmul_rz(a: _Real, b: _Real) -> np.float64:
-    """``a * b``, rounded towards 0."""
+    """``a * b``, rounded toward 0."""
 
 def double2float_rd(x: _Real) -> np.float32:
     """The number as a float32, rounded down."""
 
 def double2float_rn(x: _Real) -> np.float32:
-    """The number as a float32, rounded to the nearest, the even one of two."""
+    """The number as a float32, rounded to nearest, ties to even."""
 
 def double2float_ru(x: _Real) -> np.float32:
     """The number as a float32, rounded up."""
 
 def double2float_rz(x: _Real) -> np.float32:
-    """The number as a float32, rounded towards 0."""
+    """The number as a float32, rounded toward 0."""
 
 def double2hiint(x: _Real) -> np.int32:
     """The upper 32 bits of ``x``."""
@@ -735,25 +735,25 @@ def double2int_rd(x: _Real) -> np.int32:
     """A float as an integer, rounded down; saturates to the range of the type."""
 
 def double2int_rn(x: _Real) -> np.int32:
-    """A float as an integer, rounded to the nearest, the even one of two; saturates to the range of the type."""
+    """A float as an integer, rounded to nearest, ties to even; saturates to the range of the type."""
 
 def double2int_ru(x: _Real) -> np.int32:
     """A float as an integer, rounded up; saturates to the range of the type."""
 
 def double2int_rz(x: _Real) -> np.int32:
-    """A float as an integer, rounded towards 0; saturates to the range of the type."""
+    """A float as an integer, rounded toward 0; saturates to the range of the type."""
 
 def double2ll_rd(x: _Real) -> np.int64:
     """A float as an integer, rounded down; saturates to the range of the type."""
 
 def double2ll_rn(x: _Real) -> np.int64:
-    """A float as an integer, rounded to the nearest, the even one of two; saturates to the range of the type."""
+    """A float as an integer, rounded to nearest, ties to even; saturates to the range of the type."""
 
 def double2ll_ru(x: _Real) -> np.int64:
     """A float as an integer, rounded up; saturates to the range of the type."""
 
 def double2ll_rz(x: _Real) -> np.int64:
-    """A float as an integer, rounded towards 0; saturates to the range of the type."""
+    """A float as an integer, rounded toward 0; saturates to the range of the type."""
 
 def double2loint(x: _Real) -> np.int32:
     """The lower 32 bits of ``x``."""
@@ -762,25 +762,25 @@ def double2uint_rd(x: _Real) -> np.uint32:
     """A float as an integer, rounded down; saturates to the range of the type."""
 
 def double2uint_rn(x: _Real) -> np.uint32:
-    """A float as an integer, rounded to the nearest, the even one of two; saturates to the range of the type."""
+    """A float as an integer, rounded to nearest, ties to even; saturates to the range of the type."""
 
 def double2uint_ru(x: _Real) -> np.uint32:
     """A float as an integer, rounded up; saturates to the range of the type."""
 
 def double2uint_rz(x: _Real) -> np.uint32:
-    """A float as an integer, rounded towards 0; saturates to the range of the type."""
+    """A float as an integer, rounded toward 0; saturates to the range of the type."""
 
 def double2ull_rd(x: _Real) -> np.uint64:
     """A float as an integer, rounded down; saturates to the range of the type."""
 
 def double2ull_rn(x: _Real) -> np.uint64:
-    """A float as an integer, rounded to the nearest, the even one of two; saturates to the range of the type."""
+    """A float as an integer, rounded to nearest, ties to even; saturates to the range of the type."""
 
 def double2ull_ru(x: _Real) -> np.uint64:
     """A float as an integer, rounded up; saturates to the range of the type."""
 
 def double2ull_rz(x: _Real) -> np.uint64:
-    """A float as an integer, rounded towards 0; saturates to the range of the type."""
+    """A float as an integer, rounded toward 0; saturates to the range of the type."""
 
 def double_as_longlong(x: _Real) -> np.int64:
     """The int64 that has the bits of ``x``."""
@@ -798,37 +798,37 @@ def drcp_rd(x: _Real) -> np.float64:
     """``1 / x``, rounded down."""
 
 def drcp_rn(x: _Real) -> np.float64:
-    """``1 / x``, rounded to the nearest, the even one of two."""
+    """``1 / x``, rounded to nearest, ties to even."""
 
 def drcp_ru(x: _Real) -> np.float64:
     """``1 / x``, rounded up."""
 
 def drcp_rz(x: _Real) -> np.float64:
-    """``1 / x``, rounded towards 0."""
+    """``1 / x``, rounded toward 0."""
 
 def dsqrt_rd(x: _Real) -> np.float64:
     """The square root, rounded down."""
 
 def dsqrt_rn(x: _Real) -> np.float64:
-    """The square root, rounded to the nearest, the even one of two."""
+    """The square root, rounded to nearest, ties to even."""
 
 def dsqrt_ru(x: _Real) -> np.float64:
     """The square root, rounded up."""
 
 def dsqrt_rz(x: _Real) -> np.float64:
-    """The square root, rounded towards 0."""
+    """The square root, rounded toward 0."""
 
 def dsub_rd(a: _Real, b: _Real) -> np.float64:
     """``a - b``, rounded down."""
 
 def dsub_rn(a: _Real, b: _Real) -> np.float64:
-    """``a - b``, rounded to the nearest, the even one of two."""
+    """``a - b``, rounded to nearest, ties to even."""
 
 def dsub_ru(a: _Real, b: _Real) -> np.float64:
     """``a - b``, rounded up."""
 
 def dsub_rz(a: _Real, b: _Real) -> np.float64:
-    """``a - b``, rounded towards 0."""
+    """``a - b``, rounded toward 0."""
 
 def e4m3_to_float(x: SupportsIndex) -> np.float32:
     """The float32 that the E4M3 with these bits is."""
@@ -855,13 +855,13 @@ def fadd_rd(a: _Real, b: _Real) -> np.float32:
     """``a + b``, rounded down."""
 
 def fadd_rn(a: _Real, b: _Real) -> np.float32:
-    """``a + b``, rounded to the nearest, the even one of two."""
+    """``a + b``, rounded to nearest, ties to even."""
 
 def fadd_ru(a: _Real, b: _Real) -> np.float32:
     """``a + b``, rounded up."""
 
 def fadd_rz(a: _Real, b: _Real) -> np.float32:
-    """``a + b``, rounded towards 0."""
+    """``a + b``, rounded toward 0."""
 
 def fast_cosf(x: _Real) -> np.float32:
     """The cosine, fast and less exact on a GPU."""
@@ -900,13 +900,13 @@ def fdiv_rd(a: _Real, b: _Real) -> np.float32:
     """``a / b``, rounded down."""
 
 def fdiv_rn(a: _Real, b: _Real) -> np.float32:
-    """``a / b``, rounded to the nearest, the even one of two."""
+    """``a / b``, rounded to nearest, ties to even."""
 
 def fdiv_ru(a: _Real, b: _Real) -> np.float32:
     """``a / b``, rounded up."""
 
 def fdiv_rz(a: _Real, b: _Real) -> np.float32:
-    """``a / b``, rounded towards 0."""
+    """``a / b``, rounded toward 0."""
 
 def ffs(x: _T) -> int:
     """The place of the lowest bit that is set, counted from 1; 0 for 0."""
@@ -915,49 +915,49 @@ def float2int_rd(x: _Real) -> np.int32:
     """A float as an integer, rounded down; saturates to the range of the type."""
 
 def float2int_rn(x: _Real) -> np.int32:
-    """A float as an integer, rounded to the nearest, the even one of two; saturates to the range of the type."""
+    """A float as an integer, rounded to nearest, ties to even; saturates to the range of the type."""
 
 def float2int_ru(x: _Real) -> np.int32:
     """A float as an integer, rounded up; saturates to the range of the type."""
 
 def float2int_rz(x: _Real) -> np.int32:
-    """A float as an integer, rounded towards 0; saturates to the range of the type."""
+    """A float as an integer, rounded toward 0; saturates to the range of the type."""
 
 def float2ll_rd(x: _Real) -> np.int64:
     """A float as an integer, rounded down; saturates to the range of the type."""
 
 def float2ll_rn(x: _Real) -> np.int64:
-    """A float as an integer, rounded to the nearest, the even one of two; saturates to the range of the type."""
+    """A float as an integer, rounded to nearest, ties to even; saturates to the range of the type."""
 
 def float2ll_ru(x: _Real) -> np.int64:
     """A float as an integer, rounded up; saturates to the range of the type."""
 
 def float2ll_rz(x: _Real) -> np.int64:
-    """A float as an integer, rounded towards 0; saturates to the range of the type."""
+    """A float as an integer, rounded toward 0; saturates to the range of the type."""
 
 def float2uint_rd(x: _Real) -> np.uint32:
     """A float as an integer, rounded down; saturates to the range of the type."""
 
 def float2uint_rn(x: _Real) -> np.uint32:
-    """A float as an integer, rounded to the nearest, the even one of two; saturates to the range of the type."""
+    """A float as an integer, rounded to nearest, ties to even; saturates to the range of the type."""
 
 def float2uint_ru(x: _Real) -> np.uint32:
     """A float as an integer, rounded up; saturates to the range of the type."""
 
 def float2uint_rz(x: _Real) -> np.uint32:
-    """A float as an integer, rounded towards 0; saturates to the range of the type."""
+    """A float as an integer, rounded toward 0; saturates to the range of the type."""
 
 def float2ull_rd(x: _Real) -> np.uint64:
     """A float as an integer, rounded down; saturates to the range of the type."""
 
 def float2ull_rn(x: _Real) -> np.uint64:
-    """A float as an integer, rounded to the nearest, the even one of two; saturates to the range of the type."""
+    """A float as an integer, rounded to nearest, ties to even; saturates to the range of the type."""
 
 def float2ull_ru(x: _Real) -> np.uint64:
     """A float as an integer, rounded up; saturates to the range of the type."""
 
 def float2ull_rz(x: _Real) -> np.uint64:
-    """A float as an integer, rounded towards 0; saturates to the range of the type."""
+    """A float as an integer, rounded toward 0; saturates to the range of the type."""
 
 def float_as_int(x: _Real) -> np.int32:
     """The int32 that has the bits of ``x``."""
@@ -978,37 +978,37 @@ def fma_rd(a: _Real, b: _Real, c: _Real) -> np.float64:
     """``a * b + c``, rounded once, down."""
 
 def fma_rn(a: _Real, b: _Real, c: _Real) -> np.float64:
-    """``a * b + c``, rounded once, to the nearest, the even one of two."""
+    """``a * b + c``, rounded once, to nearest, ties to even."""
 
 def fma_ru(a: _Real, b: _Real, c: _Real) -> np.float64:
     """``a * b + c``, rounded once, up."""
 
 def fma_rz(a: _Real, b: _Real, c: _Real) -> np.float64:
-    """``a * b + c``, rounded once, towards 0."""
+    """``a * b + c``, rounded once, toward 0."""
 
 def fmaf_rd(a: _Real, b: _Real, c: _Real) -> np.float32:
     """``a * b + c``, rounded once, down."""
 
 def fmaf_rn(a: _Real, b: _Real, c: _Real) -> np.float32:
-    """``a * b + c``, rounded once, to the nearest, the even one of two."""
+    """``a * b + c``, rounded once, to nearest, ties to even."""
 
 def fmaf_ru(a: _Real, b: _Real, c: _Real) -> np.float32:
     """``a * b + c``, rounded once, up."""
 
 def fmaf_rz(a: _Real, b: _Real, c: _Real) -> np.float32:
-    """``a * b + c``, rounded once, towards 0."""
+    """``a * b + c``, rounded once, toward 0."""
 
 def fmul_rd(a: _Real, b: _Real) -> np.float32:
     """``a * b``, rounded down."""
 
 def fmul_rn(a: _Real, b: _Real) -> np.float32:
-    """``a * b``, rounded to the nearest, the even one of two."""
+    """``a * b``, rounded to nearest, ties to even."""
 
 def fmul_ru(a: _Real, b: _Real) -> np.float32:
     """``a * b``, rounded up."""
 
 def fmul_rz(a: _Real, b: _Real) -> np.float32:
-    """``a * b``, rounded towards 0."""
+    """``a * b``, rounded toward 0."""
 
 class _fp16:
     @staticmethod
@@ -1348,43 +1348,43 @@ def frcp_rd(x: _Real) -> np.float32:
     """``1 / x``, rounded down."""
 
 def frcp_rn(x: _Real) -> np.float32:
-    """``1 / x``, rounded to the nearest, the even one of two."""
+    """``1 / x``, rounded to nearest, ties to even."""
 
 def frcp_ru(x: _Real) -> np.float32:
     """``1 / x``, rounded up."""
 
 def frcp_rz(x: _Real) -> np.float32:
-    """``1 / x``, rounded towards 0."""
+    """``1 / x``, rounded toward 0."""
 
 def frexp(x: _Real) -> tuple[Any, Any]:
     """``m, e`` with ``x == m * 2**e`` and ``m`` at least 1/2 and less than 1."""
 
 def frsqrt_rn(x: _Real) -> np.float32:
-    """``1 / sqrt(x)``, rounded to the nearest, the even one of two."""
+    """``1 / sqrt(x)``, rounded to nearest, ties to even."""
 
 def fsqrt_rd(x: _Real) -> np.float32:
     """The square root, rounded down."""
 
 def fsqrt_rn(x: _Real) -> np.float32:
-    """The square root, rounded to the nearest, the even one of two."""
+    """The square root, rounded to nearest, ties to even."""
 
 def fsqrt_ru(x: _Real) -> np.float32:
     """The square root, rounded up."""
 
 def fsqrt_rz(x: _Real) -> np.float32:
-    """The square root, rounded towards 0."""
+    """The square root, rounded toward 0."""
 
 def fsub_rd(a: _Real, b: _Real) -> np.float32:
     """``a - b``, rounded down."""
 
 def fsub_rn(a: _Real, b: _Real) -> np.float32:
-    """``a - b``, rounded to the nearest, the even one of two."""
+    """``a - b``, rounded to nearest, ties to even."""
 
 def fsub_ru(a: _Real, b: _Real) -> np.float32:
     """``a - b``, rounded up."""
 
 def fsub_rz(a: _Real, b: _Real) -> np.float32:
-    """``a - b``, rounded towards 0."""
+    """``a - b``, rounded toward 0."""
 
 def funnelshift_l(x: SupportsIndex, y: SupportsIndex, z: SupportsIndex) -> np.uint32:
     """The upper word of ``y:x`` shifted left by ``z & 31``."""
@@ -1451,19 +1451,19 @@ def ilogb(x: _Real) -> int:
     the greatest."""
 
 def int2double_rn(x: SupportsIndex) -> np.float64:
-    """The number as a float64, rounded to the nearest, the even one of two."""
+    """The number as a float64, rounded to nearest, ties to even."""
 
 def int2float_rd(x: SupportsIndex) -> np.float32:
     """The number as a float32, rounded down."""
 
 def int2float_rn(x: SupportsIndex) -> np.float32:
-    """The number as a float32, rounded to the nearest, the even one of two."""
+    """The number as a float32, rounded to nearest, ties to even."""
 
 def int2float_ru(x: SupportsIndex) -> np.float32:
     """The number as a float32, rounded up."""
 
 def int2float_rz(x: SupportsIndex) -> np.float32:
-    """The number as a float32, rounded towards 0."""
+    """The number as a float32, rounded toward 0."""
 
 def int_as_float(x: SupportsIndex) -> np.float32:
     """The float32 that has the bits of ``x``."""
@@ -1615,49 +1615,49 @@ class _libdevice:
         """``a + b``, rounded down."""
     @staticmethod
     def dadd_rn(x: np.float64, y: np.float64) -> np.float64:
-        """``a + b``, rounded to the nearest, the even one of two."""
+        """``a + b``, rounded to nearest, ties to even."""
     @staticmethod
     def dadd_ru(x: np.float64, y: np.float64) -> np.float64:
         """``a + b``, rounded up."""
     @staticmethod
     def dadd_rz(x: np.float64, y: np.float64) -> np.float64:
-        """``a + b``, rounded towards 0."""
+        """``a + b``, rounded toward 0."""
     @staticmethod
     def ddiv_rd(x: np.float64, y: np.float64) -> np.float64:
         """``a / b``, rounded down."""
     @staticmethod
     def ddiv_rn(x: np.float64, y: np.float64) -> np.float64:
-        """``a / b``, rounded to the nearest, the even one of two."""
+        """``a / b``, rounded to nearest, ties to even."""
     @staticmethod
     def ddiv_ru(x: np.float64, y: np.float64) -> np.float64:
         """``a / b``, rounded up."""
     @staticmethod
     def ddiv_rz(x: np.float64, y: np.float64) -> np.float64:
-        """``a / b``, rounded towards 0."""
+        """``a / b``, rounded toward 0."""
     @staticmethod
     def dmul_rd(x: np.float64, y: np.float64) -> np.float64:
         """``a * b``, rounded down."""
     @staticmethod
     def dmul_rn(x: np.float64, y: np.float64) -> np.float64:
-        """``a * b``, rounded to the nearest, the even one of two."""
+        """``a * b``, rounded to nearest, ties to even."""
     @staticmethod
     def dmul_ru(x: np.float64, y: np.float64) -> np.float64:
         """``a * b``, rounded up."""
     @staticmethod
     def dmul_rz(x: np.float64, y: np.float64) -> np.float64:
-        """``a * b``, rounded towards 0."""
+        """``a * b``, rounded toward 0."""
     @staticmethod
     def double2float_rd(x: np.float64) -> np.float32:
         """The number as a float32, rounded down."""
     @staticmethod
     def double2float_rn(x: np.float64) -> np.float32:
-        """The number as a float32, rounded to the nearest, the even one of two."""
+        """The number as a float32, rounded to nearest, ties to even."""
     @staticmethod
     def double2float_ru(x: np.float64) -> np.float32:
         """The number as a float32, rounded up."""
     @staticmethod
     def double2float_rz(x: np.float64) -> np.float32:
-        """The number as a float32, rounded towards 0."""
+        """The number as a float32, rounded toward 0."""
     @staticmethod
     def double2hiint(x: np.float64) -> SupportsIndex:
         """The upper 32 bits of ``x``."""
@@ -1666,25 +1666,25 @@ class _libdevice:
         """A float as an integer, rounded down; saturates to the range of the type."""
     @staticmethod
     def double2int_rn(x: np.float64) -> SupportsIndex:
-        """A float as an integer, rounded to the nearest, the even one of two; saturates to the range of the type."""
+        """A float as an integer, rounded to nearest, ties to even; saturates to the range of the type."""
     @staticmethod
     def double2int_ru(x: np.float64) -> SupportsIndex:
         """A float as an integer, rounded up; saturates to the range of the type."""
     @staticmethod
     def double2int_rz(x: np.float64) -> SupportsIndex:
-        """A float as an integer, rounded towards 0; saturates to the range of the type."""
+        """A float as an integer, rounded toward 0; saturates to the range of the type."""
     @staticmethod
     def double2ll_rd(x: np.float64) -> SupportsIndex:
         """A float as an integer, rounded down; saturates to the range of the type."""
     @staticmethod
     def double2ll_rn(x: np.float64) -> SupportsIndex:
-        """A float as an integer, rounded to the nearest, the even one of two; saturates to the range of the type."""
+        """A float as an integer, rounded to nearest, ties to even; saturates to the range of the type."""
     @staticmethod
     def double2ll_ru(x: np.float64) -> SupportsIndex:
         """A float as an integer, rounded up; saturates to the range of the type."""
     @staticmethod
     def double2ll_rz(x: np.float64) -> SupportsIndex:
-        """A float as an integer, rounded towards 0; saturates to the range of the type."""
+        """A float as an integer, rounded toward 0; saturates to the range of the type."""
     @staticmethod
     def double2loint(x: np.float64) -> SupportsIndex:
         """The lower 32 bits of ``x``."""
@@ -1693,25 +1693,25 @@ class _libdevice:
         """A float as an integer, rounded down; saturates to the range of the type."""
     @staticmethod
     def double2uint_rn(x: np.float64) -> SupportsIndex:
-        """A float as an integer, rounded to the nearest, the even one of two; saturates to the range of the type."""
+        """A float as an integer, rounded to nearest, ties to even; saturates to the range of the type."""
     @staticmethod
     def double2uint_ru(x: np.float64) -> SupportsIndex:
         """A float as an integer, rounded up; saturates to the range of the type."""
     @staticmethod
     def double2uint_rz(x: np.float64) -> SupportsIndex:
-        """A float as an integer, rounded towards 0; saturates to the range of the type."""
+        """A float as an integer, rounded toward 0; saturates to the range of the type."""
     @staticmethod
     def double2ull_rd(x: np.float64) -> SupportsIndex:
         """A float as an integer, rounded down; saturates to the range of the type."""
     @staticmethod
     def double2ull_rn(x: np.float64) -> SupportsIndex:
-        """A float as an integer, rounded to the nearest, the even one of two; saturates to the range of the type."""
+        """A float as an integer, rounded to nearest, ties to even; saturates to the range of the type."""
     @staticmethod
     def double2ull_ru(x: np.float64) -> SupportsIndex:
         """A float as an integer, rounded up; saturates to the range of the type."""
     @staticmethod
     def double2ull_rz(x: np.float64) -> SupportsIndex:
-        """A float as an integer, rounded towards 0; saturates to the range of the type."""
+        """A float as an integer, rounded toward 0; saturates to the range of the type."""
     @staticmethod
     def double_as_longlong(x: np.float64) -> SupportsIndex:
         """The int64 that has the bits of ``x``."""
@@ -1720,25 +1720,25 @@ class _libdevice:
         """``1 / x``, rounded down."""
     @staticmethod
     def drcp_rn(x: np.float64) -> np.float64:
-        """``1 / x``, rounded to the nearest, the even one of two."""
+        """``1 / x``, rounded to nearest, ties to even."""
     @staticmethod
     def drcp_ru(x: np.float64) -> np.float64:
         """``1 / x``, rounded up."""
     @staticmethod
     def drcp_rz(x: np.float64) -> np.float64:
-        """``1 / x``, rounded towards 0."""
+        """``1 / x``, rounded toward 0."""
     @staticmethod
     def dsqrt_rd(x: np.float64) -> np.float64:
         """The square root, rounded down."""
     @staticmethod
     def dsqrt_rn(x: np.float64) -> np.float64:
-        """The square root, rounded to the nearest, the even one of two."""
+        """The square root, rounded to nearest, ties to even."""
     @staticmethod
     def dsqrt_ru(x: np.float64) -> np.float64:
         """The square root, rounded up."""
     @staticmethod
     def dsqrt_rz(x: np.float64) -> np.float64:
-        """The square root, rounded towards 0."""
+        """The square root, rounded toward 0."""
     @staticmethod
     def erf(x: np.float64) -> np.float64:
         """The error function."""
@@ -1804,13 +1804,13 @@ class _libdevice:
         """``a + b``, rounded down."""
     @staticmethod
     def fadd_rn(x: np.float32, y: np.float32) -> np.float32:
-        """``a + b``, rounded to the nearest, the even one of two."""
+        """``a + b``, rounded to nearest, ties to even."""
     @staticmethod
     def fadd_ru(x: np.float32, y: np.float32) -> np.float32:
         """``a + b``, rounded up."""
     @staticmethod
     def fadd_rz(x: np.float32, y: np.float32) -> np.float32:
-        """``a + b``, rounded towards 0."""
+        """``a + b``, rounded toward 0."""
     @staticmethod
     def fast_cosf(x: np.float32) -> np.float32:
         """The cosine, fast and less exact on a GPU."""
@@ -1855,13 +1855,13 @@ class _libdevice:
         """``a / b``, rounded down."""
     @staticmethod
     def fdiv_rn(x: np.float32, y: np.float32) -> np.float32:
-        """``a / b``, rounded to the nearest, the even one of two."""
+        """``a / b``, rounded to nearest, ties to even."""
     @staticmethod
     def fdiv_ru(x: np.float32, y: np.float32) -> np.float32:
         """``a / b``, rounded up."""
     @staticmethod
     def fdiv_rz(x: np.float32, y: np.float32) -> np.float32:
-        """``a / b``, rounded towards 0."""
+        """``a / b``, rounded toward 0."""
     @staticmethod
     def ffs(x: SupportsIndex) -> SupportsIndex:
         """The place of the lowest bit that is set, counted from 1; 0 for 0."""
@@ -1879,49 +1879,49 @@ class _libdevice:
         """A float as an integer, rounded down; saturates to the range of the type."""
     @staticmethod
     def float2int_rn(x: np.float32) -> SupportsIndex:
-        """A float as an integer, rounded to the nearest, the even one of two; saturates to the range of the type."""
+        """A float as an integer, rounded to nearest, ties to even; saturates to the range of the type."""
     @staticmethod
     def float2int_ru(x: np.float32) -> SupportsIndex:
         """A float as an integer, rounded up; saturates to the range of the type."""
     @staticmethod
     def float2int_rz(x: np.float32) -> SupportsIndex:
-        """A float as an integer, rounded towards 0; saturates to the range of the type."""
+        """A float as an integer, rounded toward 0; saturates to the range of the type."""
     @staticmethod
     def float2ll_rd(x: np.float32) -> SupportsIndex:
         """A float as an integer, rounded down; saturates to the range of the type."""
     @staticmethod
     def float2ll_rn(x: np.float32) -> SupportsIndex:
-        """A float as an integer, rounded to the nearest, the even one of two; saturates to the range of the type."""
+        """A float as an integer, rounded to nearest, ties to even; saturates to the range of the type."""
     @staticmethod
     def float2ll_ru(x: np.float32) -> SupportsIndex:
         """A float as an integer, rounded up; saturates to the range of the type."""
     @staticmethod
     def float2ll_rz(x: np.float32) -> SupportsIndex:
-        """A float as an integer, rounded towards 0; saturates to the range of the type."""
+        """A float as an integer, rounded toward 0; saturates to the range of the type."""
     @staticmethod
     def float2uint_rd(x: np.float32) -> SupportsIndex:
         """A float as an integer, rounded down; saturates to the range of the type."""
     @staticmethod
     def float2uint_rn(x: np.float32) -> SupportsIndex:
-        """A float as an integer, rounded to the nearest, the even one of two; saturates to the range of the type."""
+        """A float as an integer, rounded to nearest, ties to even; saturates to the range of the type."""
     @staticmethod
     def float2uint_ru(x: np.float32) -> SupportsIndex:
         """A float as an integer, rounded up; saturates to the range of the type."""
     @staticmethod
     def float2uint_rz(x: np.float32) -> SupportsIndex:
-        """A float as an integer, rounded towards 0; saturates to the range of the type."""
+        """A float as an integer, rounded toward 0; saturates to the range of the type."""
     @staticmethod
     def float2ull_rd(x: np.float32) -> SupportsIndex:
         """A float as an integer, rounded down; saturates to the range of the type."""
     @staticmethod
     def float2ull_rn(x: np.float32) -> SupportsIndex:
-        """A float as an integer, rounded to the nearest, the even one of two; saturates to the range of the type."""
+        """A float as an integer, rounded to nearest, ties to even; saturates to the range of the type."""
     @staticmethod
     def float2ull_ru(x: np.float32) -> SupportsIndex:
         """A float as an integer, rounded up; saturates to the range of the type."""
     @staticmethod
     def float2ull_rz(x: np.float32) -> SupportsIndex:
-        """A float as an integer, rounded towards 0; saturates to the range of the type."""
+        """A float as an integer, rounded toward 0; saturates to the range of the type."""
     @staticmethod
     def float_as_int(x: np.float32) -> SupportsIndex:
         """The int32 that has the bits of ``x``."""
@@ -1939,13 +1939,13 @@ class _libdevice:
         """``a * b + c``, rounded once, down."""
     @staticmethod
     def fma_rn(x: np.float64, y: np.float64, z: np.float64) -> np.float64:
-        """``a * b + c``, rounded once, to the nearest, the even one of two."""
+        """``a * b + c``, rounded once, to nearest, ties to even."""
     @staticmethod
     def fma_ru(x: np.float64, y: np.float64, z: np.float64) -> np.float64:
         """``a * b + c``, rounded once, up."""
     @staticmethod
     def fma_rz(x: np.float64, y: np.float64, z: np.float64) -> np.float64:
-        """``a * b + c``, rounded once, towards 0."""
+        """``a * b + c``, rounded once, toward 0."""
     @staticmethod
     def fmaf(x: np.float32, y: np.float32, z: np.float32) -> np.float32:
         """``a * b + c``, rounded once."""
@@ -1954,13 +1954,13 @@ class _libdevice:
         """``a * b + c``, rounded once, down."""
     @staticmethod
     def fmaf_rn(x: np.float32, y: np.float32, z: np.float32) -> np.float32:
-        """``a * b + c``, rounded once, to the nearest, the even one of two."""
+        """``a * b + c``, rounded once, to nearest, ties to even."""
     @staticmethod
     def fmaf_ru(x: np.float32, y: np.float32, z: np.float32) -> np.float32:
         """``a * b + c``, rounded once, up."""
     @staticmethod
     def fmaf_rz(x: np.float32, y: np.float32, z: np.float32) -> np.float32:
-        """``a * b + c``, rounded once, towards 0."""
+        """``a * b + c``, rounded once, toward 0."""
     @staticmethod
     def fmax(x: np.float64, y: np.float64) -> np.float64:
         """The greater; a NaN gives way."""
@@ -1984,25 +1984,25 @@ class _libdevice:
         """``a * b``, rounded down."""
     @staticmethod
     def fmul_rn(x: np.float32, y: np.float32) -> np.float32:
-        """``a * b``, rounded to the nearest, the even one of two."""
+        """``a * b``, rounded to nearest, ties to even."""
     @staticmethod
     def fmul_ru(x: np.float32, y: np.float32) -> np.float32:
         """``a * b``, rounded up."""
     @staticmethod
     def fmul_rz(x: np.float32, y: np.float32) -> np.float32:
-        """``a * b``, rounded towards 0."""
+        """``a * b``, rounded toward 0."""
     @staticmethod
     def frcp_rd(x: np.float32) -> np.float32:
         """``1 / x``, rounded down."""
     @staticmethod
     def frcp_rn(x: np.float32) -> np.float32:
-        """``1 / x``, rounded to the nearest, the even one of two."""
+        """``1 / x``, rounded to nearest, ties to even."""
     @staticmethod
     def frcp_ru(x: np.float32) -> np.float32:
         """``1 / x``, rounded up."""
     @staticmethod
     def frcp_rz(x: np.float32) -> np.float32:
-        """``1 / x``, rounded towards 0."""
+        """``1 / x``, rounded toward 0."""
     @staticmethod
     def frexp(x: np.float64) -> tuple[np.float64, np.int32]:
         """``m, e`` with ``x == m * 2**e`` and ``m`` at least 1/2 and less than 1."""
@@ -2011,31 +2011,31 @@ class _libdevice:
         """``m, e`` with ``x == m * 2**e`` and ``m`` at least 1/2 and less than 1."""
     @staticmethod
     def frsqrt_rn(x: np.float32) -> np.float32:
-        """``1 / sqrt(x)``, rounded to the nearest, the even one of two."""
+        """``1 / sqrt(x)``, rounded to nearest, ties to even."""
     @staticmethod
     def fsqrt_rd(x: np.float32) -> np.float32:
         """The square root, rounded down."""
     @staticmethod
     def fsqrt_rn(x: np.float32) -> np.float32:
-        """The square root, rounded to the nearest, the even one of two."""
+        """The square root, rounded to nearest, ties to even."""
     @staticmethod
     def fsqrt_ru(x: np.float32) -> np.float32:
         """The square root, rounded up."""
     @staticmethod
     def fsqrt_rz(x: np.float32) -> np.float32:
-        """The square root, rounded towards 0."""
+        """The square root, rounded toward 0."""
     @staticmethod
     def fsub_rd(x: np.float32, y: np.float32) -> np.float32:
         """``a - b``, rounded down."""
     @staticmethod
     def fsub_rn(x: np.float32, y: np.float32) -> np.float32:
-        """``a - b``, rounded to the nearest, the even one of two."""
+        """``a - b``, rounded to nearest, ties to even."""
     @staticmethod
     def fsub_ru(x: np.float32, y: np.float32) -> np.float32:
         """``a - b``, rounded up."""
     @staticmethod
     def fsub_rz(x: np.float32, y: np.float32) -> np.float32:
-        """``a - b``, rounded towards 0."""
+        """``a - b``, rounded toward 0."""
     @staticmethod
     def hadd(x: SupportsIndex, y: SupportsIndex) -> SupportsIndex:
         """The average of ``x`` and ``y``, rounded down, without overflow."""
@@ -2059,19 +2059,19 @@ class _libdevice:
         """The exponent of ``x`` to base 2, as an int; of 0 and NaN the least of 32 bits, of infinity"""
     @staticmethod
     def int2double_rn(x: SupportsIndex) -> np.float64:
-        """The number as a float64, rounded to the nearest, the even one of two."""
+        """The number as a float64, rounded to nearest, ties to even."""
     @staticmethod
     def int2float_rd(x: SupportsIndex) -> np.float32:
         """The number as a float32, rounded down."""
     @staticmethod
     def int2float_rn(x: SupportsIndex) -> np.float32:
-        """The number as a float32, rounded to the nearest, the even one of two."""
+        """The number as a float32, rounded to nearest, ties to even."""
     @staticmethod
     def int2float_ru(x: SupportsIndex) -> np.float32:
         """The number as a float32, rounded up."""
     @staticmethod
     def int2float_rz(x: SupportsIndex) -> np.float32:
-        """The number as a float32, rounded towards 0."""
+        """The number as a float32, rounded toward 0."""
     @staticmethod
     def int_as_float(x: SupportsIndex) -> np.float32:
         """The float32 that has the bits of ``x``."""
@@ -2125,25 +2125,25 @@ class _libdevice:
         """The number as a float64, rounded down."""
     @staticmethod
     def ll2double_rn(x: SupportsIndex) -> np.float64:
-        """The number as a float64, rounded to the nearest, the even one of two."""
+        """The number as a float64, rounded to nearest, ties to even."""
     @staticmethod
     def ll2double_ru(x: SupportsIndex) -> np.float64:
         """The number as a float64, rounded up."""
     @staticmethod
     def ll2double_rz(x: SupportsIndex) -> np.float64:
-        """The number as a float64, rounded towards 0."""
+        """The number as a float64, rounded toward 0."""
     @staticmethod
     def ll2float_rd(x: SupportsIndex) -> np.float32:
         """The number as a float32, rounded down."""
     @staticmethod
     def ll2float_rn(x: SupportsIndex) -> np.float32:
-        """The number as a float32, rounded to the nearest, the even one of two."""
+        """The number as a float32, rounded to nearest, ties to even."""
     @staticmethod
     def ll2float_ru(x: SupportsIndex) -> np.float32:
         """The number as a float32, rounded up."""
     @staticmethod
     def ll2float_rz(x: SupportsIndex) -> np.float32:
-        """The number as a float32, rounded towards 0."""
+        """The number as a float32, rounded toward 0."""
     @staticmethod
     def llabs(x: SupportsIndex) -> SupportsIndex:
         """Return the absolute value; the minimum of an integer type wraps to itself."""
@@ -2383,43 +2383,43 @@ class _libdevice:
         """The average of ``x`` and ``y``, rounded down, without overflow."""
     @staticmethod
     def uint2double_rn(x: SupportsIndex) -> np.float64:
-        """The number as a float64, rounded to the nearest, the even one of two."""
+        """The number as a float64, rounded to nearest, ties to even."""
     @staticmethod
     def uint2float_rd(x: SupportsIndex) -> np.float32:
         """The number as a float32, rounded down."""
     @staticmethod
     def uint2float_rn(x: SupportsIndex) -> np.float32:
-        """The number as a float32, rounded to the nearest, the even one of two."""
+        """The number as a float32, rounded to nearest, ties to even."""
     @staticmethod
     def uint2float_ru(x: SupportsIndex) -> np.float32:
         """The number as a float32, rounded up."""
     @staticmethod
     def uint2float_rz(x: SupportsIndex) -> np.float32:
-        """The number as a float32, rounded towards 0."""
+        """The number as a float32, rounded toward 0."""
     @staticmethod
     def ull2double_rd(x: SupportsIndex) -> np.float64:
         """The number as a float64, rounded down."""
     @staticmethod
     def ull2double_rn(x: SupportsIndex) -> np.float64:
-        """The number as a float64, rounded to the nearest, the even one of two."""
+        """The number as a float64, rounded to nearest, ties to even."""
     @staticmethod
     def ull2double_ru(x: SupportsIndex) -> np.float64:
         """The number as a float64, rounded up."""
     @staticmethod
     def ull2double_rz(x: SupportsIndex) -> np.float64:
-        """The number as a float64, rounded towards 0."""
+        """The number as a float64, rounded toward 0."""
     @staticmethod
     def ull2float_rd(x: SupportsIndex) -> np.float32:
         """The number as a float32, rounded down."""
     @staticmethod
     def ull2float_rn(x: SupportsIndex) -> np.float32:
-        """The number as a float32, rounded to the nearest, the even one of two."""
+        """The number as a float32, rounded to nearest, ties to even."""
     @staticmethod
     def ull2float_ru(x: SupportsIndex) -> np.float32:
         """The number as a float32, rounded up."""
     @staticmethod
     def ull2float_rz(x: SupportsIndex) -> np.float32:
-        """The number as a float32, rounded towards 0."""
+        """The number as a float32, rounded toward 0."""
     @staticmethod
     def ullmax(x: SupportsIndex, y: SupportsIndex) -> SupportsIndex:
         """Return ``b if b > a else a``."""
@@ -2472,25 +2472,25 @@ def ll2double_rd(x: SupportsIndex) -> np.float64:
     """The number as a float64, rounded down."""
 
 def ll2double_rn(x: SupportsIndex) -> np.float64:
-    """The number as a float64, rounded to the nearest, the even one of two."""
+    """The number as a float64, rounded to nearest, ties to even."""
 
 def ll2double_ru(x: SupportsIndex) -> np.float64:
     """The number as a float64, rounded up."""
 
 def ll2double_rz(x: SupportsIndex) -> np.float64:
-    """The number as a float64, rounded towards 0."""
+    """The number as a float64, rounded toward 0."""
 
 def ll2float_rd(x: SupportsIndex) -> np.float32:
     """The number as a float32, rounded down."""
 
 def ll2float_rn(x: SupportsIndex) -> np.float32:
-    """The number as a float32, rounded to the nearest, the even one of two."""
+    """The number as a float32, rounded to nearest, ties to even."""
 
 def ll2float_ru(x: SupportsIndex) -> np.float32:
     """The number as a float32, rounded up."""
 
 def ll2float_rz(x: SupportsIndex) -> np.float32:
-    """The number as a float32, rounded towards 0."""
+    """The number as a float32, rounded toward 0."""
 
 def llround(x: _Real) -> int:
     """Round to the nearest integer, ties away from 0, as in C; return an int."""
@@ -2777,19 +2777,19 @@ def uhadd(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
     """The average of ``x`` and ``y``, rounded down, without overflow."""
 
 def uint2double_rn(x: SupportsIndex) -> np.float64:
-    """The number as a float64, rounded to the nearest, the even one of two."""
+    """The number as a float64, rounded to nearest, ties to even."""
 
 def uint2float_rd(x: SupportsIndex) -> np.float32:
     """The number as a float32, rounded down."""
 
 def uint2float_rn(x: SupportsIndex) -> np.float32:
-    """The number as a float32, rounded to the nearest, the even one of two."""
+    """The number as a float32, rounded to nearest, ties to even."""
 
 def uint2float_ru(x: SupportsIndex) -> np.float32:
     """The number as a float32, rounded up."""
 
 def uint2float_rz(x: SupportsIndex) -> np.float32:
-    """The number as a float32, rounded towards 0."""
+    """The number as a float32, rounded toward 0."""
 
 def uint_as_float(x: SupportsIndex) -> np.float32:
     """The float32 that has the bits of ``x``."""
@@ -2798,25 +2798,25 @@ def ull2double_rd(x: SupportsIndex) -> np.float64:
     """The number as a float64, rounded down."""
 
 def ull2double_rn(x: SupportsIndex) -> np.float64:
-    """The number as a float64, rounded to the nearest, the even one of two."""
+    """The number as a float64, rounded to nearest, ties to even."""
 
 def ull2double_ru(x: SupportsIndex) -> np.float64:
     """The number as a float64, rounded up."""
 
 def ull2double_rz(x: SupportsIndex) -> np.float64:
-    """The number as a float64, rounded towards 0."""
+    """The number as a float64, rounded toward 0."""
 
 def ull2float_rd(x: SupportsIndex) -> np.float32:
     """The number as a float32, rounded down."""
 
 def ull2float_rn(x: SupportsIndex) -> np.float32:
-    """The number as a float32, rounded to the nearest, the even one of two."""
+    """The number as a float32, rounded to nearest, ties to even."""
 
 def ull2float_ru(x: SupportsIndex) -> np.float32:
     """The number as a float32, rounded up."""
 
 def ull2float_rz(x: SupportsIndex) -> np.float32:
-    """The number as a float32, rounded towards 0."""
+    """The number as a float32, rounded toward 0."""
 
 def umul24(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
     """The lower 32 bits of the product of the lower 24 bits of each."""

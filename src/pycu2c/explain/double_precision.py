@@ -113,8 +113,8 @@ class _Tracer:
     def _together(self, e: Expr, parts: tuple[Expr, ...]) -> list[Float64Cause]:
         """Return the causes in operands that are combined.
 
-        Literals adopt the type of the other operands, so they are a cause only if no other operand is
-        float64.
+        Literals adopt the type of the other operands, so they are a cause only if no other
+        operand is float64.
         """
         literals = [p for p in parts if _is_constant(p)]
         others = [p for p in parts if not _is_constant(p)]

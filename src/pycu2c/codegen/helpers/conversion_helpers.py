@@ -18,7 +18,7 @@ from pycu2c.base.dtypes import (
 )
 from pycu2c.codegen.helpers.directed_rounding_helpers import directed
 from pycu2c.codegen.helpers.templates import Helper
-from pycu2c.ops.intrinsics.floats.exact_rounding import CUDA_NAMES, SAID, Mode
+from pycu2c.ops.intrinsics.floats.exact_rounding import CUDA_NAMES, MODE_TEXT, Mode
 
 _ROUND = {"rn": "rint", "rz": "trunc", "rd": "floor", "ru": "ceil"}
 
@@ -34,7 +34,7 @@ def _to_whole(source: DType, row: DType, mode: Mode) -> Helper:
     least = least if row.is_signed else "0"
     return Helper(
         fixed=f"""
-// x rounded {SAID[mode]}; beyond the ends of the type, that end.
+// x rounded {MODE_TEXT[mode]}; beyond the ends of the type, that end.
 $q {row.c} {name}({source.c} x) {{
     const {source.c} whole = {_ROUND[mode]}{"f" * (source is FLOAT32)}(x);
     if (whole != whole) return {nan};
@@ -108,12 +108,12 @@ CONVERSION_HELPERS: dict[str, Helper] = {
         f"{CUDA_NAMES[source]}2{CUDA_NAMES[row]}_{mode}": _to_whole(source, row, mode)
         for source in (FLOAT32, FLOAT64)
         for row in _WHOLE
-        for mode in SAID
+        for mode in MODE_TEXT
     },
     **{
         f"{CUDA_NAMES[source]}2{CUDA_NAMES[row]}_{mode}": _to_float(source, row, mode)
         for source, row in _TO_FLOAT
-        for mode in SAID
+        for mode in MODE_TEXT
         if mode != "rn"  # which is C's conversion
     },
     **{name: _as(name, *types) for name, types in _SAME.items()},

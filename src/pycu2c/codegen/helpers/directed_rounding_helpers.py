@@ -7,7 +7,7 @@ the two calls that set the mode, and prevent contraction.
 from __future__ import annotations
 
 from pycu2c.codegen.helpers.templates import Helper
-from pycu2c.ops.intrinsics.floats.exact_rounding import SAID, Mode
+from pycu2c.ops.intrinsics.floats.exact_rounding import MODE_TEXT, Mode
 
 _DIRECTIONS = {"rz": "FE_TOWARDZERO", "rd": "FE_DOWNWARD", "ru": "FE_UPWARD"}
 
@@ -20,7 +20,7 @@ def directed(name: str, gives: str, parameters: str, formula: str, mode: Mode) -
         body = f"{before}{body}    fesetround(before);\n"
     return Helper(
         fixed=f"""
-// {formula}, rounded {SAID[mode]}.
+// {formula}, rounded {MODE_TEXT[mode]}.
 $q {gives} {name}({parameters}) {{
 {body}    return result;
 }}
@@ -46,7 +46,7 @@ def _all() -> dict[str, Helper]:
         for stem, pattern in _FORMULAS:
             names = [n for n in "abcx" if n in pattern.replace("fma", "").replace("sqrt", "")]
             parameters = ", ".join(f"volatile {kind} {n}" for n in names)
-            for mode in SAID:
+            for mode in MODE_TEXT:
                 own = f"fma{suffix}" if stem == "fma" else f"{letter}{stem}"
                 name = f"{own}_{mode}"
                 formula = pattern.replace("@", suffix)

@@ -358,5 +358,5 @@ def argument_names(
 
 
 def is_packed_bytes(argument: BoundArgument) -> bool:
-    """Return whether an argument is raw bytes or a handle, which the dispatch table does not support."""
+    """Return whether an argument is raw bytes or a handle, which cannot be dispatched."""
     return argument.size > 0 or isinstance(argument.leaf, HandleArgument)

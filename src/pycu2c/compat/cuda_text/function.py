@@ -17,10 +17,10 @@ from pycu2c.compat.cuda_text import arguments, captured_launch, inspection, para
 from pycu2c.compat.cuda_text.compiled import ArgumentPacking, CompiledText
 from pycu2c.compat.cuda_text.parse.functions import FunctionDefinition
 from pycu2c.cuda_driver import driver
+from pycu2c.native.extension import LaunchConfiguration
 from pycu2c.runtime.arguments.call_binding import CallSignature
 from pycu2c.runtime.cuda import memory
 from pycu2c.runtime.dispatch import guards, table
-from pycu2c.native.extension import LaunchConfiguration
 from pycu2c.runtime.launch_configuration import Launch, LaunchRequest, extent, shared_size
 from pycu2c.runtime.runner import Runner
 

@@ -15,11 +15,11 @@ from pycu2c.base.parameters import ArgumentPart, Parameter
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import Scalar, Signature
 from pycu2c.compat.cupy.operands import ArrayPackage, Operand
+from pycu2c.native.extension import LaunchConfiguration
 from pycu2c.runtime.arguments.arguments import describe, layout_of
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.arguments.call_binding import CallSignature
 from pycu2c.runtime.dispatch import guards, table
-from pycu2c.native.extension import LaunchConfiguration
 from pycu2c.runtime.launch_configuration import Launch, LaunchRequest
 from pycu2c.runtime.runner import Runner
 

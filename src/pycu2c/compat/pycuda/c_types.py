@@ -26,7 +26,7 @@ _NAMES = {
     "complex64": "pycuda::complex<float>",
     "complex128": "pycuda::complex<double>",
 }
-_OTHERS = {  # synonyms
+_SYNONYMS = {  # synonyms
     "char": "int8",
     "signed char": "int8",
     "unsigned char": "uint8",
@@ -49,16 +49,16 @@ _OTHERS = {  # synonyms
     "__half": "float16",
     **{f"{name}_t": name for name in _NAMES if "int" in name},
 }
-_OF_CUDA: dict[str, np.dtype[Any]] = {  # types with their own functions keep their names
+_CUDA_TYPES: dict[str, np.dtype[Any]] = {  # types with their own functions keep their names
     "cuComplex": np.dtype("complex64"),
     "cuFloatComplex": np.dtype("complex64"),
     "cuDoubleComplex": np.dtype("complex128"),
 }
 _DTYPES: dict[str, np.dtype[Any]] = {
     **{c_name: np.dtype(name) for name, c_name in _NAMES.items()},
-    **{c_name: np.dtype(name) for c_name, name in _OTHERS.items()},
+    **{c_name: np.dtype(name) for c_name, name in _SYNONYMS.items()},
     **VECTORS,
-    **_OF_CUDA,
+    **_CUDA_TYPES,
 }
 _C_NAMES: dict[np.dtype[Any], str] = {
     **{dtype: name for name, dtype in reversed(VECTORS.items())},
@@ -171,7 +171,7 @@ def parse_c_arg(c_arg: str) -> Argument:
     kind = " ".join(text[: found.start()].replace("*", " ").split())
     is_array = "*" in text or found[2] is not None
     made = (VectorArg if is_array else ScalarArg)(_dtype_of(kind, c_arg), found[1])
-    made.c_name = kind if kind in _OF_CUDA else ""
+    made.c_name = kind if kind in _CUDA_TYPES else ""
     return made
 
 

@@ -22,7 +22,9 @@ from pycu2c.devices import gpu_selection, streams
 from pycu2c.devices.cpu_device import CPU
 from pycu2c.runtime.cuda import memory_pool
 
-_NAMED = {"MAX_THREADS_PER_MULTIPROCESSOR": "MAX_THREADS_PER_MULTI_PROCESSOR"}  # names for the CPU
+_CPU_NAMES = {
+    "MAX_THREADS_PER_MULTIPROCESSOR": "MAX_THREADS_PER_MULTI_PROCESSOR"
+}  # names for the CPU
 _OF_THE_CPU = {
     "COMPUTE_MODE": int(compute_mode.DEFAULT),
     "MAX_PITCH": 2**31 - 1,
@@ -117,7 +119,7 @@ class Device:
             return int(getattr(self._device, name))
         if name in _OF_THE_CPU:
             return _OF_THE_CPU[name]
-        return int(getattr(self._device, _NAMED.get(name, name)))
+        return int(getattr(self._device, _CPU_NAMES.get(name, name)))
 
     def __getattr__(self, name: str) -> int:
         """Return an attribute by its lower-case name: ``device.warp_size``."""
@@ -157,12 +159,12 @@ def _by_bus_id(bus_id: str) -> int:
     raise LogicError(f"there is no device at {bus_id}")
 
 
-class _Thread(threading.local):
+class _ContextStack(threading.local):
     def __init__(self) -> None:
         self.stack: list[Context] = []
 
 
-_THREAD = _Thread()
+_THREAD = _ContextStack()
 
 
 class Context:

@@ -10,7 +10,7 @@ import numpy as np
 from pycu2c.compat.pycuda.errors import translating
 from pycu2c.compat.pycuda.gpuarrays import kernels
 from pycu2c.compat.pycuda.gpuarrays.gpuarray_class import GPUArray, as_gpuarray
-from pycu2c.compat.pycuda.gpuarrays.kernels import Pairs, launch, of_each
+from pycu2c.compat.pycuda.gpuarrays.kernels import BinaryOperation, launch, of_each
 from pycu2c.compat.pycuda.gpuarrays.layout import is_number
 
 
@@ -55,7 +55,9 @@ tanh = _of_each("tanh", lambda x: np.tanh(x))
 
 
 @translating
-def _of_pairs(pairs: Pairs, a: GPUArray, b: Any, out: GPUArray | None, stream: object) -> GPUArray:
+def _of_pairs(
+    pairs: BinaryOperation, a: GPUArray, b: Any, out: GPUArray | None, stream: object
+) -> GPUArray:
     a = as_gpuarray(a)
     made = a._new_like_me() if out is None else out
     order = made.memory_order if made.ndim > 1 else ""

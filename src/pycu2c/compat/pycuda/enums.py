@@ -7,7 +7,7 @@ from enum import IntEnum
 from typing import Any
 
 
-class _Named(IntEnum):
+class _NamedEnum(IntEnum):
     """An enumeration whose values print as their names."""
 
     def __str__(self) -> str:
@@ -57,16 +57,16 @@ GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS GPU_DIRECT_RDMA_WRITES_ORDERING
 MEMPOOL_SUPPORTED_HANDLE_TYPES CLUSTER_LAUNCH
 """
 
-_ALSO = {"SHARED_MEMORY_PER_BLOCK": 8, "REGISTERS_PER_BLOCK": 12}  # deprecated names
-_numbered: Any = _Named  # hide the dynamic members from type checkers
-device_attribute: Any = _numbered(
+_DEPRECATED_NAMES = {"SHARED_MEMORY_PER_BLOCK": 8, "REGISTERS_PER_BLOCK": 12}  # deprecated names
+_dynamic_enum: Any = _NamedEnum  # hide the dynamic members from type checkers
+device_attribute: Any = _dynamic_enum(
     "device_attribute",
-    {**{name: i for i, name in enumerate(_DEVICE_ATTRIBUTES.split(), 1)}, **_ALSO},
+    {**{name: i for i, name in enumerate(_DEVICE_ATTRIBUTES.split(), 1)}, **_DEPRECATED_NAMES},
     module=__name__,
 )
 
 
-class function_attribute(_Named):
+class function_attribute(_NamedEnum):
     """Attributes of ``Function.get_attribute``."""
 
     MAX_THREADS_PER_BLOCK = 0
@@ -81,7 +81,7 @@ class function_attribute(_Named):
     PREFERRED_SHARED_MEMORY_CARVEOUT = 9
 
 
-class address_mode(_Named):
+class address_mode(_NamedEnum):
     """Address modes of textures."""
 
     WRAP = 0
@@ -90,14 +90,14 @@ class address_mode(_Named):
     BORDER = 3
 
 
-class filter_mode(_Named):
+class filter_mode(_NamedEnum):
     """Filter modes of textures."""
 
     POINT = 0
     LINEAR = 1
 
 
-class array_format(_Named):
+class array_format(_NamedEnum):
     """Number formats of CUDA arrays."""
 
     UNSIGNED_INT8 = 1
@@ -178,7 +178,7 @@ class mem_attach_flags(enum.IntFlag):
     SINGLE = 4
 
 
-class compute_mode(_Named):
+class compute_mode(_NamedEnum):
     """Compute modes of devices."""
 
     DEFAULT = 0
@@ -187,7 +187,7 @@ class compute_mode(_Named):
     EXCLUSIVE_PROCESS = 3
 
 
-class func_cache(_Named):
+class func_cache(_NamedEnum):
     """Cache preferences."""
 
     PREFER_NONE = 0
@@ -196,7 +196,7 @@ class func_cache(_Named):
     PREFER_EQUAL = 3
 
 
-class shared_config(_Named):
+class shared_config(_NamedEnum):
     """Bank sizes of shared memory."""
 
     DEFAULT_BANK_SIZE = 0
@@ -204,7 +204,7 @@ class shared_config(_Named):
     EIGHT_BYTE_BANK_SIZE = 2
 
 
-class limit(_Named):
+class limit(_NamedEnum):
     """Limits of a context."""
 
     STACK_SIZE = 0
@@ -214,7 +214,7 @@ class limit(_Named):
     DEV_RUNTIME_PENDING_LAUNCH_COUNT = 4
 
 
-class jit_input_type(_Named):
+class jit_input_type(_NamedEnum):
     """Input types of the linker."""
 
     CUBIN = 0
@@ -224,7 +224,7 @@ class jit_input_type(_Named):
     LIBRARY = 4
 
 
-class memory_type(_Named):
+class memory_type(_NamedEnum):
     """Types of memory."""
 
     HOST = 1

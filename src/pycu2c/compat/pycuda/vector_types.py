@@ -1,4 +1,4 @@
-"""Implement ``gpuarray.vec``: CUDA's vector types as numpy dtypes, ``float3`` and ``make_float3``."""
+"""Implement ``gpuarray.vec``: CUDA vector types as numpy dtypes, ``float3`` and ``make_float3``."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ VECTORS: dict[str, np.dtype[Any]] = {
 }
 
 
-class _Vectors:
+class _VectorNamespace:
     """The namespace ``gpuarray.vec``."""
 
     def __getattr__(self, name: str) -> Any:
@@ -53,4 +53,4 @@ def _maker(dtype: np.dtype[Any]) -> Callable[..., NDArray[Any]]:
     return make
 
 
-vec = _Vectors()
+vec = _VectorNamespace()

@@ -1,5 +1,4 @@
-/* Stacks for threads of blocks, and how an OS thread goes from one to another. fibers.c, whose text
- * comes after this one, knows what for. */
+/* Stacks for the threads of blocks, and switches between them. The text of fibers.c follows. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>
@@ -16,20 +15,20 @@
 #endif
 
 enum {
-    STACK_BYTES = 640 << 10, /* local arrays of a thread have 512 KB on a GPU; of pages that are used */
+    STACK_BYTES = 640 << 10, /* local arrays of a GPU thread have 512 KB */
     STACKS_AT_ONCE = 32,
-    /* Where stacks begin differs by so much, within so much: else all lie in the same few lines of the
-     * cache. */
+    /* The starts of stacks differ by this offset, within this range:
+     * else all stacks map to the same cache sets. */
     STAGGER = 704,
     STAGGER_WITHIN = 16 << 10
 };
 
-/* Written out where it is called: of each thread that waits, fewer frames then lie in the cache. */
+/* Inlined, so that each suspended thread has fewer frames in the cache. */
 #define HERE __attribute__((always_inline))
 
 /* ---- from one stack to another ---- */
 
-#if defined(PYCU2C_NO_SWITCH) /* the tests': as on other processors */
+#if defined(PYCU2C_NO_SWITCH) /* for tests: as on other processors */
 #include <ucontext.h>
 #define OWN_SWITCH 0
 #elif defined(__x86_64__)
@@ -93,13 +92,13 @@ enum { SAVED_WORDS = 20, ENTRY_WORD = 11 };
 #endif
 
 typedef struct Stack {
-    struct Stack *next; /* that is free, too */
+    struct Stack *next; /* which is free, too */
     char *low, *top;
 } Stack;
 
 typedef struct {
 #if OWN_SWITCH
-    void *place; /* of what is saved */
+    void *place; /* of the saved registers */
 #else
     ucontext_t context;
 #endif
@@ -122,7 +121,7 @@ static void prepare(Saved *saved, const Stack *stack) {
 #endif
 }
 
-/* The stacks of a block do not stay in the nearest cache until it is their turn again. */
+/* The stacks of a block do not remain in the L1 cache until they are resumed. */
 HERE static inline void fetch(const Saved *saved) {
 #if OWN_SWITCH
     const char *place = saved->place;
@@ -179,7 +178,7 @@ static bool more_stacks(void) {
         s->low = c->memory + (size_t)i * STACK_BYTES;
         s->top = s->low + STACK_BYTES - (stagger & ~15);
         stagger = (stagger + STAGGER) % STAGGER_WITHIN;
-        mprotect(s->low, (size_t)sysconf(_SC_PAGESIZE), PROT_NONE); /* to go beyond it is a fault */
+        mprotect(s->low, (size_t)sysconf(_SC_PAGESIZE), PROT_NONE); /* an access beyond it is a fault */
         s->next = spare;
         spare = s;
     }

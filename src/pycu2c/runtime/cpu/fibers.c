@@ -1,17 +1,16 @@
-/* Runs blocks of threads that wait for each other: each thread has a stack of its own, and one that
- * waits gives its OS thread to the next. What the threads do is told by a library of the user's
- * (cudac/headers/); blocks are shared out among OS threads by pycu2c_parallel.
+/* Runs blocks of threads that synchronize: each thread has its own stack, and a thread that waits
+ * switches to the next. A user's library defines the threads (compat/cuda_text/headers/);
+ * pycu2c_parallel distributes blocks to OS threads.
  *
- * A block runs in one OS thread. Its threads are begun in order; one that ends makes room for the next
- * on the same stack, so that threads which never wait cost a call each. Who can go on is kept in words
- * of 32 lanes. If nobody can, the launch ends and tells who waits where: nothing is waited for that no
- * thread will do.
+ * A block runs in one OS thread. Its threads start in order. A thread that ends leaves its stack to
+ * the next, so that threads that never wait cost one call each. Words of 32 lanes have the ready
+ * threads. If no thread is ready, the launch ends and reports where each thread waits: a deadlock.
  */
 enum {
     WARP = 32,
     MOST_THREADS = 1024,
     WARPS = MOST_THREADS / WARP,
-    AHEAD = 2, /* of threads that will be next, how far what they have saved is fetched */
+    AHEAD = 2, /* threads ahead whose saved registers are prefetched */
     STUCK_CODE = 64, /* as in runtime/cpu/fibers.py */
     MEMORY_CODE = 65,
     ASSERT_CODE = 66,
@@ -19,22 +18,22 @@ enum {
     MOST_TOLD = 8 /* blocks */
 };
 
-/* ---- what a library of the user's has, for each kernel ---- */
+/* ---- declarations of a user's library, for each kernel ---- */
 
 typedef struct {
-    void (*begin)(const void *arguments, int64_t block); /* a block, in the calling OS thread */
-    void (*thread)(int32_t index);                       /* runs a thread of it */
+    void (*begin)(const void *arguments, int64_t block); /* starts a block in the calling OS thread */
+    void (*thread)(int32_t index);                       /* runs one of its threads */
     const int32_t *parameters;
-    void (*run)(const void *arguments, int64_t first, int64_t last); /* blocks, of a split kernel */
+    void (*run)(const void *arguments, int64_t first, int64_t last); /* runs blocks of a split kernel */
 } Kernel;
 
 typedef void (*Combine)(void **given, uint32_t lanes);
 
-enum { NONE, AT_BLOCK, AT_WARP, AT_ACTIVE, AT_GRID }; /* what a thread waits at */
+enum { NONE, AT_BLOCK, AT_WARP, AT_ACTIVE, AT_GRID }; /* the kind of synchronization */
 
 typedef struct {
     Saved saved;
-    Stack *stack; /* null: it has not begun */
+    Stack *stack; /* null: not started */
     Combine combine;
     void *given;
     uint32_t mask;
@@ -42,8 +41,8 @@ typedef struct {
     int32_t at;
 } Fiber;
 
-/* The threads of a block. By warps: the lanes that can go on, that have not ended, that wait. */
-typedef struct Room {
+/* The threads of a block. By warp: the lanes that are ready, live, waiting. */
+typedef struct BlockState {
     Fiber fibers[MOST_THREADS];
     Saved outside;
     const Kernel *kernel;
@@ -51,21 +50,21 @@ typedef struct Room {
     uint32_t at_block[WARPS], at_warp[WARPS], at_active[WARPS], at_grid[WARPS];
     uint32_t ready_warps, warps, yields;
     int32_t current, threads, left, arrived, arrived_at_grid;
-    int32_t count, all, any;                /* of the barrier that threads come to now, */
-    int32_t count_was, all_was, any_was;    /* and of the last */
+    int32_t count, all, any;                /* of the current barrier */
+    int32_t count_was, all_was, any_was;    /* of the previous one */
     int32_t status;
-} Room;
+} BlockState;
 
 enum { RUNS, ENDED, STUCK, GRID };
 
 typedef struct {
     int64_t number;
-    uint64_t waits[MOST_THREADS]; /* what at, in 3 bits; the line, in 29; the mask of a warp's */
-} Told;
+    uint64_t waits[MOST_THREADS]; /* kind in 3 bits, line in 29 bits, mask of a warp operation */
+} BlockReport;
 
 static struct {
     int64_t count;
-    Told blocks[MOST_TOLD];
+    BlockReport blocks[MOST_TOLD];
 } report;
 static pthread_mutex_t report_mutex = PTHREAD_MUTEX_INITIALIZER;
 
@@ -76,20 +75,20 @@ typedef struct Launch {
     atomic_int code;
 } Launch;
 
-static _Thread_local Room *room;     /* of the block that this OS thread runs */
-static _Thread_local Room *own_room; /* that it uses again and again */
+static _Thread_local BlockState *current_block;     /* of the block that this OS thread runs */
+static _Thread_local BlockState *reused_block; /* which it reuses */
 static _Thread_local Launch *launch;
 
-/* ---- who goes on ---- */
+/* ---- scheduling ---- */
 
 static uint32_t bit(int32_t thread) { return UINT32_C(1) << ((uint32_t)thread % WARP); }
 
-static void make_ready(Room *r, int32_t warp, uint32_t lanes) {
+static void make_ready(BlockState *r, int32_t warp, uint32_t lanes) {
     r->ready[warp] |= lanes;
     if (r->ready[warp]) r->ready_warps |= UINT32_C(1) << warp;
 }
 
-static void release_yielded(Room *r) {
+static void release_yielded(BlockState *r) {
     for (uint32_t warps = r->yields; warps; warps &= warps - 1) {
         int32_t w = __builtin_ctz(warps);
         make_ready(r, w, r->yielded[w]);
@@ -98,9 +97,9 @@ static void release_yielded(Room *r) {
     r->yields = 0;
 }
 
-/* Lanes that have asked which others are with them, and all others of their warp wait or have ended:
- * those that asked on the same line are together. */
-static bool release_active(Room *r) {
+/* Lanes that wait for the active mask while all others of their warp wait or have ended: lanes on
+ * the same line form a group. */
+static bool release_active(BlockState *r) {
     bool some = false;
     for (uint32_t w = 0; w < r->warps; w++) {
         uint32_t asking = r->at_active[w];
@@ -120,16 +119,16 @@ static bool release_active(Room *r) {
     return some;
 }
 
-/* Whether some thread can go on, of those that have let others go first. */
-static bool has_more(Room *r) {
+/* Return whether a thread that has yielded is ready. */
+static bool has_more(BlockState *r) {
     if (release_active(r)) return true;
     if (!r->yields) return false;
     release_yielded(r);
     return true;
 }
 
-/* The next thread that can go on, which then is not ready any more; -1 if there is none. */
-HERE static inline int32_t next_thread(Room *r) {
+/* Return the next ready thread, which is then not ready any more; -1 if there is none. */
+HERE static inline int32_t next_thread(BlockState *r) {
     for (;;) {
         int32_t w = (int32_t)((uint32_t)r->current / WARP);
         if (!r->ready[w]) {
@@ -146,18 +145,17 @@ HERE static inline int32_t next_thread(Room *r) {
     }
 }
 
-static void end_of_room(Room *r) {
+static void finish_block(BlockState *r) {
     if (r->left == 0) r->status = ENDED;
     else if (r->arrived_at_grid == r->left) r->status = GRID;
     else r->status = STUCK;
 }
 
-/* Goes on with another thread, from the stack of one or from outside. Comes back when it is that one's
- * turn. */
-HERE static inline void leave(Room *r, Saved *from) {
+/* Switch to another thread, from a stack or from outside. Returns when this one is resumed. */
+HERE static inline void leave(BlockState *r, Saved *from) {
     int32_t next = next_thread(r);
     if (next < 0) {
-        end_of_room(r);
+        finish_block(r);
         go(from, &r->outside);
         return;
     }
@@ -177,7 +175,7 @@ HERE static inline void leave(Room *r, Saved *from) {
     go(from, &f->saved);
 }
 
-static void release_block(Room *r) {
+static void release_block(BlockState *r) {
     for (uint32_t w = 0; w < r->warps; w++) {
         make_ready(r, (int32_t)w, r->at_block[w]);
         r->at_block[w] = 0;
@@ -187,8 +185,9 @@ static void release_block(Room *r) {
     r->all = 1;
 }
 
-/* Lets the lanes of a warp go on that have met, one of which is given; whether they have. */
-static bool release_warp(Room *r, int32_t thread) {
+/* Release the lanes of a warp whose synchronization with lane `lane` is complete; return whether it
+ * is. */
+static bool release_warp(BlockState *r, int32_t thread) {
     int32_t w = thread / WARP;
     const Fiber *one = &r->fibers[thread];
     uint32_t lanes = one->mask & r->alive[w];
@@ -205,8 +204,8 @@ static bool release_warp(Room *r, int32_t thread) {
     return true;
 }
 
-/* A thread has ended: others may have waited for nobody else. */
-static void note_end(Room *r) {
+/* A thread has ended: others may have waited only for it. */
+static void note_end(BlockState *r) {
     int32_t w = r->current / WARP;
     r->alive[w] &= ~bit(r->current);
     r->left--;
@@ -217,11 +216,11 @@ static void note_end(Room *r) {
     }
 }
 
-/* Of each stack: runs threads until another has to go on that has begun elsewhere. A launch may be left
- * between any two instructions (interrupt.c): then a stack is nobody's, but never two threads'. */
+/* The main function of a stack: runs threads until a started one is to be resumed. A launch may be left
+ * between any two instructions (interrupt.c); then a stack may leak but is never shared. */
 static void begin_fiber(void) {
     for (;;) {
-        Room *r = room;
+        BlockState *r = current_block;
         r->kernel->thread(r->current);
         Fiber *mine = &r->fibers[r->current];
         Stack *stack = mine->stack;
@@ -237,7 +236,7 @@ static void begin_fiber(void) {
         give_stack(stack);
         Saved nobody;
         if (next < 0) {
-            end_of_room(r);
+            finish_block(r);
             go(&nobody, &r->outside);
         }
         r->current = next;
@@ -245,9 +244,9 @@ static void begin_fiber(void) {
     }
 }
 
-/* ---- what threads call ---- */
+/* ---- services for threads ---- */
 
-HERE static inline void wait_here(Room *r, int32_t at, int32_t line) {
+HERE static inline void wait_here(BlockState *r, int32_t at, int32_t line) {
     int32_t me = r->current;
     Fiber *f = &r->fibers[me];
     f->at = at;
@@ -256,9 +255,9 @@ HERE static inline void wait_here(Room *r, int32_t at, int32_t line) {
     f->at = NONE;
 }
 
-/* A barrier of the block: how many gave what is not 0, whether all did, whether any did. */
-static int32_t meet_block(int32_t kind, int32_t value, int32_t line) {
-    Room *r = room;
+/* A barrier of the block: counts nonzero values, and combines them with and, or. */
+static int32_t sync_block(int32_t kind, int32_t value, int32_t line) {
+    BlockState *r = current_block;
     r->arrived++;
     r->count += value != 0;
     r->all &= value != 0;
@@ -272,9 +271,9 @@ static int32_t meet_block(int32_t kind, int32_t value, int32_t line) {
     return kind == 0 ? r->count_was : kind == 1 ? r->all_was : r->any_was;
 }
 
-/* Lanes of a warp meet; the last to come combines what they are given. */
-static void meet_warp(uint32_t mask, void *given, Combine combine, int32_t line) {
-    Room *r = room;
+/* Synchronize lanes of a warp; the last one combines the values. */
+static void sync_warp(uint32_t mask, void *given, Combine combine, int32_t line) {
+    BlockState *r = current_block;
     int32_t me = r->current, w = me / WARP;
     Fiber *f = &r->fibers[me];
     f->mask = mask;
@@ -290,32 +289,32 @@ static void meet_warp(uint32_t mask, void *given, Combine combine, int32_t line)
 }
 
 static uint32_t active_lanes(int32_t line) {
-    Room *r = room;
+    BlockState *r = current_block;
     Fiber *f = &r->fibers[r->current];
     r->at_active[r->current / WARP] |= bit(r->current);
     wait_here(r, AT_ACTIVE, line);
     return f->mask;
 }
 
-static void meet_grid(int32_t line) {
-    Room *r = room;
+static void sync_grid(int32_t line) {
+    BlockState *r = current_block;
     r->at_grid[r->current / WARP] |= bit(r->current);
     r->arrived_at_grid++;
     wait_here(r, AT_GRID, line);
 }
 
-/* Lets others go on: what a thread waits for, one of them may do. */
+/* Yield to other threads, for which this one may wait. */
 static void yield_to_others(void) {
-    Room *r = room;
+    BlockState *r = current_block;
     int32_t w = r->current / WARP;
     r->yielded[w] |= bit(r->current);
     r->yields |= UINT32_C(1) << w;
     wait_here(r, NONE, 0);
 }
 
-/* Ends the launch. */
+/* End the launch. */
 static void fail(int32_t code) {
-    Room *r = room;
+    BlockState *r = current_block;
     int none = 0;
     atomic_compare_exchange_strong(&launch->code, &none, code);
     r->status = STUCK;
@@ -323,23 +322,22 @@ static void fail(int32_t code) {
 }
 
 typedef struct {
-    int32_t (*meet_block)(int32_t kind, int32_t value, int32_t line);
-    void (*meet_warp)(uint32_t mask, void *given, Combine combine, int32_t line);
+    int32_t (*sync_block)(int32_t kind, int32_t value, int32_t line);
+    void (*sync_warp)(uint32_t mask, void *given, Combine combine, int32_t line);
     uint32_t (*active_lanes)(int32_t line);
-    void (*meet_grid)(int32_t line);
+    void (*sync_grid)(int32_t line);
     void (*yield)(void);
     void (*fail)(int32_t code);
     void (*stuck)(int64_t block, const unsigned char *waits, int32_t first, int32_t end, int32_t line);
 } Services;
 
-/* Ends the launch of a kernel that is split: some of these threads wait for others of their warp, which
- * do not come. */
+/* End the launch of a split kernel: some of these threads wait for lanes that never arrive. */
 static void stuck(int64_t block, const unsigned char *waits, int32_t first, int32_t end, int32_t line) {
     int none = 0;
     if (!atomic_compare_exchange_strong(&launch->code, &none, STUCK_CODE)) return;
     pthread_mutex_lock(&report_mutex);
     if (report.count < MOST_TOLD) {
-        Told *told = &report.blocks[report.count++];
+        BlockReport *told = &report.blocks[report.count++];
         told->number = block;
         memset(told->waits, 0, sizeof told->waits);
         uint64_t wait = UINT64_C(0xffffffff) << 32 | (uint64_t)(uint32_t)line << 3 | AT_WARP;
@@ -349,12 +347,12 @@ static void stuck(int64_t block, const unsigned char *waits, int32_t first, int3
 }
 
 const Services pycu2c_services = {
-    meet_block, meet_warp, active_lanes, meet_grid, yield_to_others, fail, stuck,
+    sync_block, sync_warp, active_lanes, sync_grid, yield_to_others, fail, stuck,
 };
 
 /* ---- blocks ---- */
 
-static void furnish(Room *r, const Kernel *kernel, int32_t threads) {
+static void init_block(BlockState *r, const Kernel *kernel, int32_t threads) {
     r->kernel = kernel;
     r->threads = r->left = threads;
     r->warps = (uint32_t)(threads + WARP - 1) / WARP;
@@ -371,8 +369,8 @@ static void furnish(Room *r, const Kernel *kernel, int32_t threads) {
     }
 }
 
-/* Takes back the stacks of threads that have not ended. */
-static void clear(Room *r) {
+/* Release the stacks of threads that have not ended. */
+static void clear(BlockState *r) {
     for (int32_t i = 0; i < r->threads; i++) {
         Stack *stack = r->fibers[i].stack;
         r->fibers[i].stack = 0;
@@ -382,10 +380,10 @@ static void clear(Room *r) {
     }
 }
 
-static void tell(const Room *r, int64_t number) {
+static void report_block(const BlockState *r, int64_t number) {
     pthread_mutex_lock(&report_mutex);
     if (report.count < MOST_TOLD) {
-        Told *told = &report.blocks[report.count++];
+        BlockReport *told = &report.blocks[report.count++];
         told->number = number;
         memset(told->waits, 0, sizeof told->waits);
         for (int32_t i = 0; i < r->threads; i++) {
@@ -398,26 +396,27 @@ static void tell(const Room *r, int64_t number) {
     pthread_mutex_unlock(&report_mutex);
 }
 
-static void run_room(Room *r) {
-    room = r;
+static void run_threads(BlockState *r) {
+    current_block = r;
     r->status = RUNS;
     leave(r, &r->outside);
-    room = 0;
+    current_block = 0;
 }
 
 static void run_blocks(const void *given, int64_t first, int64_t last) {
     Launch *l = (Launch *)given;
     launch = l;
-    if (!own_room) own_room = calloc(1, sizeof *own_room);
-    if (!own_room) atomic_store(&l->code, MEMORY_CODE);
-    else clear(own_room); /* a launch may have been left in the middle */
+    if (!reused_block) reused_block = calloc(1, sizeof *reused_block);
+    if (!reused_block) atomic_store(&l->code, MEMORY_CODE);
+    else clear(reused_block); /* a launch may have been left early */
     for (int64_t block = first; block < last && !atomic_load(&l->code); block++) {
-        furnish(own_room, l->kernel, l->threads);
+        init_block(reused_block, l->kernel, l->threads);
         l->kernel->begin(l->arguments, block);
-        run_room(own_room);
-        if (own_room->status == ENDED) continue;
+        run_threads(reused_block);
+        if (reused_block->status == ENDED) continue;
         int none = 0;
-        if (atomic_compare_exchange_strong(&l->code, &none, STUCK_CODE)) tell(own_room, block);
-        clear(own_room);
+        if (atomic_compare_exchange_strong(&l->code, &none, STUCK_CODE))
+            report_block(reused_block, block);
+        clear(reused_block);
     }
 }

@@ -150,7 +150,7 @@ def _runtime() -> _FiberRuntime:
     form = "int(*)(const void *, const void *, int64_t)"
     return _FiberRuntime(
         symbol(library, "pycu2c_run_fibers", form),
-        symbol(library, "pycu2c_run_fibers_together", form),
+        symbol(library, "pycu2c_run_interleaved_fibers", form),
         symbol(library, "pycu2c_run_split", form),
         symbol(library, "pycu2c_fibers_report", "int64_t(*)(uint64_t *)"),
         symbol(library, "pycu2c_services", "const void *"),

@@ -1,21 +1,21 @@
-/* How a launch can end before its kernel does. Part of the pool; knows nothing of Python.
+/* Early termination of launches. Part of the pool.
  *
- * One thread, the owner, may be asked during its launches whether they should go on. (It is Python's
- * main thread: it lets Python handle signals then, and Ctrl-C is an exception.) The watch, a thread
- * that looks ten times a second, has the owner asked when a launch takes long: between two pieces,
- * while it waits for the workers, or in the middle of a body, where a signal's handler asks. If the
- * answer is to end, the handler does not go back to the body: it jumps to where the thread had begun
- * to work, and the workers are called out of their bodies in the same way.
+ * One thread, the owner, may be asked by a callback during its launches whether they should
+ * continue. (It is the main thread of Python: Python then handles signals, and Ctrl-C raises an
+ * exception.) The watchdog, a thread that wakes ten times a second, triggers the callback when a
+ * launch takes long: between two parts, while the owner waits for workers, or inside a body, from a
+ * signal handler. To end the launch, the handler does not return to the body: it jumps to where the
+ * thread started it, and the workers leave their bodies in the same way.
  *
- * A body may be stopped between any two of its instructions: it holds no lock and no memory. What it
- * calls may hold some, as malloc does when a variable of the thread is first touched. So only a
- * thread that is just then in the text of the kernel itself is stopped; others are tried again.
+ * A body may be stopped between any two instructions: it holds no lock and no memory. Functions
+ * that it calls may hold some, as malloc does at the first access to a thread-local variable. So
+ * only a thread that executes code of the kernel itself is stopped; others are tried again.
  *
- * What the owner is asked may launch kernels, too. They run in threads of their own: the owner's
- * has variables of the kernel that it was called out of.
+ * The callback may launch kernels, too. They run in threads of their own, because the owner has
+ * thread-local variables of the interrupted kernel.
  */
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O1") /* a third of the time to compile is saved, and 2 ns of a launch lost */
+#pragma GCC optimize("O1") /* this saves a third of the compile time and costs 2 ns per launch */
 #endif
 #define _GNU_SOURCE
 #include <errno.h>
@@ -34,58 +34,58 @@
 
 typedef void (*Body)(const void *args, int64_t first, int64_t last);
 
-#ifndef SI_TKILL /* Linux's word for what pthread_kill sends */
+#ifndef SI_TKILL /* the error code of pthread_kill on Linux */
 #define SI_TKILL SI_USER
 #endif
-#define NUDGE SIGURG /* it is ignored where nobody listens, and may come for no reason */
+#define NUDGE SIGURG /* it is ignored by default, and may arrive spuriously */
 
 enum {
-    TICK_NS = 100000000,     /* how often the watch looks */
-    QUIET_TICKS = 5,         /* after so many without a launch it sleeps until there is one */
-    PATIENCE_NS = 1000000,   /* how long a launch that is short may take to see the question */
-    PAUSE_NS = 50000,        /* how soon a thread is tried again that could not be stopped, */
-    EAGER_TRIES = 5000,      /* so often; then more rarely */
+    TICK_NS = 100000000,     /* period of the watchdog */
+    QUIET_TICKS = 5,         /* periods without a launch before it sleeps */
+    PATIENCE_NS = 1000000,   /* duration after which even a short launch sees the request */
+    PAUSE_NS = 50000,        /* delay before a thread that could not be stopped is tried again, */
+    EAGER_TRIES = 5000,      /* this number of times; then less often */
     LONG_PAUSE_NS = 2000000,
     WATCH_STACK_BYTES = 256 << 10
 };
 
-/* Where a thread runs bodies. */
+/* The state of a thread that runs bodies. */
 typedef struct {
-    sigjmp_buf start;   /* where it goes on when it has been called out of a body */
+    sigjmp_buf start;   /* where it continues after it leaves a body */
     atomic_bool inside; /* of a body */
 } Seat;
 
 typedef struct Launch {
     Seat seat;
     Body body;
-    const void *callee; /* a function that the body calls, of a library that may be left as well */
+    const void *callee; /* a function that the body calls, of a library that may be left, too */
     const void *args;
-    int64_t count, row; /* how many bodies; the pool's: how many walk on where one has ended */
-    bool begins;       /* whether each piece begins and ends with work of its own */
-    bool owned;        /* by the thread that can be asked */
-    atomic_bool ended; /* bodies that run are left, and no more are begun */
-    int forks;         /* how often the process had forked when it began */
+    int64_t count, row; /* number of bodies in execution; of the pool: number of rows */
+    bool begins;       /* whether each part has startup and shutdown code */
+    bool owned;        /* by the owner */
+    atomic_bool ended; /* running bodies are left, and no more are started */
+    int forks;         /* number of forks of the process at its start */
     struct Launch *outer;
 } Launch;
 
 static _Atomic(pthread_t) owner;
-static int (*ask)(void) = 0; /* whether the owner's launch should end; 0: there is no owner */
+static int (*ask)(void) = 0; /* whether the launch of the owner should end; 0: there is no owner */
 static int forks = 0;
 
-static Launch *innermost = 0;         /* of the owner's launches; only the owner reads this */
-static _Atomic(Body) running;         /* its body, unless the owner is just being asked, */
-static _Atomic(const void *) running_callee; /* and what that calls */
-static const void *next_callee = 0;   /* of the owner's next launch */
+static Launch *innermost = 0;         /* of the launches of the owner; only the owner reads this */
+static _Atomic(Body) running;         /* its body, unless the callback runs */
+static _Atomic(const void *) running_callee; /* and the function that it calls */
+static const void *next_callee = 0;   /* of the next launch of the owner */
 static _Atomic uint64_t launches = 0; /* of the owner, so far */
-static atomic_bool question = false;  /* the owner should be asked */
+static atomic_bool question = false;  /* the callback should run */
 
 enum { ABSENT, AWAKE, ASLEEP };
 static atomic_int watch = ABSENT;
-static pthread_mutex_t watch_mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t watch_wake = PTHREAD_COND_INITIALIZER;
+static pthread_mutex_t watchdog_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t watchdog_wake = PTHREAD_COND_INITIALIZER;
 
-static void wake_caller(void); /* the pool's: if it sleeps, it is to look about */
-static Launch *job_of_worker(Seat **seat); /* the pool's: what this thread works on, if it is one */
+static void wake_caller(void); /* of the pool: wakes the owner if it sleeps */
+static Launch *job_of_worker(Seat **seat); /* of the pool: the job of this thread, if it is a worker */
 
 static void nap(int64_t ns) {
     struct timespec pause = {0, (long)ns};
@@ -96,11 +96,11 @@ static void nap_after(int tries) { nap(tries < EAGER_TRIES ? PAUSE_NS : LONG_PAU
 
 static bool is_owner(void) { return pthread_equal(pthread_self(), atomic_load(&owner)); }
 
-/* ---- the text of the kernel that runs ---- */
+/* ---- the code of the running kernel ---- */
 
 enum { PAGE = 4096, FEW_BITS = 24 };
 
-/* Of the body and of what it calls: the first page, and in FEW_BITS how many there are. */
+/* The first page of the code of the body and its callees, with the number of pages in FEW_BITS. */
 static _Atomic uint64_t texts[2];
 
 typedef struct {
@@ -138,8 +138,8 @@ static void find_texts(Body body, const void *callee) {
     atomic_store(&texts[1], callee ? text_of((uintptr_t)callee) : 0);
 }
 
-/* Whether the interrupted thread was executing that text. Where it cannot be told, launches end only
- * between two pieces. */
+/* Return whether the interrupted thread was executing this code. Where that is unknown, launches end
+ * only between two parts. */
 static bool was_in_text(void *context) {
 #if defined(__linux__) && defined(__x86_64__)
     uint64_t at = (uint64_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
@@ -157,7 +157,7 @@ static bool was_in_text(void *context) {
     return false;
 }
 
-/* ---- the owner is asked ---- */
+/* ---- the callback of the owner ---- */
 
 static void run_body(Launch *launch, Seat *seat, int64_t first, int64_t last) {
     atomic_store_explicit(&seat->inside, true, memory_order_relaxed);
@@ -172,7 +172,7 @@ static void show_running(const Launch *launch) {
     atomic_store_explicit(&running, launch->body, memory_order_release);
 }
 
-/* In the owner, outside of bodies. What is asked may launch, and may fork. */
+/* Runs in the owner, outside of bodies. The callback may launch kernels and may fork. */
 static void answer(Launch *launch) {
     if (!atomic_exchange(&question, false)) return;
     atomic_store(&running, (Body)0);
@@ -188,15 +188,15 @@ static bool has_ended(const Launch *launch) {
     return atomic_load_explicit(&launch->ended, memory_order_relaxed);
 }
 
-/* Whether the owner may be asked on a stack that is not its own, as threads of fibers.c have them.
- * Python from 3.14 on ends the process there, which looks to it like a stack that has run over. */
+/* Whether the callback may run on another stack, such as those of fibers.c. Python from 3.14 on ends
+ * the process there, because it detects a stack overflow. */
 static bool asked_anywhere = true;
 
 enum { OWN_STACK = 64 << 20 };
 
 static bool may_ask_here(const Launch *launch) {
     char here;
-    uintptr_t above = (uintptr_t)launch - (uintptr_t)&here; /* the launch is further up */
+    uintptr_t above = (uintptr_t)launch - (uintptr_t)&here; /* the launch is in an outer frame */
     return asked_anywhere || above < OWN_STACK;
 }
 
@@ -222,21 +222,22 @@ static void on_nudge(int number, siginfo_t *info, void *context) {
     errno = error;
 }
 
-/* Makes sure that nudges are heard. Whoever listened before still hears what is not from here. */
-static void listen_to_nudges(void) {
+/* Install the handler of the nudge signal; it forwards other signals to the previous handler. */
+static void install_nudge_handler(void) {
     struct sigaction now, ours = {.sa_flags = SA_SIGINFO | SA_RESTART | SA_NODEFER};
     sigaction(NUDGE, 0, &now);
     if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_nudge) return;
     bool none = now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN;
-    atomic_store(&listener_before, none ? (Handler)0 : now.sa_sigaction); /* a handler of less arguments, too */
+    /* a handler with fewer arguments, too */
+    atomic_store(&listener_before, none ? (Handler)0 : now.sa_sigaction);
     ours.sa_sigaction = on_nudge;
     sigemptyset(&ours.sa_mask);
     sigaction(NUDGE, &ours, 0);
 }
 
-/* ---- a launch by what the owner is asked ---- */
+/* ---- launches from the callback ---- */
 
-/* It runs in a thread of its own, blocks one after the other. */
+/* Runs in a thread of its own, one block after the other. */
 typedef struct Guest {
     Seat seat;
     Launch *launch;
@@ -260,7 +261,7 @@ static void *guest_main(void *pointer) {
     Guest *g = pointer;
     atomic_store(&g->thread, pthread_self());
     if (!sigsetjmp(g->seat.start, 0)) run_body(g->launch, &g->seat, 0, g->launch->count);
-    atomic_store(&g->done, true); /* the last that it does: it is the owner's again */
+    atomic_store(&g->done, true); /* its last action: the state belongs to the owner again */
     return 0;
 }
 
@@ -275,7 +276,7 @@ static bool run_as_guest(Launch *launch, size_t stack_bytes) {
         if (was_forked(launch)) break;
         if (has_ended(launch) && atomic_load(&guest.seat.inside)) {
             find_texts(launch->body, launch->callee);
-            listen_to_nudges();
+            install_nudge_handler();
             pthread_kill(atomic_load(&guest.thread), NUDGE);
         }
         nap_after(tries);
@@ -284,11 +285,11 @@ static bool run_as_guest(Launch *launch, size_t stack_bytes) {
     return started;
 }
 
-/* ---- the watch ---- */
+/* ---- the watchdog ---- */
 
 static void have_owner_asked(Body body) {
     find_texts(body, atomic_load(&running_callee));
-    listen_to_nudges();
+    install_nudge_handler();
     atomic_store(&question, true);
     wake_caller();
     nap(PATIENCE_NS);
@@ -301,14 +302,14 @@ static void have_owner_asked(Body body) {
 }
 
 static void sleep_until_launch(uint64_t number) {
-    pthread_mutex_lock(&watch_mutex);
+    pthread_mutex_lock(&watchdog_mutex);
     atomic_store(&watch, ASLEEP); /* before the last look: the owner counts, then looks */
-    while (atomic_load(&launches) == number) pthread_cond_wait(&watch_wake, &watch_mutex);
+    while (atomic_load(&launches) == number) pthread_cond_wait(&watchdog_wake, &watchdog_mutex);
     atomic_store(&watch, AWAKE);
-    pthread_mutex_unlock(&watch_mutex);
+    pthread_mutex_unlock(&watchdog_mutex);
 }
 
-static void *watch_main(void *nothing) {
+static void *watchdog_main(void *nothing) {
     uint64_t seen = 0;
     for (int quiet = 0;;) {
         nap(TICK_NS);
@@ -326,7 +327,7 @@ static void *watch_main(void *nothing) {
     return nothing;
 }
 
-/* A thread that takes no signals but nudges and those that its own mistakes raise. */
+/* Start a thread that blocks all signals but nudges and faults. */
 static bool start_thread(void *(*main)(void *), void *argument, size_t stack_bytes) {
     static const int own[] = {NUDGE, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
     sigset_t others, old;
@@ -344,16 +345,16 @@ static bool start_thread(void *(*main)(void *), void *argument, size_t stack_byt
     return started;
 }
 
-static void wake_watch(void) {
+static void wake_watchdog(void) {
     if (atomic_load(&watch) == ABSENT) {
-        atomic_store(&watch, AWAKE); /* also if it cannot be: then nobody is asked */
-        start_thread(watch_main, 0, WATCH_STACK_BYTES);
+        atomic_store(&watch, AWAKE); /* also if this fails: then the callback never runs */
+        start_thread(watchdog_main, 0, WATCH_STACK_BYTES);
         return;
     }
-    pthread_mutex_lock(&watch_mutex);
+    pthread_mutex_lock(&watchdog_mutex);
     atomic_store(&watch, AWAKE);
-    pthread_cond_signal(&watch_wake);
-    pthread_mutex_unlock(&watch_mutex);
+    pthread_cond_signal(&watchdog_wake);
+    pthread_mutex_unlock(&watchdog_mutex);
 }
 
 /* ---- launches ---- */
@@ -374,16 +375,16 @@ static void begin(Launch *launch, Body body, const void *args, int64_t count) {
     next_callee = 0;
     show_running(launch);
     atomic_fetch_add(&launches, 1);
-    if (atomic_load(&watch) != AWAKE) wake_watch();
+    if (atomic_load(&watch) != AWAKE) wake_watchdog();
 }
 
 static void finish(const Launch *launch) {
     if (!launch->owned) return;
-    innermost = launch->outer; /* if there is one, its owner is just being asked */
+    innermost = launch->outer; /* if there is one, its owner is in the callback */
     atomic_store_explicit(&running, (Body)0, memory_order_relaxed);
 }
 
-/* The thread that forked lives on, and is the owner now. */
+/* The thread that forked is the owner now. */
 static void begin_anew_in_child(void) {
     forks++;
     if (!is_owner()) innermost = 0;
@@ -391,19 +392,19 @@ static void begin_anew_in_child(void) {
     atomic_store(&running, (Body)0);
     atomic_store(&question, false);
     atomic_store(&watch, ABSENT);
-    pthread_mutex_init(&watch_mutex, 0);
-    pthread_cond_init(&watch_wake, 0);
+    pthread_mutex_init(&watchdog_mutex, 0);
+    pthread_cond_init(&watchdog_wake, 0);
 }
 
-/* A function that the bodies of the next launch call, if it is the owner's. */
+/* Set a function that the bodies of the next launch of the owner call. */
 void pycu2c_pool_calls(const void *function) {
     if (ask && is_owner()) next_callee = function;
 }
 
-/* Whether the owner may be asked on any stack. */
+/* Set whether the callback may run on any stack. */
 void pycu2c_pool_asked_anywhere(int may) { asked_anywhere = may; }
 
-/* Names the owner, and what it is asked: whether its launch should end. */
+/* Set the owner, and the callback that says whether its launch should end. */
 void pycu2c_pool_owner(pthread_t thread, int (*asked)(void)) {
     atomic_store(&owner, thread);
     ask = asked;

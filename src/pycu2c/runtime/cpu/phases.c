@@ -1,18 +1,16 @@
-/* Launches of kernels whose threads have stacks of their own. The text of fibers.c comes before this
- * one. */
+/* Launches of kernels whose threads have their own stacks. The text of fibers.c precedes this one. */
 
-/* ---- blocks that wait for each other: all in one OS thread, whose shared memory they take turns
- * with ---- */
+/* ---- blocks that wait for each other: interleaved in one OS thread ---- */
 
 typedef struct {
-    const void *function; /* of the library, in what it is searched by */
+    const void *function; /* an address in the library */
     char *memory;
     size_t size;
-} Own;
+} ThreadLocals;
 
 #if defined(__linux__)
-static int find_own(struct dl_phdr_info *library, size_t size, void *data) {
-    Own *own = data;
+static int find_thread_locals(struct dl_phdr_info *library, size_t size, void *data) {
+    ThreadLocals *own = data;
     bool is_it = false;
     (void)size;
     for (int i = 0; i < library->dlpi_phnum; i++) {
@@ -29,71 +27,71 @@ static int find_own(struct dl_phdr_info *library, size_t size, void *data) {
 }
 #endif
 
-static Own own_memory(const Kernel *kernel) {
-    Own own = {(const void *)(uintptr_t)kernel->thread, 0, 0};
+static ThreadLocals thread_locals(const Kernel *kernel) {
+    ThreadLocals own = {(const void *)(uintptr_t)kernel->thread, 0, 0};
 #if defined(__linux__)
-    dl_iterate_phdr(find_own, &own);
+    dl_iterate_phdr(find_thread_locals, &own);
 #endif
     return own;
 }
 
-static void run_phases(Launch *l, Room **rooms, char *kept, int64_t blocks) {
-    const Own own = own_memory(l->kernel);
-    for (bool goes_on = true; goes_on && !atomic_load(&l->code);) {
-        goes_on = false;
+static void run_phases(Launch *l, BlockState **states, char *saved_locals, int64_t blocks) {
+    const ThreadLocals own = thread_locals(l->kernel);
+    for (bool can_continue = true; can_continue && !atomic_load(&l->code);) {
+        can_continue = false;
         int64_t waiting = 0, ended = 0;
         for (int64_t b = 0; b < blocks && !atomic_load(&l->code); b++) {
-            if (rooms[b]->status == ENDED) {
+            if (states[b]->status == ENDED) {
                 ended++;
                 continue;
             }
-            if (own.size && rooms[b]->status == GRID)
-                memcpy(own.memory, kept + (size_t)b * own.size, own.size);
+            if (own.size && states[b]->status == GRID)
+                memcpy(own.memory, saved_locals + (size_t)b * own.size, own.size);
             l->kernel->begin(l->arguments, b);
-            for (uint32_t w = 0; rooms[b]->status == GRID && w < rooms[b]->warps; w++) {
-                make_ready(rooms[b], (int32_t)w, rooms[b]->at_grid[w]);
-                rooms[b]->at_grid[w] = 0;
+            for (uint32_t w = 0; states[b]->status == GRID && w < states[b]->warps; w++) {
+                make_ready(states[b], (int32_t)w, states[b]->at_grid[w]);
+                states[b]->at_grid[w] = 0;
             }
-            rooms[b]->arrived_at_grid = 0;
-            run_room(rooms[b]);
-            if (own.size) memcpy(kept + (size_t)b * own.size, own.memory, own.size);
-            waiting += rooms[b]->status == GRID;
-            ended += rooms[b]->status == ENDED;
+            states[b]->arrived_at_grid = 0;
+            run_threads(states[b]);
+            if (own.size) memcpy(saved_locals + (size_t)b * own.size, own.memory, own.size);
+            waiting += states[b]->status == GRID;
+            ended += states[b]->status == ENDED;
         }
-        if (waiting + ended == blocks) goes_on = waiting > 0;
+        if (waiting + ended == blocks) can_continue = waiting > 0;
         else if (!atomic_load(&l->code)) atomic_store(&l->code, STUCK_CODE);
     }
     if (atomic_load(&l->code) != STUCK_CODE) return;
     for (int64_t b = 0; b < blocks; b++)
-        if (rooms[b]->status != ENDED) tell(rooms[b], b);
+        if (states[b]->status != ENDED) report_block(states[b], b);
 }
 
-static void run_together(const void *given, int64_t first, int64_t last) {
+static void run_interleaved(const void *given, int64_t first, int64_t last) {
     Launch *l = (Launch *)given;
     (void)first, (void)last;
     launch = l;
     const int32_t *grid = l->arguments;
     int64_t blocks = (int64_t)grid[0] * grid[1] * grid[2];
-    Room **rooms = calloc((size_t)blocks, sizeof *rooms);
-    l->kernel->begin(l->arguments, 0); /* so that the OS thread has memory of the library's */
-    char *kept = malloc((size_t)blocks * own_memory(l->kernel).size + 1);
-    bool has = rooms && kept;
+    BlockState **states = calloc((size_t)blocks, sizeof *states);
+    l->kernel->begin(l->arguments, 0); /* allocates thread-local memory */
+    char *saved_locals = malloc((size_t)blocks * thread_locals(l->kernel).size + 1);
+    bool has = states && saved_locals;
     for (int64_t b = 0; has && b < blocks; b++) {
-        rooms[b] = calloc(1, sizeof **rooms);
-        has = rooms[b];
-        if (has) furnish(rooms[b], l->kernel, l->threads);
+        states[b] = calloc(1, sizeof **states);
+        has = states[b];
+        if (has) init_block(states[b], l->kernel, l->threads);
     }
-    if (has) run_phases(l, rooms, kept, blocks);
+    if (has) run_phases(l, states, saved_locals, blocks);
     else atomic_store(&l->code, MEMORY_CODE);
-    for (int64_t b = 0; rooms && b < blocks && rooms[b]; b++) {
-        clear(rooms[b]);
-        free(rooms[b]);
+    for (int64_t b = 0; states && b < blocks && states[b]; b++) {
+        clear(states[b]);
+        free(states[b]);
     }
-    free(rooms);
-    free(kept);
+    free(states);
+    free(saved_locals);
 }
 
-/* ---- blocks of kernels that are split, which go from thread to thread by themselves ---- */
+/* ---- blocks of split kernels, which switch between threads by themselves ---- */
 
 static void run_split(const void *given, int64_t first, int64_t last) {
     Launch *l = (Launch *)given;
@@ -101,7 +99,7 @@ static void run_split(const void *given, int64_t first, int64_t last) {
     if (!atomic_load(&l->code)) l->kernel->run(l->arguments, first, last);
 }
 
-/* ---- what others call ---- */
+/* ---- interface ---- */
 
 typedef int (*Parallel)(void (*)(const void *, int64_t, int64_t), const void *, int64_t);
 static Parallel parallel;
@@ -123,24 +121,25 @@ static int run_by(void (*body)(const void *, int64_t, int64_t), const Kernel *ke
     return ended ? ended : atomic_load(&l.code);
 }
 
-/* Runs all blocks of a launch: 0; what the pool says of a run that it has ended; or a code from here. */
+/* Run all blocks of a launch. Return 0, the code of the pool if it ended the run, or a code of this
+ * file. */
 int pycu2c_run_fibers(const Kernel *kernel, const void *arguments, int64_t blocks) {
     return run_by(run_blocks, kernel, arguments, blocks);
 }
 
-/* The same of a kernel that is split. */
+/* The same for a split kernel. */
 int pycu2c_run_split(const Kernel *kernel, const void *arguments, int64_t blocks) {
     return run_by(run_split, kernel, arguments, blocks);
 }
 
-/* The same of a launch whose blocks wait for each other. */
-int pycu2c_run_fibers_together(const Kernel *kernel, const void *arguments, int64_t blocks) {
+/* The same for a launch whose blocks wait for each other. */
+int pycu2c_run_interleaved_fibers(const Kernel *kernel, const void *arguments, int64_t blocks) {
     (void)blocks;
-    return run_by(run_together, kernel, arguments, 1);
+    return run_by(run_interleaved, kernel, arguments, 1);
 }
 
-/* What launches that were stuck have told since the last call. */
-int64_t pycu2c_fibers_report(Told *to) {
+/* Copy the reports of deadlocks since the last call; return their number. */
+int64_t pycu2c_fibers_report(BlockReport *to) {
     pthread_mutex_lock(&report_mutex);
     int64_t count = report.count;
     memcpy(to, report.blocks, (size_t)count * sizeof *to);

@@ -1,60 +1,60 @@
-/* A thread pool for kernels: runs body(args, first, last) over pieces of 0 .. count.
+/* A thread pool for kernels: runs body(args, first, last) on parts of 0 .. count.
  *
- * It knows nothing of kernels or of Python. One job runs at a time, and its caller works on it
- * too; a call that finds the pool busy (from a body, or from another thread) runs in its caller
- * alone. What a body has cost before tells how long the pieces should be, and whether the job is so
- * small that its caller had better do it alone. A worker with nothing to do spins for a moment, then
- * sleeps. A forked child has no workers and starts its own when it needs them.
+ * The pool runs one job at a time, and the caller works on it too. A call that finds the pool busy,
+ * from a body or from another thread, runs in its caller alone. The measured cost of earlier calls
+ * of a body determines the size of the parts, and whether the caller should run a small job alone.
+ * An idle worker spins for a moment, then sleeps. A forked child has no workers and starts its own
+ * when it needs them.
  *
- * It is compiled after interrupt.c, in one translation unit.
+ * Compiled after interrupt.c, in one translation unit.
  */
 enum {
     MOST_THREADS = 1024,
-    LINE = 64,               /* bytes; what threads write often is kept on lines of its own */
-    ALONE_NS = 5000,         /* jobs shorter than this are not worth a helper */
+    LINE = 64,               /* bytes; variables that threads write often have their own cache lines */
+    ALONE_NS = 5000,         /* shorter jobs run in the caller alone */
     SPIN_NS = 50000,         /* how long a thread spins before it sleeps */
-    PIECE_NS = 20000,        /* how long a piece should take, */
-    PIECES_PER_THREAD = 8,   /* if that leaves each thread so many of them, */
-    LONG_PIECES = 2,         /* so few where each begins and ends with work of its own, */
-    LONG_ROW = 16,           /* or so many times that, to be of whole rows */
-    STACK_BYTES = 8 << 20,   /* local arrays of kernels live there */
-    TRY_AGAIN_NS = 1000000000 /* if the system refuses another thread */
+    PIECE_NS = 20000,        /* target duration of a part */
+    PIECES_PER_THREAD = 8,   /* if each thread then has at least this number of parts */
+    LONG_PIECES = 2,         /* the number of parts if each has startup and shutdown code */
+    LONG_ROW = 16,           /* parts of whole rows may take this multiple of the target */
+    STACK_BYTES = 8 << 20,   /* kernels have local arrays on the stack */
+    TRY_AGAIN_NS = 1000000000 /* if the system cannot create another thread */
 };
 
-/* The door of the running job, in one word: bit 0 says that it is open, the bits of INSIDE count
- * the workers that came in, and the rest counts the jobs. A worker comes in only while the door is
- * open. The caller closes it when no piece is left, and returns when nobody is inside; so a worker
- * that wakes late can neither hold a job up nor meet the data of an old one. */
-typedef uint64_t Door;
-#define OPEN ((Door)1)
-#define ONE_INSIDE ((Door)2)
-#define INSIDE ((Door)0xfffe)
-#define ONE_JOB ((Door)0x10000)
-#define JOB(door) ((door) / ONE_JOB)
+/* The state of the running job, in one word: bit 0 says that it is open, the bits of ACTIVE_WORKERS
+ * count the workers that work on it, and the rest is the number of the job. A worker joins only an
+ * open job. The caller closes the job when no part is left, and returns when no worker is active. So
+ * a worker that wakes late neither delays a job nor reads the data of an old one. */
+typedef uint64_t JobState;
+#define OPEN ((JobState)1)
+#define ONE_WORKER ((JobState)2)
+#define ACTIVE_WORKERS ((JobState)0xfffe)
+#define ONE_JOB ((JobState)0x10000)
+#define JOB(job_state) ((job_state) / ONE_JOB)
 
 typedef struct {
     _Alignas(LINE) pthread_mutex_t mutex;
     pthread_cond_t wake;
     atomic_bool asleep;
     int index; /* from 1; 0 is the caller */
-    Door seen; /* the number of the last job that this worker has to do with */
+    JobState seen; /* the number of the last job that this worker considered */
     _Atomic(pthread_t) thread;
     Seat seat;
 } Worker;
 
 static Worker workers[MOST_THREADS];
-static atomic_int started = 0;   /* workers that exist; changed only by who has `busy` */
-static atomic_int threads = 1;   /* the wanted size, with the caller */
+static atomic_int started = 0;   /* number of workers; changed only by the owner of `busy` */
+static atomic_int threads = 1;   /* the requested number of threads, with the caller */
 static atomic_flag busy = ATOMIC_FLAG_INIT;
 
-/* The running job: written while the door is closed and nobody is inside. */
+/* The running job; written while the job is closed and no worker is active. */
 static struct {
     Launch *launch;
     int64_t piece;
     int helpers;
 } job;
 
-static _Alignas(LINE) _Atomic Door door = 0;
+static _Alignas(LINE) _Atomic JobState job_state = 0;
 static _Alignas(LINE) _Atomic int64_t next_piece = 0;
 static atomic_int next_wake = 0;
 static _Alignas(LINE) atomic_bool caller_sleeps = false;
@@ -80,8 +80,8 @@ static void pause_briefly(void) {
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* To wake a sleeper may take 40 us on a virtual machine. So nobody wakes all the others: each thread
- * wakes one before each of its pieces, as long as pieces and sleepers are left. */
+/* Waking a sleeping thread may take 40 us on a virtual machine. So each thread wakes one other before
+ * each of its parts, while there are parts and sleeping threads. */
 static void wake_another(void) {
     while (atomic_load_explicit(&next_wake, memory_order_relaxed) <= job.helpers) {
         int i = atomic_fetch_add_explicit(&next_wake, 1, memory_order_relaxed);
@@ -95,7 +95,7 @@ static void wake_another(void) {
     }
 }
 
-/* Works until no piece is left, or the launch ends; how many of 0 .. count it did. */
+/* Work until no part is left, or the launch ends. Return the number of completed indices. */
 static int64_t work(Seat *seat) {
     Launch *launch = job.launch;
     if (sigsetjmp(seat->start, 0)) return 0;
@@ -110,16 +110,16 @@ static int64_t work(Seat *seat) {
     }
 }
 
-/* ---- what bodies cost: guesses, which may be lost or mixed up without harm ---- */
+/* ---- measured cost of bodies: estimates, which may be lost without harm ---- */
 
 enum { COSTS = 256 };
-static _Atomic int64_t costs[COSTS]; /* picoseconds for one of 0 .. count, + 1; 0: not known */
+static _Atomic int64_t costs[COSTS]; /* picoseconds per index, + 1; 0: unknown */
 
 static _Atomic int64_t *cost_of(Body body) {
     return &costs[((uintptr_t)body * UINT64_C(0x9e3779b97f4a7c15)) >> 56];
 }
 
-/* Goes up at once and down slowly: to call for help in vain costs little, the reverse may not. */
+/* Increase at once and decrease slowly: waking workers in vain is cheap, the reverse may not be. */
 static void learn(Body body, int64_t ns, int64_t done) {
     if (done == 0) return;
     _Atomic int64_t *cost = cost_of(body);
@@ -132,7 +132,7 @@ static void learn(Body body, int64_t ns, int64_t done) {
 /* ---- a worker ---- */
 
 static bool has_news(const Worker *w) {
-    Door d = atomic_load(&door);
+    JobState d = atomic_load(&job_state);
     return (d & OPEN) && JOB(d) != w->seen;
 }
 
@@ -153,17 +153,17 @@ static void wait_for_news(Worker *w) {
 }
 
 static bool come_in(Worker *w) {
-    Door d = atomic_load(&door);
+    JobState d = atomic_load(&job_state);
     do {
         if (!(d & OPEN) || JOB(d) == w->seen) return false;
-    } while (!atomic_compare_exchange_weak(&door, &d, d + ONE_INSIDE));
+    } while (!atomic_compare_exchange_weak(&job_state, &d, d + ONE_WORKER));
     w->seen = JOB(d);
     return true;
 }
 
 static void go_out(void) {
-    Door d = atomic_fetch_sub(&door, ONE_INSIDE) - ONE_INSIDE;
-    if ((d & (OPEN | INSIDE)) || !atomic_load(&caller_sleeps)) return;
+    JobState d = atomic_fetch_sub(&job_state, ONE_WORKER) - ONE_WORKER;
+    if ((d & (OPEN | ACTIVE_WORKERS)) || !atomic_load(&caller_sleeps)) return;
     pthread_mutex_lock(&caller_mutex);
     pthread_cond_signal(&caller_wake);
     pthread_mutex_unlock(&caller_mutex);
@@ -195,7 +195,7 @@ static Launch *job_of_worker(Seat **seat) {
 static void reset_in_child(void) { /* only the forking thread lives on */
     begin_anew_in_child();
     atomic_store(&started, 0);
-    atomic_store(&door, 0);
+    atomic_store(&job_state, 0);
     atomic_store(&caller_sleeps, false);
     pthread_mutex_init(&caller_mutex, 0);
     pthread_cond_init(&caller_wake, 0);
@@ -204,7 +204,7 @@ static void reset_in_child(void) { /* only the forking thread lives on */
 
 static void at_forks(void) { pthread_atfork(0, 0, reset_in_child); }
 
-static void watch_forks(void) {
+static void watchdog_forks(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, at_forks);
 }
@@ -216,7 +216,7 @@ static bool start_worker(int index) {
     atomic_store(&w->asleep, false);
     atomic_store(&w->seat.inside, false);
     w->index = index;
-    w->seen = JOB(atomic_load(&door));
+    w->seen = JOB(atomic_load(&job_state));
     return start_thread(worker_main, w, STACK_BYTES);
 }
 
@@ -225,14 +225,14 @@ static void start_workers(int wanted) {
     if (now() < next_try) return;
     while (atomic_load(&started) < wanted) {
         if (!start_worker(atomic_load(&started) + 1)) {
-            next_try = now() + TRY_AGAIN_NS; /* fewer will do */
+            next_try = now() + TRY_AGAIN_NS; /* fewer are enough */
             return;
         }
         atomic_fetch_add(&started, 1);
     }
 }
 
-static bool all_out(void) { return !(atomic_load(&door) & INSIDE); }
+static bool all_workers_done(void) { return !(atomic_load(&job_state) & ACTIVE_WORKERS); }
 
 static bool is_asked(const Launch *launch) {
     return launch->owned && atomic_load_explicit(&question, memory_order_relaxed);
@@ -241,7 +241,7 @@ static bool is_asked(const Launch *launch) {
 static void sleep_until_all_out_or_asked(const Launch *launch) {
     pthread_mutex_lock(&caller_mutex);
     atomic_store(&caller_sleeps, true); /* before the last look: others act, then look */
-    while (!all_out() && !is_asked(launch)) pthread_cond_wait(&caller_wake, &caller_mutex);
+    while (!all_workers_done() && !is_asked(launch)) pthread_cond_wait(&caller_wake, &caller_mutex);
     atomic_store(&caller_sleeps, false);
     pthread_mutex_unlock(&caller_mutex);
 }
@@ -255,7 +255,7 @@ static void wake_caller(void) {
 
 static void call_workers_out(const Launch *launch) {
     find_texts(launch->body, launch->callee);
-    listen_to_nudges();
+    install_nudge_handler();
     for (int i = 1; i <= atomic_load(&started); i++) {
         if (!atomic_load(&workers[i].seat.inside)) continue;
         pthread_kill(atomic_load(&workers[i].thread), NUDGE);
@@ -263,9 +263,9 @@ static void call_workers_out(const Launch *launch) {
 }
 
 static void wait_until_all_out(Launch *launch) {
-    if (all_out()) return;
+    if (all_workers_done()) return;
     int64_t limit = now() + SPIN_NS;
-    for (int tries = 1; !all_out();) {
+    for (int tries = 1; !all_workers_done();) {
         answer_if_asked(launch);
         if (was_forked(launch)) return;
         if (has_ended(launch)) {
@@ -284,8 +284,8 @@ static void run_all(Launch *launch, int64_t first) {
     run_body(launch, &launch->seat, first, launch->count);
 }
 
-/* Runs a job that should be short, in growing pieces until it has proved to be long; where it
- * stopped. */
+/* Run a job that is expected to be short, in growing parts, until it has proved to be long. Return
+ * the index reached. */
 static int64_t run_alone(Launch *launch) {
     if (sigsetjmp(launch->seat.start, 0)) return 0;
     int64_t start = now(), passed = 0, done = 0;
@@ -299,8 +299,8 @@ static int64_t run_alone(Launch *launch) {
     return done;
 }
 
-/* How long a piece of so many should be. Where bodies walk over a row, they walk over memory: threads
- * that each have a part of it take up to a third longer than those that have whole rows. */
+/* Return the size of a part. Bodies that process rows access memory in rows: threads that process
+ * parts of a row take up to a third longer than with whole rows. */
 static int64_t fitting(int64_t wanted, int64_t longest, int64_t row) {
     int64_t piece = most(1, least(wanted, longest));
     bool whole = row <= longest && row / LONG_ROW <= piece;
@@ -316,11 +316,11 @@ static void run_together(Launch *launch, int64_t first, int64_t piece) {
     job.helpers = (int)least(helpers, atomic_load(&started));
     atomic_store(&next_piece, first);
     atomic_store(&next_wake, 1);
-    atomic_fetch_add(&door, ONE_JOB + OPEN);
+    atomic_fetch_add(&job_state, ONE_JOB + OPEN);
     int64_t start = now(), done = work(&launch->seat);
     if (was_forked(launch)) return;
     if (!has_ended(launch)) learn(launch->body, now() - start, done);
-    atomic_fetch_sub(&door, OPEN);
+    atomic_fetch_sub(&job_state, OPEN);
     wait_until_all_out(launch);
 }
 
@@ -346,39 +346,39 @@ static void run(Launch *launch) {
     if (!was_forked(launch)) atomic_flag_clear(&busy);
 }
 
-/* Sets the number of threads, the caller's among them, if n > 0. The number there is now. */
+/* Set the number of threads, with the caller, if n > 0. Return the current number. */
 int pycu2c_pool_size(int n) {
-    watch_forks(); /* a child may be forked before the first launch, by a thread that then is its owner */
+    /* a child may be forked before the first launch by a thread that becomes its owner */
+    watchdog_forks();
     if (n > 0) atomic_store(&threads, (int)least(n, MOST_THREADS));
     return atomic_load(&threads);
 }
 
 static int run_in_pieces(Body body, const void *args, int64_t count, int64_t row, bool begins) {
-    watch_forks();
+    watchdog_forks();
     Launch launch;
     launch.row = row;
     launch.begins = begins;
     begin(&launch, body, args, count);
     run(&launch);
-    answer_if_asked(&launch); /* one of a row of launches, each of them short */
+    answer_if_asked(&launch); /* one of a sequence of short launches */
     finish(&launch);
     return was_forked(&launch) ? 2 : has_ended(&launch);
 }
 
-/* Runs body over 0 .. count in pieces, in no particular order, and returns when all is done: 0. Or
- * when the owner wished the launch to end: 1; or in a child that it forked when it was asked: 2. */
+/* Run body on 0 .. count in parts, in unspecified order, and return when all are done: 0. Return 1 if
+ * the owner ended the launch, 2 in a child that it forked in its callback. */
 int pycu2c_parallel(Body body, const void *args, int64_t count) {
     return run_in_pieces(body, args, count, 1, false);
 }
 
-/* The same where 0 .. count is a grid of blocks. What args points to begins with the length of a row
- * of them. */
+/* The same for a grid of blocks. The arguments start with the length of a row. */
 int pycu2c_grid(Body body, const void *args, int64_t count) {
     return run_in_pieces(body, args, count, *(const int32_t *)args, false);
 }
 
-/* The same for a body that begins and ends each piece with work of its own, as one does that adds to
- * a copy of an array. */
+/* The same for a body with startup and shutdown code in each part, such as one that adds to a copy of
+ * an array. */
 int pycu2c_grid_by_copies(Body body, const void *args, int64_t count) {
     return run_in_pieces(body, args, count, *(const int32_t *)args, true);
 }

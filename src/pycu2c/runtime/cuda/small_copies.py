@@ -11,9 +11,9 @@ import functools
 
 from pycu2c.cuda_driver import driver, libcuda
 from pycu2c.cuda_driver.cuda_errors import CudaError
+from pycu2c.native.extension import UNAVAILABLE, StagingBuffer
 from pycu2c.runtime.cuda import memory_pool
 from pycu2c.runtime.cuda.memory import DeviceMemory, PinnedMemory
-from pycu2c.native.extension import UNAVAILABLE, StagingBuffer
 
 SIZE = 4 << 20  # bytes: of the arrays of a launch together
 _CALLS = "cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2", "cuStreamSynchronize"

@@ -17,11 +17,11 @@ from pycu2c.base.parameters import ArgumentPart
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Constant, ParameterType, Scalar, Tuple, leaf_types
 from pycu2c.cuda_driver import driver
-from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument
+from pycu2c.native.extension import DeviceArrayBase
 from pycu2c.runtime.arguments.arguments import Layout
+from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument
 from pycu2c.runtime.cuda import peer_access
 from pycu2c.runtime.dispatch import package_arrays
-from pycu2c.native.extension import DeviceArrayBase
 
 _EXACT_FLOAT64 = 1 << 53  # integers up to it are float64s
 

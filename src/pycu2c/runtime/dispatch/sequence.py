@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pycu2c.runtime.cpu.captured_launch import CapturedCpuLaunch
 from pycu2c.native.extension import UNAVAILABLE, LaunchSequence
+from pycu2c.runtime.cpu.captured_launch import CapturedCpuLaunch
 
 
 def in_sequence(launches: Sequence[CapturedCpuLaunch]) -> Callable[[], None]:

@@ -8,11 +8,11 @@ from typing import Literal, TypeAlias
 from pycu2c.base.parameters import ArgumentPart
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Signature
-from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument
+from pycu2c.native.extension import DispatchTableBase, StagingBuffer
 from pycu2c.runtime.arguments.arguments import Layout
+from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument
 from pycu2c.runtime.arguments.call_binding import CallSignature
 from pycu2c.runtime.direct_launch import Direct
-from pycu2c.native.extension import DispatchTableBase, StagingBuffer
 from pycu2c.runtime.dispatch.guards import (
     Guard,
     NotDispatchable,

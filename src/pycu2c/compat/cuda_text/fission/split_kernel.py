@@ -39,8 +39,8 @@ from pycu2c.compat.cuda_text.fission.split_legality import (
 from pycu2c.compat.cuda_text.fission.variable_uniformity import (
     Modification,
     ThreadVariable,
-    Uniformity,
     UniformityAnalysis,
+    VariableUniformity,
     assignment,
     changes_at,
     may_be_pointed_at,
@@ -411,10 +411,10 @@ class Splitter:
             return True
         if rows := declared(tokens) if tokens[0].kind != "directive" else ():
             variables = [self.variable_of(row.name) for row in rows]
-            return all(v is not None and v.kind is Uniformity.UNIFORM for v in variables)
+            return all(v is not None and v.kind is VariableUniformity.UNIFORM for v in variables)
         found = assignment(tokens)
         variable = self.variable_of(found[0]) if found else None
-        return variable is not None and variable.kind is Uniformity.UNIFORM
+        return variable is not None and variable.kind is VariableUniformity.UNIFORM
 
     def _lockstep_parts(self, statement: Statement, in_loop: bool) -> Iterator[KernelPart]:
         match statement:

@@ -16,7 +16,7 @@ from pycu2c.compat.cuda_text.fission.split_kernel import (
     UniformLoop,
     UniformStatement,
 )
-from pycu2c.compat.cuda_text.fission.variable_uniformity import ThreadVariable, Uniformity
+from pycu2c.compat.cuda_text.fission.variable_uniformity import ThreadVariable, VariableUniformity
 from pycu2c.compat.cuda_text.parse.declarations import declared
 from pycu2c.compat.cuda_text.parse.functions import FunctionDefinition
 from pycu2c.compat.cuda_text.parse.macros import Macros
@@ -113,7 +113,7 @@ class _SplitKernelWriter:
         self._context_variables = {
             v
             for v in splitter.variables
-            if v.kind is Uniformity.PER_THREAD and self._needs_context_array(v)
+            if v.kind is VariableUniformity.PER_THREAD and self._needs_context_array(v)
         }
         if len(self._context_variables) > MAX_CONTEXT_VARIABLES:
             raise Unanalyzable
@@ -148,7 +148,7 @@ class _SplitKernelWriter:
         more = self._splitter.used([t for s in region.body for t in s.tokens])
         while more:
             found |= more
-            again = [v for v in more if v.kind is Uniformity.REMATERIALIZED and v.declared]
+            again = [v for v in more if v.kind is VariableUniformity.REMATERIALIZED and v.declared]
             values = [t for v in again if v.declared for t in v.declared.value]
             more = {v: None for v in self._splitter.used(values) if v not in found}
         if len({v.name for v in found}) < len(found):
@@ -266,7 +266,7 @@ class _SplitKernelWriter:
             made = next(iter(self._declared_by(statement)), None)
             if made and made in self._context_variables and made.is_pointed_at:
                 yield self._initial_store(made, region)
-            elif made and made.kind is Uniformity.REMATERIALIZED:
+            elif made and made.kind is VariableUniformity.REMATERIALIZED:
                 yield self._binding(made)
             else:
                 yield self._statement(statement, region)
@@ -291,7 +291,7 @@ class _SplitKernelWriter:
         alike = [
             v
             for v in self._used_variables[region]
-            if v.kind is Uniformity.UNIFORM or self._is_local_copy(v)
+            if v.kind is VariableUniformity.UNIFORM or self._is_local_copy(v)
         ]
         yield "{"
         yield from (f"PYCU2C_UNIFORM(pycu2c_uniform_{v.name}, {v.name});" for v in alike)
@@ -342,11 +342,11 @@ class _SplitKernelWriter:
 
     def _binding(self, variable: ThreadVariable) -> str:
         row, name = variable.declared, variable.name
-        if variable.kind is Uniformity.UNIFORM:
+        if variable.kind is VariableUniformity.UNIFORM:
             return f"PYCU2C_UNIFORM({name}, pycu2c_uniform_{name});"
         if self._is_local_copy(variable):
             return f"auto {name} = pycu2c_uniform_{name};"
-        if variable.kind is Uniformity.PER_THREAD:
+        if variable.kind is VariableUniformity.PER_THREAD:
             return f"auto &{name} = {_context_name(variable)}[pycu2c_me];"
         assert row is not None
         before = [t.text for t in row.before]

@@ -15,7 +15,7 @@ from pycu2c.compat.cuda_text.parse.declarations import BUILT_IN, Declarator
 from pycu2c.compat.cuda_text.parse.tokens import Token, closing
 
 
-class Uniformity(Enum):
+class VariableUniformity(Enum):
     """How the values of a variable differ between threads."""
 
     UNIFORM = "the same value in all threads at each barrier"
@@ -35,7 +35,7 @@ class ThreadVariable:
     declared: Declarator | None
     start: int
     end: int
-    kind: Uniformity = Uniformity.UNIFORM
+    kind: VariableUniformity = VariableUniformity.UNIFORM
     is_pointed_at: bool = False  # conservatively
     is_object: bool = False  # of a class, which may have member functions
 
@@ -144,11 +144,13 @@ class UniformityAnalysis:
     def classify(self, variables: Sequence[ThreadVariable]) -> None:
         """Classify the variables: assume uniformity and demote until a fixed point."""
         for kind, fits in (
-            (Uniformity.UNIFORM, self._is_uniform),
-            (Uniformity.REMATERIALIZED, self._is_rematerializable),
+            (VariableUniformity.UNIFORM, self._is_uniform),
+            (VariableUniformity.REMATERIALIZED, self._is_rematerializable),
         ):
             after = (
-                Uniformity.REMATERIALIZED if kind is Uniformity.UNIFORM else Uniformity.PER_THREAD
+                VariableUniformity.REMATERIALIZED
+                if kind is VariableUniformity.UNIFORM
+                else VariableUniformity.PER_THREAD
             )
             while wrong := [v for v in variables if v.kind is kind and not fits(v)]:
                 for variable in wrong:
@@ -171,7 +173,9 @@ class UniformityAnalysis:
 
     def is_uniform(self, tokens: Sequence[Token]) -> bool:
         """Return whether an expression has the same value in all threads and no side effects."""
-        return self._every_name(tokens, lambda v, _: v.kind is Uniformity.UNIFORM, frozenset())
+        return self._every_name(
+            tokens, lambda v, _: v.kind is VariableUniformity.UNIFORM, frozenset()
+        )
 
     def _is_rematerializable(self, variable: ThreadVariable) -> bool:
         declared = variable.declared
@@ -182,7 +186,7 @@ class UniformityAnalysis:
 
         def is_unchanged(other: ThreadVariable, _: Token) -> bool:
             there = range(variable.start, variable.end)
-            return other.kind is not Uniformity.PER_THREAD and not any(
+            return other.kind is not VariableUniformity.PER_THREAD and not any(
                 change.place in there for change in self._changes[other]
             )
 

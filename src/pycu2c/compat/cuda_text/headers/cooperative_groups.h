@@ -3,7 +3,7 @@
 namespace cooperative_groups {
 
 struct thread_block {
-    static void sync(PYCU2C_HERE) { pycu2c::meet_block(pycu2c::COUNT, 0, line); }
+    static void sync(PYCU2C_HERE) { pycu2c::sync_block(pycu2c::COUNT, 0, line); }
     static unsigned thread_rank() { return pycu2c::thread_rank(); }
     static dim3 group_index() { return blockIdx; }
     static dim3 thread_index() { return threadIdx; }
@@ -15,7 +15,7 @@ struct thread_block {
 static inline thread_block this_thread_block() { return {}; }
 
 struct grid_group {
-    static void sync(PYCU2C_HERE) { pycu2c::meet_grid(line); }
+    static void sync(PYCU2C_HERE) { pycu2c::sync_grid(line); }
     static bool is_valid() { return true; }
     static dim3 group_dim() { return gridDim; }
     static dim3 dim_blocks() { return gridDim; }

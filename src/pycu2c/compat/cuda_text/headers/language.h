@@ -53,10 +53,10 @@ struct Kernel { /* as in fibers.c */
 };
 
 struct Services {
-    int32_t (*meet_block)(int32_t kind, int32_t value, int32_t line);
-    void (*meet_warp)(uint32_t mask, void *given, void (*combine)(void **, uint32_t), int32_t line);
+    int32_t (*sync_block)(int32_t kind, int32_t value, int32_t line);
+    void (*sync_warp)(uint32_t mask, void *given, void (*combine)(void **, uint32_t), int32_t line);
     uint32_t (*active_lanes)(int32_t line);
-    void (*meet_grid)(int32_t line);
+    void (*sync_grid)(int32_t line);
     void (*yield)(void);
     void (*fail)(int32_t code);
     void (*stuck)(int64_t block, const unsigned char *waits, int32_t first, int32_t end, int32_t line);

@@ -4,18 +4,18 @@ namespace pycu2c {
 
 enum { COUNT, ALL, ANY };
 
-static inline int meet_block(int kind, int value, int line) {
+static inline int sync_block(int kind, int value, int line) {
     const uint3 me = threadIdx;
-    int result = services().meet_block(kind, value, line);
+    int result = services().sync_block(kind, value, line);
     threadIdx = me;
     return result;
 }
 
 typedef void (*Combine)(void **given, uint32_t lanes);
 
-static inline void meet_warp(unsigned mask, void *given, Combine combine, int line) {
+static inline void sync_warp(unsigned mask, void *given, Combine combine, int line) {
     const uint3 me = threadIdx;
-    services().meet_warp(mask, given, combine, line);
+    services().sync_warp(mask, given, combine, line);
     threadIdx = me;
 }
 
@@ -26,9 +26,9 @@ static inline unsigned active_lanes(int line) {
     return lanes;
 }
 
-static inline void meet_grid(int line) {
+static inline void sync_grid(int line) {
     const uint3 me = threadIdx;
-    services().meet_grid(line);
+    services().sync_grid(line);
     threadIdx = me;
 }
 
@@ -64,7 +64,7 @@ template <class T> static void shuffle(void **given, uint32_t lanes) {
 template <class T> static inline T shuffled(unsigned mask, T value, unsigned lane, int line) {
     static_assert(sizeof(T) <= 16, "shuffles exchange values of at most 16 bytes");
     Given<T> given = {value, value, lane, false};
-    meet_warp(mask, &given, shuffle<T>, line);
+    sync_warp(mask, &given, shuffle<T>, line);
     return given.out;
 }
 
@@ -114,7 +114,7 @@ template <class T, class Op> static void reduce(void **given, uint32_t lanes) {
 
 template <class Op, class T> static inline T reduced(unsigned mask, T value, int line) {
     Given<T> given = {value, value, 0, false};
-    meet_warp(mask, &given, reduce<T, Op>, line);
+    sync_warp(mask, &given, reduce<T, Op>, line);
     return given.out;
 }
 
@@ -146,14 +146,14 @@ static inline unsigned lane_xor(int mask, int width) {
 
 #define PYCU2C_HERE int line = __builtin_LINE()
 
-static inline void __syncthreads(PYCU2C_HERE) { pycu2c::meet_block(pycu2c::COUNT, 0, line); }
-static inline int __syncthreads_count(int p, PYCU2C_HERE) { return pycu2c::meet_block(pycu2c::COUNT, p, line); }
-static inline int __syncthreads_and(int p, PYCU2C_HERE) { return pycu2c::meet_block(pycu2c::ALL, p, line); }
-static inline int __syncthreads_or(int p, PYCU2C_HERE) { return pycu2c::meet_block(pycu2c::ANY, p, line); }
+static inline void __syncthreads(PYCU2C_HERE) { pycu2c::sync_block(pycu2c::COUNT, 0, line); }
+static inline int __syncthreads_count(int p, PYCU2C_HERE) { return pycu2c::sync_block(pycu2c::COUNT, p, line); }
+static inline int __syncthreads_and(int p, PYCU2C_HERE) { return pycu2c::sync_block(pycu2c::ALL, p, line); }
+static inline int __syncthreads_or(int p, PYCU2C_HERE) { return pycu2c::sync_block(pycu2c::ANY, p, line); }
 static inline void __syncwarp(unsigned mask = 0xffffffffu, PYCU2C_HERE) {
-    pycu2c::meet_warp(mask, nullptr, nullptr, line);
+    pycu2c::sync_warp(mask, nullptr, nullptr, line);
 }
-static inline void __barrier_sync(unsigned, PYCU2C_HERE) { pycu2c::meet_block(pycu2c::COUNT, 0, line); }
+static inline void __barrier_sync(unsigned, PYCU2C_HERE) { pycu2c::sync_block(pycu2c::COUNT, 0, line); }
 
 template <class T> static inline T __shfl_sync(unsigned mask, T value, int source, int width = 32, PYCU2C_HERE) {
     return pycu2c::shuffled(mask, value, pycu2c::lane_at(source, width), line);
@@ -173,7 +173,7 @@ static inline T __shfl_xor_sync(unsigned mask, T value, int lanes, int width = 3
 
 static inline unsigned __ballot_sync(unsigned mask, int predicate, PYCU2C_HERE) {
     pycu2c::Vote vote = {0, predicate != 0};
-    pycu2c::meet_warp(mask, &vote, pycu2c::count_votes, line);
+    pycu2c::sync_warp(mask, &vote, pycu2c::count_votes, line);
     return vote.ballot;
 }
 static inline int __any_sync(unsigned mask, int predicate, PYCU2C_HERE) {
@@ -181,12 +181,12 @@ static inline int __any_sync(unsigned mask, int predicate, PYCU2C_HERE) {
 }
 static inline int __all_sync(unsigned mask, int predicate, PYCU2C_HERE) {
     pycu2c::Vote vote = {0, predicate != 0};
-    pycu2c::meet_warp(mask, &vote, pycu2c::all_votes, line);
+    pycu2c::sync_warp(mask, &vote, pycu2c::all_votes, line);
     return vote.flag;
 }
 template <class T> static inline unsigned __match_any_sync(unsigned mask, T value, PYCU2C_HERE) {
     pycu2c::Given<T> given = {value, value, 0, false};
-    pycu2c::meet_warp(mask, &given, pycu2c::match_any<T>, line);
+    pycu2c::sync_warp(mask, &given, pycu2c::match_any<T>, line);
     return given.lane;
 }
 template <class T>

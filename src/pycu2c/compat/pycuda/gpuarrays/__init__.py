@@ -1,0 +1,1 @@
+"""Implement ``GPUArray`` and its functions."""

@@ -17,7 +17,7 @@ from pycu2c.compat.pycuda.errors import translating
 from pycu2c.compat.pycuda.gpuarrays import kernels
 from pycu2c.compat.pycuda.gpuarrays.gpuarray_class import GPUArray as GPUArray
 from pycu2c.compat.pycuda.gpuarrays.gpuarray_class import as_gpuarray as as_gpuarray
-from pycu2c.compat.pycuda.gpuarrays.kernels import Pairs, launch
+from pycu2c.compat.pycuda.gpuarrays.kernels import BinaryOperation, launch
 from pycu2c.compat.pycuda.gpuarrays.layout import compact_strides, is_number
 from pycu2c.compat.pycuda.kernels import reduction
 from pycu2c.compat.pycuda.memory.allocations import mem_alloc
@@ -326,7 +326,9 @@ def _chosen(
 
 
 @translating
-def _pairwise(pairs: Pairs, a: Any, b: Any, out: GPUArray | None, stream: object) -> GPUArray:
+def _pairwise(
+    pairs: BinaryOperation, a: Any, b: Any, out: GPUArray | None, stream: object
+) -> GPUArray:
     a, b = (each if is_number(each) else as_gpuarray(each) for each in (a, b))
     made = empty_like(b if is_number(a) else a) if out is None else out
     order = made.memory_order if made.ndim > 1 else ""
@@ -345,7 +347,9 @@ def maximum(a: Any, b: Any, out: GPUArray | None = None, stream: object = None) 
     return _pairwise(kernels.MAXIMUM, a, b, out, stream)
 
 
-def _logical(pairs: Pairs, x1: Any, x2: Any, out: GPUArray | None, allocator: Any) -> GPUArray:
+def _logical(
+    pairs: BinaryOperation, x1: Any, x2: Any, out: GPUArray | None, allocator: Any
+) -> GPUArray:
     arrays = [x for x in (x1, x2) if isinstance(x, GPUArray)]
     if builtins.any(not isinstance(x, GPUArray) and not is_number(x) for x in (x1, x2)):
         raise ValueError("logical functions take numbers and GPUArrays")

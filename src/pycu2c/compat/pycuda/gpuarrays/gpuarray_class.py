@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pycu2c.base.lazy_imports import lazy_module
 from pycu2c.compat.pycuda.errors import translating
 from pycu2c.compat.pycuda.gpuarrays import kernels
-from pycu2c.compat.pycuda.gpuarrays.interoperability import SeenByOthers
+from pycu2c.compat.pycuda.gpuarrays.interoperability import ArrayInterop
 from pycu2c.compat.pycuda.gpuarrays.layout import Flags, compact_strides, is_number
 from pycu2c.compat.pycuda.gpuarrays.operators import Operators
 from pycu2c.compat.pycuda.memory.allocations import mem_alloc, on_gpu
@@ -32,7 +32,7 @@ else:
     reduction = lazy_module("pycu2c.compat.pycuda.kernels.reduction")
 
 
-class GPUArray(SeenByOthers, Operators, TextureBinding):
+class GPUArray(ArrayInterop, Operators, TextureBinding):
     """An array on the device, with elementwise operators."""
 
     __array_priority__ = 100

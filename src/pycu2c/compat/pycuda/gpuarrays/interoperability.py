@@ -16,7 +16,7 @@ from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.cuda.memory import HOST, ExternalMemory, Memory
 
 
-class SeenByOthers:
+class ArrayInterop:
     """The array interfaces of device memory."""
 
     shape: tuple[int, ...]
@@ -66,7 +66,7 @@ class SeenByOthers:
     def _memory(self) -> Memory:
         """Return the memory of the array, or of its base."""
         root: Any = self
-        while isinstance(root.base, SeenByOthers):
+        while isinstance(root.base, ArrayInterop):
             root = root.base
         if isinstance(root.base, DeviceArray):
             return root.base._memory

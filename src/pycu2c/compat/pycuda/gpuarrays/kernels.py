@@ -24,7 +24,7 @@ def launch(run: Any, count: int, arguments: tuple[Any, ...], stream: object = No
 # ---- binary operations -------------------------------------------------------------------------
 
 
-class Pairs:
+class BinaryOperation:
     """An operation on two arrays, or on an array and a number on either side."""
 
     def __init__(self, function: Callable[[Any, Any], Any]) -> None:
@@ -59,26 +59,26 @@ class Pairs:
         launch(chosen, out.size, (x, y, out), stream)
 
 
-ADD = Pairs(lambda a, b: a + b)
-SUBTRACT = Pairs(lambda a, b: a - b)
-MULTIPLY = Pairs(lambda a, b: a * b)
-DIVIDE = Pairs(lambda a, b: a / b)
-FLOOR_DIVIDE = Pairs(lambda a, b: a // b)
-REMAINDER = Pairs(lambda a, b: a % b)
-POWER = Pairs(lambda a, b: a**b)
-EQUAL = Pairs(lambda a, b: a == b)
-UNEQUAL = Pairs(lambda a, b: a != b)
-LESS = Pairs(lambda a, b: a < b)
-LESS_EQUAL = Pairs(lambda a, b: a <= b)
-GREATER = Pairs(lambda a, b: a > b)
-GREATER_EQUAL = Pairs(lambda a, b: a >= b)
-LOGICAL_AND = Pairs(lambda a, b: bool(a) and bool(b))
-LOGICAL_OR = Pairs(lambda a, b: bool(a) or bool(b))
-MINIMUM = Pairs(lambda a, b: np.fmin(a, b))
-MAXIMUM = Pairs(lambda a, b: np.fmax(a, b))
-FMOD = Pairs(lambda a, b: math.fmod(a, b))
-LDEXP = Pairs(lambda a, b: math.ldexp(a, int(b)))
-ARCTAN2 = Pairs(lambda a, b: math.atan2(a, b))
+ADD = BinaryOperation(lambda a, b: a + b)
+SUBTRACT = BinaryOperation(lambda a, b: a - b)
+MULTIPLY = BinaryOperation(lambda a, b: a * b)
+DIVIDE = BinaryOperation(lambda a, b: a / b)
+FLOOR_DIVIDE = BinaryOperation(lambda a, b: a // b)
+REMAINDER = BinaryOperation(lambda a, b: a % b)
+POWER = BinaryOperation(lambda a, b: a**b)
+EQUAL = BinaryOperation(lambda a, b: a == b)
+UNEQUAL = BinaryOperation(lambda a, b: a != b)
+LESS = BinaryOperation(lambda a, b: a < b)
+LESS_EQUAL = BinaryOperation(lambda a, b: a <= b)
+GREATER = BinaryOperation(lambda a, b: a > b)
+GREATER_EQUAL = BinaryOperation(lambda a, b: a >= b)
+LOGICAL_AND = BinaryOperation(lambda a, b: bool(a) and bool(b))
+LOGICAL_OR = BinaryOperation(lambda a, b: bool(a) or bool(b))
+MINIMUM = BinaryOperation(lambda a, b: np.fmin(a, b))
+MAXIMUM = BinaryOperation(lambda a, b: np.fmax(a, b))
+FMOD = BinaryOperation(lambda a, b: math.fmod(a, b))
+LDEXP = BinaryOperation(lambda a, b: math.ldexp(a, int(b)))
+ARCTAN2 = BinaryOperation(lambda a, b: math.atan2(a, b))
 
 
 # ---- unary operations --------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import numpy as np
 
 from pycu2c.compat.pycuda.errors import translating
 from pycu2c.compat.pycuda.gpuarrays import kernels
-from pycu2c.compat.pycuda.gpuarrays.kernels import Pairs, launch
+from pycu2c.compat.pycuda.gpuarrays.kernels import BinaryOperation, launch
 from pycu2c.compat.pycuda.gpuarrays.layout import Flags, common_dtype, quotient_dtype
 from pycu2c.devices import copies
 from pycu2c.devices.array import DeviceArray
@@ -58,7 +58,7 @@ class Operators:
 
     @translating
     def _paired(
-        self, pairs: Pairs, x: Any, y: Any, dtype: Any, out: Operators | None = None
+        self, pairs: BinaryOperation, x: Any, y: Any, dtype: Any, out: Operators | None = None
     ) -> Any:
         """Return ``operation(x, y)``; one operand is this array."""
         other = y if x is self else x
@@ -74,7 +74,7 @@ class Operators:
         return target
 
     def _arithmetic(
-        self, pairs: Pairs, other: Any, *, swapped: bool = False, quotient: bool = False
+        self, pairs: BinaryOperation, other: Any, *, swapped: bool = False, quotient: bool = False
     ) -> Any:
         other = self._operand(other)
         if other is NotImplemented:
@@ -83,7 +83,7 @@ class Operators:
         dtype = (quotient_dtype if quotient else common_dtype)(x, y)
         return self._paired(pairs, x, y, dtype)
 
-    def _in_place(self, pairs: Pairs, other: Any) -> Any:
+    def _in_place(self, pairs: BinaryOperation, other: Any) -> Any:
         other = self._operand(other)
         if other is NotImplemented:
             return NotImplemented
@@ -192,7 +192,7 @@ class Operators:
 
     # ---- comparison: results are 1 and 0 in the dtype of the arrays ----
 
-    def _compared(self, pairs: Pairs, other: Any) -> Any:
+    def _compared(self, pairs: BinaryOperation, other: Any) -> Any:
         other = self._operand(other)
         if other is NotImplemented:
             return NotImplemented

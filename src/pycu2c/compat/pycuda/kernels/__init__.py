@@ -1,0 +1,1 @@
+"""Generate kernels from expressions: elementwise, reduction and scan kernels."""

@@ -26,7 +26,7 @@ _PIECES_OF_A_CORE = 4
 _LEAST_PIECE = 4096  # minimum elements per thread on the CPU
 
 
-class Shape(NamedTuple):
+class LaunchShape(NamedTuple):
     """A number of blocks and of threads per block."""
 
     blocks: int
@@ -38,7 +38,7 @@ def threads_of_block() -> int:
     return _GPU_THREADS if on_gpu() else 1
 
 
-def shape_for(count: int, least: int = 1) -> Shape:
+def shape_for(count: int, least: int = 1) -> LaunchShape:
     """Return the configuration for ``count`` elements, with a minimum per GPU thread."""
     processors = _processors(driver.current_ordinal() if on_gpu() else 0)
     threads = threads_of_block()
@@ -46,7 +46,7 @@ def shape_for(count: int, least: int = 1) -> Shape:
         most, piece = _BLOCKS_OF_A_PROCESSOR * processors, threads * least
     else:
         most, piece = _PIECES_OF_A_CORE * processors, _LEAST_PIECE
-    return Shape(max(1, min(most, -(-count // piece))), threads)
+    return LaunchShape(max(1, min(most, -(-count // piece))), threads)
 
 
 @functools.cache

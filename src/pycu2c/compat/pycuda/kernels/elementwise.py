@@ -60,7 +60,7 @@ def elementwise_text(
 
 
 class ElementwiseKernel:
-    """An elementwise kernel: ``ElementwiseKernel("float a, float *x, float *y", "y[i] = a * x[i]")``.
+    """An elementwise kernel: ``ElementwiseKernel("float a, float *x", "x[i] = a * x[i]")``.
 
     arguments: C declarations, or ``VectorArg`` and ``ScalarArg``; the first array determines the
     number of elements.

@@ -14,20 +14,22 @@ from pycu2c.compat.cupy import python_functions
 Expression: TypeAlias = "str | Callable[..., Any]"
 
 
-class InC(NamedTuple):
+class CExpression(NamedTuple):
     """A C expression, and the functions that it calls."""
 
     expression: str
     functions: str = ""
 
 
-def in_c(given: Expression, values: Sequence[tuple[str, Any]], wanted: Any, name: str) -> InC:
+def in_c(
+    given: Expression, values: Sequence[tuple[str, Any]], wanted: Any, name: str
+) -> CExpression:
     """Return a text as it is, or the call of a function with C expressions of known dtypes.
 
     Raises CompileError, TypeError.
     """
     if isinstance(given, str):
-        return InC(given)
+        return CExpression(given)
     function = python_functions.PythonFunction(given, name)
     if len(function.parameters) != len(values):
         spelled = ", ".join(text for text, _ in values)
@@ -45,4 +47,4 @@ def in_c(given: Expression, values: Sequence[tuple[str, Any]], wanted: Any, name
     if len(called.results) != 1:
         raise TypeError(f"a Python function gives one value here, not {len(called.results)}")
     python_functions.check_conversion(called.results[0], target, name)
-    return InC(called.call, called.text)
+    return CExpression(called.call, called.text)

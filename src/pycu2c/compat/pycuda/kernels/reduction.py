@@ -19,7 +19,7 @@ from pycu2c.compat.pycuda.kernels.element_loops import (
     shape_for,
     threads_of_block,
 )
-from pycu2c.compat.pycuda.kernels.python_operations import Expression, InC, in_c
+from pycu2c.compat.pycuda.kernels.python_operations import CExpression, Expression, in_c
 from pycu2c.compat.pycuda.memory.allocations import on_gpu
 from pycu2c.compat.pycuda.modules.source_module import SourceModule
 from pycu2c.compat.pycuda.tools import context_dependent_memoize
@@ -170,11 +170,11 @@ class ReductionKernel:
             mapped=mapped.expression,
         )
 
-    def _reduced(self) -> InC:
+    def _reduced(self) -> CExpression:
         values = [("a", self.dtype_out), ("b", self.dtype_out)]
         return in_c(self.reduce_expr, values, self.dtype_out, f"{self.name}_reduced")
 
-    def _mapped(self) -> InC:
+    def _mapped(self) -> CExpression:
         """Pass the elements at ``i``, and the numbers, to a Python function."""
         values = [
             (f"{each.name}[i]" if isinstance(each, VectorArg) else each.name, each.dtype)

@@ -1,0 +1,1 @@
+"""Implement device memory, host memory, copies and memory pools."""

@@ -68,7 +68,7 @@ class PointerHolderBase:
         return memoryview((ctypes.c_char * size).from_address(address)).cast("B")
 
 
-class Held:
+class OwnedMemory:
     """Memory until it is freed."""
 
     __slots__ = ("_memory",)
@@ -89,7 +89,7 @@ class Held:
         return self.memory.size
 
 
-class DeviceAllocation(Held, PointerHolderBase):
+class DeviceAllocation(OwnedMemory, PointerHolderBase):
     """Device memory, which is freed with this object or by ``free()``."""
 
     __slots__ = ("__weakref__",)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pycu2c.compat.pycuda.enums import host_alloc_flags, mem_attach_flags
 from pycu2c.compat.pycuda.errors import translating
 from pycu2c.compat.pycuda.memory import bounds_checks
-from pycu2c.compat.pycuda.memory.allocations import Held, PointerHolderBase, on_gpu
+from pycu2c.compat.pycuda.memory.allocations import OwnedMemory, PointerHolderBase, on_gpu
 from pycu2c.cuda_driver import driver
 from pycu2c.devices.allocation import Form
 from pycu2c.runtime.cuda.memory import HostMemory, ManagedMemory, Memory, PinnedMemory
@@ -21,7 +21,7 @@ from pycu2c.runtime.cuda.memory import HostMemory, ManagedMemory, Memory, Pinned
 _PAGE = 4096
 
 
-class HostPointer(Held):
+class HostPointer(OwnedMemory):
     """The host memory of an array."""
 
     def __init__(self, memory: Memory, form: Form) -> None:
@@ -154,7 +154,7 @@ def _order_of(array: NDArray[Any]) -> str:
 # ---- aligned -----------------------------------------------------------------------------------
 
 
-class _Part(Memory):
+class _Subarray(Memory):
     """A part of a numpy array."""
 
     __slots__ = ("owner",)
@@ -169,7 +169,7 @@ def aligned_empty(shape: Any, dtype: Any, order: Any = "C", alignment: int = _PA
     form = Form(shape, dtype, None, order)
     room = np.empty(form.size + alignment, np.uint8)
     start = -(-room.ctypes.data // alignment) * alignment
-    return np.asarray(AlignedHostAllocation(_Part(room, start, form.size), form))
+    return np.asarray(AlignedHostAllocation(_Subarray(room, start, form.size), form))
 
 
 def aligned_zeros(shape: Any, dtype: Any, order: Any = "C", alignment: int = _PAGE) -> NDArray[Any]:
@@ -195,7 +195,7 @@ def register_host_memory(ary: NDArray[Any], flags: int = 0) -> NDArray[Any]:
         driver.make_current()
         answer = driver.api().cuMemHostRegister(ary.ctypes.data, form.size, int(flags))
         driver.check(answer, f"pin {form.size} bytes of the host")
-    part = _Part(ary, ary.ctypes.data, form.size)
+    part = _Subarray(ary, ary.ctypes.data, form.size)
     return np.asarray(RegisteredHostMemory(part, form, ary))
 
 

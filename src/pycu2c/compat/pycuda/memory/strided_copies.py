@@ -19,7 +19,7 @@ from pycu2c.runtime.arguments.strides import array_over
 Kind: TypeAlias = Literal["host", "device", "array"]
 
 
-class End(NamedTuple):
+class CopyEndpoint(NamedTuple):
     """The source or target of a copy: an address, the bytes that are known to be allocated there,
     and the owner of the memory."""
 
@@ -31,7 +31,7 @@ class End(NamedTuple):
     rows: int = 0
 
 
-class _Copy:
+class _StridedCopy:
     """A copy; extents and pitches are in bytes, heights and depths in rows and planes."""
 
     def __init__(self) -> None:
@@ -39,26 +39,26 @@ class _Copy:
         self.src_x_in_bytes = self.src_y = self.src_z = self.src_lod = 0
         self.dst_x_in_bytes = self.dst_y = self.dst_z = self.dst_lod = 0
         self.src_pitch = self.dst_pitch = self.src_height = self.dst_height = 0
-        self._src: End | None = None
-        self._dst: End | None = None
+        self._src: CopyEndpoint | None = None
+        self._dst: CopyEndpoint | None = None
 
     def set_src_host(self, buffer: Any) -> None:
         """Copy from an array or a buffer of the host."""
         found = flat_bytes(buffer)
-        self._src = End("host", found.ctypes.data, found.size, found)
+        self._src = CopyEndpoint("host", found.ctypes.data, found.size, found)
 
     def set_dst_host(self, buffer: Any) -> None:
         """Copy to an array of the host."""
         found = flat_bytes(buffer, written=True)
-        self._dst = End("host", found.ctypes.data, found.size, found)
+        self._dst = CopyEndpoint("host", found.ctypes.data, found.size, found)
 
     def set_src_device(self, devptr: Any) -> None:
         """Copy from device memory."""
-        self._src = End("device", pointer(devptr), None, devptr)
+        self._src = CopyEndpoint("device", pointer(devptr), None, devptr)
 
     def set_dst_device(self, devptr: Any) -> None:
         """Copy to device memory."""
-        self._dst = End("device", pointer(devptr), None, devptr)
+        self._dst = CopyEndpoint("device", pointer(devptr), None, devptr)
 
     set_src_unified, set_dst_unified = set_src_device, set_dst_device
 
@@ -79,7 +79,7 @@ class _Copy:
             else:
                 np.copyto(self._box(self._dst, "dst"), self._box(self._src, "src"))
 
-    def _box(self, end: End, side: str) -> NDArray[np.uint8]:
+    def _box(self, end: CopyEndpoint, side: str) -> NDArray[np.uint8]:
         """Return an array over the copied bytes."""
         pitch = getattr(self, f"{side}_pitch") or end.pitch or self.width_in_bytes
         if end.kind == "array":
@@ -99,7 +99,7 @@ class _Copy:
         form = shape, (rows * pitch, pitch, 1), np.dtype(np.uint8)
         return array_over(end.address + start, form, memory=end.owner)
 
-    def _on_gpu(self, src: End, dst: End, stream: object, wait: bool) -> None:
+    def _on_gpu(self, src: CopyEndpoint, dst: CopyEndpoint, stream: object, wait: bool) -> None:
         driver.make_current()
         bindings = driver.api()
         made = bindings.CUDA_MEMCPY3D()
@@ -112,11 +112,11 @@ class _Copy:
         if wait:
             driver.synchronize(handle, doing)
 
-    def _describe(self, made: Any, end: End, side: str) -> None:
+    def _describe(self, made: Any, end: CopyEndpoint, side: str) -> None:
         """Set the source or target of the driver's descriptor."""
         kinds = driver.api().CUmemorytype
         kind = getattr(kinds, f"CU_MEMORYTYPE_{end.kind.upper()}")
-        told: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "MemoryType": kind,
             end.kind.capitalize(): end.owner.handle if end.kind == "array" else end.address,
             "XInBytes": getattr(self, f"{side}_x_in_bytes"),
@@ -125,11 +125,11 @@ class _Copy:
             "Pitch": getattr(self, f"{side}_pitch") or self.width_in_bytes,
             "Height": getattr(self, f"{side}_height") or self.height,
         }
-        for name, value in told.items():
+        for name, value in fields.items():
             setattr(made, side + name, value)
 
 
-class Memcpy2D(_Copy):
+class Memcpy2D(_StridedCopy):
     """A copy of rows."""
 
     @translating
@@ -139,7 +139,7 @@ class Memcpy2D(_Copy):
         self._start(stream if in_stream else None, wait=not in_stream)
 
 
-class Memcpy3D(_Copy):
+class Memcpy3D(_StridedCopy):
     """A copy of boxes."""
 
     @translating

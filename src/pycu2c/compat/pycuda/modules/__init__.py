@@ -1,0 +1,1 @@
+"""Compile, link and load CUDA C: ``SourceModule``, ``DynamicModule``, functions."""

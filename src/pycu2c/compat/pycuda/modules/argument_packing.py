@@ -23,15 +23,19 @@ from pycu2c.devices.interoperability import is_cuda_array
 _POINTER = 8  # size in bytes
 
 
-def plain(given: Sequence[Any], known: Sequence[KernelParameter] | None) -> tuple[Any, ...]:
+def convert_arguments(
+    given: Sequence[Any], parameters: Sequence[KernelParameter] | None
+) -> tuple[Any, ...]:
     """Convert the arguments of a kernel in CUDA C. Raises TypeError."""
-    return tuple(_plain(argument, i, known) for i, argument in enumerate(given))
+    return tuple(_convert_argument(argument, i, parameters) for i, argument in enumerate(given))
 
 
-def _plain(argument: Any, place: int, known: Sequence[KernelParameter] | None) -> Any:
+def _convert_argument(
+    argument: Any, position: int, parameters: Sequence[KernelParameter] | None
+) -> Any:
     match argument:
         case np.ndarray():
-            return _of_array(argument, place, known)
+            return _array_address(argument, position, parameters)
         case np.generic():
             return argument
         case PointerHolderBase():
@@ -39,32 +43,36 @@ def _plain(argument: Any, place: int, known: Sequence[KernelParameter] | None) -
         case ArgumentHandler():
             return int(argument.get_device_alloc())
         case bool() | int() | float() | complex():
-            raise TypeError(_number_refused(argument, place, known))
-    return _address(argument, place)
+            raise TypeError(_number_error(argument, position, parameters))
+    return _address(argument, position)
 
 
-def _address(argument: Any, place: int) -> int:
+def _address(argument: Any, position: int) -> int:
     """Return the address of a device array of any package."""
     if hasattr(argument, "gpudata"):
         return 0 if argument.gpudata is None else pointer(argument)
     if isinstance(argument, DeviceArray) or is_cuda_array(argument):
         return pointer(argument)
     raise TypeError(
-        f"invalid type on parameter #{place} (0-based): {type(argument).__name__}. Pass a number "
-        "of numpy's, a DeviceAllocation or a GPUArray, or In, Out or InOut of an array of the host"
+        f"invalid type on parameter #{position} (0-based): {type(argument).__name__}. Pass a "
+        "numpy number, a DeviceAllocation or a GPUArray, or In, Out or InOut of a host array"
     )
 
 
-def _of_array(argument: Any, place: int, known: Sequence[KernelParameter] | None) -> Any:
+def _array_address(
+    argument: Any, position: int, parameters: Sequence[KernelParameter] | None
+) -> Any:
     """Convert a record, which is passed by value, or managed memory, by its address."""
     if isinstance(argument.base, ManagedAllocation):
         return int(argument.ctypes.data) if int(argument.base) else 0
-    parameter = known[place] if known is not None and place < len(known) else None
+    parameter = (
+        parameters[position] if parameters is not None and position < len(parameters) else None
+    )
     takes_pointer = parameter is not None and parameter.size == _POINTER != argument.nbytes
     if takes_pointer and parameter is not None and parameter.kind is ParameterKind.INTEGER:
         raise TypeError(
-            f"invalid type on parameter #{place} (0-based): `{parameter.text}` is an address of "
-            "the device, and what it is given is an array of the host: wrap it in In, Out or "
+            f"invalid type on parameter #{position} (0-based): `{parameter.text}` is an address of "
+            "the device, and the argument is a host array: wrap it in In, Out or "
             "InOut, or copy it there by to_device"
         )
     return np.frombuffer(argument.tobytes(), np.dtype((np.void, max(argument.nbytes, 1))))[0]
@@ -83,17 +91,20 @@ _BY_TYPE: tuple[tuple[type, str], ...] = (
 )
 
 
-def _number_refused(argument: Any, place: int, known: Sequence[KernelParameter] | None) -> str:
+def _number_error(
+    argument: Any, position: int, parameters: Sequence[KernelParameter] | None
+) -> str:
     kind = next(name for row, name in _BY_TYPE if isinstance(argument, row))
     shown = ""
-    if known is not None and place < len(known):
-        parameter = known[place]
+    if parameters is not None and position < len(parameters):
+        parameter = parameters[position]
         kind = _BY_SIZE.get(parameter.kind, {}).get(parameter.size, kind)
         kind = "intp" if "*" in parameter.text else kind
         shown = f" `{parameter.text}`" if parameter.text else ""
     return (
-        f"invalid type on parameter #{place}{shown} (0-based): a Python {type(argument).__name__} "
-        f"does not say how many bytes it has in C: pass numpy.{kind}({argument!r})"
+        f"invalid type on parameter #{position}{shown} (0-based): a Python "
+        f"{type(argument).__name__} does not say how many bytes it has in C: "
+        f"pass numpy.{kind}({argument!r})"
     )
 
 
@@ -103,19 +114,19 @@ _CHARACTER = re.compile(r"(\d*)([a-zA-Z?])")
 
 
 @dataclass(frozen=True, slots=True)
-class Packed:
+class ArgumentFormat:
     """The format of the arguments of a prepared call."""
 
     character: str
     convert: Callable[[Any], Any]
 
 
-def prepared(arg_types: Iterable[Any]) -> tuple[Packed, ...]:
+def prepared(arg_types: Iterable[Any]) -> tuple[ArgumentFormat, ...]:
     """Parse ``"PPif"``, or a list of format characters, numpy types and dtypes.
 
     Raises LogicError.
     """
-    found: list[Packed] = []
+    found: list[ArgumentFormat] = []
     for each in [arg_types] if isinstance(arg_types, str) else arg_types:
         if isinstance(each, str):
             found += _of_letters(each)
@@ -128,11 +139,11 @@ def prepared(arg_types: Iterable[Any]) -> tuple[Packed, ...]:
     return tuple(found)
 
 
-def _of_letters(text: str) -> list[Packed]:
+def _of_letters(text: str) -> list[ArgumentFormat]:
     matches = list(_CHARACTER.finditer(text))
     if "".join(m[0] for m in matches) != text:
         raise LogicError(f"prepare: {text!r} is no list of types: 'P' is an address, 'i' an int32")
-    found: list[Packed] = []
+    found: list[ArgumentFormat] = []
     for match in matches:
         count, letter = int(match[1] or 1), match[2]
         if letter == "s":
@@ -142,17 +153,17 @@ def _of_letters(text: str) -> list[Packed]:
     return found
 
 
-def _of_letter(letter: str) -> Packed:
+def _of_letter(letter: str) -> ArgumentFormat:
     try:
         return _of_dtype(np.dtype(letter))
     except TypeError:
         raise LogicError(f"prepare: there is no type {letter!r}") from None
 
 
-def _of_dtype(dtype: np.dtype[Any]) -> Packed:
+def _of_dtype(dtype: np.dtype[Any]) -> ArgumentFormat:
     if dtype.kind == "V":
-        return Packed(f"{dtype.itemsize}s", lambda given: _record(given, dtype))
-    return Packed(dtype.char, dtype.type)
+        return ArgumentFormat(f"{dtype.itemsize}s", lambda given: _record(given, dtype))
+    return ArgumentFormat(dtype.char, dtype.type)
 
 
 def _record(given: Any, dtype: np.dtype[Any]) -> Any:
@@ -168,14 +179,16 @@ def _pointer(given: Any) -> int:
     return _address(given, 0) if not hasattr(given, "__index__") else pointer(given)
 
 
-_ADDRESS = Packed("P", _pointer)
+_ADDRESS = ArgumentFormat("P", _pointer)
 
 
-def converted(wanted: Sequence[Packed], given: Sequence[Any], name: str) -> tuple[Any, ...]:
+def convert_prepared(
+    formats: Sequence[ArgumentFormat], given: Sequence[Any], name: str
+) -> tuple[Any, ...]:
     """Pack the arguments of a prepared call. Raises TypeError."""
-    if len(wanted) != len(given):
+    if len(formats) != len(given):
         raise TypeError(
-            f"{name} was prepared for {len(wanted)} arguments, "
-            f"'{''.join(each.character for each in wanted)}', and is given {len(given)}"
+            f"{name} was prepared for {len(formats)} arguments, "
+            f"'{''.join(each.character for each in formats)}', and is given {len(given)}"
         )
-    return tuple(each.convert(value) for each, value in zip(wanted, given))
+    return tuple(each.convert(value) for each, value in zip(formats, given))

@@ -13,8 +13,8 @@ from pycu2c.compat.pycuda.errors import CompileError
 from pycu2c.compat.pycuda.memory.allocations import on_gpu
 from pycu2c.compat.pycuda.modules import modules, nvcc_options
 from pycu2c.compat.pycuda.modules import nvcc as nvccs
-from pycu2c.compat.pycuda.modules.compile_settings import Settings, leave_files, settings_of
-from pycu2c.compat.pycuda.modules.fatbin import Part, packed
+from pycu2c.compat.pycuda.modules.compile_settings import CompileSettings, leave_files, settings_of
+from pycu2c.compat.pycuda.modules.fatbin import FatbinEntry, packed
 from pycu2c.compat.pycuda.modules.source_text import HEADERS, SourceText
 from pycu2c.cuda_driver import driver
 from pycu2c.toolchain.cc import discovery
@@ -53,7 +53,7 @@ def compile_plain(
     return _binary(settings_of({**given, "no_extern_c": True}), source, target)
 
 
-def _binary(settings: Settings, source: str, target: str) -> bytes:
+def _binary(settings: CompileSettings, source: str, target: str) -> bytes:
     if target not in _TARGETS:
         raise ValueError(f"target is one of {', '.join(_TARGETS)}, not {target!r}")
     text, arch = settings.text(source), settings.asked_arch
@@ -69,7 +69,7 @@ def _binary(settings: Settings, source: str, target: str) -> bytes:
     return data
 
 
-def _by_nvrtc(settings: Settings, text: SourceText, arch: str, target: str) -> bytes:
+def _by_nvrtc(settings: CompileSettings, text: SourceText, arch: str, target: str) -> bytes:
     more = (
         ["--relocatable-device-code=true"] if nvcc_options.is_relocatable(settings.options) else []
     )
@@ -85,7 +85,7 @@ def _by_nvrtc(settings: Settings, text: SourceText, arch: str, target: str) -> b
     except (diagnostics.CompileError, ToolchainError) as error:
         raise modules.refusal(error, settings.words) from error
     plain = int(number.rstrip("af"))
-    return packed([Part("ptx", plain, ptx), Part("cubin", plain, cubin)])
+    return packed([FatbinEntry("ptx", plain, ptx), FatbinEntry("cubin", plain, cubin)])
 
 
 def preprocess_source(

@@ -20,7 +20,7 @@ DEFAULT_NVCC_FLAGS = os.environ.get("PYCUDA_DEFAULT_NVCC_FLAGS", "").split()
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class CompileSettings:
     """The settings of a compilation: arguments of ``SourceModule`` and similar functions."""
 
     nvcc: str = nvccs.USUAL
@@ -77,7 +77,7 @@ class Settings:
         return cache_directory.override(os.fspath(chosen) if chosen else "")
 
 
-def settings_of(given: dict[str, Any]) -> Settings:
+def settings_of(given: dict[str, Any]) -> CompileSettings:
     """The keyword arguments of the functions in this package."""
     options = given.pop("options", None)
     chosen = DEFAULT_NVCC_FLAGS if options is None else options
@@ -85,7 +85,7 @@ def settings_of(given: dict[str, Any]) -> Settings:
     functions = tuple(given.pop("functions", ()))
     for name in ("source", "template", "target", "self", "__class__"):
         given.pop(name, None)
-    return Settings(
+    return CompileSettings(
         options=tuple(chosen), include_dirs=tuple(folders), functions=functions, **given
     )
 

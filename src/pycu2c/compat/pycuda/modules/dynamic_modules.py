@@ -9,7 +9,7 @@ from pycu2c.base.records import replace
 from pycu2c.compat.pycuda.enums import jit_input_type
 from pycu2c.compat.pycuda.modules import linked_modules, modules
 from pycu2c.compat.pycuda.modules import nvcc as nvccs
-from pycu2c.compat.pycuda.modules.compile_settings import Settings, settings_of
+from pycu2c.compat.pycuda.modules.compile_settings import CompileSettings, settings_of
 from pycu2c.compat.pycuda.modules.functions import Function
 from pycu2c.compat.pycuda.modules.modules import Module
 from pycu2c.compat.pycuda.modules.source_module import CudaModule, loaded
@@ -126,7 +126,7 @@ _KINDS: dict[jit_input_type, InputKind] = {
 }
 
 
-def _with(settings: Settings, **changed: Any) -> Settings:
+def _with(settings: CompileSettings, **changed: Any) -> CompileSettings:
     return replace(settings, **changed)
 
 

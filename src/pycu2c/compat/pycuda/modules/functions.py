@@ -29,7 +29,7 @@ class Function:
 
     def __init__(self, kernel: Any, references: Any) -> None:
         self._kernel, self._references = kernel, references
-        self._wanted: tuple[argument_packing.Packed, ...] | None = None
+        self._formats: tuple[argument_packing.ArgumentFormat, ...] | None = None
         self._block: tuple[int, ...] = _USUAL_BLOCK
         self._prepared_block: tuple[int, ...] | None = None
         self._shared = 0
@@ -62,7 +62,7 @@ class Function:
         if not isinstance(block, (tuple, list)):
             raise TypeError(f"a block is a tuple of numbers of threads, not {block!r}")
         self._block = tuple(block)
-        given = argument_packing.plain(args, self._kernel.parameters)
+        given = argument_packing.convert_arguments(args, self._kernel.parameters)
         handlers = [each for each in args if isinstance(each, ArgumentHandler)]
         for handler in handlers:
             handler.pre_call(stream)
@@ -93,9 +93,9 @@ class Function:
         shared, stream, texrefs = rest
         for texref in texrefs:
             texref.check_bound()
-            texref.place()
+            texref.store_object()
         for reference in self._references():
-            reference.place()
+            reference.store_object()
         self._kernel.launch(grid, block, given, shared, stream)
 
     # ---- prepared calls ----
@@ -110,7 +110,7 @@ class Function:
         """Set the argument formats of prepared calls, ``"PPif"``, and their default block."""
         if block is not None and not isinstance(block, (tuple, list)):
             raise TypeError(f"a block is a tuple of numbers of threads, not {block!r}")
-        self._wanted = argument_packing.prepared(arg_types)
+        self._formats = argument_packing.prepared(arg_types)
         self._prepared_block = tuple(block) if block is not None else None
         self._block = self._prepared_block or self._block
         self._shared = shared if shared is not None else 0
@@ -158,11 +158,11 @@ class Function:
         shared = kwargs.pop("shared_size", self._shared)
         if kwargs:
             raise TypeError(f"unknown keyword arguments: {', '.join(kwargs)}")
-        if self._wanted is None:
+        if self._formats is None:
             raise LogicError(
                 f"{self._kernel.name} is not prepared: prepare('PPi') says what it takes"
             )
-        given = argument_packing.converted(self._wanted, args, self._kernel.name)
+        given = argument_packing.convert_prepared(self._formats, args, self._kernel.name)
         used_on(stream, *args)
         self._launch(grid, block, given, (shared, stream, self.texrefs))
 

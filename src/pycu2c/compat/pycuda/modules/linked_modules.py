@@ -23,8 +23,8 @@ def linked(source: SourceText, options: Sequence[str], inputs: Sequence[LinkInpu
     """Return the module. Raises CompileError; RuntimeError without a GPU."""
     if not on_gpu():
         raise RuntimeError(
-            f"code for a GPU is linked, and there is none: {driver.unavailable_reason()}. Texts that are "
-            "added by add_source run on the CPU"
+            f"linking requires a GPU: {driver.unavailable_reason()}. Texts that are added by "
+            "add_source run on the CPU"
         )
     try:
         return _linked(source, options, inputs)

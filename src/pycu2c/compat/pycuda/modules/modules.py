@@ -113,7 +113,7 @@ def refusal(error: Exception, options: Sequence[str]) -> CompileError:
 # ---- compiled code -----------------------------------------------------------------------------
 
 
-class _LoadedCode(cuda_build.GpuCode):
+class _UndescribedCode(cuda_build.GpuCode):
     """A cubin without a description of its kernels."""
 
     def entry(self, name: str) -> str | None:
@@ -131,7 +131,7 @@ class LoadedModule:
     """The interface of a CUDA C module for a cubin, PTX or fatbin."""
 
     def __init__(self, data: bytes, ptx: str = "") -> None:
-        self._loaded = _LoadedCode(cuda_build.CompiledCubin(data, None, ptx, {}, ""))
+        self._loaded = _UndescribedCode(cuda_build.CompiledCubin(data, None, ptx, {}, ""))
         self.kernels: list[Any] = []
         self.name = "a module that was loaded"
 
@@ -157,8 +157,8 @@ def module_from_buffer(buffer: Any, options: Any = (), message_handler: Any = No
     """Return a module of a cubin, PTX or fatbin, for a GPU."""
     if not is_on_gpu():
         raise RuntimeError(
-            f"code for a GPU is loaded, and there is none: {driver.unavailable_reason()}. SourceModule "
-            "compiles a text for the CPU"
+            f"compiled code requires a GPU: {driver.unavailable_reason()}. SourceModule compiles a "
+            "text for the CPU"
         )
     data = bytes(buffer)
     is_ptx = not data.startswith((b"\x7fELF", b"\x50\xed\x55\xba"))

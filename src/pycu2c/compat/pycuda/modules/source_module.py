@@ -10,7 +10,7 @@ from pycu2c.compat.pycuda.contexts import Context
 from pycu2c.compat.pycuda.memory.allocations import on_gpu
 from pycu2c.compat.pycuda.modules import modules
 from pycu2c.compat.pycuda.modules import nvcc as nvccs
-from pycu2c.compat.pycuda.modules.compile_settings import Settings, leave_files, settings_of
+from pycu2c.compat.pycuda.modules.compile_settings import CompileSettings, leave_files, settings_of
 from pycu2c.compat.pycuda.modules.functions import Function
 from pycu2c.compat.pycuda.modules.modules import Module
 from pycu2c.compat.pycuda.textures.references import SurfaceReference, TextureReference
@@ -69,7 +69,7 @@ class SourceModule(CudaModule):
         self.module = loaded(settings_of(dict(locals())), source)
 
 
-def loaded(settings: Settings, *sources: str) -> Module:
+def loaded(settings: CompileSettings, *sources: str) -> Module:
     """Return a module of texts, for the device of the calling thread. Raises CompileError."""
     _warn_of_arch(settings.asked_arch)
     text = settings.text(*sources)

@@ -15,7 +15,9 @@ from pycu2c.compat.cuda_text.includes import IncludeExpander
 from pycu2c.compat.cuda_text.parse.tokens import Origins, tokens_of
 from pycu2c.compat.pycuda.textures import reference_source
 
-HEADERS = os.path.join(os.path.dirname(__file__), "headers")  # pycuda-complex.hpp, …
+HEADERS = os.path.join(  # pycuda-complex.hpp and pycuda-helpers.hpp
+    os.path.dirname(os.path.dirname(__file__)), "headers"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""Implement CUDA arrays, texture references and surface references."""

@@ -1,5 +1,4 @@
-"""CUDA arrays by PyCUDA's names: elements that textures read. Where there is no GPU they lie in
-memory of the host."""
+"""Implement PyCUDA's CUDA arrays. Without a GPU their elements are in host memory."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ from pycu2c.base.dtypes import (
 from pycu2c.compat.pycuda.enums import array3d_flags, array_format
 from pycu2c.compat.pycuda.errors import LogicError, translating
 from pycu2c.compat.pycuda.memory.allocations import on_gpu
-from pycu2c.compat.pycuda.memory.strided_copies import End, Memcpy3D
+from pycu2c.compat.pycuda.memory.strided_copies import CopyEndpoint, Memcpy3D
 from pycu2c.runtime.cuda import texture_objects
 from pycu2c.runtime.cuda.texture_objects import TexelFormat
 
@@ -38,11 +37,11 @@ NUMBERS: dict[array_format, DType] = {
     array_format.FLOAT: FLOAT32,
 }
 _FORMATS = {number: which for which, number in NUMBERS.items()}
-_AS_INTS = {"complex64": 2, "float64": 2, "complex128": 4}  # how many int32s an element is
+_AS_INTS = {"complex64": 2, "float64": 2, "complex128": 4}  # int32s per element
 
 
 class ArrayDescriptor:
-    """What an array of one or two axes is to be like."""
+    """The description of an array of one or two axes."""
 
     def __init__(self) -> None:
         self.width = self.height = 0
@@ -51,7 +50,7 @@ class ArrayDescriptor:
 
 
 class ArrayDescriptor3D(ArrayDescriptor):
-    """What an array of up to three axes, or of layers, is to be like."""
+    """The description of an array of up to three axes, or of layers."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -60,7 +59,7 @@ class ArrayDescriptor3D(ArrayDescriptor):
 
 
 class Array:
-    """Elements that textures read: ``Array(descriptor)``, or ``Array(format, w, h, d)``."""
+    """A CUDA array: ``Array(descriptor)``, or ``Array(format, w, h, d)``."""
 
     @translating
     def __init__(
@@ -83,7 +82,7 @@ class Array:
 
     @property
     def handle(self) -> Any:
-        """The driver's own; of the CPU the address."""
+        """Return the driver's handle; on the CPU the address."""
         self._check()
         return self._made if on_gpu() else self._made.ctypes.data
 
@@ -92,26 +91,26 @@ class Array:
             raise LogicError("this array was freed")
 
     def host_elements(self) -> NDArray[Any]:
-        """The elements where there is no GPU, the numbers of each on the last axis."""
+        """Return the elements on the CPU, with components on the last axis."""
         self._check()
         found: NDArray[Any] = self._made
         return found
 
-    def end(self) -> End:
-        """It, as an end of a copy."""
+    def end(self) -> CopyEndpoint:
+        """Return the endpoint for a copy."""
         self._check()
         rows = self.form.shape[-2] if len(self.form.shape) > 1 else 1
         if on_gpu():
-            return End("array", 0, None, self, self.form.row, rows)
+            return CopyEndpoint("array", 0, None, self, self.form.row, rows)
         host = self.host_elements()
-        return End("array", host.ctypes.data, host.nbytes, self, self.form.row, rows)
+        return CopyEndpoint("array", host.ctypes.data, host.nbytes, self, self.form.row, rows)
 
     def get_descriptor(self) -> ArrayDescriptor:
-        """What it is like."""
+        """Return the descriptor."""
         return self._told(ArrayDescriptor())
 
     def get_descriptor_3d(self) -> ArrayDescriptor3D:
-        """What it is like, with depth and flags."""
+        """Return the descriptor with depth and flags."""
         found = ArrayDescriptor3D()
         self._told(found)
         found.depth, found.flags = self.form.extents[2], self.flags
@@ -123,7 +122,7 @@ class Array:
         return found
 
     def free(self) -> None:
-        """Give its memory back now."""
+        """Free the memory now."""
         self._check()
         self._freed = True
         if on_gpu():
@@ -134,12 +133,12 @@ class Array:
         if getattr(self, "_made", None) is not None and on_gpu() and not self._freed:
             try:
                 texture_objects.free_array(self._made)
-            except Exception:  # of a driver that is gone
+            except Exception:  # the driver is unloaded
                 return
 
 
 def _form(given: ArrayDescriptor) -> TexelFormat:
-    """Raises LogicError."""
+    """Return the format of a descriptor. Raises LogicError."""
     depth = getattr(given, "depth", 0)
     shape = (depth, given.height, given.width)
     axes: tuple[int, ...] = shape
@@ -156,7 +155,7 @@ def _form(given: ArrayDescriptor) -> TexelFormat:
 
 
 def dtype_to_array_format(dtype: Any) -> array_format:
-    """The format of an array whose elements have a dtype. Raises TypeError."""
+    """Return the array format of a dtype. Raises TypeError."""
     row = from_numpy(np.dtype(dtype))
     if row is None or row not in _FORMATS:
         raise TypeError(f"cannot convert dtype {np.dtype(dtype)} to array format")
@@ -164,21 +163,23 @@ def dtype_to_array_format(dtype: Any) -> array_format:
 
 
 def dtype_to_array_form(dtype: Any) -> tuple[array_format, int]:
-    """The format, and how many numbers an element is: doubles and complex numbers are ints, which
-    ``pycuda-helpers.hpp`` puts together."""
+    """Return the format and the number of channels.
+
+    Doubles and complex numbers are stored as ints, which ``pycuda-helpers.hpp`` converts.
+    """
     name = np.dtype(dtype).name
     if name in _AS_INTS:
         return array_format.SIGNED_INT32, _AS_INTS[name]
     return dtype_to_array_format(dtype), 1
 
 
-# ---- filled ones -------------------------------------------------------------------------------
+# ---- arrays with elements ----------------------------------------------------------------------
 
 
 def _filled(
     rows: NDArray[Any], extents: tuple[int, ...], kind: tuple[Any, int], flags: int
 ) -> Array:
-    """An array of elements that lie without gaps, x fastest."""
+    """Return an array of contiguous elements, x first."""
     given = ArrayDescriptor3D()
     given.width, given.height, given.depth = extents
     given.format, given.num_channels = kind
@@ -189,7 +190,7 @@ def _filled(
 
 
 def fill(made: Array, set_src: Any) -> None:
-    """Copy elements without gaps to an array."""
+    """Copy contiguous elements to an array."""
     copy = Memcpy3D()
     set_src(copy)
     copy.set_dst_array(made)
@@ -201,15 +202,18 @@ def fill(made: Array, set_src: Any) -> None:
 
 
 def rows_of(array: NDArray[Any], order: str) -> NDArray[Any]:
-    """An array whose last axis is x: of Fortran's order that is the first. Raises LogicError."""
+    """Return an array with x as its last axis; its first in Fortran order. Raises LogicError."""
     if order.upper() not in ("C", "F"):
         raise LogicError("order must be either F or C")
     return np.ascontiguousarray(array if order.upper() == "C" else array.T)
 
 
 def matrix_to_array(matrix: Any, order: str, allow_double_hack: bool = False) -> Array:
-    """A CUDA array with the elements of a matrix: x is the axis of its columns, of order "F" the
-    axis of its rows. Doubles are pairs of ints if that is allowed."""
+    """Return a CUDA array with the elements of a matrix.
+
+    x is the axis of columns; of rows for order "F". Doubles are stored as pairs of ints if that is
+    allowed.
+    """
     rows = rows_of(np.asarray(matrix), order)
     height, width = rows.shape
     doubles = rows.dtype == np.float64 and allow_double_hack
@@ -218,21 +222,20 @@ def matrix_to_array(matrix: Any, order: str, allow_double_hack: bool = False) ->
 
 
 def make_multichannel_2d_array(matrix: NDArray[Any], order: str = "C") -> Array:
-    """A CUDA array with elements of several numbers: those are the last axis, of order "F" the
-    first."""
+    """Return a CUDA array with several channels, from the last axis; the first for order "F"."""
     rows = rows_of(matrix, order)
     height, width, channels = rows.shape
     return _filled(rows, (width, height, 0), (dtype_to_array_format(rows.dtype), channels), 0)
 
 
 def array_flags(axes: int, for_surfaces: bool) -> int:
-    """How an array is made."""
+    """Return the flags of an array."""
     layered = array3d_flags.ARRAY3D_LAYERED if axes == 2 else array3d_flags(0)
     return int(array3d_flags.SURFACE_LDST | layered) if for_surfaces else 0
 
 
 def np_to_array(nparray: NDArray[Any], order: str, allowSurfaceBind: bool = False) -> Array:
-    """A CUDA array with the elements of an array of two or three axes, of any dtype that
+    """Return a CUDA array from a numpy array of two or three axes, of any dtype that
     ``pycuda-helpers.hpp`` reads."""
     rows = rows_of(nparray, order)
     return _filled(rows, *array_shape(rows.shape, rows.dtype, allowSurfaceBind))
@@ -241,7 +244,7 @@ def np_to_array(nparray: NDArray[Any], order: str, allowSurfaceBind: bool = Fals
 def array_shape(
     shape: tuple[int, ...], dtype: Any, for_surfaces: bool
 ) -> tuple[tuple[int, int, int], tuple[array_format, int], int]:
-    """Extents, format and flags of a CUDA array for elements. Raises LogicError."""
+    """Return extents, format and flags of a CUDA array. Raises LogicError."""
     if len(shape) not in (2, 3):
         raise LogicError(f"CUDA arrays are made of arrays of 2 or 3 axes, not of {len(shape)}")
     layered = 1 if for_surfaces and len(shape) == 2 else 0
@@ -251,7 +254,7 @@ def array_shape(
 
 
 def gpuarray_to_array(gpuarray: Any, order: str, allowSurfaceBind: bool = False) -> Array:
-    """A CUDA array with the elements of a GPUArray."""
+    """Return a CUDA array with the elements of a GPUArray."""
     in_order = gpuarray.flags.c_contiguous if order.upper() == "C" else gpuarray.flags.f_contiguous
     if not in_order:
         return np_to_array(gpuarray.get(), order, allowSurfaceBind)

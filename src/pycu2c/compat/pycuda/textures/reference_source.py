@@ -28,7 +28,7 @@ LAYOUT = np.dtype(
 
 
 @dataclass(frozen=True, slots=True)
-class Rewritten:
+class RewrittenSource:
     """A rewritten text, and the names of its texture references."""
 
     text: str
@@ -39,11 +39,11 @@ class Rewritten:
 _KINDS = ("texture", "surface")
 
 
-def rewritten(text: str) -> Rewritten:
+def rewritten(text: str) -> RewrittenSource:
     """Return the text with references as variables in constant memory. Lines are unchanged."""
     found: dict[str, list[str]] = {kind: [] for kind in _KINDS}
     if not any(kind in text for kind in _KINDS):
-        return Rewritten(text, (), ())
+        return RewrittenSource(text, (), ())
     tokens = tokens_of(text)
     types: dict[str, str] = {}  # typedefs of reference types -> texture or surface
     cuts: list[tuple[int, int, str]] = []
@@ -60,7 +60,7 @@ def rewritten(text: str) -> Rewritten:
         cuts += [
             (t.start, t.end, " " * len(t.text)) for t in tokens[start:end] if t.text == "static"
         ]
-    return Rewritten(_cut(text, cuts), tuple(found["texture"]), tuple(found["surface"]))
+    return RewrittenSource(_cut(text, cuts), tuple(found["texture"]), tuple(found["surface"]))
 
 
 def _kind(words: Sequence[str], types: dict[str, str]) -> str | None:

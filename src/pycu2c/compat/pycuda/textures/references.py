@@ -44,7 +44,7 @@ _AXES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ReferenceVariable:
     """The module variable of a reference; ``name`` is its name in the text."""
 
     name: str
@@ -60,14 +60,14 @@ class Place:
         return NUMBERS[array_format(self.format)]
 
 
-def place_at(name: str, address: int) -> Place:
+def place_at(name: str, address: int) -> ReferenceVariable:
     """Read the declaration from a variable."""
     bits = np.empty(reference_source.LAYOUT.itemsize, np.uint8)
     allocations.memcpy_dtoh(bits, address)
-    return Place(name, address, *reference_source.declared(bits))
+    return ReferenceVariable(name, address, *reference_source.declared(bits))
 
 
-class Plain(NamedTuple):
+class LinearMemory(NamedTuple):
     """Linear device memory: one axis, or rows with a pitch of ``pitch`` bytes."""
 
     address: int
@@ -77,13 +77,13 @@ class Plain(NamedTuple):
     pitch: int = 0
 
 
-Source: TypeAlias = "Array | Plain | None"
+Source: TypeAlias = "Array | LinearMemory | None"
 
 
 class TextureReference:
     """A texture reference: ``module.get_texref(name)``."""
 
-    def __init__(self, place: Place | None = None) -> None:
+    def __init__(self, place: ReferenceVariable | None = None) -> None:
         self._place = place
         self._source: Source = None
         self._owner: object = None
@@ -120,18 +120,18 @@ class TextureReference:
                 f"texture binding resulted in offset: the memory is {offset} bytes beyond what "
                 f"textures begin at; pass allow_offset=True and add {offset} bytes to indices"
             )
-        self._bind(Plain(address - offset, size + offset), devptr)
+        self._bind(LinearMemory(address - offset, size + offset), devptr)
         return offset
 
     def set_address_2d(self, devptr: Any, descr: ArrayDescriptor, pitch: int) -> None:
         """Bind rows of linear memory with a pitch in bytes."""
         size = pitch * descr.height
-        self._bind(Plain(pointer(devptr), size, descr.width, descr.height, pitch), devptr)
+        self._bind(LinearMemory(pointer(devptr), size, descr.width, descr.height, pitch), devptr)
         self.set_format(descr.format, descr.num_channels)
 
     def get_address(self) -> int:
         """Return the address of the bound memory."""
-        if not isinstance(self._source, Plain):
+        if not isinstance(self._source, LinearMemory):
             raise LogicError("this texture reads no plain memory: set_address() binds some")
         return self._source.address
 
@@ -180,7 +180,7 @@ class TextureReference:
     # ---- launch ----
 
     @translating
-    def place(self) -> None:
+    def store_object(self) -> None:
         """Store a texture object for the current settings in the module's variable."""
         if not self._stale or self._source is None:
             return
@@ -204,7 +204,7 @@ class TextureReference:
                 f"the texture {name} is bound to nothing: set_array() or set_address() binds it"
             )
 
-    def _check(self, place: Place) -> None:
+    def _check(self, place: ReferenceVariable) -> None:
         """Check that the format is that of the declaration. Raises LogicError."""
         given, wanted = NUMBERS[self._format], place.number
         same = given.size == wanted.size and given.is_float == wanted.is_float
@@ -228,7 +228,7 @@ class TextureReference:
         source = self._source
         if isinstance(source, Array):
             return source.form
-        assert isinstance(source, Plain)
+        assert isinstance(source, LinearMemory)
         number = NUMBERS[self._format]
         if source.pitch:
             return TexelFormat((source.height, source.width), number, self._channels)
@@ -246,7 +246,9 @@ class TextureReference:
         assert self._place is not None
         as_fraction = self._place.as_fraction and form.number in MOST
         border = (0.0,) * form.channels
-        if isinstance(self._source, Plain) and not self._source.pitch:  # only integer fetches
+        if (
+            isinstance(self._source, LinearMemory) and not self._source.pitch
+        ):  # only integer fetches
             return TextureModes(("clamp",), "point", False, as_fraction, border)
         return TextureModes(
             self._addresses(form),
@@ -261,7 +263,7 @@ class TextureReference:
         over: Any = None
         if isinstance(source, Array):
             over = source.handle
-        elif isinstance(source, Plain):
+        elif isinstance(source, LinearMemory):
             over = LinearTexels(source.address, form, source.pitch)
         modes = self._how(form).for_device(form.number)
         return texture_objects.new_texture(over, modes), source
@@ -277,7 +279,7 @@ class TextureReference:
         source = self._source
         if isinstance(source, Array):
             return source.host_elements()
-        assert isinstance(source, Plain)
+        assert isinstance(source, LinearMemory)
         step = form.number.size * form.channels
         if source.pitch and source.pitch != form.row:
             raise LogicError(
@@ -308,7 +310,7 @@ class TextureReference:
 class SurfaceReference:
     """A surface reference: ``module.get_surfref(name)``."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: ReferenceVariable) -> None:
         self._place = place
         self._array: Array | None = None
         self._object: Any = None
@@ -332,7 +334,7 @@ class SurfaceReference:
             )
 
     @translating
-    def place(self) -> None:
+    def store_object(self) -> None:
         """Store a surface object in the module's variable."""
         if not self._stale or self._array is None:
             return

@@ -27,8 +27,8 @@ from pycu2c.base.dtypes import (
 from pycu2c.ops.intrinsics.c_tree import c
 from pycu2c.ops.intrinsics.floats.exact_rounding import (
     CUDA_NAMES,
+    MODE_TEXT,
     MODES,
-    SAID,
     Mode,
     fraction,
     rounded,
@@ -71,7 +71,7 @@ def _clamped(value: Any, dtype: DType) -> Any:
 
 def _to_whole(source: DType, dtype: DType, mode: Mode) -> Intrinsic:
     name = f"{CUDA_NAMES[source]}2{CUDA_NAMES[dtype]}_{mode}"
-    doc = f"A float as an integer, rounded {SAID[mode]}; saturates to the range of the type."
+    doc = f"A float as an integer, rounded {MODE_TEXT[mode]}; saturates to the range of the type."
     return _declare(name, source, dtype, lambda x: _clamped(_ROUNDED[mode](x), dtype), doc)
 
 
@@ -93,7 +93,7 @@ def _to_float(source: DType, dtype: DType, mode: Mode) -> Intrinsic:
         return rounded(fraction(x), dtype, mode)
 
     name = f"{CUDA_NAMES[source]}2{CUDA_NAMES[dtype]}_{mode}"
-    doc = f"The number as a {dtype}, rounded {SAID[mode]}."
+    doc = f"The number as a {dtype}, rounded {MODE_TEXT[mode]}."
     more = {"c": _converted(dtype), "c_helpers": ()} if mode == "rn" else {}
     return _declare(name, source, dtype, body, doc, **more)
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from pycu2c.base.dtypes import FLOAT32, FLOAT64, DType
 from pycu2c.ops.intrinsics.floats.exact_rounding import (
+    MODE_TEXT,
     MODES,
-    SAID,
     Mode,
     fraction,
     rounded,
@@ -92,7 +92,7 @@ def _of_two(
         return _computed(plainly, exactly, dtype, mode, a, b)
 
     return _declare(
-        f"{_LETTERS[dtype]}{stem}_{mode}", dtype, body, f"{said}, rounded {SAID[mode]}."
+        f"{_LETTERS[dtype]}{stem}_{mode}", dtype, body, f"{said}, rounded {MODE_TEXT[mode]}."
     )
 
 
@@ -101,7 +101,7 @@ def _fused(dtype: DType, mode: Mode) -> Intrinsic:
         return _computed(_multiply_and_add, lambda x, y, z: x * y + z, dtype, mode, a, b, c)
 
     name = f"fma{'f' * (dtype is FLOAT32)}_{mode}"
-    return _declare(name, dtype, body, f"``a * b + c``, rounded once, {SAID[mode]}.")
+    return _declare(name, dtype, body, f"``a * b + c``, rounded once, {MODE_TEXT[mode]}.")
 
 
 def _reciprocal(dtype: DType, mode: Mode) -> Intrinsic:
@@ -109,7 +109,7 @@ def _reciprocal(dtype: DType, mode: Mode) -> Intrinsic:
         return _computed(np.reciprocal, lambda a: 1 / a, dtype, mode, x)
 
     return _declare(
-        f"{_LETTERS[dtype]}rcp_{mode}", dtype, body, f"``1 / x``, rounded {SAID[mode]}."
+        f"{_LETTERS[dtype]}rcp_{mode}", dtype, body, f"``1 / x``, rounded {MODE_TEXT[mode]}."
     )
 
 
@@ -121,7 +121,7 @@ def _root(dtype: DType, mode: Mode) -> Intrinsic:
         is_usual = not math.isfinite(value) or value <= 0
         return usual if is_usual else square_root(fraction(value), dtype, mode)
 
-    doc = f"The square root, rounded {SAID[mode]}."
+    doc = f"The square root, rounded {MODE_TEXT[mode]}."
     return _declare(f"{_LETTERS[dtype]}sqrt_{mode}", dtype, body, doc)
 
 
@@ -147,5 +147,5 @@ DIRECTED = tuple(
     )
 )
 INVERSE_ROOT = _declare(
-    "frsqrt_rn", FLOAT32, _inverse_root, f"``1 / sqrt(x)``, rounded {SAID['rn']}."
+    "frsqrt_rn", FLOAT32, _inverse_root, f"``1 / sqrt(x)``, rounded {MODE_TEXT['rn']}."
 )

@@ -12,9 +12,9 @@ from pycu2c.base.dtypes import FLOAT32, FLOAT64, INT32, INT64, UINT32, UINT64, D
 
 Mode = Literal["rn", "rz", "rd", "ru"]
 MODES: tuple[Mode, ...] = ("rn", "rz", "rd", "ru")
-SAID: dict[Mode, str] = {
-    "rn": "to the nearest, the even one of two",
-    "rz": "towards 0",
+MODE_TEXT: dict[Mode, str] = {
+    "rn": "to nearest, ties to even",
+    "rz": "toward 0",
     "rd": "down",
     "ru": "up",
 }
