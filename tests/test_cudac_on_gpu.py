@@ -42,7 +42,7 @@ class Ran(NamedTuple):
     launch: Launch
     written: frozenset[int]
     format: str
-    together: bool
+    cooperative: bool
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[Ran]:
     def run(self: Any, launch: Launch, leaves: Any) -> None:
         kernel = self.kernel
         form = self.layout.struct.format
-        found.append(Ran(kernel.name, launch, self.written, form, kernel.together))
+        found.append(Ran(kernel.name, launch, self.written, form, kernel.cooperative))
 
     class Api:
         cuLaunchKernel = None
@@ -107,7 +107,7 @@ def test_a_launch(ran: list[Ran]) -> None:
     with pytest.raises(LaunchError, match=r"k takes 9 arguments \(in, out, n, s, d, b, p, q, c\)"):
         kernel((1,), (1,), GIVEN[:3])
     cupy.RawKernel(TEXT, "k", enable_cooperative_groups=True)((1,), (1,), GIVEN)
-    assert ran[1].together
+    assert ran[1].cooperative
 
 
 @pytest.mark.parametrize("suffix", [".ptx", ".cubin"])

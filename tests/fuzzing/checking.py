@@ -55,7 +55,7 @@ def _truncated(value: Any) -> int:
     return _OfFloat(value)
 
 
-def _taken(lane: int, _: Any) -> Any:
+def _value_of(lane: int, _: Any) -> Any:
     me = REFERENCE_STATE.current()
     arguments = me.exchanged.get(me.number - me.lane + lane)
     if arguments is None:
@@ -196,7 +196,7 @@ def run_reference(
         mock.patch.object(elements, "store", watched_store),
         mock.patch.object(values, "_truncated", _truncated),
         mock.patch.object(values, "wrap", _watched_wrap),
-        mock.patch.object(warp, "_taken", _taken),
+        mock.patch.object(warp, "_value_of", _value_of),
     )
     running = mock.patch.object(scheduler.RunningThread, "go_on", watched_go_on)
     with patches[0], patches[1], running:
