@@ -80,10 +80,10 @@ def test_what_kernels_take_is_read_from_their_code() -> None:
     cubin = TextModule(TEXT, name_expressions=("own::t<double>",)).cubin()
     found = parameters.entry_parameters(cubin.entry_declarations)
     assert [p.size for p in found["k"]] == [8, 8, 4, 4, 8, 1, 4, 8, 1]
-    assert [p.kind.name[0] for p in found["k"]] == list("WWWFFWBWW")
+    assert [p.kind.name[0] for p in found["k"]] == list("IIIFFIBII")
     entry = cuda_build.entry_named("own::t<double>", cubin, found)
     assert entry is not None
-    assert [p.kind.name for p in found[entry]] == ["WHOLE", "FLOAT"]
+    assert [p.kind.name for p in found[entry]] == ["INTEGER", "FLOAT"]
     assert cuda_build.entry_named("plain", cubin, found) == "_Z5plainPi"  # C++ has mangled it
     assert cuda_build.entry_named("pla", cubin, found) is None
 

@@ -118,7 +118,8 @@ import sys
 sys.modules["pycu2c.native._dispatch"] = None  # as if it were not built
 import numpy as np
 import test_without_extension_kernels as kernels
-from pycu2c import LaunchError, cuda, doctor
+from pycu2c import LaunchError, cuda
+from pycu2c.cli import doctor
 from pycu2c.native import extension
 
 assert extension.UNAVAILABLE

@@ -295,7 +295,7 @@ def written_out(text: str, rounds: int) -> tuple[ast.FunctionDef, ast.FunctionDe
     tree = function_of(text)
     copies = LoopUnroller()
     copies.pending = {n: TripCount(rounds) for n in ast.walk(tree) if isinstance(n, ast.For)}
-    return tree, copies.write_out(tree)
+    return tree, copies.unroll(tree)
 
 
 def test_each_round_of_a_loop_written_out_has_its_variables() -> None:
@@ -333,7 +333,7 @@ def test_copies_know_their_origin() -> None:
         loops = [n for n in ast.walk(tree) if isinstance(n, ast.For)]
         copies.pending = {loops[0]: TripCount(2)}
         origin = copies.origin(id(loops[0].target))
-        tree = copies.write_out(tree)
+        tree = copies.unroll(tree)
     assert origin == id(inner_target(copies))
 
 

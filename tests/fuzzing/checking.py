@@ -187,8 +187,8 @@ def run_reference(
 
     def watched_go_on(running: scheduler.RunningThread) -> None:
         go_on(running)
-        row = running.wait.row if running.wait is not None else None
-        if row is not None and row.effect is Effect.BARRIER:
+        intrinsic = running.wait.intrinsic if running.wait is not None else None
+        if intrinsic is not None and intrinsic.effect is Effect.BARRIER:
             watch.waits(running.thread, running.steps)
 
     patches = (
