@@ -266,8 +266,7 @@ def test_no_comment_touches_the_code_around_it(comments: list[str]) -> None:
     body = [s for i, text in enumerate(comments) for s in (c.Comment(text), c.Goto(f"l{i}"))]
     plain = [s for s in body if not isinstance(s, c.Comment)]
     files = [
-        c.File((c.FunctionDefinition("f", c.NamedType("void"), (), tuple(b)),))
-        for b in (body, plain)
+        c.File((c.FunctionDecl("f", c.NamedType("void"), (), tuple(b)),)) for b in (body, plain)
     ]
     with_comments, without = (preprocessed(print_file(f)) for f in files)
     assert with_comments == without
@@ -277,7 +276,7 @@ def test_no_comment_touches_the_code_around_it(comments: list[str]) -> None:
 @given(st.lists(texts, max_size=30))
 def test_gcc_reads_a_string_as_one_literal(values: list[str]) -> None:
     body = tuple(c.ExprStmt(c.CallExpr("use", (c.String(v),))) for v in values)
-    text = print_file(c.File((c.FunctionDefinition("f", c.NamedType("void"), (), body),)))
+    text = print_file(c.File((c.FunctionDecl("f", c.NamedType("void"), (), body),)))
     compile_quietly(f"void use(const char *);\nvoid f(void);\n{text}")
 
 
@@ -339,9 +338,7 @@ def test_gcc_has_nothing_to_say_about_parentheses(trees: list[c.Expr]) -> None:
         used: list[str] = []
         body = (c.ReturnStmt(with_distinct_names(tree, used)),)
         parameters = tuple(c.ParameterDecl(c.NamedType("int"), name) for name in used)
-        functions.append(
-            c.FunctionDefinition(f"f{i}", c.NamedType("int"), parameters, body, ("extern",))
-        )
+        functions.append(c.FunctionDecl(f"f{i}", c.NamedType("int"), parameters, body, ("extern",)))
     compile_quietly(print_file(c.File(tuple(functions))))
 
 
@@ -416,7 +413,7 @@ def test_statements_are_laid_out_as_people_write_them() -> None:
         c.ParameterDecl(c.NamedType("int"), "a"),
         c.ParameterDecl(c.NamedType("int"), "b"),
     )
-    text = print_file(c.File((c.FunctionDefinition("f", c.NamedType("void"), parameters, body),)))
+    text = print_file(c.File((c.FunctionDecl("f", c.NamedType("void"), parameters, body),)))
     assert text == (
         "void f(int a, int b) {\n"
         "    if (a >= b) return;\n"
@@ -456,7 +453,7 @@ def test_a_long_parameter_list_is_packed_under_its_first_parameter() -> None:
     pointer = c.PointerType(c.NamedType("float", const=True), restrict=True)
     parameters = tuple(c.ParameterDecl(pointer, f"array_{i}") for i in range(5))
     lines = print_file(
-        c.File((c.FunctionDefinition("g", c.NamedType("void"), parameters, ()),))
+        c.File((c.FunctionDecl("g", c.NamedType("void"), parameters, ()),))
     ).splitlines()
     assert lines == [
         "void g(const float *__restrict__ array_0, const float *__restrict__ array_1,",

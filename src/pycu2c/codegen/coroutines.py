@@ -328,7 +328,7 @@ def _step(
     body_ir: Body,
     body: tuple[c.Stmt, ...],
     context: tuple[Sequence[str], ExpressionSpeller, TypeOf],
-) -> c.FunctionDefinition:
+) -> c.FunctionDecl:
     """Return the function that resumes a thread: the code of the kernel in a switch."""
     coordinates, speller, type_of = context
     out = read_parameters(function, speller.names.assigned, type_of)
@@ -353,7 +353,7 @@ def _step(
     parameters = [c.ParameterDecl(c.PointerType(c.NamedType(kind)), word) for word, kind in kinds]
     parameters.append(c.ParameterDecl(c.PointerType(c.NamedType(f"struct {name}_thread")), "self"))
     result = c.NamedType("int")
-    return c.FunctionDefinition(
+    return c.FunctionDecl(
         f"{name}_step", result, tuple(parameters), tuple(out), ("static", "inline")
     )
 

@@ -98,7 +98,7 @@ def cpu_kernel(
     type_of: TypeOf,
     blocks: Blocks,
     places: tuple[str, ...],
-) -> c.FunctionDefinition:
+) -> c.FunctionDecl:
     """Return the function that the pool calls for the blocks ``first_block`` to ``last_block``."""
     function = module.kernel
     struct = c.PointerType(c.NamedType(f"struct {name}_args", const=True), const=True)
@@ -123,7 +123,7 @@ def cpu_kernel(
         c.ParameterDecl(_INT, "first_block"),
         c.ParameterDecl(_INT, "last_block"),
     )
-    return c.FunctionDefinition(name, c.NamedType("void"), parameters, (*out, *around))
+    return c.FunctionDecl(name, c.NamedType("void"), parameters, (*out, *around))
 
 
 def _dynamic_shared() -> c.Stmt:

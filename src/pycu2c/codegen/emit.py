@@ -180,7 +180,7 @@ class ModuleEmitter:
                 return function.name
         raise AssertionError(f"{p.name} is a parameter of no function")
 
-    def device(self, function: Function) -> c.FunctionDefinition:
+    def device(self, function: Function) -> c.FunctionDecl:
         speller = self.speller(function)
         body = StatementSpeller(speller, self.comments).block(function.body)
         places = self.coordinates.get(function.name, ())
@@ -193,7 +193,7 @@ class ModuleEmitter:
         if self.dialect.name == "c":
             body = (*_unused(function, speller), *numbered(function.body), *body)
         name, result = self.functions[function.name], _result(function, speller)
-        return c.FunctionDefinition(name, result, tuple(parameters), body, self.dialect.device)
+        return c.FunctionDecl(name, result, tuple(parameters), body, self.dialect.device)
 
     def kernel(self) -> list[c.Item]:
         function = self.module.kernel
@@ -216,7 +216,7 @@ class ModuleEmitter:
             c.ParameterDecl(self.ctype(p), speller.names[p.name]) for p in function.parameters
         )
         result = _result(function, speller)
-        return [c.FunctionDefinition(name, result, parameters, body, self._qualifiers())]
+        return [c.FunctionDecl(name, result, parameters, body, self._qualifiers())]
 
     def _qualifiers(self) -> tuple[str, ...]:
         if not self.module.cluster:

@@ -38,7 +38,7 @@ class LargeArrays:
         return c.DeclStmt(c.PointerType(row, restrict=True), name, c.CallExpr(function, ()))
 
 
-def _address_function(function: str, of: c.ArrayType) -> c.FunctionDefinition:
+def _address_function(function: str, of: c.ArrayType) -> c.FunctionDecl:
     body = (
         c.DeclStmt(of, "memory", None, ("static", "_Thread_local")),
         c.DeclStmt(c.PointerType(c.NamedType("void")), "address", c.Name("memory")),
@@ -47,4 +47,4 @@ def _address_function(function: str, of: c.ArrayType) -> c.FunctionDefinition:
         c.ReturnStmt(c.Name("address")),
     )
     qualifiers = ("static", "__attribute__((noinline))")
-    return c.FunctionDefinition(function, c.PointerType(c.NamedType("void")), (), body, qualifiers)
+    return c.FunctionDecl(function, c.PointerType(c.NamedType("void")), (), body, qualifiers)

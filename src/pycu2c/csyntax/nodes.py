@@ -311,7 +311,7 @@ class ParameterDecl:
 
 
 @dataclass(frozen=True, slots=True)
-class FunctionDefinition:
+class FunctionDecl:
     """A function definition; ``qualifiers`` are ``extern "C" __global__``, ``static inline``, …"""
 
     name: str
@@ -325,7 +325,7 @@ class FunctionDefinition:
 class Prototype:
     """``void f(int a);``: the declaration of a function that is defined later."""
 
-    function: FunctionDefinition
+    function: FunctionDecl
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,7 +355,7 @@ class ConstantTable:
 
 
 Item: TypeAlias = (
-    FunctionDefinition
+    FunctionDecl
     | Prototype
     | Struct
     | ConstantTable

@@ -18,18 +18,18 @@ from pycu2c.csyntax.expressions import (
 from pycu2c.csyntax.nodes import (
     AssignStmt,
     Blank,
-    CompoundStmt,
     BreakStmt,
     Case,
     Comment,
+    CompoundStmt,
     ConstantTable,
     ContinueStmt,
     DeclStmt,
-    ExprStmt,
     Expr,
+    ExprStmt,
     File,
     ForStmt,
-    FunctionDefinition,
+    FunctionDecl,
     Goto,
     IfStmt,
     Include,
@@ -228,7 +228,7 @@ def print_file(file: File) -> str:
 
 def _item_lines(item: Item) -> Iterator[str]:
     match item:
-        case FunctionDefinition():
+        case FunctionDecl():
             yield from _header_lines(item, " {")
             yield from _inner(item.body, 0)
             yield "}"
@@ -256,7 +256,7 @@ def _item_lines(item: Item) -> Iterator[str]:
             assert_never(item)
 
 
-def _header_lines(function: FunctionDefinition, end: str) -> Iterator[str]:
+def _header_lines(function: FunctionDecl, end: str) -> Iterator[str]:
     """Yield ``void f(int a) {``; long parameter lists continue below the first parameter."""
     words = (*function.qualifiers, print_type(function.result, f"{function.name}("))
     line = " ".join(words)

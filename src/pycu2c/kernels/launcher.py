@@ -30,6 +30,7 @@ from pycu2c.cuda_driver import driver, libcuda
 from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.kernels import grid_inference, kernel_cache
 from pycu2c.kernels.deferred_compiler import kernel_compiler
+from pycu2c.native.extension import LaunchConfiguration
 from pycu2c.runtime import nvtx_ranges
 from pycu2c.runtime.arguments import aliasing, signature_conversion, vector_views
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, as_int
@@ -42,7 +43,6 @@ from pycu2c.runtime.arguments.flattened_arguments import (
 from pycu2c.runtime.cpu import prebuild
 from pycu2c.runtime.cuda import startup
 from pycu2c.runtime.dispatch import guards, table
-from pycu2c.native.extension import LaunchConfiguration
 from pycu2c.runtime.launch_configuration import Extent, Language, Launch, LaunchRequest
 from pycu2c.runtime.runner import Axis, Known, Runner, Variant
 from pycu2c.toolchain.cc import cc
