@@ -6,22 +6,23 @@ import gc
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from pycu2c.analysis.launch_assumptions import Facts
 from pycu2c.analysis.uniformity import Uniformity
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.cuda_driver import driver
+from pycu2c.ir.forms import WORK_ITEM_LOOPS
 from pycu2c.ir.nodes import Allocate, BarrierWait, Body, For, Module, Print, Stmt, While
 from pycu2c.ir.walk import bodies, map_functions, statements
 from pycu2c.kernels.kernel import Kernel
-from pycu2c.pipeline import TARGETS, Pass
+from pycu2c.pipeline import TARGETS
 from pycu2c.runtime.cuda import memory_pool
-from pycu2c.transforms.cpu.select_cpu_lowering import lower_threads
+from pycu2c.transforms.analyses import Analyses, Inputs, LoopSelector
+from pycu2c.transforms.cpu.simd.divergent_loops import divergent_loops
 from pycu2c.transforms.cpu.simd.scalar_replacement import replace_in_body
-from pycu2c.transforms.cuda.narrow_integers import narrow
+from pycu2c.transforms.pass_contract import always
 
 _CPU = TARGETS["cpu"]
 
@@ -41,7 +42,7 @@ def has_order(body: Body) -> bool:
     return any(isinstance(s, BarrierWait | Print | Allocate) for s in statements(body))
 
 
-def in_parts_everywhere(module: Module, _: Facts) -> Module:
+def in_parts_everywhere(module: Module) -> Module:
     return map_functions(module, lambda f: replace_in_body(f, f.body))
 
 
@@ -49,8 +50,19 @@ def no_loop(body: Body, facts: Uniformity) -> set[Stmt]:
     return set()
 
 
-def _exchanged(other: dict[str, Callable[..., Module]]) -> tuple[Pass, ...]:
-    return tuple(Pass(p.name, other[p.name]) if p.name in other else p for p in _CPU.passes)
+def lower_to_work_item_loops(
+    module: Module, assumptions: LaunchAssumptions, choose: LoopSelector = divergent_loops
+) -> Module:
+    """Run the passes that make work-item loops; ``choose`` returns the loops to strip-mine."""
+    names = [step.name for step in _CPU.passes]
+    first, last = names.index("copy_parameters"), names.index("loop_fission")
+    analyses = Analyses(module, Inputs(assumptions, strip_mine=choose))
+    for step in _CPU.passes[first : last + 1]:
+        if step.when(analyses):
+            analyses.replace_module(step.run(analyses))
+            if step.produces is WORK_ITEM_LOOPS:
+                break
+    return analyses.module
 
 
 # what CUDA's code computes in 32 bits, computed so where no GPU is needed; no lane of a strip
@@ -58,17 +70,23 @@ def _exchanged(other: dict[str, Callable[..., Module]]) -> tuple[Pass, ...]:
 NARROWED = replace(
     _CPU,
     passes=(
-        Pass("narrow", narrow),
-        *_exchanged({"threads": partial(lower_threads, select_strips=no_loop)}),
+        *(step for step in TARGETS["cuda"].passes if step.name == "narrow_integers"),
+        *_CPU.passes,
     ),
-    narrows=True,
+    narrow_ints=True,
+    strip_mine=no_loop,
 )
-_ANYWHERE = {
-    "threads": partial(lower_threads, select_strips=every_divergent_loop),
-    "parts": in_parts_everywhere,
-}
 # any loop that threads may leave at different times in strips of them, whether that pays or not
-IN_STRIPS = replace(_CPU, passes=_exchanged(_ANYWHERE))
+IN_STRIPS = replace(
+    _CPU,
+    passes=tuple(
+        replace(step, function=in_parts_everywhere, when=always)
+        if step.name == "scalar_replacement"
+        else step
+        for step in _CPU.passes
+    ),
+    strip_mine=every_divergent_loop,
+)
 
 
 def copied(argument: Any) -> Any:

@@ -10,12 +10,11 @@ import pytest
 
 from kernels_from_text import module_from
 from pycu2c import cuda, device, float32, int32, int64, kernel, uint8
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.compiler import lower
-from pycu2c.declarations.options import DEFAULT_OPTIONS
 from pycu2c.declarations.signatures import Signature
 from pycu2c.ir.printer import print_module
 from pycu2c.kernels.kernel import Kernel
-from pycu2c.kernels.specialization import facts_for
 from pycu2c.pipeline import TARGETS
 from pycu2c.runtime.arguments.aliasing import is_unaliased
 from pycu2c.runtime.arguments.arguments import describe
@@ -27,8 +26,8 @@ HEAD = "from pycu2c import cuda, device, kernel\n\n\n"
 def copied(made: Kernel) -> tuple[int, ...]:
     """The arguments that the latest launch had a copy of in each OS thread."""
     assert made.launcher.latest is not None
-    *_, variant = made.launcher.typed(made.launcher.latest).runners
-    return variant.accumulators
+    *_, key = made.launcher.typed(made.launcher.latest).runners
+    return key.assumptions.unaliased_accumulators
 
 
 def fresh(made: Kernel) -> Kernel:
@@ -64,10 +63,10 @@ x.shape.0: int)
 
 def test_the_pass() -> None:
     built = histogram.launcher.built(Signature((int32[::1], uint8[::1])))
-    facts = facts_for(
-        DEFAULT_OPTIONS, ordinary=True, block=(256, 1, 1), accumulators=frozenset({0})
+    assumptions = LaunchAssumptions(
+        index32_safe=True, block=(256, 1, 1), unaliased_accumulators=(0,)
     )
-    assert print_module(lower(built.module, TARGETS["cpu"], facts)) == HISTOGRAM.lstrip()
+    assert print_module(lower(built.module, TARGETS["cpu"], assumptions)) == HISTOGRAM.lstrip()
 
 
 @pytest.mark.parametrize("threads", [1 << 16, 300])

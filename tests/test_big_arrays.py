@@ -13,7 +13,7 @@ import pytest
 from compilers_here import compiler
 from launching import run
 from pycu2c import cuda, float64, kernel
-from pycu2c.analysis.launch_assumptions import Facts
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.compiler import generate
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.pipeline import TARGETS
@@ -38,7 +38,9 @@ def kept_over_a_barrier(data, out, memory_of_kept):
 def text() -> str:
     signature = parse_signature("float64[::1], float64[::1], int32")
     module = kept_over_a_barrier.launcher.built(signature).module
-    return generate(module, TARGETS["cpu"], Facts(ordinary=True, block=(1024, 1, 1))).text
+    return generate(
+        module, TARGETS["cpu"], LaunchAssumptions(index32_safe=True, block=(1024, 1, 1))
+    ).text
 
 
 def test_each_os_thread_has_its_own(target: str) -> None:

@@ -382,3 +382,48 @@ def test_other_forms_are_of_one_kernel(tmp_path: Path) -> None:
         result = called("emit", several(tmp_path), *words)
         assert result.exit_code == 1
         assert "has several kernels; write" in result.output
+
+
+# ---- the IR after passes -----------------------------------------------------------------------
+
+
+def test_print_after_a_pass_shows_its_golden() -> None:
+    folder = GOLDEN / "passes" / "loop_fission"
+    words = ("--target", "c", "--signature", "float32[::1]", "--print-after", "loop_fission")
+    result = called("emit", str(folder / "kernel.py"), *words)
+    assert result.exit_code == 0
+    assert result.output == f"# after loop_fission\n{(folder / 'after.ir').read_text()}"
+
+
+def test_print_after_all_shows_each_change_in_order() -> None:
+    words = ("--target", "cuda", "--signature", TYPES, "--print-after", "all")
+    shown = re.findall(r"^# after (\w+)$", called("emit", SAXPY, *words).output, re.M)
+    assert shown == ["narrow_integers", "flatten_arrays", "declare_variables"]
+
+
+def test_print_after_with_diff_shows_what_changed() -> None:
+    words = ("--signature", TYPES, "--print-after", "declare_variables", "--diff")
+    lines = called("emit", SAXPY, *words).output.splitlines()
+    assert lines[:2] == ["--- before declare_variables", "+++ after declare_variables"]
+    assert "-  i: small = cuda.grid.x.small()" in lines
+    assert "+  declare i: small = cuda.grid.x.small()" in lines
+
+
+def test_print_after_a_pass_that_changes_nothing_says_so() -> None:
+    words = ("--signature", TYPES, "--print-after", "fast_math")
+    assert called("emit", SAXPY, *words).output == "# fast_math does not change this kernel\n"
+
+
+@pytest.mark.parametrize(
+    ("target", "name", "complaint"),
+    [
+        ("cuda", "flaten_arrays", "cuda has no pass `flaten_arrays`: did you mean"),
+        ("cuda", "axis_loops", "cuda has no pass `axis_loops`"),
+        ("ptx", "all", "--print-after is for --target cuda, c, c-resumable"),
+    ],
+)
+def test_print_after_no_pass(target: str, name: str, complaint: str) -> None:
+    words = ("--target", target, "--signature", TYPES, "--print-after", name)
+    result = called("emit", SAXPY, *words)
+    assert result.exit_code == 1
+    assert complaint in result.output

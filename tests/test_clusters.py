@@ -14,12 +14,12 @@ from kernels_from_text import module_from
 from launching import run
 from pycu2c import CompileError, DeadlockError, LaunchError, cuda, int32, kernel
 from pycu2c.analysis.suspension_points import steps_of
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.compiler import lower
 from pycu2c.cuda_driver import driver
 from pycu2c.declarations.options import BadOption
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.kernels.kernel import Kernel
-from pycu2c.kernels.specialization import facts_for
 from pycu2c.pipeline import TARGETS
 from pycu2c.runtime.cuda.cuda_kernel import CudaKernel
 from pycu2c.toolchain.binary import CompiledBinary
@@ -172,7 +172,7 @@ def test_launch_bounds_and_clusters_go_together():
 
 def in_steps(made, types):
     module = made.launcher.built(parse_signature(types)).module
-    lowered = lower(module, TARGETS["cpu"], facts_for(made.options, ordinary=True))
+    lowered = lower(module, TARGETS["cpu"], LaunchAssumptions(index32_safe=True), made.options)
     return steps_of(lowered.kernel.body) is not None
 
 

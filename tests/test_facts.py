@@ -1,4 +1,4 @@
-"""What a launch lets the compiler assume: only what is true of it."""
+"""The assumptions that hold for a launch, and that the compiled code relies on."""
 
 from __future__ import annotations
 
@@ -11,18 +11,21 @@ from launching import run
 from pycu2c import cuda, int64, kernel, uint64
 from pycu2c.base.types import WEAK_INT
 from pycu2c.base.values import assumed_magnitude_limit
-from pycu2c.kernels.launcher import _is_ordinary
+from pycu2c.kernels.assumption_checks import CheckedLaunch, check_assumptions
 from pycu2c.runtime.arguments.arguments import describe
 from pycu2c.runtime.launch_configuration import Launch
+from pycu2c.runtime.runner import KernelMetadata
 
 SMALL = Launch((10, 1, 1), (32, 1, 1), None, 0)
 
 
-def facts(value, launch=SMALL, kind=WEAK_INT):
-    if isinstance(value, np.ndarray):
-        return _is_ordinary(launch, (describe(value),), {})
-    limit = assumed_magnitude_limit(kind)
-    return _is_ordinary(launch, (value,), {} if limit is None else {0: limit})
+def is_index32_safe(value, launch=SMALL, kind=WEAK_INT):
+    is_array = isinstance(value, np.ndarray)
+    limit = None if is_array else assumed_magnitude_limit(kind)
+    limits = {} if limit is None else {0: limit}
+    leaf = describe(value) if is_array else value
+    checked = CheckedLaunch("cuda", launch, (leaf,), KernelMetadata(frozenset()), limits)
+    return check_assumptions(checked).index32_safe
 
 
 def huge(shape, strides):
@@ -58,17 +61,17 @@ def huge(shape, strides):
         (huge((2**30 - 1,), (1,)), True),
     ],
 )
-def test_facts_of_arguments(value, expected):
-    assert facts(value) is expected
+def test_index32_safe_arguments(value, expected):
+    assert is_index32_safe(value) is expected
 
 
 @pytest.mark.parametrize(
     ("value", "expected"),
     [(2**40, True), (2**63 - 2**48, True), (2**63 - 2**47, False), (-(2**63), False)],
 )
-def test_an_int64_is_ordinary_but_near_the_ends_of_its_type(value, expected):
-    assert facts(np.int64(value), kind=int64) is expected
-    assert facts(np.uint64(abs(value)), kind=uint64)
+def test_an_int64_is_index32_safe_but_near_the_ends_of_its_type(value, expected):
+    assert is_index32_safe(np.int64(value), kind=int64) is expected
+    assert is_index32_safe(np.uint64(abs(value)), kind=uint64)
 
 
 @pytest.mark.parametrize(
@@ -80,8 +83,8 @@ def test_an_int64_is_ordinary_but_near_the_ends_of_its_type(value, expected):
         ((2**22 + 1, 1, 1), (1, 1, 1), False),
     ],
 )
-def test_facts_of_grids(grid, block, expected):
-    assert facts(np.zeros(1), Launch(grid, block, None, 0)) is expected
+def test_index32_safe_grids(grid, block, expected):
+    assert is_index32_safe(np.zeros(1), Launch(grid, block, None, 0)) is expected
 
 
 @kernel

@@ -7,8 +7,8 @@ import pytest
 
 from launching import run
 from pycu2c import LaunchError, cuda, device, float32, int32, kernel
-from pycu2c.analysis.launch_assumptions import Facts
 from pycu2c.analysis.ranges.range_analysis import analyse
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.types import Signature
 from pycu2c.ir.printer import print_module
 from pycu2c.transforms.cpu.fix_block_shape import fix_block
@@ -16,7 +16,7 @@ from pycu2c.transforms.cpu.fix_block_shape import fix_block
 
 def fixed(made: object, block: tuple[int, int, int] | None, *types: object) -> str:
     module = made.launcher.built(Signature(tuple(types))).module
-    return print_module(fix_block(module, Facts(block=block)))
+    return print_module(fix_block(module, LaunchAssumptions(block=block)))
 
 
 @kernel
@@ -59,7 +59,7 @@ def test_a_variable_that_is_not_always_the_coordinate_is_none() -> None:
 
 def test_threads_lie_inside_the_block() -> None:
     module = places.launcher.built(Signature((int32[::1],))).module
-    ranges = analyse(module.kernel, Facts(block=(16, 8, 1)))
+    ranges = analyse(module.kernel, LaunchAssumptions(block=(16, 8, 1)))
     assert (ranges.variable("tx").high, ranges.variable("ty").high) == (15, 7)
 
 

@@ -26,8 +26,10 @@ from integer_programs import (
     v,
     when,
 )
+from pycu2c.analysis.index_rules import IndexRules
 from pycu2c.analysis.ranges.intervals import everything
-from pycu2c.analysis.ranges.range_analysis import Facts, analyse_module
+from pycu2c.analysis.ranges.range_analysis import analyse_module
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.types import WEAK_INT, WEAK_INT32, Scalar, float32, int32
 from pycu2c.base.values import Number
 from pycu2c.ir.nodes import (
@@ -50,12 +52,17 @@ from pycu2c.ir.verifier import verify
 from pycu2c.ops.operators import ADD, GE, GT, LT, MOD, MUL, NE, SHL, SUB
 from pycu2c.transforms.cuda.narrow_integers import narrow
 
-BIG, ORDINARY = Facts(), Facts(ordinary=True)
+BIG = IndexRules(LaunchAssumptions())
+ORDINARY = IndexRules(LaunchAssumptions(index32_safe=True))
 
 
-def narrowed(*body: Stmt, facts: Facts = ORDINARY, **parameters: Scalar) -> list[str]:
+def narrowed_module(module: Module, rules: IndexRules) -> Module:
+    return narrow(module, rules, analyse_module(module, rules.assumptions))
+
+
+def narrowed(*body: Stmt, rules: IndexRules = ORDINARY, **parameters: Scalar) -> list[str]:
     """The lines of a narrowed function's body."""
-    module = narrow(Module(function(*body, **parameters)), facts)
+    module = narrowed_module(Module(function(*body, **parameters)), rules)
     assert verify(module) == []
     return [line.strip() for line in print_module(module).splitlines()[1:]]
 
@@ -73,27 +80,27 @@ def test_small_launches_count_in_32_bits() -> None:
 
 
 def test_large_launches_do_not() -> None:
-    assert narrowed(*GUARDED, facts=BIG)[:2] == [
+    assert narrowed(*GUARDED, rules=BIG)[:2] == [
         "i: int = cuda.grid.x()",
         "if ge.int(i, dim(a, 0)):",
     ]
 
 
 def test_bounds_of_the_block_hold_in_any_launch() -> None:
-    assert narrowed(let("i", place("threadIdx.x")), facts=BIG) == [
+    assert narrowed(let("i", place("threadIdx.x")), rules=BIG) == [
         "i: small = cuda.threadIdx.x.small()"
     ]
 
 
 def test_arguments_keep_their_64_bits_in_large_launches() -> None:
     body = [let("i", place("threadIdx.x")), use(op(ADD, v("i"), v("n")))]
-    assert narrowed(*body, facts=BIG, n=WEAK_INT)[1] == "out[0] = a[add.int(int(i), n)]"
+    assert narrowed(*body, rules=BIG, n=WEAK_INT)[1] == "out[0] = a[add.int(int(i), n)]"
     assert narrowed(*body, n=WEAK_INT)[1] == "out[0] = a[add.small(i, n)]"
 
 
 def test_a_comparison_takes_the_wider_type() -> None:
     compared = when(op(LT, place("threadIdx.x"), v("n")), [])
-    lines = narrowed(compared, facts=BIG, n=WEAK_INT)
+    lines = narrowed(compared, rules=BIG, n=WEAK_INT)
     assert lines[0] == "if lt.int(int(cuda.threadIdx.x.small()), n):"
 
 
@@ -140,8 +147,8 @@ def called(name: str, argument: Expr) -> Call:
     return Call(name, (argument,), WEAK_INT, HERE)
 
 
-def lines_of(module: Module, facts: Facts = ORDINARY) -> list[str]:
-    small = narrow(module, facts)
+def lines_of(module: Module, rules: IndexRules = ORDINARY) -> list[str]:
+    small = narrowed_module(module, rules)
     assert verify(small) == []
     return [line.strip() for line in print_module(small).splitlines()]
 
@@ -165,7 +172,9 @@ def test_one_call_that_needs_64_bits_keeps_them_for_all() -> None:
 def test_nothing_is_said_of_a_recursive_function() -> None:
     less = called("down", op(SUB, v("n"), i(1)))
     down = device("down", less, when(op(LT, v("n"), i(1)), [Return(i(0), HERE)]))
-    ranges = analyse_module(Module(function(let("y", called("down", i(9)))), (down,)), ORDINARY)
+    ranges = analyse_module(
+        Module(function(let("y", called("down", i(9)))), (down,)), ORDINARY.assumptions
+    )
     assert ranges["down"].variable("n") == everything(WEAK_INT)
     assert ranges["f"].variable("y") == everything(WEAK_INT)
 
@@ -183,15 +192,15 @@ PLACE = op(ADD, op(MUL, ROW, v("w")), COLUMN)
 WIDE = [when(op(LT, v("w"), i(0)), [leave()])]  # w is not negative after it
 
 
-def indexing(*body: Stmt, facts: Facts = ORDINARY) -> list[str]:
-    return narrowed(*WIDE, *body, facts=facts, w=WEAK_INT, n=WEAK_INT)[2:]
+def indexing(*body: Stmt, rules: IndexRules = ORDINARY) -> list[str]:
+    return narrowed(*WIDE, *body, rules=rules, w=WEAK_INT, n=WEAK_INT)[2:]
 
 
 def test_parts_of_an_index_fit_where_the_index_does() -> None:
     assert indexing(use(PLACE)) == [
         "out[0] = a[add.small(mul.small(cuda.grid.y.small(), w), cuda.grid.x.small())]"
     ]
-    assert "int(" in indexing(use(PLACE), facts=BIG)[0]
+    assert "int(" in indexing(use(PLACE), rules=BIG)[0]
 
 
 def test_a_factor_of_0_hides_what_is_beside_it() -> None:
@@ -260,10 +269,12 @@ class _Exact(Interpreter):
         return value
 
 
-def accesses(program: Function, seed: int, facts: Facts) -> tuple[list[object], dict[str, int]]:
+def accesses(
+    program: Function, seed: int, rules: IndexRules
+) -> tuple[list[object], dict[str, int]]:
     """What a program reads, and what its variables end with, for random arguments."""
     rng = random.Random(seed)
-    big = 2**40 if facts is BIG else 2**30 - 1
+    big = 2**40 if rules is BIG else 2**30 - 1
     lengths = {
         ("a", 0): rng.choice([1, 100, big, big]),
         ("m", 0): 5,
@@ -275,7 +286,7 @@ def accesses(program: Function, seed: int, facts: Facts) -> tuple[list[object], 
         "cuda.threadIdx.x": width - 1, "cuda.blockDim.x": width,
         "cuda.grid.x": width * blocks - 1, "cuda.gridsize.x": width * blocks,
     }  # fmt: skip
-    most = 2**63 - 1 if facts is BIG else 2**30 - 1
+    most = 2**63 - 1 if rules is BIG else 2**30 - 1
     arguments = {"n": rng.choice([0, -1, most // 2, most]), "w": rng.choice([1, -(2**31)])}
     seen: list[object] = []
 
@@ -286,7 +297,7 @@ def accesses(program: Function, seed: int, facts: Facts) -> tuple[list[object], 
             -lengths[access.array.name, axis] <= index < lengths[access.array.name, axis]
             for axis, index in enumerate(indices)
         )
-        if facts is ORDINARY and not all(inside):
+        if rules is ORDINARY and not all(inside):
             raise _Outside
 
     machine = Interpreter(arguments, lengths, places, lambda e, value: None, accessed=accessed)
@@ -294,29 +305,29 @@ def accesses(program: Function, seed: int, facts: Facts) -> tuple[list[object], 
     return seen, machine.variables
 
 
-def mean_the_same(program: Function, seed: int, facts: Facts) -> bool:
+def mean_the_same(program: Function, seed: int, rules: IndexRules) -> bool:
     """Whether a program and what is left of it after ``narrow`` read the same; not asked of one
     that is undefined."""
-    small = narrow(Module(program), facts)
+    small = narrowed_module(Module(program), rules)
     assert verify(small) == []
     try:
-        seen, variables = accesses(program, seed, facts)
+        seen, variables = accesses(program, seed, rules)
     except _Outside:
         return False
-    found, ended = accesses(small.kernel, seed, facts)
+    found, ended = accesses(small.kernel, seed, rules)
     assert found == seen
     modular = {name for name in variables if ended[name] != variables[name]}
     assert all((ended[name] - variables[name]) % 2**32 == 0 for name in modular)
     return True
 
 
-@pytest.mark.parametrize("facts", [BIG, ORDINARY])
+@pytest.mark.parametrize("rules", [BIG, ORDINARY])
 @pytest.mark.parametrize("batch", range(4))
-def test_random_programs_mean_what_they_meant(batch: int, facts: Facts) -> None:
+def test_random_programs_mean_what_they_meant(batch: int, rules: IndexRules) -> None:
     defined = 0
     for seed in range(1000 + batch * 15, 1015 + batch * 15):
         program = Writer(random.Random(seed)).program()
-        defined += sum(mean_the_same(program, run, facts) for run in range(3))
+        defined += sum(mean_the_same(program, run, rules) for run in range(3))
     assert defined >= 10
 
 

@@ -11,12 +11,12 @@ import pytest
 from compilers_here import compiler
 from launching import run
 from pycu2c import cuda, float32, float64, int32, kernel, uint8
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.limits import CACHE_EXCEEDING_BYTES
 from pycu2c.compiler import generate
 from pycu2c.declarations.signatures import parse_signature
-from pycu2c.kernels.specialization import facts_for
+from pycu2c.kernels import assumption_checks
 from pycu2c.pipeline import TARGETS
-from pycu2c.runtime import runner
 from pycu2c.runtime.launch_configuration import Launch
 from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.cc.build import STDIN_FLAGS
@@ -112,13 +112,15 @@ OTHERS = (in_place, some, unless, spread, counted, met)
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every launch is."""
-    monkeypatch.setattr(runner, "CACHE_EXCEEDING_BYTES", 1)
+    monkeypatch.setattr(assumption_checks, "CACHE_EXCEEDING_BYTES", 1)
 
 
 def text_of(made: Any, types: str) -> str:
     built = made.launcher.built(parse_signature(types))
-    facts = facts_for(made.options, ordinary=True, block=made.block, past_caches=True)
-    return generate(built.module, TARGETS["cpu"], facts, "none").text
+    assumptions = LaunchAssumptions(
+        index32_safe=True, block=made.block, exceeds_last_level_cache=True
+    )
+    return generate(built.module, TARGETS["cpu"], assumptions, made.options).text
 
 
 @pytest.mark.parametrize("made", LINES, ids=lambda k: k.name)
@@ -201,7 +203,7 @@ def test_stencils_stay(shape: tuple[int, int]) -> None:
 
 def test_each_launch_has_the_code_of_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also those that C alone starts, which are like one before."""
-    monkeypatch.setattr(runner, "CACHE_EXCEEDING_BYTES", 8 * 64 * 100)
+    monkeypatch.setattr(assumption_checks, "CACHE_EXCEEDING_BYTES", 8 * 64 * 100)
 
     @kernel(backend="cpu", block=64)
     def fresh(out, a):
@@ -216,16 +218,18 @@ def test_each_launch_has_the_code_of_its_size(monkeypatch: pytest.MonkeyPatch) -
         fresh[blocks, 64](out, a)
         assert np.array_equal(out, 2 * a)
         (typed,) = fresh.launcher._typed.values()
-        ways.append([variant.past_caches for variant in typed.runners])
+        ways.append([key.assumptions.exceeds_last_level_cache for key in typed.runners])
     assert ways == [[False]] * 20 + [[False, True]] * 22
     assert fresh.launcher.dispatch_table is not None
 
 
 def test_launches_are_seldom_large() -> None:
-    known = scaled.launcher.typed(parse_signature("float32[::1], float32[::1]")).known
-    assert known.streamed == 8
+    metadata = scaled.launcher.typed(parse_signature("float32[::1], float32[::1]")).metadata
+    assert metadata.streamed_bytes == 8
     threads = CACHE_EXCEEDING_BYTES // 8
     for number, is_large in ((threads // 64 - 1, False), (threads // 64, True)):
         launch = Launch((number, 1, 1), (64, 1, 1), None, 0)
-        assert known.is_large(launch) is is_large
-    assert met.launcher.typed(parse_signature("float32[::1], float32[::1]")).known.streamed == 0
+        checked = assumption_checks.CheckedLaunch("cpu", launch, (), metadata, {})
+        assert assumption_checks.exceeds_last_level_cache(checked) is is_large
+    typed = met.launcher.typed(parse_signature("float32[::1], float32[::1]"))
+    assert typed.metadata.streamed_bytes == 0

@@ -32,7 +32,8 @@ from integer_programs import (
 )
 from pycu2c.analysis.ranges import range_analysis as found
 from pycu2c.analysis.ranges.intervals import Interval
-from pycu2c.analysis.ranges.range_analysis import Facts, Ranges, unconstrained_parameters
+from pycu2c.analysis.ranges.range_analysis import Ranges, unconstrained_parameters
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.limits import INDEX32_LIMIT
 from pycu2c.base.types import WEAK_BOOL, WEAK_INT, int32, uint8
 from pycu2c.ir.nodes import Break, Continue, Expr, Function, Load, Select, Stmt
@@ -54,12 +55,12 @@ from pycu2c.ops.operators import (  # fmt: skip
     SUB,
 )
 
-SMALL = Facts(ordinary=True)
+SMALL = LaunchAssumptions(index32_safe=True)
 MOST = INDEX32_LIMIT - 1
 N = v("n")
 
 
-def analyse(program: Function, facts: Facts) -> Ranges:
+def analyse(program: Function, facts: LaunchAssumptions) -> Ranges:
     """The ranges of a function that may be called by anyone."""
     return found.analyse(program, facts, unconstrained_parameters(program))
 
@@ -68,13 +69,13 @@ def loads(program: Function) -> list[Load]:
     return [e for e in all_expressions(program.body) if isinstance(e, Load)]
 
 
-def ranges_of(program: Function, facts: Facts = SMALL) -> tuple[Ranges, list[Load]]:
+def ranges_of(program: Function, facts: LaunchAssumptions = SMALL) -> tuple[Ranges, list[Load]]:
     return analyse(program, facts), loads(program)
 
 
 def assert_inside(program: Function) -> None:
     """Every index of every load is proved to lie inside its axis."""
-    ranges, read = ranges_of(program, Facts())
+    ranges, read = ranges_of(program, LaunchAssumptions())
     assert read
     for e in read:
         for axis, index in enumerate(e.indices):
@@ -257,7 +258,7 @@ def test_a_condition_kept_in_a_variable() -> None:
     assert_inside(function(*start, when(inside, [use(v("i"))])))
     assert_inside(function(*start, when(negate(inside), [leave()]), use(v("i"))))
     moved = function(*start, let("i", op(MUL, v("i"), i(2))), when(inside, [use(v("i"))]))
-    assert not analyse(moved, Facts()).within(loads(moved)[0], 0)
+    assert not analyse(moved, LaunchAssumptions()).within(loads(moved)[0], 0)
 
 
 def test_a_condition_that_comes_after_what_it_is_about() -> None:
@@ -454,7 +455,7 @@ def watched(program: Function, ranges: Ranges, rng: random.Random, most: int) ->
 def check_program(seed: int) -> None:
     rng = random.Random(seed)
     program = Writer(rng).program()
-    for facts, most in ((Facts(), 2**40), (SMALL, 2**28)):
+    for facts, most in ((LaunchAssumptions(), 2**40), (SMALL, 2**28)):
         ranges = analyse(program, facts)
         for _ in range(4):
             watched(program, ranges, rng, most).run(program)

@@ -21,6 +21,7 @@ import pycu2c
 from kernels_from_text import module_from
 from pycu2c.base import lazy_imports
 from pycu2c.base.dtypes import from_numpy
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.types import Array, Signature
 from pycu2c.cuda_driver import driver
 from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
@@ -31,7 +32,7 @@ from pycu2c.kernels.kernel import Kernel
 from pycu2c.kernels.kernel_cache import Memory
 from pycu2c.ops.intrinsics.all import REGISTRY
 from pycu2c.runtime.cuda.cuda_runner import CudaRunner
-from pycu2c.runtime.runner import Variant
+from pycu2c.runtime.runner import SpecializationKey
 from pycu2c.toolchain.cache import cache_directory, eviction, value_store
 
 HEAD = "import math\nimport numpy as np\nfrom pycu2c import cuda, device, float32, kernel\n"
@@ -253,12 +254,12 @@ def test_what_is_made_while_pycu2c_is_edited_is_not_kept(
     module: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYCU2C_CACHE_DIR", str(tmp_path))
-    known = module.k.launcher.builder.known(OUT)
+    known = module.k.launcher.builder.metadata(OUT)
     for started, found in ((0.0, None), (lazy_imports.IMPORT_TIME, known), (0.0, None)):
         monkeypatch.setattr(value_store, "_START_TIME", int(started * 1e9))
         monkeypatch.setattr(value_store, "_STATES", {})
-        Memory(module.k.source, OUT, DEFAULT_OPTIONS).keep_known(known)
-        assert Memory(module.k.source, OUT, DEFAULT_OPTIONS).known == found
+        Memory(module.k.source, OUT, DEFAULT_OPTIONS).keep_metadata(known)
+        assert Memory(module.k.source, OUT, DEFAULT_OPTIONS).metadata == found
 
 
 @pytest.fixture(autouse=True)
@@ -335,14 +336,15 @@ def test_what_is_kept_of_a_kernel_for_a_gpu(
     monkeypatch.setattr(driver, "arch", lambda: "sm_90")
     monkeypatch.setattr(driver, "load_kernel", _NotLoaded)
     monkeypatch.setattr(driver, "api", lambda: _NotLoaded)
-    variant, names, k = Variant("cuda", True, None), ("out",), getattr(module, name)
+    key = SpecializationKey("cuda", LaunchAssumptions(index32_safe=True))
+    names, k = ("out",), getattr(module, name)
     for _ in range(2):  # the second time in no other way
         memory = Memory(k.source, OUT, DEFAULT_OPTIONS)
-        assert memory.runner(variant, names) is None
-        made = k.launcher.builder.runner(OUT, names, variant)
+        assert memory.runner(key, names) is None
+        made = k.launcher.builder.runner(OUT, names, key)
         assert isinstance(made, CudaRunner)
-        memory.keep_runner(variant, made)
-        found = memory.runner(variant, names)
+        memory.keep_runner(key, made)
+        found = memory.runner(key, names)
         assert isinstance(found, CudaRunner)
         assert (found.name, found.written) == (made.name, made.written)
         assert found.overwritten == made.overwritten

@@ -9,14 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from block_machine import LANES, Undefined, kernel, run_block, run_threads
-from launching import every_divergent_loop
-from pycu2c.analysis.launch_assumptions import Facts
+from launching import every_divergent_loop, lower_to_work_item_loops
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.types import Array, MemorySpace
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions, statements
 from pycu2c.transforms.cpu.loops import axis_loops
 from pycu2c.transforms.cpu.loops.unroll_loops import unroll_block_loops
-from pycu2c.transforms.cpu.select_cpu_lowering import lower_to_work_item_loops
 
 THREADS = 8
 VALUES = {"OUT": [-1] * 64, "A": [5, 3, 8, 1, 9, 2, 7, 4] * 2, "SAME": [3] * 64, "n": 6, "m": 3}
@@ -27,15 +26,18 @@ def check(text: str, threads: int = THREADS) -> ir.Body:
     module = kernel(text)
     values = {p.name: VALUES[p.name] for p in module.kernel.parameters}
     expected = run_threads(module, values, threads)
-    placed = lower_to_work_item_loops(module, Facts())
-    for way in (placed, lower_to_work_item_loops(module, Facts(), every_divergent_loop)):
+    placed = lower_to_work_item_loops(module, LaunchAssumptions())
+    for way in (
+        placed,
+        lower_to_work_item_loops(module, LaunchAssumptions(), every_divergent_loop),
+    ):
         assert run_block(way, values, threads) == expected
         unrolled = unroll_block_loops(way)
         assert run_block(unrolled, values, threads) == expected
-        for facts in (Facts(), Facts(block=(threads, 1, 1))):
+        for facts in (LaunchAssumptions(), LaunchAssumptions(block=(threads, 1, 1))):
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(axis_loops, "LANES", LANES)
-                looped = axis_loops.loop_over_axes(unrolled, facts)
+                looped = axis_loops.loop_over_axes(unrolled, facts, frozenset())
             assert run_block(looped, values, threads) == expected
     return placed.kernel.body
 

@@ -9,7 +9,7 @@ import pytest
 
 from launching import run
 from pycu2c import cuda, device, float32, int32, kernel
-from pycu2c.analysis.launch_assumptions import Facts
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.compiler import generate
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.pipeline import TARGETS
@@ -21,7 +21,9 @@ Shape = tuple[int, int, int]
 
 def text_of(k: Any, signature: str, block: Shape | None, target: str = "cpu") -> str:
     built = k.launcher.built(parse_signature(signature))
-    return generate(built.module, TARGETS[target], Facts(ordinary=True, block=block)).text
+    return generate(
+        built.module, TARGETS[target], LaunchAssumptions(index32_safe=True, block=block)
+    ).text
 
 
 def in_steps(k: Any, signature: str, block: Shape | None) -> bool:

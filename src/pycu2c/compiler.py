@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pycu2c.analysis.effects import needs_cooperative_launch, written_arguments
-from pycu2c.analysis.launch_assumptions import Facts
 from pycu2c.analysis.suspension_points import steps_of
 from pycu2c.base.diagnostics import CompileError, reporting_recursion_limit
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Source
 from pycu2c.base.types import Signature
@@ -17,13 +17,12 @@ from pycu2c.codegen.statements import Comments
 from pycu2c.declarations.link_files import Link
 from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.frontend.function_builder import BuiltModule, build
-from pycu2c.ir.module_summary import summarize_module
 from pycu2c.ir.nodes import BarrierWait, Module, Parameter
 from pycu2c.ir.print_format import PrintFormat
 from pycu2c.ir.verifier import verified
-from pycu2c.pipeline import Target
-from pycu2c.transforms.common import weak_floats
-from pycu2c.transforms.common.recognize_grid_index import recognize_grid_index
+from pycu2c.pipeline import FRONTEND, Target
+from pycu2c.transforms.analyses import Inputs
+from pycu2c.transforms.pass_contract import Observer, run_passes
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +41,24 @@ class Generated:
 
 
 def build_module(
-    source: Source, signature: Signature, options: Options = DEFAULT_OPTIONS
+    source: Source,
+    signature: Signature,
+    options: Options = DEFAULT_OPTIONS,
+    observe: Observer | None = None,
 ) -> BuiltModule:
-    """Python to typed IR. Raises CompileError."""
+    """Build the typed IR of a kernel.
+
+    ``observe`` is called after each pass that changes it. Raises CompileError.
+    """
     with reporting_recursion_limit(source.span(source.tree)):
         built = build(source, signature, options.cluster, options.checked)
         if options.strict:
             _refuse_undefined(built)
-        module = verified(
-            recognize_grid_index(verified(built.module, "build")), "recognize_grid_index"
+        module = verified(built.module, "build")
+        return replace(
+            built,
+            module=run_passes(module, FRONTEND, Inputs(LaunchAssumptions(), options), observe),
         )
-        if options.weak_float is not None:
-            narrowed = weak_floats.narrow_weak_floats(module, options.weak_float)
-            module = verified(narrowed, "weak_floats")
-        return replace(built, module=module)
 
 
 def _refuse_undefined(built: BuiltModule) -> None:
@@ -65,15 +68,16 @@ def _refuse_undefined(built: BuiltModule) -> None:
         raise CompileError(found)
 
 
-def lower(module: Module, target: Target, facts: Facts) -> Module:
-    """The target's passes, one after the other."""
-    known, there = replace(facts, narrows=target.narrows), summarize_module(module)
-    for step in target.passes:
-        if step.works_on(there):
-            changed = step.run(module, known)
-            if changed is not module:
-                module, there = verified(changed, step.name), summarize_module(changed)
-    return module
+def lower(
+    module: Module,
+    target: Target,
+    assumptions: LaunchAssumptions,
+    options: Options = DEFAULT_OPTIONS,
+    observe: Observer | None = None,
+) -> Module:
+    """Run the passes of a target. ``observe`` is called after each that changes the module."""
+    inputs = Inputs(assumptions, options, target.narrow_ints, target.strip_mine)
+    return run_passes(module, target.passes, inputs, observe)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,21 +86,28 @@ class Piece:
 
     module: Module
     target: Target
-    facts: Facts
+    assumptions: LaunchAssumptions
+    options: Options
 
 
 def generate_together(pieces: Sequence[Piece], comments: Comments = "none") -> str:
     """Typed IR of several kernels to the text of one file."""
-    lowered = [(lower(p.module, p.target, p.facts), p.target.dialect) for p in pieces]
+    lowered = [
+        (lower(p.module, p.target, p.assumptions, p.options), p.target.dialect) for p in pieces
+    ]
     return multi_module.emit_file(lowered, comments)
 
 
 def generate(
-    module: Module, target: Target, facts: Facts, comments: Comments = "none"
+    module: Module,
+    target: Target,
+    assumptions: LaunchAssumptions,
+    options: Options = DEFAULT_OPTIONS,
+    comments: Comments = "none",
 ) -> Generated:
     """Typed IR to the text of a target."""
     with reporting_recursion_limit(module.kernel.span):
-        lowered = lower(module, target, facts)
+        lowered = lower(module, target, assumptions, options)
         emitted = emit(lowered, target.dialect, comments)
         written = written_arguments(module)
         parameters = lowered.kernel.parameters

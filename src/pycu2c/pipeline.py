@@ -1,38 +1,66 @@
-"""What each target is made of: a dialect, the passes on the way to it, a toolchain."""
+"""The whole compiler on one page: per target, the passes in order with their contracts.
+
+``requires`` and ``produces`` are forms of the IR (``ir/forms.py``). A pass runs on a module that
+has a form that it requires, if its condition ``when`` holds. A pass that does not run leaves the
+form as it is: ``coroutines`` produces a form that the passes for work-item loops do not require.
+
+``uses`` are the values that a pass is called with besides the module, in this order: launch
+assumptions, and analyses, which are cached until a pass that does not preserve them changes what
+they read.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
 
-from pycu2c.analysis.launch_assumptions import Facts
 from pycu2c.base.records import dataclass
 from pycu2c.codegen.dialect import CUDA, C, Dialect
-from pycu2c.ir.module_summary import ModuleSummary
-from pycu2c.ir.nodes import Allocate, Expr, For, Module, Stmt, While
+from pycu2c.ir.forms import (
+    AXIS_LOOPS,
+    C_MEANING,
+    COROUTINES,
+    DECLARED,
+    FLAT,
+    ORDERED,
+    TYPED,
+    WORK_ITEM_LOOPS,
+)
+from pycu2c.ir.nodes import Allocate, BarrierWait, Expr, For, Module, Stmt, While
+from pycu2c.ir.walk import statements
 from pycu2c.ops.intrinsics.threads.cpu_block import FIRST
+from pycu2c.transforms.analyses import (
+    ASSUMPTIONS,
+    BLOCK_UNIFORMITY,
+    EFFECTFUL,
+    INDEX_RULES,
+    NEEDS_COROUTINES,
+    RANGES,
+    STRIP_LOOPS,
+    SUMMARY,
+    UNIFORMITY,
+    WEAK_FLOAT,
+    Analyses,
+    LoopSelector,
+)
 from pycu2c.transforms.common import (
     constant_array_types,
     dead_code,
+    declare_variables,
+    flatten_arrays,
     inline,
+    legalize,
     linearize,
+    recognize_grid_index,
     select_inline_c,
+    weak_floats,
 )
-from pycu2c.transforms.common import declare_variables as declarations
-from pycu2c.transforms.common import flatten_arrays as flattening
-from pycu2c.transforms.common import legalize as legal_code
-from pycu2c.transforms.cpu import (
-    fix_block_shape,
-    inline_small_calls,
-    pass_coordinates,
-    select_cpu_lowering,
-)
-from pycu2c.transforms.cpu.barriers import coroutines as in_steps
-from pycu2c.transforms.cpu.barriers import lower_barriers
-from pycu2c.transforms.cpu.fission import dead_lane_elimination
+from pycu2c.transforms.cpu import fix_block_shape, inline_small_calls, pass_coordinates
+from pycu2c.transforms.cpu.barriers import coroutines, lower_barriers
+from pycu2c.transforms.cpu.fission import dead_lane_elimination, work_item_loops
 from pycu2c.transforms.cpu.loops import (
     axis_loops,
     counted_loops,
+    interchange,
     register_tiling,
     unroll_and_jam,
     unroll_loops,
@@ -46,25 +74,9 @@ from pycu2c.transforms.cpu.memory import (
     strip_prefetch,
 )
 from pycu2c.transforms.cpu.simd import narrow_integers_in_loops, scalar_replacement
-from pycu2c.transforms.cuda import fast_math
-from pycu2c.transforms.cuda import merge_live_ranges as merging
-from pycu2c.transforms.cuda import narrow_integers as narrowing
-
-Run: TypeAlias = Callable[[Module, Facts], Module]
-
-
-def _anything(_: ModuleSummary) -> bool:
-    return True
-
-
-@dataclass(frozen=True, slots=True)
-class Pass:
-    """A pass by its name. ``works_on`` says whether it may change a module that consists of that:
-    if not, its room is not even imported."""
-
-    name: str
-    run: Run
-    works_on: Callable[[ModuleSummary], bool] = _anything
+from pycu2c.transforms.cpu.simd.divergent_loops import divergent_loops
+from pycu2c.transforms.cuda import fast_math, merge_live_ranges, narrow_integers
+from pycu2c.transforms.pass_contract import Pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,146 +86,193 @@ class Target:
     name: str
     dialect: Dialect
     passes: tuple[Pass, ...]  # in the order in which they run
-    narrows: bool  # whether Python ints are 32-bit where they fit
+    narrow_ints: bool  # whether Python ints are 32-bit where they fit
+    strip_mine: LoopSelector = divergent_loops
+
+    def through(self, name: str) -> tuple[Pass, ...]:
+        """Return the passes from the first to the one of this name."""
+        last = next(i for i, step in enumerate(self.passes) if step.name == name)
+        return self.passes[: last + 1]
 
 
-def _any_of(*kinds: type[Stmt | Expr]) -> Callable[[ModuleSummary], bool]:
-    return lambda there: there.any_of(*kinds)
+# ---- conditions --------------------------------------------------------------------------------
 
 
-def _devices(there: ModuleSummary) -> bool:
-    return there.has_device_functions
+def _any_of(*kinds: type[Stmt | Expr]) -> Callable[[Analyses], bool]:
+    return lambda a: a.get(SUMMARY).any_of(*kinds)
 
 
-def _memory(there: ModuleSummary) -> bool:
-    return there.has_memory_intrinsics
+def _has_devices(a: Analyses) -> bool:
+    return a.get(SUMMARY).has_device_functions
 
 
-def _other_on_cpu(there: ModuleSummary) -> bool:
-    return there.needs_cpu_lowering
+def _has_inline_c(a: Analyses) -> bool:
+    return a.get(SUMMARY).has_inline_c
 
 
-def _rows(there: ModuleSummary) -> bool:
-    """Whether blocks that run together go along more axes than x."""
-    return not there.intrinsics.isdisjoint(FIRST[1:])
+def _has_memory_intrinsics(a: Analyses) -> bool:
+    return a.get(SUMMARY).has_memory_intrinsics
 
 
-_LOOPS = _any_of(For, While)
+def _has_intrinsics_to_lower(a: Analyses) -> bool:
+    """Whether there are intrinsics that synchronize, or that C does not have."""
+    return a.get(SUMMARY).needs_cpu_lowering
 
 
-def _own_c(dialect: str) -> Pass:
-    return Pass(
-        "own_c",
-        lambda m, _: select_inline_c.select_inline_c(m, dialect),
-        lambda there: there.has_inline_c,
-    )
+def _has_rows_of_blocks(a: Analyses) -> bool:
+    """Whether blocks that run together are neighbours along other axes than x."""
+    return not a.get(SUMMARY).intrinsics.isdisjoint(FIRST[1:])
 
 
-def _past_caches(m: Module, facts: Facts) -> Module:
-    return nontemporal_stores.use_nontemporal_stores(m) if facts.past_caches else m
+def _has_single_region(a: Analyses) -> bool:
+    """Whether nothing splits the kernel: no barrier, strip-mined or interchanged loop."""
+    if a.get(SUMMARY).any_of(BarrierWait) or a.get(STRIP_LOOPS):
+        return False
+    loops = (s for s in statements(a.module.kernel.body) if isinstance(s, For))
+    return not any(loop.interchanged for loop in loops)
 
 
-_MEANING = (
-    Pass("legalize", lambda m, facts: legal_code.legalize(m, facts)),
-    Pass("constant_types", lambda m, _: constant_array_types.narrow_constant_arrays(m)),
+def _uses_nontemporal_stores(a: Analyses) -> bool:
+    return a.inputs.assumptions.exceeds_last_level_cache and a.get(SUMMARY).only_loads_and_stores
+
+
+def _has_fast_math(a: Analyses) -> bool:
+    return a.inputs.options.fastmath
+
+
+def _has_weak_float(a: Analyses) -> bool:
+    return a.inputs.options.weak_float is not None
+
+
+def _has_loops_to_narrow(a: Analyses) -> bool:
+    return narrow_integers_in_loops.has_candidate_loops(a.module)
+
+
+def _needs_coroutines(a: Analyses) -> bool:
+    return a.get(NEEDS_COROUTINES)
+
+
+_has_loops = _any_of(For, While)
+
+
+# ---- the passes --------------------------------------------------------------------------------
+
+
+def _inline_c(dialect: str) -> Pass:
+    def select(module: Module) -> Module:
+        return select_inline_c.select_inline_c(module, dialect)
+
+    return Pass("select_inline_c", select, (TYPED,), when=_has_inline_c)
+
+
+# fmt: off
+# what build_module runs, for all targets
+FRONTEND = (
+    Pass("recognize_grid_index", recognize_grid_index.recognize_grid_index, (TYPED,)),
+    Pass("weak_floats", weak_floats.narrow_weak_floats, (TYPED,), uses=(WEAK_FLOAT,),
+         when=_has_weak_float),
 )
-_FORM = (
-    Pass("flatten", lambda m, facts: flattening.flatten(m, facts)),
-    Pass("declare", lambda m, _: declarations.declare(m)),
+_LEGAL = (
+    Pass("legalize", legalize.legalize, (TYPED,), C_MEANING, uses=(INDEX_RULES, RANGES)),
+    Pass("constant_array_types", constant_array_types.narrow_constant_arrays, (C_MEANING,)),
 )
-_DEAD = Pass("dead", lambda m, _: dead_code.eliminate_dead_code(m))
+_DEAD_CODE = (
+    Pass("dead_code", dead_code.eliminate_dead_code, (ORDERED,),
+         uses=(EFFECTFUL,), preserves=(EFFECTFUL,)),
+)
+_DECLARED = (
+    Pass("flatten_arrays", flatten_arrays.flatten, (ORDERED,), FLAT, uses=(INDEX_RULES,),
+         preserves=(EFFECTFUL,)),
+    Pass("declare_variables", declare_variables.declare, (FLAT,), DECLARED,
+         preserves=(EFFECTFUL,)),
+)
 
+_CUDA = (
+    _inline_c("cuda"),
+    Pass("fast_math", fast_math.relax_nan_order, (TYPED,), when=_has_fast_math),
+    Pass("narrow_integers", narrow_integers.narrow, (TYPED,), uses=(INDEX_RULES, RANGES)),
+    *_LEGAL,
+    Pass("merge_live_ranges", merge_live_ranges.merge_live_ranges, (C_MEANING,)),
+    Pass("linearize", linearize.linearize, (C_MEANING,), ORDERED, uses=(EFFECTFUL,)),
+    *_DEAD_CODE,
+    *_DECLARED,
+)
+
+# the code of one thread, in C
 _ON_CPU = (
-    _own_c("c"),
-    Pass("fixed_block", lambda m, facts: fix_block_shape.fix_block(m, facts)),
-    Pass("small_calls", lambda m, _: inline_small_calls.inline_small_calls(m), _devices),
-    Pass(
-        "narrow_strips",
-        lambda m, facts: narrow_integers_in_loops.narrow_integers_in_loops(m, facts),
-        _LOOPS,
-    ),
-    *_MEANING,
-    Pass("parts", lambda m, _: scalar_replacement.replace_aggregates(m), _LOOPS),
-    Pass("linearize", lambda m, _: linearize.linearize_blocks(m)),
-    Pass("inline", lambda m, _: inline.inline_block_level(m), _devices),
-    Pass(
-        "plain_memory",
-        lambda m, _: drop_cache_hints.drop_cache_hints(m),
-        _other_on_cpu,
-    ),
-    Pass(
-        "own_memory",
-        lambda m, _: deatomize_shared.deatomize_shared(m),
-        _memory,
-    ),
-    _DEAD,
-    Pass(
-        "meetings",
-        lambda m, facts: lower_barriers.lower_barriers(m, facts),
-        _other_on_cpu,
-    ),
-    *_FORM,
+    _inline_c("c"),
+    Pass("fix_block_shape", fix_block_shape.fix_block, (TYPED,), uses=(ASSUMPTIONS,)),
+    Pass("inline_small_calls", inline_small_calls.inline_small_calls, (TYPED,), when=_has_devices),
+    Pass("narrow_integers_in_loops", narrow_integers_in_loops.narrow_integers_in_loops, (TYPED,),
+         uses=(INDEX_RULES, RANGES), when=_has_loops_to_narrow),
+    *_LEGAL,
+    Pass("scalar_replacement", scalar_replacement.replace_aggregates, (C_MEANING,),
+         when=_has_loops),
+    Pass("linearize_blocks", linearize.linearize_blocks, (C_MEANING,), ORDERED,
+         uses=(EFFECTFUL,)),
+    Pass("inline", inline.inline_block_level, (ORDERED,), when=_has_devices),
+    Pass("drop_cache_hints", drop_cache_hints.drop_cache_hints, (ORDERED,),
+         when=_has_intrinsics_to_lower),
+    Pass("deatomize_shared", deatomize_shared.deatomize_shared, (ORDERED,),
+         when=_has_memory_intrinsics),
+    *_DEAD_CODE,
+    Pass("lower_barriers", lower_barriers.lower_barriers, (ORDERED,), uses=(ASSUMPTIONS,),
+         when=_has_intrinsics_to_lower),
+    *_DECLARED,
 )
+
+# From the code of one thread to the code of a block. ``coroutines`` is for kernels whose threads
+# may wait at different barriers; the others become work-item loops. ``loop_fission`` is several
+# steps, as the IR between them is not valid: see its docstring.
+_PARALLEL_REGIONS = (
+    Pass("coroutines", coroutines.lower_to_coroutines, (DECLARED,), COROUTINES,
+         when=_needs_coroutines),
+    Pass("copy_parameters", work_item_loops.copy_parameters, (DECLARED,)),
+    Pass("lane_counters", work_item_loops.count_lanes, (DECLARED,), uses=(STRIP_LOOPS,)),
+    Pass("lane_coordinates", work_item_loops.hoist_coordinates, (DECLARED,), uses=(STRIP_LOOPS,)),
+    Pass("interchange", interchange.interchange_loops, (DECLARED,),
+         uses=(ASSUMPTIONS, UNIFORMITY, EFFECTFUL), when=_any_of(For)),
+    Pass("single_region", work_item_loops.single_region, (DECLARED,), WORK_ITEM_LOOPS,
+         when=_has_single_region),
+    Pass("loop_fission", work_item_loops.split_into_regions, (DECLARED,), WORK_ITEM_LOOPS,
+         uses=(ASSUMPTIONS, STRIP_LOOPS, BLOCK_UNIFORMITY)),
+)
+
+# the loops of a block: their order, their bounds, their memory accesses
+_BLOCKS = (
+    Pass("privatize_accumulators", privatize_accumulators.privatize_accumulators,
+         (WORK_ITEM_LOOPS,), uses=(ASSUMPTIONS,), when=_has_memory_intrinsics),
+    Pass("unroll_loops", unroll_loops.unroll_block_loops, (WORK_ITEM_LOOPS,), when=_any_of(While)),
+    Pass("dead_lane_elimination", dead_lane_elimination.eliminate_dead_lanes, (WORK_ITEM_LOOPS,),
+         uses=(ASSUMPTIONS, EFFECTFUL), when=_any_of(Allocate)),
+    Pass("pass_coordinates", pass_coordinates.pass_coordinates, (WORK_ITEM_LOOPS, COROUTINES),
+         preserves=(EFFECTFUL,), when=_has_devices),
+    Pass("fold_grid_extents", axis_loops.fold_grid_extents, (COROUTINES,), uses=(ASSUMPTIONS,)),
+    Pass("axis_loops", axis_loops.loop_over_axes, (WORK_ITEM_LOOPS,), AXIS_LOOPS,
+         uses=(ASSUMPTIONS, EFFECTFUL)),
+    Pass("register_tiling", register_tiling.tile_registers, (AXIS_LOOPS,), when=_any_of(For)),
+    Pass("unroll_and_jam", unroll_and_jam.unroll_and_jam, (AXIS_LOOPS,), when=_any_of(For)),
+    Pass("software_prefetch", software_prefetch.insert_software_prefetches, (AXIS_LOOPS,),
+         uses=(ASSUMPTIONS,), when=_any_of(For, Allocate)),
+    Pass("nontemporal_stores", nontemporal_stores.use_nontemporal_stores, (AXIS_LOOPS,),
+         when=_uses_nontemporal_stores),
+    Pass("strip_prefetch", strip_prefetch.insert_strip_prefetches, (AXIS_LOOPS,),
+         when=_has_rows_of_blocks),
+    Pass("dead_declarations", dead_code.eliminate_dead_declarations, (AXIS_LOOPS, COROUTINES),
+         uses=(EFFECTFUL,)),
+)
+
+_COUNTED = (
+    Pass("counted_loops", counted_loops.convert_while_to_for, (DECLARED,), uses=(ASSUMPTIONS,),
+         when=_any_of(While)),
+)
+_COROUTINES = (Pass("coroutines", coroutines.lower_to_coroutines, (DECLARED,), COROUTINES),)
 
 TARGETS: dict[str, Target] = {
-    "cuda": Target(
-        "cuda",
-        CUDA,
-        (
-            _own_c("cuda"),
-            Pass("fast_math", lambda m, facts: fast_math.relax_nan_order(m, facts)),
-            Pass("narrow", lambda m, facts: narrowing.narrow(m, facts)),
-            *_MEANING,
-            Pass("merge", lambda m, _: merging.merge_live_ranges(m)),
-            Pass("linearize", lambda m, _: linearize.linearize(m)),
-            _DEAD,
-            *_FORM,
-        ),
-        narrows=True,
-    ),
+    "cuda": Target("cuda", CUDA, _CUDA, narrow_ints=True),
     # int64 counters vectorise better on CPUs, so that little is narrowed
-    "cpu": Target(
-        "cpu",
-        C,
-        (
-            *_ON_CPU,
-            Pass(
-                "counted_loops",
-                lambda m, facts: counted_loops.convert_while_to_for(m, facts),
-                _any_of(While),
-            ),
-            Pass("threads", lambda m, facts: select_cpu_lowering.lower_threads(m, facts)),
-            Pass(
-                "accumulators",
-                lambda m, facts: privatize_accumulators.privatize_accumulators(m, facts),
-                _memory,
-            ),
-            Pass("unrolled_loops", lambda m, _: unroll_loops.unroll_block_loops(m), _any_of(While)),
-            Pass(
-                "idle_threads",
-                lambda m, facts: dead_lane_elimination.eliminate_dead_lanes(m, facts),
-                _any_of(Allocate),
-            ),
-            Pass("coordinates", lambda m, _: pass_coordinates.pass_coordinates(m), _devices),
-            Pass("axis_loops", lambda m, facts: axis_loops.loop_over_axes(m, facts)),
-            Pass("register_tiles", lambda m, _: register_tiling.tile_registers(m), _any_of(For)),
-            Pass("joined_rows", lambda m, _: unroll_and_jam.unroll_and_jam(m), _any_of(For)),
-            Pass(
-                "prefetch",
-                lambda m, facts: software_prefetch.insert_software_prefetches(m, facts),
-                _any_of(For, Allocate),
-            ),
-            Pass("past_caches", _past_caches, lambda there: there.only_loads_and_stores),
-            Pass("rows_ahead", lambda m, _: strip_prefetch.insert_strip_prefetches(m), _rows),
-            Pass("idle", lambda m, _: dead_code.eliminate_dead_declarations(m)),
-        ),
-        narrows=False,
-    ),
-    # for tests, and for who wants to compare: any kernel the way that is right for all
-    "cpu-resumable": Target(
-        "cpu-resumable",
-        C,
-        (*_ON_CPU, Pass("resumable", lambda m, _: in_steps.lower_to_coroutines(m))),
-        narrows=False,
-    ),
+    "cpu": Target("cpu", C, (*_ON_CPU, *_COUNTED, *_PARALLEL_REGIONS, *_BLOCKS), narrow_ints=False),
+    # every kernel as coroutines, for tests and comparisons
+    "cpu-resumable": Target("cpu-resumable", C, (*_ON_CPU, *_COROUTINES), narrow_ints=False),
 }
+# fmt: on

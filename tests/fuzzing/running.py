@@ -18,14 +18,14 @@ from fuzzing.cases import Case, load, text_of
 from fuzzing.checking import Undefined, run_reference
 from fuzzing.comparing import difference
 from launching import IN_STRIPS, NARROWED
-from pycu2c.analysis.ranges.range_analysis import Facts
 from pycu2c.base.diagnostics import CompileError, CompileWarning
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.types import Signature
 from pycu2c.compiler import Generated, generate
 from pycu2c.cuda_driver import driver
 from pycu2c.declarations.options import Options
 from pycu2c.frontend.function_builder import BuiltModule
-from pycu2c.kernels.specialization import SteppingRunner, facts_for
+from pycu2c.kernels.specialization import SteppingRunner
 from pycu2c.pipeline import TARGETS
 from pycu2c.reference.elements import UnsupportedByReference
 from pycu2c.runtime.arguments.arguments import layout_of
@@ -111,14 +111,15 @@ class _Prepared:
     warned: int
 
 
-def _facts(case: Case, built: BuiltModule) -> Facts:
-    """What a launch knows; less, where the text says so."""
+def _assumptions(case: Case, built: BuiltModule) -> LaunchAssumptions:
+    """What holds for a launch of the case; less, where the text says so."""
     block = case.module["BLOCK"] if case.module.get("KNOWN_BLOCK", True) else None
     small = accumulator_arguments(built.module) if case.module.get("OWN_ACCUMULATORS", True) else ()
-    ordinary = case.module.get("ORDINARY", True)
-    past = case.module.get("PAST_CACHES", False)
-    return facts_for(
-        EXACT, ordinary=ordinary, block=block, accumulators=frozenset(small), past_caches=past
+    return LaunchAssumptions(
+        index32_safe=case.module.get("ORDINARY", True),
+        block=block,
+        unaliased_accumulators=small,
+        exceeds_last_level_cache=case.module.get("PAST_CACHES", False),
     )
 
 
@@ -161,9 +162,9 @@ def _prepare(text: str, seed: int, target: str) -> _Prepared | Outcome:
         extents = case.module["GRID"], case.module["BLOCK"]
         run_reference(source, built, signature, extents, _as_parameters(case, signature, expected))
         language = _LANGUAGES.get(target, TARGETS["cuda"])
-        ordinary = _facts(case, built)
-        facts = [ordinary] if target in _LANGUAGES else [ordinary, Facts()]
-        generated = [generate(built.module, language, f) for f in facts]
+        usual = _assumptions(case, built)
+        launches = [usual] if target in _LANGUAGES else [usual, LaunchAssumptions()]
+        generated = [generate(built.module, language, a, EXACT) for a in launches]
         return _Prepared(case, seed, expected, generated, len(built.warnings))
     except Undefined as error:
         return Outcome(text, "undefined", str(error), seed)

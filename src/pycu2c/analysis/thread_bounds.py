@@ -9,7 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
 
-from pycu2c.analysis.launch_assumptions import Facts, is_fixed
+from pycu2c.analysis.launch_ranges import (
+    argument_length_range,
+    argument_range,
+    intrinsic_range,
+    is_fixed,
+)
 from pycu2c.analysis.ranges.intervals import (
     Interval,
     everything,
@@ -17,6 +22,7 @@ from pycu2c.analysis.ranges.intervals import (
     fit_to_type,
     is_integral,
 )
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import WEAK_INT, Scalar
 from pycu2c.ir.builders import binary, cast, integer, negation, scalar_type
@@ -75,7 +81,7 @@ class AxisBound:
 class BoundSolver:
     """Ranges of integers in a kernel; ``values`` holds variables with a single definition."""
 
-    facts: Facts
+    assumptions: LaunchAssumptions
     parameters: Mapping[str, Parameter]
     values: Mapping[str, Expr]
     loops: Mapping[str, Interval]
@@ -93,7 +99,7 @@ class BoundSolver:
                 exact = exact_result(op, self.of(e.left), self.of(e.right), e.type.dtype)
                 return fit_to_type(exact, e.type)
             case Apply(intrinsic=intrinsic) if is_fixed(intrinsic):
-                return self.facts.bounds(intrinsic) or everything(e.type)
+                return intrinsic_range(self.assumptions, intrinsic) or everything(e.type)
             case _:
                 return everything(e.type)
 
@@ -106,9 +112,9 @@ class BoundSolver:
         if parameter is None or not isinstance(e.type, Scalar):
             return everything(e.type)
         if parameter.part is ArgumentPart.SHAPE:
-            return self.facts.given_lengths
+            return argument_length_range(self.assumptions)
         if parameter.part is ArgumentPart.VALUE:
-            return self.facts.argument(e.type)
+            return argument_range(self.assumptions, e.type)
         return everything(e.type)
 
     def minimum(self, a: Expr, b: Expr) -> Expr:

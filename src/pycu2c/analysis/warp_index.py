@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pycu2c.analysis.launch_assumptions import Facts
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.types import WEAK_INT
 from pycu2c.ir.builders import binary, integer
 from pycu2c.ir.nodes import Apply, Binary, Body, Const, Declare, Expr, Load, Store, Var
@@ -19,9 +19,9 @@ _LANE = ((REMAINDER, WARP), (AND, WARP - 1))
 _WARP = ((QUOTIENT, WARP), (C_SHR, WARP.bit_length() - 1))
 
 
-def is_multiple_of_warp(facts: Facts) -> bool:
+def is_multiple_of_warp(assumptions: LaunchAssumptions) -> bool:
     """Return whether a block is one-dimensional and consists of two or more full warps."""
-    block = facts.block
+    block = assumptions.block
     return block is not None and block[1:] == (1, 1) and block[0] % WARP == 0 and block[0] > WARP
 
 
@@ -48,7 +48,7 @@ def _is(e: Expr, op: object, number: int) -> bool:
             return False
 
 
-def replace_warp_and_lane(e: Expr, warp: Var, lane: Var, facts: Facts) -> Expr:
+def replace_warp_and_lane(e: Expr, warp: Var, lane: Var, assumptions: LaunchAssumptions) -> Expr:
     """Replace a warp or lane index with the variables of the loops over them."""
     if is_lane(e):
         return lane
@@ -59,7 +59,7 @@ def replace_warp_and_lane(e: Expr, warp: Var, lane: Var, facts: Facts) -> Expr:
     if e.left.intrinsic is not GRID[0]:
         return warp
     block = Apply(PLACES["blockIdx", "x"], (), WEAK_INT, e.span)
-    first = binary(MUL, block, integer(facts.threads // WARP, e.span), e.span)
+    first = binary(MUL, block, integer(assumptions.threads // WARP, e.span), e.span)
     return binary(ADD, first, warp, e.span)
 
 

@@ -21,6 +21,7 @@ from pycu2c.cli.kernel_file import (
     select_kernel,
     signature_of,
 )
+from pycu2c.cli.print_after import PassPrinter, print_after
 from pycu2c.codegen.multi_module import MultiplePrintsError
 from pycu2c.codegen.statements import Comments
 from pycu2c.compiler import Generated, generate_together
@@ -50,6 +51,13 @@ _CPU_TARGETS = {"c": "cpu", "c-resumable": "cpu-resumable"}
     help="The Python in comments of the C: none, line numbers of each thread loop, comments, "
     "or the source lines.",
 )
+@click.option(
+    "--print-after",
+    "pass_name",
+    metavar="PASS",
+    help="Print the IR after a pass, or after `all`, instead of the code.",
+)
+@click.option("--diff", is_flag=True, help="With --print-after: what the pass has changed.")
 def emit(
     location: str,
     target: str,
@@ -58,6 +66,8 @@ def emit(
     block: str | None,
     output: str | None,
     comments: Comments,
+    pass_name: str | None,
+    diff: bool,
 ) -> None:
     """Print the generated code or the IR of the kernel in FILE; with CUDA C, of all kernels.
 
@@ -66,13 +76,18 @@ def emit(
     try:
         path, name = parse_location(location)
         kernels = load_kernels(path)
-        if name is None and len(kernels) > 1 and target == "cuda" and signature is None:
+        several = name is None and len(kernels) > 1 and target == "cuda" and signature is None
+        if several and pass_name is None:
             pieces = [k.launcher.piece(signature_of(k, None)) for k in kernels.values()]
             _write(generate_together(pieces, comments), target, output)
             return
         kernel = select_kernel(kernels, path, name)
         if target == "ast":
             _write(_syntax_tree(kernel), target, output)
+            return
+        if pass_name is not None:
+            given = target, signature_of(kernel, signature), _block(kernel, block)
+            _write(print_after(kernel, *given, PassPrinter(pass_name, diff)), "ir", output)
             return
         emit_options = _EmitOptions(arch, comments, _block(kernel, block))
         _write(

@@ -96,7 +96,7 @@ def _action(ready: Ready) -> Callable[[], None]:
     )
     if isinstance(runner, CpuRunner):
         return runner.capture(launch, leaves)
-    if ready.variant.backend == "cuda":
+    if ready.key.backend == "cuda":
         raise LaunchError(
             "a launch on a GPU is no part of a graph on the CPU: leave the graph's device='cpu' out"
         )

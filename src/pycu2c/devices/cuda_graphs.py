@@ -230,7 +230,7 @@ class DeviceGraph:
 def _checked(launcher: Launcher, ready: Ready) -> CudaRunner:
     """The kernel of a launch that copies and prints nothing, and is one of the GPU. Raises
     LaunchError."""
-    if ready.variant.backend != "cuda":
+    if ready.key.backend != "cuda":
         raise LaunchError(
             f"{launcher.name} runs on the CPU, and the graph on a GPU: capture it with "
             "device='cpu', or leave the kernel's backend out"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from pycu2c.analysis.ranges.range_analysis import Facts
+from pycu2c.base.launch_assumptions import LaunchAssumptions
+from pycu2c.base.records import replace
 from pycu2c.compiler import lower
+from pycu2c.declarations.options import Options
 from pycu2c.explain.double_precision import find_float64
 from pycu2c.explain.memory_access import find_bank_conflicts, find_local_arrays, find_strided_access
 from pycu2c.explain.notes import Note, merge_notes
@@ -17,7 +19,6 @@ from pycu2c.explain.semantic_overhead import (
 from pycu2c.explain.value_origins import ExplainedFunction
 from pycu2c.ir.nodes import Module
 from pycu2c.pipeline import TARGETS
-from pycu2c.transforms.common.select_inline_c import select_inline_c
 
 _TYPED: tuple[Callable[[ExplainedFunction], Iterator[Note]], ...] = (
     find_float64,
@@ -32,9 +33,11 @@ _LOWERED: tuple[Callable[[ExplainedFunction], Iterator[Note]], ...] = (
 )
 
 
-def explain_module(module: Module, facts: Facts) -> list[Note]:
+def explain_module(module: Module, assumptions: LaunchAssumptions, options: Options) -> list[Note]:
     """Return all notes on a typed module in source order, without duplicates."""
-    typed, lowered = select_inline_c(module, "cuda"), lower(module, TARGETS["cuda"], facts)
+    cuda = TARGETS["cuda"]
+    selected = replace(cuda, passes=cuda.through("select_inline_c"))
+    typed, lowered = (lower(module, target, assumptions, options) for target in (selected, cuda))
     return merge_notes(
         [
             note

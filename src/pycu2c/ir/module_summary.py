@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from pycu2c.base.records import dataclass
-from pycu2c.ir.nodes import Allocate, Apply, Expr, Module, Print, Stmt
+from pycu2c.ir.nodes import Allocate, Apply, Binary, Expr, Module, Print, Stmt
 from pycu2c.ir.walk import all_expressions, statements
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic
+from pycu2c.ops.operators import Operator
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleSummary:
-    """The classes of the nodes of a module, and the intrinsics that it calls."""
+    """The classes of the nodes of a module, its binary operators, the intrinsics that it calls."""
 
     kinds: frozenset[type[Stmt | Expr]]
     intrinsics: frozenset[Intrinsic]
+    operators: frozenset[Operator]
     has_device_functions: bool
     has_inline_c: bool
 
@@ -42,6 +44,7 @@ def summarize_module(module: Module) -> ModuleSummary:
     functions = (module.kernel, *module.devices)
     kinds: set[type[Stmt | Expr]] = set()
     intrinsics: set[Intrinsic] = set()
+    operators: set[Operator] = set()
     for function in functions:
         for s in statements(function.body):
             kinds.add(type(s))
@@ -49,7 +52,8 @@ def summarize_module(module: Module) -> ModuleSummary:
             kinds.add(type(e))
             if isinstance(e, Apply):
                 intrinsics.add(e.intrinsic)
+            elif isinstance(e, Binary):
+                operators.add(e.op)
     has_inline_c = any(function.external_code is not None for function in functions)
-    return ModuleSummary(
-        frozenset(kinds), frozenset(intrinsics), bool(module.devices), has_inline_c
-    )
+    found = frozenset(kinds), frozenset(intrinsics), frozenset(operators)
+    return ModuleSummary(*found, bool(module.devices), has_inline_c)

@@ -132,6 +132,7 @@ class For:
 
     In the legal dialect it is C's ``for``: ``step`` is a constant other than 0, the body assigns
     neither ``var`` nor variables that ``stop`` reads, and ``var`` is local to the loop.
+    ``interchanged``: work-item loops will be inside of it (``interchange``, until ``loop_fission``).
     """
 
     var: Var
@@ -140,6 +141,7 @@ class For:
     step: Expr
     body: Body
     span: Span
+    interchanged: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

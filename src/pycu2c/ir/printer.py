@@ -162,7 +162,8 @@ class _Printer:
                 yield from self.block(s.body, depth + 1)
             case For():
                 bounds = self.listed((s.start, s.stop, s.step))
-                yield f"{indent}for {self.target(s.var)} in range({bounds}):{here}"
+                around = " around threads" if s.interchanged else ""
+                yield f"{indent}for {self.target(s.var)} in range({bounds}){around}:{here}"
                 yield from self.block(s.body, depth + 1)
             case StripLoop():
                 yield f"{indent}for each strip of threads:{here}"

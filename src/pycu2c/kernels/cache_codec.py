@@ -12,21 +12,21 @@ from pycu2c.base.records import field_names
 from pycu2c.base.types import Scalar
 from pycu2c.runtime.cpu import cpu_kernel, cpu_runner
 from pycu2c.runtime.cuda import cuda_runner
-from pycu2c.runtime.runner import Known, Runner, Variant
+from pycu2c.runtime.runner import KernelMetadata, Runner
 from pycu2c.toolchain.cache import value_store
 from pycu2c.toolchain.cc import discovery
 
 
-def facts_of(known: Known) -> dict[str, object]:
-    """What a launch needs to know first."""
-    facts = {name: getattr(known, name) for name in field_names(Known)}
-    return {**facts, "written": sorted(known.written)}
+def encode_metadata(metadata: KernelMetadata) -> dict[str, object]:
+    """Return the fields of the metadata as plain values."""
+    fields = {name: getattr(metadata, name) for name in field_names(KernelMetadata)}
+    return {**fields, "written": sorted(metadata.written)}
 
 
-def facts_of_runner(variant: Variant, runner: Runner) -> dict[str, object]:
+def encode_runner(backend: str, runner: Runner) -> dict[str, object]:
     """What makes a runner again; nothing of one that takes more than a call."""
     facts: dict[str, object] = {}
-    if variant.backend == "cuda" and type(runner) is cuda_runner.CudaRunner:
+    if backend == "cuda" and type(runner) is cuda_runner.CudaRunner:
         facts = {"name": runner.name, "together": runner.kernel.cooperative}
         facts["written"] = sorted(runner.written)
         facts["overwritten"] = [_axes_of(found) for found in runner.overwritten]
@@ -39,7 +39,7 @@ def facts_of_runner(variant: Variant, runner: Runner) -> dict[str, object]:
     rows = [_row(p) for p in parameters]
     facts |= {"text": binary.text, "entry": binary.entry, "parameters": rows}
     facts["links"] = binary.links
-    if variant.backend == "cpu":  # the user's own files may be others by then
+    if backend == "cpu":  # the user's own files may be others by then
         facts["keys"] = {} if binary.links else {discovery.compiler_identity(): binary.key}
     return facts
 

@@ -6,12 +6,12 @@ from pycu2c.base.backends import CPU_BACKENDS
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, as_int
 from pycu2c.runtime.launch_configuration import Extent, extent, round_up_to_clusters
-from pycu2c.runtime.runner import Known
+from pycu2c.runtime.runner import KernelMetadata
 
 
-def without_block(kernel: str, known: Known, backend: str) -> Extent:
+def without_block(kernel: str, metadata: KernelMetadata, backend: str) -> Extent:
     """The block of a launch that has none. Raises LaunchError."""
-    if not known.uses_threads and backend in (*CPU_BACKENDS, "python"):
+    if not metadata.uses_threads and backend in (*CPU_BACKENDS, "python"):
         return (1, 1, 1)  # plain loops: it runs once
     raise LaunchError(
         f"{kernel} has no block: call {kernel}[grid, block](…), "
@@ -21,7 +21,7 @@ def without_block(kernel: str, known: Known, backend: str) -> Extent:
 
 def grid_for(
     kernel: str,
-    known: Known,
+    metadata: KernelMetadata,
     leaves: tuple[Argument, ...],
     block: Extent | None,
     cluster: tuple[int, ...],
@@ -29,13 +29,13 @@ def grid_for(
     """The grid of a launch that has none: of whole clusters. Raises LaunchError."""
     if block is None:
         return (1, 1, 1)
-    if not known.lengths:
+    if not metadata.lengths:
         raise LaunchError(
             f"{kernel} has no grid, and does not compare cuda.grid(…) with one length "
             f"per axis, from which it would follow: call {kernel}[grid, block](…)"
         )
     counts = []
-    for (leaf, axis), threads in zip(known.lengths, block):
+    for (leaf, axis), threads in zip(metadata.lengths, block):
         argument = leaves[leaf]
         array = argument if isinstance(argument, ArrayArgument) else None
         wanted = as_int(argument) if array is None else array.shape[axis]

@@ -28,7 +28,7 @@ from pycu2c.kernels.fingerprint import NotTold, surroundings
 from pycu2c.runtime.arguments.arguments import layout_of
 from pycu2c.runtime.cpu import cpu_kernel, cpu_runner
 from pycu2c.runtime.cuda import cuda_kernel, cuda_runner
-from pycu2c.runtime.runner import Known, Runner, Variant
+from pycu2c.runtime.runner import KernelMetadata, Runner, SpecializationKey
 from pycu2c.toolchain import toolchain_errors
 from pycu2c.toolchain.binary import CompiledBinary
 from pycu2c.toolchain.cache import artifact_store, cache_directory, value_store
@@ -37,7 +37,7 @@ from pycu2c.toolchain.link import file_identity
 from pycu2c.toolchain.nvrtc import nvrtc
 
 _BACKENDS = ("cpu", "cuda")
-_FIRST = "known"  # the entry with what is known of a kernel
+_FIRST = "metadata"  # the entry with what is known of a kernel
 
 
 def find_pool() -> None:
@@ -111,27 +111,29 @@ class Memory:
         return self._load(_FIRST) or {}
 
     @functools.cached_property
-    def known(self) -> Known | None:
+    def metadata(self) -> KernelMetadata | None:
         """What a launch needs to know first."""
-        found = self._first.get("known")
-        return Known(**{**found, "written": frozenset(found["written"])}) if found else None
+        found = self._first.get("metadata")
+        if not found:
+            return None
+        return KernelMetadata(**{**found, "written": frozenset(found["written"])})
 
-    def keep_known(self, known: Known) -> None:
-        self._first["known"] = cache_codec.facts_of(known)
+    def keep_metadata(self, metadata: KernelMetadata) -> None:
+        self._first["metadata"] = cache_codec.encode_metadata(metadata)
         self._store(_FIRST, self._first)
 
-    def runner(self, variant: Variant, names: tuple[str, ...]) -> Runner | None:
+    def runner(self, key: SpecializationKey, names: tuple[str, ...]) -> Runner | None:
         """The kernel for a kind of launch, compiled and loaded."""
-        found = self._facts(_told(variant)) if variant.backend in _BACKENDS else None
+        found = self._facts(_encoded_key(key)) if key.backend in _BACKENDS else None
         if found is None:
             return None
         layout = layout_of([_parameter(*row) for row in found["parameters"]])
         text, entry = found["text"], found["entry"]
         options = self._options.with_links(tuple(found["links"]))
-        if variant.backend == "cpu":
-            key = found["keys"].get(discovery.compiler_identity())
-            binary = _kept(key, entry, text, options) or cc.compile(text, entry, options=options)
-            on_cpu = cpu_kernel.CpuKernel(binary, bool(variant.accumulators))
+        if key.backend == "cpu":
+            name = found["keys"].get(discovery.compiler_identity())
+            binary = _kept(name, entry, text, options) or cc.compile(text, entry, options=options)
+            on_cpu = cpu_kernel.CpuKernel(binary, bool(key.assumptions.unaliased_accumulators))
             return cpu_runner.CpuRunner(names, layout, on_cpu)
         binary = nvrtc.compile(text, entry, driver.arch(), options=options)
         kernel = cuda_kernel.CudaKernel(binary, found["together"], self._options.cluster)
@@ -141,18 +143,18 @@ class Memory:
     def _facts(self, told: str) -> Any:
         return self._first[told] if told in self._first else self._load(told)
 
-    def keep_runner(self, variant: Variant, runner: Runner) -> None:
+    def keep_runner(self, key: SpecializationKey, runner: Runner) -> None:
         """Only of kernels that take no more than a call."""
-        facts = cache_codec.facts_of_runner(variant, runner)
+        facts = cache_codec.encode_runner(key.backend, runner)
         if not facts:
             return
-        told = _told(variant)
+        told = _encoded_key(key)
         if len(self._first) == 1:  # what is known, and nothing else
             self._first[told] = facts
             self._store(_FIRST, self._first)
         else:
             self._store(told, facts)
-        if variant.backend == "cpu" and cpu_kernel.pool().compiled_key:
+        if key.backend == "cpu" and cpu_kernel.pool().compiled_key:
             _keep_pool(cpu_kernel.pool().compiled_key)
 
     def _load(self, what: str) -> Any:
@@ -163,9 +165,9 @@ class Memory:
             value_store.store(artifact_store.key_of(self.key, what), content)
 
 
-def _told(variant: Variant) -> str:
-    """A variant as its text is: the same for every device."""
-    return repr(replace(variant, gpu=0))
+def _encoded_key(key: SpecializationKey) -> str:
+    """Return a key as text: the same for every device."""
+    return repr(replace(key, device=0))
 
 
 def _overwritten(row: Any) -> index_bounds.WrittenArray:

@@ -13,6 +13,7 @@ from pycu2c.analysis.effects import uses_dynamic_shared, written_arguments
 from pycu2c.analysis.grid_extent import data_extent
 from pycu2c.base.backends import CPU_BACKENDS
 from pycu2c.base.diagnostics import CompileWarning, render, warn
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Source
 from pycu2c.base.types import Array, Signature
@@ -32,13 +33,12 @@ from pycu2c.ir.walk import all_expressions
 from pycu2c.kernels.source_map import naming_origins
 from pycu2c.kernels.specialization import (
     Specialized,
-    facts_for,
     generate_text,
     piece_of,
     runner_for,
 )
 from pycu2c.runtime.launch_configuration import Extent, Language
-from pycu2c.runtime.runner import NUMBER, Known, Runner, Variant
+from pycu2c.runtime.runner import NUMBER, KernelMetadata, Runner, SpecializationKey
 from pycu2c.toolchain.nvrtc import disassembly, nvrtc, resource_usage
 from pycu2c.transforms.cpu.memory import privatize_accumulators
 
@@ -128,10 +128,12 @@ class Builder:
 
     def notes(self, signature: Signature) -> list[Note]:
         """What the lines cost on a GPU, for a signature."""
-        facts = facts_for(self._options, ordinary=True)
-        return kernel_report.explain_module(self.built(signature).module, facts)
+        assumptions = LaunchAssumptions(index32_safe=True)
+        return kernel_report.explain_module(
+            self.built(signature).module, assumptions, self._options
+        )
 
-    def known(self, signature: Signature) -> Known:
+    def metadata(self, signature: Signature) -> KernelMetadata:
         """What a launch needs to know before anything is compiled."""
         module = self.built(signature).module
         lengths = data_extent(module.kernel) or ()
@@ -145,20 +147,15 @@ class Builder:
             else ()
         )
         streamed = _bytes_for_each_thread(module) if there.only_loads_and_stores else 0
-        return Known(written, axes, _uses_threads(module), takes_shared, own, streamed)
+        return KernelMetadata(written, axes, _uses_threads(module), takes_shared, own, streamed)
 
-    def runner(self, signature: Signature, names: tuple[str, ...], variant: Variant) -> Runner:
+    def runner(
+        self, signature: Signature, names: tuple[str, ...], key: SpecializationKey
+    ) -> Runner:
         """The kernel, compiled and loaded. ``names`` are what errors call the arguments."""
         built = self.built(signature)
         wanted = Specialized(self._source, built, signature, names, self._options)
-        facts = facts_for(
-            self._options,
-            ordinary=variant.ordinary,
-            block=variant.block,
-            accumulators=frozenset(variant.accumulators),
-            past_caches=variant.past_caches,
-        )
-        return runner_for(wanted, variant.backend, facts, self._cache)
+        return runner_for(wanted, key, self._cache)
 
 
 def _arch() -> str:

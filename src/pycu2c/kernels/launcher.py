@@ -6,7 +6,6 @@ needs is in ``building.py``, which this opens when there is something to compile
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -17,23 +16,19 @@ from pycu2c.base import graph_capture
 from pycu2c.base.backends import CPU_BACKENDS
 from pycu2c.base.diagnostics import CompileError, LaunchError
 from pycu2c.base.gc_pause import gc_paused
-from pycu2c.base.limits import (
-    BLOCKS32_LIMIT,
-    DEFAULT_BLOCK_THREADS,
-    INDEX32_LIMIT,
-    MAX_ACCUMULATOR_ELEMENTS,
-)
-from pycu2c.base.records import dataclass, field
+from pycu2c.base.launch_assumptions import LaunchAssumptions
+from pycu2c.base.limits import DEFAULT_BLOCK_THREADS
+from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Source
 from pycu2c.base.types import Signature, assumed_magnitude_limit, leaf_types
 from pycu2c.cuda_driver import driver, libcuda
 from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
-from pycu2c.kernels import grid_inference, kernel_cache
+from pycu2c.kernels import assumption_checks, grid_inference, kernel_cache
 from pycu2c.kernels.deferred_compiler import kernel_compiler
 from pycu2c.native.extension import LaunchConfiguration
 from pycu2c.runtime import nvtx_ranges
-from pycu2c.runtime.arguments import aliasing, signature_conversion, vector_views
-from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, as_int
+from pycu2c.runtime.arguments import signature_conversion, vector_views
+from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument
 from pycu2c.runtime.arguments.call_binding import call_signature
 from pycu2c.runtime.arguments.flattened_arguments import (
     FlattenedArguments,
@@ -44,7 +39,7 @@ from pycu2c.runtime.cpu import prebuild
 from pycu2c.runtime.cuda import startup
 from pycu2c.runtime.dispatch import guards, table
 from pycu2c.runtime.launch_configuration import Extent, Language, Launch, LaunchRequest
-from pycu2c.runtime.runner import Axis, Known, Runner, Variant
+from pycu2c.runtime.runner import Axis, KernelMetadata, Runner, SpecializationKey
 from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import occupancy
 from pycu2c.toolchain.nvrtc.resource_usage import KernelAttributes
@@ -62,10 +57,10 @@ _MOST_BLOCKS = 16  # shapes of blocks that C is made for; later ones share one f
 class Typed:
     """A kernel for one signature, and what it was compiled to."""
 
-    known: Known
+    metadata: KernelMetadata
     limits: Mapping[int, int]  # of whole numbers, by their leaves: what an ordinary launch gives
     memory: kernel_cache.Memory | None
-    runners: dict[Variant, Runner] = field(default_factory=dict)
+    runners: dict[SpecializationKey, Runner] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +81,7 @@ class Ready:
     launch: Launch
     taken: Taken
     typed: Typed
-    variant: Variant
+    key: SpecializationKey
     runner: Runner
     is_first: bool
 
@@ -234,11 +229,11 @@ class Launcher:
         typed = self.typed(signature)
         block, grid = wanted.block, wanted.grid
         if block is None:
-            block = grid_inference.without_block(self.name, typed.known, self.backend)
+            block = grid_inference.without_block(self.name, typed.metadata, self.backend)
         if grid is None:
             extents = given.leaves, wanted.block, self.options.cluster
-            grid = grid_inference.grid_for(self.name, typed.known, *extents)
-        lengths = () if wanted.grid or not wanted.block else typed.known.lengths
+            grid = grid_inference.grid_for(self.name, typed.metadata, *extents)
+        lengths = () if wanted.grid or not wanted.block else typed.metadata.lengths
         launch = Launch(grid, block, wanted.stream, wanted.shared_bytes)
         return self._ready(launch, Taken(values, given.leaves, signature, lengths), typed)
 
@@ -255,7 +250,7 @@ class Launcher:
         limited = ((i, assumed_magnitude_limit(kind)) for i, kind in enumerate(leaves))
         limits = {i: limit for i, limit in limited if limit is not None}
         memory = self._memory(signature)
-        return Typed(self._known(signature, memory), limits, memory)
+        return Typed(self._metadata(signature, memory), limits, memory)
 
     def _memory(self, signature: Signature) -> kernel_cache.Memory | None:
         """What earlier processes have left of the kernel."""
@@ -274,18 +269,18 @@ class Launcher:
             return isinstance(libcuda.library(), str)
         return self.backend in CPU_BACKENDS
 
-    def _known(self, signature: Signature, memory: kernel_cache.Memory | None) -> Known:
-        known = memory.known if memory else None
-        if known is None:
+    def _metadata(self, signature: Signature, memory: kernel_cache.Memory | None) -> KernelMetadata:
+        metadata = memory.metadata if memory else None
+        if metadata is None:
             try:
-                known = self.builder.known(signature)
+                metadata = self.builder.metadata(signature)
             except CompileError as error:
                 if not self.declared:
                     error.add_note(self._launched_with(signature))
                 raise
             if memory and not self.builder.built(signature).warnings:
-                memory.keep_known(known)
-        return known
+                memory.keep_metadata(metadata)
+        return metadata
 
     def _launched_with(self, signature: Signature) -> str:
         """Where the types of an error are from, if the kernel does not say them."""
@@ -297,7 +292,7 @@ class Launcher:
         """What a new kernel shares with all others is compiled while this one is typed; and where
         it is known to be new, a C compiler waits for it."""
         memory = self._memory(signature)
-        if self.backend == "python" or (memory and memory.known):
+        if self.backend == "python" or (memory and memory.metadata):
             yield
             return
         on_cpu = not driver.available() if self.backend == "auto" else self.backend in CPU_BACKENDS
@@ -310,17 +305,17 @@ class Launcher:
         ):
             yield
 
-    def _runner(self, typed: Typed, signature: Signature, variant: Variant) -> Runner:
+    def _runner(self, typed: Typed, signature: Signature, key: SpecializationKey) -> Runner:
         """A kernel for a kind of launch, compiled or found."""
         names = self.leaf_names(signature)
         memory = typed.memory
-        runner = memory.runner(variant, names) if memory else None
+        runner = memory.runner(key, names) if memory else None
         if runner is None:
-            if variant.backend in CPU_BACKENDS:
+            if key.backend in CPU_BACKENDS:
                 prebuild.begin()
-            runner = self.builder.runner(signature, names, variant)
+            runner = self.builder.runner(signature, names, key)
             if memory:
-                memory.keep_runner(variant, runner)
+                memory.keep_runner(key, runner)
         return (
             nvtx_ranges.with_nvtx_ranges(runner, self.name)
             if os.environ.get("PYCU2C_NVTX") == "1"
@@ -329,32 +324,33 @@ class Launcher:
 
     def _ready(self, launch: Launch, taken: Taken, typed: Typed) -> Ready:
         signature, leaves = taken.signature, taken.leaves
-        for position in typed.known.written:
+        for position in typed.metadata.written:
             argument = leaves[position]
             if isinstance(argument, ArrayArgument) and argument.readonly:
                 name = self.leaf_names(signature)[position]
                 raise LaunchError(f"{name} is written, and it is read-only: pass a copy")
-        if typed.known.takes_shared and not launch.shared_bytes:
+        if typed.metadata.needs_dynamic_shared and not launch.shared_bytes:
             raise LaunchError(
                 f"{self.name} uses dynamic shared memory, and the launch gives it none: call "
                 f"{self.name}[grid, block, stream, bytes](…), or write @kernel(shared_memory=…)"
             )
         self._note(signature)
-        variant = self._variant(launch, leaves, typed)
-        runner = typed.runners.get(variant)
+        key = self._key(launch, leaves, typed)
+        runner = typed.runners.get(key)
         if runner is not None:
-            return Ready(launch, taken, typed, variant, runner, is_first=False)
+            return Ready(launch, taken, typed, key, runner, is_first=False)
         with gc_paused():
-            runner = typed.runners[variant] = self._runner(typed, signature, variant)
-        return Ready(launch, taken, typed, variant, runner, is_first=True)
+            runner = typed.runners[key] = self._runner(typed, signature, key)
+        return Ready(launch, taken, typed, key, runner, is_first=True)
 
     def compile(self, signature: Signature, block: Extent) -> None:
         """What launches of blocks of this shape will need, for arrays of ordinary sizes."""
         typed, backend = self.typed(signature), self._chosen_backend()
-        block_of_c = block if backend in CPU_BACKENDS else None
-        variant = Variant(backend, True, block_of_c, gpu=_gpu(backend))
-        if variant not in typed.runners:
-            typed.runners[variant] = self._runner(typed, signature, variant)
+        fixed = block if backend in CPU_BACKENDS else None
+        assumptions = LaunchAssumptions(index32_safe=True, block=fixed)
+        key = SpecializationKey(backend, assumptions, _device(backend))
+        if key not in typed.runners:
+            typed.runners[key] = self._runner(typed, signature, key)
 
     def prepared(self, signature: Signature) -> Launcher:
         """What launches with arguments of these types alone, and trusts its user more."""
@@ -368,38 +364,34 @@ class Launcher:
             self.dispatch_table.take_latest()  # is not the latest any more
         self._latest = signature
 
-    def _variant(self, launch: Launch, leaves: tuple[Argument, ...], typed: Typed) -> Variant:
-        backend, ordinary = self._chosen_backend(), _is_ordinary(launch, leaves, typed.limits)
-        block, own = (
-            (launch.block, typed.known.accumulator_arguments)
-            if backend in CPU_BACKENDS
-            else (None, ())
+    def _key(self, launch: Launch, leaves: tuple[Argument, ...], typed: Typed) -> SpecializationKey:
+        backend = self._chosen_backend()
+        checked = assumption_checks.CheckedLaunch(
+            backend, launch, leaves, typed.metadata, typed.limits
         )
-        gpu, past_caches = _gpu(backend), backend == "cpu" and typed.known.is_large(launch)
-        own = own and _small(own, launch, leaves)
-        variant = Variant(backend, ordinary, block, own, gpu, past_caches)
-        if variant not in typed.runners and len(typed.runners) >= _MOST_BLOCKS:
-            return Variant(backend, ordinary, None, gpu=gpu)
-        return variant
+        assumptions = assumption_checks.check_assumptions(checked)
+        key = SpecializationKey(backend, assumptions, _device(backend))
+        if key not in typed.runners and len(typed.runners) >= _MOST_BLOCKS:
+            general = LaunchAssumptions(index32_safe=assumptions.index32_safe)
+            return replace(key, assumptions=general)
+        return key
 
     def _record(self, ready: Ready) -> None:
         """Record a launch, the second at least, in the dispatch table."""
-        taken, typed, variant, runner = ready.taken, ready.typed, ready.variant, ready.runner
-        if not variant.ordinary or self._vectors:
+        taken, typed, key, runner = ready.taken, ready.typed, ready.key, ready.runner
+        blocks = assumption_checks.dispatchable_blocks(key, typed.metadata)
+        if blocks is None or self._vectors:
             return
         if self.dispatch_table and not self.dispatch_table.should_record():
             return
-        if typed.known.accumulator_arguments and variant.backend in CPU_BACKENDS:
-            return  # whether they are small and alone is seen at each launch
         direct = runner.direct
         if direct is None:
             return
         entries = self.dispatch_table or table.DispatchTable(self._parameters)
         types = taken.signature.parameters
-        facts = typed.known.written, typed.limits, self._trusting
-        launch = guards.RecordedLaunch(taken.values, types, taken.leaves, *facts)
-        shape = variant.block, ready.launch.shared_bytes, taken.lengths
-        blocks = typed.known.numbers_of_blocks(variant)
+        checks = typed.metadata.written, typed.limits, self._trusting
+        launch = guards.RecordedLaunch(taken.values, types, taken.leaves, *checks)
+        shape = key.assumptions.block, ready.launch.shared_bytes, taken.lengths
         guard = table.LaunchGuard(*shape, self.options.cluster, blocks)
         entries.record(launch, guard, direct, taken.signature)
         self.dispatch_table = entries
@@ -440,38 +432,5 @@ class Launcher:
         return chosen
 
 
-def _reach(array: ArrayArgument) -> int:
-    """The greatest number that indexing an array counts to: of its elements, or of those that
-    its strides pass over."""
-    elements = math.prod(n or 1 for n in array.shape)
-    if array.contiguous:
-        return elements
-    passed = sum((n - 1) * abs(s) for n, s in zip(array.shape, array.strides) if n > 1)
-    return max(elements, passed // array.dtype.size)
-
-
-def _gpu(backend: str) -> int:
+def _device(backend: str) -> int:
     return driver.current_ordinal() if backend == "cuda" else 0
-
-
-def _is_ordinary(launch: Launch, leaves: tuple[Argument, ...], limits: Mapping[int, int]) -> bool:
-    """Whether the compiler may count in 32 bits and take each array to have elements: what can
-    be told of a launch for free. ``limits``: how far leaves that are whole numbers lie from 0."""
-    arrays = [a for a in leaves if isinstance(a, ArrayArgument)]
-    threads = max(g * b for g, b in zip(launch.grid, launch.block))
-    largest = max(map(_reach, arrays), default=0)
-    near = all(abs(as_int(leaves[i])) <= limit for i, limit in limits.items())
-    few_blocks = max(launch.grid) <= BLOCKS32_LIMIT
-    filled = all(0 not in a.shape for a in arrays)
-    return filled and near and few_blocks and max(threads, largest) < INDEX32_LIMIT
-
-
-def _small(
-    accumulators: tuple[int, ...], launch: Launch, leaves: tuple[Argument, ...]
-) -> tuple[int, ...]:
-    """The arrays that an OS thread has a copy of: those that are small beside the launch, and
-    whose memory no other argument has."""
-    threads = math.prod(launch.grid) * math.prod(launch.block)
-    most = min(MAX_ACCUMULATOR_ELEMENTS, threads)
-    sizes = ((i, a.size) for i in accumulators if isinstance(a := leaves[i], ArrayArgument))
-    return tuple(i for i, size in sizes if size <= most and aliasing.is_unaliased(i, leaves))

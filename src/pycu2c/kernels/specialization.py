@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pycu2c.analysis import write_coverage
-from pycu2c.analysis.launch_assumptions import Facts
 from pycu2c.base.backends import CPU_BACKENDS
 from pycu2c.base.diagnostics import reporting_recursion_limit
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Source
 from pycu2c.base.types import ParameterType, Signature
@@ -31,7 +31,7 @@ from pycu2c.runtime.cpu.cpu_runner import CpuRunner
 from pycu2c.runtime.cuda import cuda_kernel, cuda_runner
 from pycu2c.runtime.direct_launch import Direct
 from pycu2c.runtime.launch_configuration import Extent, Launch
-from pycu2c.runtime.runner import Runner
+from pycu2c.runtime.runner import Runner, SpecializationKey
 from pycu2c.toolchain.binary import CompiledBinary
 from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import nvrtc
@@ -48,25 +48,6 @@ class Specialized:
     options: Options
 
 
-def facts_for(
-    options: Options,
-    *,
-    ordinary: bool,
-    block: Extent | None = None,
-    accumulators: frozenset[int] = frozenset(),
-    past_caches: bool = False,
-) -> Facts:
-    """What the passes may assume of a launch and of its kernel."""
-    return Facts(
-        ordinary,
-        options.wraparound,
-        options.fastmath,
-        block=block,
-        accumulators=accumulators,
-        past_caches=past_caches,
-    )
-
-
 def generate_text(
     built: BuiltModule,
     target: str,
@@ -75,14 +56,14 @@ def generate_text(
     block: Extent | None = None,
 ) -> Generated:
     """The text for an ordinary launch: of fewer than 2**30 threads and elements, but some."""
-    facts = facts_for(options, ordinary=True, block=block)
-    return generate(built.module, _target(target, options), facts, comments)
+    assumptions = LaunchAssumptions(index32_safe=True, block=block)
+    return generate(built.module, _target(target, options), assumptions, options, comments)
 
 
 def piece_of(built: BuiltModule, options: Options) -> Piece:
     """A kernel of a file of CUDA C, for ordinary launches."""
-    facts = facts_for(options, ordinary=True)
-    return Piece(built.module, _target("cuda", options), facts)
+    assumptions = LaunchAssumptions(index32_safe=True)
+    return Piece(built.module, _target("cuda", options), assumptions, options)
 
 
 FOR_OTHERS = ('extern "C"', "__device__")
@@ -104,8 +85,8 @@ def generate_device(
     module = verified(replace(module, kernel=named), "build")
     target = TARGETS["cuda"]
     dialect = replace(target.dialect, kernel=qualifiers)
-    facts = facts_for(options, ordinary=False)
-    return generate(module, replace(target, dialect=dialect), facts), result
+    generated = generate(module, replace(target, dialect=dialect), LaunchAssumptions(), options)
+    return generated, result
 
 
 def _target(name: str, options: Options) -> Target:
@@ -153,9 +134,10 @@ class ReferenceRunner:
         self.kernel.launch(launch.grid, launch.block, launch.shared_bytes, values)
 
 
-def runner_for(wanted: Specialized, backend: str, facts: Facts, cache: bool) -> Runner:
+def runner_for(wanted: Specialized, key: SpecializationKey, cache: bool) -> Runner:
     """Compile for a backend and load. Raises ToolchainError, CudaError."""
     built, source, options = wanted.built, wanted.source, wanted.options
+    backend, assumptions = key.backend, key.assumptions
     if backend == "python":
         types = wanted.signature.parameters
         single = options.weak_float is not None
@@ -168,12 +150,12 @@ def runner_for(wanted: Specialized, backend: str, facts: Facts, cache: bool) -> 
             )
         return ReferenceRunner(kernel, types)
     target, comments = _target(backend, options), _comments(options)
-    made = generate(built.module, target, facts, comments)
+    made = generate(built.module, target, assumptions, options, comments)
     layout = layout_of(made.parameters)
-    with naming_origins(lambda c: generate(built.module, target, facts, c).text):
+    with naming_origins(lambda c: generate(built.module, target, assumptions, options, c).text):
         binary = _compiled(made, backend, options.with_links(made.links), cache)
         if backend in CPU_BACKENDS:
-            on_cpu, runner = _on_cpu(binary, wanted, made, layout, facts)
+            on_cpu, runner = _on_cpu(binary, wanted, made, layout, assumptions)
             return _printing(runner, made, source, lambda: print_log.HostPrintLog(on_cpu))
     on_gpu = cuda_kernel.CudaKernel(binary, made.needs_cooperative_launch, options.cluster)
     whole = write_coverage.find_overwritten_arrays(built.module)
@@ -193,10 +175,14 @@ def _compiled(made: Generated, backend: str, options: Options, cache: bool) -> C
 
 
 def _on_cpu(
-    binary: CompiledBinary, wanted: Specialized, made: Generated, layout: Layout, facts: Facts
+    binary: CompiledBinary,
+    wanted: Specialized,
+    made: Generated,
+    layout: Layout,
+    assumptions: LaunchAssumptions,
 ) -> tuple[CpuKernel, Runner]:
     if not made.in_steps:
-        kernel = CpuKernel(binary, bool(facts.accumulators))
+        kernel = CpuKernel(binary, bool(assumptions.unaliased_accumulators))
         return kernel, CpuRunner(wanted.names, layout, kernel)
     in_steps = coroutine_scheduler.CoroutineKernel(binary, wanted.source.name, made.waits)
     return in_steps, SteppingRunner(CpuRunner(wanted.names, layout, in_steps), in_steps)

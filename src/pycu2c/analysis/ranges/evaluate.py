@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias, assert_never
 
 from pycu2c.analysis import induction_variables
-from pycu2c.analysis.launch_assumptions import Facts, is_fixed
+from pycu2c.analysis.launch_ranges import intrinsic_range, is_fixed, length_range
 from pycu2c.analysis.ranges.arithmetic import (
     assume_comparison,
     constant,
@@ -40,6 +40,7 @@ from pycu2c.analysis.ranges.intervals import (
     negated,
 )
 from pycu2c.base.dtypes import DTypeKind
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.limits import INDEX32_LIMIT
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import WEAK_INT, Array, Scalar
@@ -126,7 +127,7 @@ class Evaluator:
     arrays.
     """
 
-    facts: Facts
+    assumptions: LaunchAssumptions
     lengths: Lengths
     results: Results = unknown_result
     elements: Elements = field(default_factory=dict)
@@ -247,7 +248,7 @@ class Evaluator:
         if array.type.shape is not None:
             return constant(array.type.shape[axis])
         length = self.lengths.get((array.name, axis), UNBOUNDED)
-        maximum_length = self.facts.lengths
+        maximum_length = length_range(self.assumptions)
         bounds = Interval(
             max(length.low, maximum_length.low), min(length.high, maximum_length.high)
         )
@@ -289,8 +290,10 @@ class Evaluator:
             found = quotients(left, right, state)
             self.quotients[id(e)] = found.join_with(self.quotients.get(id(e), found))
         if _is_element_count(e):  # the number of elements is limited
-            return AbstractValue(Interval(0, min(value.interval.high, self.facts.most_elements)))
-        if self.facts.ordinary and _is_thread_count(e):
+            return AbstractValue(
+                Interval(0, min(value.interval.high, self.assumptions.most_elements))
+            )
+        if self.assumptions.index32_safe and _is_thread_count(e):
             return AbstractValue(Interval(0, min(value.interval.high, INDEX32_LIMIT - 1)))
         if e.op is FLOORDIV and _is_half_of_sum(e, left):
             assert isinstance(e.left, Binary)
@@ -346,7 +349,7 @@ class Evaluator:
             return AbstractValue(float_to_int_range(e.type))
         if intrinsic.name == "abs":
             return AbstractValue(fit_to_type(absolute(values[0].interval), e.type))
-        bounds = self.facts.bounds(intrinsic)
+        bounds = intrinsic_range(self.assumptions, intrinsic)
         if bounds is None:
             return AbstractValue(everything(e.type))
         return (

@@ -18,7 +18,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 
-from pycu2c.analysis.launch_assumptions import Facts
+from pycu2c.analysis.index_rules import IndexRules
 from pycu2c.analysis.ranges.intervals import UNBOUNDED, Interval, everything, exact_result, negated
 from pycu2c.analysis.ranges.range_analysis import Ranges
 from pycu2c.base.records import dataclass, field
@@ -61,7 +61,7 @@ class IndexConstraints:
 
     function: Function
     ranges: Ranges
-    facts: Facts
+    rules: IndexRules
     variables: dict[str, Interval] = field(default_factory=dict)
     modular: frozenset[str] = frozenset()
     _constraints: dict[int, Interval] = field(default_factory=dict)
@@ -71,7 +71,7 @@ class IndexConstraints:
     _uses: Counter[int] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
-        if not self.facts.index32:
+        if not self.rules.index32:
             return
         self._uses.update(id(e) for e in all_expressions(self.function.body))
         for s in statements(self.function.body):
@@ -101,11 +101,11 @@ class IndexConstraints:
 
     def _inside(self, array: Var, indices: tuple[Expr, ...], axis: int) -> Interval:
         assert isinstance(array.type, Array)
-        max_length = self.facts.most_elements
+        max_length = self.rules.most_elements
         if array.type.shape is not None:
             flat = is_flat(array.type, indices)
             max_length = math.prod(array.type.shape) if flat else array.type.shape[axis]
-        return Interval(-max_length if self.facts.wraparound else 0, max_length - 1)
+        return Interval(-max_length if self.rules.wraparound else 0, max_length - 1)
 
     # ---- constraints ----
 

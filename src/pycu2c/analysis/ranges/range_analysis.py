@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from pycu2c.analysis import induction_variables
-from pycu2c.analysis.launch_assumptions import Facts
+from pycu2c.analysis.launch_ranges import argument_length_range, argument_range, intrinsic_range
 from pycu2c.analysis.ranges.domain import AbstractValue, RangeState, Term
 from pycu2c.analysis.ranges.evaluate import (
     ArgumentRange,
@@ -25,6 +25,7 @@ from pycu2c.analysis.ranges.evaluate import (
 from pycu2c.analysis.ranges.intervals import UNBOUNDED, Interval, everything, is_integral
 from pycu2c.analysis.ranges.solver import RangeSolver
 from pycu2c.base.dtypes import INT32
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import Array, Scalar
 from pycu2c.ir.nodes import (
@@ -46,7 +47,7 @@ from pycu2c.ir.nodes import (
 )
 from pycu2c.ir.walk import all_expressions, statements
 
-__all__ = ["Facts", "Interval", "Ranges", "analyse", "analyse_module", "unconstrained_parameters"]
+__all__ = ["Interval", "Ranges", "analyse", "analyse_module", "unconstrained_parameters"]
 
 _MAX_REPETITIONS = 2  # runs, while an induction variable may exceed 32 bits
 _INT32_RANGE = everything(Scalar(INT32))
@@ -113,7 +114,7 @@ class ParameterRanges:
 
 def analyse(
     function: Function,
-    facts: Facts,
+    assumptions: LaunchAssumptions,
     parameters: ParameterRanges | None = None,
     results: Results = unknown_result,
     elements: Elements = MappingProxyType({}),
@@ -123,9 +124,9 @@ def analyse(
     ``parameters``: ranges of the parameters; by default those of a kernel launch. ``elements``:
     ranges of the module's constant arrays.
     """
-    parameters = parameters or _kernel_parameter_ranges(function, facts)
+    parameters = parameters or _kernel_parameter_ranges(function, assumptions)
     found = _analyse_once(
-        function, Evaluator(facts, parameters.lengths, results, elements), parameters
+        function, Evaluator(assumptions, parameters.lengths, results, elements), parameters
     )
     for _ in range(_MAX_REPETITIONS):
         unbounded = [
@@ -136,7 +137,7 @@ def analyse(
         if not unbounded:
             break
         previous = found
-        next_evaluator = Evaluator(facts, parameters.lengths, results, elements)
+        next_evaluator = Evaluator(assumptions, parameters.lengths, results, elements)
         found = _analyse_once(function, next_evaluator, parameters, previous)
         if all(found.variable(name) == previous.variable(name) for name in unbounded):
             break
@@ -150,7 +151,7 @@ def _analyse_once(
     previous: Ranges | None = None,
 ) -> Ranges:
     """Run the solver once; ``previous`` is the result of an earlier run."""
-    state = _initial_state(function, evaluator.facts)
+    state = _initial_state(function, evaluator.assumptions)
     for p in function.parameters:
         if p.name in parameters.numbers:
             var = Var(p.name, p.type, function.span)
@@ -196,7 +197,7 @@ def _induction_variables(function: Function) -> set[str]:
     return {name for loop in loops for name in induction_variables.find_induction_variables(loop)}
 
 
-def _initial_state(function: Function, facts: Facts) -> RangeState:
+def _initial_state(function: Function, assumptions: LaunchAssumptions) -> RangeState:
     """Return the entry state: unassigned variables are 0, and coordinates are below extents."""
     state = RangeState()
     for s in statements(function.body):
@@ -217,7 +218,7 @@ def _initial_state(function: Function, facts: Facts) -> RangeState:
             )
             if inner is None or outer is None:
                 continue
-            bounds, limit = facts.bounds(inner), facts.bounds(outer)
+            bounds, limit = intrinsic_range(assumptions, inner), intrinsic_range(assumptions, outer)
             assert bounds is not None
             assert limit is not None
             state.add_difference(Term(outer.name, limit), Term(inner.name, bounds), 1)
@@ -227,14 +228,16 @@ def _initial_state(function: Function, facts: Facts) -> RangeState:
 # ---- parameters ------------------------------------------------------------------
 
 
-def _kernel_parameter_ranges(function: Function, facts: Facts) -> ParameterRanges:
+def _kernel_parameter_ranges(function: Function, assumptions: LaunchAssumptions) -> ParameterRanges:
     numbers: dict[str, Interval] = {}
     lengths: dict[tuple[str, int], Interval] = {}
     for p in function.parameters:
         if isinstance(p.type, Array):
-            lengths |= {(p.name, axis): facts.given_lengths for axis in range(p.type.ndim)}
+            lengths |= {
+                (p.name, axis): argument_length_range(assumptions) for axis in range(p.type.ndim)
+            }
         elif is_integral(p.type):
-            numbers[p.name] = facts.argument(p.type)
+            numbers[p.name] = argument_range(assumptions, p.type)
     return ParameterRanges(numbers, lengths)
 
 
@@ -280,11 +283,11 @@ def _calls(caller: Function, name: str) -> Iterator[Call]:
 # ---- whole modules -----------------------------------------------------------------------------
 
 
-def analyse_module(module: Module, facts: Facts) -> Mapping[str, Ranges]:
+def analyse_module(module: Module, assumptions: LaunchAssumptions) -> Mapping[str, Ranges]:
     """Analyse every function of a module, callers before callees, and return it by name."""
     elements = dict(_elements(module))
-    summaries = _Summaries({f.name: f for f in module.devices}, facts, elements)
-    analysed = [analyse(module.kernel, facts, results=summaries.result, elements=elements)]
+    summaries = _Summaries({f.name: f for f in module.devices}, assumptions, elements)
+    analysed = [analyse(module.kernel, assumptions, results=summaries.result, elements=elements)]
     remaining = list(module.devices)
     while remaining:
         function = remaining[-1]
@@ -294,7 +297,7 @@ def analyse_module(module: Module, facts: Facts) -> Mapping[str, Ranges]:
             if recursive
             else _ranges_from_callers(analysed, function)
         )
-        analysed.append(analyse(function, facts, parameters, summaries.result, elements))
+        analysed.append(analyse(function, assumptions, parameters, summaries.result, elements))
         remaining.pop()
     return {ranges.function.name: ranges for ranges in analysed}
 
@@ -313,7 +316,7 @@ class _Summaries:
     """Intervals of device function results, memoized by the ranges of their arguments."""
 
     functions: Mapping[str, Function]
-    facts: Facts
+    assumptions: LaunchAssumptions
     elements: Elements
     _found: dict[tuple[str, tuple[ArgumentRange, ...]], Interval] = field(default_factory=dict)
     _active: list[str] = field(default_factory=list)
@@ -342,4 +345,6 @@ class _Summaries:
             elif is_integral(p.type):
                 numbers[p.name] = argument_range
         ranges_of_call = ParameterRanges(numbers, lengths)
-        return analyse(function, self.facts, ranges_of_call, self.result, self.elements).result
+        return analyse(
+            function, self.assumptions, ranges_of_call, self.result, self.elements
+        ).result

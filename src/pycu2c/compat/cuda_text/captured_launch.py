@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from pycu2c.base.diagnostics import LaunchError
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.types import Signature
 from pycu2c.compat.cuda_text import arguments
 from pycu2c.kernels.launcher import Ready, Taken, Typed
 from pycu2c.runtime.launch_configuration import LaunchRequest
-from pycu2c.runtime.runner import Known, Variant
+from pycu2c.runtime.runner import KernelMetadata, SpecializationKey
 
 
 class CapturedTextLaunch:
@@ -31,11 +32,12 @@ class CapturedTextLaunch:
         found = self._function.prepared(request, values, self._cooperative)
         leaves = arguments.leaves_of(found.bound_arguments)
         types = Signature(tuple(argument.type for argument in found.bound_arguments))
-        known = Known(frozenset(found.writable), (), True, False, ())
-        variant = Variant(self._function.module.chosen_backend(), True, None)
+        metadata = KernelMetadata(frozenset(found.writable))
+        backend = self._function.module.chosen_backend()
+        key = SpecializationKey(backend, LaunchAssumptions(index32_safe=True))
         taken = Taken(values, leaves, types)
-        typed = Typed(known, {}, None)
-        return Ready(found.launch, taken, typed, variant, found.runner, found.is_first)
+        typed = Typed(metadata, {}, None)
+        return Ready(found.launch, taken, typed, key, found.runner, found.is_first)
 
     def leaf_names(self, signature: Signature) -> tuple[str, ...]:
         """Return the argument names for error messages."""

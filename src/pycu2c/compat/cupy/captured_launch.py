@@ -7,13 +7,14 @@ from typing import Any
 
 from pycu2c.base import graph_capture
 from pycu2c.base.diagnostics import LaunchError
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Signature
 from pycu2c.compat.cupy.call_arguments import KernelDeclaration
 from pycu2c.compat.cupy.fast_calls import WorkspaceFactory
 from pycu2c.kernels.launcher import Ready, Taken, Typed
 from pycu2c.runtime.launch_configuration import Launch, LaunchRequest
-from pycu2c.runtime.runner import Known, Runner, Variant
+from pycu2c.runtime.runner import KernelMetadata, Runner, SpecializationKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +62,11 @@ class CapturableKernel:
             )
         found = self._prepared(call, wanted.stream)
         outputs = frozenset(range(len(self._declared.inputs), len(self._declared.all)))
-        typed = Typed(Known(outputs, (), True, False, ()), {}, None)
+        typed = Typed(KernelMetadata(outputs), {}, None)
         taken = Taken(values, found.passed, Signature(()))
-        variant = Variant(call.arguments.backend, True, None)
-        return Ready(found.launch, taken, typed, variant, found.runner, False)
+        assumptions = LaunchAssumptions(index32_safe=True)
+        key = SpecializationKey(call.arguments.backend, assumptions)
+        return Ready(found.launch, taken, typed, key, found.runner, False)
 
     def leaf_names(self, _: Signature) -> tuple[str, ...]:
         """Return the names of the arguments in errors; further arguments are internal."""

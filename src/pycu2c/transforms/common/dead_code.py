@@ -5,7 +5,7 @@ Side effects are preserved. Uses ``analysis.effects``.
 
 from __future__ import annotations
 
-from pycu2c.analysis.effects import any_effect, effectful
+from pycu2c.analysis.effects import any_effect
 from pycu2c.analysis.live_across_barriers import referenced_names
 from pycu2c.base.records import replace
 from pycu2c.ir.nodes import (
@@ -36,21 +36,19 @@ from pycu2c.ir.walk import (
 )
 
 
-def eliminate_dead_code(module: Module) -> Module:
+def eliminate_dead_code(module: Module, effectful: frozenset[str]) -> Module:
     """Drop ``x = a[i]`` if x is never read; reduce ``x = atomic.add(…)`` to the call."""
-    devices = effectful(module)
-    return map_functions(module, lambda f: replace(f, body=_live_body(f, devices)))
+    return map_functions(module, lambda f: replace(f, body=_live_body(f, effectful)))
 
 
-def eliminate_dead_declarations(module: Module) -> Module:
+def eliminate_dead_declarations(module: Module, effectful: frozenset[str]) -> Module:
     """Drop a declaration such as ``lane = t % 32`` if its block does not use it later."""
-    devices = effectful(module)
 
     def block(body: Body) -> Body:
         remaining: list[Stmt] = []  # in reverse order
         names: set[str] = set()
         for s in reversed(body):
-            if isinstance(s, Declare) and s.var.name not in names and not _has_effect(s, devices):
+            if isinstance(s, Declare) and s.var.name not in names and not _has_effect(s, effectful):
                 continue
             s = with_bodies(s, tuple(map(block, bodies(s))))
             remaining.append(s)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from pycu2c.analysis.ranges.range_analysis import Facts
+from pycu2c.analysis.index_rules import IndexRules
 from pycu2c.base import dtypes
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import WEAK_INT, WEAK_INT32, Array, Scalar
@@ -45,7 +45,7 @@ from pycu2c.ops.operators import ADD, MUL, QUOTIENT, SUB
 ComponentKey = tuple[str, ArgumentPart, int]  # array parameter, component, axis
 
 
-def flatten(module: Module, facts: Facts) -> Module:
+def flatten(module: Module, rules: IndexRules) -> Module:
     """Flatten the arrays of all functions, callees before callers."""
     flat: dict[str, Function] = {}
     signatures: dict[str, list[tuple[str, str]]] = {}
@@ -54,11 +54,11 @@ def flatten(module: Module, facts: Facts) -> Module:
         flat[function.name] = replace(function, parameters=_pointer_parameters(function))
     while True:
         for function in module.devices:
-            flat[function.name] = _flat_function(function, facts, flat)
+            flat[function.name] = _flat_function(function, rules, flat)
         before, signatures = signatures, {f.name: _signature(f) for f in flat.values()}
         if not is_recursive or signatures == before:
             break
-    kernel = _flat_function(module.kernel, facts, flat)
+    kernel = _flat_function(module.kernel, rules, flat)
     return replace(module, kernel=kernel, devices=tuple(flat.values()))
 
 
@@ -74,9 +74,9 @@ def _signature(function: Function) -> list[tuple[str, str]]:
     return [(p.name, str(p.type)) for p in function.parameters]
 
 
-def _flat_function(function: Function, facts: Facts, flat: Mapping[str, Function]) -> Function:
+def _flat_function(function: Function, rules: IndexRules, flat: Mapping[str, Function]) -> Function:
     arrays = {p.name for p in function.parameters if isinstance(p.type, Array)}
-    flattener = _Flattener(arrays, facts, flat)
+    flattener = _Flattener(arrays, rules, flat)
     body = flattener.body(function.body)
     return replace(function, parameters=flattener.parameters(function), body=body)
 
@@ -84,7 +84,7 @@ def _flat_function(function: Function, facts: Facts, flat: Mapping[str, Function
 @dataclass(slots=True)
 class _Flattener:
     arrays: set[str]  # array parameters; local arrays are declared with their shape
-    facts: Facts
+    rules: IndexRules
     flat: Mapping[str, Function]
     used: dict[ComponentKey, Scalar] = field(default_factory=dict)
 
@@ -155,7 +155,7 @@ class _Flattener:
             return (const(0, array.span),)
         if array_type.layout == "C" and len(indices) == 1:
             return indices
-        use_32_bits = self.facts.index32 and all(scalar_type(i).dtype.bits <= 32 for i in indices)
+        use_32_bits = self.rules.index32 and all(scalar_type(i).dtype.bits <= 32 for i in indices)
         unsigned = any(scalar_type(i).dtype is dtypes.UINT32 for i in indices)
         index_type = WEAK_INT32 if use_32_bits and not unsigned else WEAK_INT
         if array_type.layout == "C":

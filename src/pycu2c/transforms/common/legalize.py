@@ -7,8 +7,11 @@ indices have C's meaning. Uses the range analysis to select C's cheap forms.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from pycu2c.analysis.index_rules import IndexRules
 from pycu2c.analysis.ranges.intervals import exact_result, fit_to_type
-from pycu2c.analysis.ranges.range_analysis import Facts, Interval, Ranges, analyse_module
+from pycu2c.analysis.ranges.range_analysis import Interval, Ranges
 from pycu2c.base import dtypes
 from pycu2c.base.dtypes import DTypeKind
 from pycu2c.base.records import dataclass, field, replace
@@ -78,14 +81,13 @@ from pycu2c.transforms.common.legalize_comparisons import compare_exactly, int_c
 from pycu2c.transforms.common.legalize_indices import IndexLegalizer
 
 
-def legalize(module: Module, facts: Facts) -> Module:
+def legalize(module: Module, rules: IndexRules, ranges: Mapping[str, Ranges]) -> Module:
     """Legalize all functions of a module."""
-    found = analyse_module(module, facts)
-    return map_functions(module, lambda f: _legalize_function(f, found[f.name], facts))
+    return map_functions(module, lambda f: _legalize_function(f, ranges[f.name], rules))
 
 
-def _legalize_function(function: Function, ranges: Ranges, facts: Facts) -> Function:
-    legalizer = _Legalizer(function, ranges, facts)
+def _legalize_function(function: Function, ranges: Ranges, rules: IndexRules) -> Function:
+    legalizer = _Legalizer(function, ranges, rules)
     body = legalizer.body(function.body)
     return replace(function, body=legalizer.indices.at_entry() + body)
 
@@ -94,13 +96,13 @@ def _legalize_function(function: Function, ranges: Ranges, facts: Facts) -> Func
 class _Legalizer:
     function: Function
     ranges: Ranges
-    facts: Facts
+    rules: IndexRules
     indices: IndexLegalizer = field(init=False)
     _done: dict[int, Expr] = field(default_factory=dict)  # shared nodes stay shared
     _fresh: int = 0
 
     def __post_init__(self) -> None:
-        self.indices = IndexLegalizer(self.function, self.ranges, self.facts, self.fresh)
+        self.indices = IndexLegalizer(self.function, self.ranges, self.rules, self.fresh)
 
     def body(self, body: Body) -> Body:
         out: list[Stmt] = []

@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
-from pycu2c.analysis.ranges.range_analysis import Facts, Interval, Ranges
+from pycu2c.analysis.index_rules import IndexRules
+from pycu2c.analysis.ranges.range_analysis import Interval, Ranges
 from pycu2c.base import dtypes
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import WEAK_INT, WEAK_INT32, Array
@@ -65,7 +66,7 @@ class IndexLegalizer:
 
     function: Function
     ranges: Ranges
-    facts: Facts
+    rules: IndexRules
     fresh: Callable[[str], str]
     _cache: dict[tuple[str, int, int], Expr] = field(default_factory=dict)
     _normalized_variables: dict[_IndexUse, Assign] = field(default_factory=dict)
@@ -97,7 +98,7 @@ class IndexLegalizer:
                 if (
                     isinstance(index, Var)
                     and interval.low < 0 <= interval.high
-                    and self.facts.wraparound
+                    and self.rules.wraparound
                 ):
                     yield (index.name, array.name, axis), array, index
 
@@ -125,7 +126,7 @@ class IndexLegalizer:
         if in_cluster(array) and axis == 0:
             return new
         interval = self.ranges.of(old)
-        if interval.low >= 0 or not (self.facts.wraparound or isinstance(new, Const)):
+        if interval.low >= 0 or not (self.rules.wraparound or isinstance(new, Const)):
             return new
         if (
             isinstance(old, Var)
@@ -162,7 +163,7 @@ class IndexLegalizer:
     def _length(self, array: Var, axis: int, index: Expr) -> Expr:
         """Return the length of an axis in a type that also holds the index."""
         assert isinstance(array.type, Array)
-        use_32_bits = self.facts.index32
+        use_32_bits = self.rules.index32
         if array.type.shape is not None:
             length: Expr = integer(array.type.shape[axis], index.span)
         else:
@@ -177,7 +178,7 @@ class IndexLegalizer:
         length = cast(e.arguments[1], operand_type)
         lowest, clamp_below, clamp_above = _SUBSCRIPT_RULES[e.intrinsic]
         result: Expr = variable
-        if clamp_above or (clamp_below and interval.high > self.facts.most_elements):
+        if clamp_above or (clamp_below and interval.high > self.rules.most_elements):
             highest = (
                 binary(ADD, length, const(lowest, e.span, operand_type), e.span)
                 if lowest

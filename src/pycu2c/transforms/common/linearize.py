@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pycu2c.analysis.effects import any_effect, effectful, has_effect, reads_memory
+from pycu2c.analysis.effects import any_effect, has_effect, reads_memory
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import WEAK_BOOL, Scalar
 from pycu2c.ir.builders import cast, const, is_atom, negation, scalar_type
@@ -50,16 +50,15 @@ from pycu2c.transforms.cpu.simd import divergent_loops
 LetBindings = dict[str, Expr]  # what the names of Lets stand for
 
 
-def linearize(module: Module) -> Module:
+def linearize(module: Module, effectful: frozenset[str]) -> Module:
     """Linearize all functions of a module."""
-    devices = effectful(module)
-    return map_functions(module, lambda f: _linear_function(f, devices, lambda _: False))
+    return map_functions(module, lambda f: _linear_function(f, effectful, lambda _: False))
 
 
-def linearize_blocks(module: Module) -> Module:
+def linearize_blocks(module: Module, effectful: frozenset[str]) -> Module:
     """Linearize; barriers and calls of block-level functions also become statements (CPU)."""
     inlined_names = divergent_loops.functions_to_inline(module) if module.devices else frozenset()
-    devices = effectful(module) | inlined_names
+    devices = effectful | inlined_names
 
     def is_separate(e: Expr) -> bool:
         if isinstance(e, Apply):

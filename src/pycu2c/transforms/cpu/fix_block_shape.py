@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pycu2c.analysis.launch_assumptions import Facts
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import Scalar
 from pycu2c.ir.builders import binary
@@ -20,11 +20,11 @@ from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
 from pycu2c.ops.operators import ADD, MUL
 
 
-def fix_block(module: Module, facts: Facts) -> Module:
+def fix_block(module: Module, assumptions: LaunchAssumptions) -> Module:
     """Replace what the block shape determines by constants."""
-    if facts.block is None:
+    if assumptions.block is None:
         return module
-    block = dict(zip(AXES, facts.block))
+    block = dict(zip(AXES, assumptions.block))
 
     def fix_function(function: Function) -> Function:
         folding = _CoordinateFolding(block, _coordinates(function))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from pycu2c.analysis.launch_assumptions import is_fixed
+from pycu2c.analysis.launch_ranges import is_fixed
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import WEAK_INT
 from pycu2c.ir.builders import cast, scalar_type

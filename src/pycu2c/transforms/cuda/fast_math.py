@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pycu2c.analysis.ranges.range_analysis import Facts
 from pycu2c.base.records import replace
 from pycu2c.base.types import Scalar
 from pycu2c.ir.nodes import Apply, Expr, Module
@@ -15,13 +14,11 @@ _FAST_EQUIVALENTS = {
 }
 
 
-def relax_nan_order(module: Module, facts: Facts) -> Module:
+def relax_nan_order(module: Module) -> Module:
     """Replace ``min.float32(a, b)`` by ``numpy.fmin.float32(a, b)`` under ``fastmath``.
 
     If one operand is NaN, fmin returns the other one, whereas Python returns the first.
     """
-    if not facts.fastmath:
-        return module
     return map_functions(module, lambda f: replace(f, body=map_expr(f.body, _relax)))
 
 

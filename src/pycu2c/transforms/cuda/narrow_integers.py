@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pycu2c.analysis.index_rules import IndexRules
 from pycu2c.analysis.ranges.index_constraints import IndexConstraints, is_linear, leaves
 from pycu2c.analysis.ranges.intervals import Interval, everything
-from pycu2c.analysis.ranges.range_analysis import Facts, Ranges, analyse_module
+from pycu2c.analysis.ranges.range_analysis import Ranges
 from pycu2c.base import dtypes
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import WEAK_INT, WEAK_INT32, Array, Scalar, Type
@@ -60,11 +61,12 @@ _MODULAR = Scalar(dtypes.INT32)  # a NumPy int32, which wraps
 IN_32_BITS = everything(WEAK_INT32)
 
 
-def narrow(module: Module, facts: Facts) -> Module:
+def narrow(module: Module, rules: IndexRules, ranges: Mapping[str, Ranges]) -> Module:
     """Narrow all functions: ``i: int = cuda.grid.x()`` -> ``i: small = cuda.grid.x.small()``."""
-    found = analyse_module(module, facts)
     functions = (module.kernel, *module.devices)
-    constraints_by_function = {f.name: IndexConstraints(f, found[f.name], facts) for f in functions}
+    constraints_by_function = {
+        f.name: IndexConstraints(f, ranges[f.name], rules) for f in functions
+    }
     signatures = {f.name: _signature(f, constraints_by_function[f.name]) for f in functions}
     return map_functions(
         module, lambda f: _narrow_function(f, constraints_by_function[f.name], signatures)
@@ -169,7 +171,7 @@ class Narrower:
     def _index(self, e: Expr) -> Expr:
         """Return an index; a sum of products that needs 64 bits is computed modulo 2**32."""
         new = self._value(e)
-        sum_of_wide = new.type == WEAK_INT and is_linear(e) and self.constraints.facts.index32
+        sum_of_wide = new.type == WEAK_INT and is_linear(e) and self.constraints.rules.index32
         if not sum_of_wide and not any(self._is_modular(x) for x in leaves(e)):
             return new
         new = self._modular(e)
@@ -212,7 +214,7 @@ class Narrower:
             case Load() | ElementOf():
                 return with_children(e, (e.array, *map(self._index, children(e)[1:])))
             case Dim() if (
-                e.type == WEAK_INT and self.constraints.facts.index32
+                e.type == WEAK_INT and self.constraints.rules.index32
             ):  # all of them: a length is passed in one type
                 return replace(e, type=WEAK_INT32)
             case Cast() if self._fits(e) and e.operand.type != WEAK_INT:

@@ -8,7 +8,7 @@ that block-level functions are inlined. Independent of how threads are executed.
 
 from __future__ import annotations
 
-from pycu2c.analysis.launch_assumptions import Facts
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Array, MemorySpace, Scalar
@@ -49,10 +49,10 @@ _SCOPES = {
 _SCOPES_BY_NAME = {"cuda.syncwarp": SyncScope.SYNCWARP, "cuda.activemask": SyncScope.ACTIVE}
 
 
-def lower_barriers(module: Module, facts: Facts) -> Module:
+def lower_barriers(module: Module, assumptions: LaunchAssumptions) -> Module:
     """Lower the synchronizations of the kernel."""
     module = map_functions(module, _lower_coordinates)
-    lowering = _Lowering(facts.threads, module.kernel.span)
+    lowering = _Lowering(assumptions.threads, module.kernel.span)
     body = map_stmt(module.kernel.body, lowering.statement)
     return replace(module, kernel=replace(module.kernel, body=(*lowering.arrays, *body)))
 

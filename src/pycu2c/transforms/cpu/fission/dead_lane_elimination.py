@@ -13,10 +13,10 @@ from collections.abc import Mapping, Set
 from typing import TypeAlias
 
 from pycu2c.analysis.context_array_use import ContextArrayUse, Threads
-from pycu2c.analysis.effects import accessed_names, effectful
+from pycu2c.analysis.effects import accessed_names
 from pycu2c.analysis.lane_values import LaneValues
-from pycu2c.analysis.launch_assumptions import Facts
 from pycu2c.analysis.live_across_barriers import single_definitions
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Array, MemorySpace, Type
@@ -44,14 +44,16 @@ LiveElements: TypeAlias = Mapping[str, Threads]  # live elements of each array
 _MIN_LANES = 4  # narrower ranges save nothing
 
 
-def eliminate_dead_lanes(module: Module, facts: Facts) -> Module:
+def eliminate_dead_lanes(
+    module: Module, assumptions: LaunchAssumptions, effectful: Set[str]
+) -> Module:
     """Eliminate dead lanes of a kernel in work-item loops with a known block shape."""
     kernel = module.kernel
     arrays = [s.var for s in statements(kernel.body) if isinstance(s, Allocate)]
     lengths = {v.name: length for v in arrays if (length := _context_length(v.type))}
-    if facts.block is None or not lengths:
+    if assumptions.block is None or not lengths:
         return module
-    elimination = _DeadLaneElimination(facts, lengths, effectful(module))
+    elimination = _DeadLaneElimination(assumptions, lengths, effectful)
     no_threads: Threads = frozenset()
     body, _ = elimination.block(kernel.body, dict.fromkeys(lengths, no_threads))
     return replace(module, kernel=replace(kernel, body=body))
@@ -71,7 +73,7 @@ def _context_length(kind: Type) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class _DeadLaneElimination:
-    facts: Facts
+    assumptions: LaunchAssumptions
     lengths: Mapping[str, int]
     effectful: Set[str]
 
@@ -97,9 +99,9 @@ class _DeadLaneElimination:
         return {**live, **{name: frozenset(range(self.lengths[name])) for name in names}}
 
     def loop(self, s: WorkItemLoop, live: LiveElements) -> tuple[Body, LiveElements]:
-        threads = self.facts.threads
+        threads = self.assumptions.threads
         values = LaneValues(
-            self.facts.block, {n: (v,) for n, v in single_definitions(s.body).items()}
+            self.assumptions.block, {n: (v,) for n, v in single_definitions(s.body).items()}
         )
         usage = ContextArrayUse(values, threads, self.lengths, self.effectful)
         active = _ThreadRange.covering(usage.live_threads(s.body, live), threads)

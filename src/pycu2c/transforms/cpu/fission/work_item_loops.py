@@ -1,120 +1,142 @@
-"""Lower a kernel with barriers or loops to work-item loops (CPU).
+"""Lower the code of one thread to work-item loops (CPU).
 
-``a; syncthreads(); b`` -> ``WorkItemLoop(a) WorkItemLoop(b)``. Requires flat, legal, declared IR in
-which all threads of a scope reach the same barrier. ``uniformity`` finds values that threads agree
-on, ``region_placement`` the statements outside the loops. ``loop_fission`` splits, and
-``context_arrays`` keeps what is live across a split. A thread that leaves a loop with barriers
-early continues when all threads have left it. So no thread may busy-wait for what it does next.
+``a; syncthreads(); b`` -> ``WorkItemLoop(a) WorkItemLoop(b)``. The passes of this module run in the
+order in which they are written here. They require flat, legal, declared IR in which all threads of
+a scope reach the same barrier. A thread that leaves a loop with barriers early continues when all
+threads have left it. So no thread may busy-wait for what it does next.
 Reference: Karrenberg and Hack (2012); pocl.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
+from collections.abc import Mapping
 from typing import TypeAlias
 
-from pycu2c.analysis.launch_assumptions import Facts
 from pycu2c.analysis.live_across_barriers import fresh_names
-from pycu2c.analysis.liveness import live_after_loops
 from pycu2c.analysis.region_placement import place_regions
-from pycu2c.analysis.suspension_points import has_wait
-from pycu2c.analysis.uniformity import Uniformity, uniformity
+from pycu2c.analysis.uniformity import Uniformity
 from pycu2c.base.dtypes import INT32
-from pycu2c.base.records import dataclass, replace
+from pycu2c.base.launch_assumptions import LaunchAssumptions
+from pycu2c.base.records import replace
 from pycu2c.base.types import Array, Scalar
 from pycu2c.ir.builders import cast, scalar_type
-from pycu2c.ir.nodes import Allocate, Apply, Body, Declare, Expr, Function, Stmt, Var
-from pycu2c.ir.walk import all_expressions, map_expr, statements
+from pycu2c.ir.nodes import Allocate, Apply, Body, Declare, Expr, For, Module, Stmt, Var
+from pycu2c.ir.walk import all_expressions, map_expr, map_stmt, statements
 from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
 from pycu2c.transforms.cpu.fission.context_arrays import insert_context_arrays, live_across_regions
 from pycu2c.transforms.cpu.fission.loop_fission import split_at_barriers
-from pycu2c.transforms.cpu.fission.single_region import single_work_item_loop
-from pycu2c.transforms.cpu.loops.interchange import interchange_loops
+from pycu2c.transforms.cpu.fission.single_region import (
+    copy_assigned_parameters,
+    is_block_array,
+    single_work_item_loop,
+)
 from pycu2c.transforms.cpu.simd.active_masks import ActiveMasks, context_array
 from pycu2c.transforms.cpu.simd.lane_counters import use_lane_counters
 from pycu2c.transforms.cpu.simd.lane_variables import context_array_name
 from pycu2c.transforms.cpu.simd.strip_mining import fuse_lane_loops, remove_dead_live_flags
 
-_MIN_LANES = 8  # a scalar loop is faster for fewer threads
-LoopSelector: TypeAlias = Callable[[Body, Uniformity], Set[Stmt]]
+# the loops to strip-mine, each with the variables that are live after it
+StripLoops: TypeAlias = Mapping[Stmt, frozenset[str]]
 
 
-@dataclass(frozen=True, slots=True)
-class WorkItemLowering:
-    """Lowers one kernel."""
+def copy_parameters(module: Module) -> Module:
+    """Copy parameters that the kernel assigns, and move the arrays of the block to the start.
 
-    kernel: Function
-    facts: Facts
-    effectful: Set[str]  # device functions with side effects
-    select_strip_loops: LoopSelector
-
-    def block(self, body: Body) -> Body:
-        """Return the kernel's body as what a block executes."""
-        fresh = fresh_names(replace(self.kernel, body=body))
-        body = use_lane_counters(body, live_after_loops(body, self._strip_loops(body)), fresh)
-        body = _coordinates_to_variables(body, self._strip_loops(body), fresh)
-        body, interchanged = interchange_loops(
-            body, uniformity(body), self.facts, self.effectful, fresh
-        )
-        strips = self._strip_loops(body)
-        if not strips and not interchanged and not has_wait(body):
-            return single_work_item_loop(self.kernel, body)
-        return self._split(body, strips, interchanged)
-
-    def _strip_loops(self, body: Body) -> Set[Stmt]:
-        too_few = self.facts.threads < _MIN_LANES
-        return frozenset() if too_few else self.select_strip_loops(body, uniformity(body))
-
-    def _split(self, body: Body, strips: Set[Stmt], interchanged: Set[Stmt]) -> Body:
-        """Split into several work-item loops.
-
-        Uniform variables that are live across regions become scalars of the block, which may move
-        more code out of the loops. So the split is repeated until no variable is added.
-        """
-        uniform, span = uniformity(body, self.facts.block), self.kernel.span
-        fresh = fresh_names(replace(self.kernel, body=body))
-        name = fresh("state")
-        state = Var(context_array_name(name) if strips else name, Scalar(INT32), span)
-        live = Var(fresh("live"), Scalar(INT32), span)
-        reserved = {state.name, live.name}
-        live_after = live_after_loops(body, strips)
-        shared = {p.name for p in self.kernel.parameters} | _arrays(body) | reserved
-        block_scalars: set[str] = set()
-        while True:
-            masks = ActiveMasks(context_array(state, self.facts.threads), live)
-            placement = place_regions(body, uniform, block_scalars, live_after, interchanged)
-            regions = fuse_lane_loops(
-                split_at_barriers(body, uniform, placement, masks, span), masks
-            )
-            needed = live_across_regions(regions, shared) - uniform.varying
-            if needed <= block_scalars:
-                regions = remove_dead_live_flags(regions, masks)
-                return insert_context_arrays(regions, shared, masks)
-            block_scalars |= needed
+    ``f(n): n = n + t`` -> ``f(n): n.1 = n; n.1 = n.1 + t``. Each statement becomes a distinct
+    object, since analyses identify statements by identity.
+    """
+    kernel = copy_assigned_parameters(module.kernel)
+    arrays = tuple(s for s in statements(kernel.body) if is_block_array(s))
+    body = map_stmt(kernel.body, lambda s: () if is_block_array(s) else (replace(s),))
+    return _with_body(replace(module, kernel=kernel), (*arrays, *body))
 
 
-def _coordinates_to_variables(body: Body, loops: Set[Stmt], fresh: Callable[[str], str]) -> Body:
+def count_lanes(module: Module, strips: StripLoops) -> Module:
+    """Convert ``for`` loops that are strip-mined to ``while`` loops with a counter per lane."""
+    if not strips:
+        return module
+    kernel = module.kernel
+    return _with_body(module, use_lane_counters(kernel.body, strips, fresh_names(kernel)))
+
+
+def hoist_coordinates(module: Module, strips: StripLoops) -> Module:
     """Read coordinates before the strips; in a strip, a lane has its thread index only."""
     coordinates = {
         e.intrinsic.name: e
-        for e in all_expressions(tuple(loops))
+        for e in all_expressions(tuple(strips))
         if isinstance(e, Apply) and e.intrinsic.is_divergent and e.intrinsic is not block_thread
     }
     if not coordinates:
-        return body
-    reserved = {
+        return module
+    fresh = fresh_names(module.kernel)
+    variables = {
         name: Var(fresh(name), scalar_type(e), e.span) for name, e in sorted(coordinates.items())
     }
 
     def replace_coordinate(e: Expr) -> Expr:
-        if not isinstance(e, Apply) or e.intrinsic.name not in reserved:
+        if not isinstance(e, Apply) or e.intrinsic.name not in variables:
             return e
-        return cast(reserved[e.intrinsic.name], scalar_type(e))  # loops may read it in 32 bits
+        return cast(variables[e.intrinsic.name], scalar_type(e))  # loops may read it in 32 bits
 
-    return (
-        *(Declare(reserved[n], coordinates[n], coordinates[n].span) for n in reserved),
-        *map_expr(body, replace_coordinate),
-    )
+    arrays, body = _block_arrays(module.kernel.body)
+    reads = (Declare(variables[n], coordinates[n], coordinates[n].span) for n in variables)
+    return _with_body(module, (*arrays, *reads, *map_expr(body, replace_coordinate)))
+
+
+def single_region(module: Module) -> Module:
+    """Put a kernel without barriers, strip-mined or interchanged loops in one work-item loop."""
+    arrays, body = _block_arrays(module.kernel.body)
+    return _with_body(module, (*arrays, *single_work_item_loop(module.kernel, body)))
+
+
+def split_into_regions(
+    module: Module, assumptions: LaunchAssumptions, strips: StripLoops, uniform: Uniformity
+) -> Module:
+    """Split the kernel into several work-item loops.
+
+    These steps are one pass, because the IR between them is not valid: variables are used outside
+    of their declarations.
+
+    - ``loop_fission`` splits at barriers and around strip-mined and interchanged loops, and
+      ``strip_mining`` fuses the loops of a strip.
+    - Uniform variables that are live across regions become scalars of the block, which may move
+      more code out of the loops. So the split is repeated until no variable is added.
+    - ``context_arrays`` keeps the other values that are live across regions; it calls
+      ``if_conversion`` for the lanes of strips.
+    """
+    span = module.kernel.span
+    arrays, body = _block_arrays(module.kernel.body)
+    interchanged = {s for s in statements(body) if isinstance(s, For) and s.interchanged}
+    fresh = fresh_names(replace(module.kernel, body=body))
+    name = fresh("state")
+    state = Var(context_array_name(name) if strips else name, Scalar(INT32), span)
+    live = Var(fresh("live"), Scalar(INT32), span)
+    shared = {p.name for p in module.kernel.parameters} | _arrays(body) | {state.name, live.name}
+    block_scalars: set[str] = set()
+    while True:
+        masks = ActiveMasks(context_array(state, assumptions.threads), live)
+        placement = place_regions(body, uniform, block_scalars, strips, interchanged)
+        regions = fuse_lane_loops(split_at_barriers(body, uniform, placement, masks, span), masks)
+        needed = live_across_regions(regions, shared) - uniform.varying
+        if needed <= block_scalars:
+            regions = remove_dead_live_flags(regions, masks)
+            split = insert_context_arrays(regions, shared, masks)
+            return _with_body(module, (*arrays, *map_stmt(split, _clear_interchanged)))
+        block_scalars |= needed
+
+
+def _clear_interchanged(s: Stmt) -> Body:
+    return (replace(s, interchanged=False) if isinstance(s, For) and s.interchanged else s,)
+
+
+def _block_arrays(body: Body) -> tuple[Body, Body]:
+    """Split a body into the arrays of the block at its start, and the rest."""
+    count = next((i for i, s in enumerate(body) if not is_block_array(s)), len(body))
+    return body[:count], body[count:]
+
+
+def _with_body(module: Module, body: Body) -> Module:
+    return replace(module, kernel=replace(module.kernel, body=body))
 
 
 def _arrays(body: Body) -> set[str]:

@@ -21,11 +21,11 @@ from pycu2c.analysis.context_array_layout import (
     thread_private_arrays,
     uses_index_only_for,
 )
-from pycu2c.analysis.effects import effectful
-from pycu2c.analysis.launch_assumptions import Facts, is_fixed
+from pycu2c.analysis.launch_ranges import is_fixed
 from pycu2c.analysis.live_across_barriers import single_definitions
 from pycu2c.analysis.ranges.intervals import Interval
 from pycu2c.analysis.thread_bounds import BoundSolver, conjuncts
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Type
@@ -59,9 +59,9 @@ from pycu2c.ops.operators import ADD, GE, LT, MUL, SUB
 from pycu2c.transforms.cpu.loops.axis_nest import MIN_LANES, Axis, AxisNest
 
 
-def loop_over_axes(module: Module, facts: Facts) -> Module:
+def loop_over_axes(module: Module, assumptions: LaunchAssumptions, effectful: Set[str]) -> Module:
     """Lower every work-item loop of the kernel."""
-    builder = _AxisLoopBuilder(module, facts)
+    builder = _AxisLoopBuilder(module, assumptions, effectful)
     body, span = module.kernel.body, module.kernel.span
     if not _uses_grid_index_only(module):
         body = map_expr(builder.block(body), builder.extents)
@@ -73,6 +73,13 @@ def loop_over_axes(module: Module, facts: Facts) -> Module:
         body = map_expr(builder.block(body), builder.extents)
         body = (BlockLoop(body, span, order, builder.across_blocks),)
     return replace(module, kernel=replace(module.kernel, body=body))
+
+
+def fold_grid_extents(module: Module, assumptions: LaunchAssumptions) -> Module:
+    """Replace ``gridsize.x`` by ``gridDim.x * 256`` in kernels that are coroutines."""
+    kernel = module.kernel
+    body = map_expr(kernel.body, _AxisLoopBuilder(module, assumptions).extents)
+    return replace(module, kernel=replace(kernel, body=body))
 
 
 def _uses_grid_index_only(module: Module) -> bool:
@@ -119,13 +126,13 @@ def _is_order_dependent(module: Module) -> bool:
 @dataclass(slots=True)
 class _AxisLoopBuilder:
     module: Module
-    facts: Facts
+    assumptions: LaunchAssumptions
+    effectful: Set[str] = frozenset()
     across_blocks: bool = False
     types: dict[str, Type] = field(default_factory=dict)  # of all variables, by name
     outer: set[str] = field(default_factory=set)  # names visible in every work-item loop
     values: dict[str, Expr] = field(default_factory=dict)  # single definitions
     declarations: Mapping[str, int] = field(default_factory=dict)
-    effectful: Set[str] = frozenset()
     order_dependent: bool = False
     private_arrays: Set[str] = frozenset()  # context arrays with a layout in loop order
     private_order: tuple[int, int, int] = (0, 1, 2)
@@ -144,7 +151,6 @@ class _AxisLoopBuilder:
         inside = {v.name for s in work_item_loops for v in _variables(s.body)}
         self.outer = set(self.types) - inside
         self.values = {n: v for n, v in single_definitions(kernel.body).items() if n in self.outer}
-        self.effectful = effectful(self.module)
         self.order_dependent = _is_order_dependent(self.module)
         self._choose_private_order()
 
@@ -172,7 +178,7 @@ class _AxisLoopBuilder:
 
     def bound_solver(self, values: Mapping[str, Expr]) -> BoundSolver:
         parameters = {p.name: p for p in self.module.kernel.parameters}
-        return BoundSolver(self.facts, parameters, values, dict(self.counter_ranges))
+        return BoundSolver(self.assumptions, parameters, values, dict(self.counter_ranges))
 
     def new_name(self, name: str) -> str:
         candidate, number = name, 0
@@ -192,11 +198,17 @@ class _AxisLoopBuilder:
 
     def extents(self, e: Expr) -> Expr:
         """Replace ``gridsize.x`` by ``gridDim.x * 256``."""
-        if self.facts.block is None or not isinstance(e, Apply) or e.intrinsic not in GRIDSIZE:
+        if (
+            self.assumptions.block is None
+            or not isinstance(e, Apply)
+            or e.intrinsic not in GRIDSIZE
+        ):
             return e
         number = GRIDSIZE.index(e.intrinsic)
         blocks = Apply(PLACES["gridDim", AXES[number]], (), WEAK_INT, e.span)
-        return cast(_multiply(blocks, integer(self.facts.block[number], e.span)), scalar_type(e))
+        return cast(
+            _multiply(blocks, integer(self.assumptions.block[number], e.span)), scalar_type(e)
+        )
 
     # ---- one ThreadLoop -------------------------------------------------------------------------
 
@@ -273,7 +285,9 @@ class _AxisLoopBuilder:
         """Lay out thread-private arrays in loop order, if all loops use known axes."""
         body = self.module.kernel.body
         loops = [s for s in statements(body) if isinstance(s, WorkItemLoop)]
-        if self.facts.block is None or any(isinstance(s, StripLoop) for s in statements(body)):
+        if self.assumptions.block is None or any(
+            isinstance(s, StripLoop) for s in statements(body)
+        ):
             return
         order = self.choose_order(body, MIN_LANES).order
         private_arrays = thread_private_arrays(body)
@@ -310,7 +324,7 @@ class _AxisLoopBuilder:
 
         This holds if a condition selects lanes, or if each warp accesses a row of its own.
         """
-        is_multiple = self.strip_bounds is None and warp_index.is_multiple_of_warp(self.facts)
+        is_multiple = self.strip_bounds is None and warp_index.is_multiple_of_warp(self.assumptions)
         if is_multiple and warp_index.has_warp_rows(body):
             return True
         match body:
@@ -319,16 +333,21 @@ class _AxisLoopBuilder:
                     return False
                 comparisons = [e for e in conjuncts(condition) if isinstance(e, Binary)]
                 used = any(e.op in (LT, GE) and warp_index.is_lane(e.left) for e in comparisons)
-                is_multiple = self.facts.block is not None and self.facts.threads % WARP == 0
+                is_multiple = (
+                    self.assumptions.block is not None and self.assumptions.threads % WARP == 0
+                )
                 return (
-                    used and is_multiple and self.facts.threads > WARP and self.strip_bounds is None
+                    used
+                    and is_multiple
+                    and self.assumptions.threads > WARP
+                    and self.strip_bounds is None
                 )
             case _:
                 return False
 
     def _linear_coordinates(self) -> set[Intrinsic]:
         """Return the coordinates that the linear thread index determines."""
-        is_line = self.facts.block is not None and self.facts.block[1:] == (1, 1)
+        is_line = self.assumptions.block is not None and self.assumptions.block[1:] == (1, 1)
         return {block_thread, _THREAD_X, GRID[0]} if is_line else {block_thread}
 
     def _warp_and_lane_loops(self, s: WorkItemLoop) -> tuple[list[Axis], Body]:
@@ -336,12 +355,14 @@ class _AxisLoopBuilder:
         warp = Var(self._unused_name("warp", s.body), WEAK_INT, s.span)
         lane = Var(self._unused_name("lane", s.body), WEAK_INT, s.span)
         thread, body = self._coordinate_variable(_THREAD_X, "t", s.body, s.span)
-        zero, count = integer(0, s.span), integer(self.facts.threads // WARP, s.span)
+        zero, count = integer(0, s.span), integer(self.assumptions.threads // WARP, s.span)
         axes = [Axis(warp, zero, count), Axis(lane, zero, integer(WARP, s.span))]
         number = binary(ADD, binary(MUL, warp, integer(WARP, s.span), s.span), lane, s.span)
         coordinate_exprs: dict[Intrinsic, Expr] = {block_thread: thread, _THREAD_X: thread}
         coordinate_exprs[GRID[0]] = self._grid_index(0, coordinate_exprs, s.span)
-        body = map_expr(body, lambda e: warp_index.replace_warp_and_lane(e, warp, lane, self.facts))
+        body = map_expr(
+            body, lambda e: warp_index.replace_warp_and_lane(e, warp, lane, self.assumptions)
+        )
         return axes, (
             Declare(thread, number, s.span),
             *_substitute_coordinates(body, coordinate_exprs),
@@ -376,7 +397,7 @@ class _AxisLoopBuilder:
         return body
 
     def _extent(self, number: int) -> int | None:
-        return None if self.facts.block is None else self.facts.block[number]
+        return None if self.assumptions.block is None else self.assumptions.block[number]
 
     def _grid_index(
         self, number: int, coordinate_exprs: Mapping[Intrinsic, Expr], span: Span

@@ -15,9 +15,10 @@ from collections import Counter
 from collections.abc import Mapping
 
 from pycu2c.analysis.effects import names_in
-from pycu2c.analysis.launch_assumptions import Facts, is_fixed
+from pycu2c.analysis.launch_ranges import is_fixed
 from pycu2c.analysis.live_across_barriers import single_definitions
 from pycu2c.analysis.thread_bounds import BoundSolver
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import WEAK_INT
 from pycu2c.ir.nodes import (
@@ -42,12 +43,12 @@ from pycu2c.ops.operators import ADD, GT, LT
 from pycu2c.transforms.cuda.merge_live_ranges import rename_variables
 
 
-def convert_while_to_for(module: Module, facts: Facts) -> Module:
+def convert_while_to_for(module: Module, assumptions: LaunchAssumptions) -> Module:
     """Convert the counting loops of all functions."""
 
     def convert(function: Function) -> Function:
         parameters = {p.name: p for p in function.parameters}
-        solver = BoundSolver(facts, parameters, single_definitions(function.body), {})
+        solver = BoundSolver(assumptions, parameters, single_definitions(function.body), {})
         assignment_counts = Counter(
             s.var.name for s in statements(function.body) if isinstance(s, Assign)
         )

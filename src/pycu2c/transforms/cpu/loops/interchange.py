@@ -12,14 +12,16 @@ race-free programs; programs that observe it are not changed. Uses ``analysis.un
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Mapping, Set
 from typing import Literal
 
 from pycu2c.analysis import warp_index
 from pycu2c.analysis.effects import names_in
-from pycu2c.analysis.launch_assumptions import Facts
+from pycu2c.analysis.launch_ranges import intrinsic_range
+from pycu2c.analysis.live_across_barriers import NameGenerator, fresh_names
 from pycu2c.analysis.uniformity import Uniformity
-from pycu2c.base.records import dataclass, field, replace
+from pycu2c.base.launch_assumptions import LaunchAssumptions
+from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT
 from pycu2c.ir.builders import binary, integer, logical
@@ -41,6 +43,7 @@ from pycu2c.ir.nodes import (
     If,
     Load,
     LogicalOp,
+    Module,
     Print,
     Return,
     Stmt,
@@ -54,25 +57,28 @@ from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
 from pycu2c.ops.operators import ADD, LT, MUL
 from pycu2c.transforms.cpu.fission.guarded_regions import GuardedRegions
 
-NameGenerator = Callable[[str], str]
-
 
 def interchange_loops(
-    body: Body, agreement: Uniformity, facts: Facts, effectful: Set[str], fresh: NameGenerator
-) -> tuple[Body, frozenset[Stmt]]:
-    """Return the body, and its loops that must be outside the work-item loops.
+    module: Module, assumptions: LaunchAssumptions, agreement: Uniformity, effectful: Set[str]
+) -> Module:
+    """Interchange loops of the kernel; mark them, as they must be outside the work-item loops.
 
     ``effectful``: the device functions with side effects.
     """
+    body = module.kernel.body
     if any(isinstance(s, Print) for s in statements(body)):
-        return body, frozenset()  # printed output is in thread order
+        return module  # printed output is in thread order
     declaration_counts = Counter(
         s.var.name for s in statements(body) if isinstance(s, Declare | Allocate)
     )
+    fresh = fresh_names(module.kernel)
     interchange = _Interchange(
-        facts, agreement, _invariant_definitions(body), declaration_counts, effectful, fresh
+        assumptions, agreement, _invariant_definitions(body), declaration_counts, effectful, fresh
     )
-    return interchange.block(body), frozenset(interchange.interchanged)
+    changed = interchange.block(body)
+    if not interchange.changed:
+        return module
+    return replace(module, kernel=replace(module.kernel, body=changed))
 
 
 def _invariant_definitions(body: Body) -> dict[str, Expr]:
@@ -97,13 +103,13 @@ class _Start:
 
 @dataclass(slots=True)
 class _Interchange:
-    facts: Facts
+    assumptions: LaunchAssumptions
     agreement: Uniformity
     values: Mapping[str, Expr]  # by variable
     declaration_counts: Mapping[str, int]  # number of declarations, by name
     effectful: Set[str]
     fresh: NameGenerator
-    interchanged: set[Stmt] = field(default_factory=set)
+    changed: bool = False
 
     def block(self, body: Body) -> Body:
         """Process a block that all running threads reach."""
@@ -167,9 +173,8 @@ class _Interchange:
             in_range = logical(LogicalOp.AND, condition, in_range, s.span)
         inside = If(in_range, s.body, (), s.span)
         common = start.common or integer(0, s.span)
-        was_interchanged = For(first, common, s.stop, s.step, (own_index, inside), s.span)
-        self.interchanged.add(was_interchanged)
-        return was_interchanged
+        self.changed = True
+        return For(first, common, s.stop, s.step, (own_index, inside), s.span, interchanged=True)
 
     def _is_order_independent(self, body: Body) -> bool:
         """Return whether the order of threads in a body is unobservable, and it has no exits."""
@@ -201,7 +206,9 @@ class _Interchange:
                 return self._coordinate(e)
             case Binary() if warp_index.is_lane(e):
                 return (
-                    _Start(None, e, "warp") if warp_index.is_multiple_of_warp(self.facts) else None
+                    _Start(None, e, "warp")
+                    if warp_index.is_multiple_of_warp(self.assumptions)
+                    else None
                 )
             case Binary(op, left, right) if op is ADD and e.type == WEAK_INT:
                 for side, rest in ((left, right), (right, left)):
@@ -231,18 +238,18 @@ class _Interchange:
         return e
 
     def _width(self, span: Span) -> Expr:
-        if self.facts.block is not None:
-            return integer(self.facts.block[0], span)
+        if self.assumptions.block is not None:
+            return integer(self.assumptions.block[0], span)
         return Apply(PLACES["blockDim", "x"], (), WEAK_INT, span)
 
     def _covers(self, step: Expr, scope: str) -> bool:
         """Return whether a step is at least the number of threads in the scope."""
-        step, block = self._value(step), self.facts.block
+        step, block = self._value(step), self.assumptions.block
         match step:
             case Const():
                 if block is None:
                     return False
-                counts = {"row": block[0], "block": self.facts.threads, "warp": WARP}
+                counts = {"row": block[0], "block": self.assumptions.threads, "warp": WARP}
                 return step.value >= counts[scope] > 1
             case Apply(intrinsic=intrinsic):
                 return scope == "row" and intrinsic in (PLACES["blockDim", "x"], GRIDSIZE[0])
@@ -255,7 +262,7 @@ class _Interchange:
     def _is_positive(self, e: Expr) -> bool:
         e = self._value(e)
         if isinstance(e, Apply):
-            bounds = self.facts.bounds(e.intrinsic)
+            bounds = intrinsic_range(self.assumptions, e.intrinsic)
             return bounds is not None and bounds.low > 0
         return isinstance(e, Const) and e.value > 0
 

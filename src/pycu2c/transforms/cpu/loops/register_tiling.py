@@ -22,7 +22,7 @@ from collections.abc import Iterator
 
 from pycu2c.analysis.effects import names_in
 from pycu2c.analysis.fp_contraction import may_be_contracted
-from pycu2c.analysis.launch_assumptions import is_fixed
+from pycu2c.analysis.launch_ranges import is_fixed
 from pycu2c.analysis.live_across_barriers import declared_names, single_definitions
 from pycu2c.analysis.simd_legality import LaneStrides
 from pycu2c.base.records import dataclass, replace

@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import reduce
 
-from pycu2c.analysis.launch_assumptions import Facts
 from pycu2c.analysis.suspension_points import steps_of
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.limits import MAX_ACCUMULATOR_ELEMENTS
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
@@ -101,7 +101,7 @@ def _array_uses(body: Body) -> Iterator[str]:
 # ---- private copies ---------------------------------------------------------------------------
 
 
-def privatize_accumulators(module: Module, facts: Facts) -> Module:
+def privatize_accumulators(module: Module, assumptions: LaunchAssumptions) -> Module:
     """Privatize the accumulators of a kernel in work-item loops.
 
     ``cuda.atomic.add(&counts[i], v)`` -> ``block.atomic.add(&counts.own[i], v)``. ``counts.own`` is
@@ -111,7 +111,7 @@ def privatize_accumulators(module: Module, facts: Facts) -> Module:
     kernel = module.kernel
     found = accumulators(kernel)
     privatized = [p for p in kernel.parameters if p.part is ArgumentPart.DATA and p.name in found]
-    privatized = [p for p in privatized if p.argument in facts.accumulators]
+    privatized = [p for p in privatized if p.argument in assumptions.unaliased_accumulators]
     if not privatized or steps_of(kernel.body) is not None:
         return module
     scalar_types = {p.name: p.type for p in kernel.parameters if isinstance(p.type, Scalar)}

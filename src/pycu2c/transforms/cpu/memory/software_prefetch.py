@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
-from pycu2c.analysis.launch_assumptions import Facts
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import VOID, WEAK_INT, Array, MemorySpace
 from pycu2c.ir.builders import binary, integer
@@ -70,44 +70,45 @@ class PrefetchStream:
         return self.array.type.dtype.size
 
 
-def insert_software_prefetches(module: Module, facts: Facts) -> Module:
+def insert_software_prefetches(module: Module, assumptions: LaunchAssumptions) -> Module:
     """Insert prefetches; requires axis loops and one-dimensional blocks of known size."""
-    if facts.block is None or facts.block[1:] != (1, 1):
+    if assumptions.block is None or assumptions.block[1:] != (1, 1):
         return module
-    body = map_stmt(module.kernel.body, lambda s: (_prefetch_in_loop(s, facts),))
+    body = map_stmt(module.kernel.body, lambda s: (_prefetch_in_loop(s, assumptions),))
     if not any(isinstance(s, BlockLoop) for s in body):
-        body = _prefetch_for_block(body, facts)
+        body = _prefetch_for_block(body, assumptions)
     return replace(module, kernel=replace(module.kernel, body=body))
 
 
-def _prefetch_in_loop(s: Stmt, facts: Facts) -> Stmt:
+def _prefetch_in_loop(s: Stmt, assumptions: LaunchAssumptions) -> Stmt:
     match s:
         case For(var=var, step=step, body=(AxisLoop() as loop,)) if not isinstance(step, Const):
             streams = _streams((loop,), lambda e: isinstance(e, Var) and e.name == var.name)
             if not streams:
                 return s
             has_next = binary(LT, binary(ADD, var, step, s.span), s.stop, s.span)
-            count = integer(facts.threads, s.span)
+            count = integer(assumptions.threads, s.span)
             prefetches = tuple(prefetch_statement(stream, step, count) for stream in streams)
             return replace(s, body=(If(has_next, prefetches, (), s.span), loop))
         case BlockLoop(body=body, order=(0, 1, 2), in_rows=False):
-            return replace(s, body=_prefetch_for_block(body, facts))
+            return replace(s, body=_prefetch_for_block(body, assumptions))
         case _:
             return s
 
 
-def _prefetch_for_block(body: Body, facts: Facts) -> Body:
+def _prefetch_for_block(body: Body, assumptions: LaunchAssumptions) -> Body:
     """Prefetch in code that runs for one block after the other."""
     loops = [s for s in statements(body) if isinstance(s, AxisLoop)]
     allocations = [s for s in body if isinstance(s, Allocate)]
-    streams = _streams(loops, lambda e: _is_first_of_block(e, facts))
+    streams = _streams(loops, lambda e: _is_first_of_block(e, assumptions))
     if not allocations or not streams:  # without context arrays there is no barrier
         return body
-    span, count = loops[0].span, integer(facts.threads, loops[0].span)
+    span, count = loops[0].span, integer(assumptions.threads, loops[0].span)
     blocks = (
-        _PREFETCH_DISTANCE // (facts.threads * max(stream.element_size for stream in streams)) or 1
+        _PREFETCH_DISTANCE // (assumptions.threads * max(stream.element_size for stream in streams))
+        or 1
     )
-    distance = integer(blocks * facts.threads, span)
+    distance = integer(blocks * assumptions.threads, span)
     prefetches = tuple(prefetch_statement(stream, distance, count) for stream in streams)
     remaining = Apply(blocks_left, (), WEAK_INT, span)
     has_next = binary(GT, remaining, integer(blocks, span), span)
@@ -115,11 +116,13 @@ def _prefetch_for_block(body: Body, facts: Facts) -> Body:
     return (*body[:first_statement], If(has_next, prefetches, (), span), *body[first_statement:])
 
 
-def _is_first_of_block(e: Expr, facts: Facts) -> bool:
+def _is_first_of_block(e: Expr, assumptions: LaunchAssumptions) -> bool:
     """Return whether an expression is ``blockIdx.x * blockDim.x``."""
     match e:
         case Binary(op=op, left=Apply(intrinsic=intrinsic), right=Const(value=value)):
-            return op is MUL and intrinsic is PLACES["blockIdx", "x"] and value == facts.threads
+            return (
+                op is MUL and intrinsic is PLACES["blockIdx", "x"] and value == assumptions.threads
+            )
         case _:
             return False
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
 
-from pycu2c.analysis.launch_assumptions import Facts
+from pycu2c.analysis.index_rules import IndexRules
 from pycu2c.analysis.ranges.index_constraints import IndexConstraints
-from pycu2c.analysis.ranges.range_analysis import Ranges, analyse_module
+from pycu2c.analysis.ranges.range_analysis import Ranges
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import WEAK_INT, WEAK_INT32
 from pycu2c.ir.builders import cast, scalar_type
@@ -59,13 +59,18 @@ from pycu2c.transforms.cuda.narrow_integers import (
 )
 
 
-def narrow_integers_in_loops(module: Module, facts: Facts) -> Module:
-    """Narrow such loops; without any, nothing is analysed."""
+def has_candidate_loops(module: Module) -> bool:
+    """Return whether a module has such loops."""
+    functions = (module.kernel, *module.devices)
+    return any(True for f in functions for _ in _candidate_loops(f.body))
+
+
+def narrow_integers_in_loops(
+    module: Module, rules: IndexRules, found: Mapping[str, Ranges]
+) -> Module:
+    """Narrow such loops; ``found`` is the range analysis of the module."""
     functions = (module.kernel, *module.devices)
     loops = {f.name: frozenset(_candidate_loops(f.body)) for f in functions}
-    if not any(loops.values()):
-        return module
-    found = analyse_module(module, facts)
     narrow_variables = {
         f.name: _variables_changed_in_loops(loops[f.name], found[f.name]) for f in functions
     }
@@ -75,7 +80,7 @@ def narrow_integers_in_loops(module: Module, facts: Facts) -> Module:
 
     def narrow_function(f: Function) -> Function:
         signature = signatures[f.name]
-        constraints = IndexConstraints(f, found[f.name], facts)
+        constraints = IndexConstraints(f, found[f.name], rules)
         narrower = Narrower(
             constraints,
             narrow_variables[f.name],

@@ -1,0 +1,15 @@
+"""A constant array that is read as float32 only has elements of float32."""
+
+from pycu2c import cuda, kernel
+
+TARGET = "cuda"
+SIGNATURE = "float32[::1]"
+
+
+WEIGHTS = (0.25, 0.5, 0.25)
+
+
+@kernel
+def weighted(x):
+    i = cuda.grid(1)
+    x[i] = x[i] * WEIGHTS[i % 3]

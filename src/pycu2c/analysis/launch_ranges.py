@@ -1,0 +1,48 @@
+"""Value ranges that follow from the launch assumptions."""
+
+from __future__ import annotations
+
+from pycu2c.analysis.ranges.intervals import Interval, everything
+from pycu2c.base.launch_assumptions import LaunchAssumptions
+from pycu2c.base.limits import BLOCKS32_LIMIT, INDEX32_LIMIT
+from pycu2c.base.types import Scalar
+from pycu2c.base.values import assumed_magnitude_limit
+from pycu2c.ops.intrinsics.registry import Intrinsic
+from pycu2c.ops.intrinsics.threads.coordinates import AXES, BLOCK_NUMBERS, GRID, GRIDSIZE, PLACES
+from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
+
+
+def length_range(assumptions: LaunchAssumptions) -> Interval:
+    """Return the range of the length of any array's axis; an array of the kernel may be empty."""
+    return Interval(0, assumptions.most_elements)
+
+
+def argument_length_range(assumptions: LaunchAssumptions) -> Interval:
+    """Return the range of the length of an axis of the kernel's arguments."""
+    return Interval(1 if assumptions.index32_safe else 0, assumptions.most_elements)
+
+
+def argument_range(assumptions: LaunchAssumptions, scalar: Scalar) -> Interval:
+    """Return the range of an integer argument of the kernel."""
+    limit = assumed_magnitude_limit(scalar) if assumptions.index32_safe else None
+    return everything(scalar) if limit is None else Interval(-limit, limit)
+
+
+def intrinsic_range(assumptions: LaunchAssumptions, intrinsic: Intrinsic) -> Interval | None:
+    """Return the range of the integer that an intrinsic returns; None if it has no bounds."""
+    if intrinsic.bounds is None:
+        return None
+    low, high = intrinsic.bounds
+    if assumptions.index32_safe and intrinsic in GRID + GRIDSIZE:
+        high = min(high, INDEX32_LIMIT - (2 if intrinsic in GRID else 1))
+    if assumptions.index32_safe and intrinsic in BLOCK_NUMBERS:
+        high = min(high, BLOCKS32_LIMIT - (1 if low == 0 else 0))
+    for axis, extent in zip(AXES, assumptions.block or ()):
+        if intrinsic is PLACES["threadIdx", axis]:
+            high = extent - 1
+    return Interval(low, assumptions.threads - 1 if intrinsic is block_thread else high)
+
+
+def is_fixed(intrinsic: Intrinsic) -> bool:
+    """Return whether an intrinsic is a coordinate of the thread, which never changes."""
+    return intrinsic.bounds is not None and (intrinsic.is_attribute or intrinsic in GRID + GRIDSIZE)

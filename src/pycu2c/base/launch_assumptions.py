@@ -1,0 +1,41 @@
+"""What the compiler assumes of a launch."""
+
+from __future__ import annotations
+
+import math
+
+from pycu2c.base.limits import INDEX32_LIMIT, MAX_ARRAY_ELEMENTS, MAX_BLOCK_THREADS
+from pycu2c.base.records import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchAssumptions:
+    """What the compiler assumes of a launch. It is the specialization key of compiled kernels.
+
+    Each field has a check in ``kernels/assumption_checks.py``. The defaults hold for every launch.
+    Besides, no array has more than 2**48 elements (axes of length 0 counted as 1).
+
+    index32_safe: indices can be computed in 32 bits. No array is empty or has 2**30 elements or
+        more, nor do its strides span as many. No axis of the grid has 2**30 threads or more, or
+        more than 2**22 blocks: an index plus a stride, and a block index times the width of a
+        tile, fit 32 bits. Python ints are between -(2**30) and 2**30; int64s are not within 2**48
+        of the limits of their type.
+    block: the threads of a block along x, y and z; None for any shape.
+    unaliased_accumulators: the positions of arguments that are small arrays, and share no memory
+        with the others.
+    exceeds_last_level_cache: the launch accesses more memory than caches hold.
+    """
+
+    index32_safe: bool = False
+    block: tuple[int, int, int] | None = None
+    unaliased_accumulators: tuple[int, ...] = ()
+    exceeds_last_level_cache: bool = False
+
+    @property
+    def most_elements(self) -> int:
+        return INDEX32_LIMIT - 1 if self.index32_safe else MAX_ARRAY_ELEMENTS
+
+    @property
+    def threads(self) -> int:
+        """How many threads a block has at most."""
+        return MAX_BLOCK_THREADS if self.block is None else math.prod(self.block)

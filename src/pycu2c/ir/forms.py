@@ -1,0 +1,82 @@
+"""The forms of the IR: which nodes may occur at each stage of the pipeline.
+
+A form is what MLIR calls a dialect. ``pipeline.py`` says which form each pass requires and
+produces; ``check_form`` verifies the form after the pass.
+"""
+
+from __future__ import annotations
+
+from pycu2c.base.records import dataclass
+from pycu2c.ir.module_summary import ModuleSummary
+from pycu2c.ir.nodes import (
+    AxisLoop,
+    BarrierWait,
+    BlockLoop,
+    CoroutineLoop,
+    Declare,
+    Dim,
+    Expr,
+    Let,
+    NextWorkItem,
+    Stmt,
+    Stride,
+    StripLoop,
+    View,
+    WorkItemLoop,
+)
+from pycu2c.ir.verifier import InternalError
+from pycu2c.ops.operators import FLOORDIV, MOD, SHL, SHR, Operator
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IRForm:
+    """A stage of the IR, by the nodes and operators that may not occur in it."""
+
+    name: str
+    forbidden: frozenset[type[Stmt | Expr]]
+    operators: frozenset[Operator] = frozenset()
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def check_form(summary: ModuleSummary, form: IRForm, after: str) -> None:
+    """Raise InternalError if a module has nodes that its form does not allow."""
+    found = sorted(kind.__name__ for kind in summary.kinds & form.forbidden)
+    found += sorted(operator.name for operator in summary.operators & form.operators)
+    if found:
+        raise InternalError(
+            f"this is a bug in pycu2c: {after} has made IR that is not {form.name}: "
+            f"it has {', '.join(found)}"
+        )
+
+
+_WORK_ITEM_LOOPS = frozenset({WorkItemLoop, StripLoop, BlockLoop, AxisLoop, NextWorkItem})
+_BLOCK_CODE = _WORK_ITEM_LOOPS | {CoroutineLoop}
+_PYTHON_OPERATORS = frozenset({FLOORDIV, MOD, SHL, SHR})
+_ARRAY_SHAPES = frozenset({Dim, Stride, View})
+
+# Python's meaning; the code of one thread; variables begin where they are assigned.
+TYPED = IRForm("TYPED", _BLOCK_CODE | {Declare, BarrierWait})
+# C's meaning: operators and indices are C's. Barriers may have become waits.
+C_MEANING = IRForm("C_MEANING", _BLOCK_CODE | {Declare}, _PYTHON_OPERATORS)
+# The order of evaluation is that of the statements.
+ORDERED = IRForm("ORDERED", C_MEANING.forbidden | {Let}, _PYTHON_OPERATORS)
+# Arrays are pointers; their lengths and strides are parameters.
+FLAT = IRForm("FLAT", ORDERED.forbidden | _ARRAY_SHAPES, _PYTHON_OPERATORS)
+# Each variable is declared in the block that holds its uses. CUDA C is generated from it.
+DECLARED = IRForm("DECLARED", FLAT.forbidden - {Declare}, _PYTHON_OPERATORS)
+
+_LOWERED = frozenset({Let}) | _ARRAY_SHAPES
+# The kernel is the code of one block: loops over its threads, without waits.
+WORK_ITEM_LOOPS = IRForm(
+    "WORK_ITEM_LOOPS", _LOWERED | {CoroutineLoop, BarrierWait, AxisLoop}, _PYTHON_OPERATORS
+)
+# Each loop over threads is a loop nest along the axes of the block.
+AXIS_LOOPS = IRForm(
+    "AXIS_LOOPS",
+    _LOWERED | {CoroutineLoop, BarrierWait, WorkItemLoop, StripLoop},
+    _PYTHON_OPERATORS,
+)
+# Each thread is a resumable state machine; a scheduler runs the threads of a block.
+COROUTINES = IRForm("COROUTINES", _LOWERED | _WORK_ITEM_LOOPS, _PYTHON_OPERATORS)

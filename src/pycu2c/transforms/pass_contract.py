@@ -1,0 +1,64 @@
+"""What a pass is: a function of a module with a contract; and how passes run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
+
+from pycu2c.base.records import dataclass
+from pycu2c.ir.forms import TYPED, IRForm, check_form
+from pycu2c.ir.nodes import Module
+from pycu2c.ir.verifier import verified
+from pycu2c.transforms.analyses import SUMMARY, Analyses, AnyAnalysis, Inputs
+
+Observer: TypeAlias = Callable[[str, Module, Module], None]  # of a pass: name, before, after
+
+
+def always(_: Analyses) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """A transformation with its contract. ``produces`` is None if the form stays the same.
+
+    ``function`` is called with the module and the results of ``uses``. ``preserves`` are analyses
+    whose results still hold after the pass; ``when`` is the condition under which it applies.
+    """
+
+    name: str
+    function: Callable[..., Module]
+    requires: tuple[IRForm, ...]
+    produces: IRForm | None = None
+    uses: tuple[AnyAnalysis, ...] = ()
+    preserves: tuple[AnyAnalysis, ...] = ()
+    when: Callable[[Analyses], bool] = always
+
+    def applies(self, form: IRForm, analyses: Analyses) -> bool:
+        return form in self.requires and self.when(analyses)
+
+    def run(self, analyses: Analyses) -> Module:
+        return self.function(analyses.module, *map(analyses.get, self.uses))
+
+
+def run_passes(
+    module: Module, passes: Iterable[Pass], inputs: Inputs, observe: Observer | None = None
+) -> Module:
+    """Run the passes that apply, in order, and verify the IR after each.
+
+    Raises InternalError if a pass returns invalid IR, CompileError if it rejects the program.
+    ``observe`` is called after each pass that has changed the module.
+    """
+    form, analyses = TYPED, Analyses(module, inputs)
+    for step in passes:
+        if not step.applies(form, analyses):
+            continue
+        changed = step.run(analyses)
+        form = step.produces or form
+        if changed is not module:
+            before, module = module, verified(changed, step.name)
+            analyses.replace_module(module, step.preserves)
+            check_form(analyses.get(SUMMARY), form, step.name)
+            if observe:
+                observe(step.name, before, module)
+    return module
