@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pycu2c import cuda
-from pycu2c.kernels.kernel import Device, Kernel
+from pycu2c.kernels.kernel import DeviceFunction, Kernel
 
 N = 40  # indices
 
@@ -43,7 +43,7 @@ def by_python(kernel: Kernel, arguments: list[Any], count: int = N) -> list[Any]
             value = machine
         elif value is cuda.grid:
             value = machine.grid
-        elif isinstance(value, Device):
+        elif isinstance(value, DeviceFunction):
             value = _in(scope, value.python)
         scope[name] = value
     function = _in(scope, kernel.python)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from pycu2c import types
 from pycu2c.base import dtypes
+from pycu2c.base import types as base_types
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.dtypes import DType
 from pycu2c.base.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Array, Scalar
@@ -52,7 +53,7 @@ def described(obj: object) -> ArrayArgument:
         (np.bool_(True), types.boolean),
         (np.longlong(1), types.int64),
         (np.float16(1), types.float16),
-        (1j, types.WEAK_COMPLEX),
+        (1j, base_types.WEAK_COMPLEX),
         (np.complex64(1j), types.complex64),
         (np.longdouble(1), None),
         ("text", None),

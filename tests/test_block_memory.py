@@ -306,8 +306,8 @@ def test_arrays_that_no_stack_holds(target: str) -> None:
             "with the arrays before it 49200 bytes; a block has 49152",
         ),
         ("cuda.local.array(131073, np.int32)", "524292 bytes; a thread has 524288"),
-        ("cuda.local.array(0, np.int32)", "not a positive whole number"),
-        ("cuda.shared.array((0, 2), np.int32)", "not a positive whole number"),
+        ("cuda.local.array(0, np.int32)", "not a positive integer"),
+        ("cuda.shared.array((0, 2), np.int32)", "not a positive integer"),
     ],
 )
 def test_too_much_is_refused(text: str, said: str, tmp_path: Path) -> None:
@@ -404,5 +404,5 @@ def k(out, n):
     out[0] = f({given})
 """
     k = module_from(HEAD + text, tmp_path).k
-    with pytest.raises(CompileError, match=r"count, float32[^~]*not a positive whole number"):
+    with pytest.raises(CompileError, match=r"count, float32[^~]*not a positive integer"):
         k.inspect("cuda", "int32[:], int32")

@@ -30,21 +30,21 @@ def read_expr(node: c_ast.Node) -> c.Expr:
         case c_ast.Constant():
             return c.Number(node.value)
         case c_ast.UnaryOp():
-            return c.Unary(node.op, read_expr(node.expr))
+            return c.UnaryExpr(node.op, read_expr(node.expr))
         case c_ast.BinaryOp():
-            return c.Binary(node.op, read_expr(node.left), read_expr(node.right))
+            return c.BinaryExpr(node.op, read_expr(node.left), read_expr(node.right))
         case c_ast.TernaryOp():
             parts = (node.cond, node.iftrue, node.iffalse)
             return c.Conditional(*(read_expr(part) for part in parts))
         case c_ast.FuncCall():
             arguments = node.args.exprs if node.args else ()
-            return c.Call(node.name.name, tuple(read_expr(a) for a in arguments))
+            return c.CallExpr(node.name.name, tuple(read_expr(a) for a in arguments))
         case c_ast.ArrayRef():
             return c.Index(read_expr(node.name), read_expr(node.subscript))
         case c_ast.StructRef():
-            return c.Member(read_expr(node.name), node.field.name, node.type == "->")
+            return c.MemberExpr(read_expr(node.name), node.field.name, node.type == "->")
         case c_ast.Cast():
-            return c.Cast(read_type(node.to_type), read_expr(node.expr))
+            return c.CastExpr(read_type(node.to_type), read_expr(node.expr))
     raise AssertionError(node)
 
 
@@ -86,39 +86,39 @@ def read_body(node: c_ast.Node | None) -> tuple[c.Stmt, ...]:
 def read_stmt(node: c_ast.Node) -> c.Stmt:
     match node:
         case c_ast.Compound():
-            return c.Block(read_body(node))
+            return c.CompoundStmt(read_body(node))
         case c_ast.Decl():
             init = read_expr(node.init) if node.init else None
-            return c.Declare(read_type(node.type), node.name, init, tuple(node.storage))
+            return c.DeclStmt(read_type(node.type), node.name, init, tuple(node.storage))
         case c_ast.Assignment():
-            return c.Assign(read_expr(node.lvalue), read_expr(node.rvalue), node.op)
+            return c.AssignStmt(read_expr(node.lvalue), read_expr(node.rvalue), node.op)
         case c_ast.UnaryOp(op="++" | "--"):
             return c.Increment(read_expr(node.expr), node.op)
         case c_ast.If():
             then, orelse = read_body(node.iftrue), read_body(node.iffalse)
-            return c.If(read_expr(node.cond), then, orelse)
+            return c.IfStmt(read_expr(node.cond), then, orelse)
         case c_ast.While():
-            return c.While(read_expr(node.cond), read_body(node.stmt))
+            return c.WhileStmt(read_expr(node.cond), read_body(node.stmt))
         case c_ast.For():
             init = read_stmt(node.init) if node.init else None
             condition = read_expr(node.cond) if node.cond else None
             step = read_stmt(node.next) if node.next else None
-            return c.For(init, condition, step, read_body(node.stmt))
+            return c.ForStmt(init, condition, step, read_body(node.stmt))
         case c_ast.DeclList():
             return read_stmt(node.decls[0])
         case c_ast.Break():
-            return c.Break()
+            return c.BreakStmt()
         case c_ast.Continue():
-            return c.Continue()
+            return c.ContinueStmt()
         case c_ast.Goto():
             return c.Goto(node.name)
         case c_ast.Label():
             return c.LabelStatement(node.name)
         case c_ast.Return():
-            return c.Return(read_expr(node.expr) if node.expr else None)
+            return c.ReturnStmt(read_expr(node.expr) if node.expr else None)
         case c_ast.Pragma():
             return c.Pragma(node.string)
-    return c.Evaluate(read_expr(node))
+    return c.ExprStmt(read_expr(node))
 
 
 def parsed(text: str) -> tuple[c.Stmt, ...]:
@@ -166,43 +166,48 @@ BINARY = [
 
 def larger(inner: st.SearchStrategy[c.Expr]) -> st.SearchStrategy[c.Expr]:
     return (
-        st.builds(c.Binary, st.sampled_from(BINARY), inner, inner)
-        | st.builds(c.Unary, st.sampled_from("-+~!*&"), inner)
+        st.builds(c.BinaryExpr, st.sampled_from(BINARY), inner, inner)
+        | st.builds(c.UnaryExpr, st.sampled_from("-+~!*&"), inner)
         | st.builds(c.Conditional, inner, inner, inner)
         | st.builds(c.Index, inner, inner)
-        | st.builds(c.Member, inner, st.sampled_from("pq"), st.booleans())
-        | st.builds(c.Cast, types, inner)
-        | st.builds(c.Call, st.just("g"), st.lists(inner, max_size=3).map(tuple))
+        | st.builds(c.MemberExpr, inner, st.sampled_from("pq"), st.booleans())
+        | st.builds(c.CastExpr, types, inner)
+        | st.builds(c.CallExpr, st.just("g"), st.lists(inner, max_size=3).map(tuple))
     )
 
 
 texts = st.text(st.sampled_from("\"\\?/'*é\n\r\0\x1b\u2028\U0001f600 a7%") | st.characters())
 exprs = st.recursive(names | numbers | texts.map(c.String), larger, max_leaves=20)
 declares = st.builds(
-    c.Declare, types, st.just("v"), st.none() | exprs, st.sampled_from([(), ("static",)])
+    c.DeclStmt, types, st.just("v"), st.none() | exprs, st.sampled_from([(), ("static",)])
 )
 places = (
     names
     | st.builds(c.Index, exprs, exprs)
-    | st.builds(c.Member, exprs, st.just("p"))
-    | st.builds(c.Unary, st.just("*"), exprs)
+    | st.builds(c.MemberExpr, exprs, st.just("p"))
+    | st.builds(c.UnaryExpr, st.just("*"), exprs)
 )
-assigns = st.builds(c.Assign, places, exprs, st.sampled_from(["=", "+=", "-=", "<<="]))
+assigns = st.builds(c.AssignStmt, places, exprs, st.sampled_from(["=", "+=", "-=", "<<="]))
 steps = st.builds(c.Increment, places, st.sampled_from(["++", "--"]))
-jumps = st.sampled_from([c.Break(), c.Continue(), c.Goto("end")])
+jumps = st.sampled_from([c.BreakStmt(), c.ContinueStmt(), c.Goto("end")])
 simple = (
-    declares | assigns | steps | jumps | st.builds(c.Evaluate, exprs) | st.builds(c.Return, exprs)
+    declares
+    | assigns
+    | steps
+    | jumps
+    | st.builds(c.ExprStmt, exprs)
+    | st.builds(c.ReturnStmt, exprs)
 )
 
 
 def compound(inner: st.SearchStrategy[c.Stmt]) -> st.SearchStrategy[c.Stmt]:
     body = st.lists(inner, max_size=3).map(tuple)
-    init = st.none() | st.builds(c.Declare, types, st.just("v"), exprs) | assigns
+    init = st.none() | st.builds(c.DeclStmt, types, st.just("v"), exprs) | assigns
     return (
-        st.builds(c.If, exprs, body, body)
-        | st.builds(c.While, exprs, body)
-        | st.builds(c.For, init, st.none() | exprs, st.none() | assigns | steps, body)
-        | st.builds(c.Block, body)
+        st.builds(c.IfStmt, exprs, body, body)
+        | st.builds(c.WhileStmt, exprs, body)
+        | st.builds(c.ForStmt, init, st.none() | exprs, st.none() | assigns | steps, body)
+        | st.builds(c.CompoundStmt, body)
     )
 
 
@@ -212,7 +217,7 @@ stmts = st.recursive(simple, compound, max_leaves=8)
 def with_signs_apart(e: c.Expr) -> c.Expr:
     """``-1`` is a minus and a number to a parser."""
     if isinstance(e, c.Number) and e.text[0] == "-":
-        return c.Unary("-", c.Number(e.text[1:]))
+        return c.UnaryExpr("-", c.Number(e.text[1:]))
     return e
 
 
@@ -231,7 +236,7 @@ def normal(node: object) -> object:
 
 @given(exprs)
 def test_an_expression_is_read_back_as_it_was(e: c.Expr) -> None:
-    assert parsed(f"{print_expr(e)};") == (c.Evaluate(normal(e)),)
+    assert parsed(f"{print_expr(e)};") == (c.ExprStmt(normal(e)),)
 
 
 @settings(max_examples=60)
@@ -243,7 +248,7 @@ def test_a_statement_is_read_back_as_it_was(s: c.Stmt) -> None:
 @settings(max_examples=30)
 @given(types)
 def test_a_type_is_read_back_as_it_was(t: c.CType) -> None:
-    assert parsed(f"{print_type(t, 'v')};") == (c.Declare(t, "v"),)
+    assert parsed(f"{print_type(t, 'v')};") == (c.DeclStmt(t, "v"),)
 
 
 def preprocessed(text: str) -> list[str]:
@@ -260,7 +265,9 @@ def preprocessed(text: str) -> list[str]:
 def test_no_comment_touches_the_code_around_it(comments: list[str]) -> None:
     body = [s for i, text in enumerate(comments) for s in (c.Comment(text), c.Goto(f"l{i}"))]
     plain = [s for s in body if not isinstance(s, c.Comment)]
-    files = [c.File((c.Function("f", c.NamedType("void"), (), tuple(b)),)) for b in (body, plain)]
+    files = [
+        c.File((c.FunctionDecl("f", c.NamedType("void"), (), tuple(b)),)) for b in (body, plain)
+    ]
     with_comments, without = (preprocessed(print_file(f)) for f in files)
     assert with_comments == without
 
@@ -268,8 +275,8 @@ def test_no_comment_touches_the_code_around_it(comments: list[str]) -> None:
 @settings(max_examples=10)
 @given(st.lists(texts, max_size=30))
 def test_gcc_reads_a_string_as_one_literal(values: list[str]) -> None:
-    body = tuple(c.Evaluate(c.Call("use", (c.String(v),))) for v in values)
-    text = print_file(c.File((c.Function("f", c.NamedType("void"), (), body),)))
+    body = tuple(c.ExprStmt(c.CallExpr("use", (c.String(v),))) for v in values)
+    text = print_file(c.File((c.FunctionDecl("f", c.NamedType("void"), (), body),)))
     compile_quietly(f"void use(const char *);\nvoid f(void);\n{text}")
 
 
@@ -294,18 +301,18 @@ def compile_quietly(text: str) -> None:
 
 def int_larger(inner: st.SearchStrategy[c.Expr]) -> st.SearchStrategy[c.Expr]:
     """Ints from ints, with comparisons where C has them; ``!`` and ``&&`` of truth values only."""
-    compared = st.builds(c.Binary, st.sampled_from(BINARY[5:11]), inner, inner)
+    compared = st.builds(c.BinaryExpr, st.sampled_from(BINARY[5:11]), inner, inner)
     truth = compared | st.builds(
-        c.Binary, st.sampled_from(["&&", "||"]), compared, compared | names
+        c.BinaryExpr, st.sampled_from(["&&", "||"]), compared, compared | names
     )
-    truth = truth | st.builds(c.Binary, st.sampled_from(["&&", "||"]), truth, truth)
+    truth = truth | st.builds(c.BinaryExpr, st.sampled_from(["&&", "||"]), truth, truth)
     return (
-        st.builds(c.Binary, st.sampled_from(BINARY[2:5] + BINARY[11:]), inner, inner)
-        | st.builds(c.Binary, st.sampled_from(BINARY[2:5]), truth, truth)
-        | st.builds(c.Unary, st.sampled_from("-+~"), inner)
+        st.builds(c.BinaryExpr, st.sampled_from(BINARY[2:5] + BINARY[11:]), inner, inner)
+        | st.builds(c.BinaryExpr, st.sampled_from(BINARY[2:5]), truth, truth)
+        | st.builds(c.UnaryExpr, st.sampled_from("-+~"), inner)
         | st.builds(c.Conditional, truth, inner, inner)
         | truth
-        | truth.map(lambda e: c.Unary("!", e))
+        | truth.map(lambda e: c.UnaryExpr("!", e))
     )
 
 
@@ -329,9 +336,9 @@ def test_gcc_has_nothing_to_say_about_parentheses(trees: list[c.Expr]) -> None:
     functions: list[c.Item] = []
     for i, tree in enumerate(trees):
         used: list[str] = []
-        body = (c.Return(with_distinct_names(tree, used)),)
-        parameters = tuple(c.Parameter(c.NamedType("int"), name) for name in used)
-        functions.append(c.Function(f"f{i}", c.NamedType("int"), parameters, body, ("extern",)))
+        body = (c.ReturnStmt(with_distinct_names(tree, used)),)
+        parameters = tuple(c.ParameterDecl(c.NamedType("int"), name) for name in used)
+        functions.append(c.FunctionDecl(f"f{i}", c.NamedType("int"), parameters, body, ("extern",)))
     compile_quietly(print_file(c.File(tuple(functions))))
 
 
@@ -340,8 +347,8 @@ def test_gcc_has_nothing_to_say_about_parentheses(trees: list[c.Expr]) -> None:
 A, B, C = c.Name("a"), c.Name("b"), c.Name("c")
 
 
-def op(symbol: str, left: c.Expr, right: c.Expr) -> c.Binary:
-    return c.Binary(symbol, left, right)
+def op(symbol: str, left: c.Expr, right: c.Expr) -> c.BinaryExpr:
+    return c.BinaryExpr(symbol, left, right)
 
 
 @pytest.mark.parametrize(
@@ -358,13 +365,13 @@ def op(symbol: str, left: c.Expr, right: c.Expr) -> c.Binary:
         (op("/", A, op("*", B, C)), "a / (b * c)"),
         (op("-", A, op("-", B, C)), "a - (b - c)"),
         (op("-", op("-", A, B), C), "a - b - c"),
-        (op("-", A, c.Unary("-", B)), "a - -b"),
+        (op("-", A, c.UnaryExpr("-", B)), "a - -b"),
         (op("-", A, c.Number("-1")), "a - -1"),
-        (c.Unary("-", c.Unary("-", A)), "-(-a)"),
-        (c.Unary("-", c.Number("-1")), "-(-1)"),
-        (c.Unary("&", c.Unary("&", A)), "&(&a)"),
-        (c.Unary("!", c.Unary("!", A)), "!!a"),
-        (c.Index(c.Cast(c.PointerType(FLOAT), A), op("+", B, C)), "((float *)a)[b + c]"),
+        (c.UnaryExpr("-", c.UnaryExpr("-", A)), "-(-a)"),
+        (c.UnaryExpr("-", c.Number("-1")), "-(-1)"),
+        (c.UnaryExpr("&", c.UnaryExpr("&", A)), "&(&a)"),
+        (c.UnaryExpr("!", c.UnaryExpr("!", A)), "!!a"),
+        (c.Index(c.CastExpr(c.PointerType(FLOAT), A), op("+", B, C)), "((float *)a)[b + c]"),
         (c.Conditional(op("<", A, B), A, c.Conditional(C, A, B)), "a < b ? a : c ? a : b"),
         (c.String('say "hi"\n??='), r'"say \"hi\"\n?\?="'),
     ],
@@ -374,7 +381,7 @@ def test_expressions_have_the_parentheses_that_a_reader_wants(tree: c.Expr, text
 
 
 def test_cases_may_stand_inside_of_loops() -> None:
-    again = c.While(C, (c.Return(A), c.Case(1), c.Increment(A)))
+    again = c.WhileStmt(C, (c.ReturnStmt(A), c.Case(1), c.Increment(A)))
     assert print_stmt(c.Switch(C, (c.Case(0), again))) == (
         "switch (c) {\n"
         "case 0:;\n"
@@ -388,22 +395,25 @@ def test_cases_may_stand_inside_of_loops() -> None:
 
 
 def test_statements_are_laid_out_as_people_write_them() -> None:
-    step = c.Assign(A, B, "+=")
-    orelse = (c.If(C, (c.Break(), step), (step,)),)
-    init = c.Declare(c.NamedType("int"), "i", c.Number("0"))
-    loop = c.For(
-        init, op("<", c.Name("i"), A), c.Increment(c.Name("i")), (c.If(A, (step,), orelse),)
+    step = c.AssignStmt(A, B, "+=")
+    orelse = (c.IfStmt(C, (c.BreakStmt(), step), (step,)),)
+    init = c.DeclStmt(c.NamedType("int"), "i", c.Number("0"))
+    loop = c.ForStmt(
+        init, op("<", c.Name("i"), A), c.Increment(c.Name("i")), (c.IfStmt(A, (step,), orelse),)
     )
     body = (
-        c.If(op(">=", A, B), (c.Return(),)),
+        c.IfStmt(op(">=", A, B), (c.ReturnStmt(),)),
         c.Comment("one\ntwo\\"),
         c.Pragma("unroll"),
         loop,
         c.LabelStatement("end"),
-        c.For(None, None, None, (c.Continue(),)),
+        c.ForStmt(None, None, None, (c.ContinueStmt(),)),
     )
-    parameters = (c.Parameter(c.NamedType("int"), "a"), c.Parameter(c.NamedType("int"), "b"))
-    text = print_file(c.File((c.Function("f", c.NamedType("void"), parameters, body),)))
+    parameters = (
+        c.ParameterDecl(c.NamedType("int"), "a"),
+        c.ParameterDecl(c.NamedType("int"), "b"),
+    )
+    text = print_file(c.File((c.FunctionDecl("f", c.NamedType("void"), parameters, body),)))
     assert text == (
         "void f(int a, int b) {\n"
         "    if (a >= b) return;\n"
@@ -429,7 +439,10 @@ def test_statements_are_laid_out_as_people_write_them() -> None:
 
 
 def test_a_file_has_includes_structs_and_our_own_text() -> None:
-    fields = (c.Parameter(c.ArrayType(FLOAT, (2, 3)), "m"), c.Parameter(c.PointerType(FLOAT), "p"))
+    fields = (
+        c.ParameterDecl(c.ArrayType(FLOAT, (2, 3)), "m"),
+        c.ParameterDecl(c.PointerType(FLOAT), "p"),
+    )
     items = (c.Include("stdint.h"), c.Blank(), c.Struct("s", fields), c.Verbatim("int g;\n\n"))
     assert print_file(c.File(items)) == (
         "#include <stdint.h>\n\nstruct s {\n    float m[2][3];\n    float *p;\n};\nint g;\n"
@@ -438,8 +451,10 @@ def test_a_file_has_includes_structs_and_our_own_text() -> None:
 
 def test_a_long_parameter_list_is_packed_under_its_first_parameter() -> None:
     pointer = c.PointerType(c.NamedType("float", const=True), restrict=True)
-    parameters = tuple(c.Parameter(pointer, f"array_{i}") for i in range(5))
-    lines = print_file(c.File((c.Function("g", c.NamedType("void"), parameters, ()),))).splitlines()
+    parameters = tuple(c.ParameterDecl(pointer, f"array_{i}") for i in range(5))
+    lines = print_file(
+        c.File((c.FunctionDecl("g", c.NamedType("void"), parameters, ()),))
+    ).splitlines()
     assert lines == [
         "void g(const float *__restrict__ array_0, const float *__restrict__ array_1,",
         "       const float *__restrict__ array_2, const float *__restrict__ array_3,",

@@ -17,7 +17,7 @@ import pytest
 
 from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.toolchain import subprocesses
-from pycu2c.toolchain.binary import Binary
+from pycu2c.toolchain.binary import CompiledBinary
 from pycu2c.toolchain.cache import cache_directory, eviction
 from pycu2c.toolchain.cc import build as c_builds
 from pycu2c.toolchain.cc import cc, discovery
@@ -52,7 +52,7 @@ def script(path: Path, text: str) -> str:
     return str(path)
 
 
-def call(binary: Binary, value: int) -> int:
+def call(binary: CompiledBinary, value: int) -> int:
     result: int = getattr(ctypes.CDLL(binary.path), binary.entry)(value)
     return result
 

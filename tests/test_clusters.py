@@ -22,7 +22,7 @@ from pycu2c.declarations.signatures import parse_signature
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.pipeline import TARGETS
 from pycu2c.runtime.cuda.cuda_kernel import CudaKernel
-from pycu2c.toolchain.binary import Binary
+from pycu2c.toolchain.binary import CompiledBinary
 from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import nvrtc
 from pycu2c.toolchain.toolchain_errors import ToolchainError
@@ -325,7 +325,7 @@ def test_a_cluster_that_no_place_is_for_is_refused(monkeypatch):
     )
     monkeypatch.setattr(driver, "allow_large_clusters", lambda kernel, doing: asked.append(doing))
     monkeypatch.setattr(driver, "max_coresident_blocks", lambda *given: 0)
-    made = CudaKernel(Binary("cubin", "k", "", b"", None, ""), cluster=(4, 4, 1))
+    made = CudaKernel(CompiledBinary("cubin", "k", "", b"", None, ""), cluster=(4, 4, 1))
     assert asked == ["let clusters of k be (4, 4, 1)"]
     message = r"k: the device has no place where 16 blocks, each with 64 threads and 1024 bytes"
     with pytest.raises(LaunchError, match=message):

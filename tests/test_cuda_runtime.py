@@ -17,7 +17,7 @@ from pycu2c.runtime.arguments.arguments import describe
 from pycu2c.runtime.cuda import cuda_kernel
 from pycu2c.runtime.cuda.cuda_kernel import CudaKernel
 from pycu2c.runtime.cuda.transfers import stage_arguments
-from pycu2c.toolchain.binary import Binary
+from pycu2c.toolchain.binary import CompiledBinary
 from pycu2c.toolchain.nvrtc import nvrtc
 
 ONE = (1, 1, 1)
@@ -128,7 +128,7 @@ def fake_kernel(monkeypatch):
             driver, "allow_dynamic_shared", lambda kernel, size, doing: fake.allowed.append(size)
         )
         monkeypatch.setattr(cuda_kernel, "_PAD", cuda_kernel._ThreadParameterBuffer())
-        return CudaKernel(Binary("cubin", "k", "", b"", None, ""), together), fake
+        return CudaKernel(CompiledBinary("cubin", "k", "", b"", None, ""), together), fake
 
     return make
 

@@ -42,7 +42,7 @@ class Ran(NamedTuple):
     launch: Launch
     written: frozenset[int]
     format: str
-    together: bool
+    cooperative: bool
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[Ran]:
     def run(self: Any, launch: Launch, leaves: Any) -> None:
         kernel = self.kernel
         form = self.layout.struct.format
-        found.append(Ran(kernel.name, launch, self.written, form, kernel.together))
+        found.append(Ran(kernel.name, launch, self.written, form, kernel.cooperative))
 
     class Api:
         cuLaunchKernel = None
@@ -80,10 +80,10 @@ def test_what_kernels_take_is_read_from_their_code() -> None:
     cubin = TextModule(TEXT, name_expressions=("own::t<double>",)).cubin()
     found = parameters.entry_parameters(cubin.entry_declarations)
     assert [p.size for p in found["k"]] == [8, 8, 4, 4, 8, 1, 4, 8, 1]
-    assert [p.kind.name[0] for p in found["k"]] == list("WWWFFWBWW")
+    assert [p.kind.name[0] for p in found["k"]] == list("IIIFFIBII")
     entry = cuda_build.entry_named("own::t<double>", cubin, found)
     assert entry is not None
-    assert [p.kind.name for p in found[entry]] == ["WHOLE", "FLOAT"]
+    assert [p.kind.name for p in found[entry]] == ["INTEGER", "FLOAT"]
     assert cuda_build.entry_named("plain", cubin, found) == "_Z5plainPi"  # C++ has mangled it
     assert cuda_build.entry_named("pla", cubin, found) is None
 
@@ -107,7 +107,7 @@ def test_a_launch(ran: list[Ran]) -> None:
     with pytest.raises(LaunchError, match=r"k takes 9 arguments \(in, out, n, s, d, b, p, q, c\)"):
         kernel((1,), (1,), GIVEN[:3])
     cupy.RawKernel(TEXT, "k", enable_cooperative_groups=True)((1,), (1,), GIVEN)
-    assert ran[1].together
+    assert ran[1].cooperative
 
 
 @pytest.mark.parametrize("suffix", [".ptx", ".cubin"])

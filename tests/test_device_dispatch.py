@@ -16,10 +16,10 @@ from launching import leaks
 from pycu2c.base.parameters import ArgumentPart, Parameter
 from pycu2c.base.types import WEAK_INT, Array, Signature
 from pycu2c.cuda_driver import cuda_errors
+from pycu2c.native._dispatch import DeviceArrayBase, LaunchConfiguration, recent_kernels
 from pycu2c.runtime.arguments.arguments import describe, layout_of
 from pycu2c.runtime.arguments.call_binding import CallSignature
 from pycu2c.runtime.direct_launch import Direct
-from pycu2c.native._dispatch import DeviceArrayBase, LaunchConfiguration, recent_kernels
 from pycu2c.runtime.dispatch.guards import RecordedLaunch
 from pycu2c.runtime.dispatch.table import DispatchTable, LaunchGuard
 

@@ -33,11 +33,11 @@ from pycu2c.base.values import scalar_of
 from pycu2c.declarations.signatures import BadSignature
 from pycu2c.devices.allocation import to_device
 from pycu2c.kernels.kernel import Configured, Kernel
+from pycu2c.native import _dispatch
+from pycu2c.native._dispatch import LaunchConfiguration
 from pycu2c.runtime.arguments.arguments import Layout, describe, layout_of, pack
 from pycu2c.runtime.arguments.call_binding import CallSignature
 from pycu2c.runtime.direct_launch import Direct
-from pycu2c.native import _dispatch
-from pycu2c.native._dispatch import LaunchConfiguration
 from pycu2c.runtime.dispatch.guards import ArrayGuard, RecordedLaunch
 from pycu2c.runtime.dispatch.table import DispatchTable, Field, LaunchGuard, entry_of
 from pycu2c.runtime.launch_configuration import HEAD
@@ -118,7 +118,8 @@ import sys
 sys.modules["pycu2c.native._dispatch"] = None  # as if it were not built
 import numpy as np
 import test_without_extension_kernels as kernels
-from pycu2c import LaunchError, cuda, doctor
+from pycu2c import LaunchError, cuda
+from pycu2c.cli import doctor
 from pycu2c.native import extension
 
 assert extension.UNAVAILABLE

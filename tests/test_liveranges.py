@@ -294,8 +294,8 @@ def written_out(text: str, rounds: int) -> tuple[ast.FunctionDef, ast.FunctionDe
     """A function, and the same with its first loop written out."""
     tree = function_of(text)
     copies = LoopUnroller()
-    copies.wanted = {n: TripCount(rounds) for n in ast.walk(tree) if isinstance(n, ast.For)}
-    return tree, copies.write_out(tree)
+    copies.pending = {n: TripCount(rounds) for n in ast.walk(tree) if isinstance(n, ast.For)}
+    return tree, copies.unroll(tree)
 
 
 def test_each_round_of_a_loop_written_out_has_its_variables() -> None:
@@ -331,9 +331,9 @@ def test_copies_know_their_origin() -> None:
     copies = LoopUnroller()
     for _ in range(2):
         loops = [n for n in ast.walk(tree) if isinstance(n, ast.For)]
-        copies.wanted = {loops[0]: TripCount(2)}
+        copies.pending = {loops[0]: TripCount(2)}
         origin = copies.origin(id(loops[0].target))
-        tree = copies.write_out(tree)
+        tree = copies.unroll(tree)
     assert origin == id(inner_target(copies))
 
 

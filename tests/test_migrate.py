@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from pycu2c.cli.main import main
 from pycu2c.compat.migrate.migrate_file import migrate_file
-from pycu2c.compat.migrate.name_map import pycu2c_path, pycu2c_import_path
+from pycu2c.compat.migrate.name_map import pycu2c_import_path, pycu2c_path
 
 PROGRAMS = sorted((Path(__file__).parent / "numba_programs").glob("*.py"))
 

@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from pycu2c.cli.main import main
 from pycu2c.compat.migrate.remarks import KINDS, Severity
-from pycu2c.compat.migrate.string_references import UNSUPPORTED_METHODS, ENVIRONMENT_VARIABLES
+from pycu2c.compat.migrate.string_references import ENVIRONMENT_VARIABLES, UNSUPPORTED_METHODS
 
 
 def run(text: str, folder: Path, *words: str) -> Result:

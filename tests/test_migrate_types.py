@@ -15,7 +15,7 @@ from pycu2c import types
 from pycu2c.base.types import Scalar
 from pycu2c.cli.main import main
 from pycu2c.compat.migrate.migrate_file import MigratedFile, migrate_file
-from pycu2c.compat.migrate.numba_types import arithmetic, unify, unary
+from pycu2c.compat.migrate.numba_types import arithmetic, unary, unify
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.ops.operators import OPERATORS, POW, truth
 

@@ -175,7 +175,7 @@ import importlib, sys, threading, time
 from pycu2c.ops.intrinsics import registry
 from pycu2c.ops.names.cuda_namespace import CUDA
 
-room, first, path = sys.argv[1:]
+module, first, path = sys.argv[1:]
 
 class Slow(type(registry.REGISTRY)):
     def __setitem__(self, name, row):
@@ -186,7 +186,7 @@ class Slow(type(registry.REGISTRY)):
 
 begun = threading.Event()
 registry.REGISTRY.__class__ = Slow
-threading.Thread(target=importlib.import_module, args=("pycu2c.ops.intrinsics." + room,)).start()
+threading.Thread(target=importlib.import_module, args=("pycu2c.ops.intrinsics." + module,)).start()
 assert begun.wait(60), "the module declares nothing of that name"
 found = CUDA
 for name in path.split("."):
@@ -196,7 +196,7 @@ print(found.__name__)
 
 
 @pytest.mark.parametrize(
-    ("room", "first", "path"),
+    ("module", "first", "path"),
     [
         ("memory.atomic", "cuda.atomic.add", "atomic.cas"),
         ("threads.coordinates", "cuda.grid.x", "grid"),  # declared after its parts
@@ -205,8 +205,8 @@ print(found.__name__)
         ("floats.libdevice", "cuda.libdevice.", "libdevice.half2float"),
     ],
 )
-def test_names_of_a_room_that_another_thread_imports(room: str, first: str, path: str) -> None:
-    command = (sys.executable, "-c", HALF_IMPORTED, room, first, path)
+def test_names_of_a_module_that_another_thread_imports(module: str, first: str, path: str) -> None:
+    command = (sys.executable, "-c", HALF_IMPORTED, module, first, path)
     ran = subprocess.run(command, capture_output=True, text=True)
     assert ran.stdout == f"{path.rpartition('.')[2]}\n", ran.stderr
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from pycu2c import CompileError, CompileWarning, LaunchError, cuda, float32, int32, kernel, types
+from pycu2c.base import types as base_types
 from pycu2c.compat.numba.dispatcher import JitDeviceFunction
 from pycu2c.declarations.options import BadOption
 from pycu2c.declarations.signatures import BadSignature
@@ -375,7 +376,7 @@ def test_specialize(target):
     assert special is made.specialize(np.ones(9, np.float32), 3.0)
     assert (made.specialized, special.specialized) == (False, True)
     assert special.signatures == [(float32[::1], types.float64)]
-    assert special.declared[0].parameters == (float32[::1], types.WEAK_FLOAT)
+    assert special.declared[0].parameters == (float32[::1], base_types.WEAK_FLOAT)
     special[1, 4](out, 5.0)
     assert out.tolist() == [5] * 4
     with pytest.raises(LaunchError, match="declared"):

@@ -24,7 +24,7 @@ from pycu2c import (
 )
 from pycu2c.compat.numba.elementwise import map_1d_by_four
 from pycu2c.declarations.signatures import BadSignature
-from pycu2c.kernels.kernel import Device, Kernel
+from pycu2c.kernels.kernel import DeviceFunction, Kernel
 
 
 @pytest.fixture(autouse=True)
@@ -128,7 +128,7 @@ def test_four_elements_of_a_thread(size, target):
     out = placed(target, np.zeros((size, 2), np.float32))
     back = placed(target, y[::-1].copy())[::-1]
     run = Kernel(map_1d_by_four, backend=target)
-    run[-(-size // 256), 64](Device(added), out[:, 1], placed(target, x), back)
+    run[-(-size // 256), 64](DeviceFunction(added), out[:, 1], placed(target, x), back)
     found = out.copy_to_host()
     assert not found[:, 0].any()
     np.testing.assert_array_equal(found[:, 1], x + y)

@@ -392,9 +392,7 @@ def test_modules_that_are_linked_with_code_for_a_gpu(tmp_path: Path) -> None:
         if our_driver.available():
             assert scaled_by(module.link()) == 5
         else:
-            with pytest.raises(
-                drv.RuntimeError, match="linking requires a GPU"
-            ):
+            with pytest.raises(drv.RuntimeError, match="linking requires a GPU"):
                 module.link()
 
 

@@ -351,7 +351,7 @@ def test_what_is_kept_of_a_kernel_for_a_gpu(
         assert bool(found.overwritten) == (name == "filled")
         layouts = [(k.layout.struct.format, k.layout.sizes) for k in (found, made)]
         assert layouts[0] == layouts[1]
-        assert (found.kernel.binary, found.kernel.together) == (made.kernel.binary, False)
+        assert (found.kernel.binary, found.kernel.cooperative) == (made.kernel.binary, False)
         eviction.clear()
 
 

@@ -179,10 +179,10 @@ def test_states_that_cannot_be_made() -> None:
 
 def test_a_million_states_are_made_by_few_calls_of_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each jump moves as many states as there are, so that their number doubles."""
-    moved = mock.Mock(wraps=states_module._moved)
-    monkeypatch.setattr(states_module, "_moved", moved)
+    moved = mock.Mock(wraps=states_module._multiply)
+    monkeypatch.setattr(states_module, "_multiply", moved)
     create_xoroshiro128p_states(1_000_000, 1)
-    assert moved.call_count <= 20 + 1_000_000 // states_module._AT_ONCE
+    assert moved.call_count <= 20 + 1_000_000 // states_module._CHUNK
 
 
 def test_states_are_made_on_the_host() -> None:

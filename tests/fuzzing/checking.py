@@ -55,7 +55,7 @@ def _truncated(value: Any) -> int:
     return _OfFloat(value)
 
 
-def _taken(lane: int, _: Any) -> Any:
+def _value_of(lane: int, _: Any) -> Any:
     me = REFERENCE_STATE.current()
     arguments = me.exchanged.get(me.number - me.lane + lane)
     if arguments is None:
@@ -187,8 +187,8 @@ def run_reference(
 
     def watched_go_on(running: scheduler.RunningThread) -> None:
         go_on(running)
-        row = running.wait.row if running.wait is not None else None
-        if row is not None and row.effect is Effect.BARRIER:
+        intrinsic = running.wait.intrinsic if running.wait is not None else None
+        if intrinsic is not None and intrinsic.effect is Effect.BARRIER:
             watch.waits(running.thread, running.steps)
 
     patches = (
@@ -196,7 +196,7 @@ def run_reference(
         mock.patch.object(elements, "store", watched_store),
         mock.patch.object(values, "_truncated", _truncated),
         mock.patch.object(values, "wrap", _watched_wrap),
-        mock.patch.object(warp, "_taken", _taken),
+        mock.patch.object(warp, "_value_of", _value_of),
     )
     running = mock.patch.object(scheduler.RunningThread, "go_on", watched_go_on)
     with patches[0], patches[1], running:

@@ -38,7 +38,7 @@ from pycu2c.runtime.cuda.cuda_kernel import CudaKernel
 from pycu2c.runtime.cuda.cuda_runner import CudaRunner
 from pycu2c.runtime.launch_configuration import Launch, extent
 from pycu2c.runtime.runner import Runner
-from pycu2c.toolchain.binary import Binary
+from pycu2c.toolchain.binary import CompiledBinary
 from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import nvrtc
 from pycu2c.toolchain.toolchain_errors import RejectedCode
@@ -215,8 +215,8 @@ def _entries(prepared: Sequence[_Prepared]) -> list[tuple[str, str]]:
 
 def _together(
     prepared: list[_Prepared],
-    compiled: Callable[[list[tuple[str, str]]], Binary],
-    run: Callable[[_Prepared, list[Binary]], Outcome],
+    compiled: Callable[[list[tuple[str, str]]], CompiledBinary],
+    run: Callable[[_Prepared, list[CompiledBinary]], Outcome],
 ) -> Iterator[Outcome]:
     """Compile all at once; where that is refused, each half by itself."""
     if not prepared:
@@ -238,7 +238,8 @@ def _together(
         mine = entries[position : position + len(p.texts)]
         position += len(p.texts)
         binaries = [
-            Binary(binary.kind, entry, text, binary.data, binary.path, "") for entry, text in mine
+            CompiledBinary(binary.kind, entry, text, binary.data, binary.path, "")
+            for entry, text in mine
         ]
         yield run(p, binaries)
 
@@ -285,7 +286,9 @@ def _narrowed_on_cpu(prepared: list[_Prepared]) -> Iterator[Outcome]:
     )
 
 
-def _compiled_c(entries: list[tuple[str, str]], folder: Path, more: tuple[str, ...]) -> Binary:
+def _compiled_c(
+    entries: list[tuple[str, str]], folder: Path, more: tuple[str, ...]
+) -> CompiledBinary:
     """One library of many files, with the flags that kernels are compiled with."""
     names = []
     for entry, text in entries:
@@ -305,10 +308,10 @@ def _compiled_c(entries: list[tuple[str, str]], folder: Path, more: tuple[str, .
     ran = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
     if ran.returncode:
         raise RejectedCode(str(compiler), "", ran.stderr)
-    return Binary("so", entries[0][0], "", b"", str(library), "")
+    return CompiledBinary("so", entries[0][0], "", b"", str(library), "")
 
 
-def _run_cpu(p: _Prepared, binaries: list[Binary]) -> Outcome:
+def _run_cpu(p: _Prepared, binaries: list[CompiledBinary]) -> Outcome:
     generated = p.texts[0]
     layout = layout_of(generated.parameters)
     runner: Runner = CpuRunner(_names(p), layout, CpuKernel(binaries[0]))
@@ -325,7 +328,7 @@ def _run_cpu(p: _Prepared, binaries: list[Binary]) -> Outcome:
 # ---- CUDA ----------------------------------------------------------------------------------
 
 
-def _compiled_cuda(entries: list[tuple[str, str]]) -> Binary:
+def _compiled_cuda(entries: list[tuple[str, str]]) -> CompiledBinary:
     """One program; each kernel's helpers and device functions in a namespace of its own."""
     headers: dict[str, None] = {}
     parts = []
@@ -340,7 +343,7 @@ def _compiled_cuda(entries: list[tuple[str, str]]) -> Binary:
 
 
 def _with_nvrtc(prepared: list[_Prepared]) -> Iterator[Outcome]:
-    def compiled_alone(p: _Prepared, _: list[Binary]) -> Outcome:
+    def compiled_alone(p: _Prepared, _: list[CompiledBinary]) -> Outcome:
         return Outcome(p.case.text, "same", "", p.seed)
 
     return _together(prepared, _compiled_cuda, compiled_alone)
@@ -350,7 +353,7 @@ def _on_cuda(prepared: list[_Prepared]) -> Iterator[Outcome]:
     return _together(prepared, _compiled_cuda, _run_cuda)
 
 
-def _run_cuda(p: _Prepared, binaries: list[Binary]) -> Outcome:
+def _run_cuda(p: _Prepared, binaries: list[CompiledBinary]) -> Outcome:
     for generated, binary in zip(p.texts, binaries, strict=True):
         runner = CudaRunner(
             "k", generated.written, layout_of(generated.parameters), CudaKernel(binary)

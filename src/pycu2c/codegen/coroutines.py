@@ -141,21 +141,21 @@ def struct_members(
 ) -> dict[str, c.Expr]:
     """Return the variables that are members of the struct of the thread or of the block."""
     found: dict[str, c.Expr] = {
-        v.name: c.Member(_SELF, names[v.name], arrow=True) for v in live_across_waits(loop.body)
+        v.name: c.MemberExpr(_SELF, names[v.name], arrow=True) for v in live_across_waits(loop.body)
     }
     for var in _shared(function):
-        found[var.name] = c.Member(_BLOCK, names[var.name], arrow=True)
+        found[var.name] = c.MemberExpr(_BLOCK, names[var.name], arrow=True)
     return found
 
 
 def distributed_shared_array(speller: ExpressionSpeller, array: Var, rank: c.Expr) -> c.Expr:
     """Return the shared array of another block of the cluster: ``block->cluster[1]->tile``."""
-    other = c.Index(c.Member(_BLOCK, "cluster", arrow=True), rank)
+    other = c.Index(c.MemberExpr(_BLOCK, "cluster", arrow=True), rank)
     if not is_dynamic(array):
-        return c.Member(other, speller.names[array.name], arrow=True)
+        return c.MemberExpr(other, speller.names[array.name], arrow=True)
     element = speller.type(Scalar(array.type.dtype)) if isinstance(array.type, Array) else None
     assert element is not None
-    return c.Cast(c.PointerType(element), c.Member(other, DYNAMIC, arrow=True))
+    return c.CastExpr(c.PointerType(element), c.MemberExpr(other, DYNAMIC, arrow=True))
 
 
 def _shared(function: Function) -> list[Var]:
@@ -191,17 +191,17 @@ class CoroutineSpeller(StatementSpeller):
                 if s.init is None:
                     return []
                 value = speller.into(s.init, scalar_type(s.var).dtype)
-                return [c.Assign(speller.named(s.var.name), value)]
+                return [c.AssignStmt(speller.named(s.var.name), value)]
             case Allocate() if s.var.name in speller.struct_members:
                 return []
             case Return():
-                return [c.Return(c.Name("ENDED"))]
+                return [c.ReturnStmt(c.Name("ENDED"))]
             case _:
                 return StatementSpeller.statement(self, s)
 
-    def _counter(self, var: Var, start: c.Expr) -> c.Declare | c.Assign:
+    def _counter(self, var: Var, start: c.Expr) -> c.DeclStmt | c.AssignStmt:
         if var.name in self.speller.struct_members:
-            return c.Assign(self.speller.named(var.name), start)
+            return c.AssignStmt(self.speller.named(var.name), start)
         return StatementSpeller._counter(self, var, start)
 
     def _wait(self, s: BarrierWait) -> list[c.Stmt]:
@@ -210,11 +210,11 @@ class CoroutineSpeller(StatementSpeller):
         out: list[c.Stmt] = []
         for contribution in s.contributions:
             value = self.speller.into(contribution.value, scalar_type(contribution.value).dtype)
-            out.append(c.Assign(_member(self.speller.names[contribution.array.name]), value))
+            out.append(c.AssignStmt(_member(self.speller.names[contribution.array.name]), value))
         if s.mask is not None:
-            out.append(c.Assign(_member("mask"), self.speller.spell(s.mask, exact=False)))
-        out.append(c.Assign(_member("pc"), c.Number(str(number))))
-        return [*out, c.Return(self._reason(s)), c.Case(number)]
+            out.append(c.AssignStmt(_member("mask"), self.speller.spell(s.mask, exact=False)))
+        out.append(c.AssignStmt(_member("pc"), c.Number(str(number))))
+        return [*out, c.ReturnStmt(self._reason(s)), c.Case(number)]
 
     def _reason(self, s: BarrierWait) -> c.Expr:
         numbers = self.operations.setdefault(s.scope, {})
@@ -224,11 +224,13 @@ class CoroutineSpeller(StatementSpeller):
         reason = c.Name(_REASONS[s.scope])
         if number == 0:
             return reason
-        return c.Binary("|", reason, c.Binary("<<", c.Number(str(number)), c.Name("OPERATION")))
+        return c.BinaryExpr(
+            "|", reason, c.BinaryExpr("<<", c.Number(str(number)), c.Name("OPERATION"))
+        )
 
 
 def _member(name: str) -> c.Expr:
-    return c.Member(_SELF, name, arrow=True)
+    return c.MemberExpr(_SELF, name, arrow=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,23 +286,23 @@ def _structs(
     shared = [_field(var, speller) for var in _shared(function)]
     if uses_cluster:
         others = c.PointerType(c.PointerType(c.NamedType(f"struct {name}_block"), const=True))
-        shared.insert(0, c.Parameter(others, "cluster"))
+        shared.insert(0, c.ParameterDecl(others, "cluster"))
     if _dynamic(function):  # aligned as vectors are
         element = c.NamedType("__attribute__((aligned(64))) unsigned char")
-        shared.append(c.Parameter(c.ArrayType(element, ()), DYNAMIC))
+        shared.append(c.ParameterDecl(c.ArrayType(element, ()), DYNAMIC))
     yield c.Comment("The shared memory of a block.")
-    yield c.Struct(f"{name}_block", (c.Parameter(dim3, "blockIdx"), *shared))
+    yield c.Struct(f"{name}_block", (c.ParameterDecl(dim3, "blockIdx"), *shared))
     yield c.Blank()
-    own = [c.Parameter(number, "pc")]
+    own = [c.ParameterDecl(number, "pc")]
     if any(wait.mask is not None for wait in statements.waits):
-        own.append(c.Parameter(c.NamedType("uint32_t"), "mask"))
+        own.append(c.ParameterDecl(c.NamedType("uint32_t"), "mask"))
     contributions = {g.array.name: g.array for wait in statements.waits for g in wait.contributions}
     members = [
-        c.Parameter(_element(v, speller), speller.names[v.name]) for v in contributions.values()
+        c.ParameterDecl(_element(v, speller), speller.names[v.name]) for v in contributions.values()
     ]
     fields = [_field(var, speller) for var in live_across_waits(loop.body)]
     yield c.Comment("The state of a suspended thread.")
-    threadidx = c.Parameter(dim3, "threadIdx")
+    threadidx = c.ParameterDecl(dim3, "threadIdx")
     yield c.Struct(f"{name}_thread", (*own, threadidx, *members, *fields))
     yield c.Blank()
 
@@ -310,14 +312,14 @@ def _element(var: Var, speller: ExpressionSpeller) -> c.NamedType:
     return speller.type(var.type.element)
 
 
-def _field(var: Var, speller: ExpressionSpeller) -> c.Parameter:
+def _field(var: Var, speller: ExpressionSpeller) -> c.ParameterDecl:
     kind = var.type
     if isinstance(kind, Array):
         assert kind.shape is not None
-        return c.Parameter(
+        return c.ParameterDecl(
             c.ArrayType(speller.type(kind.element), kind.shape), speller.names[var.name]
         )
-    return c.Parameter(speller.type(scalar_type(var)), speller.names[var.name])
+    return c.ParameterDecl(speller.type(scalar_type(var)), speller.names[var.name])
 
 
 def _step(
@@ -326,32 +328,34 @@ def _step(
     body_ir: Body,
     body: tuple[c.Stmt, ...],
     context: tuple[Sequence[str], ExpressionSpeller, TypeOf],
-) -> c.Function:
+) -> c.FunctionDecl:
     """Return the function that resumes a thread: the code of the kernel in a switch."""
     coordinates, speller, type_of = context
     out = read_parameters(function, speller.names.assigned, type_of)
-    dynamic = c.Member(_BLOCK, DYNAMIC, arrow=True)
+    dynamic = c.MemberExpr(_BLOCK, DYNAMIC, arrow=True)
     out += [dynamic_array(s.var, speller, dynamic) for s in _dynamic(function)]
     for place in ("gridDim", "blockDim"):
         out += read_extent(place) if place in coordinates else []
     for place, home in (("blockIdx", _BLOCK), ("threadIdx", _SELF)):
         if place in coordinates:
-            value = c.Member(home, place, arrow=True)
-            out.append(c.Declare(c.NamedType("struct dim3", const=True), place, value))
+            value = c.MemberExpr(home, place, arrow=True)
+            out.append(c.DeclStmt(c.NamedType("struct dim3", const=True), place, value))
     out += numbered(body_ir)
     if not accessed_names(function.body) & {p.name for p in function.parameters} and not (
         {"gridDim", "blockDim"} & set(coordinates)
     ):
-        out.append(c.Evaluate(c.Cast(c.NamedType("void"), c.Name("args"))))
+        out.append(c.ExprStmt(c.CastExpr(c.NamedType("void"), c.Name("args"))))
     if "blockIdx" not in coordinates and not _allocated(function):
-        out.append(c.Evaluate(c.Cast(c.NamedType("void"), _BLOCK)))
+        out.append(c.ExprStmt(c.CastExpr(c.NamedType("void"), _BLOCK)))
     out.append(c.Switch(_member("pc"), (c.Case(0), *body)))
-    out.append(c.Return(c.Name("ENDED")))
+    out.append(c.ReturnStmt(c.Name("ENDED")))
     kinds = (("args", f"const struct {name}_args"), ("block", f"struct {name}_block"))
-    parameters = [c.Parameter(c.PointerType(c.NamedType(kind)), word) for word, kind in kinds]
-    parameters.append(c.Parameter(c.PointerType(c.NamedType(f"struct {name}_thread")), "self"))
+    parameters = [c.ParameterDecl(c.PointerType(c.NamedType(kind)), word) for word, kind in kinds]
+    parameters.append(c.ParameterDecl(c.PointerType(c.NamedType(f"struct {name}_thread")), "self"))
     result = c.NamedType("int")
-    return c.Function(f"{name}_step", result, tuple(parameters), tuple(out), ("static", "inline"))
+    return c.FunctionDecl(
+        f"{name}_step", result, tuple(parameters), tuple(out), ("static", "inline")
+    )
 
 
 # ---- contributions ------------------------------------------------------------------------------

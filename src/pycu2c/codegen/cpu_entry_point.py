@@ -48,12 +48,12 @@ def cpu_types(module: Module, name: str, type_of: TypeOf) -> list[c.Item]:
     """Return ``struct dim3`` and the struct of the arguments: launch configuration, parameters."""
     three = c.ArrayType(c.NamedType("int32_t"), (3,))
     head = [
-        c.Parameter(three, "gridDim"),
-        c.Parameter(three, "blockDim"),
-        c.Parameter(_INT, "shared_bytes"),
+        c.ParameterDecl(three, "gridDim"),
+        c.ParameterDecl(three, "blockDim"),
+        c.ParameterDecl(_INT, "shared_bytes"),
     ]
-    fields = [c.Parameter(type_of(p), _field(p)) for p in module.kernel.parameters]
-    axes = tuple(c.Parameter(_INT, axis) for axis in "xyz")
+    fields = [c.ParameterDecl(type_of(p), _field(p)) for p in module.kernel.parameters]
+    axes = tuple(c.ParameterDecl(_INT, axis) for axis in "xyz")
     return [c.Struct("dim3", axes), c.Blank(), c.Struct(f"{name}_args", (*head, *fields))]
 
 
@@ -65,7 +65,7 @@ def read_parameters(function: Function, names: Mapping[str, str], type_of: TypeO
     """Return declarations that read the used parameters from the argument struct."""
     read = accessed_names(function.body)
     return [
-        c.Declare(type_of(p), names[p.name], c.Member(c.Name("args"), _field(p), arrow=True))
+        c.DeclStmt(type_of(p), names[p.name], c.MemberExpr(c.Name("args"), _field(p), arrow=True))
         for p in function.parameters
         if p.name in read
     ]
@@ -98,11 +98,11 @@ def cpu_kernel(
     type_of: TypeOf,
     blocks: Blocks,
     places: tuple[str, ...],
-) -> c.Function:
+) -> c.FunctionDecl:
     """Return the function that the pool calls for the blocks ``first_block`` to ``last_block``."""
     function = module.kernel
     struct = c.PointerType(c.NamedType(f"struct {name}_args", const=True), const=True)
-    out: list[c.Stmt] = [c.Declare(struct, "args", c.Name("arguments"))]
+    out: list[c.Stmt] = [c.DeclStmt(struct, "args", c.Name("arguments"))]
     out += read_parameters(function, names, type_of)
     rows = {e.intrinsic for e in all_expressions(function.body) if isinstance(e, Apply)}
     if blocks.in_rows or {"blockIdx", "gridDim"} & set(places):
@@ -113,17 +113,17 @@ def cpu_kernel(
         out.append(_launched_threads())
     asked = len(out) > 1 or "shared_bytes" in {row.name.rpartition(".")[2] for row in rows}
     if not asked:
-        out[0] = c.Evaluate(c.Cast(c.NamedType("void"), c.Name("arguments")))
+        out[0] = c.ExprStmt(c.CastExpr(c.NamedType("void"), c.Name("arguments")))
     if uses_dynamic_shared(module):
         out.append(_dynamic_shared())
     loop = _by_rows(rows, blocks) if blocks.in_rows else [_by_blocks(places, blocks)]
     around = (*blocks.before, *loop, *blocks.after)
     parameters = (
-        c.Parameter(c.PointerType(c.NamedType("void", const=True)), "arguments"),
-        c.Parameter(_INT, "first_block"),
-        c.Parameter(_INT, "last_block"),
+        c.ParameterDecl(c.PointerType(c.NamedType("void", const=True)), "arguments"),
+        c.ParameterDecl(_INT, "first_block"),
+        c.ParameterDecl(_INT, "last_block"),
     )
-    return c.Function(name, c.NamedType("void"), parameters, (*out, *around))
+    return c.FunctionDecl(name, c.NamedType("void"), parameters, (*out, *around))
 
 
 def _dynamic_shared() -> c.Stmt:
@@ -132,40 +132,40 @@ def _dynamic_shared() -> c.Stmt:
     It has the largest size of a device, so that writes beyond the size of the launch are harmless.
     """
     bytes_of = c.ArrayType(c.NamedType("unsigned char"), (MAX_SHARED_BYTES,))
-    return c.Declare(bytes_of, "dynamic_shared", None, ("__attribute__((aligned(64)))",))
+    return c.DeclStmt(bytes_of, "dynamic_shared", None, ("__attribute__((aligned(64)))",))
 
 
 def read_extent(place: str) -> list[c.Stmt]:
     """Return the declaration of ``gridDim`` or ``blockDim``, read from the arguments."""
-    field = c.Member(c.Name("args"), place, arrow=True)
+    field = c.MemberExpr(c.Name("args"), place, arrow=True)
     return [_filled(place, [c.Index(field, c.Number(str(axis))) for axis in range(3)])]
 
 
 def _filled(place: str, values: Sequence[c.Expr]) -> c.Stmt:
-    return c.Declare(_DIM3, place, c.CompoundLiteral("", tuple(values)), ("const",))
+    return c.DeclStmt(_DIM3, place, c.CompoundLiteral("", tuple(values)), ("const",))
 
 
 def _launched_threads() -> c.Stmt:
     """Declare the number of threads of the launch."""
     extents: list[c.Expr] = [
-        c.Member(c.Name(d), axis) for d in ("gridDim", "blockDim") for axis in "xyz"
+        c.MemberExpr(c.Name(d), axis) for d in ("gridDim", "blockDim") for axis in "xyz"
     ]
-    product = reduce(lambda a, b: c.Binary("*", a, b), extents)
-    return c.Declare(_INT, "launched", product, ("const",))
+    product = reduce(lambda a, b: c.BinaryExpr("*", a, b), extents)
+    return c.DeclStmt(_INT, "launched", product, ("const",))
 
 
 _BLOCK = c.Name("block")
-_GRID = tuple(c.Member(c.Name("gridDim"), axis) for axis in "xyz")
+_GRID = tuple(c.MemberExpr(c.Name("gridDim"), axis) for axis in "xyz")
 
 
 def _block_index(order: tuple[int, int, int]) -> tuple[c.Expr, c.Expr, c.Expr]:
     """Return the index of a block in the grid from its linear index."""
     inner, middle, outer = order
-    row = c.Binary("/", _BLOCK, _GRID[inner])
+    row = c.BinaryExpr("/", _BLOCK, _GRID[inner])
     here = {
-        inner: c.Binary("%", _BLOCK, _GRID[inner]),
-        middle: c.Binary("%", row, _GRID[middle]),
-        outer: c.Binary("/", row, _GRID[middle]),
+        inner: c.BinaryExpr("%", _BLOCK, _GRID[inner]),
+        middle: c.BinaryExpr("%", row, _GRID[middle]),
+        outer: c.BinaryExpr("/", row, _GRID[middle]),
     }
     return here[0], here[1], here[2]
 
@@ -173,37 +173,37 @@ def _block_index(order: tuple[int, int, int]) -> tuple[c.Expr, c.Expr, c.Expr]:
 def _by_blocks(places: tuple[str, ...], blocks: Blocks) -> c.Stmt:
     """Return the loop over single blocks."""
     index = (_filled("blockIdx", _block_index(blocks.order)),) if "blockIdx" in places else ()
-    going = c.Binary("<", _BLOCK, c.Name("last_block"))
-    first = c.Declare(_INT, "block", c.Name("first_block"))
-    return c.For(first, going, c.Increment(_BLOCK), (*index, *blocks.each))
+    going = c.BinaryExpr("<", _BLOCK, c.Name("last_block"))
+    first = c.DeclStmt(_INT, "block", c.Name("first_block"))
+    return c.ForStmt(first, going, c.Increment(_BLOCK), (*index, *blocks.each))
 
 
 def _by_rows(asked: Set[Intrinsic], blocks: Blocks) -> list[c.Stmt]:
     """Return the loop over rows of blocks; an iteration runs the blocks of one row."""
-    following, size = c.Name("next_block"), [c.Member(c.Name("blockDim"), a) for a in "xyz"]
+    following, size = c.Name("next_block"), [c.MemberExpr(c.Name("blockDim"), a) for a in "xyz"]
     inner = blocks.order[0]
-    row = c.Binary("/", _BLOCK, _GRID[inner])
-    end = c.Binary("*", c.Binary("+", row, c.Number("1")), _GRID[inner])
+    row = c.BinaryExpr("/", _BLOCK, _GRID[inner])
+    end = c.BinaryExpr("*", c.BinaryExpr("+", row, c.Number("1")), _GRID[inner])
     last = c.Name("last_block")
     inside: list[c.Stmt] = [
-        c.Declare(_INT, "row_end", end, ("const",)),
-        c.Assign(
+        c.DeclStmt(_INT, "row_end", end, ("const",)),
+        c.AssignStmt(
             following,
-            c.Conditional(c.Binary("<", c.Name("row_end"), last), c.Name("row_end"), last),
+            c.Conditional(c.BinaryExpr("<", c.Name("row_end"), last), c.Name("row_end"), last),
         ),
     ]
     here = _block_index(blocks.order)
-    together = c.Binary("-", following, _BLOCK)
+    together = c.BinaryExpr("-", following, _BLOCK)
     for axis, first, after in zip(range(3), FIRST, LAST):
         if not {first, after} & asked:
             continue
         name = f"first_{'xyz'[axis]}"
-        inside.append(c.Declare(_INT, name, c.Binary("*", here[axis], size[axis]), ("const",)))
+        inside.append(c.DeclStmt(_INT, name, c.BinaryExpr("*", here[axis], size[axis]), ("const",)))
         if after in asked:
-            width = c.Binary("*", together, size[axis]) if axis == inner else size[axis]
-            value = c.Binary("+", c.Name(name), width)
-            inside.append(c.Declare(_INT, f"last_{'xyz'[axis]}", value, ("const",)))
-    going = c.Binary("<", _BLOCK, last)
-    start = c.Declare(_INT, "block", c.Name("first_block"))
-    loop = c.For(start, going, c.Assign(_BLOCK, following), (*inside, *blocks.each))
-    return [c.Declare(_INT, "next_block"), loop]
+            width = c.BinaryExpr("*", together, size[axis]) if axis == inner else size[axis]
+            value = c.BinaryExpr("+", c.Name(name), width)
+            inside.append(c.DeclStmt(_INT, f"last_{'xyz'[axis]}", value, ("const",)))
+    going = c.BinaryExpr("<", _BLOCK, last)
+    start = c.DeclStmt(_INT, "block", c.Name("first_block"))
+    loop = c.ForStmt(start, going, c.AssignStmt(_BLOCK, following), (*inside, *blocks.each))
+    return [c.DeclStmt(_INT, "next_block"), loop]

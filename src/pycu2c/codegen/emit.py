@@ -180,18 +180,20 @@ class ModuleEmitter:
                 return function.name
         raise AssertionError(f"{p.name} is a parameter of no function")
 
-    def device(self, function: Function) -> c.Function:
+    def device(self, function: Function) -> c.FunctionDecl:
         speller = self.speller(function)
         body = StatementSpeller(speller, self.comments).block(function.body)
         places = self.coordinates.get(function.name, ())
-        parameters = [c.Parameter(c.NamedType("struct dim3", const=True), name) for name in places]
+        parameters = [
+            c.ParameterDecl(c.NamedType("struct dim3", const=True), name) for name in places
+        ]
         parameters += [
-            c.Parameter(self.ctype(p), speller.names[p.name]) for p in function.parameters
+            c.ParameterDecl(self.ctype(p), speller.names[p.name]) for p in function.parameters
         ]
         if self.dialect.name == "c":
             body = (*_unused(function, speller), *numbered(function.body), *body)
         name, result = self.functions[function.name], _result(function, speller)
-        return c.Function(name, result, tuple(parameters), body, self.dialect.device)
+        return c.FunctionDecl(name, result, tuple(parameters), body, self.dialect.device)
 
     def kernel(self) -> list[c.Item]:
         function = self.module.kernel
@@ -211,10 +213,10 @@ class ModuleEmitter:
             return [*statements.large_arrays.functions, made]
         body = statements.block(function.body)
         parameters = tuple(
-            c.Parameter(self.ctype(p), speller.names[p.name]) for p in function.parameters
+            c.ParameterDecl(self.ctype(p), speller.names[p.name]) for p in function.parameters
         )
         result = _result(function, speller)
-        return [c.Function(name, result, parameters, body, self._qualifiers())]
+        return [c.FunctionDecl(name, result, parameters, body, self._qualifiers())]
 
     def _qualifiers(self) -> tuple[str, ...]:
         if not self.module.cluster:
@@ -266,4 +268,4 @@ def _unused(function: Function, speller: ExpressionSpeller) -> list[c.Stmt]:
     """Return statements that mark unused parameters, to avoid warnings of gcc."""
     read = accessed_names(function.body)
     names = [speller.names[p.name] for p in function.parameters if p.name not in read]
-    return [c.Evaluate(c.Cast(c.NamedType("void"), c.Name(name))) for name in names]
+    return [c.ExprStmt(c.CastExpr(c.NamedType("void"), c.Name(name))) for name in names]

@@ -110,12 +110,12 @@ class ExpressionSpeller:
         if isinstance(e, Binary) and e.op in _MODULAR and e.op.c is not None:
             e = _subtract_positive(e)
             assert e.op.c is not None
-            return c.Binary(e.op.c, self._modular(e.left), self._modular(e.right))
+            return c.BinaryExpr(e.op.c, self._modular(e.left), self._modular(e.right))
         return self._without_coordinate_cast(e, self.spell(e, exact=False))
 
     def _without_coordinate_cast(self, e: Expr, spelled: c.Expr) -> c.Expr:
         """Omit the cast of a CUDA coordinate, whose unsigned value fits any type."""
-        if isinstance(e, Apply) and e.intrinsic.bounds and isinstance(spelled, c.Cast):
+        if isinstance(e, Apply) and e.intrinsic.bounds and isinstance(spelled, c.CastExpr):
             return spelled.operand
         return spelled
 
@@ -124,7 +124,7 @@ class ExpressionSpeller:
         assert self.prints is not None
         pairs = zip(s.values, scalar_types(s.text))
         values = tuple(self.into(value, kind.dtype) for value, kind in pairs)
-        return c.Call(self.prints.name(s.text), values)
+        return c.CallExpr(self.prints.name(s.text), values)
 
     def spell(self, e: Expr, exact: bool = True) -> c.Expr:
         match e:
@@ -133,12 +133,12 @@ class ExpressionSpeller:
             case Var():
                 return self._variable(e)
             case Unary():
-                return c.Unary(e.op.c, self.spell(e.operand, exact))
+                return c.UnaryExpr(e.op.c, self.spell(e.operand, exact))
             case Binary():
                 return self._binary(e, exact)
             case Logical():
                 op = "&&" if e.op is LogicalOp.AND else "||"
-                return c.Binary(op, self.spell(e.left, False), self.spell(e.right, False))
+                return c.BinaryExpr(op, self.spell(e.left, False), self.spell(e.right, False))
             case Select():
                 return self._select(e, exact)
             case Cast():
@@ -146,7 +146,7 @@ class ExpressionSpeller:
             case Load():
                 return self.place(e)
             case ElementOf():
-                return c.Unary("&", self.place(e))
+                return c.UnaryExpr("&", self.place(e))
             case Member():
                 return self._member(e)
             case Item():
@@ -172,7 +172,7 @@ class ExpressionSpeller:
             zero: c.Expr = name
             for _ in kind.shape:
                 zero = c.Index(zero, c.Number("0"))
-            return c.Unary("&", zero)
+            return c.UnaryExpr("&", zero)
         return name
 
     def _binary(self, e: Binary, exact: bool) -> c.Expr:
@@ -191,7 +191,7 @@ class ExpressionSpeller:
             firm = e.left if not _is_implicit_conversion(e.left, e.right) else None
             right = self._operand(e.right, firm, demanded and left_is_literal)
         assert e.op.c is not None, f"{e.op} is not C's"
-        return c.Binary(e.op.c, left, right)
+        return c.BinaryExpr(e.op.c, left, right)
 
     def _operand(self, e: Expr, other: Expr | None, exact: bool) -> c.Expr:
         """Spell an operand; omit conversions that C does implicitly."""
@@ -217,13 +217,13 @@ class ExpressionSpeller:
         source = scalar_type(e.operand).dtype
         if source.is_half or e.type.dtype.is_half:
             function = half_types.conversion(source, e.type.dtype, self.dialect.name)
-            return c.Call(function, (self.spell(e.operand),))
+            return c.CallExpr(function, (self.spell(e.operand),))
         inner = self.spell(
             e.operand, exact=_is_literal_expression(e.operand) and _overflows_int(e.operand)
         )
-        if isinstance(inner, c.Cast) and isinstance(e.operand, Apply):
+        if isinstance(inner, c.CastExpr) and isinstance(e.operand, Apply):
             inner = inner.operand if e.operand.intrinsic.is_attribute else inner
-        return c.Cast(self.type(e.type), inner)
+        return c.CastExpr(self.type(e.type), inner)
 
     def place(self, e: Load | ElementOf | Store) -> c.Expr:
         """Spell an lvalue: ``a[i]``, ``a[i].x``."""
@@ -252,7 +252,7 @@ class ExpressionSpeller:
             return self.distributed_shared(array, number)
         (helper,) = clusters.map_shared_rank.cuda_helpers
         self.helpers[helper, INT32] = None
-        return c.Call(helper, (self.named(array.name), number))
+        return c.CallExpr(helper, (self.named(array.name), number))
 
     def _member(self, e: Member) -> c.Expr:
         """Spell the value of a field."""
@@ -289,10 +289,10 @@ class ExpressionSpeller:
             return place
         for _ in range(missing + 1):
             place = c.Index(place, c.Number("0"))
-        return c.Unary("&", place)
+        return c.UnaryExpr("&", place)
 
     def _field(self, record: c.Expr, name: str, arrow: bool) -> c.Expr:
-        return c.Member(record, identifier(name), arrow)
+        return c.MemberExpr(record, identifier(name), arrow)
 
     def _apply(self, e: Apply) -> c.Expr:
         row = e.intrinsic
@@ -303,7 +303,7 @@ class ExpressionSpeller:
         names = [name for name, kind in row.parameters if kind != "index"]
         arguments = {n: self.spell(a) for n, a in zip(names, e.arguments)}
         spelled = spell(arguments, dtype)
-        if isinstance(spelled, c.Call) and is_math(spelled.function):
+        if isinstance(spelled, c.CallExpr) and is_math(spelled.function):
             if vector_math.has_vectors(spelled.function):
                 self.vectors[spelled.function] = None
         for helper in self.dialect.helper_names(row):  # some dtypes do without it
@@ -311,7 +311,7 @@ class ExpressionSpeller:
                 self.helpers[helper, dtype] = None
         if row.c_result is None or row.c_result is scalar_type(e).dtype:
             return spelled
-        return c.Cast(self.type(scalar_type(e)), spelled)
+        return c.CastExpr(self.type(scalar_type(e)), spelled)
 
     def _dtype_of(self, e: Apply) -> DType:
         """Return the dtype that selects the variant of an intrinsic."""
@@ -324,13 +324,13 @@ class ExpressionSpeller:
     def _call(self, e: Call) -> c.Expr:
         passed = tuple(c.Name(name) for name in self.coordinates.get(e.function, ()))
         arguments = tuple(self.spell(a, exact=False) for a in e.arguments)
-        return c.Call(self.functions[e.function], passed + arguments)
+        return c.CallExpr(self.functions[e.function], passed + arguments)
 
     def _literal(self, e: Const, exact: bool) -> c.Expr:
         dtype = e.type.dtype
         if dtype.is_half:
             value = self._float(float(e.value), FLOAT32)
-            return c.Call(half_types.conversion(FLOAT32, dtype, self.dialect.name), (value,))
+            return c.CallExpr(half_types.conversion(FLOAT32, dtype, self.dialect.name), (value,))
         if dtype.is_float:
             return self._float(float(e.value), dtype)
         if isinstance(e.value, bool) or dtype.name == "bool":
@@ -355,7 +355,7 @@ class ExpressionSpeller:
         if math.isfinite(value):
             return self._float(value, dtype)
         over = 0.0 if math.isnan(value) else math.copysign(1.0, value)
-        return c.Binary("/", self._float(over, dtype), self._float(0.0, dtype))
+        return c.BinaryExpr("/", self._float(over, dtype), self._float(0.0, dtype))
 
     def integer(self, value: int, dtype: DType, exact: bool) -> c.Expr:
         """Spell an integer, with a suffix where the type or the width requires one."""
@@ -363,7 +363,7 @@ class ExpressionSpeller:
         suffix = dtype.suffix if exact or needs_width else ""
         if value == dtype.minimum and dtype.is_signed and dtype.bits >= 32:
             most = c.Number(f"-{-(value + 1)}{suffix}")  # C has no literal for the least integer
-            return c.Binary("-", most, c.Number("1"))
+            return c.BinaryExpr("-", most, c.Number("1"))
         return c.Number(f"{value}{suffix}")
 
     def _float(self, value: float, dtype: DType) -> c.Expr:
@@ -371,7 +371,7 @@ class ExpressionSpeller:
             return c.Number(self.dialect.nan[dtype.short])
         if math.isinf(value):
             infinity: c.Expr = c.Number(self.dialect.infinity[dtype.short])
-            return infinity if value > 0 else c.Unary("-", infinity)
+            return infinity if value > 0 else c.UnaryExpr("-", infinity)
         shortest = str(np.float32(value)) if dtype is FLOAT32 else repr(value)
         if not any(mark in shortest for mark in ".e"):
             shortest += ".0"
@@ -442,8 +442,8 @@ def _overflows_int(e: Expr) -> bool:
 
 def _calls(e: c.Expr, function: str) -> bool:
     """Return whether a spelling is a call of a helper, possibly converted."""
-    inner = e.operand if isinstance(e, (c.Cast, c.Unary)) else e
-    return isinstance(inner, c.Call) and inner.function == function
+    inner = e.operand if isinstance(e, (c.CastExpr, c.UnaryExpr)) else e
+    return isinstance(inner, c.CallExpr) and inner.function == function
 
 
 def _is_integral(e: Expr) -> bool:

@@ -98,7 +98,7 @@ def constant(value: float, literal: c.Expr, dtype: DType, dialect: str) -> c.Exp
     bits = c.Number(f"{int(np.array(value, dtype.numpy).view(np.uint16)):#06x}")
     if dialect == "cuda":
         return c.CompoundLiteral(f"{dtype.cuda}_raw", (bits,))
-    return c.Call("float16_constant", (literal, bits)) if dtype is FLOAT16 else bits
+    return c.CallExpr("float16_constant", (literal, bits)) if dtype is FLOAT16 else bits
 
 
 def constant_definition(dtype: DType) -> str:

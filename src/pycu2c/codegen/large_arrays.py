@@ -31,20 +31,20 @@ class LargeArrays:
         size = math.prod(kind.shape) * kind.dtype.size
         if self._on_stack + size <= _MOST_ON_STACK:
             self._on_stack += size
-            return c.Declare(of, name)
+            return c.DeclStmt(of, name)
         function = names.of_helper(f"memory_of_{name}")
         self.functions += [_address_function(function, of), c.Blank()]
         row = c.ArrayType(of.of, of.extents[1:]) if of.extents[1:] else of.of
-        return c.Declare(c.PointerType(row, restrict=True), name, c.Call(function, ()))
+        return c.DeclStmt(c.PointerType(row, restrict=True), name, c.CallExpr(function, ()))
 
 
-def _address_function(function: str, of: c.ArrayType) -> c.Function:
+def _address_function(function: str, of: c.ArrayType) -> c.FunctionDecl:
     body = (
-        c.Declare(of, "memory", None, ("static", "_Thread_local")),
-        c.Declare(c.PointerType(c.NamedType("void")), "address", c.Name("memory")),
+        c.DeclStmt(of, "memory", None, ("static", "_Thread_local")),
+        c.DeclStmt(c.PointerType(c.NamedType("void")), "address", c.Name("memory")),
         c.Comment("hides the address from the optimizer, which would compute it again in loops"),
         c.Verbatim(_OPAQUE),
-        c.Return(c.Name("address")),
+        c.ReturnStmt(c.Name("address")),
     )
     qualifiers = ("static", "__attribute__((noinline))")
-    return c.Function(function, c.PointerType(c.NamedType("void")), (), body, qualifiers)
+    return c.FunctionDecl(function, c.PointerType(c.NamedType("void")), (), body, qualifiers)

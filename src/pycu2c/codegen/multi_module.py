@@ -70,7 +70,7 @@ def _named(items: Sequence[c.Item]) -> dict[str, c.Item]:
     return {
         item.name: item
         for item in items
-        if isinstance(item, c.Function | c.ConstantTable | c.Struct)
+        if isinstance(item, c.FunctionDecl | c.ConstantTable | c.Struct)
     }
 
 

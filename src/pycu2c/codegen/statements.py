@@ -125,20 +125,20 @@ class StatementSpeller:
             case Store():
                 return [self._store(s)]
             case Evaluate():
-                return [c.Evaluate(_for_its_effect(self.speller.spell(s.value)))]
+                return [c.ExprStmt(_for_its_effect(self.speller.spell(s.value)))]
             case Print():
-                return [c.Evaluate(self.speller.printed(s))]
+                return [c.ExprStmt(self.speller.printed(s))]
             case If():
                 return [self._if(s)]
             case While():
                 condition = self.speller.spell(s.condition, exact=False)
-                return [c.While(condition, self._loop_body(s.body))]
+                return [c.WhileStmt(condition, self._loop_body(s.body))]
             case For():
                 return [self._for(s)]
             case Break():
-                return [c.Break()]
+                return [c.BreakStmt()]
             case Continue():
-                return [c.Continue()]
+                return [c.ContinueStmt()]
             case Return():
                 return [self._return(s)]
             case WorkItemLoop() | StripLoop():
@@ -167,28 +167,28 @@ class StatementSpeller:
         if self.in_block_loop:
             return self.large_arrays.declare(kind, of, name, self.speller.names)
         qualifiers = self.speller.dialect.shared if kind.space is MemorySpace.SHARED else ()
-        return c.Declare(of, name, None, qualifiers)
+        return c.DeclStmt(of, name, None, qualifiers)
 
     def _declare(self, s: Declare) -> c.Stmt:
         kind = s.var.type
         assert isinstance(kind, Scalar)
         init = None if s.init is None else self.speller.into(s.init, kind.dtype)
-        return c.Declare(self.speller.type(kind), self.speller.names[s.var.name], init)
+        return c.DeclStmt(self.speller.type(kind), self.speller.names[s.var.name], init)
 
     def _assign(self, place: c.Expr, value: Expr, kind: Scalar) -> c.Stmt:
         """Assign; ``x = x + v`` becomes ``x += v``, ``v = {a, v.y, v.z}`` becomes ``v.x = a``."""
         part = self._changed_part(place, value)
         if part is not None:
             name, new = part
-            return self._assign(c.Member(place, name), new, scalar_type(new))
+            return self._assign(c.MemberExpr(place, name), new, scalar_type(new))
         compound = self._compound(place, value, kind)
-        return compound or c.Assign(place, self.speller.into(value, kind.dtype))
+        return compound or c.AssignStmt(place, self.speller.into(value, kind.dtype))
 
     def _compound(self, place: c.Expr, value: Expr, kind: Scalar) -> c.Stmt | None:
         """Return ``x += v``, also for unsigned arithmetic such as ``x += 1ULL``, or None."""
         small = _in_int(value, kind)
         if small is not None and self.speller.spell(small.left) == place:
-            return c.Assign(
+            return c.AssignStmt(
                 place, self.speller.into(small.right, small.type.dtype), f"{small.op.c}="
             )
         wraps = _wrapped_sum(value)
@@ -200,12 +200,12 @@ class StatementSpeller:
             return None
         literal = isinstance(value.right, Const) and not wraps
         exact = value.op not in (C_SHL, C_SHR) and not literal
-        return c.Assign(place, self.speller.spell(value.right, exact), f"{value.op.c}=")
+        return c.AssignStmt(place, self.speller.spell(value.right, exact), f"{value.op.c}=")
 
     def _store(self, s: Store) -> c.Stmt:
         place = self.speller.place(s)
         if s.path and scalar_type(s.value).dtype in self.speller.records.copies:
-            return c.Assign(place, self.speller.stored(s))
+            return c.AssignStmt(place, self.speller.stored(s))
         return self._assign(place, s.value, scalar_type(s.value))
 
     def _changed_part(self, place: c.Expr, value: Expr) -> tuple[str, Expr] | None:
@@ -213,7 +213,7 @@ class StatementSpeller:
         if not isinstance(value, Pack) or not value.type.dtype.is_vector:
             return None
         pairs = [(f.name, part) for f, part in zip(value.type.dtype.fields, value.parts)]
-        changed = [(n, e) for n, e in pairs if self._spelled(e) != c.Member(place, n)]
+        changed = [(n, e) for n, e in pairs if self._spelled(e) != c.MemberExpr(place, n)]
         return changed[0] if len(changed) == 1 else None
 
     def _spelled(self, e: Expr) -> c.Expr | None:
@@ -221,7 +221,7 @@ class StatementSpeller:
 
     def _if(self, s: If) -> c.Stmt:
         condition = self.speller.spell(s.condition, exact=False)
-        return c.If(condition, self.block(s.then), self.block(s.orelse))
+        return c.IfStmt(condition, self.block(s.then), self.block(s.orelse))
 
     def _loop_body(self, body: Body) -> tuple[c.Stmt, ...]:
         self._loops += 1
@@ -236,30 +236,30 @@ class StatementSpeller:
         stop = self.speller.spell(s.stop, exact=False)
         pace = s.step.value if isinstance(s.step, Const) else None
         backwards = pace is not None and pace < 0
-        step: c.Assign | c.Increment
+        step: c.AssignStmt | c.Increment
         if pace in (1, -1):
             step = c.Increment(name, "++" if pace == 1 else "--")
         elif backwards:
             assert pace is not None
-            step = c.Assign(name, self.speller.integer(int(-pace), kind.dtype, False), "-=")
+            step = c.AssignStmt(name, self.speller.integer(int(-pace), kind.dtype, False), "-=")
         else:
-            step = c.Assign(name, self.speller.into(s.step, kind.dtype), "+=")
-        condition = c.Binary(">" if backwards else "<", name, stop)
-        return c.For(self._counter(s.var, start), condition, step, self._loop_body(s.body))
+            step = c.AssignStmt(name, self.speller.into(s.step, kind.dtype), "+=")
+        condition = c.BinaryExpr(">" if backwards else "<", name, stop)
+        return c.ForStmt(self._counter(s.var, start), condition, step, self._loop_body(s.body))
 
-    def _counter(self, var: Var, start: c.Expr) -> c.Declare | c.Assign:
+    def _counter(self, var: Var, start: c.Expr) -> c.DeclStmt | c.AssignStmt:
         """Declare or assign the counter of a loop."""
-        return c.Declare(self.speller.type(scalar_type(var)), self.speller.names[var.name], start)
+        return c.DeclStmt(self.speller.type(scalar_type(var)), self.speller.names[var.name], start)
 
     def _return(self, s: Return) -> c.Stmt:
         if self.in_block_loop:
             if self._loops == 0:
-                return c.Continue()
+                return c.ContinueStmt()
             self.block_label = "next_block"
             return c.Goto(self.block_label)
         if s.value is None:
-            return c.Return()
-        return c.Return(self.speller.into(s.value, scalar_type(s.value).dtype))
+            return c.ReturnStmt()
+        return c.ReturnStmt(self.speller.into(s.value, scalar_type(s.value).dtype))
 
     # ---- the CPU's loops over the threads of a block ----
 
@@ -276,13 +276,13 @@ class StatementSpeller:
         start = self.speller.into(s.start, INT64)
         if _is_one(s) and not _ends_threads(s.body):
             read = s.var.name in accessed_names(s.body)
-            own = [c.Declare(_INT, name, start, ("const",))] if read else []
-            return [c.Block((*own, *body))]
-        going = c.Binary("<", c.Name(name), self.speller.spell(s.stop, exact=False))
-        step: c.Assign | c.Increment = c.Increment(c.Name(name))
+            own = [c.DeclStmt(_INT, name, start, ("const",))] if read else []
+            return [c.CompoundStmt((*own, *body))]
+        going = c.BinaryExpr("<", c.Name(name), self.speller.spell(s.stop, exact=False))
+        step: c.AssignStmt | c.Increment = c.Increment(c.Name(name))
         if not (isinstance(s.step, Const) and s.step.value == 1):
-            step = c.Assign(c.Name(name), self.speller.into(s.step, INT64), "+=")
-        loop = c.For(c.Declare(_INT, name, start), going, step, body)
+            step = c.AssignStmt(c.Name(name), self.speller.into(s.step, INT64), "+=")
+        loop = c.ForStmt(c.DeclStmt(_INT, name, start), going, step, body)
         if s.lockstep:
             return [c.Pragma(f"omp simd{self._joined(s)}"), loop]
         return [c.Pragma("GCC unroll 4"), loop] if _only_counts(s.body) else [loop]
@@ -296,7 +296,7 @@ class StatementSpeller:
 
     def _next_thread(self) -> c.Stmt:
         if self._loops == 0:
-            return c.Continue()
+            return c.ContinueStmt()
         self._label = f"next_thread_{self._labels}"
         return c.Goto(self._label)
 
@@ -305,7 +305,9 @@ def dynamic_array(var: Var, speller: ExpressionSpeller, given: c.Expr) -> c.Stmt
     """Declare a pointer to dynamic shared memory; all dynamic arrays start there."""
     assert isinstance(var.type, Array)
     pointer = c.PointerType(speller.type(var.type.element))
-    return c.Declare(replace(pointer, const=True), speller.names[var.name], c.Cast(pointer, given))
+    return c.DeclStmt(
+        replace(pointer, const=True), speller.names[var.name], c.CastExpr(pointer, given)
+    )
 
 
 def _wrapped_sum(value: Expr) -> Binary | None:
@@ -349,9 +351,9 @@ def _only_counts(body: Body) -> bool:
 def _for_its_effect(e: c.Expr) -> c.Expr:
     """Remove the conversion of a call whose value is not used."""
     match e:
-        case c.Cast(type=kind, operand=inner) if kind != c.NamedType("void"):
+        case c.CastExpr(type=kind, operand=inner) if kind != c.NamedType("void"):
             return _for_its_effect(inner)
-        case c.Binary(op="!=", left=c.Call() as inner, right=c.Number()):
+        case c.BinaryExpr(op="!=", left=c.CallExpr() as inner, right=c.Number()):
             return inner
         case _:
             return e
@@ -366,12 +368,14 @@ def numbered(body: Body) -> list[c.Stmt]:
 def _thread_number() -> c.Stmt:
 
     def member(variable: str, axis: str) -> c.Expr:
-        return c.Member(c.Name(variable), axis)
+        return c.MemberExpr(c.Name(variable), axis)
 
-    rows = c.Binary("*", member("blockDim", "y"), member("threadIdx", "z"))
-    row = c.Binary("+", member("threadIdx", "y"), rows)
-    number = c.Binary("+", member("threadIdx", "x"), c.Binary("*", member("blockDim", "x"), row))
-    return c.Declare(c.NamedType("int64_t", const=True), "thread", number)
+    rows = c.BinaryExpr("*", member("blockDim", "y"), member("threadIdx", "z"))
+    row = c.BinaryExpr("+", member("threadIdx", "y"), rows)
+    number = c.BinaryExpr(
+        "+", member("threadIdx", "x"), c.BinaryExpr("*", member("blockDim", "x"), row)
+    )
+    return c.DeclStmt(c.NamedType("int64_t", const=True), "thread", number)
 
 
 def _is_one(s: AxisLoop) -> bool:

@@ -138,7 +138,7 @@ class Records:
         """A value made of its parts."""
         in_cuda = self.dialect.name == "cuda"
         if dtype.kind is not DTypeKind.RECORD and in_cuda:
-            return c.Call(f"make_{dtype.cuda.removeprefix('__nv_')}", parts)
+            return c.CallExpr(f"make_{dtype.cuda.removeprefix('__nv_')}", parts)
         name = self.names.get(dtype, "")
         pairs = zip(dtype.fields, parts, strict=True)
         parts = tuple(self.put([dtype], field.dtype, part) for field, part in pairs)
@@ -147,12 +147,12 @@ class Records:
     def taken(self, record: DType, dtype: DType, place: c.Expr) -> c.Expr:
         """The value in a field, or in an element of one, which C has at ``place``."""
         copied = dtype in self.copies and _is_packed(record)
-        return c.Call("aligned", (place,)) if copied else place
+        return c.CallExpr("aligned", (place,)) if copied else place
 
     def put(self, records: Sequence[DType], dtype: DType, value: c.Expr) -> c.Expr:
         """What is stored for a value in a field of a record that lies in others."""
         copied = dtype in self.copies and any(map(_is_packed, records))
-        return c.Call("packed", (value,)) if copied else value
+        return c.CallExpr("packed", (value,)) if copied else value
 
     def _is_literal_expression(self, record: DType, field: DType) -> bool:
         """Whether gcc has to be told that a field's type lies where it has no right to."""
@@ -160,7 +160,7 @@ class Records:
         return in_c and _is_packed(record)
 
     def _struct(self, dtype: DType, name: str, packed: bool) -> c.Struct:
-        fields: list[c.Parameter] = []
+        fields: list[c.ParameterDecl] = []
         end = 0
         for field in sorted(dtype.fields, key=lambda f: f.offset):
             natural = 1 if packed else field.dtype.alignment
@@ -169,7 +169,7 @@ class Records:
             kind: c.CType = c.NamedType(self._field_type(dtype, field.dtype.innermost, packed))
             if field.dtype.extents:
                 kind = c.ArrayType(kind, field.dtype.extents)
-            fields.append(c.Parameter(kind, identifier(field.name)))
+            fields.append(c.ParameterDecl(kind, identifier(field.name)))
             end = field.offset + field.dtype.size
         natural = 1 if packed else dtype.alignment
         if -(-end // natural) * natural < dtype.size:
@@ -185,9 +185,9 @@ class Records:
             _loose(dtype) if self._is_literal_expression(record, dtype) else self.type_name(dtype)
         )
 
-    def _padding(self, size: int, number: int) -> c.Parameter:
+    def _padding(self, size: int, number: int) -> c.ParameterDecl:
         byte = c.NamedType(self.dialect.type_name(UINT8))
-        return c.Parameter(c.ArrayType(byte, (size,)), f"unused{number}")
+        return c.ParameterDecl(c.ArrayType(byte, (size,)), f"unused{number}")
 
 
 def _is_packed(record: DType) -> bool:

@@ -9,21 +9,21 @@ from typing import assert_never
 
 from pycu2c.csyntax.nodes import (
     ArrayType,
-    Binary,
-    Call,
-    Cast,
+    BinaryExpr,
+    CallExpr,
+    CastExpr,
     CompoundLiteral,
     Conditional,
     CType,
     Expr,
     Index,
-    Member,
+    MemberExpr,
     Name,
     NamedType,
     Number,
     PointerType,
     String,
-    Unary,
+    UnaryExpr,
 )
 
 # ---- expressions ---------------------------------------------------------------------------
@@ -56,22 +56,22 @@ def print_expr(e: Expr) -> str:
             return text
         case String(value):
             return _quoted(value)
-        case Unary(op, operand):
+        case UnaryExpr(op, operand):
             return print_prefix(op, operand)
-        case Binary(op, left, right):
+        case BinaryExpr(op, left, right):
             return f"{_operand(op, left, 0)} {op} {_operand(op, right, 1)}"
         case Conditional(condition, then, orelse):
             wrap_test = isinstance(condition, Conditional) or _operator(condition) in _LOGIC
             test = _parenthesized(print_expr(condition), wrap_test)
             first = _parenthesized(print_expr(then), isinstance(then, Conditional))
             return f"{test} ? {first} : {print_expr(orelse)}"
-        case Call(function, arguments):
+        case CallExpr(function, arguments):
             return f"{function}({', '.join(map(print_expr, arguments))})"
         case Index(base, index):
             return f"{_base(base)}[{print_expr(index)}]"
-        case Member(base, field, arrow):
+        case MemberExpr(base, field, arrow):
             return f"{_base(base)}{'->' if arrow else '.'}{field}"
-        case Cast(type_, operand):
+        case CastExpr(type_, operand):
             return f"({print_type(type_)}){print_unary_operand(operand)}"
         case CompoundLiteral(head, items):
             return f"{head}{{{', '.join(map(print_expr, items))}}}"
@@ -82,11 +82,11 @@ def print_expr(e: Expr) -> str:
 def _precedence(e: Expr) -> int:
     """Return the precedence of an expression; a greater number binds more tightly."""
     match e:
-        case Binary(op, _, _):
+        case BinaryExpr(op, _, _):
             return _PRECEDENCE[op]
         case Conditional():
             return _CONDITIONAL
-        case Unary() | Cast():
+        case UnaryExpr() | CastExpr():
             return _UNARY
         case Number(text):
             return _UNARY if text[0] in "+-" else _PRIMARY
@@ -95,7 +95,7 @@ def _precedence(e: Expr) -> int:
 
 
 def _operator(e: Expr) -> str:
-    return e.op if isinstance(e, Binary | Unary) else ""
+    return e.op if isinstance(e, BinaryExpr | UnaryExpr) else ""
 
 
 def _parenthesized(text: str, condition: bool) -> str:
@@ -110,9 +110,9 @@ def _operand(op: str, e: Expr, side: int) -> str:
 
 def _is_confusing(op: str, e: Expr) -> bool:
     """Whether gcc warns, or a reader hesitates, without parentheses that are redundant in C."""
-    if isinstance(e, Unary):
+    if isinstance(e, UnaryExpr):
         return e.op == "!" and op in _BITS | _COMPARISONS
-    if not isinstance(e, Binary):
+    if not isinstance(e, BinaryExpr):
         return False
     inner = e.op
     if op in _BITS:

@@ -62,7 +62,7 @@ class String:
 
 
 @dataclass(frozen=True, slots=True)
-class Unary:
+class UnaryExpr:
     """A unary expression; ``op`` is one of ``- + ~ ! * &``."""
 
     op: str
@@ -70,7 +70,7 @@ class Unary:
 
 
 @dataclass(frozen=True, slots=True)
-class Binary:
+class BinaryExpr:
     """A binary expression; ``op`` is any C operator but assignment and comma."""
 
     op: str
@@ -86,7 +86,7 @@ class Conditional:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CallExpr:
     function: str
     arguments: tuple[Expr, ...]
 
@@ -98,7 +98,7 @@ class Index:
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class MemberExpr:
     """``base.field``, or ``base->field`` if ``arrow``."""
 
     base: Expr
@@ -107,7 +107,7 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
-class Cast:
+class CastExpr:
     type: CType
     operand: Expr
 
@@ -127,13 +127,13 @@ Expr: TypeAlias = (
     Name
     | Number
     | String
-    | Unary
-    | Binary
+    | UnaryExpr
+    | BinaryExpr
     | Conditional
-    | Call
+    | CallExpr
     | Index
-    | Member
-    | Cast
+    | MemberExpr
+    | CastExpr
     | CompoundLiteral
 )
 
@@ -141,7 +141,7 @@ Expr: TypeAlias = (
 
 
 @dataclass(frozen=True, slots=True)
-class Declare:
+class DeclStmt:
     """A declaration: ``__shared__ float tile[16][16];``, ``const int i = 0;``."""
 
     type: CType
@@ -151,7 +151,7 @@ class Declare:
 
 
 @dataclass(frozen=True, slots=True)
-class Assign:
+class AssignStmt:
     """An assignment ``target op value;``, where ``op`` is ``=``, ``+=``, …"""
 
     target: Expr
@@ -168,12 +168,12 @@ class Increment:
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluate:
+class ExprStmt:
     expression: Expr
 
 
 @dataclass(frozen=True, slots=True)
-class If:
+class IfStmt:
     """An if statement; an ``orelse`` of exactly one If is printed as ``else if``."""
 
     condition: Expr
@@ -182,28 +182,28 @@ class If:
 
 
 @dataclass(frozen=True, slots=True)
-class For:
+class ForStmt:
     """A for loop; ``init``, ``condition`` and ``step`` may be absent."""
 
-    init: Declare | Assign | None
+    init: DeclStmt | AssignStmt | None
     condition: Expr | None
-    step: Assign | Increment | None
+    step: AssignStmt | Increment | None
     body: tuple[Stmt, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class While:
+class WhileStmt:
     condition: Expr
     body: tuple[Stmt, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Break:
+class BreakStmt:
     pass
 
 
 @dataclass(frozen=True, slots=True)
-class Continue:
+class ContinueStmt:
     pass
 
 
@@ -235,12 +235,12 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Return:
+class ReturnStmt:
     value: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class CompoundStmt:
     body: tuple[Stmt, ...]
 
 
@@ -279,21 +279,21 @@ class Verbatim:
 
 
 Stmt: TypeAlias = (
-    Declare
-    | Assign
+    DeclStmt
+    | AssignStmt
     | Increment
-    | Evaluate
-    | If
-    | For
-    | While
-    | Break
-    | Continue
+    | ExprStmt
+    | IfStmt
+    | ForStmt
+    | WhileStmt
+    | BreakStmt
+    | ContinueStmt
     | Goto
     | LabelStatement
     | Switch
     | Case
-    | Return
-    | Block
+    | ReturnStmt
+    | CompoundStmt
     | Comment
     | Pragma
     | LineDirective
@@ -305,18 +305,18 @@ Stmt: TypeAlias = (
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class ParameterDecl:
     type: CType
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class FunctionDecl:
     """A function definition; ``qualifiers`` are ``extern "C" __global__``, ``static inline``, …"""
 
     name: str
     result: CType
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[ParameterDecl, ...]
     body: tuple[Stmt, ...]
     qualifiers: tuple[str, ...] = ()
 
@@ -325,7 +325,7 @@ class Function:
 class Prototype:
     """``void f(int a);``: the declaration of a function that is defined later."""
 
-    function: Function
+    function: FunctionDecl
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,7 +333,7 @@ class Struct:
     """A struct definition; ``packed`` removes the padding between fields."""
 
     name: str
-    fields: tuple[Parameter, ...]
+    fields: tuple[ParameterDecl, ...]
     packed: bool = False
 
 
@@ -355,7 +355,7 @@ class ConstantTable:
 
 
 Item: TypeAlias = (
-    Function
+    FunctionDecl
     | Prototype
     | Struct
     | ConstantTable

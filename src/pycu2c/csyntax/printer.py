@@ -16,37 +16,37 @@ from pycu2c.csyntax.expressions import (
     print_unary_operand,
 )
 from pycu2c.csyntax.nodes import (
-    Assign,
+    AssignStmt,
     Blank,
-    Block,
-    Break,
+    BreakStmt,
     Case,
     Comment,
+    CompoundStmt,
     ConstantTable,
-    Continue,
-    Declare,
-    Evaluate,
+    ContinueStmt,
+    DeclStmt,
     Expr,
+    ExprStmt,
     File,
-    For,
-    Function,
+    ForStmt,
+    FunctionDecl,
     Goto,
-    If,
+    IfStmt,
     Include,
     Increment,
     Item,
     LabelStatement,
     LineDirective,
-    Parameter,
+    ParameterDecl,
     Pragma,
     Prototype,
-    Return,
+    ReturnStmt,
     Stmt,
     String,
     Struct,
     Switch,
     Verbatim,
-    While,
+    WhileStmt,
 )
 
 __all__ = ["print_expr", "print_file", "print_stmt", "print_type"]
@@ -66,13 +66,13 @@ def print_stmt(s: Stmt, depth: int = 0) -> str:
 def _lines(s: Stmt, depth: int) -> Iterator[str]:
     indent = INDENT * depth
     match s:
-        case If():
+        case IfStmt():
             yield from _if_lines(s, depth)
-        case For(init, condition, step, body):
+        case ForStmt(init, condition, step, body):
             yield from _braced(f"for ({_for_head(init, condition, step)})", body, depth)
-        case While(condition, body):
+        case WhileStmt(condition, body):
             yield from _braced(f"while ({print_expr(condition)})", body, depth)
-        case Block(body):
+        case CompoundStmt(body):
             yield indent + "{"
             yield from _inner(body, depth)
             yield indent + "}"
@@ -96,35 +96,37 @@ def _lines(s: Stmt, depth: int) -> Iterator[str]:
             yield f"{indent}{_simple(s)};"
 
 
-SimpleStmt = Declare | Assign | Increment | Evaluate | Break | Continue | Goto | Return
+SimpleStmt = (
+    DeclStmt | AssignStmt | Increment | ExprStmt | BreakStmt | ContinueStmt | Goto | ReturnStmt
+)
 
 
 def _simple(s: SimpleStmt) -> str:
     """Return a statement of one line, without its semicolon."""
     match s:
-        case Declare(type_, name, init, qualifiers):
+        case DeclStmt(type_, name, init, qualifiers):
             head = " ".join((*qualifiers, print_type(type_, name)))
             return head if init is None else f"{head} = {print_expr(init)}"
-        case Assign(target, value, op):
+        case AssignStmt(target, value, op):
             return f"{print_unary_operand(target)} {op} {print_expr(value)}"
         case Increment(target, op):
             return print_prefix(op, target)
-        case Evaluate(expression):
+        case ExprStmt(expression):
             return print_expr(expression)
-        case Break():
+        case BreakStmt():
             return "break"
-        case Continue():
+        case ContinueStmt():
             return "continue"
         case Goto(label):
             return f"goto {label}"
-        case Return(value):
+        case ReturnStmt(value):
             return "return" if value is None else f"return {print_expr(value)}"
         case _:
             assert_never(s)
 
 
 def _for_head(
-    init: Declare | Assign | None, condition: Expr | None, step: Assign | Increment | None
+    init: DeclStmt | AssignStmt | None, condition: Expr | None, step: AssignStmt | Increment | None
 ) -> str:
     parts = ["" if init is None else _simple(init)]
     parts.append("" if condition is None else f" {print_expr(condition)}")
@@ -143,14 +145,14 @@ def _braced(head: str, body: tuple[Stmt, ...], depth: int) -> Iterator[str]:
     yield INDENT * depth + "}"
 
 
-def _if_lines(s: If, depth: int) -> Iterator[str]:
+def _if_lines(s: IfStmt, depth: int) -> Iterator[str]:
     """Yield the lines of an ``if``; an ``else`` with a single If becomes ``else if``."""
     indent = INDENT * depth
     head = f"{indent}if ({print_expr(s.condition)})"
     if (
         not s.orelse
         and len(s.then) == 1
-        and isinstance(s.then[0], Break | Continue | Return | Goto)
+        and isinstance(s.then[0], BreakStmt | ContinueStmt | ReturnStmt | Goto)
     ):
         line = f"{head} {_simple(s.then[0])};"
         if len(line) <= SHORT_LINE:
@@ -159,7 +161,7 @@ def _if_lines(s: If, depth: int) -> Iterator[str]:
     yield head + " {"
     yield from _inner(s.then, depth)
     orelse = s.orelse
-    while len(orelse) == 1 and isinstance(orelse[0], If):
+    while len(orelse) == 1 and isinstance(orelse[0], IfStmt):
         yield f"{indent}}} else if ({print_expr(orelse[0].condition)}) {{"
         yield from _inner(orelse[0].then, depth)
         orelse = orelse[0].orelse
@@ -226,7 +228,7 @@ def print_file(file: File) -> str:
 
 def _item_lines(item: Item) -> Iterator[str]:
     match item:
-        case Function():
+        case FunctionDecl():
             yield from _header_lines(item, " {")
             yield from _inner(item.body, 0)
             yield "}"
@@ -254,7 +256,7 @@ def _item_lines(item: Item) -> Iterator[str]:
             assert_never(item)
 
 
-def _header_lines(function: Function, end: str) -> Iterator[str]:
+def _header_lines(function: FunctionDecl, end: str) -> Iterator[str]:
     """Yield ``void f(int a) {``; long parameter lists continue below the first parameter."""
     words = (*function.qualifiers, print_type(function.result, f"{function.name}("))
     line = " ".join(words)
@@ -269,6 +271,6 @@ def _header_lines(function: Function, end: str) -> Iterator[str]:
     yield line
 
 
-def _parameter_texts(parameters: tuple[Parameter, ...], end: str) -> list[str]:
+def _parameter_texts(parameters: tuple[ParameterDecl, ...], end: str) -> list[str]:
     texts = [print_type(p.type, p.name) for p in parameters] or ["void"]
     return [f"{text}," for text in texts[:-1]] + [f"{texts[-1]}){end}"]

@@ -23,7 +23,7 @@ from pycu2c.cuda_driver.cuda_errors import CudaError, NoDeviceError, error_for
 
 
 @dataclass(frozen=True, slots=True)
-class Device:
+class DriverDevice:
     """A device, and the module ``cuda.bindings.driver``."""
 
     api: Any
@@ -34,7 +34,7 @@ class Device:
 
 
 @functools.cache
-def _probe() -> tuple[Device, ...] | str:
+def _probe() -> tuple[DriverDevice, ...] | str:
     """Return the devices, or why there are none. Creates no context."""
     found = libcuda.library()
     if isinstance(found, str):
@@ -54,7 +54,7 @@ def _probe() -> tuple[Device, ...] | str:
         return f"there is no CUDA driver ({error})"
 
 
-def _device(api: Any, ordinal: int) -> Device:
+def _device(api: Any, ordinal: int) -> DriverDevice:
     handle = check(api.cuDeviceGet(ordinal), f"open CUDA device {ordinal}")
     attribute = api.CUdevice_attribute
     major, minor = (
@@ -65,7 +65,7 @@ def _device(api: Any, ordinal: int) -> Device:
         )
     )
     name = check(api.cuDeviceGetName(128, handle), "read the device's name")
-    return Device(api, handle, f"sm_{major}{minor}", name.split(b"\0")[0].decode(), ordinal)
+    return DriverDevice(api, handle, f"sm_{major}{minor}", name.split(b"\0")[0].decode(), ordinal)
 
 
 def available() -> bool:
@@ -79,7 +79,7 @@ def unavailable_reason() -> str:
     return found if isinstance(found, str) else ""
 
 
-def devices() -> tuple[Device, ...]:
+def devices() -> tuple[DriverDevice, ...]:
     """Return all devices. Raises CudaError if there is none."""
     found = _probe()
     if isinstance(found, str):
@@ -94,7 +94,7 @@ def has_multiple_devices() -> bool:
     return isinstance(found, tuple) and len(found) > 1
 
 
-def device() -> Device:
+def device() -> DriverDevice:
     """Return the current device of the calling thread. Raises CudaError if there is none."""
     return devices()[current_ordinal()]
 

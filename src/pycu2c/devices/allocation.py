@@ -70,7 +70,7 @@ def device_array(
     device: Where = None,
 ) -> DeviceArray:
     """A new array on the device, whose elements are whatever was there."""
-    form = Form(shape, dtype, strides, order)
+    form = ArrayForm(shape, dtype, strides, order)
     where = copies.new_memory(form.size, ordinal_of(device))
     return DeviceArray(
         where, where.address, form.shape, form.strides, form.dtype, stream=named(stream)
@@ -101,7 +101,7 @@ def pinned_array(
     order: Order = "C",
 ) -> NDArray[Any]:
     """A numpy array that is copied to the device and back fastest, and while Python goes on."""
-    form = Form(shape, dtype, strides, order)
+    form = ArrayForm(shape, dtype, strides, order)
     return form.on(PinnedMemory(form.size) if driver.available() else HostMemory(form.size))
 
 
@@ -116,7 +116,7 @@ def mapped_array(
 ) -> NDArray[Any]:
     """A numpy array that kernels use where it lies, in memory of the host: not copied, and not
     waited for. ``wc``: the host writes to it and does not read it."""
-    form = Form(shape, dtype, strides, order)
+    form = ArrayForm(shape, dtype, strides, order)
     if not driver.available():
         return form.on(HostMemory(form.size))
     return form.on(PinnedMemory(form.size, in_place=True, write_combined=wc))
@@ -132,7 +132,7 @@ def managed_array(
 ) -> NDArray[Any]:
     """A numpy array in memory that the driver moves to where it is used: kernels use it as it is,
     and are not waited for."""
-    form = Form(shape, dtype, strides, order)
+    form = ArrayForm(shape, dtype, strides, order)
     if not driver.available():
         return form.on(HostMemory(form.size))
     return form.on(ManagedMemory(form.size, everywhere=attach_global))
@@ -179,7 +179,7 @@ def mapped(*arylist: NDArray[Any], stream: object = 0) -> Iterator[DeviceArray |
 # ---- shapes ------------------------------------------------------------------------------------
 
 
-class Form:
+class ArrayForm:
     """A shape with strides and a dtype, as a call gives them, checked."""
 
     __slots__ = ("dtype", "shape", "size", "strides")

@@ -19,12 +19,12 @@ from pycu2c.base.lazy_imports import lazy_module
 from pycu2c.devices import gpu_selection, view_geometry
 from pycu2c.devices.gpu_selection import Where
 from pycu2c.devices.unsupported_arithmetic import COMPUTED, NoHostArithmetic
-from pycu2c.devices.view_geometry import View
+from pycu2c.devices.view_geometry import ViewGeometry
+from pycu2c.native.extension import DeviceArrayBase
 from pycu2c.runtime.arguments import array_checks
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.arguments.strides import Shape, array_over, is_contiguous
 from pycu2c.runtime.cuda.memory import HOST, Memory
-from pycu2c.native.extension import DeviceArrayBase
 
 if TYPE_CHECKING:
     from pycu2c.devices import copies, interoperability
@@ -153,7 +153,7 @@ class DeviceArray(DeviceArrayBase, NoHostArithmetic):
         form = self.shape, self.strides, self.dtype
         return array_over(self.address, form, writeable=self.writeable, memory=keep)
 
-    def _seen(self, view: View, dtype: np.dtype[Any] | None = None) -> DeviceArray:
+    def _seen(self, view: ViewGeometry, dtype: np.dtype[Any] | None = None) -> DeviceArray:
         return DeviceArray(
             self._memory,
             self.address + view.offset,
@@ -190,7 +190,7 @@ class DeviceArray(DeviceArrayBase, NoHostArithmetic):
     @property
     def T(self) -> DeviceArray:
         """The array with its axes in reverse."""
-        return self._seen(View(0, self.shape[::-1], self.strides[::-1]))
+        return self._seen(ViewGeometry(0, self.shape[::-1], self.strides[::-1]))
 
     def transpose(self, *axes: Any) -> DeviceArray:
         """A view with its axes in another order: reversed, or as given."""
@@ -224,7 +224,7 @@ class DeviceArray(DeviceArrayBase, NoHostArithmetic):
     def view(self, dtype: DTypeLike) -> DeviceArray:
         """The same bytes as elements of another type."""
         seen = self._shadow.view(copies.checked(dtype))
-        return self._seen(View(0, seen.shape, seen.strides), seen.dtype)
+        return self._seen(ViewGeometry(0, seen.shape, seen.strides), seen.dtype)
 
     def split(self, section: int, stream: object = None) -> list[DeviceArray]:
         """Views of equal parts of an array with one axis; the last may be shorter."""
@@ -238,7 +238,7 @@ class DeviceArray(DeviceArrayBase, NoHostArithmetic):
 
     def bind(self, stream: object = None) -> DeviceArray:
         """A view whose copies are done in a stream, unless they name another one."""
-        bound = self._seen(View(0, self.shape, self.strides))
+        bound = self._seen(ViewGeometry(0, self.shape, self.strides))
         bound.stream = self._in(stream)
         return bound
 

@@ -34,7 +34,7 @@ class Gpu:
 
     supports_float16 = True
 
-    def __init__(self, device: driver.Device) -> None:
+    def __init__(self, device: driver.DriverDevice) -> None:
         self._device = device
 
     def __repr__(self) -> str:
@@ -128,12 +128,12 @@ _SPELLED = {  # numba's way
 }
 
 
-class _Thread(threading.local):
+class _ThreadGpus(threading.local):
     def __init__(self) -> None:
         self.before: list[int] = []  # the devices to go back to
 
 
-_THREAD = _Thread()
+_THREAD = _ThreadGpus()
 
 
 class Gpus:

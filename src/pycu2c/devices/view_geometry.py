@@ -14,7 +14,7 @@ from pycu2c.base.records import NamedTuple
 from pycu2c.runtime.arguments.strides import Shape, packed_strides
 
 
-class View(NamedTuple):
+class ViewGeometry(NamedTuple):
     """A view of an array: the offset of its first element in bytes, its shape and strides."""
 
     offset: int
@@ -22,7 +22,7 @@ class View(NamedTuple):
     strides: Shape
 
 
-def part(shape: Shape, strides: Shape, key: Any) -> View:
+def part(shape: Shape, strides: Shape, key: Any) -> ViewGeometry:
     """What ``array[key]`` is a view of, for ints, slices, an ellipsis and None. Raises
     IndexError."""
     keys = key if type(key) is tuple else (key,)
@@ -52,7 +52,7 @@ def part(shape: Shape, strides: Shape, key: Any) -> View:
         else:
             offset += _place(each, extent, axis) * step
         axis += 1
-    return View(offset, (*extents, *shape[axis:]), (*steps, *strides[axis:]))
+    return ViewGeometry(offset, (*extents, *shape[axis:]), (*steps, *strides[axis:]))
 
 
 def _named(keys: tuple[Any, ...]) -> int:
@@ -84,23 +84,23 @@ def _refuse(index: object) -> NoReturn:
 # ---- other shapes ------------------------------------------------------------------------------
 
 
-def transposed(shape: Shape, strides: Shape, axes: Sequence[int]) -> View:
+def transposed(shape: Shape, strides: Shape, axes: Sequence[int]) -> ViewGeometry:
     """The view with axes in another order. Raises ValueError."""
     order = [operator.index(axis) for axis in axes]
     order = [axis + len(shape) if axis < 0 else axis for axis in order]
     if sorted(order) != list(range(len(shape))):
         raise ValueError(f"{tuple(axes)} is no order of the {len(shape)} axes")
-    return View(0, tuple(shape[a] for a in order), tuple(strides[a] for a in order))
+    return ViewGeometry(0, tuple(shape[a] for a in order), tuple(strides[a] for a in order))
 
 
-def squeezed(shape: Shape, strides: Shape, axes: Sequence[int] | None) -> View:
+def squeezed(shape: Shape, strides: Shape, axes: Sequence[int] | None) -> ViewGeometry:
     """The view without axes of length 1: all, or those given. Raises ValueError."""
     count = len(shape)
     wanted = range(count) if axes is None else [a + count if a < 0 else a for a in axes]
     if axes is not None and any(not 0 <= a < count or shape[a] != 1 for a in wanted):
         raise ValueError(f"not each of the axes {tuple(axes)} of {shape} has length 1")
     kept = [a for a in range(count) if a not in wanted or shape[a] != 1]
-    return View(0, tuple(shape[a] for a in kept), tuple(strides[a] for a in kept))
+    return ViewGeometry(0, tuple(shape[a] for a in kept), tuple(strides[a] for a in kept))
 
 
 def filled_in(size: int, shape: Shape) -> Shape:
@@ -115,15 +115,15 @@ def filled_in(size: int, shape: Shape) -> Shape:
     return tuple(extent if extent >= 0 else size // known for extent in shape)
 
 
-def reshaped(shape: Shape, strides: Shape, wanted: Shape, order: str) -> View | None:
+def reshaped(shape: Shape, strides: Shape, wanted: Shape, order: str) -> ViewGeometry | None:
     """The view with another shape of as many elements; None if there is none."""
     if 0 in shape:
-        return View(0, wanted, packed_strides(wanted, 0))
+        return ViewGeometry(0, wanted, packed_strides(wanted, 0))
     if order == "F":  # a view in Fortran's order is one of the transpose
         steps = _steps_of(shape[::-1], strides[::-1], wanted[::-1])
-        return None if steps is None else View(0, wanted, steps[::-1])
+        return None if steps is None else ViewGeometry(0, wanted, steps[::-1])
     steps = _steps_of(shape, strides, wanted)
-    return None if steps is None else View(0, wanted, steps)
+    return None if steps is None else ViewGeometry(0, wanted, steps)
 
 
 def _steps_of(shape: Shape, strides: Shape, wanted: Shape) -> Shape | None:
@@ -159,11 +159,11 @@ def joined(shape: Shape, strides: tuple[Shape, ...]) -> list[tuple[int, Shape]]:
     return out
 
 
-def broadcast(shape: Shape, strides: Shape, wanted: Shape) -> View:
+def broadcast(shape: Shape, strides: Shape, wanted: Shape) -> ViewGeometry:
     """The view that repeats elements to fill a shape. Raises ValueError."""
     extra = len(wanted) - len(shape)
     fits = extra >= 0 and all(n in (1, w) for n, w in zip(shape, wanted[max(extra, 0) :]))
     if not fits:
         raise ValueError(f"an array of shape {shape} cannot be broadcast to {wanted}")
     steps = [0 if n == 1 else step for n, step in zip(shape, strides)]
-    return View(0, wanted, (*repeat(0, extra), *steps))
+    return ViewGeometry(0, wanted, (*repeat(0, extra), *steps))

@@ -17,13 +17,13 @@ from pycu2c.declarations.signatures import parse_signature
 from pycu2c.inline_c import external_functions, ptx
 from pycu2c.inline_c.external_functions import Abi
 from pycu2c.inline_c.source_lines import lines_of
-from pycu2c.kernels.kernel import Device, LinkLike
+from pycu2c.kernels.kernel import DeviceFunction, LinkLike
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class CFunction(Device[P, R]):
+class CFunction(DeviceFunction[P, R]):
     """A device function with a C body in kernels. On the host, it runs its Python body, if any."""
 
     def __init__(self, source: Source, external_code: Callable[[Source], ExternalCode]) -> None:
@@ -161,7 +161,9 @@ def _parse_arguments(text: object, /, **rest: Any) -> _InlineCArguments:
 def _function(
     function: Callable[P, R], given: _InlineCArguments, signature: object
 ) -> CFunction[P, R]:
-    return CFunction(Device(function, signature=signature).__pycu2c_device__, given.external_code)
+    return CFunction(
+        DeviceFunction(function, signature=signature).__pycu2c_device__, given.external_code
+    )
 
 
 def ptx_function(
@@ -187,7 +189,9 @@ def ptx_function(
             has_python_body = not is_stub(source.tree)
             return ExternalCode((InlineCode("cuda", lines),), pure, has_python_body)
 
-        return CFunction(Device(function, signature=signature).__pycu2c_device__, external_code)
+        return CFunction(
+            DeviceFunction(function, signature=signature).__pycu2c_device__, external_code
+        )
 
     return made
 

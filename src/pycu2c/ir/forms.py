@@ -10,7 +10,9 @@ from pycu2c.base.records import dataclass
 from pycu2c.ir.module_summary import ModuleSummary
 from pycu2c.ir.nodes import (
     AxisLoop,
+    BarrierWait,
     BlockLoop,
+    CoroutineLoop,
     Declare,
     Dim,
     Expr,
@@ -19,10 +21,8 @@ from pycu2c.ir.nodes import (
     Stmt,
     Stride,
     StripLoop,
-    WorkItemLoop,
-    CoroutineLoop,
     View,
-    BarrierWait,
+    WorkItemLoop,
 )
 from pycu2c.ir.verifier import InternalError
 from pycu2c.ops.operators import FLOORDIV, MOD, SHL, SHR, Operator

@@ -1,0 +1,4 @@
+"""Define kernels: the decorators, specialization, the launcher and its slow path, the kernel cache.
+
+May import everything up to the compiler; ``deferred_compiler`` imports that at the first compilation.
+"""

@@ -12,8 +12,8 @@ from pycu2c.base.gc_pause import gc_paused
 from pycu2c.base.types import Signature
 from pycu2c.cuda_driver import driver
 from pycu2c.kernels import launcher as launching
-from pycu2c.runtime.cuda import memory, startup
 from pycu2c.native.extension import ConfiguredBase, TableReference
+from pycu2c.runtime.cuda import memory, startup
 from pycu2c.runtime.launch_configuration import IMMORTAL_STREAM_TYPES, LaunchRequest
 
 P = ParamSpec("P")

@@ -298,7 +298,7 @@ class Kernel(KernelBase[P]):
 _MOST_CONFIGURED = 256
 
 
-class Device(Generic[P, R]):
+class DeviceFunction(Generic[P, R]):
     """A function that kernels call. Outside kernels it is the Python function that it was."""
 
     def __init__(self, function: Callable[P, R], *, signature: object = None) -> None:
@@ -457,11 +457,11 @@ def made_kernel(cls: type[K], function: Any, given: Mapping[str, Any]) -> K:
 
 
 @overload
-def device(function: Callable[P, R], /) -> Device[P, R]: ...
+def device(function: Callable[P, R], /) -> DeviceFunction[P, R]: ...
 @overload
 def device(
     types: str | Sequence[Any] | Signature | None = None, /, *, signature: object = None
-) -> Callable[[Callable[P, R]], Device[P, R]]: ...
+) -> Callable[[Callable[P, R]], DeviceFunction[P, R]]: ...
 def device(function: Any = None, /, *, signature: object = None) -> Any:
     """Mark a function that kernels may call; it is typed for each call.
 
@@ -470,7 +470,7 @@ def device(function: Any = None, /, *, signature: object = None) -> Any:
     calls itself needs it, or annotations that say the same.
     """
     if function is not None and not is_signature(function):
-        return Device(function, signature=signature)
+        return DeviceFunction(function, signature=signature)
     if function is not None and signature is not None:
         raise BadOption("@device was given two signatures")
-    return lambda f: Device(f, signature=signature if function is None else function)
+    return lambda f: DeviceFunction(f, signature=signature if function is None else function)

@@ -30,7 +30,7 @@ from pycu2c.runtime.cpu import cpu_kernel, cpu_runner
 from pycu2c.runtime.cuda import cuda_kernel, cuda_runner
 from pycu2c.runtime.runner import KernelMetadata, Runner, SpecializationKey
 from pycu2c.toolchain import toolchain_errors
-from pycu2c.toolchain.binary import Binary
+from pycu2c.toolchain.binary import CompiledBinary
 from pycu2c.toolchain.cache import artifact_store, cache_directory, value_store
 from pycu2c.toolchain.cc import cc, discovery
 from pycu2c.toolchain.link import file_identity
@@ -48,7 +48,7 @@ def find_pool() -> None:
             cpu_kernel.use_prebuilt_pool(found)
 
 
-def _known_pool() -> Binary | None:
+def _known_pool() -> CompiledBinary | None:
     """The pool's library; None where it is still to be compiled, or cannot be. By the state of its
     files it is found without reading and hashing them: a tenth of a known kernel's first launch."""
     try:
@@ -75,12 +75,14 @@ def _key_of_pool() -> str:
     )
 
 
-def _kept(key: str | None, entry: str, text: str, options: Options) -> Binary | None:
+def _kept(key: str | None, entry: str, text: str, options: Options) -> CompiledBinary | None:
     """A library by its name in the cache, if it is there."""
     found = artifact_store.load(key, ".so") if key else None
     if found is None:
         return None
-    return Binary("so", entry, text, found.data, found.path, found.log, options.link, key or "")
+    return CompiledBinary(
+        "so", entry, text, found.data, found.path, found.log, options.link, key or ""
+    )
 
 
 class Memory:

@@ -32,7 +32,7 @@ from pycu2c.runtime.cuda import cuda_kernel, cuda_runner
 from pycu2c.runtime.direct_launch import Direct
 from pycu2c.runtime.launch_configuration import Extent, Launch
 from pycu2c.runtime.runner import Runner, SpecializationKey
-from pycu2c.toolchain.binary import Binary
+from pycu2c.toolchain.binary import CompiledBinary
 from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import nvrtc
 
@@ -168,14 +168,14 @@ def _comments(options: Options) -> Comments:
     return "lines" if options.lineinfo else "none"
 
 
-def _compiled(made: Generated, backend: str, options: Options, cache: bool) -> Binary:
+def _compiled(made: Generated, backend: str, options: Options, cache: bool) -> CompiledBinary:
     if backend in CPU_BACKENDS:
         return cc.compile(made.text, made.entry, options=options, cache=cache)
     return nvrtc.compile(made.text, made.entry, driver.arch(), options=options, cache=cache)
 
 
 def _on_cpu(
-    binary: Binary,
+    binary: CompiledBinary,
     wanted: Specialized,
     made: Generated,
     layout: Layout,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pycu2c.base.records import dataclass
-from pycu2c.native._dispatch import StagingBuffer
+from pycu2c.native.extension import StagingBuffer
 from pycu2c.runtime.arguments.arguments import Layout
 
 

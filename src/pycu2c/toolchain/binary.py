@@ -9,7 +9,7 @@ from pycu2c.declarations.link_files import Link
 
 
 @dataclass(frozen=True)
-class Binary:
+class CompiledBinary:
     """Compiled code.
 
     entry: the symbol of the kernel.

@@ -18,7 +18,7 @@ from pycu2c.runtime.cuda import external_kernel
 from pycu2c.runtime.cuda.cuda_kernel import CudaKernel
 from pycu2c.runtime.cuda.cuda_runner import CudaRunner
 from pycu2c.runtime.runner import Runner
-from pycu2c.toolchain.binary import Binary
+from pycu2c.toolchain.binary import CompiledBinary
 from pycu2c.toolchain.cache import artifact_store
 from pycu2c.toolchain.nvrtc import program
 from pycu2c.toolchain.nvrtc.cuda_headers import header_settings
@@ -106,7 +106,7 @@ class GpuCode:
     def _kernel(self, entry: str, cooperative: bool = False) -> CudaKernel:
         key = f"{entry} cooperative" if cooperative else entry
         if key not in self._loaded:
-            binary = Binary("cubin", entry, "", b"", None, "")
+            binary = CompiledBinary("cubin", entry, "", b"", None, "")
             kernel = driver.kernel_of(self._library, entry)
             self._loaded[key] = CudaKernel(binary, cooperative, loaded=kernel)
         return self._loaded[key]

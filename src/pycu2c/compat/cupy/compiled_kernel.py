@@ -17,7 +17,7 @@ from pycu2c.runtime.cpu.cpu_runner import CpuRunner
 from pycu2c.runtime.cuda import cuda_kernel
 from pycu2c.runtime.cuda.cuda_runner import CudaRunner
 from pycu2c.runtime.runner import Runner
-from pycu2c.toolchain.binary import Binary
+from pycu2c.toolchain.binary import CompiledBinary
 from pycu2c.toolchain.cc import cxx
 from pycu2c.toolchain.nvrtc import nvrtc
 from pycu2c.toolchain.toolchain_errors import RejectedCode
@@ -71,7 +71,7 @@ def load_text(
     return LoadedKernelText(CudaRunner(text.entry, written, layout, on_gpu), size)
 
 
-def cpu_binary(text: GeneratedText, options: Sequence[str]) -> Binary:
+def cpu_binary(text: GeneratedText, options: Sequence[str]) -> CompiledBinary:
     told = options_of(options)
     arithmetic = cxx.arithmetic_flags(contracts=told.contracts, fast=told.is_fast)
     standard = told.standard.replace("c++", "gnu++") if told.standard else _STANDARD
@@ -86,7 +86,7 @@ def cpu_binary(text: GeneratedText, options: Sequence[str]) -> Binary:
 
 def cuda_binary(
     text: GeneratedText, arch: str, options: Sequence[str], kind: nvrtc.BinaryKind = "cubin"
-) -> Binary:
+) -> CompiledBinary:
     more = options_of(options).without_macros
     return nvrtc.compile(
         text.text, text.entry, arch, kind=kind, options=DEFAULT_OPTIONS, extra_flags=more

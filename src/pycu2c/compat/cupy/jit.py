@@ -8,7 +8,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 from pycu2c.base.source import Source
 from pycu2c.compat.cupy.jit_source_adaptation import adapt_source
-from pycu2c.kernels.kernel import Device, Dims, Kernel, made_kernel
+from pycu2c.kernels.kernel import DeviceFunction, Dims, Kernel, made_kernel
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -62,12 +62,12 @@ class JitRawKernel(Kernel[P]):
         return next(iter(codes.values()))
 
 
-class JitDevice(Device[P, R]):
+class JitDevice(DeviceFunction[P, R]):
     """A device function."""
 
     @staticmethod
     def _read(function: object) -> Source:
-        return adapt_source(Device._read(function))
+        return adapt_source(DeviceFunction._read(function))
 
 
 @overload

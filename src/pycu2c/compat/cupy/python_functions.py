@@ -17,7 +17,7 @@ from pycu2c.compat.cupy.parameter_declarations import ArgumentTypeError
 from pycu2c.compat.numba.dispatcher import python_function
 from pycu2c.declarations.options import DEFAULT_OPTIONS
 from pycu2c.kernels import specialization
-from pycu2c.kernels.kernel import Device
+from pycu2c.kernels.kernel import DeviceFunction
 
 
 class CValue(NamedTuple):
@@ -92,7 +92,7 @@ class PythonFunction:
 
 def device_function_source(function: Any) -> Source:
     """Return the source of a device function or lambda. Raises CompileError."""
-    device: Device[..., Any] = Device(python_function(function))
+    device: DeviceFunction[..., Any] = DeviceFunction(python_function(function))
     return device.__pycu2c_device__
 
 

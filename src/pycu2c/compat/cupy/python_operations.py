@@ -14,7 +14,7 @@ from pycu2c.base.parameters import ArgumentPart, Parameter
 from pycu2c.base.records import replace
 from pycu2c.base.types import Array, Scalar
 from pycu2c.compat.cupy.bound_parameters import BoundParameter
-from pycu2c.compat.cupy.elementwise.source_parts import ElementwiseForm, Operation
+from pycu2c.compat.cupy.elementwise.source_parts import ElementwiseForm, ElementwiseOperation
 from pycu2c.compat.cupy.parameter_declarations import ArgumentTypeError, ParameterInfo
 from pycu2c.compat.cupy.python_functions import (
     CValue,
@@ -57,7 +57,7 @@ class PythonOperation:
         """Return its parameters besides the inputs."""
         return frozenset(self._extra)
 
-    def operation(self, form: ElementwiseForm, frame: Operation) -> Operation:
+    def operation(self, form: ElementwiseForm, frame: ElementwiseOperation) -> ElementwiseOperation:
         """Return the operation as text. Raises CompileError, ArgumentTypeError."""
         inputs = form.bounds[: len(self._inputs)]
         outputs = {b.name: b for b in form.bounds[len(self._inputs) :]}

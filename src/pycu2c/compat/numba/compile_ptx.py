@@ -11,7 +11,7 @@ from pycu2c.cuda_driver import driver
 from pycu2c.declarations.options import Options, parse_options
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.kernels import specialization
-from pycu2c.kernels.kernel import Device, Kernel
+from pycu2c.kernels.kernel import DeviceFunction, Kernel
 from pycu2c.toolchain.link import relocatable
 from pycu2c.toolchain.nvrtc import nvrtc
 from pycu2c.toolchain.nvrtc.program import BinaryKind
@@ -87,7 +87,9 @@ def _device_source(
     pyfunc: Any, signature: Signature, options: Options, name: str
 ) -> tuple[str, str, Scalar | Void]:
     """Return the CUDA C of a device function, its name there, and its result type."""
-    function: Device[..., Any] = Device(python_function(pyfunc), signature=[signature])
+    function: DeviceFunction[..., Any] = DeviceFunction(
+        python_function(pyfunc), signature=[signature]
+    )
     source = function.__pycu2c_device__
     name = name or source.name
     made, result = specialization.generate_device(source, signature, options, name)

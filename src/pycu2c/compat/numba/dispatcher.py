@@ -16,7 +16,7 @@ from pycu2c.declarations.signatures import parse_signature
 from pycu2c.devices import gpu_selection
 from pycu2c.kernels.configured_kernel import Configured
 from pycu2c.kernels.forall import ForAll
-from pycu2c.kernels.kernel import Device, Dims, Kernel
+from pycu2c.kernels.kernel import DeviceFunction, Dims, Kernel
 from pycu2c.runtime.launch_configuration import extent
 
 P = ParamSpec("P")
@@ -238,12 +238,12 @@ class Overload:
         return int(gpu.MULTIPROCESSOR_COUNT * per_multiprocessor)
 
 
-class JitDeviceFunction(Device[P, R]):
+class JitDeviceFunction(DeviceFunction[P, R]):
     """A device function. Called outside of kernels, it runs the Python function."""
 
     @staticmethod
     def _read(function: object) -> Source:
-        return adapt_source(Device._read(function))
+        return adapt_source(DeviceFunction._read(function))
 
     @property
     def py_func(self) -> Callable[P, R]:

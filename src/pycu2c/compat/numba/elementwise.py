@@ -11,7 +11,7 @@ from pycu2c import cuda
 from pycu2c.compat.numba.array_placement import Backend
 from pycu2c.devices import view_geometry
 from pycu2c.devices.array import DeviceArray
-from pycu2c.kernels.kernel import Device, Kernel
+from pycu2c.kernels.kernel import DeviceFunction, Kernel
 from pycu2c.runtime.arguments.strides import Shape
 from pycu2c.runtime.cuda.memory import HOST
 
@@ -62,7 +62,7 @@ def _kernel(python: Any, backend: Any) -> Kernel[Any]:
 
 
 def map_elements(
-    function: Device[Any, Any],
+    function: DeviceFunction[Any, Any],
     out: DeviceArray,
     inputs: Sequence[DeviceArray],
     backend: Backend,
@@ -110,7 +110,7 @@ def _grid(shape: Shape) -> Shape:
 
 
 def call_per_core_array(
-    function: Device[Any, Any],
+    function: DeviceFunction[Any, Any],
     count: int,
     arrays: Sequence[DeviceArray],
     backend: Backend,

@@ -27,7 +27,7 @@ from pycu2c.declarations.signatures import BadSignature, parse_signatures
 from pycu2c.devices import view_geometry
 from pycu2c.devices.array import DeviceArray
 from pycu2c.frontend import function_builder
-from pycu2c.kernels.kernel import Device
+from pycu2c.kernels.kernel import DeviceFunction
 from pycu2c.runtime.arguments.strides import Shape
 
 Axes = tuple[str, ...]  # the names of core dimensions
@@ -77,7 +77,7 @@ class GUFuncDispatcher:
         functools.update_wrapper(self, function)
         self.py_func = function
         self._layout, self._backend, self._declared = layout, backend, tuple(signatures)
-        self._device: Device[..., Any] = Device(function)
+        self._device: DeviceFunction[..., Any] = DeviceFunction(function)
         self.nin, self.nout = len(layout.inputs), len(layout.outputs)
         for signature in signatures:
             if len(signature.parameters) != self.nin + self.nout:

@@ -19,7 +19,7 @@ from pycu2c.compat.numba.array_placement import (
 from pycu2c.compat.numba.dispatcher import python_function
 from pycu2c.devices.array import DeviceArray
 from pycu2c.devices.interoperability import as_device_array
-from pycu2c.kernels.kernel import Device, Kernel, device
+from pycu2c.kernels.kernel import DeviceFunction, Kernel, device
 from pycu2c.runtime.cuda.memory import HOST
 
 _THREADS = 256
@@ -81,7 +81,7 @@ class Reduce:
     """
 
     def __init__(self, functor: Callable[..., Any], backend: Backend | None = None) -> None:
-        self._function: Device[..., Any] = Device(python_function(functor))
+        self._function: DeviceFunction[..., Any] = DeviceFunction(python_function(functor))
         self._backend = backend_of("cuda") if backend is None else backend
 
     def __call__(

@@ -27,7 +27,7 @@ from pycu2c.devices import view_geometry
 from pycu2c.devices.array import DeviceArray
 from pycu2c.devices.copies import apart
 from pycu2c.frontend import function_builder
-from pycu2c.kernels.kernel import Device
+from pycu2c.kernels.kernel import DeviceFunction
 from pycu2c.runtime.cuda.memory import HOST
 
 _KINDS = "biufc"  # NumPy's kinds; each can represent those before it
@@ -39,7 +39,7 @@ class UFuncLoop:
 
     inputs: tuple[np.dtype[Any], ...]
     output: np.dtype[Any]
-    function: Device[Any, Any]
+    function: DeviceFunction[Any, Any]
 
     @property
     def types(self) -> str:
@@ -61,7 +61,7 @@ class UFuncDispatcher:
         self.py_func = function
         self.identity = identity
         self._backend = backend
-        self._device_function: Device[..., Any] = Device(function)
+        self._device_function: DeviceFunction[..., Any] = DeviceFunction(function)
         self.__pycu2c_device__ = (
             self._device_function.__pycu2c_device__
         )  # kernels may call it as a device function
@@ -151,7 +151,7 @@ class UFuncDispatcher:
     # ---- types ----
 
     def _loop(self, signature: Signature) -> UFuncLoop:
-        device: Device[..., Any] = Device(self.py_func, signature=[signature])
+        device: DeviceFunction[..., Any] = DeviceFunction(self.py_func, signature=[signature])
         inputs = tuple(_dtype(kind) for kind in signature.parameters)
         if len(inputs) != self.nin:
             raise TypeError(f"{self!r} takes {self.nin} inputs, but the signature is {signature}")

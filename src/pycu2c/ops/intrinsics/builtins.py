@@ -50,8 +50,8 @@ def absolute(x: T) -> T:
 
 
 def _plain_negative(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
-    wide = c.Cast(c.NamedType("int32_t"), a["x"])
-    return c.Cast(c.NamedType(dtype.c), c.Unary("-", wide))
+    wide = c.CastExpr(c.NamedType("int32_t"), a["x"])
+    return c.CastExpr(c.NamedType(dtype.c), c.UnaryExpr("-", wide))
 
 
 @intrinsic(

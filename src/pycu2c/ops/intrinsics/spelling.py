@@ -13,7 +13,7 @@ def library(stem: str) -> Spell:
     """Spell a function of C's math library: ``sinf`` for float32, ``sin`` for float64."""
 
     def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
-        return c.Call(stem + ("f" if dtype is FLOAT32 else ""), tuple(a.values()))
+        return c.CallExpr(stem + ("f" if dtype is FLOAT32 else ""), tuple(a.values()))
 
     return spell
 
@@ -22,7 +22,7 @@ def helper(name: str) -> Spell:
     """Spell a helper function of codegen/helpers/catalog.py: ``floordiv_i32``."""
 
     def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
-        return c.Call(f"{name}_{dtype.short}", tuple(a.values()))
+        return c.CallExpr(f"{name}_{dtype.short}", tuple(a.values()))
 
     return spell
 
@@ -40,6 +40,6 @@ def overloaded(function: str) -> Spell:
     """Spell a function or macro that takes every dtype under one name: ``isnan``."""
 
     def spell(a: Mapping[str, c.Expr], _: DType) -> c.Expr:
-        return c.Call(function, tuple(a.values()))
+        return c.CallExpr(function, tuple(a.values()))
 
     return spell

@@ -16,7 +16,7 @@ from pycu2c.runtime.c_sources import c_text
 from pycu2c.runtime.cpu.cpu_kernel import BODY, CpuKernel, cffi_backend, load, pool, symbol
 from pycu2c.runtime.cpu.deadlock_report import WaitingThread, deadlock_error
 from pycu2c.runtime.launch_configuration import HEAD, Extent
-from pycu2c.toolchain.binary import Binary
+from pycu2c.toolchain.binary import CompiledBinary
 from pycu2c.toolchain.cc import cc
 
 _DEADLOCK, _NO_MEMORY, _MAX_THREADS = 64, 65, 1024  # as in scheduler.c
@@ -28,7 +28,7 @@ class CoroutineKernel(CpuKernel):
 
     __slots__ = ("_name", "_waits")
 
-    def __init__(self, binary: Binary, name: str, waits: Sequence[BarrierWait]) -> None:
+    def __init__(self, binary: CompiledBinary, name: str, waits: Sequence[BarrierWait]) -> None:
         self.binary = binary
         self._library = load(binary)
         self._body = symbol(self._library, binary.entry, "const void *")

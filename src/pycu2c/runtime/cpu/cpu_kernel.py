@@ -19,7 +19,7 @@ from pycu2c.runtime import c_sources
 from pycu2c.runtime.cpu.thread_count import thread_count
 from pycu2c.runtime.launch_configuration import HEAD, Extent
 from pycu2c.toolchain import toolchain_errors
-from pycu2c.toolchain.binary import Binary
+from pycu2c.toolchain.binary import CompiledBinary
 from pycu2c.toolchain.cache import artifact_store
 from pycu2c.toolchain.cc import cc
 
@@ -33,7 +33,7 @@ class CpuKernel:
 
     __slots__ = ("_body", "_library", "_parallel", "binary")
 
-    def __init__(self, binary: Binary, keeps_copies: bool = False) -> None:
+    def __init__(self, binary: CompiledBinary, keeps_copies: bool = False) -> None:
         """``keeps_copies``: whether it has private copies of accumulated arrays."""
         self.binary = binary
         self._library = load(binary)  # unloaded with the kernel
@@ -85,7 +85,9 @@ class ThreadPool:
     compiled_key: str  # the cache key of its library, if it was not known before
 
 
-_PREBUILT: list[Binary] = []  # the pool's library, if another module has found it in the cache
+_PREBUILT: list[
+    CompiledBinary
+] = []  # the pool's library, if another module has found it in the cache
 
 
 def has_pool() -> bool:
@@ -93,7 +95,7 @@ def has_pool() -> bool:
     return bool(pool.cache_info().currsize)
 
 
-def use_prebuilt_pool(binary: Binary) -> None:
+def use_prebuilt_pool(binary: CompiledBinary) -> None:
     """Provide the library of the pool, so that ``pool`` does not look it up."""
     _PREBUILT.append(binary)
 
@@ -181,7 +183,7 @@ def cffi_backend() -> tuple[Any, Any]:
     return backend, backend.FFI()
 
 
-def load(binary: Binary, *flag_names: str) -> Any:
+def load(binary: CompiledBinary, *flag_names: str) -> Any:
     """Load a shared object, with flags of dlopen by name."""
     backend, ffi = cffi_backend()
     flags = ffi.RTLD_NOW

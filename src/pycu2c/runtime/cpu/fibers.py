@@ -15,7 +15,7 @@ from pycu2c.runtime.c_sources import c_text
 from pycu2c.runtime.cpu.cpu_kernel import BODY, CpuKernel, cffi_backend, load, pool, symbol
 from pycu2c.runtime.cpu.deadlock_report import SyncPoint, WaitingThread, deadlock_error
 from pycu2c.runtime.launch_configuration import HEAD, Extent
-from pycu2c.toolchain.binary import Binary
+from pycu2c.toolchain.binary import CompiledBinary
 from pycu2c.toolchain.cc import cc
 
 
@@ -44,11 +44,11 @@ class FiberLibrary:
     """A loaded C++ library; ``name`` is the name of its source in errors."""
 
     loaded: Any
-    binary: Binary
+    binary: CompiledBinary
     name: str
 
 
-def open_library(binary: Binary, name: str) -> FiberLibrary:
+def open_library(binary: CompiledBinary, name: str) -> FiberLibrary:
     """Load a library of kernels that may synchronize."""
     loaded = load(binary)
     used = symbol(loaded, "pycu2c_services_used", "const void **")

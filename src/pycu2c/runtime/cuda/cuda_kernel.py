@@ -11,7 +11,7 @@ from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.records import NamedTuple
 from pycu2c.cuda_driver import driver
 from pycu2c.cuda_driver.recent_launches import record
-from pycu2c.toolchain.binary import Binary
+from pycu2c.toolchain.binary import CompiledBinary
 
 Dim3: TypeAlias = tuple[int, int, int]
 
@@ -66,7 +66,7 @@ class CudaKernel:
 
     def __init__(
         self,
-        binary: Binary,
+        binary: CompiledBinary,
         cooperative: bool = False,
         cluster: tuple[int, ...] = (),
         loaded: driver.LoadedKernel | None = None,

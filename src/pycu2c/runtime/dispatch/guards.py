@@ -221,7 +221,7 @@ def _scalar_guard(value: object, to: DType, declared: DType, limit: int | None) 
     if limit is None and own is to:
         return ScalarGuard("same_bytes", kind)
     is_integer = own is None or own.is_integral
-    if is_integer and to.is_integral and declared.is_integer:
+    if is_integer and to.is_integral and declared.is_integral:
         rows = (to, declared)
         least = max(-(limit or 1 << 63), *(row.minimum for row in rows))
         most = min(limit or (1 << 63) - 1, *(row.maximum for row in rows))

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from pycu2c.declarations import link_files
 from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.toolchain import subprocesses
-from pycu2c.toolchain.binary import Binary
+from pycu2c.toolchain.binary import CompiledBinary
 from pycu2c.toolchain.cache import artifact_store as disk
 from pycu2c.toolchain.cc import build
 from pycu2c.toolchain.cc.discovery import Compiler, compiler_identity, find_compiler
@@ -38,7 +38,7 @@ _WARNINGS = ("-Wall", "-Wextra", "-Werror")
 
 def compile(
     text: str, entry: str, *, options: Options = DEFAULT_OPTIONS, cache: bool = True
-) -> Binary:
+) -> CompiledBinary:
     """Compile C to a shared object. ``cache=False`` neither reads nor writes the disk cache."""
     request = _CompileRequest(text, options)
     found = disk.load(request.key, ".so") if cache else None
@@ -46,14 +46,18 @@ def compile(
         job = build.CcJob(request.compiler, text, entry, request.flags, request.files)
         found = build.build_cached(request.key, job) if cache else build.build_uncached(job)
     key = request.key if cache else ""
-    return Binary("so", entry, text, found.data, found.path, found.log, options.link, key)
+    return CompiledBinary("so", entry, text, found.data, found.path, found.log, options.link, key)
 
 
-def load_compiled(text: str, entry: str) -> Binary | None:
+def load_compiled(text: str, entry: str) -> CompiledBinary | None:
     """Return a compiled library from the cache; None if it is not cached."""
     key = _CompileRequest(text, DEFAULT_OPTIONS).key
     found = disk.load(key, ".so")
-    return Binary("so", entry, text, found.data, found.path, found.log, (), key) if found else None
+    return (
+        CompiledBinary("so", entry, text, found.data, found.path, found.log, (), key)
+        if found
+        else None
+    )
 
 
 class _CompileRequest:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 
 from pycu2c.toolchain import subprocesses
-from pycu2c.toolchain.binary import Binary
+from pycu2c.toolchain.binary import CompiledBinary
 from pycu2c.toolchain.cache import artifact_store, cache_directory
 from pycu2c.toolchain.cc.discovery import (
     Compiler,
@@ -101,7 +101,7 @@ def compile(
     extra_flags: tuple[str, ...],
     identity: tuple[str, ...] = (),
     first: str = "clang++",
-) -> Binary:
+) -> CompiledBinary:
     """Compile C++. Raises CxxCompileError, ToolchainError.
 
     extra_flags: flags of this text.
@@ -114,7 +114,7 @@ def compile(
     parts = (*compiler.command, compiler.version, *flags, *_LINK, *others, *identity)
     key = artifact_store.key_of(text, "c++", *parts, environment_settings(), machine_identity())
     made = artifact_store.load_or_make(key, ".so", lambda: _compiled(compiler, text, flags))
-    return Binary("so", name, text, made.data, made.path, made.log)
+    return CompiledBinary("so", name, text, made.data, made.path, made.log)
 
 
 def _compiled(compiler: Compiler, text: str, flags: tuple[str, ...]) -> tuple[bytes, str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pycu2c.declarations.link_files import links_for_target
 from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
-from pycu2c.toolchain.binary import Binary
+from pycu2c.toolchain.binary import CompiledBinary
 from pycu2c.toolchain.cache import artifact_store as disk
 from pycu2c.toolchain.link import file_identity, relocatable
 from pycu2c.toolchain.nvrtc import program
@@ -29,7 +29,7 @@ def compile(
     options: Options = DEFAULT_OPTIONS,
     cache: bool = True,
     extra_flags: tuple[str, ...] = (),
-) -> Binary:
+) -> CompiledBinary:
     """Compile CUDA C for ``arch`` (``sm_90``; for PTX ``compute_90`` means the same).
 
     The cubin is linked with the files that ``options`` names. ``extra_flags``: flags of NVRTC.
@@ -39,7 +39,7 @@ def compile(
     if cache:
         return _cached(job, kind, entry)
     data, log = _compile_job(job)
-    return Binary(kind, entry, text, data, None, log, options.link)
+    return CompiledBinary(kind, entry, text, data, None, log, options.link)
 
 
 def assembler_log(text: str, entry: str, arch: str, options: Options = DEFAULT_OPTIONS) -> str:
@@ -49,7 +49,7 @@ def assembler_log(text: str, entry: str, arch: str, options: Options = DEFAULT_O
     return _cached(job, "cubin", entry).log
 
 
-def _cached(job: NvrtcJob, kind: BinaryKind, entry: str) -> Binary:
+def _cached(job: NvrtcJob, kind: BinaryKind, entry: str) -> CompiledBinary:
     """Load a binary from the disk cache, or compile and store it."""
     files = map(file_identity.file_identity, links_for_target(job.options.link, "cuda"))
     parts = (job.text, "nvrtc", entry, *job.flags, header_settings(job.text), *files)
@@ -59,7 +59,9 @@ def _cached(job: NvrtcJob, kind: BinaryKind, entry: str) -> Binary:
         program.bindings()  # raises ToolchainError if NVRTC is not installed
         key = disk.key_of(*parts, loaded_identity())
         found = disk.load_or_make(key, suffix, lambda: _compile_job(job))
-    return Binary(kind, entry, job.text, found.data, found.path, found.log, job.options.link)
+    return CompiledBinary(
+        kind, entry, job.text, found.data, found.path, found.log, job.options.link
+    )
 
 
 def _compile_job(job: NvrtcJob) -> tuple[bytes, str]:

@@ -7,7 +7,7 @@ from pycu2c.compat.cupy.bound_parameters import extent_name, offset
 from pycu2c.compat.cupy.compiled_kernel import GeneratedText
 from pycu2c.compat.cupy.elementwise.source_parts import (
     ElementwiseForm,
-    Operation,
+    ElementwiseOperation,
     elements,
     fields_of,
     in_memory,
@@ -27,7 +27,7 @@ CHUNK = 1024  # elements per block of the thread pool
 _IN_ORDER = frozenset(("return", "break", "goto", "static", "asm", "printf"))
 
 
-def cpu_text(form: ElementwiseForm, operation: Operation) -> GeneratedText:
+def cpu_text(form: ElementwiseForm, operation: ElementwiseOperation) -> GeneratedText:
     """Generate a function that processes a range of chunks."""
     loop = _one_axis(form, operation) if form.axes == 1 else _rows(form, operation)
     lines = [
@@ -45,7 +45,7 @@ def cpu_text(form: ElementwiseForm, operation: Operation) -> GeneratedText:
     return GeneratedText(text_of([*above, *kernel]), cpu_name(name), tuple(passed), name, own)
 
 
-def _body(operation: Operation) -> str:
+def _body(operation: ElementwiseOperation) -> str:
     """Return the operation as a statement; ``return`` in it ends the element."""
     text = as_statement(operation.text)
     if "return" not in operation.names:
@@ -53,7 +53,7 @@ def _body(operation: Operation) -> str:
     return block("[&]", [f"{block('do', [text])} while (0);"]) + "();"
 
 
-def _may_be_vectors(form: ElementwiseForm, operation: Operation) -> bool:
+def _may_be_vectors(form: ElementwiseForm, operation: ElementwiseOperation) -> bool:
     """Return whether elements are independent, so that the loop can be vectorized."""
     names = operation.names
     free = not (operation.loop_prep or operation.after_loop or names & _IN_ORDER)
@@ -61,18 +61,18 @@ def _may_be_vectors(form: ElementwiseForm, operation: Operation) -> bool:
     return free and not writes_anywhere and not any(n.startswith("atomic") for n in names)
 
 
-def _one_axis(form: ElementwiseForm, operation: Operation) -> list[str]:
+def _one_axis(form: ElementwiseForm, operation: ElementwiseOperation) -> list[str]:
     body = ["_ind.set(i);" if "_ind" in operation.names else ""]
     body += elements(form, in_memory(form, ["i"]))
     loop = block("for (ptrdiff_t i = _begin; i < _end; i++)", [*body, _body(operation)])
     return [_vectors(form, operation), loop]
 
 
-def _vectors(form: ElementwiseForm, operation: Operation) -> str:
+def _vectors(form: ElementwiseForm, operation: ElementwiseOperation) -> str:
     return "#pragma omp simd" if _may_be_vectors(form, operation) else ""
 
 
-def _rows(form: ElementwiseForm, operation: Operation) -> list[str]:
+def _rows(form: ElementwiseForm, operation: ElementwiseOperation) -> list[str]:
     """Generate loops along the last axis, up to the end of the row or chunk."""
     last = form.axes - 1
     found = ["ptrdiff_t _left = _row;", f"const ptrdiff_t _k = _left % {extent_name(last)};"]

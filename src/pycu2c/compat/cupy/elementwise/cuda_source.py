@@ -9,7 +9,7 @@ from pycu2c.compat.cupy.bound_parameters import extent_name
 from pycu2c.compat.cupy.compiled_kernel import GeneratedText
 from pycu2c.compat.cupy.elementwise.source_parts import (
     ElementwiseForm,
-    Operation,
+    ElementwiseOperation,
     elements,
     fields_of,
     in_memory,
@@ -34,7 +34,7 @@ _MOST = 4
 _ALONE = frozenset(("return", "break", "goto", "for", "while"))
 
 
-def elements_of_thread(form: ElementwiseForm, operation: Operation) -> int:
+def elements_of_thread(form: ElementwiseForm, operation: ElementwiseOperation) -> int:
     """Return the number of elements per thread."""
     sizes = [form.bounds[position].row.size for position in _prefetched(form)]
     around = operation.loop_prep or operation.after_loop
@@ -43,7 +43,7 @@ def elements_of_thread(form: ElementwiseForm, operation: Operation) -> int:
     return min(max(_BYTES // min(sizes), 1), _MOST)
 
 
-def cuda_text(form: ElementwiseForm, operation: Operation) -> GeneratedText:
+def cuda_text(form: ElementwiseForm, operation: ElementwiseOperation) -> GeneratedText:
     index = dtypes.INT64 if form.wide else dtypes.INT32
     count = elements_of_thread(form, operation)
     work = (
@@ -64,7 +64,7 @@ def cuda_text(form: ElementwiseForm, operation: Operation) -> GeneratedText:
     return GeneratedText(text_of([*above, kernel]), cuda_name(name), tuple(passed), name, own)
 
 
-def _single_element(form: ElementwiseForm, operation: Operation) -> list[str]:
+def _single_element(form: ElementwiseForm, operation: ElementwiseOperation) -> list[str]:
     """Generate one element per thread."""
     names = [f"_i{axis}" for axis in range(form.axes)] if form.axes > 1 else ["i"]
     places = _axis_indices(form) if form.axes > 1 else []
@@ -77,7 +77,9 @@ def _single_element(form: ElementwiseForm, operation: Operation) -> list[str]:
     ]
 
 
-def _multiple_elements(form: ElementwiseForm, operation: Operation, count: int) -> list[str]:
+def _multiple_elements(
+    form: ElementwiseForm, operation: ElementwiseOperation, count: int
+) -> list[str]:
     """Generate several elements per thread, with the block size as stride."""
     found_at, copies, reads = in_memory(form, ["i"]), [], []
     for position in _prefetched(form):
@@ -107,7 +109,9 @@ def _prefetched(form: ElementwiseForm) -> list[int]:
     ]
 
 
-def _body(form: ElementwiseForm, operation: Operation, found_at: Mapping[int, str]) -> list[str]:
+def _body(
+    form: ElementwiseForm, operation: ElementwiseOperation, found_at: Mapping[int, str]
+) -> list[str]:
     return [
         "_ind.set(i);" if "_ind" in operation.names else "",
         *elements(form, found_at),

@@ -21,7 +21,7 @@ from pycu2c.compat.cupy.captured_launch import CapturableKernel, PreparedLaunch
 from pycu2c.compat.cupy.compiled_kernel import GeneratedText, load_text
 from pycu2c.compat.cupy.elementwise.cpu_source import CHUNK, cpu_text
 from pycu2c.compat.cupy.elementwise.cuda_source import cuda_text, elements_of_thread
-from pycu2c.compat.cupy.elementwise.source_parts import ElementwiseForm, Operation
+from pycu2c.compat.cupy.elementwise.source_parts import ElementwiseForm, ElementwiseOperation
 from pycu2c.compat.cupy.fast_calls import CallCache, CompletedCall, key_of, new_outputs
 from pycu2c.compat.cupy.operands import Operand
 from pycu2c.compat.cupy.parameter_declarations import ArgumentValueError, ParameterInfo
@@ -103,7 +103,7 @@ class ElementwiseKernel:
         self.options = told.words
         top = "\n".join(part for part in (type_preamble, preamble) if part)
         text = operation if isinstance(operation, str) else ""
-        self._operation = Operation(name, text, top, loop_prep, after_loop, told.macros)
+        self._operation = ElementwiseOperation(name, text, top, loop_prep, after_loop, told.macros)
         self._python = None if isinstance(operation, str) else self._read(operation)
         self._ready: dict[tuple[ElementwiseForm, str, int], CompiledElementwise] = {}
         self._latest: ElementwiseCall | None = None
@@ -292,12 +292,17 @@ class ElementwiseKernel:
         make = cuda_text if backend == "cuda" else cpu_text
         return make(form, self._operation_of(form))
 
-    def _operation_of(self, form: ElementwiseForm) -> Operation:
+    def _operation_of(self, form: ElementwiseForm) -> ElementwiseOperation:
         return self._python.operation(form, self._operation) if self._python else self._operation
 
 
 def _bind(
-    operation: Operation, info: ParameterInfo, row: DType, leaf: Any, pointer: str, strides: Any
+    operation: ElementwiseOperation,
+    info: ParameterInfo,
+    row: DType,
+    leaf: Any,
+    pointer: str,
+    strides: Any,
 ) -> BoundParameter:
     if not isinstance(leaf, ArrayArgument):
         return BoundParameter(info, row, "number")

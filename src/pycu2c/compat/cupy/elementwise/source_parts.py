@@ -22,7 +22,7 @@ from pycu2c.compat.cupy.preamble import prelude, without_headers
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class ElementwiseOperation:
     """The text of the user. ``macros``: macros from options, as lines."""
 
     name: str
@@ -64,7 +64,7 @@ def fields_of(form: ElementwiseForm, index: DType, extent: DType) -> list[Kernel
 
 
 def preamble_text(
-    form: ElementwiseForm, operation: Operation, extra: str, *, on_cpu: bool
+    form: ElementwiseForm, operation: ElementwiseOperation, extra: str, *, on_cpu: bool
 ) -> list[str]:
     """Return the lines before the kernel."""
     types = [b.row for b in form.bounds] + [row for _, row in form.placeholders]
@@ -75,7 +75,7 @@ def preamble_text(
     return [*needed, macros, "\n".join(typedefs(form.placeholders)), preamble]
 
 
-def size_declarations(form: ElementwiseForm, operation: Operation) -> list[str]:
+def size_declarations(form: ElementwiseForm, operation: ElementwiseOperation) -> list[str]:
     """Declare ``n`` and ``_ind`` if the operation uses them."""
     names, taken = operation.names, {b.name for b in form.bounds}
     found = raw_array_views(form.bounds)

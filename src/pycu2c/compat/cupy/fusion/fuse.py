@@ -23,7 +23,7 @@ from pycu2c.compat.cupy import operands
 from pycu2c.compat.cupy.elementwise.kernel import ElementwiseKernel
 from pycu2c.compat.cupy.fusion import graph
 from pycu2c.compat.cupy.fusion.graph import GraphInput, ReduceNode, ViewNode
-from pycu2c.compat.cupy.fusion.schedule import KernelCache, Scheduler, Step, Target
+from pycu2c.compat.cupy.fusion.schedule import FusionTarget, KernelCache, Scheduler, Step
 from pycu2c.compat.cupy.fusion.tracer import TracedArray, UntraceableError
 from pycu2c.compat.cupy.operands import Operand
 from pycu2c.compat.cupy.parameter_declarations import (
@@ -137,7 +137,7 @@ class _FusedPlan:
         self._names = names
         arguments = {id(t): k for k, t in reversed(list(enumerate(given))) if t is not None}
         stored = [
-            Target(t, t.node, k)
+            FusionTarget(t, t.node, k)
             for k, t in enumerate(given)
             if isinstance(t, TracedArray) and arguments[id(t)] == k and _is_changed(t, k)
         ]
@@ -145,7 +145,7 @@ class _FusedPlan:
         planner = fusion.planner(len(given))
         new = {id(t): t for t in _new_arrays(result, arguments)}
         kept = {k: planner.slot(t.node) for k, t in new.items() if isinstance(t.node, ReduceNode)}
-        targets = [Target(t, t.node, None) for k, t in new.items() if k not in kept]
+        targets = [FusionTarget(t, t.node, None) for k, t in new.items() if k not in kept]
         places = {**arguments, **kept, **planner.fill([*targets, *stored])}
         self._steps: list[Step] = planner.steps
         self._empty_slots = [None] * (planner.count - len(given))

@@ -29,7 +29,7 @@ KernelCache: TypeAlias = dict[tuple[object, ...], Any]  # kernels by text and ty
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class FusionTarget:
     """An array that a call writes: an argument, or a new array in a slot."""
 
     traced: TracedArray
@@ -50,9 +50,9 @@ class Scheduler:
 
     # ---- outputs ----
 
-    def fill(self, targets: Sequence[Target]) -> dict[int, int]:
+    def fill(self, targets: Sequence[FusionTarget]) -> dict[int, int]:
         """Add the steps that write all targets; return the slots of new arrays by node id."""
-        groups: dict[object, list[Target]] = {}
+        groups: dict[object, list[FusionTarget]] = {}
         for target in targets:
             kind = (target.node.shape, graph.is_number(target.node))
             groups.setdefault(kind, []).append(target)
@@ -81,7 +81,7 @@ class Scheduler:
                 slots[:] = [copied if s == slot else s for s in slots]
 
     def _fill_group(
-        self, group: list[Target], text: ElementText, slots: list[int], found: dict[int, int]
+        self, group: list[FusionTarget], text: ElementText, slots: list[int], found: dict[int, int]
     ) -> None:
         places = [self._new_slot() if t.argument is None else t.argument for t in group]
         found.update((id(t.traced), place) for t, place in zip(group, places))

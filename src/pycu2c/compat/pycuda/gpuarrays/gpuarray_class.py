@@ -22,7 +22,7 @@ from pycu2c.compat.pycuda.memory.host_memory import pagelocked_empty
 from pycu2c.compat.pycuda.textures.array_binding import TextureBinding
 from pycu2c.devices import copies, interoperability, view_geometry
 from pycu2c.devices.array import DeviceArray
-from pycu2c.devices.view_geometry import View
+from pycu2c.devices.view_geometry import ViewGeometry
 from pycu2c.runtime.arguments.strides import packed_strides
 from pycu2c.runtime.cuda.memory import HOST
 
@@ -84,7 +84,7 @@ class GPUArray(ArrayInterop, Operators, TextureBinding):
         if fits:
             return DeviceArray(self._memory(), self.ptr, *form, self.dtype)
         whole = self.device_array().copy(order=order or "C")  # type: ignore[arg-type]
-        return whole._seen(View(0, *form))
+        return whole._seen(ViewGeometry(0, *form))
 
     def __len__(self) -> int:
         if not self.shape:
@@ -233,7 +233,7 @@ class GPUArray(ArrayInterop, Operators, TextureBinding):
 
     # ---- views ----
 
-    def _seen(self, view: View, dtype: Any = None) -> GPUArray:
+    def _seen(self, view: ViewGeometry, dtype: Any = None) -> GPUArray:
         return GPUArray(
             view.shape,
             self.dtype if dtype is None else dtype,
@@ -278,7 +278,7 @@ class GPUArray(ArrayInterop, Operators, TextureBinding):
             wanted = tuple(self.size // known if n == -1 else n for n in wanted)
         if math.prod(wanted) != self.size:
             raise ValueError("total size of new array must be unchanged")
-        return self._seen(View(0, wanted, packed_strides(wanted, self.itemsize, order)))
+        return self._seen(ViewGeometry(0, wanted, packed_strides(wanted, self.itemsize, order)))
 
     def ravel(self) -> GPUArray:
         """Return a view with one axis."""
@@ -292,7 +292,7 @@ class GPUArray(ArrayInterop, Operators, TextureBinding):
         if self.shape[axis] * self.itemsize % wanted.itemsize:
             raise ValueError("new type not compatible with array")
         moved = np.moveaxis(np.moveaxis(seen, axis, -1).view(wanted), -1, axis)
-        return self._seen(View(0, moved.shape, moved.strides), wanted)
+        return self._seen(ViewGeometry(0, moved.shape, moved.strides), wanted)
 
     def squeeze(self) -> GPUArray:
         """Return a view without axes of length 1."""

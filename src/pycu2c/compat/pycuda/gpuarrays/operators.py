@@ -12,7 +12,7 @@ from pycu2c.compat.pycuda.gpuarrays.kernels import BinaryOperation, launch
 from pycu2c.compat.pycuda.gpuarrays.layout import Flags, common_dtype, quotient_dtype
 from pycu2c.devices import copies
 from pycu2c.devices.array import DeviceArray
-from pycu2c.devices.view_geometry import View
+from pycu2c.devices.view_geometry import ViewGeometry
 
 
 class Operators:
@@ -233,5 +233,5 @@ def _operand(given: Any, like: Operators, order: str) -> Any:
     if not isinstance(given, Operators):
         return given
     if given.shape == () and like.shape != ():
-        return given.device_array()._seen(View(0, (like.size,), (0,)))
+        return given.device_array()._seen(ViewGeometry(0, (like.size,), (0,)))
     return given.flat(order)

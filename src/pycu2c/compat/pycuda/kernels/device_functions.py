@@ -10,7 +10,7 @@ from pycu2c.compat.numba.dispatcher import python_function
 from pycu2c.declarations.options import DEFAULT_OPTIONS
 from pycu2c.declarations.signatures import annotated_device_signature
 from pycu2c.kernels import specialization
-from pycu2c.kernels.kernel import Device
+from pycu2c.kernels.kernel import DeviceFunction
 
 
 def texts_of(functions: Iterable[Callable[..., Any]]) -> str:
@@ -29,7 +29,7 @@ def text_of(function: Callable[..., Any]) -> str:
     """Return the text of a function."""
     python = python_function(function)
     name = python.__name__
-    source = Device(python).__pycu2c_device__
+    source = DeviceFunction(python).__pycu2c_device__
     signature = getattr(function, "__pycu2c_device__", source).signature
     signature = signature or annotated_device_signature(python)
     if signature is None:

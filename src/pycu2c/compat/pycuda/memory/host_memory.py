@@ -15,7 +15,7 @@ from pycu2c.compat.pycuda.errors import translating
 from pycu2c.compat.pycuda.memory import bounds_checks
 from pycu2c.compat.pycuda.memory.allocations import OwnedMemory, PointerHolderBase, on_gpu
 from pycu2c.cuda_driver import driver
-from pycu2c.devices.allocation import Form
+from pycu2c.devices.allocation import ArrayForm
 from pycu2c.runtime.cuda.memory import HostMemory, ManagedMemory, Memory, PinnedMemory
 
 _PAGE = 4096
@@ -24,7 +24,7 @@ _PAGE = 4096
 class HostPointer(OwnedMemory):
     """The host memory of an array."""
 
-    def __init__(self, memory: Memory, form: Form) -> None:
+    def __init__(self, memory: Memory, form: ArrayForm) -> None:
         super().__init__(memory)
         self.__array_interface__ = array_interface(memory.address, form)
 
@@ -61,7 +61,7 @@ class AlignedHostAllocation(HostPointer):
 class RegisteredHostMemory(HostPointer):
     """Page-locked memory that another object owns."""
 
-    def __init__(self, memory: Memory, form: Form, owner: object) -> None:
+    def __init__(self, memory: Memory, form: ArrayForm, owner: object) -> None:
         super().__init__(memory, form)
         self.base = owner
 
@@ -89,7 +89,7 @@ class ManagedAllocation(HostPointer, PointerHolderBase):
             driver.check(answer, "attach managed memory")
 
 
-def array_interface(address: int, form: Form) -> dict[str, Any]:
+def array_interface(address: int, form: ArrayForm) -> dict[str, Any]:
     """The array interface of memory."""
     found: dict[str, Any] = {
         "shape": form.shape,
@@ -109,7 +109,7 @@ def array_interface(address: int, form: Form) -> dict[str, Any]:
 @translating
 def pagelocked_empty(shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0) -> NDArray[Any]:
     """Return a new page-locked array, for asynchronous copies."""
-    form = Form(shape, dtype, None, order)
+    form = ArrayForm(shape, dtype, None, order)
     flags = host_alloc_flags(int(mem_flags))
     memory: Memory = (
         PinnedMemory(
@@ -166,7 +166,7 @@ class _Subarray(Memory):
 
 def aligned_empty(shape: Any, dtype: Any, order: Any = "C", alignment: int = _PAGE) -> NDArray[Any]:
     """Return a new array whose address is a multiple of ``alignment``."""
-    form = Form(shape, dtype, None, order)
+    form = ArrayForm(shape, dtype, None, order)
     room = np.empty(form.size + alignment, np.uint8)
     start = -(-room.ctypes.data // alignment) * alignment
     return np.asarray(AlignedHostAllocation(_Subarray(room, start, form.size), form))
@@ -190,7 +190,7 @@ def aligned_zeros_like(array: NDArray[Any], alignment: int = _PAGE) -> NDArray[A
 @translating
 def register_host_memory(ary: NDArray[Any], flags: int = 0) -> NDArray[Any]:
     """Page-lock the memory of an array; ``base.unregister()`` of the result undoes it."""
-    form = Form(ary.shape, ary.dtype, ary.strides, "C")
+    form = ArrayForm(ary.shape, ary.dtype, ary.strides, "C")
     if on_gpu():
         driver.make_current()
         answer = driver.api().cuMemHostRegister(ary.ctypes.data, form.size, int(flags))
@@ -205,7 +205,7 @@ def register_host_memory(ary: NDArray[Any], flags: int = 0) -> NDArray[Any]:
 @translating
 def managed_empty(shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0) -> NDArray[Any]:
     """Return a new managed array, which kernels access in place."""
-    form = Form(shape, dtype, None, order)
+    form = ArrayForm(shape, dtype, None, order)
     everywhere = mem_attach_flags.HOST not in mem_attach_flags(int(mem_flags))
     memory: Memory = (
         ManagedMemory(form.size, everywhere=everywhere) if on_gpu() else HostMemory(form.size)

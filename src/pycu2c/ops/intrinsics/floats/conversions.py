@@ -100,7 +100,7 @@ def _to_float(source: DType, dtype: DType, mode: Mode) -> Intrinsic:
 
 def _converted(dtype: DType) -> Spell:
     def spell(a: Mapping[str, c.Expr], _: DType) -> c.Expr:
-        return c.Cast(c.NamedType(dtype.c), a["x"])
+        return c.CastExpr(c.NamedType(dtype.c), a["x"])
 
     return spell
 

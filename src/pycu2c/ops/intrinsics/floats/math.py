@@ -188,7 +188,7 @@ def _whole(stem: str, integer: Callable[[DType], str]) -> Spell:
     """``(long long)floorf(x)``."""
 
     def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
-        return c.Cast(c.NamedType(integer(INT64)), library(stem)(a, dtype))
+        return c.CastExpr(c.NamedType(integer(INT64)), library(stem)(a, dtype))
 
     return spell
 
@@ -247,7 +247,7 @@ def _nonzero(name: str) -> Spell:
     """Spell ``isinf``, which may return -1 in C."""
 
     def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
-        return c.Binary("!=", overloaded(name)(a, dtype), c.Number("0"))
+        return c.BinaryExpr("!=", overloaded(name)(a, dtype), c.Number("0"))
 
     return spell
 
@@ -262,7 +262,7 @@ def _scaled(compute: Callable[[Any], Any]) -> Spell:
 
     def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
         factor = compute(dtype.numpy.type(1))
-        return c.Binary("*", a["x"], c.Number(f"{factor}{dtype.suffix}"))
+        return c.BinaryExpr("*", a["x"], c.Number(f"{factor}{dtype.suffix}"))
 
     return spell
 
@@ -297,7 +297,7 @@ def round_to_even(x: F) -> int:
 
 def _quotient_of_logarithms(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
     logarithm = library("log")
-    return c.Binary("/", *(logarithm({name: a[name]}, dtype) for name in ("x", "base")))
+    return c.BinaryExpr("/", *(logarithm({name: a[name]}, dtype) for name in ("x", "base")))
 
 
 @intrinsic("math.log_base", dtypes=FLOATS, cuda=_quotient_of_logarithms, c=_quotient_of_logarithms)

@@ -96,7 +96,7 @@ LOGB = _declare_unary(
 
 
 def _inverse(a: Mapping[str, c.Expr], _: DType) -> c.Expr:
-    return c.Binary("/", c.Number("1"), a["x"])
+    return c.BinaryExpr("/", c.Number("1"), a["x"])
 
 
 RECIPROCAL = _declare_unary(
@@ -105,7 +105,9 @@ RECIPROCAL = _declare_unary(
 
 
 def _saturated(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
-    return c.Call("__saturatef", (a["x"],)) if dtype is FLOAT32 else helper("saturate")(a, dtype)
+    return (
+        c.CallExpr("__saturatef", (a["x"],)) if dtype is FLOAT32 else helper("saturate")(a, dtype)
+    )
 
 
 SATURATE = _declare_unary(
@@ -294,7 +296,7 @@ def _fast_divide(a: Any, b: Any) -> Any:
 
 
 def _divided(a: Mapping[str, c.Expr], _: DType) -> c.Expr:
-    return c.Binary("/", a["a"], a["b"])
+    return c.BinaryExpr("/", a["a"], a["b"])
 
 
 for _name, _cuda, _c, _body in (

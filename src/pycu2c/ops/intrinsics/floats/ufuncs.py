@@ -153,7 +153,7 @@ def sinc(x: F) -> F:
 
 def _sign_bit(a: Mapping[str, c.Expr], _: DType) -> c.Expr:
     """Spell ``signbit``, which returns any nonzero number in C."""
-    return c.Binary("!=", c.Call("signbit", (a["x"],)), c.Number("0"))
+    return c.BinaryExpr("!=", c.CallExpr("signbit", (a["x"],)), c.Number("0"))
 
 
 @intrinsic("numpy.signbit", dtypes=FLOATS, cuda=_sign_bit, c=_sign_bit, bindings=(np.signbit,))

@@ -18,7 +18,7 @@ WORDS = (INT32, UINT32, INT64, UINT64)
 
 def _by_width(narrow: str, wide: str) -> Spell:
     def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
-        return c.Call(wide if dtype.bits == 64 else narrow, tuple(a.values()))
+        return c.CallExpr(wide if dtype.bits == 64 else narrow, tuple(a.values()))
 
     return spell
 

@@ -56,21 +56,21 @@ class _Spelling:
         place, *values = _operands(a)
         if dtype in self.cuda:
             if dtype in self.negates:
-                values = [c.Unary("-", value) for value in values]
-            return c.Call(self.cuda[dtype], (place, *values))
+                values = [c.UnaryExpr("-", value) for value in values]
+            return c.CallExpr(self.cuda[dtype], (place, *values))
         if dtype is not INT64 or UINT64 not in self.cuda:
-            return c.Call(f"atomic_{self.name}_{dtype.short}", (place, *values))
+            return c.CallExpr(f"atomic_{self.name}_{dtype.short}", (place, *values))
         word = c.NamedType(UINT64.cuda)
-        words = {str(i): c.Cast(word, value) for i, value in enumerate(values)}
-        call = self.in_cuda({"array": c.Cast(c.PointerType(word), place), **words}, UINT64)
-        return c.Cast(c.NamedType(INT64.cuda), call)
+        words = {str(i): c.CastExpr(word, value) for i, value in enumerate(values)}
+        call = self.in_cuda({"array": c.CastExpr(c.PointerType(word), place), **words}, UINT64)
+        return c.CastExpr(c.NamedType(INT64.cuda), call)
 
     def in_c(self, a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
         """Spell in C, with acquire order: programs in CUDA's guide read data that other threads
         published with a fence after an atomic, without a second fence."""
         if self.builtin and dtype.is_integer:
-            return c.Call(self.builtin, (*_operands(a), c.Name("__ATOMIC_ACQUIRE")))
-        return c.Call(f"atomic_{self.name}_{dtype.short}", _operands(a))
+            return c.CallExpr(self.builtin, (*_operands(a), c.Name("__ATOMIC_ACQUIRE")))
+        return c.CallExpr(f"atomic_{self.name}_{dtype.short}", _operands(a))
 
 
 def _operands(a: Mapping[str, c.Expr]) -> tuple[c.Expr, ...]:
@@ -96,7 +96,7 @@ def _declare(
         f"block.atomic.{name or spelling.name}",
         effect=Effect.MEMORY,
         dtypes=dtypes,
-        c=lambda a, dtype: c.Call(f"{plain}_{dtype.short}", _operands(a)),
+        c=lambda a, dtype: c.CallExpr(f"{plain}_{dtype.short}", _operands(a)),
         c_helpers=(plain,),
     )(body)
     return declared

@@ -33,8 +33,8 @@ def _fetch(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
 
     CUDA's ``tex1Dfetch`` takes only textures on linear memory.
     """
-    index = c.Cast(c.NamedType("float"), a["i"])
-    middle = c.Binary("+", index, c.Number("0.5f"))
+    index = c.CastExpr(c.NamedType("float"), a["i"])
+    middle = c.BinaryExpr("+", index, c.Number("0.5f"))
     return _of_element("tex1D")({"texture": a["texture"], "x": middle}, dtype)
 
 
@@ -42,7 +42,7 @@ def _of_element(name: str) -> Spell:
     """Spell an instance of a CUDA template for the element type."""
 
     def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
-        return c.Call(f"{name}<{dtype.cuda}>", tuple(a.values()))
+        return c.CallExpr(f"{name}<{dtype.cuda}>", tuple(a.values()))
 
     return spell
 
@@ -93,8 +93,8 @@ def _surface(name: str) -> Spell:
 
     def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
         size = c.Number(str(dtype.size))
-        places = {**a, "x": c.Binary("*", a["x"], size) if dtype.size > 1 else a["x"]}
-        return c.Call(f"{name}<{dtype.cuda}>", (*places.values(), c.Name(_OUTSIDE)))
+        places = {**a, "x": c.BinaryExpr("*", a["x"], size) if dtype.size > 1 else a["x"]}
+        return c.CallExpr(f"{name}<{dtype.cuda}>", (*places.values(), c.Name(_OUTSIDE)))
 
     return spell
 

@@ -81,7 +81,7 @@ def _fence(name: str, seen_by: str, on_cpu: str) -> Intrinsic:
     )
 
     def in_c(_: Mapping[str, c.Expr], __: DType) -> c.Expr:
-        return c.Call(on_cpu, (c.Name("__ATOMIC_SEQ_CST"),))
+        return c.CallExpr(on_cpu, (c.Name("__ATOMIC_SEQ_CST"),))
 
     declare = intrinsic(f"cuda.{name}", effect=Effect.MEMORY, cuda=overloaded(f"__{name}"), c=in_c)
     return declare(body)
@@ -96,7 +96,7 @@ FENCES = (
 
 
 def _nothing(a: Mapping[str, c.Expr], _: DType) -> c.Expr:
-    return c.Cast(c.NamedType("void"), a["ns"])
+    return c.CastExpr(c.NamedType("void"), a["ns"])
 
 
 @intrinsic("cuda.nanosleep", effect=Effect.MEMORY, cuda=overloaded("__nanosleep"), c=_nothing)

@@ -36,7 +36,7 @@ ARCH = "sm_90"  # the first GPUs with clusters
     f"{PREFIX}.sync",
     effect=Effect.CLUSTER,
     arch=ARCH,
-    cuda=lambda _a, _t: c.Call("cluster_sync", ()),
+    cuda=lambda _a, _t: c.CallExpr("cluster_sync", ()),
     cuda_helpers=("cluster_sync",),
 )
 def cluster_sync() -> None:

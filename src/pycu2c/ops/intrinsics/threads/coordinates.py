@@ -40,11 +40,11 @@ def _read(variable: str, axis: str) -> int:
 
 
 def _member(variable: str, axis: str) -> c.Expr:
-    return c.Member(c.Name(variable), axis)
+    return c.MemberExpr(c.Name(variable), axis)
 
 
 def _cast(value: c.Expr, wanted: DType) -> c.Expr:
-    return c.Cast(c.NamedType(wanted.cuda), value)
+    return c.CastExpr(c.NamedType(wanted.cuda), value)
 
 
 def _declare_place(variable: str, axis: str) -> Intrinsic:
@@ -75,8 +75,8 @@ def _product(left: str, right: str, axis: str, plus: str = "") -> tuple[Spell, S
     """Return the CUDA and C spellings of ``left * right + plus`` along an axis."""
 
     def sum_of(first: c.Expr) -> c.Expr:
-        product = c.Binary("*", first, _member(right, axis))
-        return c.Binary("+", product, _member(plus, axis)) if plus else product
+        product = c.BinaryExpr("*", first, _member(right, axis))
+        return c.BinaryExpr("+", product, _member(plus, axis)) if plus else product
 
     def cuda(_: Mapping[str, c.Expr], wanted: DType) -> c.Expr:
         if wanted is INT32:

@@ -22,8 +22,8 @@ LANES = 64  # threads of a strip: with 32 or 128, mandelbrot is slower
 
 def _same_bits(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
     if dtype.is_float:
-        return c.Call(f"same_bits_{dtype.short}", (a["a"], a["b"]))
-    return c.Binary("==", a["a"], a["b"])
+        return c.CallExpr(f"same_bits_{dtype.short}", (a["a"], a["b"]))
+    return c.BinaryExpr("==", a["a"], a["b"])
 
 
 @intrinsic("block.same_bits", dtypes=EXCHANGED, c=_same_bits, c_helpers=("same_bits",))
@@ -33,7 +33,7 @@ def same_bits(a: T, b: T) -> bool:
 
 
 def _pick(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
-    return c.Call(f"pick_{dtype.short}", tuple(a.values()))
+    return c.CallExpr(f"pick_{dtype.short}", tuple(a.values()))
 
 
 @intrinsic("block.pick", dtypes=NUMBERS, c=_pick, c_helpers=("pick",))
@@ -56,7 +56,7 @@ def block_thread() -> int:
 
 @intrinsic(
     "block.blocks_left",
-    c=lambda _a, _t: c.Binary("-", c.Name("last_block"), c.Name("block")),
+    c=lambda _a, _t: c.BinaryExpr("-", c.Name("last_block"), c.Name("block")),
 )
 def blocks_left() -> int:
     """Return the number of blocks that the OS thread still has to run, with the current one."""
@@ -70,14 +70,14 @@ def launched() -> int:
 
 
 def _size(_: Mapping[str, c.Expr], wanted: DType) -> c.Expr:
-    return c.Call(f"shared_bytes_{wanted.short}", ())
+    return c.CallExpr(f"shared_bytes_{wanted.short}", ())
 
 
 @intrinsic(
     "block.shared_bytes",
     cuda=_size,
     cuda_helpers=("shared_bytes",),
-    c=lambda _a, _t: c.Member(c.Name("args"), "shared_bytes", arrow=True),
+    c=lambda _a, _t: c.MemberExpr(c.Name("args"), "shared_bytes", arrow=True),
     bounds=(0, MAX_SHARED_BYTES),
 )
 def shared_bytes() -> int:
@@ -86,7 +86,9 @@ def shared_bytes() -> int:
 
 
 def _prefetch(a: Mapping[str, c.Expr], dtype: DType, helper: str) -> c.Expr:
-    return c.Call(f"{helper}_{dtype.short}", (c.Unary("&", a["first"]), a["ahead"], a["count"]))
+    return c.CallExpr(
+        f"{helper}_{dtype.short}", (c.UnaryExpr("&", a["first"]), a["ahead"], a["count"])
+    )
 
 
 @intrinsic("block.prefetch", c=lambda a, t: _prefetch(a, t, "prefetch"), c_helpers=("prefetch",))
@@ -105,7 +107,7 @@ def prefetch_to_write(first: T, ahead: int, count: int) -> None:
 
 @intrinsic(
     "block.cache_line_offset",
-    c=lambda a, t: c.Call(f"cache_line_offset_{t.short}", (c.Unary("&", a["first"]),)),
+    c=lambda a, t: c.CallExpr(f"cache_line_offset_{t.short}", (c.UnaryExpr("&", a["first"]),)),
     c_helpers=("cache_line_offset",),
 )
 def cache_line_offset(first: T) -> int:
@@ -114,8 +116,8 @@ def cache_line_offset(first: T) -> int:
 
 
 def _past(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
-    return c.Call(
-        f"nontemporal_store_{dtype.short}", (a["array"], c.Unary("&", a["line"]), a["count"])
+    return c.CallExpr(
+        f"nontemporal_store_{dtype.short}", (a["array"], c.UnaryExpr("&", a["line"]), a["count"])
     )
 
 
@@ -132,7 +134,7 @@ def nontemporal_store(array: array, index: index, line: T, count: int) -> None:
 @intrinsic(
     "block.nontemporal_fence",
     effect=Effect.MEMORY,
-    c=lambda _a, _t: c.Call("nontemporal_fence", ()),
+    c=lambda _a, _t: c.CallExpr("nontemporal_fence", ()),
     c_helpers=("nontemporal_fence",),
 )
 def nontemporal_fence() -> None:
@@ -141,7 +143,7 @@ def nontemporal_fence() -> None:
 
 @intrinsic(
     "block.at_least_1",
-    c=lambda a, t: c.Call(f"at_least_1_{t.short}", (a["n"],)),
+    c=lambda a, t: c.CallExpr(f"at_least_1_{t.short}", (a["n"],)),
     c_helpers=("at_least_1",),
 )
 def at_least_1(n: T) -> None:

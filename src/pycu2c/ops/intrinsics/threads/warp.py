@@ -53,7 +53,7 @@ def _special(name: str, doc: str, read: Callable[[int], int], bounds: tuple[int,
     body.__doc__ = doc
     return intrinsic(
         f"cuda.{name}",
-        cuda=lambda _, wanted: c.Call(f"{name}_{wanted.short}", ()),
+        cuda=lambda _, wanted: c.CallExpr(f"{name}_{wanted.short}", ()),
         cuda_helpers=(name,),
         is_attribute=name == "laneid",
         is_divergent=True,
@@ -93,7 +93,7 @@ def warpsize() -> int:
 
 def _syncwarp(a: Mapping[str, c.Expr], _: DType) -> c.Expr:
     whole = a["mask"] == c.Number(f"{ALL_LANES:#010x}")
-    return c.Call("__syncwarp", () if whole else (a["mask"],))
+    return c.CallExpr("__syncwarp", () if whole else (a["mask"],))
 
 
 @intrinsic("cuda.syncwarp", effect=Effect.WARP, cuda=_with_mask(_syncwarp))
@@ -125,8 +125,8 @@ def _with_width(function: str) -> Spell:
     def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
         *others, width = a.values()
         whole = isinstance(width, c.Number) and width.text.rstrip("L") == str(WARP)
-        call = c.Call(function, (*others, *(() if whole else (width,))))
-        return c.Cast(c.NamedType(dtype.cuda), call) if dtype.bits < 32 else call
+        call = c.CallExpr(function, (*others, *(() if whole else (width,))))
+        return c.CastExpr(c.NamedType(dtype.cuda), call) if dtype.bits < 32 else call
 
     return spell
 
@@ -204,7 +204,7 @@ def _vote(body: Callable[..., Any]) -> Intrinsic:
     call = _with_mask(overloaded("__uni_sync" if name == "eq_sync" else f"__{name}"))
 
     def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
-        return c.Binary("!=", call(a, dtype), c.Number("0"))
+        return c.BinaryExpr("!=", call(a, dtype), c.Number("0"))
 
     return intrinsic(f"cuda.{name}", effect=Effect.WARP, cuda=spell)(body)
 
