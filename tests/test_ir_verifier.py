@@ -128,7 +128,7 @@ ELEMENT = ElementOf(a(), (i(0),), HERE)
         (Apply(REGISTRY["cuda.grid.x"], (), int32, HERE), "cuda.grid.x does not return int32"),
         (
             Apply(REGISTRY["cuda.grid"], (i(1),), WEAK_INT, HERE),
-            "cuda.grid is the frontend's alone",
+            "cuda.grid must be lowered by the front end",
         ),
         (call("math.sqrt", X), "math.sqrt has no variant for int"),
         (atomic(ONE, ONE), "cuda.atomic.add takes an element, not float32"),

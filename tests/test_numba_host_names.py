@@ -216,7 +216,7 @@ def test_ptx_of_a_function_for_others() -> None:
 
 
 def test_what_is_not_compiled() -> None:
-    with pytest.raises(NotImplementedError, match="a function for C returns one number"):
+    with pytest.raises(NotImplementedError, match="a function for C must return one number"):
         cuda.compile(lambda x: (x, x), (types.f4,))
     with pytest.raises(NotImplementedError, match="prints"):
         cuda.compile(lambda x: print(x), (types.f4,))

@@ -98,12 +98,18 @@ def test_what_becomes_of_the_instructions() -> None:
 HEAD = "from pycu2c import cuda, kernel, bool_, float16, float32, int8, int32\n"
 USE = "\n@kernel\ndef k(a):\n    a[0] = f(a[0])\n"
 WRONG = {
-    "nothing": ('@cuda.ptx_function("")\n«def f(x: int32) -> int32: ...»', "PTX is empty"),
+    "nothing": ('@cuda.ptx_function("")\n«def f(x: int32) -> int32: ...»', "its PTX text is empty"),
     "types": ('@cuda.ptx_function("x;")\n«def f(x): ...»', "annotate it"),
     "result": ('@cuda.ptx_function("x;")\n«def f(result: int32) -> int32: ...»', "call no param"),
-    "small": ('@cuda.ptx_function("x;")\n«def f(x: int8) -> int32: ...»', "none of a register"),
-    "half": ('@cuda.ptx_function("x;")\n«def f(x: int32) -> float16: ...»', "none of a register"),
-    "weak": ('@cuda.ptx_function("x;")\n«def f(x: int) -> int32: ...»', "none of a register"),
+    "small": (
+        '@cuda.ptx_function("x;")\n«def f(x: int8) -> int32: ...»',
+        "does not fit a register",
+    ),
+    "half": (
+        '@cuda.ptx_function("x;")\n«def f(x: int32) -> float16: ...»',
+        "does not fit a register",
+    ),
+    "weak": ('@cuda.ptx_function("x;")\n«def f(x: int) -> int32: ...»', "does not fit a register"),
     "instruction": (
         '@cuda.ptx_function("«add.s99 %result, %x, 1;»")\ndef f(x: int32) -> int32: ...',
         "Unknown modifier '.s99'",

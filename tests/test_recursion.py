@@ -350,7 +350,7 @@ def refused(tmp_path: Path, functions: str, call: str) -> CompileError:
             "        f(n - 1)",
             "f(i)",
             "barrier-recursion",
-            "write a loop around what waits",
+            "use a loop instead of recursion",
         ),
         (
             "@device\ndef f(n: int) -> int:\n    if n > 3:\n        return f(n - 1)\n",

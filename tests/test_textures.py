@@ -346,7 +346,7 @@ def test_compilers_take_every_type_of_elements(element: DType) -> None:
             lambda: cuda.texture(np.zeros(3, [("x", "u1"), ("y", "u1")])),
             r"no texture.*pass \.view\(cuda\.uchar2\.numpy\)",
         ),
-        (lambda: cuda.texture(np.int32([1]), filter_mode="linear"), "'linear' gives floats"),
+        (lambda: cuda.texture(np.int32([1]), filter_mode="linear"), "'linear' returns floats"),
         (lambda: cuda.texture(np.int32([1]), read_mode="normalized_float"), "8 and 16 bits"),
         (lambda: cuda.texture(IMAGE, border=(1, 2)), "the border has 2 numbers"),
         (lambda: cuda.texture(np.zeros((1, 1, 1, 1), np.float32)), "1 to 3 axes"),

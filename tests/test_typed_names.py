@@ -169,5 +169,5 @@ def test_a_float_is_not_cut_to_an_integer_unsaid() -> None:
     def cut(out, x):
         out[0] = cuda.libdevice.popc(x) + cuda.mulhi(x, 1)
 
-    with pytest.raises(CompileError, match="must be a whole number"):
+    with pytest.raises(CompileError, match="must be an integer"):
         cut.inspect("c", (uint32[::1], float64))
