@@ -25,7 +25,8 @@ from typing import Any, Literal, SupportsIndex, TypeAlias, TypeVar, overload
 import numpy as np
 
 from pycu2c.declarations.annotations import Array
-from pycu2c.declarations.annotations import surface1d, surface2d, surface3d, texture1d, texture2d, texture3d
+from pycu2c.declarations.annotations import surface1d, surface2d, surface3d
+from pycu2c.declarations.annotations import texture1d, texture2d, texture3d
 HOST_IMPORTS
 from pycu2c.base.vector_types import *
 TYPE_IMPORTS

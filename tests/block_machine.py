@@ -1,7 +1,8 @@
 """For tests of the CPU passes: kernels written in Python as IR, and two ways to run IR.
 
 ``run_threads`` runs a kernel as CUDA does, each thread a generator that yields at barriers; it
-refuses what CUDA leaves undefined. ``run_block`` runs what ``lower_to_work_item_loops`` has made of it.
+refuses what CUDA leaves undefined. ``run_block`` runs the result of
+``lower_to_work_item_loops``.
 Numbers are Python ints.
 """
 

@@ -201,7 +201,11 @@ def test_c_that_looks_at_other_blocks_is_taken_without_a_warning():
          ".map_shared_rank(u, 1)[0, 0] = 1", "argument-type", "another block already"),
         ("cuda.cg.this_cluster().map_shared_rank(t.reshape(32), 0)[0] = 1", "argument-type",
          "in another shape"),
-        ("cuda.cg.this_cluster().map_shared_rank(t, 0).reshape(32)[0] = 1", "reshape", "contiguous"),
+        (
+            "cuda.cg.this_cluster().map_shared_rank(t, 0).reshape(32)[0] = 1",
+            "reshape",
+            "contiguous",
+        ),
         ("cuda.cg.this_cluster(2)", "argument-count", "this_cluster"),
         ("a[0] = cuda.cg.this_cluster().block_rank(1)", "argument-count", "block_rank"),
     ],

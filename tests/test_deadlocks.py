@@ -67,8 +67,8 @@ def test_the_whole_text() -> None:
         "  and 3 more threads wait",
         "  help: a barrier is passed when each thread of the block has returned or waits in the "
         "same function",
-        "  help: a warp operation completes when each lane of the mask has returned or waits in the "
-        "same function, with the same mask and type",
+        "  help: a warp operation completes when each lane of the mask has returned or waits in "
+        "the same function, with the same mask and type",
     ]
 
 

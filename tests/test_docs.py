@@ -35,6 +35,7 @@ def test_links(page: Path) -> None:
 
 
 def test_tables_are_generated() -> None:
+    pytest.importorskip("grimp")  # make gpu installs nothing
     spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
     assert spec is not None
     assert spec.loader is not None

@@ -276,7 +276,7 @@ _BAD_ADDRESS = ("CUDA_ERROR_ILLEGAL_ADDRESS True", "CUDA_ERROR_INVALID_ADDRESS_S
 STICKY = """
 import numpy as np
 from pycu2c import cuda, kernel
-from pycu2c.runtime import device_pool, driver
+from pycu2c.cuda_driver import driver
 @kernel(backend="cuda", wraparound=False)
 def write(out, i):
     out[i] = 1
@@ -308,7 +308,7 @@ def test_after_a_kernel_has_failed_launches_say_so(tmp_path: Path) -> None:
 OF_NUMPY = """
 import numpy as np
 from pycu2c import kernel
-from pycu2c.runtime import device_pool, driver
+from pycu2c.cuda_driver import driver
 @kernel(backend="cuda", wraparound=False)
 def write(out, i):
     out[i] = 1

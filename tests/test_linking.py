@@ -20,7 +20,7 @@ from pycu2c.declarations.link_files import BadLink, links_for_target, parse_link
 from pycu2c.declarations.options import BadOption, Options
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.kernels.kernel import Kernel
-from pycu2c.kernels.kernel_cache import Memory
+from pycu2c.kernels.kernel_cache import KernelCacheEntry
 from pycu2c.toolchain.cc.discovery import find_compiler
 from pycu2c.toolchain.link import driver_linker, nvjitlink
 from pycu2c.toolchain.nvrtc import nvrtc
@@ -208,7 +208,7 @@ def test_what_is_remembered_depends_on_the_files(
 
     def keys() -> list[str]:
         given = [(loaded.k.source, loaded.k.options), (plain.source, Options())]
-        return [Memory(source, signature, options).key for source, options in given]
+        return [KernelCacheEntry(source, signature, options).key for source, options in given]
 
     before = keys()
     assert all(before)

@@ -114,7 +114,8 @@ BY_HAND = {
         def k(a, b):
             b[0] = a[0]
         """,
-        "by hand[compile]: a complex number, vector or record is stored in a type that holds all its parts",
+        "by hand[compile]: a complex number, vector or record is stored in a type that holds "
+        "all its parts",
     ),
     "small integers": (
         """

@@ -28,7 +28,7 @@ from pycu2c.declarations.signatures import parse_signature
 from pycu2c.kernels import subset_check_cache
 from pycu2c.kernels.fingerprint import NotTold, Teller, surroundings
 from pycu2c.kernels.kernel import Kernel
-from pycu2c.kernels.kernel_cache import Memory
+from pycu2c.kernels.kernel_cache import KernelCacheEntry
 from pycu2c.ops.intrinsics.all import REGISTRY
 from pycu2c.runtime.cuda.cuda_runner import CudaRunner
 from pycu2c.runtime.runner import SpecializationKey
@@ -229,7 +229,7 @@ def test_names_that_hide(tmp_path: Path, body: str) -> None:
 
 def test_signatures_and_options_are_told(module: Any) -> None:
     def key(signature: str = "float32[:]", options: Options = DEFAULT_OPTIONS) -> str:
-        return Memory(module.k.source, parse_signature(signature), options).key
+        return KernelCacheEntry(module.k.source, parse_signature(signature), options).key
 
     keys = [key(), key("float64[:]"), key("float32[::1]"), key(options=Options(fmad=False))]
     assert len(set(keys)) == len(keys)
@@ -243,7 +243,7 @@ def test_the_places_of_a_records_fields_are_told(module: Any, other: dict[str, A
     def key(align: bool = False, **layout: Any) -> str:
         dtype = np.dtype({"names": ["x", "y"], "formats": ["i4", "f8"], **layout}, align=align)
         kind = Array(from_numpy(dtype), 1)
-        return Memory(module.k.source, Signature((kind,)), DEFAULT_OPTIONS).key
+        return KernelCacheEntry(module.k.source, Signature((kind,)), DEFAULT_OPTIONS).key
 
     assert key()
     assert key() != key(**other)
@@ -257,8 +257,8 @@ def test_what_is_made_while_pycu2c_is_edited_is_not_kept(
     for started, found in ((0.0, None), (lazy_imports.IMPORT_TIME, known), (0.0, None)):
         monkeypatch.setattr(value_store, "_START_TIME", int(started * 1e9))
         monkeypatch.setattr(value_store, "_STATES", {})
-        Memory(module.k.source, OUT, DEFAULT_OPTIONS).keep_metadata(known)
-        assert Memory(module.k.source, OUT, DEFAULT_OPTIONS).metadata == found
+        KernelCacheEntry(module.k.source, OUT, DEFAULT_OPTIONS).keep_metadata(known)
+        assert KernelCacheEntry(module.k.source, OUT, DEFAULT_OPTIONS).metadata == found
 
 
 @pytest.fixture(autouse=True)
@@ -338,7 +338,7 @@ def test_what_is_kept_of_a_kernel_for_a_gpu(
     key = SpecializationKey("cuda", LaunchAssumptions(index32_safe=True))
     names, k = ("out",), getattr(module, name)
     for _ in range(2):  # the second time in no other way
-        memory = Memory(k.source, OUT, DEFAULT_OPTIONS)
+        memory = KernelCacheEntry(k.source, OUT, DEFAULT_OPTIONS)
         assert memory.runner(key, names) is None
         made = k.launcher.builder.runner(OUT, names, key)
         assert isinstance(made, CudaRunner)

@@ -179,6 +179,7 @@ def test_states_that_cannot_be_made() -> None:
 
 def test_a_million_states_are_made_by_few_calls_of_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each jump moves as many states as there are, so that their number doubles."""
+    create_xoroshiro128p_states(1_000_000, 1)  # computes the matrices, which are cached
     moved = mock.Mock(wraps=states_module._multiply)
     monkeypatch.setattr(states_module, "_multiply", moved)
     create_xoroshiro128p_states(1_000_000, 1)

@@ -1,5 +1,5 @@
-"""A barrier splits the kernel into two loops over threads. A value that is read in both has a context
-array."""
+"""A barrier splits the kernel into two loops over threads. A value that both loops read has a
+context array."""
 
 from pycu2c import cuda, kernel
 

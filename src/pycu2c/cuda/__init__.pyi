@@ -8,7 +8,8 @@ from typing import Any, Literal, SupportsIndex, TypeAlias, TypeVar, overload
 import numpy as np
 
 from pycu2c.declarations.annotations import Array
-from pycu2c.declarations.annotations import surface1d, surface2d, surface3d, texture1d, texture2d, texture3d
+from pycu2c.declarations.annotations import surface1d, surface2d, surface3d
+from pycu2c.declarations.annotations import texture1d, texture2d, texture3d
 from pycu2c import types as types
 from pycu2c.compat.numba.compile_ptx import compile as compile
 from pycu2c.compat.numba.compile_ptx import compile_for_current_device as compile_for_current_device

@@ -132,7 +132,7 @@ class For:
 
     In the legal dialect it is C's ``for``: ``step`` is a constant other than 0, the body assigns
     neither ``var`` nor variables that ``stop`` reads, and ``var`` is local to the loop.
-    ``interchanged``: work-item loops will be inside of it (``interchange``, until ``loop_fission``).
+    ``interchanged``: work-item loops will be inside of it (set by ``interchange``).
     """
 
     var: Var

@@ -1,4 +1,5 @@
 """Define kernels: the decorators, specialization, the launcher and its slow path, the kernel cache.
 
-May import everything up to the compiler; ``deferred_compiler`` imports that at the first compilation.
+May import everything up to the compiler; ``deferred_compiler`` imports the compiler when the first
+kernel is compiled.
 """

@@ -85,7 +85,7 @@ def _kept(key: str | None, entry: str, text: str, options: Options) -> CompiledB
     )
 
 
-class Memory:
+class KernelCacheEntry:
     """What is remembered of a kernel for one signature. ``key`` is empty if nothing can be."""
 
     def __init__(self, source: Source, signature: Signature, options: Options) -> None:

@@ -59,7 +59,7 @@ class Typed:
 
     metadata: KernelMetadata
     limits: Mapping[int, int]  # of whole numbers, by their leaves: what an ordinary launch gives
-    memory: kernel_cache.Memory | None
+    memory: kernel_cache.KernelCacheEntry | None
     runners: dict[SpecializationKey, Runner] = field(default_factory=dict)
 
 
@@ -111,7 +111,7 @@ class Launcher:
         self._trusting = False
         self._typed: dict[Signature, Typed] = {}
         self._best: dict[tuple[Signature, int], int] = {}
-        self._memories: dict[Signature, kernel_cache.Memory] = {}
+        self._memories: dict[Signature, kernel_cache.KernelCacheEntry] = {}
         self.dispatch_table: table.DispatchTable | None = None
 
     # ---- looking inside ----
@@ -252,13 +252,13 @@ class Launcher:
         memory = self._memory(signature)
         return Typed(self._metadata(signature, memory), limits, memory)
 
-    def _memory(self, signature: Signature) -> kernel_cache.Memory | None:
+    def _memory(self, signature: Signature) -> kernel_cache.KernelCacheEntry | None:
         """What earlier processes have left of the kernel."""
         memory = self._memories.get(signature)
         if memory is None and self.cache:
             if self._is_on_cpu:
                 kernel_cache.find_pool()
-            memory = kernel_cache.Memory(self.source, signature, self.options)
+            memory = kernel_cache.KernelCacheEntry(self.source, signature, self.options)
             self._memories[signature] = memory
         return memory
 
@@ -269,7 +269,9 @@ class Launcher:
             return isinstance(libcuda.library(), str)
         return self.backend in CPU_BACKENDS
 
-    def _metadata(self, signature: Signature, memory: kernel_cache.Memory | None) -> KernelMetadata:
+    def _metadata(
+        self, signature: Signature, memory: kernel_cache.KernelCacheEntry | None
+    ) -> KernelMetadata:
         metadata = memory.metadata if memory else None
         if metadata is None:
             try:

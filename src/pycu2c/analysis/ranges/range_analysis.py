@@ -339,11 +339,11 @@ class _Summaries:
     def _analysed(self, function: Function, arguments: Sequence[ArgumentRange]) -> Interval:
         numbers: dict[str, Interval] = {}
         lengths: dict[tuple[str, int], Interval] = {}
-        for p, argument_range in zip(function.parameters, arguments):
-            if isinstance(argument_range, tuple):
-                lengths |= {(p.name, axis): length for axis, length in enumerate(argument_range)}
+        for p, found in zip(function.parameters, arguments):
+            if isinstance(found, tuple):
+                lengths |= {(p.name, axis): length for axis, length in enumerate(found)}
             elif is_integral(p.type):
-                numbers[p.name] = argument_range
+                numbers[p.name] = found
         ranges_of_call = ParameterRanges(numbers, lengths)
         return analyse(
             function, self.assumptions, ranges_of_call, self.result, self.elements

@@ -185,7 +185,7 @@ IDENTITY_INTRINSICS = (*KEEPING_WHOLE, CONJUGATE)
 
 
 def unchanged_operand(intrinsic: Intrinsic, given: Expr) -> Expr | None:
-    """Return the operand if a call does not change it, as ``math.trunc(n)`` of an int; else None."""
+    """Return the operand if a call keeps it, as ``math.trunc(n)`` of an int does; else None."""
     dtype = scalar_type(given).dtype
     if intrinsic is CONJUGATE and not dtype.is_complex:
         return given
