@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -104,3 +105,36 @@ def test_class_names_are_unique() -> None:
     count = Counter(node.name for node in nodes)
     assert {name for name, n in count.items() if n > 1} == SHARED
     assert len(SHARED) <= 10
+
+
+# words of our own that standard terms have replaced: none may come back
+BANNED_WORDS = """
+alive blaming cure cures door doors doubts gathered gift gifts house idle keeping lately leaving
+looking marking meet meeting meetings meets ordinary pace paces parking ported remembering rooms
+scene walks wanted
+"""
+BANNED_IN_PROSE = re.compile(
+    r"threads? (that )?(meet|come together)|where (they|threads) meet|past (the )?caches"
+    r"|asks? (the memory|early|ahead)|\bdoors?\b|\bcures?\b|no particular (number|order)",
+    re.IGNORECASE,
+)
+
+
+def test_names_use_standard_terms() -> None:
+    for path in FILES:
+        definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+        nodes = ast.walk(ast.parse(path.read_text()))
+        names = [path.stem, *(n.name for n in nodes if isinstance(n, definitions))]
+        words = {w.lower() for n in names for w in re.split(r"_+|(?<=[a-z0-9])(?=[A-Z])", n)}
+        assert words & set(re.findall(r"\w+", BANNED_WORDS)) == set(), name_of(path)
+
+
+def test_prose_uses_standard_terms() -> None:
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+                found = BANNED_IN_PROSE.search(ast.get_docstring(node) or "")
+                assert found is None, f"{name_of(path)}: {found}"
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+        text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+        assert BANNED_IN_PROSE.search(text) is None, page.name
