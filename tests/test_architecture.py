@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import importlib
+import os
 import re
 import subprocess
 import sys
@@ -35,7 +37,9 @@ def name_of(path: Path) -> str:
 
 def test_layers() -> None:
     """The contracts of ``[tool.importlinter]`` in pyproject.toml."""
-    cli = pytest.importorskip("importlinter.cli")  # make gpu installs nothing
+    if "CI" not in os.environ:  # make gpu installs nothing
+        pytest.importorskip("importlinter")
+    cli = importlib.import_module("importlinter.cli")
     config = str(ROOT / "pyproject.toml")
     assert cli.lint_imports(config_filename=config, no_cache=True) == cli.EXIT_STATUS_SUCCESS
 

@@ -6,6 +6,7 @@ import builtins
 import cmath
 import importlib.util
 import math
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -35,7 +36,8 @@ def test_links(page: Path) -> None:
 
 
 def test_tables_are_generated() -> None:
-    pytest.importorskip("grimp")  # make gpu installs nothing
+    if "CI" not in os.environ:  # make gpu installs nothing
+        pytest.importorskip("grimp")
     spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
     assert spec is not None
     assert spec.loader is not None

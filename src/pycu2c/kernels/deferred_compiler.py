@@ -1,7 +1,7 @@
 """The compiler, imported as a whole when the first kernel is compiled.
 
-A process that only runs kernels from the cache never imports it. This is the package's one deferred
-import.
+A process that only runs kernels from the cache never imports it. ``tests/test_architecture.py``
+lists the other modules that defer an import.
 """
 
 from __future__ import annotations
