@@ -18,7 +18,7 @@ import numpy as np
 
 import pycu2c.frontend.subset.unsupported_syntax as refusals
 from pycu2c import cuda
-from pycu2c.base.diagnostics import RULES
+from pycu2c.base.diagnostics import error_codes, rule
 from pycu2c.cli import error_catalog
 from pycu2c.frontend.subset.unsupported_syntax import UnsupportedSyntax
 from pycu2c.ops.intrinsics.all import REGISTRY
@@ -57,8 +57,8 @@ The tests run all of these programs.
 
 def errors() -> str:
     """Return the page of compile errors, with a section for each code."""
-    codes = sorted(RULES)
-    rows = "".join(f"| [`{code}`](#{code}) | {cell(RULES[code])} |\n" for code in codes)
+    codes = error_codes()
+    rows = "".join(f"| [`{code}`](#{code}) | {cell(rule(code))} |\n" for code in codes)
     return ERRORS + rows + "\n" + "\n".join(map(error_catalog.as_markdown, codes))
 
 

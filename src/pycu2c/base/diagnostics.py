@@ -1,4 +1,7 @@
-"""Diagnostics of kernels: the rules, the errors and warnings, and their rendering.
+"""Diagnostics of kernels: the error codes, the errors and warnings, and their rendering.
+
+``error_pages/CODE.md`` declares an error code: its heading is the rule, then follow programs that
+break the rule, with the text at fault in ``«»``, and corrected programs.
 
 A rendered diagnostic has a title (the rule), labels (what the program has, with carets) and a hint
 (what to write).
@@ -12,64 +15,26 @@ import unicodedata
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
 from typing import NoReturn
 
 from pycu2c.base.records import dataclass
 from pycu2c.base.source import Span
 
-RULES: dict[str, str] = {
-    "argument-count": "a call gives every parameter one argument",
-    "argument-type": "an argument has a type that the parameter accepts",
-    "array-assign": "a variable refers to arrays of one dtype and rank",
-    "barrier-recursion": "a function with a barrier can be inlined into its caller",
-    "call": "a kernel calls functions that can be compiled",
-    "cluster": "a kernel with clusters says how large they are",
-    "constant-needed": "this must be known when the kernel is compiled",
-    "constant-range": "a constant fits the type that it is converted to",
-    "dtype": "a dtype has a known name",
-    "index-count": "an element takes one index per axis",
-    "index-range": "a constant index lies inside its axis",
-    "index-type": "an array is indexed by an integer",
-    "join": "a variable has one type where branches join",
-    "maybe-undefined": "a variable is assigned on every path that leads to a read of it",
-    "name": "a name is defined before it is used",
-    "no-source": "a kernel's source text can be read",
-    "inline-c": "inline C compiles: its text, its types and the linked files",
-    "operand-type": "an operator is applied to types that have it",
-    "global-value": "a global of a kernel is a number, a string, a tuple, an array or a function",
-    "slice-assign": "a slice is assigned one value, or as many elements in the same order",
-    "recursion": "a device function that calls itself has a signature",
-    "reshape": "a contiguous array is reshaped to as many elements",
-    "return-type": "a function returns one type; a kernel returns nothing",
-    "shape": "the shape of a shared or local array is a constant",
-    "signature": "a signature gives every parameter a type",
-    "store-type": "a complex number, vector or record is stored in a type that holds all its parts",
-    "subset": "a kernel is written in the part of Python that compiles",
-    "type-needed": "a value has the required kind: a number, an array, a record",
-    "unpack": "a tuple is unpacked into as many names as it has items",
-    # Python that is not in the subset
-    "assignment-target": "a value is assigned to a name, an element, or a tuple of these",
-    "async": "a kernel runs from start to end without waiting",
-    "class": "classes and types are defined outside of a kernel",
-    "comparison": "values are compared with == and <, in a tuple with `in`, with None by `is`",
-    "comprehension": "a comprehension makes a tuple",
-    "context-manager": "a kernel has no `with` statement",
-    "delete": "`del` deletes names",
-    "dict-set": "data is in variables and arrays",
-    "exceptions": "an exception ends its thread: nothing catches it",
-    "generator": "a function returns its result once",
-    "global-statement": "a kernel assigns to its own variables and to elements of arrays",
-    "iterable": "a loop runs over a range, a tuple or an array",
-    "import": "modules are imported outside of a kernel",
-    "match": "a case matches numbers, strings and tuples",
-    "matmul": "an operator works on numbers, not on whole arrays",
-    "nested-function": "a nested function is a plain function",
-    "parameter-kind": "the parameters of a function are known when the kernel is compiled",
-    "slice": "a subscript takes one index or slice for each axis",
-    "starred": "`*` unpacks a tuple, in a call or another tuple",
-    "string": "strings are known when the kernel is compiled",
-    "unused-value": "a statement has an effect",
-}
+ERROR_PAGES = Path(__file__).with_name("error_pages")
+
+
+def error_codes() -> list[str]:
+    """Return the codes of all compile errors, sorted."""
+    return sorted(page.stem for page in ERROR_PAGES.iterdir())
+
+
+@cache
+def rule(code: str) -> str:
+    """Return the rule that an error code stands for: the heading of its page."""
+    with (ERROR_PAGES / f"{code}.md").open(encoding="utf-8") as page:
+        return page.readline().removeprefix("# ").rstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +56,7 @@ class Diagnostic:
 
     @property
     def title(self) -> str:
-        return RULES[self.code]
+        return rule(self.code)
 
 
 class CompileError(Exception):

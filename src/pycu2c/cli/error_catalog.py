@@ -9,10 +9,9 @@ from __future__ import annotations
 import linecache
 import re
 import warnings
-from importlib import resources
 from typing import Any
 
-from pycu2c.base.diagnostics import RULES, CompileError, CompileWarning
+from pycu2c.base.diagnostics import ERROR_PAGES, CompileError, CompileWarning, rule
 from pycu2c.base.records import dataclass
 
 _CASE = re.compile(
@@ -38,11 +37,7 @@ class CatalogCase:
 
 def cases(code: str) -> list[CatalogCase]:
     """Return the cases of an error code, most common first."""
-    text = (
-        resources.files("pycu2c")
-        .joinpath("base", "error_pages", f"{code}.md")
-        .read_text(encoding="utf-8")
-    )
+    _, _, text = (ERROR_PAGES / f"{code}.md").read_text(encoding="utf-8").partition("\n\n")
     found = [
         CatalogCase(m["remark"].strip(), m["wrong"], m["corrected"]) for m in _CASE.finditer(text)
     ]
@@ -71,7 +66,7 @@ def message(text: str) -> str:
 
 def as_text(code: str) -> str:
     """Render a catalog page for a terminal."""
-    parts = [f"{code}: {RULES[code]}"]
+    parts = [f"{code}: {rule(code)}"]
     for case in cases(code):
         parts += [case.remark] if case.remark else []
         parts += [_indented(case.wrong), message(case.wrong), "Instead:", _indented(case.corrected)]
@@ -80,7 +75,7 @@ def as_text(code: str) -> str:
 
 def as_markdown(code: str) -> str:
     """Render a catalog page as a section of the documentation."""
-    parts = [f"## {code}", f"{RULES[code][0].upper()}{RULES[code][1:]}."]
+    parts = [f"## {code}", f"{rule(code)[0].upper()}{rule(code)[1:]}."]
     for case in cases(code):
         parts += [case.remark] if case.remark else []
         parts.append(f"```py\n{case.wrong}```")

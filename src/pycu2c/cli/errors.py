@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from pycu2c.base.diagnostics import RULES
+from pycu2c.base.diagnostics import error_codes, rule
 from pycu2c.base.spelling_suggestions import did_you_mean
 from pycu2c.cli.error_catalog import as_text
 
@@ -13,12 +13,13 @@ from pycu2c.cli.error_catalog import as_text
 @click.argument("code", required=False)
 def errors(code: str | None) -> None:
     """Show programs that cause the error CODE, and corrected versions; list all codes."""
-    if code is not None and code not in RULES:
-        hint = did_you_mean(code, RULES, "`pycu2c errors` lists all")
+    codes = error_codes()
+    if code is not None and code not in codes:
+        hint = did_you_mean(code, codes, "`pycu2c errors` lists all")
         raise click.BadParameter(f"there is no code `{code}`: {hint}")
     if code is not None:
         click.echo(as_text(code))
         return
-    width = max(map(len, RULES))
-    for name, rule in sorted(RULES.items()):
-        click.echo(f"{name:{width}}  {rule}")
+    width = max(map(len, codes))
+    for name in codes:
+        click.echo(f"{name:{width}}  {rule(name)}")
