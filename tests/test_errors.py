@@ -13,7 +13,7 @@ from error_expectations import as_expectations, diagnostics_of, expectations
 from pycu2c.base.diagnostics import CompileError, Diagnostic, Label, error_codes, render
 from pycu2c.base.source import Source, Span
 from pycu2c.frontend.subset import unsupported_syntax
-from pycu2c.frontend.subset.statements import check_subset
+from pycu2c.frontend.subset.subset_check import check_subset
 from pycu2c.frontend.subset.unsupported_syntax import UnsupportedSyntax
 
 FILES = sorted((Path(__file__).parent / "errors" / "subset").glob("*.py"))

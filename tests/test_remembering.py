@@ -594,7 +594,7 @@ def test_the_state_of_a_file(tmp_path: Path) -> None:
 def test_what_is_allowed_is_looked_through_once(tmp_path: Path) -> None:
     """And what is refused each time; another text anew."""
     text = PROGRAM.replace(
-        "pycu2c.frontend.function_builder", "pycu2c.frontend.subset.early_checks"
+        "pycu2c.frontend.function_builder", "pycu2c.frontend.subset.subset_check"
     )
     assert run(tmp_path, text=text).endswith("True\n")
     assert run(tmp_path, text=text).endswith("False\n")

@@ -9,20 +9,19 @@ from pycu2c.base.diagnostics import CompileError, Diagnostic, Label, fail
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Source, Span
 from pycu2c.base.types import Array, ParameterType, Scalar, Signature, promote
-from pycu2c.frontend.calls import declared_signatures, inline_c
-from pycu2c.frontend.expressions import big_integers
-from pycu2c.frontend.expressions.array_limits import check_memory_limits
+from pycu2c.frontend import hints
+from pycu2c.frontend.calls import declared_signatures
 from pycu2c.frontend.expressions.composite_values import displayed_type, result_type, value_of_type
 from pycu2c.frontend.expressions.expression_visitor import expression
+from pycu2c.frontend.expressions.module_limits import check_integer_constants, check_memory_limits
 from pycu2c.frontend.function_context import ArgumentTypes, FunctionContext, UnknownType
-from pycu2c.frontend.hints import replacements
 from pycu2c.frontend.scope.bindings import parameters as parameters_of
 from pycu2c.frontend.scope.inferred_types import InferredTypes, inferred_types
 from pycu2c.frontend.scope.live_ranges import live_ranges
-from pycu2c.frontend.statements import thread_exit
+from pycu2c.frontend.statements import exceptions
 from pycu2c.frontend.statements.returns import check_result_type, convert_returns, joined_result
 from pycu2c.frontend.statements.statement_visitor import block
-from pycu2c.frontend.subset.statements import check_subset
+from pycu2c.frontend.subset.subset_check import check_subset
 from pycu2c.ir.builders import cast
 from pycu2c.ir.call_graph import transitive_callees
 from pycu2c.ir.nodes import (
@@ -106,7 +105,7 @@ def _built(
         constants = _read_constants((function, *devices), builder.constants)
         module = Module(function, devices, constants, cluster)
         check_memory_limits(module)
-        big_integers.check_numbers(module)
+        check_integer_constants(module)
         return builder, module
 
 
@@ -146,7 +145,7 @@ class _ModuleBuilder:
         parameters = parameters_of(source.tree.args)
         if len(parameters) != len(types):
             names = ", ".join(p.arg for p in parameters)
-            given = replacements.count_phrase(len(types), "type", "types")
+            given = hints.count_phrase(len(types), "type", "types")
             fail(
                 "signature",
                 Label(source.span(source.tree), f"{given} for ({names})"),
@@ -168,11 +167,11 @@ class _ModuleBuilder:
         self.inferred_types[source, types] = inferred_types(context, kind)
         body = convert_returns(context, body, kind)
         if source.external_code is not None:
-            inline_c.check(source, types, kind, context.thread_exits)
+            declared_signatures.check_c_types(source, types, kind, context.thread_exits)
         if context.thread_exits:
             body, kind = (
-                thread_exit.return_exit_flag(context, body, kind),
-                thread_exit.with_exit_flag(kind),
+                exceptions.return_exit_flag(context, body, kind),
+                exceptions.with_exit_flag(kind),
             )
         self.results[source, types] = kind
         self.warnings += _maybe_undefined(context)
@@ -192,7 +191,7 @@ class _ModuleBuilder:
     def _external_function(self, source: Source, types: ArgumentTypes) -> Function:
         """Return a function that has only a C body."""
         signature = self.signature(source)
-        function = inline_c.external_function(source, types, signature)
+        function = declared_signatures.external_function(source, types, signature)
         assert signature is not None
         self.results[source, types] = signature.result
         return function

@@ -11,7 +11,7 @@ from pycu2c.base.diagnostics import CompileError, Diagnostic, Label, fail
 from pycu2c.base.records import Protocol, dataclass, field, replace
 from pycu2c.base.source import LAMBDA_NAME, Source, Span
 from pycu2c.base.types import Array, ParameterType, Scalar, Signature, promote
-from pycu2c.frontend.hints import records, replacements
+from pycu2c.frontend import hints
 from pycu2c.frontend.scope.live_ranges import LiveRanges, live_ranges
 from pycu2c.frontend.statements.unroll import LoopUnroller
 from pycu2c.ir.nodes import Const, ConstantArray, Expr, Return, Stmt, Var, View
@@ -309,7 +309,7 @@ def describe(value: Value) -> str:
     """Return the description of a value in errors."""
     match value:
         case StaticObject():
-            return replacements.describe_object(value.value)
+            return hints.describe_object(value.value)
         case TupleValue() if value.names == coalesced_groups.Coalesced._fields:
             return "a group of threads"
         case TupleValue():
@@ -373,7 +373,7 @@ def require_value(value: Value, what: str = "this") -> Expr:
     """Return the value as an expression that a variable can hold: a number or vector."""
     if isinstance(value, (StaticObject, Closure)):
         hint = (
-            replacements.instead_of_object(value.value)
+            hints.instead_of_object(value.value)
             if isinstance(value, StaticObject)
             else "call it: f(…)"
         )
@@ -392,7 +392,7 @@ def require_value(value: Value, what: str = "this") -> Expr:
         fail(
             "type-needed",
             Label(value.span, f"{what} is a record `{value.type}`"),
-            hint=records.single_field_hint(value),
+            hint=hints.single_field_hint(value),
         )
     if isinstance(value, ArraySelect) or isinstance(value.type, Array):
         fail(

@@ -13,7 +13,7 @@ from pycu2c.base.external_code import CodeLine, Dialect, InlineCode
 from pycu2c.base.records import dataclass
 from pycu2c.base.source import Source
 from pycu2c.base.types import Array, ParameterType, Scalar, Signature
-from pycu2c.frontend.calls import inline_c
+from pycu2c.frontend.calls import declared_signatures
 from pycu2c.frontend.calls.declared_signatures import declared_signature
 from pycu2c.frontend.scope.bindings import parameters
 
@@ -80,7 +80,7 @@ class ExternalFunction:
             label = Label(source.span(source.tree), "an external function needs a signature")
             hint = f"annotate it: def {source.name}(x: float32) -> float32, or -> None"
             fail("inline-c", label, hint=hint)
-        inline_c.check(source, found.parameters, found.result)
+        declared_signatures.check_c_types(source, found.parameters, found.result)
         return found
 
     def _line(self, text: str) -> CodeLine:

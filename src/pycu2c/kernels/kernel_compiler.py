@@ -25,7 +25,7 @@ from pycu2c.explain import kernel_report
 from pycu2c.explain.notes import Note
 from pycu2c.explain.notes import format_notes as explanation
 from pycu2c.frontend.function_builder import BuiltModule
-from pycu2c.frontend.subset.early_checks import early_diagnostics
+from pycu2c.frontend.subset.subset_check import early_diagnostics
 from pycu2c.ir import printer
 from pycu2c.ir.module_summary import summarize_module
 from pycu2c.ir.nodes import Apply, Module

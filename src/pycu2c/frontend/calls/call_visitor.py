@@ -14,16 +14,14 @@ from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.types import Scalar
 from pycu2c.base.values import is_named_tuple
 from pycu2c.frontend.calls import (
-    array_ufuncs,
+    cooperative_groups,
     device_calls,
-    group_methods,
     intrinsic_calls,
     number_methods,
     python_builtins,
-    typed_calls,
     ufuncs,
 )
-from pycu2c.frontend.calls.builtin_arguments import (
+from pycu2c.frontend.calls.arguments import (
     argument_nodes,
     argument_values,
     operator_operands,
@@ -71,7 +69,7 @@ def call(context: FunctionContext, node: ast.Call) -> Value:
     value = callee.value
     ufunc = _ufunc_with_out(context, value, node)
     if ufunc is not None:
-        return array_ufuncs.array_ufunc(context, ufunc, node, lambda one: call(context, one))
+        return ufuncs.array_ufunc(context, ufunc, node, lambda one: call(context, one))
     if isinstance(value, Intrinsic):
         return _intrinsic(context, value, node)
     if _is_builtin(value):
@@ -104,7 +102,7 @@ def _intrinsic(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -
         made = operator_operands(context, node, names, intrinsic.name)
         return ufuncs.MADE_OF_OPERATORS[intrinsic.name](context, made, context.span(node))
     if intrinsic.expands_to:
-        return typed_calls.typed_call(context, intrinsic, node)
+        return intrinsic_calls.expanded_call(context, intrinsic, node)
     if intrinsic.bindings and intrinsic.name in integers.FOLDING and len(node.args) == 1:
         return python_builtins.abs_of(context, node, is_float=intrinsic.result == "F")
     if intrinsic.bindings and intrinsic.name in integers.FOLDING and len(node.args) > 2:
@@ -121,8 +119,8 @@ def _method(context: FunctionContext, node: ast.Call) -> Value | None:
     if not isinstance(node.func, ast.Attribute) or not _may_be_method(node.func.attr):
         return None
     owner = context.value(node.func.value)
-    if group_methods.is_coalesced_group(owner):
-        return group_methods.call_method(context, owner, node.func.attr, node)
+    if cooperative_groups.is_coalesced_group(owner):
+        return cooperative_groups.call_group_method(context, owner, node.func.attr, node)
     method = _OF_ARRAYS.get(node.func.attr)
     if method is not None and is_array(owner):
         return method(context, owner, node)
@@ -141,7 +139,7 @@ _METHODS = (*NUMBER_METHODS, *_OF_ARRAYS)
 
 
 def _may_be_method(name: str) -> bool:
-    return name in _METHODS or name in group_methods.METHODS
+    return name in _METHODS or name in cooperative_groups.GROUP_METHODS
 
 
 def _ufunc_with_out(context: FunctionContext, function: object, node: ast.Call) -> Any:

@@ -13,8 +13,9 @@ from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.records import replace
 from pycu2c.base.source import LAMBDA_NAME, Source, Span
 from pycu2c.base.types import NONE, Array, Scalar
-from pycu2c.frontend.calls import argument_binding, declared_signatures
-from pycu2c.frontend.calls.builtin_arguments import constant_int
+from pycu2c.frontend import hints
+from pycu2c.frontend.calls import arguments, declared_signatures
+from pycu2c.frontend.calls.arguments import constant_int
 from pycu2c.frontend.evaluation_order import (
     assign_temporary,
     evaluate_in_order,
@@ -33,11 +34,10 @@ from pycu2c.frontend.function_context import (
     UnknownType,
     Value,
 )
-from pycu2c.frontend.hints import replacements
 from pycu2c.frontend.scope import name_resolution
 from pycu2c.frontend.scope.bindings import FunctionLike, free_names, parameters, shape_parameters
 from pycu2c.frontend.scope.variables import bind
-from pycu2c.frontend.statements import branches, thread_exit
+from pycu2c.frontend.statements import branches, exceptions
 from pycu2c.ir.nodes import Call, Evaluate, Expr, Var, View
 from pycu2c.ops.intrinsics import library
 
@@ -50,23 +50,23 @@ def call_function(
 ) -> Value:
     """Call a ``@device`` function or a local function; a method also takes its ``owner``."""
     span = context.span(node)
-    given = argument_binding.call_arguments(context, node)
+    given = arguments.call_arguments(context, node)
     if owner is not None:
         given = [(None, owner, owner.span), *given]
     if isinstance(callee, Closure):
         local = callee.function
         defaults = dict(zip(callee.defaults.names, callee.defaults.items))
-        values = argument_binding.ArgumentBinder(
-            local.arguments, defaults, local.__name__, span
-        ).bind(argument_binding.in_call_order(context, local.arguments, given))
+        values = arguments.ArgumentBinder(local.arguments, defaults, local.__name__, span).bind(
+            arguments.in_call_order(context, local.arguments, given)
+        )
         return _call(context, local.source, [*values, *callee.variables.items], span)
     source = library.device_source(callee.value)
     if source is None:
         _not_callable(callee, context.span(node.func))
-    given = argument_binding.in_call_order(context, source.tree.args, given)
-    values = argument_binding.ArgumentBinder(
-        source.tree.args, _defaults(source), source.name, span
-    ).bind(given)
+    given = arguments.in_call_order(context, source.tree.args, given)
+    values = arguments.ArgumentBinder(source.tree.args, _defaults(source), source.name, span).bind(
+        given
+    )
     return _call(context, source, values, span)
 
 
@@ -97,7 +97,7 @@ def _call(context: FunctionContext, source: Source, values: list[Value], span: S
         return made
     if isinstance(result, Scalar):
         value = unpack_result(assign_temporary(context, made, source.name), kind, span)
-        return thread_exit.check_exit_flag(context, value, span)
+        return exceptions.check_exit_flag(context, value, span)
     context.emit(Evaluate(made, span))
     return unpack_result(made, kind, span)
 
@@ -153,7 +153,7 @@ def _defaults(source: Source) -> dict[str, Value]:
 
 
 def _not_callable(callee: StaticObject, span: Span) -> NoReturn:
-    text, hint = replacements.unsupported_function(callee.value)
+    text, hint = hints.unsupported_function(callee.value)
     fail("call", Label(span, text), hint=hint)
 
 

@@ -21,6 +21,7 @@ from pycu2c.base.types import (
     float32,
     promote,
 )
+from pycu2c.frontend.calls.arguments import argument_values
 from pycu2c.frontend.calls.ufuncs import (
     IDENTITY_INTRINSICS,
     check_accepted,
@@ -28,6 +29,7 @@ from pycu2c.frontend.calls.ufuncs import (
     unchanged_operand,
 )
 from pycu2c.frontend.evaluation_order import materialize
+from pycu2c.frontend.expressions import arithmetic
 from pycu2c.frontend.expressions.arithmetic import coerce, require_integer
 from pycu2c.frontend.expressions.array_views import ArrayValue, array_type
 from pycu2c.frontend.expressions.subscripts import check_writable, single_element_view
@@ -49,7 +51,7 @@ from pycu2c.ops.intrinsics.kinds import FIXED, HANDLE_KINDS
 from pycu2c.ops.intrinsics.memory.atomic import BY_PARTS
 from pycu2c.ops.intrinsics.memory.cache_hints import LOADS, STORES
 from pycu2c.ops.intrinsics.reference_thread import WIDTHS
-from pycu2c.ops.intrinsics.registry import Effect, Intrinsic
+from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, TypedOperation
 
 
 def intrinsic_call(
@@ -327,3 +329,43 @@ def _result(intrinsic: Intrinsic, common: Scalar | None) -> Type:
         case _:
             assert common is not None
             return common
+
+
+def expanded_call(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
+    """Lower a call of an intrinsic that expands to others."""
+    names = tuple(name for name, _ in intrinsic.parameters)
+    given = argument_values(context, node, names, intrinsic.name)
+    brought = [
+        _convert_argument(require_number(v), kind)
+        for v, (_, kind) in zip(given, intrinsic.parameters)
+    ]
+    if len(intrinsic.expands_to) > 1:
+        brought = [require_number(materialize(context, e, "given")) for e in brought]
+    results = tuple(_typed_result(context, typed, brought, node) for typed in intrinsic.expands_to)
+    return TupleValue(results, context.span(node)) if len(results) > 1 else results[0]
+
+
+def _convert_argument(e: Expr, kind: str) -> Expr:
+    """Convert an argument to the parameter's type; integers keep only their bits."""
+    if kind not in FIXED:
+        return e
+    wanted = Scalar(FIXED[kind])
+    if wanted.dtype.is_integer and not scalar_type(e).dtype.is_integral:
+        require_integer(e)
+    return cast(e, wanted)
+
+
+def _typed_result(
+    context: FunctionContext, typed: TypedOperation, given: list[Expr], node: ast.Call
+) -> Expr:
+    if typed.operand_types:
+        given = [
+            cast(e, Scalar(intrinsic))
+            for e, intrinsic in zip(given, typed.operand_types, strict=True)
+        ]
+    if isinstance(typed.operation, Intrinsic):
+        made = require_number(intrinsic_call(context, typed.operation, list(given), node))
+    else:
+        left, right = given
+        made = arithmetic.binary(context, typed.operation, left, right, context.span(node))
+    return made if typed.result_type is None else cast(made, Scalar(typed.result_type))

@@ -9,7 +9,7 @@ from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.dtypes import BY_NAME, DType, DTypeKind
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar
-from pycu2c.frontend.calls.builtin_arguments import argument_nodes, named_scalar
+from pycu2c.frontend.calls.arguments import argument_nodes, named_scalar
 from pycu2c.frontend.evaluation_order import has_effect, materialize
 from pycu2c.frontend.expressions.arithmetic import coerce, evaluate_once
 from pycu2c.frontend.function_context import FunctionContext

@@ -13,7 +13,7 @@ from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar
 from pycu2c.frontend.calls import ufuncs
-from pycu2c.frontend.calls.builtin_arguments import (
+from pycu2c.frontend.calls.arguments import (
     argument_nodes,
     argument_values,
     constant_integer,

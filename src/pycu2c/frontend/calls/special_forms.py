@@ -7,8 +7,9 @@ import ast
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.limits import MAX_AXES
 from pycu2c.base.types import WEAK_INT, Array, MemorySpace
-from pycu2c.frontend.calls import group_forms, intrinsic_calls, ufuncs
-from pycu2c.frontend.calls.builtin_arguments import (
+from pycu2c.frontend import hints
+from pycu2c.frontend.calls import cooperative_groups, intrinsic_calls, ufuncs
+from pycu2c.frontend.calls.arguments import (
     IntrinsicLowering,
     argument_nodes,
     argument_values,
@@ -17,8 +18,8 @@ from pycu2c.frontend.calls.builtin_arguments import (
     named_scalar,
 )
 from pycu2c.frontend.evaluation_order import materialize
-from pycu2c.frontend.expressions.array_limits import MEMORY_LIMITS, array_bytes, report_too_large
 from pycu2c.frontend.expressions.array_views import array_type
+from pycu2c.frontend.expressions.module_limits import MEMORY_LIMITS, array_bytes, report_too_large
 from pycu2c.frontend.function_context import (
     FunctionContext,
     StaticObject,
@@ -28,7 +29,6 @@ from pycu2c.frontend.function_context import (
     is_array,
     require_number,
 )
-from pycu2c.frontend.hints import replacements
 from pycu2c.ir.builders import truth
 from pycu2c.ir.nodes import Allocate, Apply, Const, Expr, Var
 from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic
@@ -94,7 +94,7 @@ def _shape(context: FunctionContext, node: ast.expr, least: int) -> tuple[int, .
     if not 1 <= len(shape) <= MAX_AXES:
         fail(
             "shape",
-            Label(context.span(node), replacements.count_phrase(len(shape), "axis", "axes")),
+            Label(context.span(node), hints.count_phrase(len(shape), "axis", "axes")),
             hint=f"arrays have 1 to {MAX_AXES} axes",
         )
     return tuple(shape)
@@ -154,5 +154,5 @@ LOWERINGS: dict[str, IntrinsicLowering] = {
 def special_lowering(intrinsic: Intrinsic) -> IntrinsicLowering | None:
     """Return the lowering of an intrinsic, or None if it has no special one."""
     if intrinsic.name.startswith("cuda.cg."):
-        return group_forms.GROUP_LOWERINGS.get(intrinsic.name)
+        return cooperative_groups.GROUP_LOWERINGS.get(intrinsic.name)
     return LOWERINGS.get(intrinsic.name)

@@ -15,9 +15,9 @@ from pycu2c.base.limits import MAX_ARRAY_ELEMENTS
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Array, Layout
+from pycu2c.frontend import hints
 from pycu2c.frontend.expressions.arithmetic import integer_hint, to_index
 from pycu2c.frontend.function_context import TupleValue, Value, is_array
-from pycu2c.frontend.hints import records, replacements
 from pycu2c.ir.builders import binary, cast, const, integer, scalar_type
 from pycu2c.ir.expressions import component_type
 from pycu2c.ir.nodes import Apply, Binary, Const, Dim, Expr, Load, Select, Var, View
@@ -147,14 +147,14 @@ def _expand_ellipsis(given: list[Subscript], kind: Array, span: Span) -> list[Su
 def report_index_count(kind: Array, given: int, span: Span) -> NoReturn:
     """Report too many indices, or too few for one element."""
     indices, axes = (
-        replacements.count_phrase(given, "index", "indices"),
-        replacements.count_phrase(kind.ndim, "axis", "axes"),
+        hints.count_phrase(given, "index", "indices"),
+        hints.count_phrase(kind.ndim, "axis", "axes"),
     )
     one = ", where i is a number, and no tuple as cuda.grid(2) gives" if kind.ndim == 1 else ""
     fail(
         "index-count",
         Label(span, f"{indices} for `{kind}`, which has {axes}"),
-        hint=records.single_field_hint(kind)
+        hint=hints.single_field_hint(kind)
         or f"write one for each axis: a[{', '.join(_INDICES[: kind.ndim])}]{one}",
     )
 
@@ -182,8 +182,8 @@ def check_subscripts(items: list[Subscript], kind: Array) -> None:
 
 def _report_out_of_range(index: Expr, count: int, axis: int | None = None) -> NoReturn:
     where = "this" if axis is None else f"axis {axis}"
-    text = f"{where} has {replacements.count_phrase(count, 'element', 'elements')}"
-    fail("index-range", Label(index.span, text), hint=replacements.valid_indices(count))
+    text = f"{where} has {hints.count_phrase(count, 'element', 'elements')}"
+    fail("index-range", Label(index.span, text), hint=hints.valid_indices(count))
 
 
 def _check_type(index: Expr) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.source import Span
+from pycu2c.frontend import hints
 from pycu2c.frontend.evaluation_order import collect_in_order, materialize, materialize_effects
 from pycu2c.frontend.expressions.conditional import condition
 from pycu2c.frontend.function_context import (
@@ -18,7 +19,6 @@ from pycu2c.frontend.function_context import (
     Value,
     describe,
 )
-from pycu2c.frontend.hints import replacements
 from pycu2c.ir.builders import integer
 from pycu2c.ir.nodes import Const, Load
 from pycu2c.ir.walk import expressions
@@ -153,9 +153,9 @@ def _bind(context: FunctionContext, scope: dict[str, Value], target: ast.expr, i
                     "unpack",
                     Label(
                         context.span(target),
-                        replacements.count_phrase(len(targets), "name", "names"),
+                        hints.count_phrase(len(targets), "name", "names"),
                     ),
-                    Label(item.span, replacements.count_phrase(len(parts), "value", "values")),
+                    Label(item.span, hints.count_phrase(len(parts), "value", "values")),
                     hint="write a name for each value",
                 )
             for inner, part in zip(targets, parts):

@@ -8,7 +8,7 @@ import math
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.source import Span
 from pycu2c.base.types import Array
-from pycu2c.frontend.calls.builtin_arguments import argument_nodes
+from pycu2c.frontend.calls.arguments import argument_nodes
 from pycu2c.frontend.evaluation_order import assign_temporary, evaluate_in_order, is_invariant
 from pycu2c.frontend.expressions import arithmetic, array_views
 from pycu2c.frontend.expressions.arithmetic import require_integer

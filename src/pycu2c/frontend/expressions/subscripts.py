@@ -10,6 +10,7 @@ from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.source import Span
 from pycu2c.base.spelling_suggestions import did_you_mean
 from pycu2c.base.types import WEAK_INT, MemorySpace, Scalar
+from pycu2c.frontend import hints
 from pycu2c.frontend.evaluation_order import assign_temporary, materialize_effects
 from pycu2c.frontend.expressions import (
     arithmetic,
@@ -46,7 +47,6 @@ from pycu2c.frontend.function_context import (
     require_number,
     require_value,
 )
-from pycu2c.frontend.hints import replacements
 from pycu2c.frontend.scope import name_resolution
 from pycu2c.frontend.statements import branches
 from pycu2c.ir.builders import const, integer, scalar_type
@@ -105,8 +105,8 @@ def _by_position(record: ArrayValue, given: list[Subscript], span: Span) -> View
     if not isinstance(index, Const) or not index.type.dtype.is_integral:
         array_views.report_index_count(array_views.array_type(record), len(given), span)
     if not -len(fields) <= index.value < len(fields):
-        text = f"the record has {replacements.count_phrase(len(fields), 'field', 'fields')}"
-        fail("index-range", Label(index.span, text), hint=replacements.valid_indices(len(fields)))
+        text = f"the record has {hints.count_phrase(len(fields), 'field', 'fields')}"
+        fail("index-range", Label(index.span, text), hint=hints.valid_indices(len(fields)))
     found = array_views.field_view(
         array_views.whole_view(record, span), fields[int(index.value)].name, span
     )
@@ -249,7 +249,7 @@ def require_array(context: FunctionContext, value: Value, node: ast.expr) -> Arr
 
 
 def _not_an_array(context: FunctionContext, value: StaticObject, node: ast.expr) -> NoReturn:
-    here, hint = context.span(node), replacements.instead_of_global(value.value)
+    here, hint = context.span(node), hints.instead_of_global(value.value)
     if not isinstance(value.value, (list, dict, set)):
         fail("type-needed", Label(here, f"this is {describe(value)}, not an array"), hint=hint)
     kind = type(value.value).__name__
@@ -304,7 +304,7 @@ def _indexed_item(
         fail(
             "index-range",
             Label(context.span(node.slice), _too_far(node.value, count)),
-            hint=replacements.valid_indices(count),
+            hint=hints.valid_indices(count),
         )
     return owner.items[index]
 
@@ -312,10 +312,8 @@ def _indexed_item(
 def _too_far(owner: ast.expr, count: int) -> str:
     """Return the label for an index that is out of range."""
     if isinstance(owner, ast.Attribute) and owner.attr in ("shape", "strides"):
-        return (
-            f"`{ast.unparse(owner.value)}` has {replacements.count_phrase(count, 'axis', 'axes')}"
-        )
-    return f"the tuple has {replacements.count_phrase(count, 'item', 'items')}"
+        return f"`{ast.unparse(owner.value)}` has {hints.count_phrase(count, 'axis', 'axes')}"
+    return f"the tuple has {hints.count_phrase(count, 'item', 'items')}"
 
 
 def _nested_item(
@@ -329,7 +327,7 @@ def _nested_item(
                 "index-count",
                 Label(
                     context.span(node),
-                    replacements.count_phrase(len(index.items), "index", "indices"),
+                    hints.count_phrase(len(index.items), "index", "indices"),
                 ),
                 hint="write one for each axis",
             )
@@ -458,7 +456,7 @@ def _attribute_of(context: FunctionContext, owner: Value, node: ast.Attribute) -
     fail(
         "subset",
         Label(context.span(node), f"{kind} has no attribute `{node.attr}` in a kernel"),
-        hint=replacements.instead_of_attribute(node.attr, hint),
+        hint=hints.instead_of_attribute(node.attr, hint),
     )
 
 
@@ -502,7 +500,7 @@ def _array_attribute(context: FunctionContext, array: ArrayValue, node: ast.Attr
             fail(
                 "subset",
                 Label(span, f"an array has no `.{node.attr}` in a kernel"),
-                hint=replacements.instead_of_attribute(node.attr, _OF_ARRAYS),
+                hint=hints.instead_of_attribute(node.attr, _OF_ARRAYS),
             )
 
 

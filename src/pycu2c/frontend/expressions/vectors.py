@@ -12,7 +12,7 @@ from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.source import Span
 from pycu2c.base.spelling_suggestions import did_you_mean
 from pycu2c.base.types import Scalar
-from pycu2c.frontend.calls.argument_binding import call_arguments
+from pycu2c.frontend.calls.arguments import call_arguments
 from pycu2c.frontend.evaluation_order import evaluate_in_order, materialize
 from pycu2c.frontend.expressions.arithmetic import binary, coerce
 from pycu2c.frontend.function_context import (

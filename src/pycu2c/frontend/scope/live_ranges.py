@@ -11,8 +11,11 @@ from collections import Counter
 from collections.abc import Iterator
 
 from pycu2c.base.records import dataclass, field
-from pycu2c.frontend.scope.reaching_definitions import ReachingDefinitions, reaching_definitions
-from pycu2c.frontend.scope.reaching_state import Definition
+from pycu2c.frontend.scope.reaching_definitions import (
+    Definition,
+    ReachingDefinitions,
+    reaching_definitions,
+)
 
 
 @dataclass(frozen=True, slots=True)

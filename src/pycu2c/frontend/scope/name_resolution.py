@@ -15,6 +15,7 @@ from pycu2c.base.source import Span, Unbound, bound_object
 from pycu2c.base.spelling_suggestions import UnknownNameError, did_you_mean
 from pycu2c.base.types import WEAK_INT, Array, MemorySpace, Scalar
 from pycu2c.base.values import scalar_of
+from pycu2c.frontend import hints
 from pycu2c.frontend.function_context import (
     Closure,
     FunctionContext,
@@ -23,9 +24,8 @@ from pycu2c.frontend.function_context import (
     UnknownType,
     Value,
 )
-from pycu2c.frontend.hints import records, replacements
 from pycu2c.frontend.scope.variables import read_variable, with_span
-from pycu2c.frontend.subset.early_checks import unassigned_read
+from pycu2c.frontend.subset.subset_check import unassigned_read
 from pycu2c.frontend.subset.unsupported_syntax import TOO_WIDE
 from pycu2c.ir import builders
 from pycu2c.ir.nodes import Apply, ConstantArray, Var
@@ -54,7 +54,7 @@ def resolve(context: FunctionContext, node: ast.Name) -> Value:
         fail(
             "name",
             Label(context.span(node), f"`{node.id}` is not defined"),
-            hint=replacements.defined_elsewhere(node.id) or hint,
+            hint=hints.defined_elsewhere(node.id) or hint,
         )
     return value_of_object(context, found, node.id, context.span(node))
 
@@ -131,9 +131,9 @@ def constant_array(found: np.ndarray[Any, Any], name: str, span: Span) -> Consta
         or not 1 <= found.ndim <= MAX_AXES
         or not found.size
     ):
-        axes = replacements.count_phrase(found.ndim, "axis", "axes")
+        axes = hints.count_phrase(found.ndim, "axis", "axes")
         what = f"an array of {found.dtype} with {axes}" if found.size else "an array of no elements"
-        hint = f"pass others as arguments{records.record_as_vector_hint(dtype)}"
+        hint = f"pass others as arguments{hints.record_as_vector_hint(dtype)}"
         if not found.dtype.isnative:
             hint = 'turn its bytes round: a.astype(a.dtype.newbyteorder("="))'
         fail(

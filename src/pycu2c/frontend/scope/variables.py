@@ -13,6 +13,7 @@ from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.records import replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import have_common_type
+from pycu2c.frontend import hints
 from pycu2c.frontend.evaluation_order import is_invariant, materialize, with_operands
 from pycu2c.frontend.expressions import array_select
 from pycu2c.frontend.expressions.arithmetic import coerce
@@ -31,7 +32,6 @@ from pycu2c.frontend.function_context import (
     is_temporary_name,
     require_value,
 )
-from pycu2c.frontend.hints import records
 from pycu2c.ir.builders import integer, scalar_type
 from pycu2c.ir.nodes import Assign, Const, Expr, Stmt, Var, View
 from pycu2c.ir.walk import expressions, path_indices, with_path_indices
@@ -224,8 +224,7 @@ def _report_type_conflict(
         Label(
             context.origins[name], f"and {'this' if is_temporary_name(name) else 'here'} {before}"
         ),
-        hint=_conflict_hint(value, old)
-        + records.vector_view_hint(value, old or context.types[name]),
+        hint=_conflict_hint(value, old) + hints.vector_view_hint(value, old or context.types[name]),
     )
 
 

@@ -8,6 +8,7 @@ from typing import NoReturn
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Scalar, have_common_type
+from pycu2c.frontend import hints
 from pycu2c.frontend.calls import device_calls
 from pycu2c.frontend.evaluation_order import (
     assign_temporary,
@@ -22,7 +23,6 @@ from pycu2c.frontend.expressions import (
     array_select,
     array_views,
     constant_tables,
-    slice_lengths,
     subscripts,
     vectors,
 )
@@ -42,7 +42,6 @@ from pycu2c.frontend.function_context import (
     require_value,
     vector_variable,
 )
-from pycu2c.frontend.hints import records, replacements
 from pycu2c.frontend.scope.name_resolution import close_over_current
 from pycu2c.frontend.scope.variables import bind, read_variable, set_value, set_variable
 from pycu2c.frontend.statements import branches, slice_assignment
@@ -217,7 +216,7 @@ def _other_record(wanted: Scalar, given: Value, span: Span) -> NoReturn:
     whole = f"a vector, {wanted}(…)" if wanted.dtype.is_vector else "a record of the same dtype"
     if not wanted.dtype.has_fields:
         whole = "one of its numbers, v.x"
-    hint = records.vector_view_hint(wanted, given)
+    hint = hints.vector_view_hint(wanted, given)
     fail(
         "store-type",
         Label(span, f"this is `{wanted}`"),
@@ -272,7 +271,7 @@ def _augmented_part(
         _store(context, one, binary(context, operator, old, require_number(item), span), span)
 
     value = context.value(node.value)
-    slice_lengths.check_slice_lengths(assigned, value, span)
+    slice_assignment.check_slice_lengths(assigned, value, span)
     slice_assignment.assign_elements(context, place, value, span, store)
 
 
@@ -368,9 +367,9 @@ def _items_of(context: FunctionContext, target: ast.Tuple | ast.List, value: Val
         return TupleValue(tuple(rows), value.span)
     fail(
         "unpack",
-        Label(context.span(target), replacements.count_phrase(len(target.elts), "name", "names")),
+        Label(context.span(target), hints.count_phrase(len(target.elts), "name", "names")),
         Label(value.span, f"{describe(value)} is not a tuple"),
-        hint=records.all_fields_hint(value) or "write one name, or a tuple of values",
+        hint=hints.all_fields_hint(value) or "write one name, or a tuple of values",
     )
 
 
@@ -383,8 +382,8 @@ def _matched(
     if len(targets) != len(items) if not places else len(targets) - 1 > len(items):
         fail(
             "unpack",
-            Label(context.span(target), replacements.count_phrase(len(targets), "name", "names")),
-            Label(value.span, replacements.count_phrase(len(items), "value", "values")),
+            Label(context.span(target), hints.count_phrase(len(targets), "name", "names")),
+            Label(value.span, hints.count_phrase(len(items), "value", "values")),
             hint="write a name for each value, `_` for those not needed, or `*rest` for the rest",
         )
     for place in places:

@@ -14,6 +14,7 @@ from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Array
+from pycu2c.frontend import hints
 from pycu2c.frontend.evaluation_order import (
     assign_temporary,
     evaluate_in_order,
@@ -35,7 +36,6 @@ from pycu2c.frontend.function_context import (
     is_array,
     require_number,
 )
-from pycu2c.frontend.hints import replacements
 from pycu2c.frontend.statements import branches
 from pycu2c.ir.builders import integer, scalar_type
 from pycu2c.ir.nodes import Apply, Const, Expr, Stmt, Var, View
@@ -190,7 +190,7 @@ def _enumerate(context: FunctionContext, node: ast.Call) -> Iterable:
     if not node.args or len(starts) > 1 or len(node.args) + len(node.keywords) != 1 + len(starts):
         fail(
             "argument-count",
-            Label(span, replacements.count_phrase(len(node.args), "argument", "arguments")),
+            Label(span, hints.count_phrase(len(node.args), "argument", "arguments")),
             hint="write enumerate(a), or enumerate(a, start)",
         )
     inner = iterable(context, node.args[0])
@@ -265,7 +265,7 @@ def _reversed(context: FunctionContext, node: ast.Call) -> Iterable:
     if len(node.args) != 1 or node.keywords:
         fail(
             "argument-count",
-            Label(span, replacements.count_phrase(len(node.args), "argument", "arguments")),
+            Label(span, hints.count_phrase(len(node.args), "argument", "arguments")),
             hint="write reversed(a)",
         )
     (inner,) = _argument_iterables(context, node.args)

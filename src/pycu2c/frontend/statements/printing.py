@@ -12,6 +12,7 @@ from pycu2c.base.dtypes import BFLOAT16, FLOAT32
 from pycu2c.base.records import replace
 from pycu2c.base.types import Array, Constant, ParameterType, Scalar, Tuple, Void
 from pycu2c.base.values import as_vector
+from pycu2c.frontend import hints
 from pycu2c.frontend.evaluation_order import evaluate_in_order, materialize_effects
 from pycu2c.frontend.expressions import comprehensions
 from pycu2c.frontend.expressions.composite_values import leaves, type_of
@@ -22,7 +23,6 @@ from pycu2c.frontend.function_context import (
     Value,
     describe,
 )
-from pycu2c.frontend.hints import records
 from pycu2c.ir.nodes import Expr, Print
 from pycu2c.ir.print_format import FormatField, Piece, PrintFormat
 
@@ -216,7 +216,7 @@ def _check(context: FunctionContext, node: ast.expr, value: Value) -> None:
                     fail(
                         "argument-type",
                         Label(context.span(node), f"this is an array `{leaf.type}`"),
-                        hint=records.all_fields_hint(leaf) or "print its elements: print(a[i])",
+                        hint=hints.all_fields_hint(leaf) or "print its elements: print(a[i])",
                     )
 
 

@@ -17,7 +17,7 @@ from pycu2c.frontend.expressions.composite_values import (
 )
 from pycu2c.frontend.expressions.expression_visitor import condition
 from pycu2c.frontend.function_context import FunctionContext, TupleValue, Value
-from pycu2c.frontend.statements import loops, match_statement, raise_assert
+from pycu2c.frontend.statements import exceptions, loops, match_statement
 from pycu2c.frontend.statements.assignments import annotated, assign, augmented
 from pycu2c.frontend.statements.unroll import UnrolledLoop
 from pycu2c.frontend.subset.unsupported_syntax import UNSUPPORTED
@@ -88,9 +88,9 @@ def statement(context: FunctionContext, node: ast.stmt) -> None:
         case ast.Return():
             _return(context, node)
         case ast.Raise():
-            raise_assert.raise_statement(context, node)
+            exceptions.raise_statement(context, node)
         case ast.Assert():
-            raise_assert.assert_statement(context, node)
+            exceptions.assert_statement(context, node)
         case ast.Delete():
             _delete(context, node)
         case ast.FunctionDef():

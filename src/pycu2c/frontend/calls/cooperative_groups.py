@@ -1,4 +1,7 @@
-"""``cuda.cg.this_cluster()``: indices within the cluster, and distributed shared memory."""
+"""Lower CUDA's cooperative groups: the grid, the block, tiles of a warp, clusters of blocks.
+
+``cuda.cg.this_cluster()`` has indices within the cluster and distributed shared memory.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,19 @@ import ast
 import math
 from collections.abc import Callable
 from functools import reduce
-from typing import NoReturn
+from inspect import isfunction
+from typing import NoReturn, TypeGuard
 
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.records import replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Array, MemorySpace
-from pycu2c.frontend.calls.builtin_arguments import (
+from pycu2c.frontend.calls import device_calls
+from pycu2c.frontend.calls.arguments import (
     IntrinsicLowering,
     argument_nodes,
     argument_values,
+    constant_integer,
 )
 from pycu2c.frontend.evaluation_order import materialize
 from pycu2c.frontend.expressions.arithmetic import require_integer
@@ -36,8 +42,62 @@ from pycu2c.ir.nodes import Apply, Const, Expr, Var, View
 from pycu2c.ir.views import add_scaled, multiply
 from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.ops.intrinsics.threads.clusters import PREFIX, Cluster, Extents
+from pycu2c.ops.intrinsics.threads.coalesced_groups import Coalesced
+from pycu2c.ops.intrinsics.threads.cooperative_groups import SIZES, Block, Grid, partition
 from pycu2c.ops.intrinsics.threads.coordinates import AXES, PLACES
 from pycu2c.ops.operators import MOD
+
+GROUP_METHODS = tuple(n for n, m in vars(Coalesced).items() if isfunction(m) and n[0] != "_")
+
+
+def is_coalesced_group(value: Value) -> TypeGuard[TupleValue]:
+    """Return whether a value is a coalesced group."""
+    return isinstance(value, TupleValue) and value.names == Coalesced._fields
+
+
+def call_group_method(
+    context: FunctionContext, group: TupleValue, name: str, node: ast.Call
+) -> Value:
+    """Lower ``group.name(…)``."""
+    function = StaticObject(getattr(Coalesced, name), context.span(node.func))
+    is_steady = all(isinstance(item, (Var, Const)) for item in group.items)
+    steady = group if is_steady else materialize(context, group, "group")
+    assert isinstance(steady, TupleValue)
+    return device_calls.call_function(context, function, node, steady)
+
+
+def _group(group: type) -> IntrinsicLowering:
+    """Return the lowering of ``cuda.cg.this_grid()``."""
+
+    def build(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
+        argument_nodes(context, node, (), intrinsic.name)
+        return StaticObject(group, context.span(node))
+
+    return build
+
+
+def _tiles(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
+    """Lower ``cuda.cg.tiled_partition(block, 8)``."""
+    group, lanes = argument_nodes(context, node, ("group", "size"), intrinsic.name)
+    size = constant_integer(context, lanes, "the threads of a tile")
+    if size not in SIZES:
+        fail(
+            "argument-type",
+            Label(context.span(lanes), f"this is {size}"),
+            hint=f"a tile has {', '.join(map(str, SIZES[:-1]))} or {SIZES[-1]} threads",
+        )
+    parent = context.value(group)
+    if is_coalesced_group(parent):
+        sized = ast.copy_location(ast.Call(node.func, [lanes], []), node)
+        return call_group_method(context, parent, "tiled_partition", sized)
+    found = partition(parent.value, size) if isinstance(parent, StaticObject) else None
+    if found is None:
+        fail(
+            "argument-type",
+            Label(context.span(group), f"this is {describe(parent)}"),
+            hint="cut cuda.cg.this_thread_block(), a tile that is no smaller, or a group of lanes",
+        )
+    return StaticObject(found, context.span(node))
 
 
 def _cluster(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
@@ -120,7 +180,7 @@ def _along_axes(
     return lambda context, span: TupleValue(find(context, span), span, Extents._fields)
 
 
-def _of_block(find: Callable[[FunctionContext, Span], Value]) -> IntrinsicLowering:
+def _without_arguments(find: Callable[[FunctionContext, Span], Value]) -> IntrinsicLowering:
     """Return the lowering of a function without arguments."""
 
     def build(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
@@ -133,7 +193,7 @@ def _of_block(find: Callable[[FunctionContext, Span], Value]) -> IntrinsicLoweri
 # ---- distributed shared memory -----------------------------------------------------------------
 
 
-def _map(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
+def _map_shared_rank(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
     """Lower ``cluster.map_shared_rank(array, rank)``."""
     array, given = argument_values(context, node, ("array", "rank"), intrinsic.name)
     rank = require_integer(require_number(given, "the rank"))
@@ -153,16 +213,16 @@ def _map(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Valu
 
 def _mapped(array: Value, rank: Expr, span: Span) -> View:
     if not is_array(array):
-        _reject(array, f"this is {describe(array)}")
+        _reject_mapped(array, f"this is {describe(array)}")
     owner = array.array if isinstance(array, View) else array
     space = array_type(owner).space
     if space is MemorySpace.CLUSTER:
-        _reject(array, "this is in another block already")
+        _reject_mapped(array, "this is in another block already")
     if space is not MemorySpace.SHARED:
-        _reject(array, f"`{array.type}` is not known to be in shared memory")
+        _reject_mapped(array, f"`{array.type}` is not known to be in shared memory")
     view = whole_view(array, array.span)
     if has_linear_index(view):
-        _reject(array, "this is an array in another shape")
+        _reject_mapped(array, "this is an array in another shape")
     return _in_cluster(view, cast(rank, WEAK_INT), span)
 
 
@@ -174,7 +234,7 @@ def _in_cluster(view: View, rank: Expr, span: Span) -> View:
     return replace(view, array=theirs, first=(rank, *view.first), axes=axes, type=kind, span=span)
 
 
-def _reject(array: Value, found: str) -> NoReturn:
+def _reject_mapped(array: Value, found: str) -> NoReturn:
     fail(
         "argument-type",
         Label(array.span, found),
@@ -182,15 +242,18 @@ def _reject(array: Value, found: str) -> NoReturn:
     )
 
 
-CLUSTER_LOWERINGS: dict[str, IntrinsicLowering] = {
+GROUP_LOWERINGS: dict[str, IntrinsicLowering] = {
+    "cuda.cg.this_grid": _group(Grid),
+    "cuda.cg.this_thread_block": _group(Block),
+    "cuda.cg.tiled_partition": _tiles,
     PREFIX: _cluster,
-    f"{PREFIX}.block_index": _of_block(_along_axes(_index)),
-    f"{PREFIX}.dim_blocks": _of_block(_along_axes(_extents)),
-    f"{PREFIX}.thread_index": _of_block(_along_axes(_thread_index)),
-    f"{PREFIX}.dim_threads": _of_block(_along_axes(_thread_extents)),
-    f"{PREFIX}.block_rank": _of_block(_rank),
-    f"{PREFIX}.num_blocks": _of_block(_blocks),
-    f"{PREFIX}.thread_rank": _of_block(_thread_rank),
-    f"{PREFIX}.num_threads": _of_block(_threads),
-    f"{PREFIX}.map_shared_rank": _map,
+    f"{PREFIX}.block_index": _without_arguments(_along_axes(_index)),
+    f"{PREFIX}.dim_blocks": _without_arguments(_along_axes(_extents)),
+    f"{PREFIX}.thread_index": _without_arguments(_along_axes(_thread_index)),
+    f"{PREFIX}.dim_threads": _without_arguments(_along_axes(_thread_extents)),
+    f"{PREFIX}.block_rank": _without_arguments(_rank),
+    f"{PREFIX}.num_blocks": _without_arguments(_blocks),
+    f"{PREFIX}.thread_rank": _without_arguments(_thread_rank),
+    f"{PREFIX}.num_threads": _without_arguments(_threads),
+    f"{PREFIX}.map_shared_rank": _map_shared_rank,
 }

@@ -1,7 +1,8 @@
 """``raise`` and ``assert``: both end the thread.
 
 A checked kernel first records the exception, like ``print``, and the launch raises it. In other
-kernels ``assert`` is not evaluated.
+kernels ``assert`` is not evaluated. To end the thread, a kernel returns. A device function returns
+a flag after its value, and the caller returns too if the flag is set.
 """
 
 from __future__ import annotations
@@ -11,15 +12,72 @@ from typing import NoReturn, TypeAlias
 
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.source import Span
-from pycu2c.base.types import WEAK_INT
+from pycu2c.base.types import WEAK_BOOL, WEAK_INT, ParameterType, Scalar, Tuple, leaf_types
+from pycu2c.frontend.expressions.composite_values import pack_result, result_type
 from pycu2c.frontend.expressions.conditional import condition
-from pycu2c.frontend.function_context import FunctionContext, StaticObject
+from pycu2c.frontend.function_context import (
+    FunctionContext,
+    StaticObject,
+    TupleValue,
+    Value,
+    require_number,
+)
 from pycu2c.frontend.statements.printing import texts_of, values_in
-from pycu2c.frontend.statements.thread_exit import end_thread
-from pycu2c.ir.builders import negation
-from pycu2c.ir.nodes import Apply, Const, Expr, If, Print
+from pycu2c.ir.builders import negation, zero
+from pycu2c.ir.nodes import Apply, Body, Const, Expr, If, Print, Return, Stmt
 from pycu2c.ir.print_format import RaisedException
+from pycu2c.ir.walk import children, map_stmt
 from pycu2c.ops.intrinsics.registry import REGISTRY
+
+_EXIT_FIELDS = ("<value>", "<ended>")
+
+
+def end_thread(context: FunctionContext, span: Span) -> None:
+    """Emit the end of the thread."""
+    leave = Return(None, span)
+    if not context.is_kernel:
+        context.thread_exits.append(leave)
+    context.emit(leave)
+
+
+def check_exit_flag(context: FunctionContext, value: Value, span: Span) -> Value:
+    """Return the value of a call; end the thread if the callee did."""
+    if not isinstance(value, TupleValue) or value.names != _EXIT_FIELDS:
+        return value
+    result, ended = value.items
+    with context.block() as leaving:
+        end_thread(context, span)
+    context.emit(If(require_number(ended), tuple(leaving), (), span))
+    return result
+
+
+def with_exit_flag(kind: ParameterType) -> ParameterType:
+    """Return the result type of a function that may end the thread."""
+    return Tuple((kind, WEAK_BOOL), _EXIT_FIELDS)
+
+
+def return_exit_flag(context: FunctionContext, body: Body, kind: ParameterType) -> Body:
+    """Add the flag to each return of a function that may end the thread."""
+    numbers = [leaf for leaf in leaf_types(kind) if isinstance(leaf, Scalar)]
+    returned_type = result_type(with_exit_flag(kind))
+
+    def with_flag(s: Stmt) -> Body:
+        if not isinstance(s, Return):
+            return (s,)
+        ended = s in context.thread_exits
+        parts = [zero(n, s.span) for n in numbers] if ended else _parts(s, len(numbers))
+        flag = Const(ended, WEAK_BOOL, s.span)
+        return (Return(pack_result([*parts, flag], returned_type, s.span), s.span),)
+
+    span = context.span(context.source.tree)
+    return map_stmt(body if numbers else (*body, Return(None, span)), with_flag)
+
+
+def _parts(s: Return, count: int) -> list[Expr]:
+    if s.value is None:
+        return []
+    return [s.value] if count == 1 else list(children(s.value))
+
 
 Exception_: TypeAlias = type[BaseException] | BaseException
 

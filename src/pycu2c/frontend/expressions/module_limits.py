@@ -1,4 +1,4 @@
-"""Limits of the memory that a kernel's arrays may use."""
+"""Limits of a typed module: the memory of its arrays, and the width of its integer constants."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import NoReturn
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.records import dataclass
 from pycu2c.base.source import Span
-from pycu2c.base.types import Array, MemorySpace
-from pycu2c.ir.nodes import Allocate, Module
-from pycu2c.ir.walk import statements
+from pycu2c.base.types import WEAK_INT, Array, MemorySpace
+from pycu2c.frontend.expressions.arithmetic import fits_64_bits
+from pycu2c.frontend.subset.unsupported_syntax import TOO_WIDE
+from pycu2c.ir.nodes import Allocate, Const, Module
+from pycu2c.ir.walk import all_expressions, statements
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,3 +62,11 @@ def check_memory_limits(module: Module) -> None:
             total[kind.space] += array_bytes(kind)
             if total[kind.space] > MEMORY_LIMITS[kind.space].most:
                 report_too_large(kind, total[kind.space], s.span, "with the arrays before it ")
+
+
+def check_integer_constants(module: Module) -> None:
+    """Check that each integer constant fits in 64 bits. Raises CompileError."""
+    for function in (module.kernel, *module.devices):
+        for e in all_expressions(function.body):
+            if isinstance(e, Const) and e.type == WEAK_INT and not fits_64_bits(int(e.value)):
+                fail(TOO_WIDE.code, Label(e.span, TOO_WIDE.text), hint=TOO_WIDE.hint)

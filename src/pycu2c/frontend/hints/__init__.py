@@ -1,1 +1,0 @@
-"""Word the hints of compile errors: what to write in place of an unsupported construct."""
