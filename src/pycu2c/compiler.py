@@ -17,7 +17,7 @@ from pycu2c.codegen.statements import Comments
 from pycu2c.declarations.link_files import Link
 from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.frontend.function_builder import BuiltModule, build
-from pycu2c.ir.nodes import BarrierWait, Module, Parameter
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.print_format import PrintFormat
 from pycu2c.ir.verifier import verified
 from pycu2c.pipeline import FRONTEND, Target
@@ -31,11 +31,11 @@ class Generated:
 
     text: str
     entry: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[ir.Parameter, ...]
     written: frozenset[int]  # positions of arguments that are arrays it may write
     prints: tuple[PrintFormat, ...] = ()  # what it prints, by the numbers that the text gives them
     in_steps: bool = False  # whether its threads run in steps; then a scheduler runs it
-    waits: tuple[BarrierWait, ...] = ()  # where they wait, from number 1
+    waits: tuple[ir.BarrierWait, ...] = ()  # where they wait, from number 1
     links: tuple[Link, ...] = ()  # what functions in C are linked with
     needs_cooperative_launch: bool = False  # whether all its threads must run at the same time
 
@@ -69,12 +69,12 @@ def _refuse_undefined(built: BuiltModule) -> None:
 
 
 def lower(
-    module: Module,
+    module: ir.Module,
     target: Target,
     assumptions: LaunchAssumptions,
     options: Options = DEFAULT_OPTIONS,
     observe: Observer | None = None,
-) -> Module:
+) -> ir.Module:
     """Run the passes of a target. ``observe`` is called after each that changes the module."""
     inputs = Inputs(assumptions, options, target.narrow_ints, target.strip_mine)
     return run_passes(module, target.passes, inputs, observe)
@@ -84,7 +84,7 @@ def lower(
 class Piece:
     """A kernel of a file with several, as typed IR."""
 
-    module: Module
+    module: ir.Module
     target: Target
     assumptions: LaunchAssumptions
     options: Options
@@ -99,7 +99,7 @@ def generate_together(pieces: Sequence[Piece], comments: Comments = "none") -> s
 
 
 def generate(
-    module: Module,
+    module: ir.Module,
     target: Target,
     assumptions: LaunchAssumptions,
     options: Options = DEFAULT_OPTIONS,

@@ -15,6 +15,7 @@ from collections.abc import Callable
 
 from pycu2c.base.records import dataclass
 from pycu2c.codegen.dialect import CUDA, C, Dialect
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.forms import (
     AXIS_LOOPS,
     C_MEANING,
@@ -25,7 +26,6 @@ from pycu2c.ir.forms import (
     TYPED,
     WORK_ITEM_LOOPS,
 )
-from pycu2c.ir.nodes import Allocate, BarrierWait, Expr, For, Module, Stmt, While
 from pycu2c.ir.walk import statements
 from pycu2c.ops.intrinsics.threads.cpu_block import FIRST
 from pycu2c.transforms.analyses import (
@@ -98,7 +98,7 @@ class Target:
 # ---- conditions --------------------------------------------------------------------------------
 
 
-def _any_of(*kinds: type[Stmt | Expr]) -> Callable[[Analyses], bool]:
+def _any_of(*kinds: type[ir.Stmt | ir.Expr]) -> Callable[[Analyses], bool]:
     return lambda a: a.get(SUMMARY).any_of(*kinds)
 
 
@@ -126,9 +126,9 @@ def _has_rows_of_blocks(a: Analyses) -> bool:
 
 def _has_single_region(a: Analyses) -> bool:
     """Whether nothing splits the kernel: no barrier, strip-mined or interchanged loop."""
-    if a.get(SUMMARY).any_of(BarrierWait) or a.get(STRIP_LOOPS):
+    if a.get(SUMMARY).any_of(ir.BarrierWait) or a.get(STRIP_LOOPS):
         return False
-    loops = (s for s in statements(a.module.kernel.body) if isinstance(s, For))
+    loops = (s for s in statements(a.module.kernel.body) if isinstance(s, ir.For))
     return not any(loop.interchanged for loop in loops)
 
 
@@ -152,14 +152,14 @@ def _needs_coroutines(a: Analyses) -> bool:
     return a.get(NEEDS_COROUTINES)
 
 
-_has_loops = _any_of(For, While)
+_has_loops = _any_of(ir.For, ir.While)
 
 
 # ---- the passes --------------------------------------------------------------------------------
 
 
 def _inline_c(dialect: str) -> Pass:
-    def select(module: Module) -> Module:
+    def select(module: ir.Module) -> ir.Module:
         return select_inline_c.select_inline_c(module, dialect)
 
     return Pass("select_inline_c", select, (TYPED,), when=_has_inline_c)
@@ -231,7 +231,7 @@ _PARALLEL_REGIONS = (
     Pass("lane_counters", work_item_loops.count_lanes, (DECLARED,), uses=(STRIP_LOOPS,)),
     Pass("lane_coordinates", work_item_loops.hoist_coordinates, (DECLARED,), uses=(STRIP_LOOPS,)),
     Pass("interchange", interchange.interchange_loops, (DECLARED,),
-         uses=(ASSUMPTIONS, UNIFORMITY, EFFECTFUL), when=_any_of(For)),
+         uses=(ASSUMPTIONS, UNIFORMITY, EFFECTFUL), when=_any_of(ir.For)),
     Pass("single_region", work_item_loops.single_region, (DECLARED,), WORK_ITEM_LOOPS,
          when=_has_single_region),
     Pass("loop_fission", work_item_loops.split_into_regions, (DECLARED,), WORK_ITEM_LOOPS,
@@ -242,18 +242,19 @@ _PARALLEL_REGIONS = (
 _BLOCKS = (
     Pass("privatize_accumulators", privatize_accumulators.privatize_accumulators,
          (WORK_ITEM_LOOPS,), uses=(ASSUMPTIONS,), when=_has_memory_intrinsics),
-    Pass("unroll_loops", unroll_loops.unroll_block_loops, (WORK_ITEM_LOOPS,), when=_any_of(While)),
+    Pass("unroll_loops", unroll_loops.unroll_block_loops, (WORK_ITEM_LOOPS,),
+         when=_any_of(ir.While)),
     Pass("dead_lane_elimination", dead_lane_elimination.eliminate_dead_lanes, (WORK_ITEM_LOOPS,),
-         uses=(ASSUMPTIONS, EFFECTFUL), when=_any_of(Allocate)),
+         uses=(ASSUMPTIONS, EFFECTFUL), when=_any_of(ir.Allocate)),
     Pass("pass_coordinates", pass_coordinates.pass_coordinates, (WORK_ITEM_LOOPS, COROUTINES),
          preserves=(EFFECTFUL,), when=_has_devices),
     Pass("fold_grid_extents", axis_loops.fold_grid_extents, (COROUTINES,), uses=(ASSUMPTIONS,)),
     Pass("axis_loops", axis_loops.loop_over_axes, (WORK_ITEM_LOOPS,), AXIS_LOOPS,
          uses=(ASSUMPTIONS, EFFECTFUL)),
-    Pass("register_tiling", register_tiling.tile_registers, (AXIS_LOOPS,), when=_any_of(For)),
-    Pass("unroll_and_jam", unroll_and_jam.unroll_and_jam, (AXIS_LOOPS,), when=_any_of(For)),
+    Pass("register_tiling", register_tiling.tile_registers, (AXIS_LOOPS,), when=_any_of(ir.For)),
+    Pass("unroll_and_jam", unroll_and_jam.unroll_and_jam, (AXIS_LOOPS,), when=_any_of(ir.For)),
     Pass("software_prefetch", software_prefetch.insert_software_prefetches, (AXIS_LOOPS,),
-         uses=(ASSUMPTIONS,), when=_any_of(For, Allocate)),
+         uses=(ASSUMPTIONS,), when=_any_of(ir.For, ir.Allocate)),
     Pass("nontemporal_stores", nontemporal_stores.use_nontemporal_stores, (AXIS_LOOPS,),
          when=_uses_nontemporal_stores),
     Pass("strip_prefetch", strip_prefetch.insert_strip_prefetches, (AXIS_LOOPS,),
@@ -264,7 +265,7 @@ _BLOCKS = (
 
 _COUNTED = (
     Pass("counted_loops", counted_loops.convert_while_to_for, (DECLARED,), uses=(ASSUMPTIONS,),
-         when=_any_of(While)),
+         when=_any_of(ir.While)),
 )
 _COROUTINES = (Pass("coroutines", coroutines.lower_to_coroutines, (DECLARED,), COROUTINES),)
 

@@ -11,25 +11,25 @@ from collections.abc import Callable, Iterable
 from typing import Any, Generic, TypeVar, cast
 
 from pycu2c.base.records import dataclass
-from pycu2c.ir.nodes import Module
+from pycu2c.ir import nodes as ir
 
 Inputs = TypeVar("Inputs")
 Result = TypeVar("Result")
 
 
-def whole_module(module: Module) -> tuple[object, ...]:
+def whole_module(module: ir.Module) -> tuple[object, ...]:
     return (module,)
 
 
-def kernel_body(module: Module) -> tuple[object, ...]:
+def kernel_body(module: ir.Module) -> tuple[object, ...]:
     return (module.kernel.body,)
 
 
-def device_functions(module: Module) -> tuple[object, ...]:
+def device_functions(module: ir.Module) -> tuple[object, ...]:
     return module.devices
 
 
-def no_part(module: Module) -> tuple[object, ...]:
+def no_part(module: ir.Module) -> tuple[object, ...]:
     """For values that do not depend on the IR, such as launch assumptions."""
     return ()
 
@@ -40,7 +40,7 @@ class Analysis(Generic[Inputs, Result]):
 
     name: str
     run: Callable[[AnalysisManager[Inputs]], Result]
-    reads: Callable[[Module], tuple[object, ...]] = whole_module
+    reads: Callable[[ir.Module], tuple[object, ...]] = whole_module
 
     def __repr__(self) -> str:
         return self.name
@@ -49,7 +49,7 @@ class Analysis(Generic[Inputs, Result]):
 class AnalysisManager(Generic[Inputs]):
     """The analyses of one module. ``inputs`` is what a compilation is given besides the IR."""
 
-    def __init__(self, module: Module, inputs: Inputs) -> None:
+    def __init__(self, module: ir.Module, inputs: Inputs) -> None:
         self.module, self.inputs = module, inputs
         self._results: dict[Analysis[Inputs, Any], tuple[tuple[object, ...], Any]] = {}
 
@@ -63,7 +63,7 @@ class AnalysisManager(Generic[Inputs]):
         return cast(Result, result)
 
     def replace_module(
-        self, module: Module, preserved: Iterable[Analysis[Inputs, Any]] = ()
+        self, module: ir.Module, preserved: Iterable[Analysis[Inputs, Any]] = ()
     ) -> None:
         """Take what a pass has returned; ``preserved`` analyses keep their results."""
         for analysis in preserved:

@@ -15,25 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import Array, MemorySpace
-from pycu2c.ir.nodes import (
-    Apply,
-    ArgumentPart,
-    Binary,
-    Body,
-    Cast,
-    Const,
-    Declare,
-    ElementOf,
-    Expr,
-    For,
-    Load,
-    Parameter,
-    Select,
-    Stmt,
-    Store,
-    Var,
-    While,
-)
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions, bodies, children, expressions, operands, statements
 from pycu2c.ops.intrinsics.builtins import EXTREMES, OPERATOR_INTRINSICS
 from pycu2c.ops.intrinsics.registry import Intrinsic
@@ -64,9 +46,9 @@ class AxisOrder:
 
 
 def choose_axis_order(
-    body: Body,
-    values: Mapping[str, Expr],
-    parameters: Mapping[str, Parameter],
+    body: ir.Body,
+    values: Mapping[str, ir.Expr],
+    parameters: Mapping[str, ir.Parameter],
     extents: Extents,
     min_threads: int,
 ) -> AxisOrder:
@@ -76,7 +58,7 @@ def choose_axis_order(
     ``min_threads`` threads never replaces x.
     """
     local_definitions = {
-        s.var.name: s.init for s in statements(body) if isinstance(s, Declare) and s.init
+        s.var.name: s.init for s in statements(body) if isinstance(s, ir.Declare) and s.init
     }
     definitions = {**values, **local_definitions}
     costs = [_AxisCostModel(axis, definitions, parameters, extents).cost(body) for axis in range(3)]
@@ -95,9 +77,9 @@ def choose_axis_order(
     return AxisOrder((inner, outer[0], outer[1]), tiled)
 
 
-def _used_axes(body: Body) -> set[int]:
+def _used_axes(body: ir.Body) -> set[int]:
     """Return the axes whose coordinates the body reads."""
-    intrinsics = {e.intrinsic for e in all_expressions(body) if isinstance(e, Apply)}
+    intrinsics = {e.intrinsic for e in all_expressions(body) if isinstance(e, ir.Apply)}
     return {n for n in range(3) if {GRID[n], PLACES["threadIdx", AXES[n]]} & intrinsics}
 
 
@@ -118,8 +100,8 @@ class _AxisCostModel:
     """Estimate the memory strides along one axis."""
 
     axis: int
-    values: Mapping[str, Expr]
-    parameters: Mapping[str, Parameter]
+    values: Mapping[str, ir.Expr]
+    parameters: Mapping[str, ir.Parameter]
     extents: Extents
     coordinate_strides: dict[Intrinsic, float] = field(
         default_factory=dict
@@ -133,7 +115,7 @@ class _AxisCostModel:
             threads *= extent or ASSUMED_LENGTH
         self.coordinate_strides[block_thread] = threads
 
-    def cost(self, body: Body) -> _Cost:
+    def cost(self, body: ir.Body) -> _Cost:
         lines, strides = 0.0, []
         for array, indices, weight, writes in _accesses(body, 1.0):
             assert isinstance(array.type, Array)
@@ -152,7 +134,7 @@ class _AxisCostModel:
             strides.append(stride)
         return _Cost(lines, tuple(strides))
 
-    def _step(self, kind: Array, indices: tuple[Expr, ...]) -> float | None:
+    def _step(self, kind: Array, indices: tuple[ir.Expr, ...]) -> float | None:
         total = 0.0
         for axis, index in enumerate(indices):
             step = self.of(index)
@@ -163,25 +145,25 @@ class _AxisCostModel:
             total += step
         return total
 
-    def of(self, e: Expr) -> float | None:
+    def of(self, e: ir.Expr) -> float | None:
         """Return the change of an integer per step along the axis; None if it is unknown."""
         match e:
-            case Const():
+            case ir.Const():
                 return 0.0
-            case Var(name=name):
+            case ir.Var(name=name):
                 return self._variable(name)
-            case Cast(operand=operand):
+            case ir.Cast(operand=operand):
                 return self.of(operand)
-            case Apply(intrinsic=intrinsic) if intrinsic in self.coordinate_strides:
+            case ir.Apply(intrinsic=intrinsic) if intrinsic in self.coordinate_strides:
                 return self.coordinate_strides[intrinsic]
-            case Apply(intrinsic=intrinsic, arguments=arguments) if intrinsic in _KEEPS_STRIDE:
+            case ir.Apply(intrinsic=intrinsic, arguments=arguments) if intrinsic in _KEEPS_STRIDE:
                 return self._one_of(arguments)
-            case Select(then=then, orelse=orelse):
+            case ir.Select(then=then, orelse=orelse):
                 return self._one_of((then, orelse))
-            case Binary(op=op, left=left, right=right) if op in (ADD, SUB):
+            case ir.Binary(op=op, left=left, right=right) if op in (ADD, SUB):
                 a, b = self.of(left), self.of(right)
                 return None if a is None or b is None else (a + b if op is ADD else a - b)
-            case Binary(op=op) if op in (MUL, QUOTIENT, REMAINDER):
+            case ir.Binary(op=op) if op in (MUL, QUOTIENT, REMAINDER):
                 return self._scaled(e)
             case _:
                 return 0.0 if all(self.of(x) == 0.0 for x in children(e)) else None
@@ -193,13 +175,13 @@ class _AxisCostModel:
             self.variable_strides[name] = 0.0 if value is None else self.of(value)
         return self.variable_strides[name]
 
-    def _one_of(self, alternatives: Sequence[Expr]) -> float | None:
+    def _one_of(self, alternatives: Sequence[ir.Expr]) -> float | None:
         """Return the largest stride of alternatives such as an index and its clamping bound."""
         steps = [self.of(e) for e in alternatives]
         definitions = [step for step in steps if step is not None]
         return max(definitions, key=abs) if len(definitions) == len(steps) else None
 
-    def _scaled(self, e: Binary) -> float | None:
+    def _scaled(self, e: ir.Binary) -> float | None:
         a, b = self.of(e.left), self.of(e.right)
         if a is None or b is None or (a and b):
             return None
@@ -211,45 +193,45 @@ class _AxisCostModel:
             return None
         return a / self._size(e.right) if e.op is QUOTIENT else a
 
-    def _size(self, e: Expr) -> float:
+    def _size(self, e: ir.Expr) -> float:
         """Estimate the magnitude of a loop-invariant number."""
         match e:
-            case Const(value=value):
+            case ir.Const(value=value):
                 return abs(float(value)) or 1.0
-            case Cast(operand=operand):
+            case ir.Cast(operand=operand):
                 return self._size(operand)
-            case Binary(op=op, left=left, right=right) if op is MUL:
+            case ir.Binary(op=op, left=left, right=right) if op is MUL:
                 return self._size(left) * self._size(right)
-            case Var(name=name) if name in self.values:
+            case ir.Var(name=name) if name in self.values:
                 return self._size(self.values[name])
-            case Var(name=name) if name in self.parameters:
+            case ir.Var(name=name) if name in self.parameters:
                 return self._typical_size(self.parameters[name])
             case _:
                 return ASSUMED_LENGTH
 
-    def _typical_size(self, p: Parameter) -> float:
+    def _typical_size(self, p: ir.Parameter) -> float:
         """Estimate a parameter; strides are assumed to be those of C-contiguous arrays."""
-        if p.part is not ArgumentPart.STRIDE:
+        if p.part is not ir.ArgumentPart.STRIDE:
             return ASSUMED_LENGTH
         after = [q.axis - p.axis for q in self.parameters.values() if q.argument == p.argument]
         return ASSUMED_LENGTH ** max(after)
 
 
-Access = tuple[Var, tuple[Expr, ...], float, bool]
+Access = tuple[ir.Var, tuple[ir.Expr, ...], float, bool]
 
 
-def _accesses(body: Body, weight: float) -> Iterator[Access]:
+def _accesses(body: ir.Body, weight: float) -> Iterator[Access]:
     """Yield array, indices, execution weight and whether it is written, for each access."""
     for s in body:
         for value in operands(s):
             for e in expressions(value):
-                if isinstance(e, Load | ElementOf):
-                    yield e.array, e.indices, weight, isinstance(e, ElementOf)
-        if isinstance(s, Store):
+                if isinstance(e, ir.Load | ir.ElementOf):
+                    yield e.array, e.indices, weight, isinstance(e, ir.ElementOf)
+        if isinstance(s, ir.Store):
             yield s.array, s.indices, weight, True
         for inner in bodies(s):
             yield from _accesses(inner, weight * _trip_count(s))
 
 
-def _trip_count(s: Stmt) -> float:
-    return ASSUMED_TRIP_COUNT if isinstance(s, For | While) else 1.0
+def _trip_count(s: ir.Stmt) -> float:
+    return ASSUMED_TRIP_COUNT if isinstance(s, ir.For | ir.While) else 1.0

@@ -9,20 +9,7 @@ from pycu2c.analysis.effects import any_effect
 from pycu2c.analysis.lane_values import LaneValues
 from pycu2c.analysis.live_across_barriers import declared_names
 from pycu2c.base.records import dataclass, field
-from pycu2c.ir.nodes import (
-    Assign,
-    Body,
-    Declare,
-    Evaluate,
-    Expr,
-    If,
-    Load,
-    NextWorkItem,
-    Select,
-    Stmt,
-    Store,
-    Var,
-)
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions, bodies, children, operands, statements
 
 Threads: TypeAlias = frozenset[int]
@@ -50,44 +37,46 @@ class ContextArrayUse:
 
     # ---- live threads ----
 
-    def live_threads(self, body: Body, read: Mapping[str, Threads]) -> Threads:
+    def live_threads(self, body: ir.Body, read: Mapping[str, Threads]) -> Threads:
         """Return the threads that store an element that is read later, or have an effect."""
         local_names = declared_names(body)
         found: set[int] = set()
         for s, threads in self._statements(body, frozenset(range(self.threads))):
             if any(any_effect(e, frozenset(self.effectful)) for e in operands(s)):
                 found |= threads
-            elif isinstance(s, Store):
+            elif isinstance(s, ir.Store):
                 found |= self._storing(s, threads, read)
-            elif not isinstance(s, Declare | If | NextWorkItem | Evaluate):
+            elif not isinstance(s, ir.Declare | ir.If | ir.NextWorkItem | ir.Evaluate):
                 found |= (
-                    threads if not isinstance(s, Assign) or s.var.name not in local_names else set()
+                    threads
+                    if not isinstance(s, ir.Assign) or s.var.name not in local_names
+                    else set()
                 )
         return frozenset(found)
 
-    def _storing(self, s: Store, threads: Threads, read: Mapping[str, Threads]) -> Threads:
+    def _storing(self, s: ir.Store, threads: Threads, read: Mapping[str, Threads]) -> Threads:
         elements = self._elements(s, threads) if s.array.name in self.lengths else None
         if elements is None:
             return threads
         return frozenset(t for t, element in elements.items() if element in read[s.array.name])
 
-    def _elements(self, access: Load | Store, threads: Threads) -> dict[int, int] | None:
+    def _elements(self, access: ir.Load | ir.Store, threads: Threads) -> dict[int, int] | None:
         """Return the element that each thread accesses, or None if it is unknown."""
         found = self.values.of(access.indices[0])
         return {t: int(found[t]) for t in threads} if found else None
 
-    def _statements(self, body: Body, threads: Threads) -> Iterator[tuple[Stmt, Threads]]:
+    def _statements(self, body: ir.Body, threads: Threads) -> Iterator[tuple[ir.Stmt, Threads]]:
         """Yield each statement with the threads that may execute it; loops are not entered."""
         for s in body:
             yield s, threads
-            if isinstance(s, If):
+            if isinstance(s, ir.If):
                 then, orelse = self._split(s, threads)
                 yield from self._statements(s.then, then)
                 yield from self._statements(s.orelse, orelse)
                 if _is_exit(s) and self._is_decided(s.condition):
                     threads -= then
 
-    def _split(self, branch: If | Select, threads: Threads) -> tuple[Threads, Threads]:
+    def _split(self, branch: ir.If | ir.Select, threads: Threads) -> tuple[Threads, Threads]:
         """Return the threads that may take each branch."""
         outcomes = self.values.of(branch.condition)
         if outcomes is None:
@@ -95,16 +84,16 @@ class ContextArrayUse:
         then = frozenset(t for t in threads if outcomes[t])
         return then, threads - then
 
-    def _is_decided(self, condition: Expr) -> bool:
+    def _is_decided(self, condition: ir.Expr) -> bool:
         return self.values.of(condition) is not None
 
     # ---- accessed elements ----
 
-    def of(self, body: Body, threads: Threads) -> ElementAccesses:
+    def of(self, body: ir.Body, threads: Threads) -> ElementAccesses:
         """Return the elements that these threads read and write."""
         used = ElementAccesses()
         for s, active in self._statements(body, threads):
-            inner = all_expressions((s,)) if bodies(s) and not isinstance(s, If) else operands(s)
+            inner = all_expressions((s,)) if bodies(s) and not isinstance(s, ir.If) else operands(s)
             for e in inner:
                 self._add_reads(e, active, used)
         for store, active in self._unconditional_stores(body, threads):
@@ -113,27 +102,27 @@ class ContextArrayUse:
         return used
 
     def _unconditional_stores(
-        self, body: Body, threads: Threads
-    ) -> Iterator[tuple[Store, Threads]]:
+        self, body: ir.Body, threads: Threads
+    ) -> Iterator[tuple[ir.Store, Threads]]:
         """Yield the stores outside conditions with the threads that must execute them."""
         for s in body:
-            if isinstance(s, If) and _is_exit(s) and self._is_decided(s.condition):
+            if isinstance(s, ir.If) and _is_exit(s) and self._is_decided(s.condition):
                 threads -= self._split(s, threads)[0]
-            elif any(isinstance(x, NextWorkItem) for x in statements((s,))):
+            elif any(isinstance(x, ir.NextWorkItem) for x in statements((s,))):
                 return
-            elif isinstance(s, Store) and s.array.name in self.lengths and not s.path:
+            elif isinstance(s, ir.Store) and s.array.name in self.lengths and not s.path:
                 yield s, threads
 
-    def _add_reads(self, e: Expr, threads: Threads, used: ElementAccesses) -> None:
+    def _add_reads(self, e: ir.Expr, threads: Threads, used: ElementAccesses) -> None:
         match e:
-            case Load(array=array) if array.name in self.lengths:
+            case ir.Load(array=array) if array.name in self.lengths:
                 elements = self._elements(e, threads)
                 found = range(self.lengths[array.name]) if elements is None else elements.values()
                 used.add(used.read, array.name, frozenset(found))
                 self._add_reads(e.indices[0], threads, used)
-            case Var(name=name) if name in self.lengths:
+            case ir.Var(name=name) if name in self.lengths:
                 used.add(used.read, name, frozenset(range(self.lengths[name])))
-            case Select():
+            case ir.Select():
                 then, orelse = self._split(e, threads)
                 self._add_reads(e.condition, threads, used)
                 self._add_reads(e.then, then, used)
@@ -143,7 +132,7 @@ class ContextArrayUse:
                     self._add_reads(child, threads, used)
 
 
-def _is_exit(s: If) -> bool:
+def _is_exit(s: ir.If) -> bool:
     """Return whether an ``if`` only ends threads."""
-    exits = all(isinstance(x, NextWorkItem) for x in s.then)
+    exits = all(isinstance(x, ir.NextWorkItem) for x in s.then)
     return bool(s.then) and not s.orelse and exits

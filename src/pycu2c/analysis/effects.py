@@ -6,73 +6,57 @@ from collections.abc import Iterator, Mapping
 
 from pycu2c.analysis.busy_wait import is_busy_wait
 from pycu2c.base.types import Array, MemorySpace
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.call_graph import callees, fixed_point_summaries
-from pycu2c.ir.nodes import (
-    Allocate,
-    Apply,
-    Body,
-    Call,
-    ElementOf,
-    Expr,
-    For,
-    Function,
-    InlineC,
-    Load,
-    Module,
-    Print,
-    Store,
-    Var,
-    View,
-    While,
-    in_cluster,
-)
 from pycu2c.ir.walk import all_expressions, expressions, statements
 from pycu2c.ops.intrinsics.registry import Effect
 
 
-def written_arrays(module: Module) -> dict[str, frozenset[str]]:
+def written_arrays(module: ir.Module) -> dict[str, frozenset[str]]:
     """Map each function to the array variables that it or its callees may write."""
     parameters = {f.name: tuple(p.name for p in f.parameters) for f in module.devices}
 
-    def written(function: Function, by_name: Mapping[str, frozenset[str]]) -> frozenset[str]:
-        found = {s.array.name for s in statements(function.body) if isinstance(s, Store)}
+    def written(function: ir.Function, by_name: Mapping[str, frozenset[str]]) -> frozenset[str]:
+        found = {s.array.name for s in statements(function.body) if isinstance(s, ir.Store)}
         if inline_c_has_effect(function):
             found |= {p.name for p in function.parameters}
-        calls = [e for e in all_expressions(function.body) if isinstance(e, Call)]
+        calls = [e for e in all_expressions(function.body) if isinstance(e, ir.Call)]
         passed = {id(a) for e in calls for a in e.arguments}
         passed |= {id(a) for e in _reads(function.body) for a in e.arguments}
         for e in all_expressions(function.body):
-            if isinstance(e, ElementOf) and id(e) not in passed:
+            if isinstance(e, ir.ElementOf) and id(e) not in passed:
                 found.add(e.array.name)
         for e in calls:
             for name, argument in zip(parameters[e.function], e.arguments):
-                array = argument.array if isinstance(argument, (View, ElementOf)) else argument
-                if isinstance(array, Var) and name in by_name[e.function]:
+                array = (
+                    argument.array if isinstance(argument, (ir.View, ir.ElementOf)) else argument
+                )
+                if isinstance(array, ir.Var) and name in by_name[e.function]:
                     found.add(array.name)
         return frozenset(found)
 
     return fixed_point_summaries((*module.devices, module.kernel), written, frozenset())
 
 
-def _reads(body: Body) -> Iterator[Apply]:
+def _reads(body: ir.Body) -> Iterator[ir.Apply]:
     """Yield the intrinsics that take an element reference and only read it."""
     for e in all_expressions(body):
-        if isinstance(e, Apply) and e.intrinsic.reads:
+        if isinstance(e, ir.Apply) and e.intrinsic.reads:
             yield e
 
 
-def written_arguments(module: Module) -> frozenset[int]:
+def written_arguments(module: ir.Module) -> frozenset[int]:
     """Return the positions of the kernel's array arguments that it may write."""
     written = written_arrays(module)[module.kernel.name]
     return frozenset(p.argument for p in module.kernel.parameters if p.name in written)
 
 
-def effectful(module: Module) -> frozenset[str]:
+def effectful(module: ir.Module) -> frozenset[str]:
     """Return the device functions whose calls must be kept in order."""
 
-    def has_side_effect(function: Function, summaries: Mapping[str, bool]) -> bool:
+    def has_side_effect(function: ir.Function, summaries: Mapping[str, bool]) -> bool:
         devices = frozenset(name for name, is_true in summaries.items() if is_true)
-        written_arrays = any(isinstance(s, (Store, Print)) for s in statements(function.body))
+        written_arrays = any(isinstance(s, (ir.Store, ir.Print)) for s in statements(function.body))
         return (
             written_arrays
             or inline_c_has_effect(function)
@@ -86,95 +70,95 @@ def effectful(module: Module) -> frozenset[str]:
     )
 
 
-def inline_c_has_effect(function: Function) -> bool:
+def inline_c_has_effect(function: ir.Function) -> bool:
     """Return whether the inline C of a function may write arrays or have another effect."""
     found = function.external_code or inline_c_body(function)
     return found is not None and not found.is_pure
 
 
-def inline_c_body(function: Function) -> InlineC | None:
+def inline_c_body(function: ir.Function) -> ir.InlineC | None:
     """Return the inline C that is the body of a function, or None."""
-    return next((s for s in function.body if isinstance(s, InlineC)), None)
+    return next((s for s in function.body if isinstance(s, ir.InlineC)), None)
 
 
-def has_effect(e: Expr, devices: frozenset[str]) -> bool:
+def has_effect(e: ir.Expr, devices: frozenset[str]) -> bool:
     """Return whether this node itself, without its operands, has a side effect."""
-    if isinstance(e, Apply):
+    if isinstance(e, ir.Apply):
         return e.intrinsic.has_effect
-    return isinstance(e, Call) and e.function in devices
+    return isinstance(e, ir.Call) and e.function in devices
 
 
-def any_effect(e: Expr, devices: frozenset[str]) -> bool:
+def any_effect(e: ir.Expr, devices: frozenset[str]) -> bool:
     """Return whether evaluating an expression has a side effect."""
     return any(has_effect(x, devices) for x in expressions(e))
 
 
-def reads_memory(e: Expr) -> bool:
+def reads_memory(e: ir.Expr) -> bool:
     """Return whether the value of an expression depends on memory."""
-    return any(isinstance(x, (Load, Call)) for x in expressions(e))
+    return any(isinstance(x, (ir.Load, ir.Call)) for x in expressions(e))
 
 
-def uses_dynamic_shared(module: Module) -> bool:
+def uses_dynamic_shared(module: ir.Module) -> bool:
     """Return whether a kernel uses dynamic shared memory."""
     functions = (*module.devices, module.kernel)
-    made = (s.var for f in functions for s in statements(f.body) if isinstance(s, Allocate))
+    made = (s.var for f in functions for s in statements(f.body) if isinstance(s, ir.Allocate))
     return any(map(is_dynamic, made))
 
 
-def is_dynamic(array: Var) -> bool:
+def is_dynamic(array: ir.Var) -> bool:
     """Return whether the launch sets the length of an array (dynamic shared memory)."""
     return isinstance(array.type, Array) and array.type.shape is None
 
 
-def is_block_level(function: Function) -> bool:
+def is_block_level(function: ir.Function) -> bool:
     """Return whether the CPU must run a device function for a whole block at once.
 
     This holds for barriers, busy-wait loops, shared memory, and access to the shared memory of
     other blocks.
     """
     for s in statements(function.body):
-        if isinstance(s, Allocate) and isinstance(s.var.type, Array):
+        if isinstance(s, ir.Allocate) and isinstance(s.var.type, Array):
             if s.var.type.space is MemorySpace.SHARED:
                 return True
-        elif isinstance(s, For | While) and is_busy_wait(s):
+        elif isinstance(s, ir.For | ir.While) and is_busy_wait(s):
             return True
     if reaches_cluster(function.body):
         return True
     return any(
-        isinstance(e, Apply) and e.intrinsic.synchronizes for e in all_expressions(function.body)
+        isinstance(e, ir.Apply) and e.intrinsic.synchronizes for e in all_expressions(function.body)
     )
 
 
-def reaches_cluster(body: Body) -> bool:
+def reaches_cluster(body: ir.Body) -> bool:
     """Return whether a body accesses the shared memory of other blocks of the cluster."""
-    if any(isinstance(s, Store) and in_cluster(s.array) for s in statements(body)):
+    if any(isinstance(s, ir.Store) and ir.in_cluster(s.array) for s in statements(body)):
         return True
-    return any(isinstance(e, Var) and in_cluster(e) for e in all_expressions(body))
+    return any(isinstance(e, ir.Var) and ir.in_cluster(e) for e in all_expressions(body))
 
 
-def block_level_functions(module: Module) -> frozenset[str]:
+def block_level_functions(module: ir.Module) -> frozenset[str]:
     """Return the block-level device functions and those that call one."""
 
-    def needs_whole_block(function: Function, summaries: Mapping[str, bool]) -> bool:
+    def needs_whole_block(function: ir.Function, summaries: Mapping[str, bool]) -> bool:
         return is_block_level(function) or any(summaries[name] for name in callees(function))
 
     found = fixed_point_summaries(module.devices, needs_whole_block, False)
     return frozenset(name for name, is_true in found.items() if is_true)
 
 
-def needs_cooperative_launch(module: Module) -> bool:
+def needs_cooperative_launch(module: ir.Module) -> bool:
     """Return whether the kernel synchronizes the whole grid."""
     functions = (module.kernel, *module.devices)
-    found = (e for f in functions for e in all_expressions(f.body) if isinstance(e, Apply))
+    found = (e for f in functions for e in all_expressions(f.body) if isinstance(e, ir.Apply))
     return any(e.intrinsic.effect is Effect.GRID for e in found)
 
 
-def names_in(*values: Expr) -> Iterator[str]:
+def names_in(*values: ir.Expr) -> Iterator[str]:
     """Yield the names of the variables that expressions read."""
-    return (e.name for value in values for e in expressions(value) if isinstance(e, Var))
+    return (e.name for value in values for e in expressions(value) if isinstance(e, ir.Var))
 
 
-def accessed_names(body: Body) -> frozenset[str]:
+def accessed_names(body: ir.Body) -> frozenset[str]:
     """Return the variables that a body reads or stores elements of."""
-    read = {e.name for e in all_expressions(body) if isinstance(e, Var)}
-    return frozenset(read | {s.array.name for s in statements(body) if isinstance(s, Store)})
+    read = {e.name for e in all_expressions(body) if isinstance(e, ir.Var)}
+    return frozenset(read | {s.array.name for s in statements(body) if isinstance(s, ir.Store)})

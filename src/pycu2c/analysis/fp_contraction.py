@@ -7,9 +7,9 @@ such an expression elsewhere may give another result.
 
 from __future__ import annotations
 
-from pycu2c.ir.nodes import Binary, Expr
+from pycu2c.ir import nodes as ir
 
 
-def may_be_contracted(e: Expr) -> bool:
+def may_be_contracted(e: ir.Expr) -> bool:
     """Return whether a node is floating-point arithmetic that contraction may change."""
-    return isinstance(e, Binary) and e.type.dtype.is_float
+    return isinstance(e, ir.Binary) and e.type.dtype.is_float

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections import Counter
 
 from pycu2c.base.index_bounds import ArgumentExtent
-from pycu2c.ir.nodes import Apply, Assign, Binary, Dim, Expr, Function, Var
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions, statements
 from pycu2c.ops.operators import GE, GT, LE, LT
 
 
-def _name(e: Expr) -> str:
-    return e.intrinsic.name if isinstance(e, Apply) else ""
+def _name(e: ir.Expr) -> str:
+    return e.intrinsic.name if isinstance(e, ir.Apply) else ""
 
 
-def data_extent(kernel: Function) -> tuple[ArgumentExtent, ...] | None:
+def data_extent(kernel: ir.Function) -> tuple[ArgumentExtent, ...] | None:
     """Return the length that each used grid axis is compared with, or None if it is ambiguous."""
-    assigned = [s for s in statements(kernel.body) if isinstance(s, Assign)]
+    assigned = [s for s in statements(kernel.body) if isinstance(s, ir.Assign)]
     grid_axes = {
         s.var.name: _name(s.value)[-1] for s in assigned if _name(s.value).startswith("cuda.grid.")
     }
@@ -26,11 +26,11 @@ def data_extent(kernel: Function) -> tuple[ArgumentExtent, ...] | None:
     }
     found: dict[str, ArgumentExtent] = {}
     for e in all_expressions(kernel.body):
-        if isinstance(e, Binary) and e.op in (LT, GE, GT, LE):
+        if isinstance(e, ir.Binary) and e.op in (LT, GE, GT, LE):
             index, bound = (e.left, e.right) if e.op in (LT, GE) else (e.right, e.left)
-            named_length = named_lengths.get(bound.name) if isinstance(bound, Var) else None
+            named_length = named_lengths.get(bound.name) if isinstance(bound, ir.Var) else None
             length = named_length or length_of(bound, kernel)
-            axis = grid_axes.get(index.name) if isinstance(index, Var) else None
+            axis = grid_axes.get(index.name) if isinstance(index, ir.Var) else None
             if axis and length and found.setdefault(axis, length) != length:
                 return None  # compared with two lengths: ambiguous
     used = sorted(set(grid_axes.values()))
@@ -39,10 +39,10 @@ def data_extent(kernel: Function) -> tuple[ArgumentExtent, ...] | None:
     return tuple(found[axis] for axis in used)
 
 
-def length_of(e: Expr, kernel: Function) -> ArgumentExtent | None:
+def length_of(e: ir.Expr, kernel: ir.Function) -> ArgumentExtent | None:
     """Return the argument length or argument value that an expression reads, or None."""
-    name = e.array.name if isinstance(e, Dim) else e.name if isinstance(e, Var) else None
+    name = e.array.name if isinstance(e, ir.Dim) else e.name if isinstance(e, ir.Var) else None
     for p in kernel.parameters:
         if p.name == name:
-            return ArgumentExtent(p.argument, e.axis if isinstance(e, Dim) else None)
+            return ArgumentExtent(p.argument, e.axis if isinstance(e, ir.Dim) else None)
     return None

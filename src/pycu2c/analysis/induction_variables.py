@@ -15,22 +15,7 @@ from pycu2c.analysis.ranges.domain import LoopBounds, RangeState, Term
 from pycu2c.analysis.ranges.intervals import FAR, Interval, everything, is_integral
 from pycu2c.base.dtypes import INT64, DTypeKind
 from pycu2c.base.records import dataclass, field
-from pycu2c.ir.nodes import (
-    Assign,
-    Binary,
-    Body,
-    Const,
-    Continue,
-    Declare,
-    Expr,
-    For,
-    If,
-    Let,
-    Select,
-    Stmt,
-    Var,
-    While,
-)
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions, statements
 from pycu2c.ops.operators import ADD, AND, FLOORDIV, SHR, SUB
 
@@ -48,30 +33,30 @@ class LoopIncrements:
     a variable. ``ends``: whether a loop ends once a variable is in an interval.
     """
 
-    of: Callable[[Expr], Interval]
-    variable: Callable[[Var], Interval]
-    ends: Callable[[While, Var, Interval], bool]
+    of: Callable[[ir.Expr], Interval]
+    variable: Callable[[ir.Var], Interval]
+    ends: Callable[[ir.While, ir.Var, Interval], bool]
     _found: dict[int, Increments] = field(default_factory=dict)
 
-    def per_iteration(self, loop: For | While) -> Increments:
+    def per_iteration(self, loop: ir.For | ir.While) -> Increments:
         """Return the change of each induction variable in one iteration, complete or partial."""
         if id(loop) not in self._found:
             self._found[id(loop)] = self._body_increments(loop.body, find_induction_variables(loop))
         return self._found[id(loop)]
 
-    def trip_count(self, loop: For | While) -> int:
+    def trip_count(self, loop: ir.For | ir.While) -> int:
         """Return the maximum number of iterations that a loop begins."""
-        if isinstance(loop, For):
+        if isinstance(loop, ir.For):
             start, stop, step = self.of(loop.start), self.of(loop.stop), self.of(loop.step)
             return max_trip_count(Interval(stop.low - start.high, stop.high - start.low), step)
-        if any(isinstance(s, Continue) for s in statements(loop.body)):
+        if any(isinstance(s, ir.Continue) for s in statements(loop.body)):
             return _UNKNOWN_TRIP_COUNT
         return min(
             [*self._trip_counts_from_shifts(loop), *self._trip_counts_from_increments(loop)],
             default=_UNKNOWN_TRIP_COUNT,
         )
 
-    def _body_increments(self, body: Body, names: Mapping[str, Var]) -> Increments:
+    def _body_increments(self, body: ir.Body, names: Mapping[str, ir.Var]) -> Increments:
         total = dict.fromkeys(names, _ZERO)
         for s in body:
             for name, increment in self._statement_increments(s, names).items():
@@ -80,18 +65,18 @@ class LoopIncrements:
                 )
         return total
 
-    def _statement_increments(self, s: Stmt, names: Mapping[str, Var]) -> Increments:
+    def _statement_increments(self, s: ir.Stmt, names: Mapping[str, ir.Var]) -> Increments:
         match s:
-            case Assign() if s.var.name in names:
+            case ir.Assign() if s.var.name in names:
                 by = self._increment(s.value, s.var.name)
                 return {s.var.name: by.join_with(_ZERO)}
-            case If():
+            case ir.If():
                 then, orelse = (
                     self._body_increments(s.then, names),
                     self._body_increments(s.orelse, names),
                 )
                 return {name: then[name].join_with(orelse[name]) for name in names}
-            case For() | While():
+            case ir.For() | ir.While():
                 increments = self._body_increments(s.body, names)
                 nonzero = {
                     name: increment for name, increment in increments.items() if increment != _ZERO
@@ -104,14 +89,14 @@ class LoopIncrements:
             case _:
                 return {}
 
-    def _increment(self, e: Expr, name: str) -> Interval:
+    def _increment(self, e: ir.Expr, name: str) -> Interval:
         """Return the difference between ``e`` and the variable that it adds to."""
         match e:
-            case Var():
+            case ir.Var():
                 return _ZERO
-            case Select():
+            case ir.Select():
                 return self._increment(e.then, name).join_with(self._increment(e.orelse, name))
-            case Binary(op, left, right):
+            case ir.Binary(op, left, right):
                 if not _adds_to(left, name):
                     left, right = right, left
                 by, more = self._increment(left, name), self.of(right)
@@ -123,7 +108,7 @@ class LoopIncrements:
 
     # ---- trip counts of while loops ----
 
-    def _trip_counts_from_increments(self, loop: While) -> Iterator[int]:
+    def _trip_counts_from_increments(self, loop: ir.While) -> Iterator[int]:
         """Bound ``while i < n: i += 2`` by the range of the variable.
 
         A variable that only grows (or only shrinks) stays within the values assigned to it, if
@@ -131,7 +116,7 @@ class LoopIncrements:
         """
         for name, var in find_induction_variables(loop).items():
             steps = [self._increment(s.value, name) for s in _assignments(loop.body, name)]
-            always = [s.value for s in loop.body if isinstance(s, Assign) and s.var.name == name]
+            always = [s.value for s in loop.body if isinstance(s, ir.Assign) and s.var.name == name]
             least = sum(self._increment(e, name).low for e in always)
             most = sum(self._increment(e, name).high for e in always)
             span = self.variable(var).join_with(_ZERO)  # variables start as 0
@@ -142,13 +127,13 @@ class LoopIncrements:
             elif most < 0 and all(step.high <= 0 for step in steps):
                 yield (span.high - span.low) // -most + 1
 
-    def _trip_counts_from_shifts(self, loop: While) -> Iterator[int]:
+    def _trip_counts_from_shifts(self, loop: ir.While) -> Iterator[int]:
         """Bound ``while x > 0: x >>= 1``: the number loses at least one bit per iteration."""
         inside = list(statements(loop.body))
-        bound = {e.name for e in all_expressions(loop.body) if isinstance(e, Let)}
-        times = Counter(s.var.name for s in inside if isinstance(s, (Assign, For)))
+        bound = {e.name for e in all_expressions(loop.body) if isinstance(e, ir.Let)}
+        times = Counter(s.var.name for s in inside if isinstance(s, (ir.Assign, ir.For)))
         for s in loop.body:
-            if isinstance(s, Assign) and times[s.var.name] == 1 and s.var.name not in bound:
+            if isinstance(s, ir.Assign) and times[s.var.name] == 1 and s.var.name not in bound:
                 span = self.variable(s.var).join_with(_ZERO)
                 shrinks = is_integral(s.var.type) and _loses_a_bit(s.var.name, s.value)
                 if shrinks and self.ends(loop, s.var, Interval(span.low, 0)):
@@ -175,57 +160,57 @@ def length_of_range(start: Interval, stop: Interval, step: Interval) -> Interval
     return Interval(0, min(max_trip_count(distance, step), INT64.maximum))
 
 
-def find_induction_variables(loop: For | While) -> dict[str, Var]:
+def find_induction_variables(loop: ir.For | ir.While) -> dict[str, ir.Var]:
     """Return the integer variables that a loop changes only by additions."""
-    found: dict[str, Var] = {}
-    reassigned = {e.name for e in all_expressions(loop.body) if isinstance(e, Let)}
-    if isinstance(loop, For):
+    found: dict[str, ir.Var] = {}
+    reassigned = {e.name for e in all_expressions(loop.body) if isinstance(e, ir.Let)}
+    if isinstance(loop, ir.For):
         reassigned.add(loop.var.name)
     for s in statements(loop.body):
-        if isinstance(s, (Declare, For)) or (isinstance(s, Assign) and not _adds(s)):
+        if isinstance(s, (ir.Declare, ir.For)) or (isinstance(s, ir.Assign) and not _adds(s)):
             reassigned.add(s.var.name)
-        elif isinstance(s, Assign):
+        elif isinstance(s, ir.Assign):
             found[s.var.name] = s.var
     return {name: var for name, var in found.items() if name not in reassigned}
 
 
-def assigned_in_loop(loop: For | While) -> set[str]:
+def assigned_in_loop(loop: ir.For | ir.While) -> set[str]:
     """Return all variables that a loop assigns."""
-    changed = {e.name for e in all_expressions(loop.body) if isinstance(e, Let)}
+    changed = {e.name for e in all_expressions(loop.body) if isinstance(e, ir.Let)}
     for s in (loop, *statements(loop.body)):
-        if isinstance(s, (Assign, Declare, For)):
+        if isinstance(s, (ir.Assign, ir.Declare, ir.For)):
             changed.add(s.var.name)
     return changed
 
 
-def _assignments(body: Body, name: str) -> Iterator[Assign]:
-    return (s for s in statements(body) if isinstance(s, Assign) and s.var.name == name)
+def _assignments(body: ir.Body, name: str) -> Iterator[ir.Assign]:
+    return (s for s in statements(body) if isinstance(s, ir.Assign) and s.var.name == name)
 
 
-def _adds(s: Assign) -> bool:
+def _adds(s: ir.Assign) -> bool:
     integral = is_integral(s.var.type) and s.var.type.dtype.kind is not DTypeKind.BOOL
     return integral and _adds_to(s.value, s.var.name)
 
 
-def _adds_to(e: Expr, name: str) -> bool:
+def _adds_to(e: ir.Expr, name: str) -> bool:
     """Return whether an expression is the variable plus other terms."""
     match e:
-        case Var():
+        case ir.Var():
             return e.name == name
-        case Binary():
+        case ir.Binary():
             right = e.op is ADD and _adds_to(e.right, name)
             return right or (e.op in (ADD, SUB) and _adds_to(e.left, name))
-        case Select():
+        case ir.Select():
             return _adds_to(e.then, name) and _adds_to(e.orelse, name)
         case _:
             return False
 
 
-def _loses_a_bit(name: str, e: Expr) -> bool:
+def _loses_a_bit(name: str, e: ir.Expr) -> bool:
     match e:
-        case Binary(op, Var(name=x), Const(value=by)) if x == name:
+        case ir.Binary(op, ir.Var(name=x), ir.Const(value=by)) if x == name:
             return (op is SHR and by >= 1) or (op is FLOORDIV and by >= 2)
-        case Binary(op, Var(name=x), Binary(less, Var(name=y), Const(value=1))):
+        case ir.Binary(op, ir.Var(name=x), ir.Binary(less, ir.Var(name=y), ir.Const(value=1))):
             return op is AND and less is SUB and x == y == name
         case _:
             return False

@@ -18,8 +18,8 @@ from pycu2c.analysis.ranges.intervals import is_integral
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import WEAK_INT, Scalar
 from pycu2c.base.values import Number, convert
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import constant_value, scalar_type
-from pycu2c.ir.nodes import Apply, Binary, Cast, Const, Expr, Logical, LogicalOp, Unary, Var
 from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE, WARP, Thread
 from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.ops.intrinsics.threads.coordinates import AXES, PLACES
@@ -64,23 +64,23 @@ class LaneValues:
     """Values per thread; ``definitions`` holds the expressions assigned to each variable."""
 
     block: tuple[int, int, int] | None
-    definitions: Mapping[str, tuple[Expr, ...]]
+    definitions: Mapping[str, tuple[ir.Expr, ...]]
     _variable_cache: dict[str, Values | None] = field(default_factory=dict)
-    _cache: dict[Expr, Values | None] = field(default_factory=dict)
+    _cache: dict[ir.Expr, Values | None] = field(default_factory=dict)
 
-    def is_warp_uniform(self, e: Expr) -> bool:
+    def is_warp_uniform(self, e: ir.Expr) -> bool:
         """Return whether all lanes of each warp provably compute the same value."""
         values = self.of(e)
         if values is None:
             return False
         return all(len(set(values[i : i + WARP])) == 1 for i in range(0, len(values), WARP))
 
-    def varies(self, e: Expr) -> bool:
+    def varies(self, e: ir.Expr) -> bool:
         """Return whether two threads of the block provably compute different values."""
         values = self.of(e)
         return values is not None and len(set(values)) > 1
 
-    def contiguous_threads(self, e: Expr, threads: range) -> range | None:
+    def contiguous_threads(self, e: ir.Expr, threads: range) -> range | None:
         """Return the subrange of ``threads`` for which a condition holds.
 
         Returns None if the condition is unknown or the threads are not contiguous.
@@ -94,36 +94,36 @@ class LaneValues:
         contiguous_threads = range(found[0], found[-1] + 1)
         return contiguous_threads if len(contiguous_threads) == len(found) else None
 
-    def of(self, e: Expr) -> Values | None:
+    def of(self, e: ir.Expr) -> Values | None:
         """Return the value for each thread, or None if the thread index does not determine it."""
         if e not in self._cache:
             self._cache[e] = self._compute(e)
         return self._cache[e]
 
-    def _compute(self, e: Expr) -> Values | None:
+    def _compute(self, e: ir.Expr) -> Values | None:
         match e:
-            case Const():
+            case ir.Const():
                 return (_to_python(constant_value(e)),) * (
                     math.prod(self.block) if self.block else 1
                 )
-            case Var():
+            case ir.Var():
                 return self._variable(e.name)
-            case Apply(intrinsic=coordinate) if coordinate in _COORDINATES:
+            case ir.Apply(intrinsic=coordinate) if coordinate in _COORDINATES:
                 return None if self.block is None else _coordinate_values(coordinate, self.block)
-            case Unary():
+            case ir.Unary():
                 inner = self.of(e.operand)
                 source = scalar_type(e.operand)
                 return inner and tuple(
                     _to_python(folded_unary(e.op, _typed(v, source))) for v in inner
                 )
-            case Cast():
+            case ir.Cast():
                 inner = self.of(e.operand)
                 return inner and _convert(inner, scalar_type(e.operand), e.type)
-            case Binary():
+            case ir.Binary():
                 left = self.of(e.left)
                 right = self.of(e.right) if left else None
                 return right and _binary(e, left or (), right)
-            case Logical():
+            case ir.Logical():
                 return self._logical(e)
             case _:
                 return None
@@ -135,12 +135,12 @@ class LaneValues:
             self._variable_cache[name] = self.of(values[0]) if len(values) == 1 else None
         return self._variable_cache[name]
 
-    def _logical(self, e: Logical) -> Values | None:
+    def _logical(self, e: ir.Logical) -> Values | None:
         left = self.of(e.left)
         right = self.of(e.right) if left else None
         if left is None or right is None:
             return None
-        combine = all if e.op is LogicalOp.AND else any
+        combine = all if e.op is ir.LogicalOp.AND else any
         return tuple(combine(pair) for pair in zip(left, right))
 
 
@@ -162,7 +162,7 @@ def _convert(values: Values, source: Scalar, kind: Scalar) -> Values:
     return tuple(_to_python(convert(_typed(v, source), kind)) for v in values)
 
 
-def _binary(e: Binary, left: Values, right: Values) -> Values:
+def _binary(e: ir.Binary, left: Values, right: Values) -> Values:
     source = scalar_type(e.left)
     exact = _EXACT_OPERATORS.get(e.op) if is_integral(source) else None
     if exact is not None and (e.op not in _NONNEGATIVE_ONLY or (min(left) >= 0 and min(right) > 0)):

@@ -7,61 +7,47 @@ from typing import TypeAlias
 
 from pycu2c.analysis.effects import names_in
 from pycu2c.base.records import dataclass, field
-from pycu2c.ir.nodes import (
-    Allocate,
-    Assign,
-    Body,
-    Break,
-    Continue,
-    Declare,
-    Expr,
-    For,
-    Function,
-    If,
-    NextWorkItem,
-    Return,
-    Stmt,
-    Store,
-    Var,
-    While,
-    WorkItemLoop,
-)
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions, operands, statements
 
 NameGenerator: TypeAlias = Callable[[str], str]  # makes an unused name from a hint
 Assigned: TypeAlias = "frozenset[str] | None"  # definitely assigned; None: unreachable
 
 
-def work_item_loops_in(body: Body) -> Iterator[WorkItemLoop]:
-    return (s for s in statements(body) if isinstance(s, WorkItemLoop))
+def work_item_loops_in(body: ir.Body) -> Iterator[ir.WorkItemLoop]:
+    return (s for s in statements(body) if isinstance(s, ir.WorkItemLoop))
 
 
-def block_scalars(body: Body) -> set[str]:
+def block_scalars(body: ir.Body) -> set[str]:
     """Return the variables declared outside all work-item loops, counters included."""
     inside = {s for loop in work_item_loops_in(body) for s in statements(loop.body)}
-    outside = (s for s in statements(body) if isinstance(s, Declare | For) and s not in inside)
+    outside = (
+        s for s in statements(body) if isinstance(s, ir.Declare | ir.For) and s not in inside
+    )
     return {s.var.name for s in outside}
 
 
-def referenced_names(body: Body) -> set[str]:
+def referenced_names(body: ir.Body) -> set[str]:
     """Return the variables and arrays that a body reads or assigns, not those it declares."""
     found = {name for s in statements(body) for name in names_in(*operands(s))}
     for s in statements(body):
-        if isinstance(s, Assign | For):
+        if isinstance(s, ir.Assign | ir.For):
             found.add(s.var.name)
-        elif isinstance(s, Store):
+        elif isinstance(s, ir.Store):
             found.add(s.array.name)
     return found
 
 
-def declared_names(body: Body) -> set[str]:
-    return {s.var.name for s in statements(body) if isinstance(s, Declare | Allocate | For)}
+def declared_names(body: ir.Body) -> set[str]:
+    return {
+        s.var.name for s in statements(body) if isinstance(s, ir.Declare | ir.Allocate | ir.For)
+    }
 
 
-def fresh_names(kernel: Function) -> NameGenerator:
+def fresh_names(kernel: ir.Function) -> NameGenerator:
     """Return a generator of names that the kernel does not use."""
     used = {p.name for p in kernel.parameters} | declared_names(kernel.body)
-    used |= {e.name for e in all_expressions(kernel.body) if isinstance(e, Var)}
+    used |= {e.name for e in all_expressions(kernel.body) if isinstance(e, ir.Var)}
 
     def fresh(name: str) -> str:
         candidate, number = name, 0
@@ -74,15 +60,15 @@ def fresh_names(kernel: Function) -> NameGenerator:
     return fresh
 
 
-def assigned_names(body: Body) -> set[str]:
+def assigned_names(body: ir.Body) -> set[str]:
     """Return the variables that a body declares or assigns."""
-    return {s.var.name for s in statements(body) if isinstance(s, Declare | Assign)}
+    return {s.var.name for s in statements(body) if isinstance(s, ir.Declare | ir.Assign)}
 
 
-def single_definitions(body: Body) -> dict[str, Expr]:
+def single_definitions(body: ir.Body) -> dict[str, ir.Expr]:
     """Map each variable that is never reassigned to the value of its declaration."""
-    reassigned = {s.var.name for s in statements(body) if isinstance(s, Assign)}
-    declarations = [s for s in statements(body) if isinstance(s, Declare)]
+    reassigned = {s.var.name for s in statements(body) if isinstance(s, ir.Assign)}
+    declarations = [s for s in statements(body) if isinstance(s, ir.Declare)]
     return {
         s.var.name: s.init
         for s in declarations
@@ -90,7 +76,7 @@ def single_definitions(body: Body) -> dict[str, Expr]:
     }
 
 
-def upward_exposed_reads(body: Body) -> set[str]:
+def upward_exposed_reads(body: ir.Body) -> set[str]:
     """Return the variables that a body may read before it assigns them."""
     analysis = _UpwardExposedReads()
     analysis.block(body, frozenset())
@@ -101,7 +87,7 @@ def upward_exposed_reads(body: Body) -> set[str]:
 class _UpwardExposedReads:
     found: set[str] = field(default_factory=set)
 
-    def block(self, body: Body, assigned: Assigned) -> Assigned:
+    def block(self, body: ir.Body, assigned: Assigned) -> Assigned:
         for s in body:
             if assigned is None:
                 return None
@@ -109,23 +95,23 @@ class _UpwardExposedReads:
             assigned = self._transfer(s, assigned)
         return assigned
 
-    def _transfer(self, s: Stmt, assigned: frozenset[str]) -> Assigned:
+    def _transfer(self, s: ir.Stmt, assigned: frozenset[str]) -> Assigned:
         match s:
-            case Declare() | Assign():
+            case ir.Declare() | ir.Assign():
                 return assigned | {s.var.name}
-            case If():
+            case ir.If():
                 then, orelse = self.block(s.then, assigned), self.block(s.orelse, assigned)
                 if then is None or orelse is None:
                     return orelse if then is None else then
                 return then & orelse
-            case While() | For():
+            case ir.While() | ir.For():
                 self.block(s.body, assigned | _counter(s))
                 return assigned  # the body may not be executed
-            case Break() | Continue() | Return() | NextWorkItem():
+            case ir.Break() | ir.Continue() | ir.Return() | ir.NextWorkItem():
                 return None
             case _:
                 return assigned
 
 
-def _counter(s: Stmt) -> frozenset[str]:
-    return frozenset({s.var.name}) if isinstance(s, For) else frozenset()
+def _counter(s: ir.Stmt) -> frozenset[str]:
+    return frozenset({s.var.name}) if isinstance(s, ir.For) else frozenset()

@@ -12,13 +12,13 @@ from typing import TypeAlias
 
 from pycu2c.analysis.effects import names_in
 from pycu2c.base.records import dataclass, field, replace
-from pycu2c.ir.nodes import Assign, Body, Break, Continue, Declare, For, If, Return, Stmt, While
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import bodies, operands
 
 Names: TypeAlias = frozenset[str]
 
 
-def live_after_loops(body: Body, loops: Set[Stmt]) -> Mapping[Stmt, Names]:
+def live_after_loops(body: ir.Body, loops: Set[ir.Stmt]) -> Mapping[ir.Stmt, Names]:
     """Map each of the loops to the variables that are live after it."""
     analysis = _Liveness(loops)
     analysis.block(body, frozenset(), _Exits())
@@ -40,40 +40,40 @@ class _Exits:
 
 @dataclass(slots=True)
 class _Liveness:
-    loops: Set[Stmt]
-    after: dict[Stmt, Names] = field(default_factory=dict)
+    loops: Set[ir.Stmt]
+    after: dict[ir.Stmt, Names] = field(default_factory=dict)
 
-    def block(self, body: Body, after: Names, exits: _Exits) -> Names:
+    def block(self, body: ir.Body, after: Names, exits: _Exits) -> Names:
         """Return the variables that are live at the start of a block."""
         for s in reversed(body):
             after = self._before(s, after, exits)
         return after
 
-    def _before(self, s: Stmt, after: Names, exits: _Exits) -> Names:
+    def _before(self, s: ir.Stmt, after: Names, exits: _Exits) -> Names:
         used = frozenset(names_in(*operands(s)))
         match s:
-            case Assign() | Declare():
+            case ir.Assign() | ir.Declare():
                 return (after - {s.var.name}) | used
-            case Return():
+            case ir.Return():
                 return used
-            case Break():
+            case ir.Break():
                 return exits.at_break
-            case Continue():
+            case ir.Continue():
                 return exits.at_continue
-            case If():
+            case ir.If():
                 return used | self._arms(s, after, exits)
-            case While() | For():
+            case ir.While() | ir.For():
                 return self._loop(s, after, after | used, exits.waiting)
             case _:
                 nested = (self.block(b, after, exits) for b in bodies(s))
                 return used.union(after, *nested)
 
-    def _arms(self, s: If, after: Names, exits: _Exits) -> Names:
+    def _arms(self, s: ir.If, after: Names, exits: _Exits) -> Names:
         then = self.block(s.then, after, exits)
         orelse = self.block(s.orelse, after, exits.with_waiting(after, then))
         return orelse | self.block(s.then, after, exits.with_waiting(after, orelse))
 
-    def _loop(self, s: While | For, after: Names, head: Names, waiting: Names) -> Names:
+    def _loop(self, s: ir.While | ir.For, after: Names, head: Names, waiting: Names) -> Names:
         """Solve a loop; ``head`` is live where the condition is evaluated, or after the loop."""
         if s in self.loops:
             self.after[s] = self.after.get(s, frozenset()) | after | waiting

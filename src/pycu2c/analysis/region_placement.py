@@ -13,7 +13,7 @@ from pycu2c.analysis import uniformity
 from pycu2c.analysis.effects import names_in
 from pycu2c.analysis.suspension_points import has_wait
 from pycu2c.base.records import dataclass, field
-from pycu2c.ir.nodes import Assign, Body, Break, Continue, Declare, For, If, Return, Stmt, While
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import bodies, operands, statements
 
 
@@ -28,36 +28,36 @@ class Placement:
     them.
     """
 
-    hoisted: Set[Stmt]
-    masked: Set[Stmt]
-    block_jumps: Set[Stmt]
+    hoisted: Set[ir.Stmt]
+    masked: Set[ir.Stmt]
+    block_jumps: Set[ir.Stmt]
     scalars: Set[str]
-    strips: Mapping[Stmt, frozenset[str]]
+    strips: Mapping[ir.Stmt, frozenset[str]]
 
-    def leaves_block(self, body: Body) -> bool:
+    def leaves_block(self, body: ir.Body) -> bool:
         """Return whether single threads may jump out of a block."""
         return any(self._statement_leaves(s) for s in body)
 
-    def _statement_leaves(self, s: Stmt) -> bool:
+    def _statement_leaves(self, s: ir.Stmt) -> bool:
         match s:
-            case Return() | Break() | Continue():
+            case ir.Return() | ir.Break() | ir.Continue():
                 return s not in self.block_jumps
-            case For() | While():
+            case ir.For() | ir.While():
                 return self.returns_early(s.body)
             case _:
                 return any(self._statement_leaves(inner) for b in bodies(s) for inner in b)
 
-    def returns_early(self, body: Body) -> bool:
+    def returns_early(self, body: ir.Body) -> bool:
         """Return whether single threads may return."""
-        return any(isinstance(s, Return) and s not in self.block_jumps for s in statements(body))
+        return any(isinstance(s, ir.Return) and s not in self.block_jumps for s in statements(body))
 
 
 def place_regions(
-    body: Body,
+    body: ir.Body,
     uniform: uniformity.Uniformity,
     required_scalars: Set[str],
-    strips: Mapping[Stmt, frozenset[str]],
-    interchanged: Set[Stmt],
+    strips: Mapping[ir.Stmt, frozenset[str]],
+    interchanged: Set[ir.Stmt],
 ) -> Placement:
     """Place statements so that ``required_scalars``, all uniform, are computed once per block.
 
@@ -76,7 +76,7 @@ def place_regions(
         scalars = closed
 
 
-def _forced_outside(body: Body, strips: Set[Stmt]) -> set[Stmt]:
+def _forced_outside(body: ir.Body, strips: Set[ir.Stmt]) -> set[ir.Stmt]:
     """Return the constructs around barriers and strips, and all nested loops of strips.
 
     C compilers do not vectorize a loop that contains loops.
@@ -84,16 +84,16 @@ def _forced_outside(body: Body, strips: Set[Stmt]) -> set[Stmt]:
     found = {s for s in statements(body) if has_wait((s,)) or _contains_loop_of(s, strips)}
     for loop in strips:
         for s in statements((loop,)):
-            if any(isinstance(inner, While | For) for inner in statements((s,))):
+            if any(isinstance(inner, ir.While | ir.For) for inner in statements((s,))):
                 found.add(s)
     return found
 
 
-def _contains_loop_of(s: Stmt, strips: Set[Stmt]) -> bool:
+def _contains_loop_of(s: ir.Stmt, strips: Set[ir.Stmt]) -> bool:
     return any(inner in strips for inner in statements((s,)))
 
 
-def _conditions(hoisted: Set[Stmt], uniform: uniformity.Uniformity) -> Iterator[str]:
+def _conditions(hoisted: Set[ir.Stmt], uniform: uniformity.Uniformity) -> Iterator[str]:
     """Yield the variables that control flow outside the work-item loops reads."""
     for s in hoisted:
         if uniform.agrees(*operands(s)):
@@ -115,33 +115,33 @@ def _closure(names: set[str], uniform: uniformity.Uniformity) -> set[str]:
 class _Placer:
     uniform: uniformity.Uniformity
     scalars: Set[str]
-    hoisted_by_force: Set[Stmt]
-    hoisted: set[Stmt] = field(default_factory=set)
-    masked: set[Stmt] = field(default_factory=set)
-    block_jumps: set[Stmt] = field(default_factory=set)
+    hoisted_by_force: Set[ir.Stmt]
+    hoisted: set[ir.Stmt] = field(default_factory=set)
+    masked: set[ir.Stmt] = field(default_factory=set)
+    block_jumps: set[ir.Stmt] = field(default_factory=set)
 
-    def body(self, body: Body, loop: Stmt | None, masked: bool) -> None:
+    def body(self, body: ir.Body, loop: ir.Stmt | None, masked: bool) -> None:
         """Place a block outside the work-item loops; ``loop`` is the hoisted loop around it."""
         for s in body:
             match s:
-                case Return() if not masked:
+                case ir.Return() if not masked:
                     self.block_jumps.add(s)
-                case Break() | Continue() if loop not in self.masked:
+                case ir.Break() | ir.Continue() if loop not in self.masked:
                     self.block_jumps.add(s)
-                case If() | While() | For() if self._is_hoisted(s, loop, masked):
+                case ir.If() | ir.While() | ir.For() if self._is_hoisted(s, loop, masked):
                     self._hoist(s, loop, masked)
                 case _:
                     pass
 
-    def _hoist(self, s: uniformity.Construct, loop: Stmt | None, masked: bool) -> None:
+    def _hoist(self, s: uniformity.Construct, loop: ir.Stmt | None, masked: bool) -> None:
         self.hoisted.add(s)
-        returning = any(isinstance(inner, Return) for inner in statements((s,)))
-        if s in self.uniform.divergent or (masked and returning and not isinstance(s, If)):
+        returning = any(isinstance(inner, ir.Return) for inner in statements((s,)))
+        if s in self.uniform.divergent or (masked and returning and not isinstance(s, ir.If)):
             self.masked.add(s)
         for inner in bodies(s):
-            self.body(inner, loop if isinstance(s, If) else s, masked or s in self.masked)
+            self.body(inner, loop if isinstance(s, ir.If) else s, masked or s in self.masked)
 
-    def _is_hoisted(self, s: uniformity.Construct, loop: Stmt | None, masked: bool) -> bool:
+    def _is_hoisted(self, s: uniformity.Construct, loop: ir.Stmt | None, masked: bool) -> bool:
         if s in self.hoisted_by_force:
             return True
         if s in self.uniform.divergent:
@@ -149,23 +149,23 @@ class _Placer:
         if self._computes_scalars(s):
             return True
         in_lockstep = loop is not None and loop not in self.masked
-        return isinstance(s, If) and self._jumps(s, not masked, in_lockstep)
+        return isinstance(s, ir.If) and self._jumps(s, not masked, in_lockstep)
 
-    def _computes_scalars(self, s: Stmt) -> bool:
+    def _computes_scalars(self, s: ir.Stmt) -> bool:
         return any(
-            isinstance(inner, Assign | Declare) and inner.var.name in self.scalars
+            isinstance(inner, ir.Assign | ir.Declare) and inner.var.name in self.scalars
             for inner in statements((s,))
         )
 
-    def _jumps(self, s: If, may_return: bool, in_lockstep: bool) -> bool:
+    def _jumps(self, s: ir.If, may_return: bool, in_lockstep: bool) -> bool:
         """Return whether all running threads may reach a jump in an ``if`` at once."""
         for inner in (*s.then, *s.orelse):
             match inner:
-                case Return():
+                case ir.Return():
                     found = may_return
-                case Break() | Continue():
+                case ir.Break() | ir.Continue():
                     found = in_lockstep
-                case If() if inner not in self.uniform.divergent:
+                case ir.If() if inner not in self.uniform.divergent:
                     found = self._jumps(inner, may_return, in_lockstep)
                 case _:
                     found = False

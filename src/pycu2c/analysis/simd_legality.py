@@ -19,40 +19,22 @@ from collections.abc import Callable, Iterator, Mapping, Set
 from pycu2c.analysis.live_across_barriers import single_definitions
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Array, MemorySpace
+from pycu2c.ir import nodes as ir
 from pycu2c.ir import printer
-from pycu2c.ir.nodes import (
-    Allocate,
-    Apply,
-    Assign,
-    Binary,
-    Body,
-    Call,
-    Cast,
-    Const,
-    ElementOf,
-    Expr,
-    For,
-    Load,
-    Print,
-    Stmt,
-    Store,
-    Var,
-    While,
-)
 from pycu2c.ir.walk import all_expressions, bodies, expressions, operands, statements
 from pycu2c.ops.operators import ADD, MUL, SUB
 
 _IRREGULAR = object()  # not affine in the axis
 
 
-def in_lockstep(axis: Var, body: Body, effectful: Set[str]) -> bool:
+def in_lockstep(axis: ir.Var, body: ir.Body, effectful: Set[str]) -> bool:
     """Return whether threads along an axis may execute a body in lockstep."""
-    if any(isinstance(s, Print | Allocate) for s in statements(body)):
+    if any(isinstance(s, ir.Print | ir.Allocate) for s in statements(body)):
         return False
     for e in all_expressions(body):
-        if isinstance(e, Apply) and not e.intrinsic.is_pure:
+        if isinstance(e, ir.Apply) and not e.intrinsic.is_pure:
             return False
-        if isinstance(e, Call) and e.function in effectful:
+        if isinstance(e, ir.Call) and e.function in effectful:
             return False
     strides = LaneStrides(axis.name, single_definitions(body), _assigned_names(body))
     accesses = list(_accesses(body, strides))
@@ -65,15 +47,15 @@ def in_lockstep(axis: Var, body: Body, effectful: Set[str]) -> bool:
     )
 
 
-def _accumulates(body: Body, strides: LaneStrides) -> bool:
+def _accumulates(body: ir.Body, strides: LaneStrides) -> bool:
     """Return whether threads accumulate into one element of a context array."""
-    stores = (s for s in statements(body) if isinstance(s, Store))
+    stores = (s for s in statements(body) if isinstance(s, ir.Store))
     elements = (s for s in stores if _space(s.array) is MemorySpace.BLOCK)
     return any(strides.of(s.indices[0]) is _IRREGULAR for s in elements)
 
 
-def _assigned_names(body: Body) -> set[str]:
-    return {s.var.name for s in statements(body) if isinstance(s, Assign)}
+def _assigned_names(body: ir.Body) -> set[str]:
+    return {s.var.name for s in statements(body) if isinstance(s, ir.Assign)}
 
 
 # ---- strides of indices from one thread to the next --------------------------------------------
@@ -84,27 +66,27 @@ class LaneStrides:
     """Strides of indices: the change from one thread of an axis to the next."""
 
     axis: str
-    values: Mapping[str, Expr]
+    values: Mapping[str, ir.Expr]
     changing: Set[str]
 
-    def of(self, e: Expr) -> object:
+    def of(self, e: ir.Expr) -> object:
         """Return the stride as an int, None if unknown, or ``_IRREGULAR`` if it is not constant."""
         match e:
-            case Var(name=name):
+            case ir.Var(name=name):
                 return self._variable(name)
-            case Const():
+            case ir.Const():
                 return 0
-            case Cast(operand=operand):
+            case ir.Cast(operand=operand):
                 return self.of(operand)
-            case Binary(op=op, left=left, right=right) if op in (ADD, SUB):
+            case ir.Binary(op=op, left=left, right=right) if op in (ADD, SUB):
                 a, b = self.of(left), self.of(right)
                 if isinstance(a, int) and isinstance(b, int):
                     return a + b if op is ADD else a - b
                 return _IRREGULAR if _IRREGULAR in (a, b) else None
-            case Binary(op=op, left=left, right=right) if op is MUL:
+            case ir.Binary(op=op, left=left, right=right) if op is MUL:
                 return self._product(left, right)
             case _:
-                variable_strides = [self.of(x) for x in expressions(e) if isinstance(x, Var)]
+                variable_strides = [self.of(x) for x in expressions(e) if isinstance(x, ir.Var)]
                 return 0 if all(p == 0 for p in variable_strides) else _IRREGULAR
 
     def _variable(self, name: str) -> object:
@@ -114,7 +96,7 @@ class LaneStrides:
             return self.of(self.values[name])
         return _IRREGULAR if name in self.changing else 0
 
-    def _product(self, left: Expr, right: Expr) -> object:
+    def _product(self, left: ir.Expr, right: ir.Expr) -> object:
         a, b = self.of(left), self.of(right)
         if a == 0 and b == 0:
             return 0
@@ -122,7 +104,7 @@ class LaneStrides:
             return None
         for stride, factor, other_stride in ((a, right, b), (b, left, a)):
             if other_stride == 0 and isinstance(stride, int):
-                return stride * int(factor.value) if isinstance(factor, Const) else None
+                return stride * int(factor.value) if isinstance(factor, ir.Const) else None
         return _IRREGULAR
 
 
@@ -133,7 +115,7 @@ class LaneStrides:
 class _Access:
     """One memory access; ``location`` prints its indices without constants added to the last."""
 
-    array: Var | None  # None: any array
+    array: ir.Var | None  # None: any array
     location: Callable[[], str]
     stride: object
     writes: bool
@@ -153,37 +135,39 @@ def _may_alias(a: _Access, b: _Access) -> bool:
     return _space(a.array) is MemorySpace.GLOBAL and _space(b.array) is MemorySpace.GLOBAL
 
 
-def _space(array: Var) -> MemorySpace:
+def _space(array: ir.Var) -> MemorySpace:
     assert isinstance(array.type, Array)
     return array.type.space
 
 
-def _accesses(body: Body, strides: LaneStrides) -> Iterator[_Access]:
+def _accesses(body: ir.Body, strides: LaneStrides) -> Iterator[_Access]:
     """Yield accesses in program order; those in loops occur twice."""
     for s in body:
         found = list(_of_statement(s, strides))
         yield from found
-        if isinstance(s, For | While):
+        if isinstance(s, ir.For | ir.While):
             yield from found
 
 
-def _of_statement(s: Stmt, strides: LaneStrides) -> Iterator[_Access]:
+def _of_statement(s: ir.Stmt, strides: LaneStrides) -> Iterator[_Access]:
     for value in operands(s):
         for e in expressions(value):
             match e:
-                case Load() | ElementOf():
-                    yield _access(e.array, e.indices, strides, isinstance(e, ElementOf))
-                case Call() if any(isinstance(a.type, Array) for a in e.arguments):
+                case ir.Load() | ir.ElementOf():
+                    yield _access(e.array, e.indices, strides, isinstance(e, ir.ElementOf))
+                case ir.Call() if any(isinstance(a.type, Array) for a in e.arguments):
                     yield _Access(None, str, None, False)
                 case _:
                     pass
-    if isinstance(s, Store):
+    if isinstance(s, ir.Store):
         yield _access(s.array, s.indices, strides, True)
     for inner in bodies(s):
         yield from _accesses(inner, strides)
 
 
-def _access(array: Var, indices: tuple[Expr, ...], strides: LaneStrides, writes: bool) -> _Access:
+def _access(
+    array: ir.Var, indices: tuple[ir.Expr, ...], strides: LaneStrides, writes: bool
+) -> _Access:
     assert isinstance(array.type, Array)
     index_strides = [strides.of(i) for i in indices]
     stride: object = index_strides[-1] if index_strides else 0
@@ -197,7 +181,7 @@ def _access(array: Var, indices: tuple[Expr, ...], strides: LaneStrides, writes:
     return _Access(array, location, stride, writes)
 
 
-def _without_constant(e: Expr) -> Expr:
-    if isinstance(e, Binary) and e.op in (ADD, SUB) and isinstance(e.right, Const):
+def _without_constant(e: ir.Expr) -> ir.Expr:
+    if isinstance(e, ir.Binary) and e.op in (ADD, SUB) and isinstance(e.right, ir.Const):
         return _without_constant(e.left)
     return e

@@ -5,50 +5,40 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pycu2c.analysis.effects import accessed_names
-from pycu2c.ir.nodes import (
-    Allocate,
-    Assign,
-    BarrierWait,
-    Body,
-    CoroutineLoop,
-    Declare,
-    For,
-    If,
-    Var,
-)
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import bodies, statements
 
 
-def steps_of(body: Body) -> CoroutineLoop | None:
+def steps_of(body: ir.Body) -> ir.CoroutineLoop | None:
     """Return the coroutine body of a kernel that was lowered to coroutines, or None."""
-    return next((s for s in body if isinstance(s, CoroutineLoop)), None)
+    return next((s for s in body if isinstance(s, ir.CoroutineLoop)), None)
 
 
-def has_wait(body: Body) -> bool:
+def has_wait(body: ir.Body) -> bool:
     """Return whether a body contains a suspension point."""
-    return any(isinstance(s, BarrierWait) for s in statements(body))
+    return any(isinstance(s, ir.BarrierWait) for s in statements(body))
 
 
-def waits_in(body: Body) -> list[BarrierWait]:
-    return [s for s in statements(body) if isinstance(s, BarrierWait)]
+def waits_in(body: ir.Body) -> list[ir.BarrierWait]:
+    return [s for s in statements(body) if isinstance(s, ir.BarrierWait)]
 
 
-def live_across_waits(body: Body) -> Iterator[Var]:
+def live_across_waits(body: ir.Body) -> Iterator[ir.Var]:
     """Yield the variables and arrays of a thread that are used on both sides of a wait."""
     if not waits_in(body):
         return
     last = _last_uses(body)
     for i, s in enumerate(body):
-        if isinstance(s, Declare | Allocate):
+        if isinstance(s, ir.Declare | ir.Allocate):
             if waits_in(body[i : last.get(s.var.name, i)]):
                 yield s.var
-        elif isinstance(s, For) and waits_in(s.body):
+        elif isinstance(s, ir.For) and waits_in(s.body):
             yield s.var
         for inner in bodies(s):
             yield from live_across_waits(inner)
 
 
-def _last_uses(body: Body) -> dict[str, int]:
+def _last_uses(body: ir.Body) -> dict[str, int]:
     """Map each variable to the index after its last use in a block.
 
     For a wait that only contributes the value, or an ``if`` that only tests it, the index is before
@@ -56,8 +46,12 @@ def _last_uses(body: Body) -> dict[str, int]:
     """
     found: dict[str, int] = {}
     for i, s in enumerate(body):
-        inside = tuple(x for b in bodies(s) for x in b) if isinstance(s, If | BarrierWait) else (s,)
-        assigned = {x.var.name for x in statements(inside) if isinstance(x, Assign)}
+        inside = (
+            tuple(x for b in bodies(s) for x in b)
+            if isinstance(s, ir.If | ir.BarrierWait)
+            else (s,)
+        )
+        assigned = {x.var.name for x in statements(inside) if isinstance(x, ir.Assign)}
         inside_names = accessed_names(inside) | assigned
         for name in accessed_names((s,)) | assigned:
             found[name] = i + (name in inside_names)

@@ -25,24 +25,12 @@ from pycu2c.analysis.ranges.intervals import (
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import WEAK_INT, Scalar
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, cast, integer, negation, scalar_type
-from pycu2c.ir.nodes import (
-    Apply,
-    ArgumentPart,
-    Binary,
-    Cast,
-    Const,
-    Expr,
-    Logical,
-    LogicalOp,
-    Parameter,
-    Unary,
-    Var,
-)
 from pycu2c.ops.intrinsics.builtins import EXTREMES
 from pycu2c.ops.operators import ADD, AND, EQ, GE, GT, LE, LT, MUL, NOT, REMAINDER, SUB
 
-IsInvariant: TypeAlias = Callable[[Expr], bool]
+IsInvariant: TypeAlias = Callable[[ir.Expr], bool]
 
 _MINIMUM, _MAXIMUM = EXTREMES[0], EXTREMES[1]
 _SWAPPED = {LT: GT, GT: LT, GE: LE, LE: GE, EQ: EQ}
@@ -50,16 +38,16 @@ _MAX_STEP = 1 << 31  # so that adding a step cannot overflow
 _NEGATED = {LT: GE, GE: LT, GT: LE, LE: GT}
 
 
-def conjuncts(e: Expr) -> Iterator[Expr]:
+def conjuncts(e: ir.Expr) -> Iterator[ir.Expr]:
     """Yield the conditions of a conjunction."""
     match e:
-        case Logical(op=LogicalOp.AND):
+        case ir.Logical(op=ir.LogicalOp.AND):
             yield from conjuncts(e.left)
             yield from conjuncts(e.right)
-        case Unary(op=op, operand=Logical(op=LogicalOp.OR) as either) if op is NOT:
+        case ir.Unary(op=op, operand=ir.Logical(op=ir.LogicalOp.OR) as either) if op is NOT:
             yield from conjuncts(negation(either.left))
             yield from conjuncts(negation(either.right))
-        case Unary(op=op, operand=Binary() as inner) if op is NOT and inner.op in _NEGATED:
+        case ir.Unary(op=op, operand=ir.Binary() as inner) if op is NOT and inner.op in _NEGATED:
             if is_integral(inner.left.type):
                 yield binary(_NEGATED[inner.op], inner.left, inner.right, inner.span)
             else:
@@ -72,9 +60,9 @@ def conjuncts(e: Expr) -> Iterator[Expr]:
 class AxisBound:
     """Bounds of a variable from one condition: start, stop, and a divisor."""
 
-    start: Expr | None = None
-    stop: Expr | None = None
-    step: Expr | None = None
+    start: ir.Expr | None = None
+    stop: ir.Expr | None = None
+    step: ir.Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,28 +70,28 @@ class BoundSolver:
     """Ranges of integers in a kernel; ``values`` holds variables with a single definition."""
 
     assumptions: LaunchAssumptions
-    parameters: Mapping[str, Parameter]
-    values: Mapping[str, Expr]
+    parameters: Mapping[str, ir.Parameter]
+    values: Mapping[str, ir.Expr]
     loops: Mapping[str, Interval]
 
-    def of(self, e: Expr) -> Interval:
+    def of(self, e: ir.Expr) -> Interval:
         """Return the interval of an integer."""
         match e:
-            case Const(value=value):
+            case ir.Const(value=value):
                 return Interval(int(value), int(value))
-            case Var(name=name):
+            case ir.Var(name=name):
                 return self._variable(name, e)
-            case Cast(operand=operand) if is_integral(operand.type):
+            case ir.Cast(operand=operand) if is_integral(operand.type):
                 return fit_to_type(self.of(operand), e.type)
-            case Binary(op=op) if op in (ADD, SUB, MUL) and is_integral(e.type):
+            case ir.Binary(op=op) if op in (ADD, SUB, MUL) and is_integral(e.type):
                 exact = exact_result(op, self.of(e.left), self.of(e.right), e.type.dtype)
                 return fit_to_type(exact, e.type)
-            case Apply(intrinsic=intrinsic) if is_fixed(intrinsic):
+            case ir.Apply(intrinsic=intrinsic) if is_fixed(intrinsic):
                 return intrinsic_range(self.assumptions, intrinsic) or everything(e.type)
             case _:
                 return everything(e.type)
 
-    def _variable(self, name: str, e: Var) -> Interval:
+    def _variable(self, name: str, e: ir.Var) -> Interval:
         if name in self.loops:
             return self.loops[name]
         if name in self.values:
@@ -111,33 +99,35 @@ class BoundSolver:
         parameter = self.parameters.get(name)
         if parameter is None or not isinstance(e.type, Scalar):
             return everything(e.type)
-        if parameter.part is ArgumentPart.SHAPE:
+        if parameter.part is ir.ArgumentPart.SHAPE:
             return argument_length_range(self.assumptions)
-        if parameter.part is ArgumentPart.VALUE:
+        if parameter.part is ir.ArgumentPart.VALUE:
             return argument_range(self.assumptions, e.type)
         return everything(e.type)
 
-    def minimum(self, a: Expr, b: Expr) -> Expr:
+    def minimum(self, a: ir.Expr, b: ir.Expr) -> ir.Expr:
         """Return ``min(a, b)``, simplified where the ranges decide it."""
         x, y = self.of(a), self.of(b)
         if x.high <= y.low:
             return a
-        return b if y.high <= x.low else Apply(_MINIMUM, (a, b), WEAK_INT, b.span)
+        return b if y.high <= x.low else ir.Apply(_MINIMUM, (a, b), WEAK_INT, b.span)
 
-    def maximum(self, a: Expr, b: Expr) -> Expr:
+    def maximum(self, a: ir.Expr, b: ir.Expr) -> ir.Expr:
         x, y = self.of(a), self.of(b)
         if x.low >= y.high:
             return a
-        return b if y.low >= x.high else Apply(_MAXIMUM, (a, b), WEAK_INT, b.span)
+        return b if y.low >= x.high else ir.Apply(_MAXIMUM, (a, b), WEAK_INT, b.span)
 
     # ---- conditions ----
 
-    def bound(self, condition: Expr, axis: Var, is_invariant: IsInvariant) -> AxisBound | None:
+    def bound(
+        self, condition: ir.Expr, axis: ir.Var, is_invariant: IsInvariant
+    ) -> AxisBound | None:
         """Return the bound that a condition implies for an axis, or None.
 
         ``is_invariant`` tells whether an expression is the same for all threads along the axis.
         """
-        if not (isinstance(condition, Binary) and condition.op in _SWAPPED):
+        if not (isinstance(condition, ir.Binary) and condition.op in _SWAPPED):
             return None
         kind = scalar_type(condition.left)
         if not (is_integral(kind) and everything(WEAK_INT).contains(everything(kind))):
@@ -154,17 +144,19 @@ class BoundSolver:
                 return None if limit is None else self._bound_from(op, limit)
         return None
 
-    def _divisor(self, condition: Binary, axis: Var, is_invariant: IsInvariant) -> Expr | None:
+    def _divisor(
+        self, condition: ir.Binary, axis: ir.Var, is_invariant: IsInvariant
+    ) -> ir.Expr | None:
         """Return 4 for ``x % 4 == 0``, if the divisor is valid as a step."""
         rest = condition.left
-        if isinstance(rest, Var):
+        if isinstance(rest, ir.Var):
             rest = self.values.get(rest.name, rest)
-        if not isinstance(rest, Binary) or not _is_zero(condition.right):
+        if not isinstance(rest, ir.Binary) or not _is_zero(condition.right):
             return None
         if self._offset(rest.left, axis, is_invariant) != [] or not is_invariant(rest.right):
             return None
         divisor, sizes = rest.right, self.of(rest.right)
-        if rest.op is AND and isinstance(divisor, Const):
+        if rest.op is AND and isinstance(divisor, ir.Const):
             size = int(divisor.value) + 1
             is_divisor = size.bit_count() == 1
             divisor, sizes = integer(size, divisor.span), Interval(size, size)
@@ -174,17 +166,17 @@ class BoundSolver:
             return None
         return cast(divisor, WEAK_INT)
 
-    def _offset(self, e: Expr, axis: Var, is_invariant: IsInvariant) -> list[Expr] | None:
+    def _offset(self, e: ir.Expr, axis: ir.Var, is_invariant: IsInvariant) -> list[ir.Expr] | None:
         """Return the terms that an expression adds to the axis; None for other expressions."""
         match e:
-            case Var(name=name) if name == axis.name:
+            case ir.Var(name=name) if name == axis.name:
                 return []
-            case Var(name=name) if name in self.values:
+            case ir.Var(name=name) if name in self.values:
                 return self._offset(self.values[name], axis, is_invariant)
-            case Cast(operand=operand, type=kind) if is_integral(operand.type):
+            case ir.Cast(operand=operand, type=kind) if is_integral(operand.type):
                 exact_cast = everything(kind).contains(self.of(operand))
                 return self._offset(operand, axis, is_invariant) if exact_cast else None
-            case Binary(op=op, left=left, right=right) if op is ADD:
+            case ir.Binary(op=op, left=left, right=right) if op is ADD:
                 for inner, added in ((left, right), (right, left)):
                     found = self._offset(inner, axis, is_invariant)
                     if found is not None and is_invariant(added):
@@ -195,7 +187,7 @@ class BoundSolver:
             case _:
                 return None
 
-    def _subtract(self, e: Expr, offset: list[Expr]) -> Expr | None:
+    def _subtract(self, e: ir.Expr, offset: list[ir.Expr]) -> ir.Expr | None:
         """Return an expression minus the offset; None if the result may wrap."""
         for term in offset:
             exact = exact_result(SUB, self.of(e), self.of(term), WEAK_INT.dtype)
@@ -204,7 +196,7 @@ class BoundSolver:
             e = binary(SUB, e, term, e.span)
         return e
 
-    def _bound_from(self, op: object, limit: Expr) -> AxisBound | None:
+    def _bound_from(self, op: object, limit: ir.Expr) -> AxisBound | None:
         after = binary(ADD, limit, integer(1, limit.span), limit.span)
         if op is LT:
             return AxisBound(stop=limit)
@@ -217,5 +209,5 @@ class BoundSolver:
         return AxisBound(start=after) if op is GT else AxisBound(stop=after)
 
 
-def _is_zero(e: Expr) -> bool:
-    return isinstance(e, Const) and e.value == 0
+def _is_zero(e: ir.Expr) -> bool:
+    return isinstance(e, ir.Const) and e.value == 0

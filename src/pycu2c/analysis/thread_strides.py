@@ -5,31 +5,33 @@ from __future__ import annotations
 from pycu2c.analysis.effects import names_in
 from pycu2c.analysis.live_across_barriers import assigned_names, single_definitions
 from pycu2c.analysis.simd_legality import LaneStrides
-from pycu2c.ir.nodes import AxisLoop, Binary, Cast, Const, Expr, For, Var, While
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import expressions, rewrite, statements
 from pycu2c.ops.operators import ADD, MUL, SUB
 
 
-def is_simple_simd_loop(loop: AxisLoop) -> bool:
+def is_simple_simd_loop(loop: ir.AxisLoop) -> bool:
     """Return whether a loop is dense, in lockstep, and has no nested loops.
 
     Such loops are memory-bound.
     """
-    is_short = not any(isinstance(s, For | While | AxisLoop) for s in statements(loop.body))
-    is_dense = isinstance(loop.step, Const) and loop.step.value == 1
+    is_short = not any(
+        isinstance(s, ir.For | ir.While | ir.AxisLoop) for s in statements(loop.body)
+    )
+    is_dense = isinstance(loop.step, ir.Const) and loop.step.value == 1
     return loop.lockstep and is_dense and is_short
 
 
 class UnitStrideAccesses:
     """Unit-stride indices in a loop over threads."""
 
-    def __init__(self, loop: AxisLoop) -> None:
+    def __init__(self, loop: ir.AxisLoop) -> None:
         self._values, self._local_names = single_definitions(loop.body), assigned_names(loop.body)
         self._strides = LaneStrides(
             loop.var.name, self._values, self._local_names - self._values.keys()
         )
 
-    def unit_stride_index(self, index: Expr) -> Expr | None:
+    def unit_stride_index(self, index: ir.Expr) -> ir.Expr | None:
         """Return a unit-stride index that any thread can evaluate, or None.
 
         It reads only the loop variable and values known outside the loop.
@@ -40,20 +42,21 @@ class UnitStrideAccesses:
         )
         return unit_stride_index if is_computable and self._strides.of(index) == 1 else None
 
-    def _substitute(self, e: Expr) -> Expr:
+    def _substitute(self, e: ir.Expr) -> ir.Expr:
         """Replace the variables defined in the loop with their values."""
 
-        def value(x: Expr) -> Expr:
-            if isinstance(x, Var) and x.name in self._values:
+        def value(x: ir.Expr) -> ir.Expr:
+            if isinstance(x, ir.Var) and x.name in self._values:
                 return self._substitute(self._values[x.name])
             return x
 
         return rewrite(e, value)
 
 
-def _is_total(e: Expr) -> bool:
+def _is_total(e: ir.Expr) -> bool:
     """Return whether any thread may evaluate an expression: it has no loads and divisions."""
     return all(
-        isinstance(x, Var | Const | Cast) or (isinstance(x, Binary) and x.op in (ADD, SUB, MUL))
+        isinstance(x, ir.Var | ir.Const | ir.Cast)
+        or (isinstance(x, ir.Binary) and x.op in (ADD, SUB, MUL))
         for x in expressions(e)
     )

@@ -14,29 +14,11 @@ from typing import TypeAlias
 from pycu2c.analysis import lane_values
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import Array, MemorySpace
-from pycu2c.ir.nodes import (
-    Apply,
-    Assign,
-    Body,
-    Break,
-    Call,
-    Const,
-    Continue,
-    Declare,
-    ElementOf,
-    Expr,
-    For,
-    If,
-    Let,
-    Load,
-    Stmt,
-    Var,
-    While,
-)
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import bodies, children, operands
 
 Shape: TypeAlias = tuple[int, int, int]  # extents of a block
-Construct: TypeAlias = If | While | For
+Construct: TypeAlias = ir.If | ir.While | ir.For
 Path: TypeAlias = tuple[Construct, ...]  # the constructs around a statement, outermost first
 
 
@@ -51,35 +33,35 @@ class Uniformity:
     """
 
     varying: Set[str]
-    divergent: Set[Stmt]
-    values: Mapping[str, tuple[Expr, ...]]
+    divergent: Set[ir.Stmt]
+    values: Mapping[str, tuple[ir.Expr, ...]]
     lanes: lane_values.LaneValues
-    agrees_also: Callable[[Expr], bool]
+    agrees_also: Callable[[ir.Expr], bool]
 
-    def agrees(self, *values: Expr) -> bool:
+    def agrees(self, *values: ir.Expr) -> bool:
         """Return whether all running threads compute the same values."""
         return all(self._agrees(e) or self.agrees_also(e) for e in values)
 
-    def _agrees(self, e: Expr) -> bool:
+    def _agrees(self, e: ir.Expr) -> bool:
         match e:
-            case Const():
+            case ir.Const():
                 return True
-            case Var(name):
+            case ir.Var(name):
                 return name not in self.varying
-            case Apply(intrinsic, arguments):
+            case ir.Apply(intrinsic, arguments):
                 uniform = intrinsic.is_pure and not intrinsic.is_divergent
                 return uniform and self.agrees(*arguments)
-            case Load(array, indices):
+            case ir.Load(array, indices):
                 return _is_visible_to_block(array) and self.agrees(*indices)
-            case Call() | ElementOf():
+            case ir.Call() | ir.ElementOf():
                 return False
-            case Let():
+            case ir.Let():
                 raise AssertionError("legal code has no Let")
             case _:
                 return self.agrees(*children(e))
 
 
-def _is_visible_to_block(array: Var) -> bool:
+def _is_visible_to_block(array: ir.Var) -> bool:
     assert isinstance(array.type, Array)
     return array.type.space in (MemorySpace.GLOBAL, MemorySpace.SHARED, MemorySpace.BLOCK)
 
@@ -87,7 +69,7 @@ def _is_visible_to_block(array: Var) -> bool:
 @dataclass(frozen=True, slots=True)
 class _Definition:
     name: str
-    values: tuple[Expr, ...]
+    values: tuple[ir.Expr, ...]
     path: Path
 
 
@@ -101,60 +83,60 @@ class _Definitions:
     depth: dict[str, int] = field(default_factory=dict)  # nesting depth of a variable's block
     loop_variables: set[str] = field(default_factory=set)  # of for loops
 
-    def collect(self, body: Body, path: Path) -> None:
+    def collect(self, body: ir.Body, path: Path) -> None:
         for s in body:
             match s:
-                case Declare(var, init):
+                case ir.Declare(var, init):
                     self.depth[var.name] = len(path)
                     self._define(var, () if init is None else (init,), path)
-                case Assign(var, value):
+                case ir.Assign(var, value):
                     self._define(var, (value,), path)
-                case Break() | Continue():
+                case ir.Break() | ir.Continue():
                     self.jumps.append(path)
-                case If() | While() | For():
+                case ir.If() | ir.While() | ir.For():
                     self._enter(s, (*path, s))
                 case _:
                     pass
 
     def _enter(self, s: Construct, path: Path) -> None:
         self.constructs.append(s)
-        if isinstance(s, For):
+        if isinstance(s, ir.For):
             self.loop_variables.add(s.var.name)
             self._define(s.var, operands(s), ())  # every thread in the body has it
         for inner in bodies(s):
             self.collect(inner, path)
 
-    def _define(self, var: Var, values: tuple[Expr, ...], path: Path) -> None:
+    def _define(self, var: ir.Var, values: tuple[ir.Expr, ...], path: Path) -> None:
         self.definitions.append(_Definition(var.name, values, path))
 
-    def values(self) -> dict[str, tuple[Expr, ...]]:
-        found: dict[str, tuple[Expr, ...]] = {}
+    def values(self) -> dict[str, tuple[ir.Expr, ...]]:
+        found: dict[str, tuple[ir.Expr, ...]] = {}
         for d in self.definitions:
             if d.name not in self.loop_variables:
                 found[d.name] = found.get(d.name, ()) + d.values
         return found
 
 
-def uniformity(body: Body, block: Shape | None = None) -> Uniformity:
+def uniformity(body: ir.Body, block: Shape | None = None) -> Uniformity:
     """Return what the threads of a block agree on, for one block shape or for all."""
     return _solve(body, block, lambda _: lambda _: False)
 
 
-def warp_uniformity(body: Body, block: Shape | None) -> Uniformity:
+def warp_uniformity(body: ir.Body, block: Shape | None) -> Uniformity:
     """Return what the lanes of each warp agree on."""
     return _solve(body, block, lambda lanes: lanes.is_warp_uniform)
 
 
 def _solve(
-    body: Body,
+    body: ir.Body,
     block: Shape | None,
-    agrees_also: Callable[[lane_values.LaneValues], Callable[[Expr], bool]],
+    agrees_also: Callable[[lane_values.LaneValues], Callable[[ir.Expr], bool]],
 ) -> Uniformity:
     """Assume that everything is uniform, and remove values until a fixed point."""
     collected = _Definitions()
     collected.collect(body, ())
     varying: set[str] = set()
-    divergent: set[Stmt] = set()
+    divergent: set[ir.Stmt] = set()
     values = collected.values()
     lanes = lane_values.LaneValues(block, values)
     result = Uniformity(varying, divergent, values, lanes, agrees_also(lanes))
@@ -169,9 +151,9 @@ def _solve(
     return result
 
 
-def _divergent_exit(jump: Path, divergent: Set[Stmt]) -> Construct | None:
+def _divergent_exit(jump: Path, divergent: Set[ir.Stmt]) -> Construct | None:
     """Return the loop of a break or continue that only some threads may reach."""
-    loop = max(i for i, s in enumerate(jump) if isinstance(s, While | For))
+    loop = max(i for i, s in enumerate(jump) if isinstance(s, ir.While | ir.For))
     return jump[loop] if any(s in divergent for s in jump[loop + 1 :]) else None
 
 

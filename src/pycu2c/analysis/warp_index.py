@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.types import WEAK_INT
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, integer
-from pycu2c.ir.nodes import Apply, Binary, Body, Const, Declare, Expr, Load, Store, Var
 from pycu2c.ir.walk import all_expressions, children, expressions, statements
 from pycu2c.ops.intrinsics.reference_thread import WARP
 from pycu2c.ops.intrinsics.threads.coordinates import GRID, PLACES
@@ -25,19 +25,21 @@ def is_multiple_of_warp(assumptions: LaunchAssumptions) -> bool:
     return block is not None and block[1:] == (1, 1) and block[0] % WARP == 0 and block[0] > WARP
 
 
-def is_lane(e: Expr) -> bool:
+def is_lane(e: ir.Expr) -> bool:
     """Return whether an expression is ``threadIdx.x % 32``, or the same for ``grid.x``."""
     return any(_is(e, *form) for form in _LANE)
 
 
-def is_warp(e: Expr) -> bool:
+def is_warp(e: ir.Expr) -> bool:
     """Return whether an expression is ``threadIdx.x / 32``, or the same for ``grid.x``."""
     return any(_is(e, *form) for form in _WARP)
 
 
-def _is(e: Expr, op: object, number: int) -> bool:
+def _is(e: ir.Expr, op: object, number: int) -> bool:
     match e:
-        case Binary(op=operator, left=Apply(intrinsic=intrinsic), right=Const(value=value)):
+        case ir.Binary(
+            op=operator, left=ir.Apply(intrinsic=intrinsic), right=ir.Const(value=value)
+        ):
             return (
                 operator is op
                 and value == number
@@ -48,44 +50,50 @@ def _is(e: Expr, op: object, number: int) -> bool:
             return False
 
 
-def replace_warp_and_lane(e: Expr, warp: Var, lane: Var, assumptions: LaunchAssumptions) -> Expr:
+def replace_warp_and_lane(
+    e: ir.Expr, warp: ir.Var, lane: ir.Var, assumptions: LaunchAssumptions
+) -> ir.Expr:
     """Replace a warp or lane index with the variables of the loops over them."""
     if is_lane(e):
         return lane
     if not is_warp(e):
         return e
-    assert isinstance(e, Binary)
-    assert isinstance(e.left, Apply)
+    assert isinstance(e, ir.Binary)
+    assert isinstance(e.left, ir.Apply)
     if e.left.intrinsic is not GRID[0]:
         return warp
-    block = Apply(PLACES["blockIdx", "x"], (), WEAK_INT, e.span)
+    block = ir.Apply(PLACES["blockIdx", "x"], (), WEAK_INT, e.span)
     first = binary(MUL, block, integer(assumptions.threads // WARP, e.span), e.span)
     return binary(ADD, first, warp, e.span)
 
 
-def has_warp_rows(body: Body) -> bool:
+def has_warp_rows(body: ir.Body) -> bool:
     """Return whether each warp accesses its own row, as in ``a[warp * length + lane]``.
 
     C compilers vectorize such accesses only if the warp's part is invariant in the loop over lanes.
     """
     if not any(map(is_lane, all_expressions(body))):
         return False
-    values = {s.var.name: s.init for s in statements(body) if isinstance(s, Declare) and s.init}
-    accessed_indices = [i for e in all_expressions(body) if isinstance(e, Load) for i in e.indices]
-    accessed_indices += [i for s in statements(body) if isinstance(s, Store) for i in s.indices]
+    values = {s.var.name: s.init for s in statements(body) if isinstance(s, ir.Declare) and s.init}
+    accessed_indices = [
+        i for e in all_expressions(body) if isinstance(e, ir.Load) for i in e.indices
+    ]
+    accessed_indices += [i for s in statements(body) if isinstance(s, ir.Store) for i in s.indices]
     return any(_scales_warp(e, values) for index in accessed_indices for e in expressions(index))
 
 
-def _scales_warp(e: Expr, values: Mapping[str, Expr]) -> bool:
+def _scales_warp(e: ir.Expr, values: Mapping[str, ir.Expr]) -> bool:
     match e:
-        case Binary(op=op, left=left, right=right) if op is MUL:
+        case ir.Binary(op=op, left=left, right=right) if op is MUL:
             pairs = ((left, right), (right, left))
-            return any(_depends_on_warp(a, values) and not isinstance(b, Const) for a, b in pairs)
+            return any(
+                _depends_on_warp(a, values) and not isinstance(b, ir.Const) for a, b in pairs
+            )
         case _:
             return False
 
 
-def _depends_on_warp(e: Expr, values: Mapping[str, Expr]) -> bool:
-    if isinstance(e, Var) and e.name in values:
+def _depends_on_warp(e: ir.Expr, values: Mapping[str, ir.Expr]) -> bool:
+    if isinstance(e, ir.Var) and e.name in values:
         return _depends_on_warp(values[e.name], values)
     return is_warp(e) or any(_depends_on_warp(inner, values) for inner in children(e))

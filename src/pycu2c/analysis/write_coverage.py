@@ -16,30 +16,7 @@ from pycu2c.analysis.grid_extent import length_of
 from pycu2c.base.index_bounds import ArgumentExtent, AxisIndex, WrittenArray
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Array
-from pycu2c.ir.nodes import (
-    Apply,
-    Assign,
-    Binary,
-    Body,
-    Break,
-    Cast,
-    Continue,
-    Declare,
-    Dim,
-    Expr,
-    For,
-    Function,
-    If,
-    Logical,
-    LogicalOp,
-    Module,
-    Return,
-    Stmt,
-    Store,
-    Stride,
-    Var,
-    While,
-)
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions, statements
 from pycu2c.ops.operators import GE, GT, LE, LT
 
@@ -47,7 +24,7 @@ _IndexBounds: TypeAlias = "Mapping[str, AxisIndex]"
 _CoveredArrays: TypeAlias = "dict[str, tuple[AxisIndex, ...]]"
 
 
-def find_overwritten_arrays(module: Module) -> tuple[WrittenArray, ...]:
+def find_overwritten_arrays(module: ir.Module) -> tuple[WrittenArray, ...]:
     """Return the kernel arguments that a sufficiently large launch overwrites."""
     kernel = module.kernel
     found = _Search(kernel).covered(kernel.body, {})
@@ -60,53 +37,53 @@ def find_overwritten_arrays(module: Module) -> tuple[WrittenArray, ...]:
     )
 
 
-def _read_names(body: Body) -> set[str]:
+def _read_names(body: ir.Body) -> set[str]:
     """Return the names used otherwise than as store targets and in shape queries."""
     occurrences, measurements = Counter[str](), Counter[str]()
     for e in all_expressions(body):
-        if isinstance(e, Var):
+        if isinstance(e, ir.Var):
             occurrences[e.name] += 1
-        elif isinstance(e, Dim | Stride):
+        elif isinstance(e, ir.Dim | ir.Stride):
             measurements[e.array.name] += 1
     return set(occurrences - measurements)
 
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    kernel: Function
+    kernel: ir.Function
 
-    def covered(self, body: Body, grid_indices: _IndexBounds) -> _CoveredArrays:
+    def covered(self, body: ir.Body, grid_indices: _IndexBounds) -> _CoveredArrays:
         """Return the arrays in which each thread stores the element at its index."""
         found: _CoveredArrays = {}
         grid_indices = dict(grid_indices)
         for s in body:
             match s:
-                case Assign() | Declare():
+                case ir.Assign() | ir.Declare():
                     self._define_index(s, grid_indices)
-                case Store() if not s.path:
+                case ir.Store() if not s.path:
                     _record(s, grid_indices, found)
-                case If():
+                case ir.If():
                     remaining = self._after_early_return(s, grid_indices)
                     if remaining is not None:
                         grid_indices = remaining
                         continue
                     found = self._covered_by_branches(s, grid_indices) | found
-                case For():
+                case ir.For():
                     found = self._covered_by_loop(s, grid_indices) | found
             if _may_exit(s):
                 break
         return found
 
-    def _define_index(self, s: Assign | Declare, grid_indices: dict[str, AxisIndex]) -> None:
-        value = s.value if isinstance(s, Assign) else s.init
+    def _define_index(self, s: ir.Assign | ir.Declare, grid_indices: dict[str, AxisIndex]) -> None:
+        value = s.value if isinstance(s, ir.Assign) else s.init
         axis = _axis_of(value, "cuda.grid.")
         if axis is not None and self._is_constant(s.var.name):
             grid_indices[s.var.name] = AxisIndex(axis, strided=False)
 
-    def _length(self, e: Expr) -> ArgumentExtent | None:
+    def _length(self, e: ir.Expr) -> ArgumentExtent | None:
         """Return the argument length that a bound is at launch, or None."""
         bound = _strip_casts(e)
-        if isinstance(bound, Var):
+        if isinstance(bound, ir.Var):
             is_local = isinstance(bound.type, Array) or self._assignment_count(bound.name)
             if is_local or not bound.type.dtype.is_integer:
                 return None
@@ -117,54 +94,60 @@ class _Search:
         return self._assignment_count(name) == 1
 
     def _assignment_count(self, name: str) -> int:
-        found = (s for s in statements(self.kernel.body) if isinstance(s, Assign | For | Declare))
+        found = (
+            s
+            for s in statements(self.kernel.body)
+            if isinstance(s, ir.Assign | ir.For | ir.Declare)
+        )
         return sum(s.var.name == name for s in found)
 
-    def _after_early_return(self, s: If, grid_indices: _IndexBounds) -> dict[str, AxisIndex] | None:
+    def _after_early_return(
+        self, s: ir.If, grid_indices: _IndexBounds
+    ) -> dict[str, AxisIndex] | None:
         """Return the indices of the remaining threads after ``if i >= n: return``.
 
         Returns None for any other statement.
         """
-        if len(s.then) != 1 or not isinstance(s.then[0], Return) or s.orelse:
+        if len(s.then) != 1 or not isinstance(s.then[0], ir.Return) or s.orelse:
             return None
-        return self._bounded(s.condition, grid_indices, LogicalOp.OR)
+        return self._bounded(s.condition, grid_indices, ir.LogicalOp.OR)
 
-    def _covered_by_branches(self, s: If, grid_indices: _IndexBounds) -> _CoveredArrays:
-        bounded = self._bounded(s.condition, grid_indices, LogicalOp.AND)
+    def _covered_by_branches(self, s: ir.If, grid_indices: _IndexBounds) -> _CoveredArrays:
+        bounded = self._bounded(s.condition, grid_indices, ir.LogicalOp.AND)
         if bounded is not None:
             return self.covered(s.then, bounded)
         then, orelse = self.covered(s.then, grid_indices), self.covered(s.orelse, grid_indices)
         return {name: axes for name, axes in then.items() if orelse.get(name) == axes}
 
-    def _covered_by_loop(self, s: For, grid_indices: _IndexBounds) -> _CoveredArrays:
+    def _covered_by_loop(self, s: ir.For, grid_indices: _IndexBounds) -> _CoveredArrays:
         axis, step = _axis_of(s.start, "cuda.grid."), _axis_of(s.step, "cuda.gridsize.")
         stop = self._length(s.stop)
         if axis is None or axis != step or stop is None or not self._is_constant(s.var.name):
             return {}
-        if any(isinstance(inner, Break) for inner in statements(s.body)):
+        if any(isinstance(inner, ir.Break) for inner in statements(s.body)):
             return {}
         grid_index = AxisIndex(axis, True, frozenset((stop,)))
         return self.covered(s.body, {**grid_indices, s.var.name: grid_index})
 
     def _bounded(
-        self, condition: Expr, grid_indices: _IndexBounds, junction: LogicalOp
+        self, condition: ir.Expr, grid_indices: _IndexBounds, junction: ir.LogicalOp
     ) -> dict[str, AxisIndex] | None:
         """Add the bounds that a condition implies for indices; None for other conditions.
 
         These are ``i < n and j < m`` being true, or ``i >= n or j >= m`` being false.
         """
-        if isinstance(condition, Logical) and condition.op is junction:
+        if isinstance(condition, ir.Logical) and condition.op is junction:
             left = self._bounded(condition.left, grid_indices, junction)
             return None if left is None else self._bounded(condition.right, left, junction)
-        if not isinstance(condition, Binary):
+        if not isinstance(condition, ir.Binary):
             return None
-        less, greater = (LT, GT) if junction is LogicalOp.AND else (GE, LE)
+        less, greater = (LT, GT) if junction is ir.LogicalOp.AND else (GE, LE)
         if condition.op not in (less, greater):
             return None
         sides = condition.left, condition.right
         index, bound = sides if condition.op is less else sides[::-1]
         index, length = _as_integer(index), self._length(bound)
-        if not isinstance(index, Var) or index.name not in grid_indices or length is None:
+        if not isinstance(index, ir.Var) or index.name not in grid_indices or length is None:
             return None
         grid_index = grid_indices[index.name]
         return {
@@ -173,9 +156,9 @@ class _Search:
         }
 
 
-def _record(s: Store, grid_indices: _IndexBounds, found: _CoveredArrays) -> None:
+def _record(s: ir.Store, grid_indices: _IndexBounds, found: _CoveredArrays) -> None:
     axes = [
-        grid_indices.get(i.name) if isinstance(i := _strip_casts(e), Var) else None
+        grid_indices.get(i.name) if isinstance(i := _strip_casts(e), ir.Var) else None
         for e in s.indices
     ]
     complete = tuple(grid_index for grid_index in axes if grid_index is not None)
@@ -185,33 +168,33 @@ def _record(s: Store, grid_indices: _IndexBounds, found: _CoveredArrays) -> None
         found.setdefault(s.array.name, complete)
 
 
-def _may_exit(s: Stmt) -> bool:
+def _may_exit(s: ir.Stmt) -> bool:
     """Return whether some threads may not reach the code after a statement."""
-    returns = any(isinstance(inner, Return) for inner in statements((s,)))
-    if isinstance(s, For | While):
+    returns = any(isinstance(inner, ir.Return) for inner in statements((s,)))
+    if isinstance(s, ir.For | ir.While):
         return returns
-    return returns or any(isinstance(inner, Break | Continue) for inner in statements((s,)))
+    return returns or any(isinstance(inner, ir.Break | ir.Continue) for inner in statements((s,)))
 
 
-def _axis_of(e: Expr | None, name: str) -> int | None:
+def _axis_of(e: ir.Expr | None, name: str) -> int | None:
     """Return 0 for ``cuda.grid.x()``."""
-    if isinstance(e, Apply) and e.intrinsic.name.startswith(name):
+    if isinstance(e, ir.Apply) and e.intrinsic.name.startswith(name):
         return "xyz".index(e.intrinsic.name.removeprefix(name))
     return None
 
 
-def _strip_casts(e: Expr) -> Expr:
+def _strip_casts(e: ir.Expr) -> ir.Expr:
     """Remove casts that preserve element counts."""
-    while isinstance(e, Cast) and e.type.dtype.is_integer and e.type.dtype.size == 8:
+    while isinstance(e, ir.Cast) and e.type.dtype.is_integer and e.type.dtype.size == 8:
         e = e.operand
     return e
 
 
-def _as_integer(e: Expr) -> Expr:
+def _as_integer(e: ir.Expr) -> ir.Expr:
     """Remove integer casts from the left side of a bounds check.
 
     For a nonnegative number, a cast never gives a larger one.
     """
-    while isinstance(e, Cast) and e.type.dtype.is_integer:
+    while isinstance(e, ir.Cast) and e.type.dtype.is_integer:
         e = e.operand
     return e

@@ -11,23 +11,11 @@ from pycu2c.base.records import replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Scalar
 from pycu2c.base.values import Number, convert, scalar_of
-from pycu2c.ir.nodes import (
-    Apply,
-    Binary,
-    Cast,
-    Const,
-    Dim,
-    Expr,
-    Logical,
-    LogicalOp,
-    Pack,
-    Unary,
-    Var,
-)
+from pycu2c.ir import nodes as ir
 from pycu2c.ops.operators import EQ, NE, NOT, Operator, UnaryOperator, folded, folded_unary
 
 
-def scalar_type(e: Expr) -> Scalar:
+def scalar_type(e: ir.Expr) -> Scalar:
     """Return the type of an expression that is a scalar."""
     assert isinstance(e.type, Scalar), f"{e} is not a number"
     return e.type
@@ -38,77 +26,83 @@ def python_number(value: Number) -> bool | int | float:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def const(value: Number, span: Span, type: Scalar | None = None) -> Const:
+def const(value: Number, span: Span, type: Scalar | None = None) -> ir.Const:
     """Return a literal of type ``type``, by default the type of the number."""
     own = type or scalar_of(value)
     assert own is not None
     # an int beyond int64 is not wrapped: it may be the operand of a uint64
-    return Const(int(value) if own == WEAK_INT else python_number(convert(value, own)), own, span)
+    return ir.Const(
+        int(value) if own == WEAK_INT else python_number(convert(value, own)), own, span
+    )
 
 
-def integer(value: int, span: Span) -> Const:
+def integer(value: int, span: Span) -> ir.Const:
     """Return a weak int literal."""
-    return Const(value, WEAK_INT, span)
+    return ir.Const(value, WEAK_INT, span)
 
 
-def literal(value: object, span: Span) -> Expr:
+def literal(value: object, span: Span) -> ir.Expr:
     """Return any number as a literal; a complex number or vector is a Pack of its parts."""
     kind = scalar_of(value)
     assert kind is not None
     number: Any = value
     if kind.dtype.is_vector:
         fields = kind.dtype.fields
-        return Pack(tuple(const(number[f.name], span, Scalar(f.dtype)) for f in fields), kind, span)
+        return ir.Pack(
+            tuple(const(number[f.name], span, Scalar(f.dtype)) for f in fields), kind, span
+        )
     if not kind.dtype.is_complex:
         return const(number, span, kind)
     part = Scalar(kind.dtype.real, kind.weak)
     parts = (const(number.real, span, part), const(number.imag, span, part))
-    return Pack(parts, kind, span)
+    return ir.Pack(parts, kind, span)
 
 
-def zero(kind: Scalar, span: Span) -> Expr:
+def zero(kind: Scalar, span: Span) -> ir.Expr:
     """Return the zero of a type; a Pack of zeros for complex numbers, vectors and records."""
     if not kind.dtype.fields:
         return const(0, span, kind)
     weak = kind.weak and kind.dtype.is_complex
     parts = tuple(zero(Scalar(field.dtype, weak), span) for field in kind.dtype.fields)
-    return Pack(parts, kind, span)
+    return ir.Pack(parts, kind, span)
 
 
-def constant_value(e: Const) -> Number:
+def constant_value(e: ir.Const) -> Number:
     """Return the value of a Const, as a numpy scalar if its type is strong."""
     return e.value if e.type == WEAK_INT else convert(e.value, e.type)
 
 
-def cast(e: Expr, to: Scalar) -> Expr:
+def cast(e: ir.Expr, to: Scalar) -> ir.Expr:
     """Convert ``e`` to a type; fold literals and redundant conversions."""
     own = scalar_type(e)
     if own == to:
         return e
-    if isinstance(e, Pack) and to.dtype.is_complex:
+    if isinstance(e, ir.Pack) and to.dtype.is_complex:
         part = Scalar(to.dtype.real, to.weak)
-        return Pack(tuple(cast(p, part) for p in e.parts), to, e.span)
+        return ir.Pack(tuple(cast(p, part) for p in e.parts), to, e.span)
     if to.dtype.is_complex and not own.dtype.is_complex:
         part = Scalar(to.dtype.real, to.weak)
-        return Pack((cast(e, part), const(0, e.span, part)), to, e.span)
-    if isinstance(e, Const):
-        return Const(python_number(convert(constant_value(e), to)), to, e.span)
-    if isinstance(e, Cast) and (_keeps_dtype(e) or (to.dtype.is_integer and _is_redundant(e, to))):
+        return ir.Pack((cast(e, part), const(0, e.span, part)), to, e.span)
+    if isinstance(e, ir.Const):
+        return ir.Const(python_number(convert(constant_value(e), to)), to, e.span)
+    if isinstance(e, ir.Cast) and (
+        _keeps_dtype(e) or (to.dtype.is_integer and _is_redundant(e, to))
+    ):
         return cast(e.operand, to)
-    return Cast(e, to, e.span)
+    return ir.Cast(e, to, e.span)
 
 
-def with_cast_span(e: Expr, span: Span) -> Expr:
+def with_cast_span(e: ir.Expr, span: Span) -> ir.Expr:
     """Return a conversion with the span of the call that the user wrote."""
-    return replace(e, span=span) if isinstance(e, Cast) else e
+    return replace(e, span=span) if isinstance(e, ir.Cast) else e
 
 
-def _keeps_dtype(e: Cast) -> bool:
+def _keeps_dtype(e: ir.Cast) -> bool:
     """Return whether a conversion only changes between a weak and a strong type."""
     return scalar_type(e.operand).dtype == scalar_type(e).dtype
 
 
-def _is_redundant(e: Cast, to: Scalar) -> bool:
+def _is_redundant(e: ir.Cast, to: Scalar) -> bool:
     """Return whether converting the operand of ``e`` directly to ``to`` has the same result.
 
     A widening conversion keeps the value; integer conversions keep the low bits.
@@ -128,15 +122,15 @@ def _widens(a: Scalar, b: Scalar) -> bool:
     return b.dtype.minimum <= a.dtype.minimum and a.dtype.maximum <= b.dtype.maximum
 
 
-def binary(op: Operator, left: Expr, right: Expr, span: Span) -> Expr:
+def binary(op: Operator, left: ir.Expr, right: ir.Expr, span: Span) -> ir.Expr:
     """Apply an operator to two operands of one type; fold two literals."""
-    if isinstance(left, Const) and isinstance(right, Const):
+    if isinstance(left, ir.Const) and isinstance(right, ir.Const):
         value = folded(op, constant_value(left), constant_value(right))
         return const(value, span, op.result(left.type))
-    return Binary(op, left, right, op.result(scalar_type(left)), span)
+    return ir.Binary(op, left, right, op.result(scalar_type(left)), span)
 
 
-def wrapping_arithmetic(op: Operator, left: Expr, right: Expr, span: Span) -> Expr:
+def wrapping_arithmetic(op: Operator, left: ir.Expr, right: ir.Expr, span: Span) -> ir.Expr:
     """Return ``+``, ``-`` or ``*`` with wraparound: ``int(unsigned(a) + unsigned(b))``.
 
     Signed overflow is undefined in C. The operands are integers of 32 or 64 bits.
@@ -148,60 +142,62 @@ def wrapping_arithmetic(op: Operator, left: Expr, right: Expr, span: Span) -> Ex
     return cast(binary(op, cast(left, unsigned), cast(right, unsigned), span), own)
 
 
-def unary(op: UnaryOperator, operand: Expr, span: Span) -> Expr:
+def unary(op: UnaryOperator, operand: ir.Expr, span: Span) -> ir.Expr:
     """Apply a unary operator to an operand of its type; fold a literal."""
-    if isinstance(operand, Const):
+    if isinstance(operand, ir.Const):
         return const(folded_unary(op, constant_value(operand)), span, op.result(operand.type))
-    return Unary(op, operand, op.result(scalar_type(operand)), span)
+    return ir.Unary(op, operand, op.result(scalar_type(operand)), span)
 
 
-def truth(e: Expr) -> Expr:
+def truth(e: ir.Expr) -> ir.Expr:
     """Return ``bool(e)``: ``e`` if it is a bool, else ``e != 0``."""
     own = scalar_type(e)
-    if isinstance(e, Const):
-        return Const(bool(e.value), WEAK_BOOL, e.span)
+    if isinstance(e, ir.Const):
+        return ir.Const(bool(e.value), WEAK_BOOL, e.span)
     if own.dtype.kind is DTypeKind.BOOL:
         return cast(e, WEAK_BOOL)
-    if isinstance(e, Cast) and scalar_type(e.operand).dtype.kind is DTypeKind.BOOL:
+    if isinstance(e, ir.Cast) and scalar_type(e.operand).dtype.kind is DTypeKind.BOOL:
         return truth(e.operand)
     if own.dtype.is_complex:
         zero = cast(const(0, e.span), own)
-        return Binary(NE, e, zero, WEAK_BOOL, e.span)
-    return Binary(NE, e, Const(python_number(convert(0, own)), own, e.span), WEAK_BOOL, e.span)
+        return ir.Binary(NE, e, zero, WEAK_BOOL, e.span)
+    return ir.Binary(
+        NE, e, ir.Const(python_number(convert(0, own)), own, e.span), WEAK_BOOL, e.span
+    )
 
 
-def negation(e: Expr) -> Expr:
+def negation(e: ir.Expr) -> ir.Expr:
     """Return ``not e`` of a condition; ``==`` and ``!=`` are exchanged."""
-    if isinstance(e, Const):
-        return Const(not e.value, WEAK_BOOL, e.span)
-    if isinstance(e, Unary) and e.op is NOT:
+    if isinstance(e, ir.Const):
+        return ir.Const(not e.value, WEAK_BOOL, e.span)
+    if isinstance(e, ir.Unary) and e.op is NOT:
         return e.operand
-    if isinstance(e, Binary) and e.op in (EQ, NE):
-        return Binary(NE if e.op is EQ else EQ, e.left, e.right, WEAK_BOOL, e.span)
-    return Unary(NOT, e, WEAK_BOOL, e.span)
+    if isinstance(e, ir.Binary) and e.op in (EQ, NE):
+        return ir.Binary(NE if e.op is EQ else EQ, e.left, e.right, WEAK_BOOL, e.span)
+    return ir.Unary(NOT, e, WEAK_BOOL, e.span)
 
 
-def logical(op: LogicalOp, left: Expr, right: Expr, span: Span) -> Expr:
+def logical(op: ir.LogicalOp, left: ir.Expr, right: ir.Expr, span: Span) -> ir.Expr:
     """Return ``left and right`` or ``left or right``; fold an operand that is a literal."""
-    decides = op is LogicalOp.OR
-    if isinstance(left, Const):
+    decides = op is ir.LogicalOp.OR
+    if isinstance(left, ir.Const):
         return left if bool(left.value) is decides else right
-    if isinstance(right, Const) and bool(right.value) is not decides:
+    if isinstance(right, ir.Const) and bool(right.value) is not decides:
         return left
-    return Logical(op, left, right, span)
+    return ir.Logical(op, left, right, span)
 
 
-def is_atom(e: Expr) -> bool:
+def is_atom(e: ir.Expr) -> bool:
     """Return whether duplicating an expression is free.
 
     Literals, variables, thread coordinates, array lengths and conversions of these are atoms.
     """
     match e:
-        case Const() | Var() | Dim():
+        case ir.Const() | ir.Var() | ir.Dim():
             return True
-        case Apply(intrinsic=intrinsic, arguments=()):
+        case ir.Apply(intrinsic=intrinsic, arguments=()):
             return intrinsic.is_attribute
-        case Cast(operand=inner):
+        case ir.Cast(operand=inner):
             return is_atom(inner)
         case _:
             return False

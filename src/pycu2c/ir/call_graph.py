@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from pycu2c.ir.nodes import Call, Function, Module
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions
 
 T = TypeVar("T")
 
 
-def callees(function: Function) -> frozenset[str]:
+def callees(function: ir.Function) -> frozenset[str]:
     """Return the names of the device functions that a function calls directly."""
-    return frozenset(e.function for e in all_expressions(function.body) if isinstance(e, Call))
+    return frozenset(e.function for e in all_expressions(function.body) if isinstance(e, ir.Call))
 
 
 def fixed_point_summaries(
-    functions: Sequence[Function], summarize: Callable[[Function, Mapping[str, T]], T], bottom: T
+    functions: Sequence[ir.Function],
+    summarize: Callable[[ir.Function, Mapping[str, T]], T],
+    bottom: T,
 ) -> dict[str, T]:
     """Return the summary of each function, the least fixed point of ``summarize``.
 
@@ -33,10 +35,10 @@ def fixed_point_summaries(
     return summaries
 
 
-def transitive_callees(functions: Sequence[Function]) -> dict[str, frozenset[str]]:
+def transitive_callees(functions: Sequence[ir.Function]) -> dict[str, frozenset[str]]:
     """Return, for each function, the names of the functions that it calls transitively."""
 
-    def summarize(function: Function, known: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    def summarize(function: ir.Function, known: Mapping[str, frozenset[str]]) -> frozenset[str]:
         own = callees(function)
         return own.union(*(known[name] for name in own))
 
@@ -44,7 +46,7 @@ def transitive_callees(functions: Sequence[Function]) -> dict[str, frozenset[str
     return fixed_point_summaries(functions, summarize, none)
 
 
-def recursive_functions(module: Module) -> frozenset[str]:
+def recursive_functions(module: ir.Module) -> frozenset[str]:
     """Return the names of the device functions that call themselves, directly or indirectly."""
     found = transitive_callees(module.devices)
     return frozenset(name for name, names in found.items() if name in names)

@@ -7,23 +7,8 @@ produces; ``check_form`` verifies the form after the pass.
 from __future__ import annotations
 
 from pycu2c.base.records import dataclass
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.module_summary import ModuleSummary
-from pycu2c.ir.nodes import (
-    AxisLoop,
-    BarrierWait,
-    BlockLoop,
-    CoroutineLoop,
-    Declare,
-    Dim,
-    Expr,
-    Let,
-    NextWorkItem,
-    Stmt,
-    Stride,
-    StripLoop,
-    View,
-    WorkItemLoop,
-)
 from pycu2c.ir.verifier import InternalError
 from pycu2c.ops.operators import FLOORDIV, MOD, SHL, SHR, Operator
 
@@ -33,7 +18,7 @@ class IRForm:
     """A stage of the IR, by the nodes and operators that may not occur in it."""
 
     name: str
-    forbidden: frozenset[type[Stmt | Expr]]
+    forbidden: frozenset[type[ir.Stmt | ir.Expr]]
     operators: frozenset[Operator] = frozenset()
 
     def __repr__(self) -> str:
@@ -51,31 +36,33 @@ def check_form(summary: ModuleSummary, form: IRForm, after: str) -> None:
         )
 
 
-_WORK_ITEM_LOOPS = frozenset({WorkItemLoop, StripLoop, BlockLoop, AxisLoop, NextWorkItem})
-_BLOCK_CODE = _WORK_ITEM_LOOPS | {CoroutineLoop}
+_WORK_ITEM_LOOPS = frozenset(
+    {ir.WorkItemLoop, ir.StripLoop, ir.BlockLoop, ir.AxisLoop, ir.NextWorkItem}
+)
+_BLOCK_CODE = _WORK_ITEM_LOOPS | {ir.CoroutineLoop}
 _PYTHON_OPERATORS = frozenset({FLOORDIV, MOD, SHL, SHR})
-_ARRAY_SHAPES = frozenset({Dim, Stride, View})
+_ARRAY_SHAPES = frozenset({ir.Dim, ir.Stride, ir.View})
 
 # Python's meaning; the code of one thread; variables begin where they are assigned.
-TYPED = IRForm("TYPED", _BLOCK_CODE | {Declare, BarrierWait})
+TYPED = IRForm("TYPED", _BLOCK_CODE | {ir.Declare, ir.BarrierWait})
 # C's meaning: operators and indices are C's. Barriers may have become waits.
-C_MEANING = IRForm("C_MEANING", _BLOCK_CODE | {Declare}, _PYTHON_OPERATORS)
+C_MEANING = IRForm("C_MEANING", _BLOCK_CODE | {ir.Declare}, _PYTHON_OPERATORS)
 # The order of evaluation is that of the statements.
-ORDERED = IRForm("ORDERED", C_MEANING.forbidden | {Let}, _PYTHON_OPERATORS)
+ORDERED = IRForm("ORDERED", C_MEANING.forbidden | {ir.Let}, _PYTHON_OPERATORS)
 # Arrays are pointers; their lengths and strides are parameters.
 FLAT = IRForm("FLAT", ORDERED.forbidden | _ARRAY_SHAPES, _PYTHON_OPERATORS)
 # Each variable is declared in the block that holds its uses. CUDA C is generated from it.
-DECLARED = IRForm("DECLARED", FLAT.forbidden - {Declare}, _PYTHON_OPERATORS)
+DECLARED = IRForm("DECLARED", FLAT.forbidden - {ir.Declare}, _PYTHON_OPERATORS)
 
-_LOWERED = frozenset({Let}) | _ARRAY_SHAPES
+_LOWERED = frozenset({ir.Let}) | _ARRAY_SHAPES
 # The kernel is the code of one block: loops over its threads, without waits.
 WORK_ITEM_LOOPS = IRForm(
-    "WORK_ITEM_LOOPS", _LOWERED | {CoroutineLoop, BarrierWait, AxisLoop}, _PYTHON_OPERATORS
+    "WORK_ITEM_LOOPS", _LOWERED | {ir.CoroutineLoop, ir.BarrierWait, ir.AxisLoop}, _PYTHON_OPERATORS
 )
 # Each loop over threads is a loop nest along the axes of the block.
 AXIS_LOOPS = IRForm(
     "AXIS_LOOPS",
-    _LOWERED | {CoroutineLoop, BarrierWait, WorkItemLoop, StripLoop},
+    _LOWERED | {ir.CoroutineLoop, ir.BarrierWait, ir.WorkItemLoop, ir.StripLoop},
     _PYTHON_OPERATORS,
 )
 # Each thread is a resumable state machine; a scheduler runs the threads of a block.

@@ -10,21 +10,21 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from pycu2c.base.source import Span
-from pycu2c.ir.nodes import AxisLoop, Body, Function
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import bodies, statements
 
 
-def regions_of(body: Body) -> Iterator[AxisLoop]:
+def regions_of(body: ir.Body) -> Iterator[ir.AxisLoop]:
     """Yield the outermost work-item loops, in program order."""
     for s in body:
-        if isinstance(s, AxisLoop):
+        if isinstance(s, ir.AxisLoop):
             yield s
         else:
             for inner in bodies(s):
                 yield from regions_of(inner)
 
 
-def lines_of_regions(kernel: Function) -> dict[AxisLoop, str]:
+def lines_of_regions(kernel: ir.Function) -> dict[ir.AxisLoop, str]:
     """Return a text such as ``lines 12-15`` for each region of a kernel with at least two."""
     regions = list(regions_of(kernel.body))
     if len(regions) < 2:
@@ -37,9 +37,9 @@ def lines_of_regions(kernel: Function) -> dict[AxisLoop, str]:
 _Line = tuple[str, int]  # file and line number
 
 
-def _lines(body: Body) -> set[_Line]:
+def _lines(body: ir.Body) -> set[_Line]:
     """Return the lines on which the statements of a block begin, without work-item loops."""
-    inside = (s for s in statements(body) if not isinstance(s, AxisLoop))
+    inside = (s for s in statements(body) if not isinstance(s, ir.AxisLoop))
     return {(s.span.file, s.span.line) for s in inside}
 
 

@@ -13,59 +13,7 @@ from pycu2c.base import dtypes
 from pycu2c.base.external_code import InlineCode
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import VOID, WEAK_INT, WEAK_INT32, Scalar, Type, boolean
-from pycu2c.ir.nodes import (
-    Allocate,
-    Apply,
-    ArgumentPart,
-    Assign,
-    AxisLoop,
-    BarrierWait,
-    Binary,
-    BlockLoop,
-    Body,
-    Break,
-    Call,
-    Cast,
-    Const,
-    ConstantArray,
-    Continue,
-    Contribution,
-    CoroutineLoop,
-    Declare,
-    Dim,
-    ElementOf,
-    Evaluate,
-    Expr,
-    For,
-    Function,
-    Granularity,
-    If,
-    InlineC,
-    Item,
-    Let,
-    Load,
-    Logical,
-    Member,
-    Module,
-    NextWorkItem,
-    Pack,
-    Parameter,
-    Path,
-    Print,
-    Return,
-    Select,
-    Stmt,
-    Store,
-    Stride,
-    StripLoop,
-    SyncScope,
-    Unary,
-    Var,
-    View,
-    While,
-    WorkItemLoop,
-    in_cluster,
-)
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.print_format import format_text
 from pycu2c.ir.walk import path_indices
 
@@ -78,7 +26,7 @@ _NAMES: dict[Type, str] = {
 Marked = Collection[int]  # ids of the nodes to highlight
 
 
-def print_module(module: Module, marked: Marked = ()) -> str:
+def print_module(module: ir.Module, marked: Marked = ()) -> str:
     """Print all functions, callees first; ``<<  >>`` encloses marked expressions."""
     functions = [print_function(f, "device", marked) for f in module.devices]
     constants = "".join(f"{print_constant(constant)}\n" for constant in module.constants)
@@ -90,13 +38,13 @@ def print_module(module: Module, marked: Marked = ()) -> str:
     return "\n".join([constants, *texts] if constants else texts)
 
 
-def print_constant(constant: ConstantArray) -> str:
+def print_constant(constant: ir.ConstantArray) -> str:
     """Print a constant array: ``constant table: constant float32[4] = 1.0, …``."""
-    values = ", ".join(str(e.value) if isinstance(e, Const) else "…" for e in constant.values)
+    values = ", ".join(str(e.value) if isinstance(e, ir.Const) else "…" for e in constant.values)
     return f"constant {constant.var.name}: {print_type(constant.var.type)} = {values}"
 
 
-def print_function(function: Function, word: str = "kernel", marked: Marked = ()) -> str:
+def print_function(function: ir.Function, word: str = "kernel", marked: Marked = ()) -> str:
     """Print the header and the body of a function."""
     printer = _Printer(marked, {p.name for p in function.parameters})
     parameters = ", ".join(_parameter(p) for p in function.parameters)
@@ -116,12 +64,12 @@ def c_text(code: InlineCode, indent: str) -> Iterator[str]:
         head = " " * len(head)
 
 
-def print_stmt(s: Stmt) -> str:
+def print_stmt(s: ir.Stmt) -> str:
     """Print a statement with its blocks."""
     return "\n".join(_Printer().statement(s, 0))
 
 
-def print_expr(e: Expr) -> str:
+def print_expr(e: ir.Expr) -> str:
     """Print an expression, fully parenthesized."""
     return _Printer().expression(e)
 
@@ -135,8 +83,8 @@ def print_type(kind: Type) -> str:
     return _NAMES.get(kind) or str(kind)
 
 
-def _parameter(p: Parameter) -> str:
-    pointer = "pointer " if p.part is ArgumentPart.DATA else ""
+def _parameter(p: ir.Parameter) -> str:
+    pointer = "pointer " if p.part is ir.ArgumentPart.DATA else ""
     return f"{p.name}: {pointer}{print_type(p.type)}"
 
 
@@ -145,59 +93,59 @@ class _Printer:
     marked: Marked = ()
     typed: set[str] = field(default_factory=set)  # variables whose type has been printed
 
-    def block(self, body: Body, depth: int) -> Iterator[str]:
+    def block(self, body: ir.Body, depth: int) -> Iterator[str]:
         for s in body:
             yield from self.statement(s, depth)
         if not body:
             yield f"{'  ' * depth}pass"
 
-    def statement(self, s: Stmt, depth: int) -> Iterator[str]:
+    def statement(self, s: ir.Stmt, depth: int) -> Iterator[str]:
         indent = "  " * depth
         here = "  <-- here" if id(s) in self.marked else ""
         match s:
-            case If():
+            case ir.If():
                 yield from self.branches(s, depth, f"{indent}if ", here)
-            case While():
+            case ir.While():
                 yield f"{indent}while {self.expression(s.condition)}:{here}"
                 yield from self.block(s.body, depth + 1)
-            case For():
+            case ir.For():
                 bounds = self.listed((s.start, s.stop, s.step))
                 around = " around threads" if s.interchanged else ""
                 yield f"{indent}for {self.target(s.var)} in range({bounds}){around}:{here}"
                 yield from self.block(s.body, depth + 1)
-            case StripLoop():
+            case ir.StripLoop():
                 yield f"{indent}for each strip of threads:{here}"
                 yield from self.block(s.body, depth + 1)
-            case WorkItemLoop():
+            case ir.WorkItemLoop():
                 yield f"{indent}for each thread:{here}"
                 yield from self.block(s.body, depth + 1)
-            case BlockLoop():
+            case ir.BlockLoop():
                 along = "" if s.order == (0, 1, 2) else f", {''.join('xyz'[a] for a in s.order)}"
                 yield f"{indent}for each {'row of blocks' if s.in_rows else 'block'}{along}:{here}"
                 yield from self.block(s.body, depth + 1)
-            case CoroutineLoop():
+            case ir.CoroutineLoop():
                 yield f"{indent}for each thread, as a coroutine:{here}"
                 yield from self.block(s.body, depth + 1)
-            case AxisLoop():
-                by_one = isinstance(s.step, Const) and s.step.value == 1
+            case ir.AxisLoop():
+                by_one = isinstance(s.step, ir.Const) and s.step.value == 1
                 limits = (s.start, s.stop) if by_one else (s.start, s.stop, s.step)
                 lockstep = " in lockstep" if s.lockstep else ""
                 threads = f"threads({self.listed(limits)}){lockstep}"
                 yield f"{indent}for {self.target(s.var)} in {threads}:{here}"
                 yield from self.block(s.body, depth + 1)
-            case InlineC():
+            case ir.InlineC():
                 yield from c_text(s.code, indent)
             case _:
                 yield indent + self.simple(s) + here
 
-    def branches(self, s: If, depth: int, head: str, here: str) -> Iterator[str]:
+    def branches(self, s: ir.If, depth: int, head: str, here: str) -> Iterator[str]:
         yield f"{head}{self.expression(s.condition)}:{here}"
         yield from self.block(s.then, depth + 1)
         indent = "  " * depth
         match s.orelse:
             case ():
                 return
-            case (If() as inner,):
+            case (ir.If() as inner,):
                 mark = "  <-- here" if id(inner) in self.marked else ""
                 yield from self.branches(inner, depth, f"{indent}elif ", mark)
             case _:
@@ -206,66 +154,66 @@ class _Printer:
 
     def simple(
         self,
-        s: Allocate
-        | Declare
-        | Assign
-        | Store
-        | Evaluate
-        | Print
-        | Break
-        | Continue
-        | Return
-        | NextWorkItem
-        | BarrierWait,
+        s: ir.Allocate
+        | ir.Declare
+        | ir.Assign
+        | ir.Store
+        | ir.Evaluate
+        | ir.Print
+        | ir.Break
+        | ir.Continue
+        | ir.Return
+        | ir.NextWorkItem
+        | ir.BarrierWait,
     ) -> str:
         match s:
-            case Allocate():
+            case ir.Allocate():
                 return f"allocate {self.target(s.var)}"
-            case Declare():
+            case ir.Declare():
                 value = "" if s.init is None else f" = {self.expression(s.init)}"
                 return f"declare {self.target(s.var)}{value}"
-            case Assign():
+            case ir.Assign():
                 value = self.expression(s.value)  # first, because a Let in it prints its type
                 return f"{self.target(s.var)} = {value}"
-            case Store():
+            case ir.Store():
                 target = f"{self.expression(s.array)}[{self.listed(s.indices)}]"
                 return f"{target}{self.path(s.path)} = {self.expression(s.value)}"
-            case Evaluate():
+            case ir.Evaluate():
                 return self.expression(s.value)
-            case Print():
+            case ir.Print():
                 listed = f" {self.listed(s.values)}" if s.values else ""
                 return f'print "{format_text(s.text)}"{listed}'
-            case Break():
+            case ir.Break():
                 return "break"
-            case Continue():
+            case ir.Continue():
                 return "continue"
-            case Return():
+            case ir.Return():
                 return "return" if s.value is None else f"return {self.expression(s.value)}"
-            case NextWorkItem():
+            case ir.NextWorkItem():
                 return "next thread"
-            case BarrierWait():
+            case ir.BarrierWait():
                 return self.barrier(s)
             case _:
                 assert_never(s)
 
-    def barrier(self, s: BarrierWait) -> str:
+    def barrier(self, s: ir.BarrierWait) -> str:
         """Print a barrier: ``barrier warp mask, contributing bits[warp] += x``."""
         mask = "" if s.mask is None else f" {self.expression(s.mask)}"
-        head = "yield" if s.scope is SyncScope.YIELD else f"barrier {s.scope.value}{mask}"
+        head = "yield" if s.scope is ir.SyncScope.YIELD else f"barrier {s.scope.value}{mask}"
         listed = "; ".join(self.contribution(c) for c in s.contributions)
         return f"{head}, contributing {listed}" if listed else head
 
-    def contribution(self, c: Contribution) -> str:
-        op = "=" if c.granularity is Granularity.THREAD else "+="
+    def contribution(self, c: ir.Contribution) -> str:
+        op = "=" if c.granularity is ir.Granularity.THREAD else "+="
         return f"{c.array.name}[{c.granularity.value}] {op} {self.expression(c.value)}"
 
-    def target(self, var: Var) -> str:
+    def target(self, var: ir.Var) -> str:
         is_typed = var.name in self.typed
         self.typed.add(var.name)
         text = var.name if is_typed else f"{var.name}: {print_type(var.type)}"
         return f"<<{text}>>" if id(var) in self.marked else text
 
-    def view(self, e: View) -> str:
+    def view(self, e: ir.View) -> str:
         """Print a view: ``view a[i, 0 on: step 2, length 5]``."""
         indices = [self.expression(index) for index in e.first]
         in_path = [self.expression(index) for index in path_indices(e.path)]
@@ -278,70 +226,70 @@ class _Printer:
         path = _dotted(e.path, in_path)
         return f"view {self.expression(e.array)}[{', '.join(indices)}]{path}"
 
-    def path(self, path: Path) -> str:
+    def path(self, path: ir.Path) -> str:
         return _dotted(path, [self.expression(index) for index in path_indices(path)])
 
-    def listed(self, items: Iterable[Expr]) -> str:
+    def listed(self, items: Iterable[ir.Expr]) -> str:
         return ", ".join(self.expression(e) for e in items)
 
-    def expression(self, e: Expr) -> str:
+    def expression(self, e: ir.Expr) -> str:
         text = self._expression(e)
         return f"<<{text}>>" if id(e) in self.marked else text
 
-    def _expression(self, e: Expr) -> str:
+    def _expression(self, e: ir.Expr) -> str:
         match e:
-            case Const():
+            case ir.Const():
                 return repr(e.value) if e.type.weak else f"{e.value!r}:{print_type(e.type)}"
-            case Var():
-                return f"{e.name} of cluster" if in_cluster(e) else e.name
-            case Unary():
+            case ir.Var():
+                return f"{e.name} of cluster" if ir.in_cluster(e) else e.name
+            case ir.Unary():
                 return f"{e.op}.{print_type(e.operand.type)}({self.expression(e.operand)})"
-            case Binary():
+            case ir.Binary():
                 operands = self.listed((e.left, e.right))
                 return f"{e.op}.{print_type(e.left.type)}({operands})"
-            case Logical():
+            case ir.Logical():
                 return f"({self.expression(e.left)} {e.op.value} {self.expression(e.right)})"
-            case Select():
+            case ir.Select():
                 condition, then = self.expression(e.condition), self.expression(e.then)
                 return f"({then} if {condition} else {self.expression(e.orelse)})"
-            case Cast():
+            case ir.Cast():
                 return f"{print_type(e.type)}({self.expression(e.operand)})"
-            case Load():
+            case ir.Load():
                 return f"{self.expression(e.array)}[{self.listed(e.indices)}]"
-            case ElementOf():
+            case ir.ElementOf():
                 element = f"{self.expression(e.array)}[{self.listed(e.indices)}]"
                 return f"&{element}{self.path(e.path)}"
-            case Member():
+            case ir.Member():
                 return f"{self.expression(e.operand)}.{e.field}"
-            case Item():
+            case ir.Item():
                 return f"{self.expression(e.operand)}[{self.expression(e.index)}]"
-            case Pack():
+            case ir.Pack():
                 return f"{{{self.listed(e.parts)}}}"
-            case View():
+            case ir.View():
                 return self.view(e)
-            case Dim() | Stride():
-                word = "dim" if isinstance(e, Dim) else "stride"
+            case ir.Dim() | ir.Stride():
+                word = "dim" if isinstance(e, ir.Dim) else "stride"
                 kind = "" if e.type == WEAK_INT else f".{print_type(e.type)}"
                 return f"{word}{kind}({self.expression(e.array)}, {e.axis})"
-            case Let():
+            case ir.Let():
                 value = self.expression(e.value)
                 body = self.expression(e.body)
                 return f"(let {e.name}: {print_type(e.value.type)} = {value} in {body})"
-            case Apply():
+            case ir.Apply():
                 return f"{e.intrinsic.name}{_variant(e)}({self.listed(e.arguments)})"
-            case Call():
+            case ir.Call():
                 return f"{e.function}({self.listed(e.arguments)})"
             case _:
                 assert_never(e)
 
 
-def _dotted(path: Path, indices: Iterable[str]) -> str:
+def _dotted(path: ir.Path, indices: Iterable[str]) -> str:
     """Print a path: ``.corners[2].x``."""
     following = iter(indices)
     return "".join(f".{step}" if isinstance(step, str) else f"[{next(following)}]" for step in path)
 
 
-def _variant(e: Apply) -> str:
+def _variant(e: ir.Apply) -> str:
     """Return the type of an overloaded intrinsic, or of a result that is a small int."""
     is_typed = e.intrinsic.result in ("T", "F") or e.type == WEAK_INT32
     return f".{print_type(e.type)}" if is_typed else ""

@@ -10,49 +10,14 @@ from typing import TypeAlias, assert_never
 
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import VOID, Array, MemorySpace, Scalar, Type
+from pycu2c.ir import nodes as ir
 from pycu2c.ir import printer
 from pycu2c.ir.call_graph import recursive_functions
-from pycu2c.ir.nodes import (
-    Allocate,
-    ArgumentPart,
-    Assign,
-    AxisLoop,
-    BarrierWait,
-    BlockLoop,
-    Body,
-    Break,
-    Call,
-    Continue,
-    CoroutineLoop,
-    Declare,
-    ElementOf,
-    Evaluate,
-    Expr,
-    For,
-    Function,
-    If,
-    InlineC,
-    Let,
-    Load,
-    Module,
-    NextWorkItem,
-    Parameter,
-    Print,
-    Return,
-    Stmt,
-    Store,
-    StripLoop,
-    Var,
-    While,
-    WorkItemLoop,
-    field_type,
-    in_cluster,
-)
 from pycu2c.ir.print_format import matches_format, scalar_types
 from pycu2c.ir.verify_expressions import expression_violations, index_violations, is_truth
 from pycu2c.ir.walk import all_expressions, bodies, children, operands, statements
 
-Node: TypeAlias = Expr | Stmt | Function | Parameter
+Node: TypeAlias = ir.Expr | ir.Stmt | ir.Function | ir.Parameter
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +36,7 @@ class InternalError(Exception):
     """Raised for invalid IR, which is a bug in pycu2c."""
 
 
-def verified(module: Module, after: str) -> Module:
+def verified(module: ir.Module, after: str) -> ir.Module:
     """Return the module; raise InternalError if the pass ``after`` has violated an invariant."""
     violations = verify(module)
     if not violations:
@@ -83,7 +48,7 @@ def verified(module: Module, after: str) -> Module:
     )
 
 
-def verify(module: Module) -> list[Violation]:
+def verify(module: ir.Module) -> list[Violation]:
     """Return all violations in all functions."""
     recursive = recursive_functions(module)
     earlier = {f.name: f for f in module.devices if f.name in recursive}
@@ -111,23 +76,23 @@ class _Scope:
     in_loop: bool = False
     in_threads: bool = False
 
-    def inside(self, s: Stmt) -> _Scope:
+    def inside(self, s: ir.Stmt) -> _Scope:
         declared = None if self.declared is None else set(self.declared)
-        if declared is not None and isinstance(s, (For, AxisLoop)):
+        if declared is not None and isinstance(s, (ir.For, ir.AxisLoop)):
             declared.add(s.var.name)
-        if isinstance(s, (WorkItemLoop, AxisLoop)):
+        if isinstance(s, (ir.WorkItemLoop, ir.AxisLoop)):
             return _Scope(declared, in_threads=True)
-        if isinstance(s, CoroutineLoop):
+        if isinstance(s, ir.CoroutineLoop):
             return _Scope(declared)
-        return _Scope(declared, self.in_loop or isinstance(s, (While, For)), self.in_threads)
+        return _Scope(declared, self.in_loop or isinstance(s, (ir.While, ir.For)), self.in_threads)
 
 
 @dataclass(slots=True)
 class _Checker:
     """Checks one function and collects violations in ``found``."""
 
-    function: Function
-    earlier: Mapping[str, Function]
+    function: ir.Function
+    earlier: Mapping[str, ir.Function]
     constants: Mapping[str, Type] = field(default_factory=dict)
     types: dict[str, Type] = field(default_factory=dict)
     found: list[Violation] = field(default_factory=list)
@@ -135,7 +100,7 @@ class _Checker:
     def violations(self) -> list[Violation]:
         self._definitions()
         self.types |= self.constants
-        declares = any(isinstance(s, Declare) for s in statements(self.function.body))
+        declares = any(isinstance(s, ir.Declare) for s in statements(self.function.body))
         names = {p.name for p in self.function.parameters} | set(self.constants)
         self._body(self.function.body, _Scope(names if declares else None))
         return self.found
@@ -152,23 +117,23 @@ class _Checker:
                 self._report(f"two parameters are named {p.name}", p)
             self.types[p.name] = p.type
         for s in statements(self.function.body):
-            if isinstance(s, (Assign, Declare, For, AxisLoop, Allocate)):
+            if isinstance(s, (ir.Assign, ir.Declare, ir.For, ir.AxisLoop, ir.Allocate)):
                 self._defined(s.var, s)
-        lets: dict[str, Let] = {}
+        lets: dict[str, ir.Let] = {}
         for e in all_expressions(self.function.body):
-            if isinstance(e, Let) and e.name not in lets:
+            if isinstance(e, ir.Let) and e.name not in lets:
                 lets[e.name] = e
                 if e.name in self.types:
                     self._report(f"{e.name} is bound, and is a variable already", e)
                 self.types[e.name] = e.value.type
-            elif isinstance(e, Let) and lets[e.name].value.type != e.value.type:
+            elif isinstance(e, ir.Let) and lets[e.name].value.type != e.value.type:
                 self._report(f"{e.name} is bound in two types", e)
 
-    def _defined(self, var: Var, s: Stmt) -> None:
+    def _defined(self, var: ir.Var, s: ir.Stmt) -> None:
         if self.types.setdefault(var.name, var.type) != var.type:
             self._report(f"{var.name} is {self.types[var.name]} elsewhere, here {var.type}", s)
 
-    def _read(self, var: Var, declared: set[str] | None) -> None:
+    def _read(self, var: ir.Var, declared: set[str] | None) -> None:
         expected = self.types.get(var.name)
         if expected is None:
             self._report(f"{var.name} is read but never assigned", var)
@@ -179,7 +144,7 @@ class _Checker:
 
     # ---- statements ----
 
-    def _body(self, body: Body, scope: _Scope) -> None:
+    def _body(self, body: ir.Body, scope: _Scope) -> None:
         for s in body:
             for e in operands(s):
                 self._expression(e, scope.declared)
@@ -188,93 +153,100 @@ class _Checker:
             for inner in bodies(s):
                 self._body(inner, scope.inside(s))
 
-    def _statement(self, s: Stmt, scope: _Scope) -> Iterator[str]:
+    def _statement(self, s: ir.Stmt, scope: _Scope) -> Iterator[str]:
         match s:
-            case Allocate():
+            case ir.Allocate():
                 if not _has_size(s.var.type):
                     yield f"{s.var.name} is allocated, but is not an array of known shape"
                 yield from _declaration(s.var, scope)
-            case Declare():
+            case ir.Declare():
                 if s.init is not None:
                     yield from _assigned(s.var, s.init)
                 yield from _declaration(s.var, scope)
-            case Assign():
+            case ir.Assign():
                 yield from _assigned(s.var, s.value)
                 if scope.declared is not None and s.var.name not in scope.declared:
                     yield f"{s.var.name} is assigned outside of its scope"
-            case Store():
+            case ir.Store():
                 yield from self._store(s, scope)
-            case If() | While():
+            case ir.If() | ir.While():
                 if not is_truth(s.condition.type):
                     yield f"a condition is {s.condition.type}"
-            case For() | AxisLoop():
+            case ir.For() | ir.AxisLoop():
                 if any(e.type != s.var.type for e in operands(s)):
                     kinds = ", ".join(str(e.type) for e in operands(s))
                     yield f"{s.var.name} is {s.var.type}, its range is of {kinds}"
-            case Break() | Continue():
+            case ir.Break() | ir.Continue():
                 if not scope.in_loop:
                     yield "a jump is outside of every loop"
-            case NextWorkItem():
+            case ir.NextWorkItem():
                 if not scope.in_threads:
                     yield "next thread is outside of every work-item loop"
-            case Return():
+            case ir.Return():
                 actual = VOID if s.value is None else s.value.type
                 if actual != self.function.result:
                     yield f"{actual} is returned, the result type is {self.function.result}"
-            case Print():
+            case ir.Print():
                 expected = scalar_types(s.text)
                 if not matches_format(expected, [e.type for e in s.values]):
                     kinds = ", ".join(str(e.type) for e in s.values)
                     yield f"the format takes {', '.join(map(str, expected))}, not {kinds}"
-            case BarrierWait():
+            case ir.BarrierWait():
                 if scope.in_threads:
                     yield "a barrier is inside of a work-item loop"
                 yield from _barrier(s)
-            case InlineC():
+            case ir.InlineC():
                 if self.function.body != (s,):
                     yield "inline C is not the whole body"
                 yield from _inline_c_types(self.function)
-            case Evaluate() | WorkItemLoop() | StripLoop() | BlockLoop() | CoroutineLoop():
+            case (
+                ir.Evaluate()
+                | ir.WorkItemLoop()
+                | ir.StripLoop()
+                | ir.BlockLoop()
+                | ir.CoroutineLoop()
+            ):
                 return
             case _:
                 assert_never(s)
 
-    def _store(self, s: Store, scope: _Scope) -> Iterator[str]:
+    def _store(self, s: ir.Store, scope: _Scope) -> Iterator[str]:
         self._read(s.array, scope.declared)
         yield from index_violations(s, self._is_pointer(s.array))
         kind = s.array.type
-        expected = field_type(kind.element, s.path) if isinstance(kind, Array) else s.value.type
+        expected = ir.field_type(kind.element, s.path) if isinstance(kind, Array) else s.value.type
         if s.value.type != expected:
             yield f"{s.value.type} is stored in {s.array.name}, whose element is {expected}"
 
-    def _is_pointer(self, array: Var) -> bool:
+    def _is_pointer(self, array: ir.Var) -> bool:
         """Return whether an array is a pointer parameter of flat IR, with a linear index."""
         return any(
-            p.name == array.name and p.part is ArgumentPart.DATA for p in self.function.parameters
+            p.name == array.name and p.part is ir.ArgumentPart.DATA
+            for p in self.function.parameters
         )
 
     # ---- expressions ----
 
-    def _expression(self, e: Expr, declared: set[str] | None) -> None:
+    def _expression(self, e: ir.Expr, declared: set[str] | None) -> None:
         for message in expression_violations(e):
             self._report(message, e)
         match e:
-            case Var():
+            case ir.Var():
                 self._read(e, declared)
-            case Load() | ElementOf():
+            case ir.Load() | ir.ElementOf():
                 for message in index_violations(e, self._is_pointer(e.array)):
                     self._report(message, e)
-            case Call():
+            case ir.Call():
                 for message in self._call(e):
                     self._report(message, e)
-            case Let() if declared is not None:
+            case ir.Let() if declared is not None:
                 declared = {*declared, e.name}
             case _:
                 pass
         for child in children(e):
             self._expression(child, declared)
 
-    def _call(self, e: Call) -> Iterator[str]:
+    def _call(self, e: ir.Call) -> Iterator[str]:
         callee = self.earlier.get(e.function)
         if callee is None:
             yield f"{e.function} is called before its definition"
@@ -289,21 +261,21 @@ class _Checker:
             yield f"{e.function} returns {callee.result}, not {e.type}"
 
 
-def _declared_type(var: Var) -> Type:
+def _declared_type(var: ir.Var) -> Type:
     """Return the type that a variable is declared with."""
     kind = var.type
-    return kind.in_block if in_cluster(var) and isinstance(kind, Array) else kind
+    return kind.in_block if ir.in_cluster(var) and isinstance(kind, Array) else kind
 
 
-def _accepts(parameter: Parameter, argument: Expr) -> bool:
+def _accepts(parameter: ir.Parameter, argument: ir.Expr) -> bool:
     """Return whether an argument has the type of a parameter; a pointer accepts an ElementOf."""
-    if parameter.part is ArgumentPart.DATA and isinstance(argument, ElementOf):
+    if parameter.part is ir.ArgumentPart.DATA and isinstance(argument, ir.ElementOf):
         assert isinstance(parameter.type, Array)
         return argument.type.dtype is parameter.type.dtype
     return argument.type == parameter.type
 
 
-def _barrier(s: BarrierWait) -> Iterator[str]:
+def _barrier(s: ir.BarrierWait) -> Iterator[str]:
     if s.mask is not None and (
         not isinstance(s.mask.type, Scalar) or not s.mask.type.dtype.is_integral
     ):
@@ -314,14 +286,14 @@ def _barrier(s: BarrierWait) -> Iterator[str]:
             yield f"{contribution.array.name} is {kind}, the value {contribution.value.type}"
 
 
-def _inline_c_types(function: Function) -> Iterator[str]:
+def _inline_c_types(function: ir.Function) -> Iterator[str]:
     """Yield parameters of inline C with weak types, whose width passes may change."""
     for kind in (function.result, *(p.type for p in function.parameters)):
         if isinstance(kind, Scalar) and kind.weak and not is_truth(kind):
             yield f"inline C takes or returns {kind}"
 
 
-def _assigned(var: Var, value: Expr) -> Iterator[str]:
+def _assigned(var: ir.Var, value: ir.Expr) -> Iterator[str]:
     if not isinstance(var.type, Scalar):
         yield f"{var.name} is assigned, but is not a scalar"
     elif value.type != var.type:
@@ -333,7 +305,7 @@ def _has_size(kind: Type) -> bool:
     return isinstance(kind, Array) and (kind.shape is not None or kind.space is MemorySpace.SHARED)
 
 
-def _declaration(var: Var, scope: _Scope) -> Iterator[str]:
+def _declaration(var: ir.Var, scope: _Scope) -> Iterator[str]:
     if scope.declared is None:
         return
     if var.name in scope.declared:

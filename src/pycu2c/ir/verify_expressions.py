@@ -11,66 +11,44 @@ from typing import assert_never
 from pycu2c.base.dtypes import DType, DTypeKind
 from pycu2c.base.types import VOID, WEAK_BOOL, WEAK_INT, Array, MemorySpace, Scalar, Type, float32
 from pycu2c.base.values import fits
-from pycu2c.ir.nodes import (
-    Apply,
-    Binary,
-    Call,
-    Cast,
-    Const,
-    Dim,
-    ElementOf,
-    Expr,
-    Item,
-    Let,
-    Load,
-    Logical,
-    Member,
-    Pack,
-    Select,
-    Store,
-    Stride,
-    Unary,
-    Var,
-    View,
-    in_cluster,
-)
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import path_indices
 from pycu2c.ops.intrinsics.kinds import FIXED, HANDLE_KINDS
 from pycu2c.ops.intrinsics.registry import Effect
 from pycu2c.ops.operators import NOT
 
 
-def expression_violations(e: Expr) -> Iterator[str]:
+def expression_violations(e: ir.Expr) -> Iterator[str]:
     """Yield the violations of a node, without those of its children."""
     match e:
-        case Const():
+        case ir.Const():
             yield from _const(e)
-        case Unary():
+        case ir.Unary():
             yield from _unary(e)
-        case Binary():
+        case ir.Binary():
             yield from _binary(e)
-        case Logical():
+        case ir.Logical():
             for side in (e.left, e.right):
                 if not is_truth(side.type):
                     yield f"`{e.op.value}` takes bools, not {side.type}"
-        case Select():
+        case ir.Select():
             yield from _select(e)
-        case Cast():
+        case ir.Cast():
             if not isinstance(e.operand.type, Scalar):
                 yield f"a {e.operand.type} is converted to {e.type}"
-        case Dim() | Stride():
+        case ir.Dim() | ir.Stride():
             yield from _axis(e)
-        case Member():
+        case ir.Member():
             yield from _member(e)
-        case Item():
+        case ir.Item():
             yield from _item(e)
-        case Pack():
+        case ir.Pack():
             yield from _pack(e)
-        case View():
+        case ir.View():
             yield from _view(e)
-        case Apply():
+        case ir.Apply():
             yield from _apply(e)
-        case Load() | ElementOf() | Let() | Var() | Call():
+        case ir.Load() | ir.ElementOf() | ir.Let() | ir.Var() | ir.Call():
             return
         case _:
             assert_never(e)
@@ -84,13 +62,13 @@ def is_integer(kind: Type) -> bool:
     return isinstance(kind, Scalar) and kind.dtype.is_integer
 
 
-def index_violations(access: Load | ElementOf | Store, is_pointer: bool) -> Iterator[str]:
+def index_violations(access: ir.Load | ir.ElementOf | ir.Store, is_pointer: bool) -> Iterator[str]:
     """Yield violations of indices: one integer per axis, or one linear index."""
     kind = access.array.type
     if not isinstance(kind, Array):
         yield f"{access.array.name} is indexed, but is not an array"
         return
-    axes = 1 + in_cluster(access.array) if is_pointer else kind.ndim
+    axes = 1 + ir.in_cluster(access.array) if is_pointer else kind.ndim
     if len(access.indices) != axes and not is_flat(kind, access.indices):
         yield f"{access.array.name} has {axes} axes, but {len(access.indices)} indices"
     for index in access.indices:
@@ -98,13 +76,13 @@ def index_violations(access: Load | ElementOf | Store, is_pointer: bool) -> Iter
             yield f"an index is {index.type}"
 
 
-def is_flat(kind: Array, indices: tuple[Expr, ...]) -> bool:
+def is_flat(kind: Array, indices: tuple[ir.Expr, ...]) -> bool:
     """Return whether a single index is a linear index into an array of more axes."""
     thread_axes = kind.space is MemorySpace.BLOCK  # the first axis
     return kind.layout == "C" and kind.ndim - thread_axes > 1 and len(indices) - thread_axes == 1
 
 
-def _const(e: Const) -> Iterator[str]:
+def _const(e: ir.Const) -> Iterator[str]:
     dtype = e.type.dtype
     expected = bool if dtype.kind is DTypeKind.BOOL else float if dtype.is_float else int
     if type(e.value) is not expected:
@@ -113,7 +91,7 @@ def _const(e: Const) -> Iterator[str]:
         yield f"{e.value} does not fit {e.type}"  # a weak literal takes the type of its operand
 
 
-def _unary(e: Unary) -> Iterator[str]:
+def _unary(e: ir.Unary) -> Iterator[str]:
     own = e.operand.type
     if not isinstance(own, Scalar) or e.op.operand(own) != own:
         yield f"`{e.op}` has no variant for {own}"
@@ -123,7 +101,7 @@ def _unary(e: Unary) -> Iterator[str]:
         yield f"`{e.op}` of {own} is {e.op.result(own)}, not {e.type}"
 
 
-def _binary(e: Binary) -> Iterator[str]:
+def _binary(e: ir.Binary) -> Iterator[str]:
     own = e.left.type
     if own != e.right.type:
         yield f"`{e.op}` has operands {own} and {e.right.type}"
@@ -133,7 +111,7 @@ def _binary(e: Binary) -> Iterator[str]:
         yield f"`{e.op}` of {own} is {e.op.result(own)}, not {e.type}"
 
 
-def _select(e: Select) -> Iterator[str]:
+def _select(e: ir.Select) -> Iterator[str]:
     if not is_truth(e.condition.type):
         yield f"a condition is {e.condition.type}"
     for arm in (e.then, e.orelse):
@@ -141,7 +119,7 @@ def _select(e: Select) -> Iterator[str]:
             yield f"an operand of a selection is {arm.type}, the result {e.type}"
 
 
-def _axis(e: Dim | Stride) -> Iterator[str]:
+def _axis(e: ir.Dim | ir.Stride) -> Iterator[str]:
     kind = e.array.type
     if not isinstance(kind, Array):
         yield f"{e.array.name} is not an array"
@@ -151,7 +129,7 @@ def _axis(e: Dim | Stride) -> Iterator[str]:
         yield f"a length is {e.type}"
 
 
-def _member(e: Member) -> Iterator[str]:
+def _member(e: ir.Member) -> Iterator[str]:
     own = e.operand.type
     found = own.dtype.field(e.field) if isinstance(own, Scalar) else None
     if found is None:
@@ -160,7 +138,7 @@ def _member(e: Member) -> Iterator[str]:
         yield f"{e.field} is {found.dtype}, not {e.type}"
 
 
-def _item(e: Item) -> Iterator[str]:
+def _item(e: ir.Item) -> Iterator[str]:
     own = e.operand.type
     element = own.dtype.element if isinstance(own, Scalar) else None
     if element is None or element is not e.type.dtype:
@@ -169,14 +147,14 @@ def _item(e: Item) -> Iterator[str]:
         yield f"an index is {e.index.type}"
 
 
-def _pack(e: Pack) -> Iterator[str]:
+def _pack(e: ir.Pack) -> Iterator[str]:
     expected = [f.dtype for f in e.type.dtype.fields]
     actual = [p.type.dtype if isinstance(p.type, Scalar) else None for p in e.parts]
     if expected != actual:
         yield f"{e.type} is built from {', '.join(str(p.type) for p in e.parts)}"
 
 
-def _view(e: View) -> Iterator[str]:
+def _view(e: ir.View) -> Iterator[str]:
     kind, least = e.array.type, -len(path_indices(e.path))
     if not isinstance(kind, Array) or not (len(e.first) == kind.ndim or is_flat(kind, e.first)):
         yield f"a view of {kind} has {len(e.first)} indices"
@@ -189,7 +167,7 @@ def _view(e: View) -> Iterator[str]:
         yield "an index, step or length of a view is not an integer"
 
 
-def _apply(e: Apply) -> Iterator[str]:
+def _apply(e: ir.Apply) -> Iterator[str]:
     intrinsic = e.intrinsic
     kinds = [kind for _, kind in intrinsic.parameters if kind != "index"]
     if intrinsic.effect is Effect.FORM:
@@ -208,7 +186,7 @@ def _apply(e: Apply) -> Iterator[str]:
     yield from _result(e, types[0] if types else None)
 
 
-def _type_variable(kind: str, argument: Expr) -> Type | None:
+def _type_variable(kind: str, argument: ir.Expr) -> Type | None:
     """Return the type T that an argument implies; None if it implies none."""
     if kind in HANDLE_KINDS:
         handle = argument.type.dtype.handle if isinstance(argument.type, Scalar) else None
@@ -216,9 +194,9 @@ def _type_variable(kind: str, argument: Expr) -> Type | None:
     return argument.type if kind in ("array", "T", "F") else None
 
 
-def _argument(name: str, kind: str, argument: Expr) -> Iterator[str]:
+def _argument(name: str, kind: str, argument: ir.Expr) -> Iterator[str]:
     match kind:
-        case "array" if not isinstance(argument, ElementOf):
+        case "array" if not isinstance(argument, ir.ElementOf):
             yield f"{name} takes an element, not {argument.type}"
         case "coordinate" if argument.type != float32:
             yield f"a coordinate of {name} is {argument.type}"
@@ -234,7 +212,7 @@ def _argument(name: str, kind: str, argument: Expr) -> Iterator[str]:
             pass
 
 
-def _dtype(e: Expr) -> DType | None:
+def _dtype(e: ir.Expr) -> DType | None:
     return e.type.dtype if isinstance(e.type, Scalar) else None
 
 
@@ -242,7 +220,7 @@ def _is_handle(own: Type, kind: str) -> bool:
     return isinstance(own, Scalar) and str(own).startswith(f"{kind}[")
 
 
-def _result(e: Apply, common: Type | None) -> Iterator[str]:
+def _result(e: ir.Apply, common: Type | None) -> Iterator[str]:
     intrinsic = e.intrinsic
     if intrinsic.dtypes and isinstance(common, Scalar) and common.dtype not in intrinsic.dtypes:
         yield f"{intrinsic.name} has no variant for {common}"

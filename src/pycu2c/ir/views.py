@@ -7,32 +7,32 @@ from collections.abc import Sequence
 from pycu2c.base.records import replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Array, Scalar
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, cast, const, scalar_type
 from pycu2c.ir.expressions import Path, component_type, field_type
-from pycu2c.ir.nodes import Const, Dim, Expr, Item, Member, View
 from pycu2c.ir.walk import path_indices, with_path_indices
 from pycu2c.ops.operators import ADD, MUL, SUB
 
 
-def start_indices(view: View) -> list[Expr]:
+def start_indices(view: ir.View) -> list[ir.Expr]:
     """Return the start of a view along each axis of the array, then along the axes of fields."""
     return [*view.first, *path_indices(view.path)]
 
 
-def start_position(view: View, axis: int) -> int:
+def start_position(view: ir.View, axis: int) -> int:
     """Return the position in ``start_indices`` of the start of an axis of the view."""
     own = view.axes[axis]
     return own if own >= 0 else len(view.first) + ~own
 
 
-def with_starts(view: View, starts: Sequence[Expr]) -> View:
+def with_starts(view: ir.View, starts: Sequence[ir.Expr]) -> ir.View:
     """Return a view with other start indices."""
     count = len(view.first)
     path = with_path_indices(view.path, starts[count:])
     return replace(view, first=tuple(starts[:count]), path=path)
 
 
-def array_indices(view: View, indices: tuple[Expr, ...]) -> tuple[tuple[Expr, ...], Path]:
+def array_indices(view: ir.View, indices: tuple[ir.Expr, ...]) -> tuple[tuple[ir.Expr, ...], Path]:
     """Return the indices and path in the array: ``v[j]`` of ``v = a[i, 2:]`` is ``a[i, 2 + j]``."""
     out = start_indices(view)
     for axis, (step, index) in enumerate(zip(view.steps, indices)):
@@ -42,14 +42,14 @@ def array_indices(view: View, indices: tuple[Expr, ...]) -> tuple[tuple[Expr, ..
     return shifted.first, shifted.path
 
 
-def view_elements_per_element(view: View) -> int:
+def view_elements_per_element(view: ir.View) -> int:
     """Return the size of an element of the array, in elements of the view."""
     kind = view.array.type
     assert isinstance(kind, Array)
     return kind.dtype.size // view.type.dtype.size
 
 
-def stride_inside_field(view: View, axis: int) -> int:
+def stride_inside_field(view: ir.View, axis: int) -> int:
     """Return the stride of an axis inside a field, in elements of the view."""
     kind = view.array.type
     assert isinstance(kind, Array)
@@ -58,42 +58,42 @@ def stride_inside_field(view: View, axis: int) -> int:
     return element.dtype.size // view.type.dtype.size
 
 
-def read_path(value: Expr, path: Path, span: Span) -> Expr:
+def read_path(value: ir.Expr, path: Path, span: Span) -> ir.Expr:
     """Return the field of ``value`` at ``path``: ``value.corners[2].x``."""
     for step in path:
         kind = component_type(scalar_type(value), step)
         if isinstance(step, str):
-            value = Member(value, step, kind, span)
+            value = ir.Member(value, step, kind, span)
         else:
-            value = Item(value, step, kind, span)
+            value = ir.Item(value, step, kind, span)
     return value
 
 
-def is_flat(view: View) -> bool:
+def is_flat(view: ir.View) -> bool:
     """Return whether a view has a linear start index into an array of more axes."""
     assert isinstance(view.array.type, Array)
     return len(view.first) == 1 and view.array.type.ndim > 1
 
 
-def linear_start(view: View) -> Expr:
+def linear_start(view: ir.View) -> ir.Expr:
     """Return the linear index of the first element of a contiguous view."""
     kind = view.array.type
     assert isinstance(kind, Array)
     total = view.first[0]
     for axis, index in enumerate(view.first[1:], start=1):
-        length: Expr = Dim(view.array, axis, index.span)
+        length: ir.Expr = ir.Dim(view.array, axis, index.span)
         if kind.shape is not None:
             length = const(kind.shape[axis], index.span)
         total = add_scaled(multiply(length, total), const(1, index.span), index)
     return total
 
 
-def linear_element(view: View, index: Expr) -> tuple[Expr, ...]:
+def linear_element(view: ir.View, index: ir.Expr) -> tuple[ir.Expr, ...]:
     """Return the linear index in the array of the element ``index`` of a contiguous view."""
     return (add_scaled(linear_start(view), const(1, index.span), index),)
 
 
-def compose_views(outer: View, inner: View) -> View:
+def compose_views(outer: ir.View, inner: ir.View) -> ir.View:
     """Return ``inner``, a view of the view ``outer``, as a view of the array."""
     if len(inner.first) < len(outer.axes):
         first, path = linear_element(outer, inner.first[0]), (*outer.path, *inner.path)
@@ -105,34 +105,34 @@ def compose_views(outer: View, inner: View) -> View:
     steps = tuple(map(multiply, outer_steps, inner.steps))
     first, outer_path = array_indices(outer, inner.first)
     path = (*outer_path, *inner.path)
-    return View(outer.array, first, axes, steps, inner.lengths, inner.type, inner.span, path)
+    return ir.View(outer.array, first, axes, steps, inner.lengths, inner.type, inner.span, path)
 
 
-def add_scaled(start: Expr, step: Expr, index: Expr) -> Expr:
+def add_scaled(start: ir.Expr, step: ir.Expr, index: ir.Expr) -> ir.Expr:
     """Return ``start + step * index``, simplified."""
     offset = multiply(step, index)
-    if isinstance(start, Const) and start.value == 0:
+    if isinstance(start, ir.Const) and start.value == 0:
         return offset
-    if isinstance(offset, Const) and offset.value == 0:
+    if isinstance(offset, ir.Const) and offset.value == 0:
         return start
-    if isinstance(offset, Const) and offset.value < 0:
+    if isinstance(offset, ir.Const) and offset.value < 0:
         negated = const(-int(offset.value), offset.span, offset.type)
         return binary(SUB, *_common_type(start, negated), index.span)
     return binary(ADD, *_common_type(start, offset), index.span)
 
 
-def multiply(step: Expr, index: Expr) -> Expr:
+def multiply(step: ir.Expr, index: ir.Expr) -> ir.Expr:
     """Return ``step * index``, simplified."""
     for factor in (step, index):
-        if isinstance(factor, Const) and factor.value == 0:
+        if isinstance(factor, ir.Const) and factor.value == 0:
             return factor
     for factor, other in ((step, index), (index, step)):
-        if isinstance(factor, Const) and factor.value == 1:
+        if isinstance(factor, ir.Const) and factor.value == 1:
             return other
     return binary(MUL, *_common_type(step, index), index.span)
 
 
-def _common_type(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+def _common_type(a: ir.Expr, b: ir.Expr) -> tuple[ir.Expr, ir.Expr]:
     """Convert two integers to one type: int, unless they have the same type."""
     kind: Scalar = scalar_type(a) if a.type == b.type else WEAK_INT
     return cast(a, kind), cast(b, kind)

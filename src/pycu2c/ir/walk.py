@@ -10,107 +10,63 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import assert_never
 
 from pycu2c.base.records import replace
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.expressions import Path
-from pycu2c.ir.nodes import (
-    Allocate,
-    Apply,
-    Assign,
-    AxisLoop,
-    BarrierWait,
-    Binary,
-    BlockLoop,
-    Body,
-    Break,
-    Call,
-    Cast,
-    Const,
-    Continue,
-    CoroutineLoop,
-    Declare,
-    Dim,
-    ElementOf,
-    Evaluate,
-    Expr,
-    For,
-    Function,
-    If,
-    InlineC,
-    Item,
-    Let,
-    Load,
-    Logical,
-    Member,
-    Module,
-    NextWorkItem,
-    Pack,
-    Print,
-    Return,
-    Select,
-    Stmt,
-    Store,
-    Stride,
-    StripLoop,
-    Unary,
-    Var,
-    View,
-    While,
-    WorkItemLoop,
-)
 
 
-def children(e: Expr) -> tuple[Expr, ...]:
+def children(e: ir.Expr) -> tuple[ir.Expr, ...]:
     """Return the direct subexpressions in order of evaluation, including the Var of an array."""
     match e:
-        case Const() | Var():
+        case ir.Const() | ir.Var():
             return ()
-        case Unary() | Cast() | Member():
+        case ir.Unary() | ir.Cast() | ir.Member():
             return (e.operand,)
-        case Binary() | Logical():
+        case ir.Binary() | ir.Logical():
             return (e.left, e.right)
-        case Select():
+        case ir.Select():
             return (e.condition, e.then, e.orelse)
-        case Item():
+        case ir.Item():
             return (e.operand, e.index)
-        case Load():
+        case ir.Load():
             return (e.array, *e.indices)
-        case ElementOf():
+        case ir.ElementOf():
             return (e.array, *e.indices, *path_indices(e.path))
-        case Pack():
+        case ir.Pack():
             return e.parts
-        case View():
+        case ir.View():
             return (e.array, *e.first, *e.steps, *e.lengths, *path_indices(e.path))
-        case Dim() | Stride():
+        case ir.Dim() | ir.Stride():
             return (e.array,)
-        case Let():
+        case ir.Let():
             return (e.value, e.body)
-        case Apply() | Call():
+        case ir.Apply() | ir.Call():
             return e.arguments
         case _:
             assert_never(e)
 
 
-def with_children(e: Expr, new: tuple[Expr, ...]) -> Expr:
+def with_children(e: ir.Expr, new: tuple[ir.Expr, ...]) -> ir.Expr:
     """Return the node with other subexpressions, as many as ``children`` returns."""
     match e:
-        case Const() | Var():
+        case ir.Const() | ir.Var():
             return e
-        case Unary() | Cast() | Member():
+        case ir.Unary() | ir.Cast() | ir.Member():
             return replace(e, operand=new[0])
-        case Binary() | Logical():
+        case ir.Binary() | ir.Logical():
             return replace(e, left=new[0], right=new[1])
-        case Select():
+        case ir.Select():
             return replace(e, condition=new[0], then=new[1], orelse=new[2])
-        case Item():
+        case ir.Item():
             return replace(e, operand=new[0], index=new[1])
-        case Load():
+        case ir.Load():
             return replace(e, array=_array(new[0]), indices=new[1:])
-        case ElementOf():
+        case ir.ElementOf():
             end = 1 + len(e.indices)
             indices, path = new[1:end], with_path_indices(e.path, new[end:])
             return replace(e, array=_array(new[0]), indices=indices, path=path)
-        case Pack():
+        case ir.Pack():
             return replace(e, parts=new)
-        case View():
+        case ir.View():
             first, rest = new[1 : 1 + len(e.first)], new[1 + len(e.first) :]
             count = len(e.axes)
             steps, lengths, own = rest[:count], rest[count : 2 * count], rest[2 * count :]
@@ -118,146 +74,146 @@ def with_children(e: Expr, new: tuple[Expr, ...]) -> Expr:
                 e, array=_array(new[0]), first=first, path=with_path_indices(e.path, own)
             )
             return replace(made, steps=steps, lengths=lengths)
-        case Dim() | Stride():
+        case ir.Dim() | ir.Stride():
             return replace(e, array=_array(new[0]))
-        case Let():
+        case ir.Let():
             return replace(e, value=new[0], body=new[1])
-        case Apply() | Call():
+        case ir.Apply() | ir.Call():
             return replace(e, arguments=new)
         case _:
             assert_never(e)
 
 
-def path_indices(path: Path) -> tuple[Expr, ...]:
+def path_indices(path: Path) -> tuple[ir.Expr, ...]:
     """Return the indices in a path to a field of a record."""
     return tuple(step for step in path if not isinstance(step, str))
 
 
-def with_path_indices(path: Path, new: Sequence[Expr]) -> Path:
+def with_path_indices(path: Path, new: Sequence[ir.Expr]) -> Path:
     """Return a path with other indices."""
     indices = iter(new)
     return tuple(step if isinstance(step, str) else next(indices) for step in path)
 
 
-def _array(e: Expr) -> Var:
-    assert isinstance(e, Var), "an array is named by a variable"
+def _array(e: ir.Expr) -> ir.Var:
+    assert isinstance(e, ir.Var), "an array is named by a variable"
     return e
 
 
-def expressions(e: Expr) -> Iterator[Expr]:
+def expressions(e: ir.Expr) -> Iterator[ir.Expr]:
     """Yield an expression and its subexpressions in pre-order."""
     yield e
     for child in children(e):
         yield from expressions(child)
 
 
-def operands(s: Stmt) -> tuple[Expr, ...]:
+def operands(s: ir.Stmt) -> tuple[ir.Expr, ...]:
     """Return the direct operands of a statement in order of evaluation, without targets."""
     match s:
-        case Assign() | Evaluate():
+        case ir.Assign() | ir.Evaluate():
             return (s.value,)
-        case Print():
+        case ir.Print():
             return s.values
-        case Store():
+        case ir.Store():
             return (s.value, *s.indices, *path_indices(s.path))
-        case Declare():
+        case ir.Declare():
             return () if s.init is None else (s.init,)
-        case Return():
+        case ir.Return():
             return () if s.value is None else (s.value,)
-        case If() | While():
+        case ir.If() | ir.While():
             return (s.condition,)
-        case For() | AxisLoop():
+        case ir.For() | ir.AxisLoop():
             return (s.start, s.stop, s.step)
-        case BarrierWait():
+        case ir.BarrierWait():
             return (
                 *(() if s.mask is None else (s.mask,)),
                 *(contribution.value for contribution in s.contributions),
             )
-        case Allocate() | Break() | Continue() | NextWorkItem():
+        case ir.Allocate() | ir.Break() | ir.Continue() | ir.NextWorkItem():
             return ()
-        case WorkItemLoop() | StripLoop() | BlockLoop() | CoroutineLoop():
+        case ir.WorkItemLoop() | ir.StripLoop() | ir.BlockLoop() | ir.CoroutineLoop():
             return ()
-        case InlineC():
+        case ir.InlineC():
             return s.arguments
         case _:
             assert_never(s)
 
 
-def with_operands(s: Stmt, new: tuple[Expr, ...]) -> Stmt:
+def with_operands(s: ir.Stmt, new: tuple[ir.Expr, ...]) -> ir.Stmt:
     """Return the statement with other operands, as many as ``operands`` returns."""
     match s:
-        case Assign() | Evaluate():
+        case ir.Assign() | ir.Evaluate():
             return replace(s, value=new[0])
-        case Print():
+        case ir.Print():
             return replace(s, values=new)
-        case Store():
+        case ir.Store():
             end = 1 + len(s.indices)
             indices, path = new[1:end], with_path_indices(s.path, new[end:])
             return replace(s, value=new[0], indices=indices, path=path)
-        case Declare():
+        case ir.Declare():
             return replace(s, init=new[0]) if new else s
-        case Return():
+        case ir.Return():
             return replace(s, value=new[0]) if new else s
-        case If() | While():
+        case ir.If() | ir.While():
             return replace(s, condition=new[0])
-        case For() | AxisLoop():
+        case ir.For() | ir.AxisLoop():
             return replace(s, start=new[0], stop=new[1], step=new[2])
-        case BarrierWait():
+        case ir.BarrierWait():
             mask, values = (None, new) if s.mask is None else (new[0], new[1:])
             contributions = tuple(
                 replace(contribution, value=value)
                 for contribution, value in zip(s.contributions, values)
             )
             return replace(s, mask=mask, contributions=contributions)
-        case Allocate() | Break() | Continue() | NextWorkItem():
+        case ir.Allocate() | ir.Break() | ir.Continue() | ir.NextWorkItem():
             return s
-        case WorkItemLoop() | StripLoop() | BlockLoop() | CoroutineLoop():
+        case ir.WorkItemLoop() | ir.StripLoop() | ir.BlockLoop() | ir.CoroutineLoop():
             return s
-        case InlineC():
+        case ir.InlineC():
             return replace(s, arguments=new)
         case _:
             assert_never(s)
 
 
-def bodies(s: Stmt) -> tuple[Body, ...]:
+def bodies(s: ir.Stmt) -> tuple[ir.Body, ...]:
     """Return the direct blocks of a statement."""
     match s:
-        case If():
+        case ir.If():
             return (s.then, s.orelse)
         case (
-            While()
-            | For()
-            | WorkItemLoop()
-            | StripLoop()
-            | AxisLoop()
-            | BlockLoop()
-            | CoroutineLoop()
+            ir.While()
+            | ir.For()
+            | ir.WorkItemLoop()
+            | ir.StripLoop()
+            | ir.AxisLoop()
+            | ir.BlockLoop()
+            | ir.CoroutineLoop()
         ):
             return (s.body,)
         case _:
             return ()
 
 
-def with_bodies(s: Stmt, new: tuple[Body, ...]) -> Stmt:
+def with_bodies(s: ir.Stmt, new: tuple[ir.Body, ...]) -> ir.Stmt:
     """Return the statement with other blocks, as many as ``bodies`` returns."""
     match s:
-        case If():
+        case ir.If():
             return replace(s, then=new[0], orelse=new[1])
         case (
-            While()
-            | For()
-            | WorkItemLoop()
-            | StripLoop()
-            | AxisLoop()
-            | BlockLoop()
-            | CoroutineLoop()
+            ir.While()
+            | ir.For()
+            | ir.WorkItemLoop()
+            | ir.StripLoop()
+            | ir.AxisLoop()
+            | ir.BlockLoop()
+            | ir.CoroutineLoop()
         ):
             return replace(s, body=new[0])
         case _:
             return s
 
 
-def statements(body: Body) -> Iterator[Stmt]:
+def statements(body: ir.Body) -> Iterator[ir.Stmt]:
     """Yield the statements of a block and of the blocks inside it, in program order."""
     for s in body:
         yield s
@@ -265,39 +221,39 @@ def statements(body: Body) -> Iterator[Stmt]:
             yield from statements(inner)
 
 
-def all_expressions(body: Body) -> Iterator[Expr]:
+def all_expressions(body: ir.Body) -> Iterator[ir.Expr]:
     """Yield all expressions of all statements of a block."""
     for s in statements(body):
         for e in operands(s):
             yield from expressions(e)
 
 
-def rewrite(e: Expr, change: Callable[[Expr], Expr]) -> Expr:
+def rewrite(e: ir.Expr, change: Callable[[ir.Expr], ir.Expr]) -> ir.Expr:
     """Rewrite an expression bottom-up: ``change`` receives nodes with rewritten children."""
     old = children(e)
     new = tuple(rewrite(child, change) for child in old)
     return change(e if new == old else with_children(e, new))
 
 
-def map_expr(body: Body, change: Callable[[Expr], Expr]) -> Body:
+def map_expr(body: ir.Body, change: Callable[[ir.Expr], ir.Expr]) -> ir.Body:
     """Rewrite every expression of a block bottom-up."""
     return tuple(_map_stmt_expr(s, change) for s in body)
 
 
-def _map_stmt_expr(s: Stmt, change: Callable[[Expr], Expr]) -> Stmt:
+def _map_stmt_expr(s: ir.Stmt, change: Callable[[ir.Expr], ir.Expr]) -> ir.Stmt:
     s = with_operands(s, tuple(rewrite(e, change) for e in operands(s)))
     return with_bodies(s, tuple(map_expr(b, change) for b in bodies(s)))
 
 
-def map_stmt(body: Body, change: Callable[[Stmt], Body]) -> Body:
+def map_stmt(body: ir.Body, change: Callable[[ir.Stmt], ir.Body]) -> ir.Body:
     """Replace each statement by a block, inner statements first."""
-    out: list[Stmt] = []
+    out: list[ir.Stmt] = []
     for s in body:
         out += change(with_bodies(s, tuple(map_stmt(b, change) for b in bodies(s))))
     return tuple(out)
 
 
-def map_functions(module: Module, change: Callable[[Function], Function]) -> Module:
+def map_functions(module: ir.Module, change: Callable[[ir.Function], ir.Function]) -> ir.Module:
     """Apply a change to every function of a module."""
     devices = tuple(change(f) for f in module.devices)
     return replace(module, kernel=change(module.kernel), devices=devices)

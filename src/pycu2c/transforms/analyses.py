@@ -24,13 +24,13 @@ from pycu2c.base.dtypes import DType
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass
 from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.module_summary import ModuleSummary, summarize_module
-from pycu2c.ir.nodes import Body, For, Stmt, While
 from pycu2c.transforms.cpu.fission.work_item_loops import StripLoops
 from pycu2c.transforms.cpu.select_cpu_lowering import needs_coroutines
 from pycu2c.transforms.cpu.simd.divergent_loops import divergent_loops
 
-LoopSelector: TypeAlias = Callable[[Body, Uniformity], Set[Stmt]]
+LoopSelector: TypeAlias = Callable[[ir.Body, Uniformity], Set[ir.Stmt]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def _strip_loops(analyses: Analyses) -> StripLoops:
     body = analyses.module.kernel.body
     if analyses.inputs.assumptions.threads < _LEAST_LANES:
         return {}
-    if not analyses.get(SUMMARY).any_of(For, While):
+    if not analyses.get(SUMMARY).any_of(ir.For, ir.While):
         return {}
     return live_after_loops(body, analyses.inputs.strip_mine(body, analyses.get(UNIFORMITY)))
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 from pycu2c.base.records import dataclass
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.forms import TYPED, IRForm, check_form
-from pycu2c.ir.nodes import Module
 from pycu2c.ir.verifier import verified
 from pycu2c.transforms.analyses import SUMMARY, Analyses, AnyAnalysis, Inputs
 
-Observer: TypeAlias = Callable[[str, Module, Module], None]  # of a pass: name, before, after
+Observer: TypeAlias = Callable[[str, ir.Module, ir.Module], None]  # of a pass: name, before, after
 
 
 def always(_: Analyses) -> bool:
@@ -27,7 +27,7 @@ class Pass:
     """
 
     name: str
-    function: Callable[..., Module]
+    function: Callable[..., ir.Module]
     requires: tuple[IRForm, ...]
     produces: IRForm | None = None
     uses: tuple[AnyAnalysis, ...] = ()
@@ -37,13 +37,13 @@ class Pass:
     def applies(self, form: IRForm, analyses: Analyses) -> bool:
         return form in self.requires and self.when(analyses)
 
-    def run(self, analyses: Analyses) -> Module:
+    def run(self, analyses: Analyses) -> ir.Module:
         return self.function(analyses.module, *map(analyses.get, self.uses))
 
 
 def run_passes(
-    module: Module, passes: Iterable[Pass], inputs: Inputs, observe: Observer | None = None
-) -> Module:
+    module: ir.Module, passes: Iterable[Pass], inputs: Inputs, observe: Observer | None = None
+) -> ir.Module:
     """Run the passes that apply, in order, and verify the IR after each.
 
     Raises InternalError if a pass returns invalid IR, CompileError if it rejects the program.

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pycu2c.analysis.ranges.intervals import FAR, Interval
 from pycu2c.base.dtypes import INT32
 from pycu2c.base.records import dataclass, field
-from pycu2c.ir.nodes import Expr, Var
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import expressions
 
 _MAX_DIFFERENCES = 600  # above this, new constraints are stored but not combined
@@ -64,7 +64,7 @@ class RangeState:
 
     intervals: dict[Term, Interval] = field(default_factory=dict)
     min_differences: dict[tuple[Term, Term], int] = field(default_factory=dict)
-    definitions: dict[str, Expr] = field(
+    definitions: dict[str, ir.Expr] = field(
         default_factory=dict
     )  # variable -> the expression it was assigned
 
@@ -195,7 +195,7 @@ class RangeState:
             if name != term.name and not _reads(e, term.name)
         }
 
-    def define(self, name: str, value: Expr) -> None:
+    def define(self, name: str, value: ir.Expr) -> None:
         """Record the expression just assigned to a variable, until an operand is reassigned."""
         if not _reads(value, name):
             self.definitions[name] = value
@@ -220,7 +220,7 @@ class RangeState:
         result.definitions = self._common_definitions(other)
         return result
 
-    def _common_definitions(self, other: RangeState) -> dict[str, Expr]:
+    def _common_definitions(self, other: RangeState) -> dict[str, ir.Expr]:
         return {n: e for n, e in self.definitions.items() if other.definitions.get(n) is e}
 
     def includes(self, other: RangeState) -> bool:
@@ -244,8 +244,8 @@ class RangeState:
         return wide
 
 
-def _reads(e: Expr, name: str) -> bool:
-    return any(isinstance(x, Var) and x.name == name for x in expressions(e))
+def _reads(e: ir.Expr, name: str) -> bool:
+    return any(isinstance(x, ir.Var) and x.name == name for x in expressions(e))
 
 
 def _widened(old: Interval, new: Interval, term: Term, loop_bounds: LoopBounds) -> Interval:

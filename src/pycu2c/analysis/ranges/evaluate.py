@@ -44,29 +44,7 @@ from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.limits import INDEX32_LIMIT
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import WEAK_INT, Array, Scalar
-from pycu2c.ir.nodes import (
-    Apply,
-    Binary,
-    Call,
-    Cast,
-    Const,
-    Dim,
-    ElementOf,
-    Expr,
-    Item,
-    Let,
-    Load,
-    Logical,
-    LogicalOp,
-    Member,
-    Pack,
-    Select,
-    Store,
-    Stride,
-    Unary,
-    Var,
-    View,
-)
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import children, expressions, path_indices
 from pycu2c.ops.intrinsics.builtins import OPERATOR_INTRINSICS, range_trip_count
 from pycu2c.ops.intrinsics.memory.subscripts import SUBSCRIPTS, from_start, slice_back
@@ -100,19 +78,19 @@ _SWAPPED = {LT: GT, GT: LT, GE: LE, LE: GE, EQ: EQ, NE: NE}
 _MINIMUM, _MAXIMUM = ("min", "numpy.minimum"), ("max", "numpy.maximum")
 
 
-def variable_term(var: Var) -> Term | None:
+def variable_term(var: ir.Var) -> Term | None:
     """Return the term of an integer variable; None for other types."""
     return Term(var.name, everything(var.type)) if is_integral(var.type) else None
 
 
 # the interval of a number, or of the lengths of an array's axes
 ArgumentRange: TypeAlias = Interval | tuple[Interval, ...]
-Results: TypeAlias = Callable[[Call, Sequence[ArgumentRange]], Interval]
+Results: TypeAlias = Callable[[ir.Call, Sequence[ArgumentRange]], Interval]
 Lengths: TypeAlias = Mapping[tuple[str, int], Interval]  # by array name and axis
 Elements: TypeAlias = Mapping[str, Interval]  # of all elements, by array name
 
 
-def unknown_result(call: Call, _: Sequence[ArgumentRange]) -> Interval:
+def unknown_result(call: ir.Call, _: Sequence[ArgumentRange]) -> Interval:
     """Return the full range of a device function's result type."""
     return everything(call.type)
 
@@ -137,7 +115,7 @@ class Evaluator:
     of_variable: dict[str, Interval] = field(default_factory=dict)
     quotients: dict[int, Interval] = field(default_factory=dict)  # a // b of each ``a % b``
 
-    def assign(self, var: Var, value: AbstractValue, state: RangeState) -> None:
+    def assign(self, var: ir.Var, value: AbstractValue, state: RangeState) -> None:
         """Assign a value to an integer variable."""
         term = variable_term(var)
         if term is None:
@@ -147,12 +125,12 @@ class Evaluator:
             old = self.of_variable.get(var.name, value.interval)
             self.of_variable[var.name] = old.join_with(value.interval)
 
-    def _bind(self, let: Let, state: RangeState) -> None:
+    def _bind(self, let: ir.Let, state: RangeState) -> None:
         value = self.value(let.value, state)
         if isinstance(let.value.type, Scalar):
-            self.assign(Var(let.name, let.value.type, let.span), value, state)
+            self.assign(ir.Var(let.name, let.value.type, let.span), value, state)
 
-    def value(self, e: Expr, state: RangeState) -> AbstractValue:
+    def value(self, e: ir.Expr, state: RangeState) -> AbstractValue:
         """Return the abstract value of an expression; ``state`` records variables bound by Lets."""
         value = self._value(e, state)
         if self.recording and is_integral(e.type):
@@ -160,41 +138,41 @@ class Evaluator:
             self.of_node[id(e)] = old.join_with(value.interval)
         return value
 
-    def _value(self, e: Expr, state: RangeState) -> AbstractValue:
+    def _value(self, e: ir.Expr, state: RangeState) -> AbstractValue:
         match e:
-            case Const():
+            case ir.Const():
                 return _literal(e)
-            case Var():
+            case ir.Var():
                 term = variable_term(e)
                 return read(term, state) if term else _UNBOUNDED_VALUE
-            case Unary():
+            case ir.Unary():
                 return self._unary(e, state)
-            case Binary():
+            case ir.Binary():
                 return self._binary(e, state)
-            case Logical():
+            case ir.Logical():
                 return self._truth(e, state)
-            case Select():
+            case ir.Select():
                 return self._select(e, state)
-            case Cast():
+            case ir.Cast():
                 return self._cast(e, state)
-            case Load() | ElementOf():
+            case ir.Load() | ir.ElementOf():
                 self.access(e, state)
-                found = self.elements.get(e.array.name) if isinstance(e, Load) else None
+                found = self.elements.get(e.array.name) if isinstance(e, ir.Load) else None
                 return AbstractValue(found or everything(e.type))
-            case Member() | Item() | Pack() | View():
+            case ir.Member() | ir.Item() | ir.Pack() | ir.View():
                 for child in children(e):
                     self.value(child, state)
                 return AbstractValue(everything(e.type))
-            case Dim():
+            case ir.Dim():
                 return self.length(e.array, e.axis, state)
-            case Stride():
+            case ir.Stride():
                 return AbstractValue(everything(e.type))
-            case Let():
+            case ir.Let():
                 self._bind(e, state)
                 return self.value(e.body, state)
-            case Apply():
+            case ir.Apply():
                 return self._apply(e, state)
-            case Call():
+            case ir.Call():
                 argument_ranges = [self._argument(argument, state) for argument in e.arguments]
                 return AbstractValue(
                     self.results(e, argument_ranges) if is_integral(e.type) else UNBOUNDED
@@ -202,17 +180,17 @@ class Evaluator:
             case _:
                 assert_never(e)
 
-    def _argument(self, e: Expr, state: RangeState) -> ArgumentRange:
+    def _argument(self, e: ir.Expr, state: RangeState) -> ArgumentRange:
         value = self.value(e, state).interval
         match e:
-            case View():
+            case ir.View():
                 return tuple(self.value(length, state).interval for length in e.lengths)
-            case Var(type=Array(ndim=ndim)):
+            case ir.Var(type=Array(ndim=ndim)):
                 return tuple(self.length(e, axis, state).interval for axis in range(ndim))
             case _:
                 return value
 
-    def access(self, e: Load | ElementOf | Store, state: RangeState) -> None:
+    def access(self, e: ir.Load | ir.ElementOf | ir.Store, state: RangeState) -> None:
         """Evaluate the indices of an access and record whether each is proved to be in bounds."""
         for axis, index in enumerate(e.indices):
             self._refine_from_definitions(index, state)
@@ -222,16 +200,16 @@ class Evaluator:
                 left = state.difference(self.length(e.array, axis, state), value)
                 proved = value.interval.low >= 0 and left.low >= 1
                 self.in_bounds[id(e), axis] = proved and self.in_bounds.get((id(e), axis), True)
-        for index in () if isinstance(e, Load) else path_indices(e.path):
+        for index in () if isinstance(e, ir.Load) else path_indices(e.path):
             self.value(index, state)
 
-    def _refine_from_definitions(self, index: Expr, state: RangeState) -> None:
+    def _refine_from_definitions(self, index: ir.Expr, state: RangeState) -> None:
         """Refine a possibly negative index from the definitions of its variables.
 
         After ``here = y * width + x``, a later condition on x or y also bounds ``here``.
         """
         found = [
-            x for x in expressions(index) if isinstance(x, Var) and x.name in state.definitions
+            x for x in expressions(index) if isinstance(x, ir.Var) and x.name in state.definitions
         ]
         recording, self.recording = self.recording, False
         if found and self.value(index, state).interval.low < 0:
@@ -242,7 +220,7 @@ class Evaluator:
 
     # ---- values, node by node ----
 
-    def length(self, array: Var, axis: int, state: RangeState) -> AbstractValue:
+    def length(self, array: ir.Var, axis: int, state: RangeState) -> AbstractValue:
         """Return the abstract value of ``array.shape[axis]``."""
         assert isinstance(array.type, Array)
         if array.type.shape is not None:
@@ -254,21 +232,21 @@ class Evaluator:
         )
         return read(Term(f"{array.name}.shape[{axis}]", bounds), state)
 
-    def _truth(self, e: Expr, state: RangeState) -> AbstractValue:
+    def _truth(self, e: ir.Expr, state: RangeState) -> AbstractValue:
         if self.assume(e, state.copy(), True) is None:
             return _ZERO
         if self.assume(e, state.copy(), False) is None:
             return constant(1)
         return AbstractValue(TRUTH)
 
-    def _cast(self, e: Cast, state: RangeState) -> AbstractValue:
+    def _cast(self, e: ir.Cast, state: RangeState) -> AbstractValue:
         operand = self.value(e.operand, state)
         if not (is_integral(e.type) and is_integral(e.operand.type)):
             return AbstractValue(float_to_int_range(e.type))
         is_bool = e.type.dtype.kind is DTypeKind.BOOL
         return self._truth(e, state) if is_bool else convert(operand, e.type)
 
-    def _unary(self, e: Unary, state: RangeState) -> AbstractValue:
+    def _unary(self, e: ir.Unary, state: RangeState) -> AbstractValue:
         if e.op is NOT:
             return self._truth(e, state)
         operand = self.value(e.operand, state)
@@ -281,7 +259,7 @@ class Evaluator:
         assert e.op is INVERT
         return AbstractValue(fit_to_type(bitwise_inverted(operand.interval, e.type.dtype), e.type))
 
-    def _binary(self, e: Binary, state: RangeState) -> AbstractValue:
+    def _binary(self, e: ir.Binary, state: RangeState) -> AbstractValue:
         if e.op.result is truth:
             return self._truth(e, state)
         left, right = self.value(e.left, state), self.value(e.right, state)
@@ -296,14 +274,14 @@ class Evaluator:
         if self.assumptions.index32_safe and _is_thread_count(e):
             return AbstractValue(Interval(0, min(value.interval.high, INDEX32_LIMIT - 1)))
         if e.op is FLOORDIV and _is_half_of_sum(e, left):
-            assert isinstance(e.left, Binary)
+            assert isinstance(e.left, ir.Binary)
             ends = self.value(e.left.left, state), self.value(e.left.right, state)
             return AbstractValue(
                 value.interval, merge_offsets([*value.offsets, *midpoint_offsets(*ends, state)])
             )
         return value
 
-    def _select(self, e: Select, state: RangeState) -> AbstractValue:
+    def _select(self, e: ir.Select, state: RangeState) -> AbstractValue:
         yes = self.assume(e.condition, state.copy(), True)
         no = self.assume(e.condition, state.copy(), False)
         then = self.value(e.then, yes) if yes else None
@@ -318,7 +296,7 @@ class Evaluator:
             offsets.append(TermOffset(term, hull.low, hull.high))
         return AbstractValue(then.interval.join_with(orelse.interval), merge_offsets(offsets))
 
-    def _apply(self, e: Apply, state: RangeState) -> AbstractValue:
+    def _apply(self, e: ir.Apply, state: RangeState) -> AbstractValue:
         values = [self.value(a, state) for a in e.arguments]
         intrinsic = e.intrinsic
         if not is_integral(e.type):
@@ -360,17 +338,17 @@ class Evaluator:
 
     # ---- conditions ----
 
-    def assume(self, e: Expr, state: RangeState, expected: bool) -> RangeState | None:
+    def assume(self, e: ir.Expr, state: RangeState, expected: bool) -> RangeState | None:
         """Refine ``state``, which is consumed, by a condition being ``expected``.
 
         Returns None if the condition never has this value.
         """
         match e:
-            case Unary() if e.op is NOT:
+            case ir.Unary() if e.op is NOT:
                 return self.assume(e.operand, state, not expected)
-            case Logical():
-                return self._logical(e.left, e.right, e.op is LogicalOp.AND, state, expected)
-            case Binary() if e.op.result is truth and is_integral(e.left.type):
+            case ir.Logical():
+                return self._logical(e.left, e.right, e.op is ir.LogicalOp.AND, state, expected)
+            case ir.Binary() if e.op.result is truth and is_integral(e.left.type):
                 left, right = self.value(e.left, state), self.value(e.right, state)
                 op = e.op if expected else _NEGATED[e.op]
                 if not assume_comparison(op, left, right, state):
@@ -381,32 +359,34 @@ class Evaluator:
                     if feasible and self._refine_square(_SWAPPED[op], e.right, left, state)
                     else None
                 )
-            case Binary() if e.op in (AND, OR) and e.type.dtype.kind is DTypeKind.BOOL:
+            case ir.Binary() if e.op in (AND, OR) and e.type.dtype.kind is DTypeKind.BOOL:
                 self.value(e.right, state)  # evaluated unconditionally
                 return self._logical(e.left, e.right, e.op is AND, state, expected)
-            case Cast() if e.type.dtype.kind is DTypeKind.BOOL and is_integral(e.operand.type):
+            case ir.Cast() if e.type.dtype.kind is DTypeKind.BOOL and is_integral(e.operand.type):
                 return self.assume(e.operand, state, expected)
-            case Let():
+            case ir.Let():
                 self._bind(e, state)
                 return self.assume(e.body, state, expected)
-            case Select():
+            case ir.Select():
                 then = self.assume(e.condition, state.copy(), True)
                 orelse = self.assume(e.condition, state, False)
                 return join(
                     then and self.assume(e.then, then, expected),
                     orelse and self.assume(e.orelse, orelse, expected),
                 )
-            case Var() if e.name in state.definitions:
+            case ir.Var() if e.name in state.definitions:
                 return self._assume_definition(e, state, expected)
             case _:
                 return self._nonzero(e, state, expected)
 
     def _refine_square(
-        self, op: Operator, e: Expr, bound: AbstractValue, state: RangeState
+        self, op: Operator, e: ir.Expr, bound: AbstractValue, state: RangeState
     ) -> bool:
         """Refine d by ``d * d <= n``; return False if the condition is infeasible."""
         match e:
-            case Binary(product, Var() as x, Var(name=same)) if product is MUL and x.name == same:
+            case ir.Binary(product, ir.Var() as x, ir.Var(name=same)) if (
+                product is MUL and x.name == same
+            ):
                 d = self.value(x, state)
                 exact = exact_result(MUL, d.interval, d.interval, e.type.dtype)
                 if op not in (LT, LE, EQ) or not is_exact(exact, e.type):
@@ -418,15 +398,15 @@ class Evaluator:
             case _:
                 return True
 
-    def _assume_definition(self, e: Var, state: RangeState, expected: bool) -> RangeState | None:
+    def _assume_definition(self, e: ir.Var, state: RangeState, expected: bool) -> RangeState | None:
         """Refine by the definition of a bool variable, as in ``inside = i < n``."""
         recording, self.recording = self.recording, False
         defined = self.assume(state.definitions[e.name], state, expected)
         self.recording = recording
         return defined and self._nonzero(e, defined, expected)
 
-    def _nonzero(self, e: Expr, state: RangeState, expected: bool) -> RangeState | None:
-        if isinstance(e, Binary) and e.op.result is truth:  # float comparison
+    def _nonzero(self, e: ir.Expr, state: RangeState, expected: bool) -> RangeState | None:
+        if isinstance(e, ir.Binary) and e.op.result is truth:  # float comparison
             self.value(e.left, state)
             self.value(e.right, state)
             return state
@@ -434,7 +414,7 @@ class Evaluator:
         return state if assume_comparison(NE if expected else EQ, value, _ZERO, state) else None
 
     def _logical(
-        self, left: Expr, right: Expr, both: bool, state: RangeState, expected: bool
+        self, left: ir.Expr, right: ir.Expr, both: bool, state: RangeState, expected: bool
     ) -> RangeState | None:
         """Refine by ``and`` / ``or`` with short-circuit evaluation."""
         if both == expected:
@@ -445,30 +425,30 @@ class Evaluator:
         return join(decided, first and self.assume(right, first, expected))
 
 
-def _literal(e: Const) -> AbstractValue:
+def _literal(e: ir.Const) -> AbstractValue:
     """Return the value of a literal, which may exceed its type until it is converted."""
     if isinstance(e.value, float):
         return _UNBOUNDED_VALUE
     return convert(constant(int(e.value)), e.type)
 
 
-def _is_half_of_sum(e: Binary, sum_value: AbstractValue) -> bool:
-    halves = isinstance(e.right, Const) and e.right.value == 2
-    return halves and isinstance(e.left, Binary) and e.left.op is ADD and bool(sum_value.offsets)
+def _is_half_of_sum(e: ir.Binary, sum_value: AbstractValue) -> bool:
+    halves = isinstance(e.right, ir.Const) and e.right.value == 2
+    return halves and isinstance(e.left, ir.Binary) and e.left.op is ADD and bool(sum_value.offsets)
 
 
-def _is_element_count(e: Binary) -> bool:
+def _is_element_count(e: ir.Binary) -> bool:
     """Return whether e is a product of different axes of one array, as weak ints."""
     factors = _factors(e)
-    axes = {(f.array.name, f.axis) for f in factors if isinstance(f, Dim)}
+    axes = {(f.array.name, f.axis) for f in factors if isinstance(f, ir.Dim)}
     one_array = len({name for name, _ in axes}) == 1 and len(axes) == len(factors)
     return e.op is MUL and one_array and e.type.weak
 
 
-def _is_thread_count(e: Binary) -> bool:
+def _is_thread_count(e: ir.Binary) -> bool:
     """Return whether e is ``blockIdx.x * blockDim.x`` or ``gridDim.x * blockDim.x``."""
     names = {
-        f.intrinsic.name for f in (e.left, e.right) if isinstance(f, Apply) and not f.arguments
+        f.intrinsic.name for f in (e.left, e.right) if isinstance(f, ir.Apply) and not f.arguments
     }
     thread_counts = (
         {f"cuda.{block}.{x}", f"cuda.blockDim.{x}"} for x in "xyz" for block in _BLOCKS
@@ -479,9 +459,9 @@ def _is_thread_count(e: Binary) -> bool:
 _BLOCKS = ("blockIdx", "gridDim")
 
 
-def _factors(e: Expr) -> list[Expr]:
-    if isinstance(e, Binary) and e.op is MUL:
+def _factors(e: ir.Expr) -> list[ir.Expr]:
+    if isinstance(e, ir.Binary) and e.op is MUL:
         return _factors(e.left) + _factors(e.right)
-    if isinstance(e, Cast) and e.type == WEAK_INT and isinstance(e.operand, Dim):
+    if isinstance(e, ir.Cast) and e.type == WEAK_INT and isinstance(e.operand, ir.Dim):
         return [e.operand]
     return [e]

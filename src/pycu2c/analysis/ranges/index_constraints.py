@@ -23,32 +23,13 @@ from pycu2c.analysis.ranges.intervals import UNBOUNDED, Interval, everything, ex
 from pycu2c.analysis.ranges.range_analysis import Ranges
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import WEAK_INT, Array
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import scalar_type
-from pycu2c.ir.nodes import (
-    Assign,
-    Binary,
-    Body,
-    Call,
-    Const,
-    Declare,
-    ElementOf,
-    Evaluate,
-    Expr,
-    For,
-    Function,
-    Let,
-    Load,
-    Logical,
-    Select,
-    Stmt,
-    Store,
-    Var,
-)
 from pycu2c.ir.verify_expressions import is_flat
 from pycu2c.ir.walk import all_expressions, bodies, children, expressions, operands, statements
 from pycu2c.ops.operators import ADD, MUL, SUB
 
-_Accesses = Iterator[tuple[Var, tuple[Expr, ...]]]
+_Accesses = Iterator[tuple[ir.Var, tuple[ir.Expr, ...]]]
 
 
 @dataclass(slots=True)
@@ -59,7 +40,7 @@ class IndexConstraints:
     variables that are read in indices only.
     """
 
-    function: Function
+    function: ir.Function
     ranges: Ranges
     rules: IndexRules
     variables: dict[str, Interval] = field(default_factory=dict)
@@ -83,7 +64,7 @@ class IndexConstraints:
         self.variables = {n: i for n, i in self.variables.items() if n in assigned_only}
         self.modular = self._index_only_variables()
 
-    def of(self, e: Expr) -> Interval:
+    def of(self, e: ir.Expr) -> Interval:
         """Return the interval of an expression in all defined executions.
 
         A node that also occurs in an unconstrained position is not narrowed.
@@ -91,7 +72,7 @@ class IndexConstraints:
         interval = self.ranges.of(e)
         if self._constrained_uses[id(e)] >= self._uses[id(e)]:
             interval = self._constraints.get(id(e), interval)
-        if isinstance(e, Var) and e.name in self.variables:
+        if isinstance(e, ir.Var) and e.name in self.variables:
             interval = _intersection(interval, self.variables[e.name])
         return interval
 
@@ -99,7 +80,7 @@ class IndexConstraints:
         """Return the interval of all values assigned to a variable in defined executions."""
         return self.variables.get(name, self.ranges.variable(name))
 
-    def _inside(self, array: Var, indices: tuple[Expr, ...], axis: int) -> Interval:
+    def _inside(self, array: ir.Var, indices: tuple[ir.Expr, ...], axis: int) -> Interval:
         assert isinstance(array.type, Array)
         max_length = self.rules.most_elements
         if array.type.shape is not None:
@@ -109,9 +90,9 @@ class IndexConstraints:
 
     # ---- constraints ----
 
-    def _constrain(self, e: Expr, constraint: Interval) -> None:
+    def _constrain(self, e: ir.Expr, constraint: Interval) -> None:
         """Require the value of ``e`` to be in ``constraint``; otherwise behaviour is undefined."""
-        if isinstance(e, Const):
+        if isinstance(e, ir.Const):
             return
         interval = self.ranges.of(e)
         intersection = _intersection(interval, constraint)
@@ -119,7 +100,7 @@ class IndexConstraints:
             self._constraints.get(id(e), intersection)
         )
         self._constrained_uses[id(e)] += 1
-        if isinstance(e, Binary) and is_linear(e):
+        if isinstance(e, ir.Binary) and is_linear(e):
             left, right = self.ranges.of(e.left), self.ranges.of(e.right)
             exact = exact_result(e.op, left, right, e.type.dtype)
             if not everything(e.type).contains(exact):
@@ -127,30 +108,34 @@ class IndexConstraints:
             self._constrain(e.left, _left_of(e, intersection, right))
             self._constrain(e.right, _right_of(e, intersection, left))
 
-    def _block(self, body: Body) -> None:
+    def _block(self, body: ir.Body) -> None:
         """Process statements backwards: constraints on a variable apply to its value."""
         for position in reversed(range(len(body))):
             s = body[position]
             for inner in bodies(s):
                 self._block(inner)
-            if isinstance(s, Assign) and s.var.type == WEAK_INT:
+            if isinstance(s, ir.Assign) and s.var.type == WEAK_INT:
                 self._constrain(s.value, self._later_constraints(s.var.name, body[position + 1 :]))
                 value = self.of(s.value)
                 self.variables[s.var.name] = value.join_with(
                     self.variables.get(s.var.name, Interval(0, 0))
                 )
 
-    def _later_constraints(self, name: str, following: Body) -> Interval:
+    def _later_constraints(self, name: str, following: ir.Body) -> Interval:
         """Intersect the constraints of the accesses that always follow."""
         constraint = UNBOUNDED
         for s in following:
             for e in operands(s):
-                if any(isinstance(x, Call) for x in expressions(e)):  # the call may not return
+                if any(isinstance(x, ir.Call) for x in expressions(e)):  # the call may not return
                     return constraint
                 for x in _always_evaluated(e):
-                    if isinstance(x, Var) and x.name == name and id(x) in self._constraints:
+                    if isinstance(x, ir.Var) and x.name == name and id(x) in self._constraints:
                         constraint = _intersection(self.of(x), constraint)
-            if bodies(s) or not isinstance(s, (Assign, Store, Evaluate)) or _assigns(s, name):
+            if (
+                bodies(s)
+                or not isinstance(s, (ir.Assign, ir.Store, ir.Evaluate))
+                or _assigns(s, name)
+            ):
                 return constraint
         return constraint
 
@@ -168,9 +153,9 @@ class IndexConstraints:
             for index in indices
             for leaf in leaves(index)
         )
-        values = [s for s in statements(self.function.body) if isinstance(s, Assign)]
+        values = [s for s in statements(self.function.body) if isinstance(s, ir.Assign)]
         all_reads = Counter(
-            e.name for e in all_expressions(self.function.body) if isinstance(e, Var)
+            e.name for e in all_expressions(self.function.body) if isinstance(e, ir.Var)
         )
         found = set(self.variables)
         while True:
@@ -185,9 +170,9 @@ class IndexConstraints:
     def _only_assigned(self) -> set[str]:
         excluded = {p.name for p in self.function.parameters}
         for s in statements(self.function.body):
-            if isinstance(s, (For, Declare)):
+            if isinstance(s, (ir.For, ir.Declare)):
                 excluded.add(s.var.name)
-        excluded |= {e.name for e in all_expressions(self.function.body) if isinstance(e, Let)}
+        excluded |= {e.name for e in all_expressions(self.function.body) if isinstance(e, ir.Let)}
         return set(self.variables) - excluded
 
 
@@ -197,7 +182,7 @@ def _intersection(interval: Interval, constraint: Interval) -> Interval:
     return Interval(low, high) if low <= high else interval
 
 
-def _left_of(e: Binary, intersection: Interval, right: Interval) -> Interval:
+def _left_of(e: ir.Binary, intersection: Interval, right: Interval) -> Interval:
     if e.op is ADD:
         return Interval(intersection.low - right.high, intersection.high - right.low)
     if e.op is SUB:
@@ -205,7 +190,7 @@ def _left_of(e: Binary, intersection: Interval, right: Interval) -> Interval:
     return _factor(intersection, right)
 
 
-def _right_of(e: Binary, intersection: Interval, left: Interval) -> Interval:
+def _right_of(e: ir.Binary, intersection: Interval, left: Interval) -> Interval:
     if e.op is ADD:
         return Interval(intersection.low - left.high, intersection.high - left.low)
     if e.op is SUB:
@@ -221,39 +206,39 @@ def _factor(product: Interval, other: Interval) -> Interval:
     return negated(hull) if other.high < 0 else UNBOUNDED
 
 
-def _accesses(s: Stmt) -> _Accesses:
+def _accesses(s: ir.Stmt) -> _Accesses:
     """Yield the arrays and indices that a statement accesses, nested blocks excluded."""
-    if isinstance(s, Store):
+    if isinstance(s, ir.Store):
         yield s.array, s.indices
     for operand in operands(s):
         for e in expressions(operand):
-            if isinstance(e, (Load, ElementOf)):
+            if isinstance(e, (ir.Load, ir.ElementOf)):
                 yield e.array, e.indices
 
 
-def is_linear(e: Expr) -> bool:
+def is_linear(e: ir.Expr) -> bool:
     """Return whether e is a sum or product of weak ints, which may be computed modulo 2**32."""
-    return isinstance(e, Binary) and e.op in (ADD, SUB, MUL) and e.type == WEAK_INT
+    return isinstance(e, ir.Binary) and e.op in (ADD, SUB, MUL) and e.type == WEAK_INT
 
 
-def leaves(e: Expr) -> Iterator[Var]:
+def leaves(e: ir.Expr) -> Iterator[ir.Var]:
     """Yield the variables of a sum of products of weak ints."""
-    if isinstance(e, Binary) and is_linear(e):
+    if isinstance(e, ir.Binary) and is_linear(e):
         yield from leaves(e.left)
         yield from leaves(e.right)
-    elif isinstance(e, Var) and scalar_type(e) == WEAK_INT:
+    elif isinstance(e, ir.Var) and scalar_type(e) == WEAK_INT:
         yield e
 
 
-def _always_evaluated(e: Expr) -> Iterator[Expr]:
+def _always_evaluated(e: ir.Expr) -> Iterator[ir.Expr]:
     """Yield an expression and its operands that are evaluated unconditionally."""
     yield e
     inside = children(e)
-    if isinstance(e, (Select, Logical)):
+    if isinstance(e, (ir.Select, ir.Logical)):
         inside = inside[:1]
     for child in inside:
         yield from _always_evaluated(child)
 
 
-def _assigns(s: Stmt, name: str) -> bool:
-    return isinstance(s, Assign) and s.var.name == name
+def _assigns(s: ir.Stmt, name: str) -> bool:
+    return isinstance(s, ir.Assign) and s.var.name == name

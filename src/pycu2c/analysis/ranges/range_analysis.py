@@ -28,23 +28,7 @@ from pycu2c.base.dtypes import INT32
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import Array, Scalar
-from pycu2c.ir.nodes import (
-    Apply,
-    Assign,
-    Call,
-    Const,
-    ElementOf,
-    Expr,
-    For,
-    Function,
-    Load,
-    Module,
-    Parameter,
-    Store,
-    Var,
-    View,
-    While,
-)
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions, statements
 
 __all__ = ["Interval", "Ranges", "analyse", "analyse_module", "unconstrained_parameters"]
@@ -60,7 +44,7 @@ _STRICTLY_BELOW = (("threadIdx", "blockDim"), ("blockIdx", "gridDim"), ("grid", 
 class Ranges:
     """Result of ``analyse``. Holds the function, so that nodes keep their identity."""
 
-    function: Function
+    function: ir.Function
     result: Interval  # the interval of the return value, if it is an integer
     _nodes: Mapping[int, Interval]
     _variables: Mapping[str, Interval]
@@ -68,11 +52,11 @@ class Ranges:
     _lengths: Lengths = field(default_factory=dict)
     _turns: Mapping[int, Interval] = field(default_factory=dict)
 
-    def of(self, e: Expr) -> Interval:
+    def of(self, e: ir.Expr) -> Interval:
         """Return the interval of a node; the full range of its type if it is unreachable."""
         return self._nodes.get(id(e), everything(e.type))
 
-    def is_reachable(self, e: Expr) -> bool:
+    def is_reachable(self, e: ir.Expr) -> bool:
         """Return whether an integer node is reachable."""
         return id(e) in self._nodes
 
@@ -80,22 +64,22 @@ class Ranges:
         """Return the interval of all values assigned to an integer variable."""
         return self._variables.get(name, UNBOUNDED)
 
-    def within(self, access: Load | ElementOf | Store, axis: int) -> bool:
+    def within(self, access: ir.Load | ir.ElementOf | ir.Store, axis: int) -> bool:
         """Return whether an index is proved to be in bounds of its axis."""
         return self._in_bounds.get((id(access), axis), False)
 
-    def quotients(self, e: Expr) -> Interval:
+    def quotients(self, e: ir.Expr) -> Interval:
         """Return the interval of ``a // b`` for ``a % b``, if it is near 0."""
         return self._turns.get(id(e), UNBOUNDED)
 
-    def length(self, array: Expr, axis: int) -> Interval:
+    def length(self, array: ir.Expr, axis: int) -> Interval:
         """Return the interval of the length of an axis of an array or view."""
         assert isinstance(array.type, Array)
-        if isinstance(array, View):
+        if isinstance(array, ir.View):
             return self.of(array.lengths[axis])
         if array.type.shape is not None:
             return Interval(array.type.shape[axis], array.type.shape[axis])
-        assert isinstance(array, Var)
+        assert isinstance(array, ir.Var)
         return self._lengths.get((array.name, axis), UNBOUNDED)
 
     @staticmethod
@@ -113,7 +97,7 @@ class ParameterRanges:
 
 
 def analyse(
-    function: Function,
+    function: ir.Function,
     assumptions: LaunchAssumptions,
     parameters: ParameterRanges | None = None,
     results: Results = unknown_result,
@@ -145,7 +129,7 @@ def analyse(
 
 
 def _analyse_once(
-    function: Function,
+    function: ir.Function,
     evaluator: Evaluator,
     parameters: ParameterRanges,
     previous: Ranges | None = None,
@@ -154,7 +138,7 @@ def _analyse_once(
     state = _initial_state(function, evaluator.assumptions)
     for p in function.parameters:
         if p.name in parameters.numbers:
-            var = Var(p.name, p.type, function.span)
+            var = ir.Var(p.name, p.type, function.span)
             evaluator.assign(var, AbstractValue(parameters.numbers[p.name]), state)
     range_solver = RangeSolver(evaluator, _loop_increments(function, evaluator, previous))
     range_solver.block(function.body, state)
@@ -165,17 +149,17 @@ def _analyse_once(
 
 
 def _loop_increments(
-    function: Function, evaluator: Evaluator, previous: Ranges | None
+    function: ir.Function, evaluator: Evaluator, previous: Ranges | None
 ) -> induction_variables.LoopIncrements | None:
     """Return the increments of loops, from a previous run if there is one.
 
     Returns None for a function without loops.
     """
-    if not any(isinstance(s, For | While) for s in statements(function.body)):
+    if not any(isinstance(s, ir.For | ir.While) for s in statements(function.body)):
         return None
     flow_insensitive = replace(evaluator, recording=False)
 
-    def ends(loop: While, var: Var, where: Interval) -> bool:
+    def ends(loop: ir.While, var: ir.Var, where: Interval) -> bool:
         state = RangeState()
         flow_insensitive.assign(var, AbstractValue(where), state)
         return flow_insensitive.assume(loop.condition, state, True) is None
@@ -191,24 +175,24 @@ def _loop_increments(
     )
 
 
-def _induction_variables(function: Function) -> set[str]:
+def _induction_variables(function: ir.Function) -> set[str]:
     """Return the induction variables of all loops."""
-    loops = (s for s in statements(function.body) if isinstance(s, (For, While)))
+    loops = (s for s in statements(function.body) if isinstance(s, (ir.For, ir.While)))
     return {name for loop in loops for name in induction_variables.find_induction_variables(loop)}
 
 
-def _initial_state(function: Function, assumptions: LaunchAssumptions) -> RangeState:
+def _initial_state(function: ir.Function, assumptions: LaunchAssumptions) -> RangeState:
     """Return the entry state: unassigned variables are 0, and coordinates are below extents."""
     state = RangeState()
     for s in statements(function.body):
-        if isinstance(s, (Assign, For)):
+        if isinstance(s, (ir.Assign, ir.For)):
             term = variable_term(s.var)
             if term is not None:
                 state.intervals[term] = Interval(0, 0)
     intrinsics = {
         e.intrinsic.name: e.intrinsic
         for e in all_expressions(function.body)
-        if isinstance(e, Apply)
+        if isinstance(e, ir.Apply)
     }
     for low, high in _STRICTLY_BELOW:
         for axis in "xyz":
@@ -228,7 +212,9 @@ def _initial_state(function: Function, assumptions: LaunchAssumptions) -> RangeS
 # ---- parameters ------------------------------------------------------------------
 
 
-def _kernel_parameter_ranges(function: Function, assumptions: LaunchAssumptions) -> ParameterRanges:
+def _kernel_parameter_ranges(
+    function: ir.Function, assumptions: LaunchAssumptions
+) -> ParameterRanges:
     numbers: dict[str, Interval] = {}
     lengths: dict[tuple[str, int], Interval] = {}
     for p in function.parameters:
@@ -241,13 +227,13 @@ def _kernel_parameter_ranges(function: Function, assumptions: LaunchAssumptions)
     return ParameterRanges(numbers, lengths)
 
 
-def unconstrained_parameters(function: Function) -> ParameterRanges:
+def unconstrained_parameters(function: ir.Function) -> ParameterRanges:
     """Return the ranges for a function with unknown callers."""
     numbers = {p.name: everything(p.type) for p in function.parameters if is_integral(p.type)}
     return ParameterRanges(numbers, {})
 
 
-def _ranges_from_callers(callers: Sequence[Ranges], function: Function) -> ParameterRanges:
+def _ranges_from_callers(callers: Sequence[Ranges], function: ir.Function) -> ParameterRanges:
     """Join the argument ranges of all calls of a device function."""
     numbers: dict[str, Interval] = {}
     lengths: dict[tuple[str, int], Interval] = {}
@@ -266,24 +252,24 @@ def _ranges_from_callers(callers: Sequence[Ranges], function: Function) -> Param
 
 
 def _arguments(
-    callers: Sequence[Ranges], function: Function
-) -> Iterator[tuple[Ranges, Parameter, Expr]]:
+    callers: Sequence[Ranges], function: ir.Function
+) -> Iterator[tuple[Ranges, ir.Parameter, ir.Expr]]:
     for caller in callers:
         for e in _calls(caller.function, function.name):
             for p, argument in zip(function.parameters, e.arguments):
                 yield caller, p, argument
 
 
-def _calls(caller: Function, name: str) -> Iterator[Call]:
+def _calls(caller: ir.Function, name: str) -> Iterator[ir.Call]:
     for e in all_expressions(caller.body):
-        if isinstance(e, Call) and e.function == name:
+        if isinstance(e, ir.Call) and e.function == name:
             yield e
 
 
 # ---- whole modules -----------------------------------------------------------------------------
 
 
-def analyse_module(module: Module, assumptions: LaunchAssumptions) -> Mapping[str, Ranges]:
+def analyse_module(module: ir.Module, assumptions: LaunchAssumptions) -> Mapping[str, Ranges]:
     """Analyse every function of a module, callers before callees, and return it by name."""
     elements = dict(_elements(module))
     summaries = _Summaries({f.name: f for f in module.devices}, assumptions, elements)
@@ -302,10 +288,10 @@ def analyse_module(module: Module, assumptions: LaunchAssumptions) -> Mapping[st
     return {ranges.function.name: ranges for ranges in analysed}
 
 
-def _elements(module: Module) -> Iterator[tuple[str, Interval]]:
+def _elements(module: ir.Module) -> Iterator[tuple[str, Interval]]:
     for constant in module.constants:
         values = [
-            int(e.value) for e in constant.values if isinstance(e, Const) and is_integral(e.type)
+            int(e.value) for e in constant.values if isinstance(e, ir.Const) and is_integral(e.type)
         ]
         if values:
             yield constant.var.name, Interval(min(values), max(values))
@@ -315,13 +301,13 @@ def _elements(module: Module) -> Iterator[tuple[str, Interval]]:
 class _Summaries:
     """Intervals of device function results, memoized by the ranges of their arguments."""
 
-    functions: Mapping[str, Function]
+    functions: Mapping[str, ir.Function]
     assumptions: LaunchAssumptions
     elements: Elements
     _found: dict[tuple[str, tuple[ArgumentRange, ...]], Interval] = field(default_factory=dict)
     _active: list[str] = field(default_factory=list)
 
-    def result(self, call: Call, arguments: Sequence[ArgumentRange]) -> Interval:
+    def result(self, call: ir.Call, arguments: Sequence[ArgumentRange]) -> Interval:
         if call.function in self._active:  # recursive call
             return everything(call.type)
         function = self.functions[call.function]
@@ -336,7 +322,7 @@ class _Summaries:
             self._active.pop()
         return self._found[key]
 
-    def _analysed(self, function: Function, arguments: Sequence[ArgumentRange]) -> Interval:
+    def _analysed(self, function: ir.Function, arguments: Sequence[ArgumentRange]) -> Interval:
         numbers: dict[str, Interval] = {}
         lengths: dict[tuple[str, int], Interval] = {}
         for p, found in zip(function.parameters, arguments):

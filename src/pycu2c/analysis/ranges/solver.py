@@ -14,34 +14,7 @@ from pycu2c.analysis.ranges.domain import AbstractValue, LoopBounds, RangeState,
 from pycu2c.analysis.ranges.evaluate import Evaluator
 from pycu2c.analysis.ranges.intervals import FAR, Interval, everything
 from pycu2c.base.records import dataclass, field
-from pycu2c.ir.nodes import (
-    Allocate,
-    Apply,
-    Assign,
-    AxisLoop,
-    BarrierWait,
-    Binary,
-    BlockLoop,
-    Body,
-    Break,
-    Continue,
-    CoroutineLoop,
-    Declare,
-    Evaluate,
-    Expr,
-    For,
-    If,
-    InlineC,
-    NextWorkItem,
-    Print,
-    Return,
-    Select,
-    Stmt,
-    Store,
-    StripLoop,
-    While,
-    WorkItemLoop,
-)
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.verify_expressions import is_truth
 from pycu2c.ir.walk import operands
 
@@ -77,70 +50,70 @@ class RangeSolver:
     returned: Interval | None = None  # of integer results
     loops: list[_JumpStates] = field(default_factory=list)
 
-    def block(self, body: Body, state: RangeState | None) -> RangeState | None:
+    def block(self, body: ir.Body, state: RangeState | None) -> RangeState | None:
         for s in body:
             if state is None:
                 return None
             state = self.statement(s, state)
         return state
 
-    def statement(self, s: Stmt, state: RangeState) -> RangeState | None:
+    def statement(self, s: ir.Stmt, state: RangeState) -> RangeState | None:
         match s:
-            case Assign():
+            case ir.Assign():
                 self.evaluator.assign(s.var, self._value(s.value, state), state)
-                if is_truth(s.var.type) or isinstance(s.value, (Binary, Select, Apply)):
+                if is_truth(s.var.type) or isinstance(s.value, (ir.Binary, ir.Select, ir.Apply)):
                     state.define(s.var.name, s.value)
-            case Declare():
+            case ir.Declare():
                 unassigned = AbstractValue(everything(s.var.type))
                 value = self._value(s.init, state) if s.init else unassigned
                 self.evaluator.assign(s.var, value, state)
-            case Store():
+            case ir.Store():
                 self._value(s.value, state)
                 self.evaluator.access(s, state)
-            case Evaluate() | Print():
+            case ir.Evaluate() | ir.Print():
                 for e in operands(s):
                     self._value(e, state)
-            case If():
+            case ir.If():
                 return self._if(s, state)
-            case While():
+            case ir.While():
                 return self._while(s, state)
-            case For():
+            case ir.For():
                 return self._for(s, state)
-            case Break():
+            case ir.Break():
                 self.loops[-1].at_break = join(self.loops[-1].at_break, state)
                 return None
-            case Continue():
+            case ir.Continue():
                 self.loops[-1].at_continue = join(self.loops[-1].at_continue, state)
                 return None
-            case Return():
+            case ir.Return():
                 self._return(s, state)
                 return None
-            case Allocate() | InlineC():
+            case ir.Allocate() | ir.InlineC():
                 pass
             case (
-                WorkItemLoop()
-                | StripLoop()
-                | AxisLoop()
-                | BlockLoop()
-                | NextWorkItem()
-                | BarrierWait()
-                | CoroutineLoop()
+                ir.WorkItemLoop()
+                | ir.StripLoop()
+                | ir.AxisLoop()
+                | ir.BlockLoop()
+                | ir.NextWorkItem()
+                | ir.BarrierWait()
+                | ir.CoroutineLoop()
             ):
                 raise AssertionError("ranges are found before threads meet or become loops")
             case _:
                 assert_never(s)
         return state
 
-    def _value(self, e: Expr, state: RangeState) -> AbstractValue:
+    def _value(self, e: ir.Expr, state: RangeState) -> AbstractValue:
         return self.evaluator.value(e, state)
 
-    def _return(self, s: Return, state: RangeState) -> None:
+    def _return(self, s: ir.Return, state: RangeState) -> None:
         if s.value is not None:
             result = self._value(s.value, state).interval
             if self.evaluator.recording:
                 self.returned = self.returned.join_with(result) if self.returned else result
 
-    def _if(self, s: If, state: RangeState) -> RangeState | None:
+    def _if(self, s: ir.If, state: RangeState) -> RangeState | None:
         then = self.evaluator.assume(s.condition, state.copy(), True)
         orelse = self.evaluator.assume(s.condition, state, False)
         return join(self.block(s.then, then), self.block(s.orelse, orelse))
@@ -156,7 +129,7 @@ class RangeSolver:
         self.evaluator.recording = recording
         return transfer(at_head)[1] if recording else after
 
-    def _while(self, s: While, entry: RangeState) -> RangeState | None:
+    def _while(self, s: ir.While, entry: RangeState) -> RangeState | None:
         assert self.increments is not None
         changes, changed = self.increments.per_iteration(s), induction_variables.assigned_in_loop(s)
         trip_count = self.increments.trip_count(s) if changes else 0
@@ -169,18 +142,20 @@ class RangeSolver:
             induction_variables.bounds_after_iterations(entry, changes, trip_count, changed),
         )
 
-    def _while_iteration(self, s: While, at_head: RangeState, loop_bounds: LoopBounds) -> LoopExits:
+    def _while_iteration(
+        self, s: ir.While, at_head: RangeState, loop_bounds: LoopBounds
+    ) -> LoopExits:
         at_body = self.evaluator.assume(s.condition, at_head.restricted_to(loop_bounds), True)
         end, broken = self._iteration(s.body, at_body)
         return end, join(self.evaluator.assume(s.condition, at_head, False), broken)
 
-    def _iteration(self, body: Body, at_body: RangeState | None) -> LoopExits:
+    def _iteration(self, body: ir.Body, at_body: RangeState | None) -> LoopExits:
         self.loops.append(_JumpStates())
         end = self.block(body, at_body)
         jumps = self.loops.pop()
         return join(end, jumps.at_continue), jumps.at_break
 
-    def _for(self, s: For, state: RangeState) -> RangeState | None:
+    def _for(self, s: ir.For, state: RangeState) -> RangeState | None:
         start, stop = self._value(s.start, state), self._value(s.stop, state)
         step = self._value(s.step, state).interval
         assert self.increments is not None

@@ -7,27 +7,29 @@ from collections.abc import Mapping
 
 from pycu2c.base.records import replace
 from pycu2c.base.types import Array, Scalar
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import cast
-from pycu2c.ir.nodes import Cast, Const, ConstantArray, Expr, Function, Load, Module, Var
 from pycu2c.ir.walk import all_expressions, map_expr, map_functions
 
 
-def narrow_constant_arrays(module: Module) -> Module:
+def narrow_constant_arrays(module: ir.Module) -> ir.Module:
     """Convert constant arrays: ``(float)WEIGHTS[i]`` of doubles -> ``WEIGHTS[i]`` of floats."""
     functions = (*module.devices, module.kernel)
     nodes = [e for f in functions for e in all_expressions(f.body)]
-    uses = Counter(e.name for e in nodes if isinstance(e, Var))
+    uses = Counter(e.name for e in nodes if isinstance(e, ir.Var))
     cast_types: dict[str, list[Scalar]] = {c.var.name: [] for c in module.constants}
     for e in nodes:
         match e:
-            case Cast(Load(array=Var(name=name)), Scalar() as target) if name in cast_types:
+            case ir.Cast(ir.Load(array=ir.Var(name=name)), Scalar() as target) if (
+                name in cast_types
+            ):
                 cast_types[name].append(target)
     types = {
         c.var.name: _convert_elements(c, cast_types[c.var.name][0])
         for c in module.constants
         if len(cast_types[c.var.name]) == uses[c.var.name]
         and len(set(cast_types[c.var.name])) == 1
-        and all(isinstance(value, Const) for value in c.values)
+        and all(isinstance(value, ir.Const) for value in c.values)
     }
     if not types:
         return module
@@ -36,19 +38,23 @@ def narrow_constant_arrays(module: Module) -> Module:
     return replace(typed, constants=constants)
 
 
-def _convert_elements(constant: ConstantArray, target: Scalar) -> ConstantArray:
+def _convert_elements(constant: ir.ConstantArray, target: Scalar) -> ir.ConstantArray:
     array_type = constant.var.type
     assert isinstance(array_type, Array)
     var = replace(constant.var, type=replace(array_type, dtype=target.dtype))
-    return ConstantArray(var, tuple(cast(value, Scalar(target.dtype)) for value in constant.values))
+    return ir.ConstantArray(
+        var, tuple(cast(value, Scalar(target.dtype)) for value in constant.values)
+    )
 
 
-def _replace_reads(function: Function, types: Mapping[str, ConstantArray]) -> Function:
-    def read(e: Expr) -> Expr:
+def _replace_reads(function: ir.Function, types: Mapping[str, ir.ConstantArray]) -> ir.Function:
+    def read(e: ir.Expr) -> ir.Expr:
         match e:
-            case Var(name=name) if name in types:
+            case ir.Var(name=name) if name in types:
                 return replace(e, type=types[name].var.type)
-            case Cast(Load(array=Var(name=name)) as load, Scalar() as target) if name in types:
+            case ir.Cast(ir.Load(array=ir.Var(name=name)) as load, Scalar() as target) if (
+                name in types
+            ):
                 return cast(load, target)
             case _:
                 return e

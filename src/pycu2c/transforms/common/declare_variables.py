@@ -9,26 +9,8 @@ from __future__ import annotations
 
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import Scalar
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import zero
-from pycu2c.ir.nodes import (
-    Assign,
-    AxisLoop,
-    Body,
-    Break,
-    Continue,
-    Declare,
-    For,
-    Function,
-    If,
-    Module,
-    NextWorkItem,
-    Return,
-    Stmt,
-    StripLoop,
-    Var,
-    While,
-    WorkItemLoop,
-)
 from pycu2c.ir.walk import (
     all_expressions,
     bodies,
@@ -40,26 +22,26 @@ from pycu2c.ir.walk import (
 )
 
 
-def declare(module: Module) -> Module:
+def declare(module: ir.Module) -> ir.Module:
     """Insert a Declare for each variable of each function."""
     return map_functions(module, _declare_in)
 
 
-def _declare_in(function: Function) -> Function:
+def _declare_in(function: ir.Function) -> ir.Function:
     declared_elsewhere = {p.name for p in function.parameters}
-    declared_elsewhere |= {s.var.name for s in statements(function.body) if isinstance(s, For)}
+    declared_elsewhere |= {s.var.name for s in statements(function.body) if isinstance(s, ir.For)}
     variables = {
         s.var.name: s.var
         for s in statements(function.body)
-        if isinstance(s, Assign) and s.var.name not in declared_elsewhere
+        if isinstance(s, ir.Assign) and s.var.name not in declared_elsewhere
     }
     return replace(function, body=_insert_declarations(function.body, list(variables.values())))
 
 
-def _insert_declarations(body: Body, variables: list[Var]) -> Body:
+def _insert_declarations(body: ir.Body, variables: list[ir.Var]) -> ir.Body:
     """Declare ``variables``, all of whose uses are in this block or nested blocks."""
-    inner: dict[tuple[int, int], list[Var]] = {}
-    here: dict[int, list[Var]] = {}
+    inner: dict[tuple[int, int], list[ir.Var]] = {}
+    here: dict[int, list[ir.Var]] = {}
     for var in variables:
         use_positions = [i for i, s in enumerate(body) if _mentions(s, var.name)]
         if not use_positions:  # dead code elimination dropped its only assignment
@@ -69,7 +51,7 @@ def _insert_declarations(body: Body, variables: list[Var]) -> Body:
             here.setdefault(use_positions[0], []).append(var)
         else:
             inner.setdefault((use_positions[0], block), []).append(var)
-    out: list[Stmt] = []
+    out: list[ir.Stmt] = []
     for i, s in enumerate(body):
         blocks = tuple(
             _insert_declarations(b, inner.get((i, k), [])) for k, b in enumerate(bodies(s))
@@ -78,44 +60,44 @@ def _insert_declarations(body: Body, variables: list[Var]) -> Body:
     return tuple(out)
 
 
-def _with_declarations(s: Stmt, variables: list[Var], body: Body) -> list[Stmt]:
-    out: list[Stmt] = []
+def _with_declarations(s: ir.Stmt, variables: list[ir.Var], body: ir.Body) -> list[ir.Stmt]:
+    out: list[ir.Stmt] = []
     for var in variables:
-        if isinstance(s, Assign) and s.var.name == var.name and not _reads(s, var.name):
-            return [*out, Declare(s.var, s.value, s.span)]
+        if isinstance(s, ir.Assign) and s.var.name == var.name and not _reads(s, var.name):
+            return [*out, ir.Declare(s.var, s.value, s.span)]
         assert isinstance(var.type, Scalar)
         start = (
             zero(var.type, s.span)
             if assignment_flow(body, var.name, False).reads_unassigned
             else None
         )
-        out.append(Declare(var, start, s.span))
+        out.append(ir.Declare(var, start, s.span))
     return [*out, s]
 
 
-def _mentions(s: Stmt, name: str) -> bool:
+def _mentions(s: ir.Stmt, name: str) -> bool:
     return _reads(s, name) or any(
-        isinstance(inner, (Assign, Declare)) and inner.var.name == name
+        isinstance(inner, (ir.Assign, ir.Declare)) and inner.var.name == name
         for inner in statements((s,))
     )
 
 
-def _reads(s: Stmt, name: str) -> bool:
-    return any(isinstance(e, Var) and e.name == name for e in all_expressions((s,)))
+def _reads(s: ir.Stmt, name: str) -> bool:
+    return any(isinstance(e, ir.Var) and e.name == name for e in all_expressions((s,)))
 
 
-def _only_block(s: Stmt, name: str) -> int | None:
+def _only_block(s: ir.Stmt, name: str) -> int | None:
     """Return the index of the one nested block that contains all uses, or None.
 
     For a loop, the variable must not carry a value from one iteration to the next.
     """
-    if any(isinstance(e, Var) and e.name == name for x in operands(s) for e in expressions(x)):
+    if any(isinstance(e, ir.Var) and e.name == name for x in operands(s) for e in expressions(x)):
         return None
     blocks = [k for k, b in enumerate(bodies(s)) if any(_mentions(x, name) for x in b)]
     if len(blocks) != 1:
         return None
     carried = (
-        isinstance(s, (For, While))
+        isinstance(s, (ir.For, ir.While))
         and assignment_flow(bodies(s)[blocks[0]], name, False).reads_unassigned
     )
     return None if carried else blocks[0]
@@ -133,7 +115,7 @@ class AssignmentFlow:
     assigned: bool
 
 
-def assignment_flow(body: Body, name: str, assigned: bool) -> AssignmentFlow:
+def assignment_flow(body: ir.Body, name: str, assigned: bool) -> AssignmentFlow:
     """Follow one variable through a block."""
     reads_unassigned = False
     for s in body:
@@ -142,26 +124,28 @@ def assignment_flow(body: Body, name: str, assigned: bool) -> AssignmentFlow:
     return AssignmentFlow(reads_unassigned, assigned)
 
 
-def _statement_flow(s: Stmt, name: str, assigned: bool) -> AssignmentFlow:
-    read = any(isinstance(e, Var) and e.name == name for x in operands(s) for e in expressions(x))
+def _statement_flow(s: ir.Stmt, name: str, assigned: bool) -> AssignmentFlow:
+    read = any(
+        isinstance(e, ir.Var) and e.name == name for x in operands(s) for e in expressions(x)
+    )
     reads_unassigned = read and not assigned
     match s:
-        case Assign() | Declare():
+        case ir.Assign() | ir.Declare():
             return AssignmentFlow(reads_unassigned, assigned or s.var.name == name)
-        case If():
+        case ir.If():
             then, orelse = (
                 assignment_flow(s.then, name, assigned),
                 assignment_flow(s.orelse, name, assigned),
             )
             either_unassigned = reads_unassigned or then.reads_unassigned or orelse.reads_unassigned
             return AssignmentFlow(either_unassigned, then.assigned and orelse.assigned)
-        case For() | While():
+        case ir.For() | ir.While():
             inside = assignment_flow(s.body, name, assigned)
             return AssignmentFlow(reads_unassigned or inside.reads_unassigned, assigned)
-        case WorkItemLoop() | StripLoop() | AxisLoop():
+        case ir.WorkItemLoop() | ir.StripLoop() | ir.AxisLoop():
             inside = assignment_flow(s.body, name, assigned)
             return AssignmentFlow(reads_unassigned or inside.reads_unassigned, inside.assigned)
-        case Return() | Break() | Continue() | NextWorkItem():
+        case ir.Return() | ir.Break() | ir.Continue() | ir.NextWorkItem():
             return AssignmentFlow(reads_unassigned, True)
         case _:
             return AssignmentFlow(reads_unassigned, assigned)

@@ -14,40 +14,20 @@ from pycu2c.analysis.index_rules import IndexRules
 from pycu2c.base import dtypes
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import WEAK_INT, WEAK_INT32, Array, Scalar
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, cast, const, scalar_type
 from pycu2c.ir.call_graph import recursive_functions
-from pycu2c.ir.nodes import (
-    Apply,
-    ArgumentPart,
-    Binary,
-    Body,
-    Call,
-    Const,
-    Dim,
-    ElementOf,
-    Expr,
-    Function,
-    Load,
-    Module,
-    Parameter,
-    Stmt,
-    Store,
-    Stride,
-    Var,
-    View,
-    in_cluster,
-)
 from pycu2c.ir.views import is_flat, stride_inside_field, view_elements_per_element
 from pycu2c.ir.walk import bodies, children, operands, with_bodies, with_children, with_operands
 from pycu2c.ops.intrinsics.threads.cpu_block import shared_bytes
 from pycu2c.ops.operators import ADD, MUL, QUOTIENT, SUB
 
-ComponentKey = tuple[str, ArgumentPart, int]  # array parameter, component, axis
+ComponentKey = tuple[str, ir.ArgumentPart, int]  # array parameter, component, axis
 
 
-def flatten(module: Module, rules: IndexRules) -> Module:
+def flatten(module: ir.Module, rules: IndexRules) -> ir.Module:
     """Flatten the arrays of all functions, callees before callers."""
-    flat: dict[str, Function] = {}
+    flat: dict[str, ir.Function] = {}
     signatures: dict[str, list[tuple[str, str]]] = {}
     is_recursive = bool(recursive_functions(module))  # recursive functions need a fixed point
     for function in module.devices:
@@ -62,19 +42,21 @@ def flatten(module: Module, rules: IndexRules) -> Module:
     return replace(module, kernel=kernel, devices=tuple(flat.values()))
 
 
-def _pointer_parameters(function: Function) -> tuple[Parameter, ...]:
+def _pointer_parameters(function: ir.Function) -> tuple[ir.Parameter, ...]:
     """Return the parameters as pointers without lengths and strides."""
     return tuple(
-        replace(p, part=ArgumentPart.DATA) if isinstance(p.type, Array) else p
+        replace(p, part=ir.ArgumentPart.DATA) if isinstance(p.type, Array) else p
         for p in function.parameters
     )
 
 
-def _signature(function: Function) -> list[tuple[str, str]]:
+def _signature(function: ir.Function) -> list[tuple[str, str]]:
     return [(p.name, str(p.type)) for p in function.parameters]
 
 
-def _flat_function(function: Function, rules: IndexRules, flat: Mapping[str, Function]) -> Function:
+def _flat_function(
+    function: ir.Function, rules: IndexRules, flat: Mapping[str, ir.Function]
+) -> ir.Function:
     arrays = {p.name for p in function.parameters if isinstance(p.type, Array)}
     flattener = _Flattener(arrays, rules, flat)
     body = flattener.body(function.body)
@@ -85,61 +67,69 @@ def _flat_function(function: Function, rules: IndexRules, flat: Mapping[str, Fun
 class _Flattener:
     arrays: set[str]  # array parameters; local arrays are declared with their shape
     rules: IndexRules
-    flat: Mapping[str, Function]
+    flat: Mapping[str, ir.Function]
     used: dict[ComponentKey, Scalar] = field(default_factory=dict)
 
-    def body(self, body: Body) -> Body:
+    def body(self, body: ir.Body) -> ir.Body:
         return tuple(self.statement(s) for s in body)
 
-    def statement(self, s: Stmt) -> Stmt:
+    def statement(self, s: ir.Stmt) -> ir.Stmt:
         s = with_operands(s, tuple(self.expression(e) for e in operands(s)))
         s = with_bodies(s, tuple(self.body(b) for b in bodies(s)))
-        if isinstance(s, Store):
+        if isinstance(s, ir.Store):
             return replace(s, indices=self.indices(s.array, s.indices))
         return s
 
-    def expression(self, e: Expr) -> Expr:
+    def expression(self, e: ir.Expr) -> ir.Expr:
         new = with_children(e, tuple(self.expression(c) for c in children(e)))
         match new:
-            case Load() | ElementOf():
+            case ir.Load() | ir.ElementOf():
                 return replace(new, indices=self.indices(new.array, new.indices))
-            case Dim():
+            case ir.Dim():
                 return cast(
-                    self.component(new.array, ArgumentPart.SHAPE, new.axis, new.type, new), new.type
-                )
-            case Stride():
-                return cast(
-                    self.component(new.array, ArgumentPart.STRIDE, new.axis, new.type, new),
+                    self.component(new.array, ir.ArgumentPart.SHAPE, new.axis, new.type, new),
                     new.type,
                 )
-            case Call():
+            case ir.Stride():
+                return cast(
+                    self.component(new.array, ir.ArgumentPart.STRIDE, new.axis, new.type, new),
+                    new.type,
+                )
+            case ir.Call():
                 return replace(new, arguments=self.arguments(new))
             case _:
                 return new
 
     def component(
-        self, array: Var, component: ArgumentPart, axis: int, array_type: Scalar, origin: Expr
-    ) -> Expr:
+        self,
+        array: ir.Var,
+        component: ir.ArgumentPart,
+        axis: int,
+        array_type: Scalar,
+        origin: ir.Expr,
+    ) -> ir.Expr:
         """Return the parameter that holds a length or stride, or a literal if it is fixed."""
         assert isinstance(array.type, Array)
         if array.type.shape is not None:
-            after = array.type.shape[axis + 1 :] if component is ArgumentPart.STRIDE else ()
-            fixed = math.prod(after) if component is ArgumentPart.STRIDE else array.type.shape[axis]
+            after = array.type.shape[axis + 1 :] if component is ir.ArgumentPart.STRIDE else ()
+            fixed = (
+                math.prod(after) if component is ir.ArgumentPart.STRIDE else array.type.shape[axis]
+            )
             return const(fixed, origin.span, array_type)
-        if array.name not in self.arrays or in_cluster(array):  # dynamic shared memory
-            if component is ArgumentPart.STRIDE:
+        if array.name not in self.arrays or ir.in_cluster(array):  # dynamic shared memory
+            if component is ir.ArgumentPart.STRIDE:
                 return const(1, origin.span, array_type)
             size = const(array.type.dtype.size, origin.span, array_type)
             return binary(
-                QUOTIENT, Apply(shared_bytes, (), array_type, origin.span), size, origin.span
+                QUOTIENT, ir.Apply(shared_bytes, (), array_type, origin.span), size, origin.span
             )
         key = (array.name, component, axis)
         carried_type = self.used.setdefault(key, array_type)
         return cast(
-            Var(f"{array.name}.{component.value}.{axis}", carried_type, origin.span), array_type
+            ir.Var(f"{array.name}.{component.value}.{axis}", carried_type, origin.span), array_type
         )
 
-    def indices(self, array: Var, indices: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    def indices(self, array: ir.Var, indices: tuple[ir.Expr, ...]) -> tuple[ir.Expr, ...]:
         """Return the one index of a pointer.
 
         It is computed in 32 bits if all parts are 32-bit: the result is less than the array's size,
@@ -149,7 +139,7 @@ class _Flattener:
         assert isinstance(array_type, Array)
         if array.name not in self.arrays:
             return indices
-        if in_cluster(array):  # one pointer per block of the cluster
+        if ir.in_cluster(array):  # one pointer per block of the cluster
             return indices[0], *self.indices(replace(array, type=array_type.in_block), indices[1:])
         if array_type.ndim == 0:
             return (const(0, array.span),)
@@ -164,7 +154,9 @@ class _Flattener:
             )
         return (self._strided_index(array, [cast(i, index_type) for i in indices], index_type),)
 
-    def _row_major_index(self, array: Var, indices: list[Expr], index_type: Scalar) -> Expr:
+    def _row_major_index(
+        self, array: ir.Var, indices: list[ir.Expr], index_type: Scalar
+    ) -> ir.Expr:
         """Return the index by Horner's rule: ``(i * rows + j) * columns + k``."""
         total = indices[0]
         for axis, index in enumerate(indices[1:], start=1):
@@ -172,36 +164,36 @@ class _Flattener:
                 total = index
                 continue
             length = cast(
-                self.component(array, ArgumentPart.SHAPE, axis, index_type, index), index_type
+                self.component(array, ir.ArgumentPart.SHAPE, axis, index_type, index), index_type
             )
             scaled = length if _is_constant(1, total) else binary(MUL, total, length, index.span)
             total = _sum(scaled, index)
         return total
 
-    def _strided_index(self, array: Var, indices: list[Expr], index_type: Scalar) -> Expr:
-        total: Expr = const(0, array.span, index_type)
+    def _strided_index(self, array: ir.Var, indices: list[ir.Expr], index_type: Scalar) -> ir.Expr:
+        total: ir.Expr = const(0, array.span, index_type)
         for axis, index in enumerate(indices):
             if _is_constant(0, index):
                 continue
             stride = cast(
-                self.component(array, ArgumentPart.STRIDE, axis, index_type, index), index_type
+                self.component(array, ir.ArgumentPart.STRIDE, axis, index_type, index), index_type
             )
             term = stride if _is_constant(1, index) else binary(MUL, index, stride, index.span)
             total = term if _is_constant(0, total) else _sum(total, term)
         return total
 
-    def arguments(self, call: Call) -> tuple[Expr, ...]:
+    def arguments(self, call: ir.Call) -> tuple[ir.Expr, ...]:
         """Return the arguments of a call; arrays become the components that the callee takes."""
-        out: list[Expr] = []
+        out: list[ir.Expr] = []
         for parameter in self.flat[call.function].parameters:
             argument = call.arguments[parameter.argument]
-            if isinstance(argument, View):
+            if isinstance(argument, ir.View):
                 out.append(self.view_component(argument, parameter))
                 continue
-            if parameter.part in (ArgumentPart.VALUE, ArgumentPart.DATA):
+            if parameter.part in (ir.ArgumentPart.VALUE, ir.ArgumentPart.DATA):
                 out.append(argument)
                 continue
-            assert isinstance(argument, Var)
+            assert isinstance(argument, ir.Var)
             assert isinstance(parameter.type, Scalar)
             out.append(
                 cast(
@@ -213,13 +205,13 @@ class _Flattener:
             )
         return tuple(out)
 
-    def view_component(self, view: View, parameter: Parameter) -> Expr:
+    def view_component(self, view: ir.View, parameter: ir.Parameter) -> ir.Expr:
         """Return the data pointer, a length or a stride of a view for a callee."""
-        if parameter.part is ArgumentPart.DATA:
+        if parameter.part is ir.ArgumentPart.DATA:
             indices = self.indices(view.array, view.first)
-            return ElementOf(view.array, indices, view.span, view.path)
+            return ir.ElementOf(view.array, indices, view.span, view.path)
         assert isinstance(parameter.type, Scalar)
-        if parameter.part is ArgumentPart.SHAPE:
+        if parameter.part is ir.ArgumentPart.SHAPE:
             return cast(view.lengths[parameter.axis], parameter.type)
         step, axis = cast(view.steps[parameter.axis], parameter.type), view.axes[parameter.axis]
         element_step = (
@@ -229,17 +221,17 @@ class _Flattener:
             step = binary(MUL, step, const(element_step, view.span, parameter.type), view.span)
         if is_flat(view) or axis < 0:
             return step
-        stride = self.component(view.array, ArgumentPart.STRIDE, axis, parameter.type, view)
+        stride = self.component(view.array, ir.ArgumentPart.STRIDE, axis, parameter.type, view)
         return binary(MUL, stride, step, view.span)
 
-    def parameters(self, function: Function) -> tuple[Parameter, ...]:
+    def parameters(self, function: ir.Function) -> tuple[ir.Parameter, ...]:
         """Return the parameters: each array's pointer, followed by its used components."""
-        out: list[Parameter] = []
+        out: list[ir.Parameter] = []
         for p in function.parameters:
             if not isinstance(p.type, Array):
                 out.append(p)
                 continue
-            out.append(replace(p, part=ArgumentPart.DATA))
+            out.append(replace(p, part=ir.ArgumentPart.DATA))
             components = sorted(
                 ((component, axis) for name, component, axis in self.used if name == p.name),
                 key=lambda key: (key[0].value, key[1]),
@@ -247,18 +239,18 @@ class _Flattener:
             for component, axis in components:
                 array_type = self.used[p.name, component, axis]
                 name = f"{p.name}.{component.value}.{axis}"
-                out.append(Parameter(name, array_type, p.argument, component, axis))
+                out.append(ir.Parameter(name, array_type, p.argument, component, axis))
         return tuple(out)
 
 
-def _is_constant(value: int, e: Expr) -> bool:
-    return isinstance(e, Const) and e.value == value
+def _is_constant(value: int, e: ir.Expr) -> bool:
+    return isinstance(e, ir.Const) and e.value == value
 
 
-def _sum(left: Expr, right: Expr) -> Expr:
+def _sum(left: ir.Expr, right: ir.Expr) -> ir.Expr:
     """Return the sum; ``left + (x + y)`` becomes ``left + x + y``, the same modulo 2**n."""
-    if isinstance(right, Const) and right.value == 0:
+    if isinstance(right, ir.Const) and right.value == 0:
         return left
-    if isinstance(right, Binary) and right.op in (ADD, SUB):
+    if isinstance(right, ir.Binary) and right.op in (ADD, SUB):
         return binary(right.op, _sum(left, right.left), right.right, right.span)
     return binary(ADD, left, right, right.span)

@@ -13,32 +13,10 @@ from pycu2c.analysis.live_across_barriers import upward_exposed_reads
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import WEAK_BOOL, Array, Scalar
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import cast, const, scalar_type, zero
 from pycu2c.ir.call_graph import recursive_functions
 from pycu2c.ir.expressions import Path
-from pycu2c.ir.nodes import (
-    Allocate,
-    Assign,
-    Body,
-    Call,
-    Const,
-    Dim,
-    ElementOf,
-    Evaluate,
-    Expr,
-    For,
-    Function,
-    Let,
-    Load,
-    Module,
-    Stmt,
-    Store,
-    Stride,
-    Var,
-    View,
-    While,
-    in_cluster,
-)
 from pycu2c.ir.views import (
     array_indices,
     compose_views,
@@ -61,12 +39,12 @@ from pycu2c.transforms.common.structured_returns import eliminate_returns
 from pycu2c.transforms.cpu.simd.divergent_loops import functions_to_inline
 
 
-def inline_block_level(module: Module) -> Module:
+def inline_block_level(module: ir.Module) -> ir.Module:
     """Inline the device functions that contain barriers, shared memory or strip-mined loops."""
     inlined_names = functions_to_inline(module)
     _reject_recursion(module, block_level_functions(module))
-    inlined: dict[str, Function] = {}
-    remaining: list[Function] = []
+    inlined: dict[str, ir.Function] = {}
+    remaining: list[ir.Function] = []
     for function in module.devices:
         rewritten = replace(function, body=_Inliner(inlined).body(function.body))
         if rewritten.name in inlined_names:
@@ -79,7 +57,7 @@ def inline_block_level(module: Module) -> Module:
     return replace(module, kernel=kernel, devices=tuple(remaining))
 
 
-def _reject_recursion(module: Module, inlined_names: frozenset[str]) -> None:
+def _reject_recursion(module: ir.Module, inlined_names: frozenset[str]) -> None:
     """Raise a compile error for a recursive block-level function: it cannot be inlined."""
     for function in module.devices:
         if function.name in recursive_functions(module) & inlined_names:
@@ -92,77 +70,80 @@ def _reject_recursion(module: Module, inlined_names: frozenset[str]) -> None:
 
 @dataclass(slots=True)
 class _Inliner:
-    functions: dict[str, Function]
+    functions: dict[str, ir.Function]
     _count: int = 0
-    _before: list[Stmt] = field(default_factory=list)
+    _before: list[ir.Stmt] = field(default_factory=list)
 
-    def body(self, body: Body) -> Body:
-        out: list[Stmt] = []
+    def body(self, body: ir.Body) -> ir.Body:
+        out: list[ir.Stmt] = []
         for s in body:
             inner = tuple(self.body(b) for b in bodies(s))
             outer, self._before = self._before, []
             new = tuple(self.expression(e) for e in operands(s))
-            assert not (self._before and isinstance(s, While)), "calls are statements by now"
+            assert not (self._before and isinstance(s, ir.While)), "calls are statements by now"
             out += self._before
             self._before = outer
             rewritten = with_bodies(with_operands(s, new), inner)
-            if not (isinstance(rewritten, Evaluate) and isinstance(rewritten.value, (Const, Var))):
+            if not (
+                isinstance(rewritten, ir.Evaluate)
+                and isinstance(rewritten.value, (ir.Const, ir.Var))
+            ):
                 out.append(rewritten)
         return tuple(out)
 
-    def expression(self, e: Expr) -> Expr:
-        if isinstance(e, Call) and e.function in self.functions:
+    def expression(self, e: ir.Expr) -> ir.Expr:
+        if isinstance(e, ir.Call) and e.function in self.functions:
             arguments = tuple(self.expression(a) for a in e.arguments)
             return self._expand(replace(e, arguments=arguments))
         return with_children(e, tuple(self.expression(c) for c in children(e)))
 
-    def _array(self, argument: Expr, hint: str) -> Var | View:
+    def _array(self, argument: ir.Expr, hint: str) -> ir.Var | ir.View:
         """Return an array argument; the operands of a view are evaluated once."""
-        if isinstance(argument, Var):
+        if isinstance(argument, ir.Var):
             return argument
-        assert isinstance(argument, View)
-        parts: list[Expr] = []
+        assert isinstance(argument, ir.View)
+        parts: list[ir.Expr] = []
         for number, part in enumerate(children(argument)[1:]):
-            if not isinstance(part, Const):
-                remaining = Var(f"{hint}.{number}", scalar_type(part), part.span)
-                self._before.append(Assign(remaining, part, part.span))
+            if not isinstance(part, ir.Const):
+                remaining = ir.Var(f"{hint}.{number}", scalar_type(part), part.span)
+                self._before.append(ir.Assign(remaining, part, part.span))
                 part = remaining
             parts.append(part)
         view = with_children(argument, (argument.array, *parts))
-        assert isinstance(view, View)
+        assert isinstance(view, ir.View)
         return view
 
-    def _expand(self, call: Call) -> Expr:
+    def _expand(self, call: ir.Call) -> ir.Expr:
         """Insert the callee's body before the statement; return a variable with its result."""
         function = self.functions[call.function]
         self._count += 1
         tag = f"i{self._count}"
-        arrays: dict[str, Var | View] = {}
+        arrays: dict[str, ir.Var | ir.View] = {}
         for parameter, argument in zip(function.parameters, call.arguments):
             if isinstance(parameter.type, Array):
                 arrays[parameter.name] = self._array(argument, f"{parameter.name}.{tag}")
             else:
-                var = Var(f"{parameter.name}.{tag}", parameter.type, argument.span)
-                self._before.append(Assign(var, argument, argument.span))
+                var = ir.Var(f"{parameter.name}.{tag}", parameter.type, argument.span)
+                self._before.append(ir.Assign(var, argument, argument.span))
         body = _Renamer(tag, arrays).body((*_zero_initializers(function), *function.body))
         result = None
         if isinstance(function.result, Scalar):
-            result = Var(f"result.{tag}", function.result, call.span)
-        returned = Var(f"returned.{tag}", WEAK_BOOL, function.span)
+            result = ir.Var(f"result.{tag}", function.result, call.span)
+        returned = ir.Var(f"returned.{tag}", WEAK_BOOL, function.span)
         self._before += eliminate_returns(body, result, returned)
-        return result if result is not None else Const(False, WEAK_BOOL, call.span)
+        return result if result is not None else ir.Const(False, WEAK_BOOL, call.span)
 
 
-def _zero_initializers(function: Function) -> Body:
+def _zero_initializers(function: ir.Function) -> ir.Body:
     """Assign 0 to the variables that the callee may read before it assigns them.
 
     Otherwise a second call would see the values of the first.
     """
     read = upward_exposed_reads(function.body) - {p.name for p in function.parameters}
-    found = {s.var.name: s.var for s in statements(function.body) if isinstance(s, Assign)}
+    found = {s.var.name: s.var for s in statements(function.body) if isinstance(s, ir.Assign)}
     span = function.span
     return tuple(
-        Assign(v, zero(scalar_type(v), span), span) for name, v in found.items() if name in read
+        ir.Assign(v, zero(scalar_type(v), span), span) for name, v in found.items() if name in read
     )
 
 
@@ -171,72 +152,76 @@ class _Renamer:
     """Copy a body with fresh variables; array parameters become the caller's arrays."""
 
     tag: str
-    arrays: dict[str, Var | View]
+    arrays: dict[str, ir.Var | ir.View]
 
-    def body(self, body: Body) -> Body:
+    def body(self, body: ir.Body) -> ir.Body:
         return tuple(self.statement(s) for s in body)
 
-    def statement(self, s: Stmt) -> Stmt:
+    def statement(self, s: ir.Stmt) -> ir.Stmt:
         s = with_operands(s, tuple(self.expression(e) for e in operands(s)))
         s = with_bodies(s, tuple(self.body(b) for b in bodies(s)))
-        if isinstance(s, (Assign, For, Allocate)):
+        if isinstance(s, (ir.Assign, ir.For, ir.Allocate)):
             return replace(s, var=self.rename_variable(s.var))
-        if not isinstance(s, Store):
+        if not isinstance(s, ir.Store):
             return s
         array, indices, path = self.locate(s.array, s.indices)
         return replace(s, array=array, indices=indices, path=(*path, *s.path))
 
-    def rename_variable(self, v: Var) -> Var:
+    def rename_variable(self, v: ir.Var) -> ir.Var:
         return replace(v, name=f"{v.name}.{self.tag}")
 
-    def locate(self, array: Var, indices: tuple[Expr, ...]) -> tuple[Var, tuple[Expr, ...], Path]:
+    def locate(
+        self, array: ir.Var, indices: tuple[ir.Expr, ...]
+    ) -> tuple[ir.Var, tuple[ir.Expr, ...], Path]:
         """Return array, indices and field path of an element in the caller's array."""
         mapped = self.array(array)
-        if not isinstance(mapped, View):
+        if not isinstance(mapped, ir.View):
             return mapped, indices, ()
         if len(indices) < len(mapped.axes):
             return mapped.array, linear_element(mapped, indices[0]), mapped.path
         return mapped.array, *array_indices(mapped, indices)
 
-    def array(self, v: Var) -> Var | View:
+    def array(self, v: ir.Var) -> ir.Var | ir.View:
         """Return the caller's array for a parameter; cluster arrays keep the block array's name."""
         mapped = self.arrays.get(v.name)
         if mapped is None:
             return self.rename_variable(v)
-        if not in_cluster(v):
+        if not ir.in_cluster(v):
             return mapped
-        assert isinstance(mapped, Var), "a view is not known to be of shared memory"
+        assert isinstance(mapped, ir.Var), "a view is not known to be of shared memory"
         return replace(v, name=mapped.name)
 
-    def expression(self, e: Expr) -> Expr:
+    def expression(self, e: ir.Expr) -> ir.Expr:
         match e:
-            case Var():
+            case ir.Var():
                 return self.array(e)
-            case Load() | ElementOf():
+            case ir.Load() | ir.ElementOf():
                 new = with_children(e, (e.array, *map(self.expression, children(e)[1:])))
-                assert isinstance(new, Load | ElementOf)
+                assert isinstance(new, ir.Load | ir.ElementOf)
                 array, indices, path = self.locate(e.array, new.indices)
-                if isinstance(new, Load):
+                if isinstance(new, ir.Load):
                     return read_path(replace(new, array=array, indices=indices), path, e.span)
                 return replace(new, array=array, indices=indices, path=(*path, *new.path))
-            case Dim() | Stride():
+            case ir.Dim() | ir.Stride():
                 return self.dimension(e)
-            case View():
+            case ir.View():
                 return self.view(e)
             case _:
                 new = with_children(e, tuple(self.expression(child) for child in children(e)))
-                return replace(new, name=f"{new.name}.{self.tag}") if isinstance(new, Let) else new
+                return (
+                    replace(new, name=f"{new.name}.{self.tag}") if isinstance(new, ir.Let) else new
+                )
 
-    def dimension(self, e: Dim | Stride) -> Expr:
+    def dimension(self, e: ir.Dim | ir.Stride) -> ir.Expr:
         """Return a length or stride of an array that may be a view in the caller."""
         mapped = self.array(e.array)
-        if not isinstance(mapped, View):
+        if not isinstance(mapped, ir.View):
             return replace(e, array=mapped)
-        if isinstance(e, Dim):
+        if isinstance(e, ir.Dim):
             return cast(mapped.lengths[e.axis], e.type)
         return multiply(cast(mapped.steps[e.axis], e.type), self.element_stride(e, mapped))
 
-    def element_stride(self, e: Stride, mapped: View) -> Expr:
+    def element_stride(self, e: ir.Stride, mapped: ir.View) -> ir.Expr:
         """Return the distance of two elements along an axis of the underlying array."""
         axis = mapped.axes[e.axis]
         if axis < 0:
@@ -244,11 +229,11 @@ class _Renamer:
         stride = replace(e, array=mapped.array, axis=axis)
         return multiply(const(view_elements_per_element(mapped), e.span, e.type), stride)
 
-    def view(self, e: View) -> View:
+    def view(self, e: ir.View) -> ir.View:
         mapped = self.array(e.array)
         parts = tuple(self.expression(child) for child in children(e)[1:])
         new = with_children(e, (e.array, *parts))
-        assert isinstance(new, View)
-        if isinstance(mapped, View):
+        assert isinstance(new, ir.View)
+        if isinstance(mapped, ir.View):
             return compose_views(mapped, new)
         return replace(new, array=mapped)

@@ -17,30 +17,8 @@ from pycu2c.base.dtypes import DTypeKind
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import WEAK_INT32, Scalar
 from pycu2c.base.values import fits
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, cast, const, is_atom, scalar_type, unary, wrapping_arithmetic
-from pycu2c.ir.nodes import (
-    Apply,
-    Assign,
-    Binary,
-    Body,
-    Cast,
-    Const,
-    ElementOf,
-    Expr,
-    For,
-    Function,
-    Let,
-    Load,
-    Member,
-    Module,
-    Pack,
-    Select,
-    Stmt,
-    Store,
-    Unary,
-    Var,
-    View,
-)
 from pycu2c.ir.walk import (
     bodies,
     children,
@@ -81,12 +59,12 @@ from pycu2c.transforms.common.legalize_comparisons import compare_exactly, int_c
 from pycu2c.transforms.common.legalize_indices import IndexLegalizer
 
 
-def legalize(module: Module, rules: IndexRules, ranges: Mapping[str, Ranges]) -> Module:
+def legalize(module: ir.Module, rules: IndexRules, ranges: Mapping[str, Ranges]) -> ir.Module:
     """Legalize all functions of a module."""
     return map_functions(module, lambda f: _legalize_function(f, ranges[f.name], rules))
 
 
-def _legalize_function(function: Function, ranges: Ranges, rules: IndexRules) -> Function:
+def _legalize_function(function: ir.Function, ranges: Ranges, rules: IndexRules) -> ir.Function:
     legalizer = _Legalizer(function, ranges, rules)
     body = legalizer.body(function.body)
     return replace(function, body=legalizer.indices.at_entry() + body)
@@ -94,38 +72,38 @@ def _legalize_function(function: Function, ranges: Ranges, rules: IndexRules) ->
 
 @dataclass(slots=True)
 class _Legalizer:
-    function: Function
+    function: ir.Function
     ranges: Ranges
     rules: IndexRules
     indices: IndexLegalizer = field(init=False)
-    _done: dict[int, Expr] = field(default_factory=dict)  # shared nodes stay shared
+    _done: dict[int, ir.Expr] = field(default_factory=dict)  # shared nodes stay shared
     _fresh: int = 0
 
     def __post_init__(self) -> None:
         self.indices = IndexLegalizer(self.function, self.ranges, self.rules, self.fresh)
 
-    def body(self, body: Body) -> Body:
-        out: list[Stmt] = []
+    def body(self, body: ir.Body) -> ir.Body:
+        out: list[ir.Stmt] = []
         for s in body:
             out += self.statement(s)
         return tuple(out)
 
-    def statement(self, s: Stmt) -> Body:
+    def statement(self, s: ir.Stmt) -> ir.Body:
         old = operands(s)
         new = with_operands(s, tuple(self.expression(e) for e in old))
         new = with_bodies(new, tuple(self.body(b) for b in bodies(s)))
-        if isinstance(new, Store):
-            assert isinstance(s, Store)
+        if isinstance(new, ir.Store):
+            assert isinstance(s, ir.Store)
             return (replace(new, indices=self.indices.of(new.array, s.indices, new.indices)),)
-        if isinstance(new, For):
-            assert isinstance(s, For)
+        if isinstance(new, ir.For):
+            assert isinstance(s, ir.For)
             reach = self.ranges.of(s.stop), self.ranges.of(s.step)
             return range_loops.legalize_for(new, self.function, reach, self.fresh)
-        if isinstance(new, Assign):
+        if isinstance(new, ir.Assign):
             return (new, *self.indices.after_assignment(new.var.name))
         return (new,)
 
-    def expression(self, e: Expr) -> Expr:
+    def expression(self, e: ir.Expr) -> ir.Expr:
         if id(e) not in self._done:
             new = with_children(e, tuple(self.expression(c) for c in children(e)))
             self._done[id(e)] = self._rule(e, new)
@@ -135,39 +113,41 @@ class _Legalizer:
         self._fresh += 1
         return f"{hint}.l{self._fresh}"
 
-    def bind_once(self, e: Expr, hint: str) -> tuple[Expr, Var | None]:
+    def bind_once(self, e: ir.Expr, hint: str) -> tuple[ir.Expr, ir.Var | None]:
         """Return an expression that may occur twice, and the variable to bind, if any."""
         if is_atom(e):
             return e, None
-        var = Var(self.fresh(hint), scalar_type(e), e.span)
+        var = ir.Var(self.fresh(hint), scalar_type(e), e.span)
         return var, var
 
-    def _rule(self, old: Expr, new: Expr) -> Expr:
+    def _rule(self, old: ir.Expr, new: ir.Expr) -> ir.Expr:
         match old, new:
-            case Binary(), Binary():
+            case ir.Binary(), ir.Binary():
                 return self._binary(old, new)
-            case Unary(), Unary():
+            case ir.Unary(), ir.Unary():
                 return self._unary(old, new)
-            case Cast(), Cast() if new.type.dtype.is_complex:
+            case ir.Cast(), ir.Cast() if new.type.dtype.is_complex:
                 return self._complex_cast(new)
-            case Cast(), Cast() if new.type.dtype.is_half or scalar_type(new.operand).dtype.is_half:
+            case ir.Cast(), ir.Cast() if (
+                new.type.dtype.is_half or scalar_type(new.operand).dtype.is_half
+            ):
                 return legalize_half.half_cast(new)
-            case ((Load() | ElementOf()), (Load() | ElementOf())):
+            case ((ir.Load() | ir.ElementOf()), (ir.Load() | ir.ElementOf())):
                 return replace(new, indices=self.indices.of(new.array, old.indices, new.indices))
-            case Apply(), Apply() if _is_complex_abs(new):
+            case ir.Apply(), ir.Apply() if _is_complex_abs(new):
                 return legalize_complex.complex_abs(new, self.bind_once)
-            case Apply(), Apply() if new.intrinsic is from_start:
+            case ir.Apply(), ir.Apply() if new.intrinsic is from_start:
                 return new.arguments[0]
-            case Apply(), Apply() if new.intrinsic in SUBSCRIPTS:
+            case ir.Apply(), ir.Apply() if new.intrinsic in SUBSCRIPTS:
                 return self.indices.subscript(new, self.ranges.of(old.arguments[0]))
-            case View(), View():
+            case ir.View(), ir.View():
                 return replace(new, first=self.indices.of(new.array, old.first, new.first))
             case _:
                 return new
 
     # ---- arithmetic ----
 
-    def _binary(self, old: Binary, new: Binary) -> Expr:
+    def _binary(self, old: ir.Binary, new: ir.Binary) -> ir.Expr:
         if scalar_type(new.left).dtype.is_half:
             called = legalize_half.half_binary(new, self.bind_once)
             int_type = legalize_half.promote_to_float(new)
@@ -181,7 +161,7 @@ class _Legalizer:
             case _ if new.op in (ADD, SUB, MUL):
                 negated = _negated(new, left, right)
                 if scalar_type(new).dtype is dtypes.INT16 and negated is not None:
-                    return Apply(REGISTRY["python.neg"], (negated,), new.type, new.span)
+                    return ir.Apply(REGISTRY["python.neg"], (negated,), new.type, new.span)
                 return self._wrapping_arithmetic(new, self.ranges.of(old))
             case _ if new.op is MOD and (
                 selected := self._modulo_by_selection(new, self.ranges.quotients(old))
@@ -200,7 +180,7 @@ class _Legalizer:
             case _:
                 return new
 
-    def _modulo_by_selection(self, e: Binary, quotients: Interval) -> Expr | None:
+    def _modulo_by_selection(self, e: ir.Binary, quotients: Interval) -> ir.Expr | None:
         """Replace ``(i + 1) % n`` by ``at < n ? at : at - n``, which is about ten times as fast."""
         operand_type = scalar_type(e)
         is_near = quotients.low >= -1 and quotients.high <= 1 and operand_type.dtype.bits >= 32
@@ -209,48 +189,48 @@ class _Legalizer:
         (a, outer), (b, inner) = self.bind_once(e.left, "at"), self.bind_once(e.right, "length")
         inside = a
         if quotients.high > 0:
-            wrapped = Binary(SUB, a, b, operand_type, e.span)
-            inside = Select(binary(LT, a, b, e.span), a, wrapped, operand_type, e.span)
+            wrapped = ir.Binary(SUB, a, b, operand_type, e.span)
+            inside = ir.Select(binary(LT, a, b, e.span), a, wrapped, operand_type, e.span)
         if quotients.low < 0:
             below = binary(LT, a, const(0, e.span, operand_type), e.span)
-            inside = Select(
-                below, Binary(ADD, a, b, operand_type, e.span), inside, operand_type, e.span
+            inside = ir.Select(
+                below, ir.Binary(ADD, a, b, operand_type, e.span), inside, operand_type, e.span
             )
         for var, value in ((inner, e.right), (outer, e.left)):
-            inside = inside if var is None else Let(var.name, value, inside, e.span)
+            inside = inside if var is None else ir.Let(var.name, value, inside, e.span)
         return inside
 
-    def _floor_division(self, e: Binary, left: Interval, right: Interval) -> Expr:
+    def _floor_division(self, e: ir.Binary, left: Interval, right: Interval) -> ir.Expr:
         operand_type = scalar_type(e.left)
         names = {FLOORDIV: "python.floordiv", MOD: "python.mod"}
         if operand_type.dtype.is_float:
-            return Apply(REGISTRY[names[e.op]], (e.left, e.right), operand_type, e.span)
+            return ir.Apply(REGISTRY[names[e.op]], (e.left, e.right), operand_type, e.span)
         if left.low >= 0 and right.low > 0:
             c_form = QUOTIENT if e.op is FLOORDIV else REMAINDER
-            return Binary(c_form, e.left, e.right, operand_type, e.span)
+            return ir.Binary(c_form, e.left, e.right, operand_type, e.span)
         power = _power_of_two(e.right)
         if power is not None:  # an arithmetic shift and a mask round down as Python does
             if e.op is FLOORDIV:
-                return Binary(
+                return ir.Binary(
                     C_SHR, e.left, const(power, e.span, operand_type), operand_type, e.span
                 )
-            return Binary(
+            return ir.Binary(
                 AND, e.left, const((1 << power) - 1, e.span, operand_type), operand_type, e.span
             )
-        return Apply(REGISTRY[names[e.op]], (e.left, e.right), operand_type, e.span)
+        return ir.Apply(REGISTRY[names[e.op]], (e.left, e.right), operand_type, e.span)
 
-    def _power(self, e: Binary, reach: Interval) -> Expr:
+    def _power(self, e: ir.Binary, reach: Interval) -> ir.Expr:
         operand_type = scalar_type(e.left)
-        exponent = e.right.value if isinstance(e.right, Const) else None
+        exponent = e.right.value if isinstance(e.right, ir.Const) else None
         if exponent in (0, 1, 2, 3, 4):
             base, variable = self.bind_once(e.left, "base")
             product = self._product(base, reach, int(exponent), e)
-            return product if variable is None else Let(variable.name, e.left, product, e.span)
+            return product if variable is None else ir.Let(variable.name, e.left, product, e.span)
         if exponent == -1 and operand_type.dtype.is_float:
             return binary(DIV, const(1, e.span, operand_type), e.left, e.span)
-        return Apply(REGISTRY["python.pow"], (e.left, e.right), operand_type, e.span)
+        return ir.Apply(REGISTRY["python.pow"], (e.left, e.right), operand_type, e.span)
 
-    def _product(self, base: Expr, reach: Interval, exponent: int, e: Binary) -> Expr:
+    def _product(self, base: ir.Expr, reach: Interval, exponent: int, e: ir.Binary) -> ir.Expr:
         operand_type = scalar_type(base)
         if exponent == 0:
             return const(1, e.span, operand_type)
@@ -260,20 +240,20 @@ class _Legalizer:
                 exact_result(MUL, interval, reach, operand_type.dtype), operand_type
             )
             result = self._wrapping_arithmetic(
-                Binary(MUL, result, base, operand_type, e.span), interval
+                ir.Binary(MUL, result, base, operand_type, e.span), interval
             )
         return result
 
-    def _shift(self, e: Binary, amount: Interval) -> Expr:
+    def _shift(self, e: ir.Binary, amount: Interval) -> ir.Expr:
         operand_type = scalar_type(e.left)
         if amount.low >= 0 and amount.high < operand_type.dtype.bits:
             if e.op is SHR:  # a right shift stays in its type
                 return replace(e, op=C_SHR)
             return _in_c_int(replace(e, op=C_SHL), operand_type)
         name = "python.shl" if e.op is SHL else "python.shr"
-        return Apply(REGISTRY[name], (e.left, e.right), operand_type, e.span)
+        return ir.Apply(REGISTRY[name], (e.left, e.right), operand_type, e.span)
 
-    def _wrapping_arithmetic(self, e: Binary, result: Interval) -> Expr:
+    def _wrapping_arithmetic(self, e: ir.Binary, result: Interval) -> ir.Expr:
         """Compute in unsigned integers if the result may overflow.
 
         Signed overflow is undefined in C; Python ints and NumPy scalars wrap.
@@ -288,19 +268,19 @@ class _Legalizer:
             return e
         return wrapping_arithmetic(e.op, e.left, e.right, e.span)
 
-    def _unary(self, old: Unary, new: Unary) -> Expr:
+    def _unary(self, old: ir.Unary, new: ir.Unary) -> ir.Expr:
         operand_type = scalar_type(new.operand)
         if operand_type.dtype.is_half and new.op is not NOT:
             return legalize_half.half_unary(new)
         if new.op is POS and operand_type.dtype.is_complex:  # C has no unary plus for structs
             return new.operand
         if new.op is NEG and operand_type.dtype.is_complex:
-            return Apply(complex_intrinsics.NEGATED, (new.operand,), operand_type, new.span)
+            return ir.Apply(complex_intrinsics.NEGATED, (new.operand,), operand_type, new.span)
         if new.op not in (NEG, INVERT) or not operand_type.dtype.is_integer:
             return new
         least = self.ranges.of(old.operand).low <= operand_type.dtype.minimum
         if new.op is NEG and operand_type.dtype is dtypes.INT16 and least:
-            return Apply(REGISTRY["python.neg"], (new.operand,), operand_type, new.span)
+            return ir.Apply(REGISTRY["python.neg"], (new.operand,), operand_type, new.span)
         if operand_type.dtype.bits < 32:
             int32 = Scalar(dtypes.INT32)
             return cast(unary(new.op, cast(new.operand, int32), new.span), operand_type)
@@ -310,7 +290,7 @@ class _Legalizer:
                 return wrapping_arithmetic(SUB, zero, new.operand, new.span)
         return new
 
-    def _complex_cast(self, e: Cast) -> Expr:
+    def _complex_cast(self, e: ir.Cast) -> ir.Expr:
         """Convert a complex number to another complex type by components."""
         operand_type = scalar_type(e.operand)
         if operand_type.dtype is e.type.dtype:
@@ -318,14 +298,14 @@ class _Legalizer:
         value, variable = self.bind_once(e.operand, "value")
         part = Scalar(e.type.dtype.real)
         parts = tuple(
-            cast(Member(value, f.name, Scalar(f.dtype), e.span), part)
+            cast(ir.Member(value, f.name, Scalar(f.dtype), e.span), part)
             for f in operand_type.dtype.fields
         )
-        packed = Pack(parts, e.type, e.span)
-        return packed if variable is None else Let(variable.name, e.operand, packed, e.span)
+        packed = ir.Pack(parts, e.type, e.span)
+        return packed if variable is None else ir.Let(variable.name, e.operand, packed, e.span)
 
 
-def _narrow_comparison(e: Binary) -> Binary:
+def _narrow_comparison(e: ir.Binary) -> ir.Binary:
     """Replace ``int64(x) < int64(y)`` of two int32 by ``x < y``."""
     int32 = Scalar(dtypes.INT32)
     sides = (e.left, e.right)
@@ -335,21 +315,21 @@ def _narrow_comparison(e: Binary) -> Binary:
     return e
 
 
-def _fits_int32(e: Expr) -> bool:
+def _fits_int32(e: ir.Expr) -> bool:
     """Return whether an int64 is a converted int32, or a literal in the int32 range."""
-    if isinstance(e, Const):
+    if isinstance(e, ir.Const):
         return fits(int(e.value), Scalar(dtypes.INT32))
-    return isinstance(e, Cast) and scalar_type(e.operand).dtype is dtypes.INT32
+    return isinstance(e, ir.Cast) and scalar_type(e.operand).dtype is dtypes.INT32
 
 
-def _power_of_two(e: Expr) -> int | None:
-    if not isinstance(e, Const):
+def _power_of_two(e: ir.Expr) -> int | None:
+    if not isinstance(e, ir.Const):
         return None
     value = int(e.value)
     return value.bit_length() - 1 if value > 0 and value & (value - 1) == 0 else None
 
 
-def _is_complex_abs(e: Apply) -> bool:
+def _is_complex_abs(e: ir.Apply) -> bool:
     """Return whether this is ``abs`` of a complex number.
 
     The type test comes first, so that the module of complex functions is imported only if needed.
@@ -359,12 +339,12 @@ def _is_complex_abs(e: Apply) -> bool:
     return is_complex and e.intrinsic is complex_intrinsics.ABS
 
 
-def _is_zero(e: Expr) -> bool:
+def _is_zero(e: ir.Expr) -> bool:
     """Return whether this is the integer 0; for floats, ``-0.0 + 0.0`` is not ``-0.0``."""
-    return isinstance(e, Const) and e.value == 0 and e.type.dtype.is_integer
+    return isinstance(e, ir.Const) and e.value == 0 and e.type.dtype.is_integer
 
 
-def _negated(e: Binary, left: Interval, right: Interval) -> Expr | None:
+def _negated(e: ir.Binary, left: Interval, right: Interval) -> ir.Expr | None:
     """Return ``x`` for ``0 - x`` and ``-1 * x``, which C compilers treat as ``-x``."""
     if e.op is SUB and left == Interval(0, 0):
         return e.right
@@ -373,7 +353,7 @@ def _negated(e: Binary, left: Interval, right: Interval) -> Expr | None:
     return e.left if e.op is MUL and right == Interval(-1, -1) else None
 
 
-def _in_c_int(e: Binary, operand_type: Scalar) -> Expr:
+def _in_c_int(e: ir.Binary, operand_type: Scalar) -> ir.Expr:
     """Compute 8- and 16-bit arithmetic in C's int and convert the result back."""
     if operand_type.dtype.bits >= 32:
         return e
@@ -382,4 +362,4 @@ def _in_c_int(e: Binary, operand_type: Scalar) -> Expr:
         dtypes.UINT32 if e.op is MUL and not operand_type.dtype.is_signed else dtypes.INT32
     )
     left, right = cast(e.left, int_type), cast(e.right, int_type)
-    return cast(Binary(e.op, left, right, int_type, e.span), operand_type)
+    return cast(ir.Binary(e.op, left, right, int_type, e.span), operand_type)

@@ -13,23 +13,23 @@ from pycu2c.analysis.ranges.intervals import Interval
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT
 from pycu2c.base.values import MAX_EXACT_FLOAT_INT
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, cast, const, logical, negation
-from pycu2c.ir.nodes import Apply, Binary, Expr, Let, LogicalOp, Select, Var
 from pycu2c.ops.intrinsics.builtins import compared_as_float
 from pycu2c.ops.operators import EQ, LT, MIRRORED, NE, Operator
 
 _INT64_END = 2.0**63  # the smallest float above the int64 range
 
-Once = Callable[[Expr, str], tuple[Expr, Var | None]]
+Once = Callable[[ir.Expr, str], tuple[ir.Expr, ir.Var | None]]
 
 
-def int_compared_with_float(e: Binary) -> Expr | None:
+def int_compared_with_float(e: ir.Binary) -> ir.Expr | None:
     """Return the int side of a comparison with a float, or None."""
     ints = [_unmarked(side) for side in (e.left, e.right) if _unmarked(side) is not side]
     return ints[0] if ints else None
 
 
-def compare_exactly(e: Binary, interval: Interval, bind_once: Once) -> Expr:
+def compare_exactly(e: ir.Binary, interval: Interval, bind_once: Once) -> ir.Expr:
     """Return an exact comparison.
 
     ``compared(i) < x`` -> ``float(i) < x`` if ``interval``, the range of i, allows it. Otherwise
@@ -43,25 +43,25 @@ def compare_exactly(e: Binary, interval: Interval, bind_once: Once) -> Expr:
     i, x, op = (b, a, MIRRORED[op]) if left is e.left else (a, b, op)
     result = _exact_comparison(op, i, x, span)
     for var, value in ((inner, right), (outer, left)):
-        result = result if var is None else Let(var.name, value, result, span)
+        result = result if var is None else ir.Let(var.name, value, result, span)
     return result
 
 
-def _exact_comparison(op: Operator, i: Expr, x: Expr, span: Span) -> Expr:
+def _exact_comparison(op: Operator, i: ir.Expr, x: ir.Expr, span: Span) -> ir.Expr:
     rounded = cast(i, WEAK_FLOAT)
     equal, is_int = binary(EQ, rounded, x, span), binary(LT, x, const(_INT64_END, span), span)
     exact = binary(op, cast(i, WEAK_INT), cast(x, WEAK_INT), span)
     if op.compute(0, 1):  # result for any int and a float of 2**63 or more
-        exact = logical(LogicalOp.OR, negation(is_int), exact, span)
+        exact = logical(ir.LogicalOp.OR, negation(is_int), exact, span)
     else:
-        exact = logical(LogicalOp.AND, is_int, exact, span)
+        exact = logical(ir.LogicalOp.AND, is_int, exact, span)
     if op is EQ:
-        return logical(LogicalOp.AND, equal, exact, span)
+        return logical(ir.LogicalOp.AND, equal, exact, span)
     if op is NE:
-        return logical(LogicalOp.OR, negation(equal), exact, span)
-    return Select(equal, exact, binary(op, rounded, x, span), WEAK_BOOL, span)
+        return logical(ir.LogicalOp.OR, negation(equal), exact, span)
+    return ir.Select(equal, exact, binary(op, rounded, x, span), WEAK_BOOL, span)
 
 
-def _unmarked(e: Expr) -> Expr:
-    is_marked = isinstance(e, Apply) and e.intrinsic is compared_as_float
-    return e.arguments[0] if is_marked and isinstance(e, Apply) else e
+def _unmarked(e: ir.Expr) -> ir.Expr:
+    is_marked = isinstance(e, ir.Apply) and e.intrinsic is compared_as_float
+    return e.arguments[0] if is_marked and isinstance(e, ir.Apply) else e

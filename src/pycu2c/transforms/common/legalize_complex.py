@@ -6,44 +6,46 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from pycu2c.base.types import WEAK_BOOL
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import negation, scalar_type
-from pycu2c.ir.nodes import Apply, Binary, Const, Expr, Let, Member, Pack, Var
 from pycu2c.ops.intrinsics.floats.complex import EQUAL, OF_OPERATOR
 from pycu2c.ops.intrinsics.registry import REGISTRY
 from pycu2c.ops.operators import EQ, MUL, NE, POW
 
 # returns an expression that may occur twice, and the variable to bind, if any
-BindOnce: TypeAlias = Callable[[Expr, str], tuple[Expr, Var | None]]
+BindOnce: TypeAlias = Callable[[ir.Expr, str], tuple[ir.Expr, ir.Var | None]]
 
 
-def complex_binary(e: Binary, bind_once: BindOnce) -> Expr:
+def complex_binary(e: ir.Binary, bind_once: BindOnce) -> ir.Expr:
     """Legalize ``a * b`` to ``mul_c64(a, b)``, and ``a ** 2`` to ``mul_c64(a, a)``."""
     operands = (e.left, e.right)
     if e.op in (EQ, NE):
-        equal = Apply(EQUAL, operands, WEAK_BOOL, e.span)
+        equal = ir.Apply(EQUAL, operands, WEAK_BOOL, e.span)
         return equal if e.op is EQ else negation(equal)
     if e.op is not POW:
-        return Apply(OF_OPERATOR[e.op], operands, e.type, e.span)
+        return ir.Apply(OF_OPERATOR[e.op], operands, e.type, e.span)
     if _constant(e.right) != 2:
-        return Apply(REGISTRY["python.pow"], operands, e.type, e.span)
+        return ir.Apply(REGISTRY["python.pow"], operands, e.type, e.span)
     base, variable = bind_once(e.left, "base")
-    square = Apply(OF_OPERATOR[MUL], (base, base), e.type, e.span)
-    return square if variable is None else Let(variable.name, e.left, square, e.span)
+    square = ir.Apply(OF_OPERATOR[MUL], (base, base), e.type, e.span)
+    return square if variable is None else ir.Let(variable.name, e.left, square, e.span)
 
 
-def complex_abs(e: Apply, bind_once: BindOnce) -> Expr:
+def complex_abs(e: ir.Apply, bind_once: BindOnce) -> ir.Expr:
     """Legalize ``abs(z)`` to ``hypot(z.x, z.y)``."""
     (operand,), result_type = e.arguments, scalar_type(e)
     z, variable = bind_once(operand, "z")
-    components = tuple(Member(z, f.name, result_type, e.span) for f in scalar_type(z).dtype.fields)
-    magnitude = Apply(REGISTRY["math.hypot"], components, result_type, e.span)
-    return magnitude if variable is None else Let(variable.name, operand, magnitude, e.span)
+    components = tuple(
+        ir.Member(z, f.name, result_type, e.span) for f in scalar_type(z).dtype.fields
+    )
+    magnitude = ir.Apply(REGISTRY["math.hypot"], components, result_type, e.span)
+    return magnitude if variable is None else ir.Let(variable.name, operand, magnitude, e.span)
 
 
-def _constant(e: Expr) -> float | None:
+def _constant(e: ir.Expr) -> float | None:
     """Return the value of a literal without an imaginary part."""
     match e:
-        case Pack(parts=(Const(value=real), Const(value=0))):
+        case ir.Pack(parts=(ir.Const(value=real), ir.Const(value=0))):
             return real
         case _:
             return None

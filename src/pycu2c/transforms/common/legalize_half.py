@@ -11,35 +11,35 @@ from typing import TypeAlias
 from pycu2c.base.dtypes import FLOAT32, FLOAT64
 from pycu2c.base.records import replace
 from pycu2c.base.types import Scalar
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import cast, scalar_type
-from pycu2c.ir.nodes import Apply, Binary, Cast, Const, Expr, Let, Unary, Var
 from pycu2c.ops.intrinsics.floats.half import NEGATED, OF_OPERATOR
 from pycu2c.ops.operators import MUL, NEG, POW
 
 # returns an expression that may occur twice, and the variable to bind, if any
-BindOnce: TypeAlias = Callable[[Expr, str], tuple[Expr, Var | None]]
+BindOnce: TypeAlias = Callable[[ir.Expr, str], tuple[ir.Expr, ir.Var | None]]
 
 _FLOAT = Scalar(FLOAT32)
 _DOUBLE = Scalar(FLOAT64)
 
 
-def half_binary(e: Binary, bind_once: BindOnce) -> Expr | None:
+def half_binary(e: ir.Binary, bind_once: BindOnce) -> ir.Expr | None:
     """Legalize ``a * b`` to ``mul_f16(a, b)``, and ``a ** 2`` to ``mul_f16(a, a)``; else None."""
     if e.op in OF_OPERATOR:
-        return Apply(OF_OPERATOR[e.op], (e.left, e.right), e.type, e.span)
-    if e.op is not POW or not isinstance(e.right, Const) or e.right.value != 2:
+        return ir.Apply(OF_OPERATOR[e.op], (e.left, e.right), e.type, e.span)
+    if e.op is not POW or not isinstance(e.right, ir.Const) or e.right.value != 2:
         return None
     base, variable = bind_once(e.left, "base")
-    square = Apply(OF_OPERATOR[MUL], (base, base), e.type, e.span)
-    return square if variable is None else Let(variable.name, e.left, square, e.span)
+    square = ir.Apply(OF_OPERATOR[MUL], (base, base), e.type, e.span)
+    return square if variable is None else ir.Let(variable.name, e.left, square, e.span)
 
 
-def half_unary(e: Unary) -> Expr:
+def half_unary(e: ir.Unary) -> ir.Expr:
     """Legalize ``-a`` to ``neg_f16(a)``, and ``+a`` to ``a``."""
-    return Apply(NEGATED, (e.operand,), e.type, e.span) if e.op is NEG else e.operand
+    return ir.Apply(NEGATED, (e.operand,), e.type, e.span) if e.op is NEG else e.operand
 
 
-def promote_to_float(e: Binary) -> Binary:
+def promote_to_float(e: ir.Binary) -> ir.Binary:
     """Return the operator on float32 operands."""
     result_type = _FLOAT if e.type == scalar_type(e.left) else e.type
     return replace(
@@ -47,25 +47,25 @@ def promote_to_float(e: Binary) -> Binary:
     )
 
 
-def operand_to_float(e: Expr) -> Expr:
+def operand_to_float(e: ir.Expr) -> ir.Expr:
     """Return an operand converted to float32."""
     return cast(e, _FLOAT)
 
 
-def round_to_half(value: Expr, old: Expr) -> Expr:
+def round_to_half(value: ir.Expr, old: ir.Expr) -> ir.Expr:
     """Convert a float32 result to the type of the original operation."""
     return value if value.type == old.type else cast(value, scalar_type(old))
 
 
-def half_cast(e: Cast) -> Expr:
+def half_cast(e: ir.Cast) -> ir.Expr:
     """Convert in steps that have helpers: half types convert to and from float32 and float64."""
     source, target = scalar_type(e.operand).dtype, e.type.dtype
     if source is target or not (source.is_half or target.is_half):
         return e
     if source.is_half:
-        as_float: Expr = Cast(e.operand, _FLOAT, e.span)
-        return as_float if target is FLOAT32 else half_cast(Cast(as_float, e.type, e.span))
+        as_float: ir.Expr = ir.Cast(e.operand, _FLOAT, e.span)
+        return as_float if target is FLOAT32 else half_cast(ir.Cast(as_float, e.type, e.span))
     if source in (FLOAT32, FLOAT64):
         return e
     intermediate = _FLOAT if source.bits <= 16 else _DOUBLE
-    return Cast(Cast(e.operand, intermediate, e.span), e.type, e.span)
+    return ir.Cast(ir.Cast(e.operand, intermediate, e.span), e.type, e.span)

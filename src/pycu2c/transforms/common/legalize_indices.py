@@ -14,26 +14,8 @@ from pycu2c.analysis.ranges.range_analysis import Interval, Ranges
 from pycu2c.base import dtypes
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import WEAK_INT, WEAK_INT32, Array
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, cast, const, integer, is_atom, scalar_type
-from pycu2c.ir.nodes import (
-    Apply,
-    Assign,
-    Body,
-    Const,
-    Declare,
-    Dim,
-    ElementOf,
-    Expr,
-    For,
-    Function,
-    Let,
-    Load,
-    Select,
-    Store,
-    Var,
-    View,
-    in_cluster,
-)
 from pycu2c.ir.verify_expressions import is_flat
 from pycu2c.ir.walk import all_expressions, statements
 from pycu2c.ops.intrinsics.memory.subscripts import (
@@ -64,12 +46,12 @@ class IndexLegalizer:
     its assignment.
     """
 
-    function: Function
+    function: ir.Function
     ranges: Ranges
     rules: IndexRules
     fresh: Callable[[str], str]
-    _cache: dict[tuple[str, int, int], Expr] = field(default_factory=dict)
-    _normalized_variables: dict[_IndexUse, Assign] = field(default_factory=dict)
+    _cache: dict[tuple[str, int, int], ir.Expr] = field(default_factory=dict)
+    _normalized_variables: dict[_IndexUse, ir.Assign] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         uses = list(self._uses_of_unknown_sign())
@@ -82,27 +64,27 @@ class IndexLegalizer:
                 and use not in self._normalized_variables
             ):
                 normalized = self._normalize(array, use[2], index)
-                var = Var(self.fresh("at"), scalar_type(normalized), index.span)
-                self._normalized_variables[use] = Assign(var, normalized, index.span)
+                var = ir.Var(self.fresh("at"), scalar_type(normalized), index.span)
+                self._normalized_variables[use] = ir.Assign(var, normalized, index.span)
 
-    def _uses_of_unknown_sign(self) -> Iterator[tuple[_IndexUse, Var, Var]]:
+    def _uses_of_unknown_sign(self) -> Iterator[tuple[_IndexUse, ir.Var, ir.Var]]:
         """Yield the variables used as indices whose sign is unknown."""
         for array, indices in _accesses(self.function.body):
             assert isinstance(array.type, Array)
             if is_flat(array.type, indices):
                 continue
             for axis, index in enumerate(indices):
-                if in_cluster(array) and axis == 0:  # the rank of a block in the cluster
+                if ir.in_cluster(array) and axis == 0:  # the rank of a block in the cluster
                     continue
                 interval = self.ranges.of(index)
                 if (
-                    isinstance(index, Var)
+                    isinstance(index, ir.Var)
                     and interval.low < 0 <= interval.high
                     and self.rules.wraparound
                 ):
                     yield (index.name, array.name, axis), array, index
 
-    def after_assignment(self, name: str) -> Body:
+    def after_assignment(self, name: str) -> ir.Body:
         """Return the statements to insert after the assignment of a variable."""
         return tuple(
             assignment
@@ -110,26 +92,28 @@ class IndexLegalizer:
             if var == name
         )
 
-    def at_entry(self) -> Body:
+    def at_entry(self) -> ir.Body:
         """Return the statements to insert at function entry, for parameters."""
         return tuple(s for p in self.function.parameters for s in self.after_assignment(p.name))
 
-    def of(self, array: Var, old: tuple[Expr, ...], new: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    def of(
+        self, array: ir.Var, old: tuple[ir.Expr, ...], new: tuple[ir.Expr, ...]
+    ) -> tuple[ir.Expr, ...]:
         """Return the indices of an access; ``old`` are the nodes that the ranges refer to."""
         assert isinstance(array.type, Array)
         if is_flat(array.type, old):  # the frontend has checked it
             return new
         return tuple(self._index(array, axis, o, n) for axis, (o, n) in enumerate(zip(old, new)))
 
-    def _index(self, array: Var, axis: int, old: Expr, new: Expr) -> Expr:
+    def _index(self, array: ir.Var, axis: int, old: ir.Expr, new: ir.Expr) -> ir.Expr:
         """Normalize a negative index: statically, at run time, or not at all."""
-        if in_cluster(array) and axis == 0:
+        if ir.in_cluster(array) and axis == 0:
             return new
         interval = self.ranges.of(old)
-        if interval.low >= 0 or not (self.rules.wraparound or isinstance(new, Const)):
+        if interval.low >= 0 or not (self.rules.wraparound or isinstance(new, ir.Const)):
             return new
         if (
-            isinstance(old, Var)
+            isinstance(old, ir.Var)
             and interval.high >= 0
             and (old.name, array.name, axis) in self._normalized_variables
         ):
@@ -139,82 +123,88 @@ class IndexLegalizer:
             self._cache[key] = self._normalize_index(array, axis, new, interval)
         return self._cache[key]
 
-    def _normalize_index(self, array: Var, axis: int, index: Expr, interval: Interval) -> Expr:
+    def _normalize_index(
+        self, array: ir.Var, axis: int, index: ir.Expr, interval: Interval
+    ) -> ir.Expr:
         length = self._length(array, axis, index)
-        if isinstance(index, Const):
+        if isinstance(index, ir.Const):
             offset = const(-int(index.value), index.span, scalar_type(length))
             return binary(SUB, length, offset, index.span)
         if interval.high < 0:
             return binary(ADD, length, cast(index, scalar_type(length)), index.span)
         return self._normalize(array, axis, index)
 
-    def _normalize(self, array: Var, axis: int, index: Expr) -> Expr:
+    def _normalize(self, array: ir.Var, axis: int, index: ir.Expr) -> ir.Expr:
         length = self._length(array, axis, index)
         index = cast(index, scalar_type(length))
-        value = index if is_atom(index) else Var(self.fresh("at"), scalar_type(index), index.span)
+        value = (
+            index if is_atom(index) else ir.Var(self.fresh("at"), scalar_type(index), index.span)
+        )
         zero = const(0, index.span, scalar_type(length))
         negative = binary(LT, value, zero, index.span)
         from_end = binary(ADD, value, length, index.span)
-        normalized = Select(negative, from_end, value, scalar_type(length), index.span)
-        if isinstance(value, Var) and value is not index:
-            return Let(value.name, index, normalized, index.span)
+        normalized = ir.Select(negative, from_end, value, scalar_type(length), index.span)
+        if isinstance(value, ir.Var) and value is not index:
+            return ir.Let(value.name, index, normalized, index.span)
         return normalized
 
-    def _length(self, array: Var, axis: int, index: Expr) -> Expr:
+    def _length(self, array: ir.Var, axis: int, index: ir.Expr) -> ir.Expr:
         """Return the length of an axis in a type that also holds the index."""
         assert isinstance(array.type, Array)
         use_32_bits = self.rules.index32
         if array.type.shape is not None:
-            length: Expr = integer(array.type.shape[axis], index.span)
+            length: ir.Expr = integer(array.type.shape[axis], index.span)
         else:
-            length = Dim(array, axis, index.span, WEAK_INT32 if use_32_bits else WEAK_INT)
+            length = ir.Dim(array, axis, index.span, WEAK_INT32 if use_32_bits else WEAK_INT)
         fits = use_32_bits and scalar_type(index).dtype is dtypes.INT32
         return cast(length, scalar_type(index) if fits else WEAK_INT)
 
-    def subscript(self, e: Apply, interval: Interval) -> Expr:
+    def subscript(self, e: ir.Apply, interval: Interval) -> ir.Expr:
         """Legalize a slice bound, or an index of a view, with the given range."""
         operand, operand_type = e.arguments[0], scalar_type(e.arguments[0])
-        variable = operand if is_atom(operand) else Var(self.fresh("bound"), operand_type, e.span)
+        variable = (
+            operand if is_atom(operand) else ir.Var(self.fresh("bound"), operand_type, e.span)
+        )
         length = cast(e.arguments[1], operand_type)
         lowest, clamp_below, clamp_above = _SUBSCRIPT_RULES[e.intrinsic]
-        result: Expr = variable
+        result: ir.Expr = variable
         if clamp_above or (clamp_below and interval.high > self.rules.most_elements):
             highest = (
                 binary(ADD, length, const(lowest, e.span, operand_type), e.span)
                 if lowest
                 else length
             )
-            result = Apply(REGISTRY["min"], (variable, highest), operand_type, e.span)
+            result = ir.Apply(REGISTRY["min"], (variable, highest), operand_type, e.span)
         if interval.low < 0:
             counted = binary(ADD, variable, length, e.span)
             if clamp_below:
                 lower_limit = const(lowest, e.span, operand_type)
-                counted = Apply(REGISTRY["max"], (counted, lower_limit), operand_type, e.span)
+                counted = ir.Apply(REGISTRY["max"], (counted, lower_limit), operand_type, e.span)
             negative = binary(LT, variable, const(0, e.span, operand_type), e.span)
             result = (
                 counted
                 if interval.high < 0
-                else Select(negative, counted, result, operand_type, e.span)
+                else ir.Select(negative, counted, result, operand_type, e.span)
             )
         result = cast(result, scalar_type(e))
-        if isinstance(variable, Var) and variable is not operand:
-            return Let(variable.name, operand, result, e.span)
+        if isinstance(variable, ir.Var) and variable is not operand:
+            return ir.Let(variable.name, operand, result, e.span)
         return result
 
 
-def _accesses(body: Body) -> Iterator[tuple[Var, tuple[Expr, ...]]]:
+def _accesses(body: ir.Body) -> Iterator[tuple[ir.Var, tuple[ir.Expr, ...]]]:
     """Yield the accessed arrays and their indices."""
     for s in statements(body):
-        if isinstance(s, Store):
+        if isinstance(s, ir.Store):
             yield s.array, s.indices
     for e in all_expressions(body):
-        if isinstance(e, (Load, ElementOf)):
+        if isinstance(e, (ir.Load, ir.ElementOf)):
             yield e.array, e.indices
-        elif isinstance(e, View):
+        elif isinstance(e, ir.View):
             yield e.array, e.first
 
 
-def _assigned_once(function: Function) -> set[str]:
+def _assigned_once(function: ir.Function) -> set[str]:
     """Return the variables with a single assignment, parameters included.
 
     Before the assignment they are 0, and so are their normalized indices.
@@ -222,8 +212,8 @@ def _assigned_once(function: Function) -> set[str]:
     use_counts = Counter(p.name for p in function.parameters)
     reassigned: set[str] = set()
     for s in statements(function.body):
-        if isinstance(s, Assign):
+        if isinstance(s, ir.Assign):
             use_counts[s.var.name] += 1
-        elif isinstance(s, (For, Declare)):
+        elif isinstance(s, (ir.For, ir.Declare)):
             reassigned.add(s.var.name)
     return {name for name, n in use_counts.items() if n == 1} - reassigned

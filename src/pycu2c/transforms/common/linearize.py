@@ -12,29 +12,8 @@ from collections.abc import Callable, Sequence
 from pycu2c.analysis.effects import any_effect, has_effect, reads_memory
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import WEAK_BOOL, Scalar
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import cast, const, is_atom, negation, scalar_type
-from pycu2c.ir.nodes import (
-    Apply,
-    Assign,
-    Body,
-    Break,
-    Call,
-    Const,
-    ElementOf,
-    Evaluate,
-    Expr,
-    For,
-    Function,
-    If,
-    Let,
-    Logical,
-    LogicalOp,
-    Module,
-    Select,
-    Stmt,
-    Var,
-    While,
-)
 from pycu2c.ir.walk import (
     all_expressions,
     bodies,
@@ -47,86 +26,88 @@ from pycu2c.ir.walk import (
 )
 from pycu2c.transforms.cpu.simd import divergent_loops
 
-LetBindings = dict[str, Expr]  # what the names of Lets stand for
+LetBindings = dict[str, ir.Expr]  # what the names of Lets stand for
 
 
-def linearize(module: Module, effectful: frozenset[str]) -> Module:
+def linearize(module: ir.Module, effectful: frozenset[str]) -> ir.Module:
     """Linearize all functions of a module."""
     return map_functions(module, lambda f: _linear_function(f, effectful, lambda _: False))
 
 
-def linearize_blocks(module: Module, effectful: frozenset[str]) -> Module:
+def linearize_blocks(module: ir.Module, effectful: frozenset[str]) -> ir.Module:
     """Linearize; barriers and calls of block-level functions also become statements (CPU)."""
     inlined_names = divergent_loops.functions_to_inline(module) if module.devices else frozenset()
     devices = effectful | inlined_names
 
-    def is_separate(e: Expr) -> bool:
-        if isinstance(e, Apply):
+    def is_separate(e: ir.Expr) -> bool:
+        if isinstance(e, ir.Apply):
             return e.intrinsic.synchronizes
-        return isinstance(e, Call) and e.function in inlined_names
+        return isinstance(e, ir.Call) and e.function in inlined_names
 
     return map_functions(module, lambda f: _linear_function(f, devices, is_separate))
 
 
 def _linear_function(
-    function: Function, devices: frozenset[str], is_separate: Callable[[Expr], bool]
-) -> Function:
+    function: ir.Function, devices: frozenset[str], is_separate: Callable[[ir.Expr], bool]
+) -> ir.Function:
     return replace(function, body=_Linearizer(devices, is_separate).body(function.body))
 
 
 @dataclass(slots=True)
 class _Linearizer:
     devices: frozenset[str]  # device functions with side effects
-    is_separate: Callable[[Expr], bool]  # becomes ``x = f(...)`` or ``f(...)``
+    is_separate: Callable[[ir.Expr], bool]  # becomes ``x = f(...)`` or ``f(...)``
     _counter: int = 0
-    _bound_lets: dict[int, Expr] = field(default_factory=dict)  # of this statement
+    _bound_lets: dict[int, ir.Expr] = field(default_factory=dict)  # of this statement
 
-    def body(self, body: Body) -> Body:
-        results: list[Stmt] = []
+    def body(self, body: ir.Body) -> ir.Body:
+        results: list[ir.Stmt] = []
         for s in body:
             results += self.statement(s)
         return tuple(results)
 
-    def statement(self, s: Stmt) -> Body:
-        before: list[Stmt] = []
+    def statement(self, s: ir.Stmt) -> ir.Body:
+        before: list[ir.Stmt] = []
         self._bound_lets = {}
-        if isinstance(s, Assign) and self.is_separate(s.value):
+        if isinstance(s, ir.Assign) and self.is_separate(s.value):
             call = with_children(s.value, self.sequence(children(s.value), before, {}))
             return (*before, replace(s, value=call))
         new = self.sequence(operands(s), before, {})
         inner = with_bodies(s, tuple(self.body(b) for b in bodies(s)))
-        if isinstance(inner, While) and before:
-            leave = If(negation(new[0]), (Break(s.span),), (), s.span)
-            return (While(const(True, s.span), (*before, leave, *inner.body), s.span),)
-        if isinstance(s, Evaluate) and not has_effect(new[0], self.devices):
+        if isinstance(inner, ir.While) and before:
+            leave = ir.If(negation(new[0]), (ir.Break(s.span),), (), s.span)
+            return (ir.While(const(True, s.span), (*before, leave, *inner.body), s.span),)
+        if isinstance(s, ir.Evaluate) and not has_effect(new[0], self.devices):
             return tuple(before)
-        if isinstance(inner, For):
+        if isinstance(inner, ir.For):
             new = self._counted(inner, new, before)
         return (*before, with_operands(inner, new))
 
-    def _counted(self, loop: For, new: tuple[Expr, ...], before: list[Stmt]) -> tuple[Expr, ...]:
+    def _counted(
+        self, loop: ir.For, new: tuple[ir.Expr, ...], before: list[ir.Stmt]
+    ) -> tuple[ir.Expr, ...]:
         """Store loop bounds in variables if needed: C evaluates the bound in every iteration."""
         return (new[0], *(self.to_variable(e, "bound", before) if before else e for e in new[1:]))
 
-    def to_variable(self, e: Expr, hint: str, before: list[Stmt]) -> Expr:
+    def to_variable(self, e: ir.Expr, hint: str, before: list[ir.Stmt]) -> ir.Expr:
         """Compute a value before the statement and return its variable."""
-        if isinstance(e, Const):
+        if isinstance(e, ir.Const):
             return e
         var = self.variable(hint, scalar_type(e), e)
-        before.append(Assign(var, e, e.span))
+        before.append(ir.Assign(var, e, e.span))
         return var
 
-    def variable(self, hint: str, kind: Scalar, at: Expr) -> Var:
+    def variable(self, hint: str, kind: Scalar, at: ir.Expr) -> ir.Var:
         self._counter += 1
-        return Var(f"{hint}.s{self._counter}", kind, at.span)
+        return ir.Var(f"{hint}.s{self._counter}", kind, at.span)
 
     def sequence(
-        self, exprs: Sequence[Expr], before: list[Stmt], lets: LetBindings
-    ) -> tuple[Expr, ...]:
+        self, exprs: Sequence[ir.Expr], before: list[ir.Stmt], lets: LetBindings
+    ) -> tuple[ir.Expr, ...]:
         """Linearize operands left to right; values that a later one may change go to variables."""
-        results: list[Expr] = []
+        results: list[ir.Expr] = []
         for e in exprs:
-            preceding: list[Stmt] = []
+            preceding: list[ir.Stmt] = []
             new = self.expression(e, preceding, lets)
             has_side_effect = any_effect(new, self.devices) or self._has_side_effect(preceding)
             if has_side_effect or (preceding and any(any_effect(o, self.devices) for o in results)):
@@ -137,37 +118,37 @@ class _Linearizer:
             results.append(new)
         return tuple(results)
 
-    def _has_side_effect(self, body: Sequence[Stmt]) -> bool:
+    def _has_side_effect(self, body: Sequence[ir.Stmt]) -> bool:
         """Return whether statements do more than assign new variables."""
         return any(any_effect(e, self.devices) for e in all_expressions(tuple(body)))
 
-    def _protect(self, e: Expr, before: list[Stmt]) -> Expr:
+    def _protect(self, e: ir.Expr, before: list[ir.Stmt]) -> ir.Expr:
         """Store an operand that a later operand may change in a variable."""
         is_stable = not any_effect(e, self.devices) and not reads_memory(e)
-        if is_stable or isinstance(e, ElementOf) or not isinstance(e.type, Scalar):
+        if is_stable or isinstance(e, ir.ElementOf) or not isinstance(e.type, Scalar):
             return e  # variables do not change inside an expression
         return self.to_variable(e, "first", before)
 
-    def expression(self, e: Expr, before: list[Stmt], lets: LetBindings) -> Expr:
+    def expression(self, e: ir.Expr, before: list[ir.Stmt], lets: LetBindings) -> ir.Expr:
         match e:
-            case Var():
+            case ir.Var():
                 return lets.get(e.name, e)
-            case Let():
+            case ir.Let():
                 return self.let(e, before, lets)
-            case Select():
+            case ir.Select():
                 return self.select(e, before, lets)
-            case Logical():
+            case ir.Logical():
                 return self.logical(e, before, lets)
-            case Call() | Apply() if self.is_separate(e):
+            case ir.Call() | ir.Apply() if self.is_separate(e):
                 call = with_children(e, self.sequence(children(e), before, lets))
                 if isinstance(e.type, Scalar):
                     return self.to_variable(call, "result", before)
-                before.append(Evaluate(call, e.span))
+                before.append(ir.Evaluate(call, e.span))
                 return const(False, e.span)
             case _:
                 return with_children(e, self.sequence(children(e), before, lets))
 
-    def let(self, e: Let, before: list[Stmt], lets: LetBindings) -> Expr:
+    def let(self, e: ir.Let, before: list[ir.Stmt], lets: LetBindings) -> ir.Expr:
         if id(e) in self._bound_lets:
             return self._bound_lets[id(e)]
         value = self.expression(e.value, before, lets)
@@ -177,7 +158,7 @@ class _Linearizer:
         self._bound_lets[id(e)] = result
         return result
 
-    def select(self, e: Select, before: list[Stmt], lets: LetBindings) -> Expr:
+    def select(self, e: ir.Select, before: list[ir.Stmt], lets: LetBindings) -> ir.Expr:
         condition = self.expression(e.condition, before, lets)
         then, then_before = self._branch(e.then, lets)
         orelse, orelse_before = self._branch(e.orelse, lets)
@@ -185,28 +166,28 @@ class _Linearizer:
             return replace(e, condition=condition, then=then, orelse=orelse)
         var = self.variable("chosen", e.type, e)
         arms = [
-            (*preceding_statements, Assign(var, value, value.span))
+            (*preceding_statements, ir.Assign(var, value, value.span))
             for value, preceding_statements in ((then, then_before), (orelse, orelse_before))
         ]
-        before.append(If(condition, arms[0], arms[1], e.span))
+        before.append(ir.If(condition, arms[0], arms[1], e.span))
         return var
 
-    def logical(self, e: Logical, before: list[Stmt], lets: LetBindings) -> Expr:
+    def logical(self, e: ir.Logical, before: list[ir.Stmt], lets: LetBindings) -> ir.Expr:
         left = self.expression(e.left, before, lets)
         right, right_before = self._branch(e.right, lets)
         if not right_before:
             return replace(e, left=left, right=right)
         var = self.variable("holds", WEAK_BOOL, e)
-        before.append(Assign(var, cast(left, WEAK_BOOL), left.span))
-        evaluates_right = var if e.op is LogicalOp.AND else negation(var)
+        before.append(ir.Assign(var, cast(left, WEAK_BOOL), left.span))
+        evaluates_right = var if e.op is ir.LogicalOp.AND else negation(var)
         before.append(
-            If(evaluates_right, (*right_before, Assign(var, right, right.span)), (), e.span)
+            ir.If(evaluates_right, (*right_before, ir.Assign(var, right, right.span)), (), e.span)
         )
         return var
 
-    def _branch(self, e: Expr, lets: LetBindings) -> tuple[Expr, tuple[Stmt, ...]]:
+    def _branch(self, e: ir.Expr, lets: LetBindings) -> tuple[ir.Expr, tuple[ir.Stmt, ...]]:
         """Linearize a conditionally evaluated expression; its statements stay conditional."""
-        preceding_statements: list[Stmt] = []
+        preceding_statements: list[ir.Stmt] = []
         saved = dict(self._bound_lets)  # bindings of a branch end with it
         value = self.expression(e, preceding_statements, lets)
         self._bound_lets = saved

@@ -8,8 +8,8 @@ from pycu2c.analysis.ranges.intervals import Interval, everything
 from pycu2c.base.dtypes import UINT64
 from pycu2c.base.records import replace
 from pycu2c.base.types import WEAK_INT, Scalar
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, cast, integer, is_atom, scalar_type
-from pycu2c.ir.nodes import Apply, Assign, Body, Call, Const, Expr, For, Function, Stmt, Var
 from pycu2c.ir.walk import all_expressions, children, expressions, statements
 from pycu2c.ops.intrinsics.builtins import range_trip_count
 from pycu2c.ops.operators import ADD, MUL, Operator
@@ -18,27 +18,32 @@ NameGenerator = Callable[[str], str]
 
 
 def legalize_for(
-    loop: For, function: Function, stop_and_step: tuple[Interval, Interval], fresh: NameGenerator
-) -> Body:
+    loop: ir.For,
+    function: ir.Function,
+    stop_and_step: tuple[Interval, Interval],
+    fresh: NameGenerator,
+) -> ir.Body:
     """Legalize a loop over a range.
 
     ``for i in range(f(x)): …`` -> ``stop = f(x); for (i = 0; i < stop; ++i) …``
     """
-    before: list[Stmt] = []
-    assigned = {s.var.name for s in statements(loop.body) if isinstance(s, (Assign, For))}
+    before: list[ir.Stmt] = []
+    assigned = {s.var.name for s in statements(loop.body) if isinstance(s, (ir.Assign, ir.For))}
     # by Python name: live ranges of one name may be merged again
     changed_names = {_python_name(name) for name in (*assigned, loop.var.name)}
 
-    def to_variable(e: Expr, name: str) -> Expr:
+    def to_variable(e: ir.Expr, name: str) -> ir.Expr:
         if _is_invariant(e, changed_names):
             return e
-        var = Var(fresh(name), scalar_type(e), e.span)
-        before.append(Assign(var, e, e.span))
+        var = ir.Var(fresh(name), scalar_type(e), e.span)
+        before.append(ir.Assign(var, e, e.span))
         return var
 
     step = stop_and_step[1]
     # a C loop needs a positive or constant step, and a counter that cannot overflow
-    if _may_overflow(loop, *stop_and_step) or (step.low <= 0 and not isinstance(loop.step, Const)):
+    if _may_overflow(loop, *stop_and_step) or (
+        step.low <= 0 and not isinstance(loop.step, ir.Const)
+    ):
         start, stop = to_variable(loop.start, "start"), to_variable(loop.stop, "stop")
         step_value = to_variable(loop.step, "step")
         return (
@@ -53,36 +58,36 @@ def legalize_for(
     stop, step_value = to_variable(loop.stop, "stop"), to_variable(loop.step, "step")
     loop = replace(loop, start=start, stop=stop, step=step_value)
     if loop.var.name in assigned or _is_used_outside(loop, function):
-        counter = Var(fresh(loop.var.name), loop.var.type, loop.var.span)
-        copy = Assign(loop.var, counter, loop.var.span)
+        counter = ir.Var(fresh(loop.var.name), loop.var.type, loop.var.span)
+        copy = ir.Assign(loop.var, counter, loop.var.span)
         loop = replace(loop, var=counter, body=(copy, *loop.body))
     return (*before, loop)
 
 
-def _is_invariant(e: Expr, changed_names: set[str]) -> bool:
+def _is_invariant(e: ir.Expr, changed_names: set[str]) -> bool:
     """Return whether an expression is cheap and the same in every iteration."""
     nodes = list(expressions(e))
-    coordinate = isinstance(e, Apply) and e.intrinsic.is_pure and e.intrinsic.bounds
+    coordinate = isinstance(e, ir.Apply) and e.intrinsic.is_pure and e.intrinsic.bounds
     if not (is_atom(e) or (coordinate and not children(e))):
         return False
-    return not any(isinstance(p, Var) and _python_name(p.name) in changed_names for p in nodes)
+    return not any(isinstance(p, ir.Var) and _python_name(p.name) in changed_names for p in nodes)
 
 
 def _python_name(name: str) -> str:
     return name.split(".", 1)[0]
 
 
-def _bounds_have_effects(loop: For) -> bool:
+def _bounds_have_effects(loop: ir.For) -> bool:
     """Return whether evaluating the bounds may change memory."""
     bounds = (loop.start, loop.stop, loop.step)
     return any(
-        isinstance(e, Call) or (isinstance(e, Apply) and e.intrinsic.has_effect)
+        isinstance(e, ir.Call) or (isinstance(e, ir.Apply) and e.intrinsic.has_effect)
         for bound in bounds
         for e in expressions(bound)
     )
 
 
-def _is_used_outside(loop: For, function: Function) -> bool:
+def _is_used_outside(loop: ir.For, function: ir.Function) -> bool:
     """Return whether the variable is live after the loop, or assigned elsewhere."""
     name = loop.var.name
     inside = _uses(loop.body, name)
@@ -90,12 +95,14 @@ def _is_used_outside(loop: For, function: Function) -> bool:
     return everywhere > inside + 1 or any(p.name == name for p in function.parameters)
 
 
-def _uses(body: Body, name: str) -> int:
-    targets = sum(isinstance(s, (Assign, For)) and s.var.name == name for s in statements(body))
-    return targets + sum(isinstance(e, Var) and e.name == name for e in all_expressions(body))
+def _uses(body: ir.Body, name: str) -> int:
+    targets = sum(
+        isinstance(s, (ir.Assign, ir.For)) and s.var.name == name for s in statements(body)
+    )
+    return targets + sum(isinstance(e, ir.Var) and e.name == name for e in all_expressions(body))
 
 
-def _may_overflow(loop: For, stop: Interval, step: Interval) -> bool:
+def _may_overflow(loop: ir.For, stop: Interval, step: Interval) -> bool:
     """Return whether the counter may overflow in the step after the last value."""
     type_range = everything(loop.var.type)
     overflows = step.high > 1 and stop.high + step.high - 1 > type_range.high
@@ -103,25 +110,27 @@ def _may_overflow(loop: For, stop: Interval, step: Interval) -> bool:
     return overflows or underflows
 
 
-def _by_trip_count(loop: For, fresh: NameGenerator) -> Body:
+def _by_trip_count(loop: ir.For, fresh: NameGenerator) -> ir.Body:
     """Count iterations instead: ``i = a + r * c`` for r in ``range(rounds(a, b, c))``.
 
     No number outside the range is computed.
     """
     span = loop.span
     start, stop, step = (cast(e, WEAK_INT) for e in (loop.start, loop.stop, loop.step))
-    trip_count = Var(fresh("rounds"), WEAK_INT, span)
-    iteration = Var(fresh("round"), WEAK_INT, span)
+    trip_count = ir.Var(fresh("rounds"), WEAK_INT, span)
+    iteration = ir.Var(fresh("round"), WEAK_INT, span)
     product = _wrapping(MUL, iteration, step)
     value = cast(_wrapping(ADD, start, product), scalar_type(loop.var))
-    body = (Assign(loop.var, value, span), *loop.body)
+    body = (ir.Assign(loop.var, value, span), *loop.body)
     return (
-        Assign(trip_count, Apply(range_trip_count, (start, stop, step), WEAK_INT, span), span),
-        For(iteration, integer(0, span), trip_count, integer(1, span), body, span),
+        ir.Assign(
+            trip_count, ir.Apply(range_trip_count, (start, stop, step), WEAK_INT, span), span
+        ),
+        ir.For(iteration, integer(0, span), trip_count, integer(1, span), body, span),
     )
 
 
-def _wrapping(op: Operator, left: Expr, right: Expr) -> Expr:
+def _wrapping(op: Operator, left: ir.Expr, right: ir.Expr) -> ir.Expr:
     """Compute in unsigned integers, since signed overflow is undefined in C."""
     unsigned = Scalar(UINT64)
     inside = binary(op, cast(left, unsigned), cast(right, unsigned), left.span)

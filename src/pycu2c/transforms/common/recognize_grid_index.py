@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from pycu2c.base.records import replace
 from pycu2c.base.types import WEAK_INT
-from pycu2c.ir.nodes import Apply, Binary, Expr, Module
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import map_expr, map_functions
 from pycu2c.ops.intrinsics.registry import REGISTRY
 from pycu2c.ops.operators import ADD, MUL
 
 
-def recognize_grid_index(module: Module) -> Module:
+def recognize_grid_index(module: ir.Module) -> ir.Module:
     """Replace the sum that computes a grid index with the intrinsic ``cuda.grid``."""
     return map_functions(module, lambda f: replace(f, body=map_expr(f.body, _recognized)))
 
 
-def _recognized(e: Expr) -> Expr:
-    if not (isinstance(e, Binary) and e.op is ADD and e.type == WEAK_INT):
+def _recognized(e: ir.Expr) -> ir.Expr:
+    if not (isinstance(e, ir.Binary) and e.op is ADD and e.type == WEAK_INT):
         return e
     for product, thread in ((e.left, e.right), (e.right, e.left)):
-        if isinstance(product, Binary) and product.op is MUL:
+        if isinstance(product, ir.Binary) and product.op is MUL:
             factors = {_name(product.left), _name(product.right)}
             for axis in "xyz":
                 block = {f"cuda.blockIdx.{axis}", f"cuda.blockDim.{axis}"}
                 if factors == block and _name(thread) == f"cuda.threadIdx.{axis}":
-                    return Apply(REGISTRY[f"cuda.grid.{axis}"], (), WEAK_INT, e.span)
+                    return ir.Apply(REGISTRY[f"cuda.grid.{axis}"], (), WEAK_INT, e.span)
     return e
 
 
-def _name(e: Expr) -> str:
-    return e.intrinsic.name if isinstance(e, Apply) else ""
+def _name(e: ir.Expr) -> str:
+    return e.intrinsic.name if isinstance(e, ir.Apply) else ""

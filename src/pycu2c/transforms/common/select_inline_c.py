@@ -8,14 +8,14 @@ from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.external_code import InlineCode, length_name, stride_name
 from pycu2c.base.records import replace
 from pycu2c.base.types import Array, int64
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.call_graph import transitive_callees
-from pycu2c.ir.nodes import Dim, Expr, Function, InlineC, Module, Parameter, Stride, Var
 from pycu2c.ir.walk import map_functions
 
 _TARGET_OPTIONS = {"cuda": ("CUDA", 'cuda="…"'), "c": ("the CPU", 'cpu="…"')}
 
 
-def select_inline_c(module: Module, dialect: str) -> Module:
+def select_inline_c(module: ir.Module, dialect: str) -> ir.Module:
     """Replace bodies by inline C: ``in c: return x / y;`` beside a Python body -> the C text.
 
     Device functions that become unreachable are dropped.
@@ -25,14 +25,14 @@ def select_inline_c(module: Module, dialect: str) -> Module:
     return replace(selected, devices=tuple(f for f in selected.devices if f.name in reachable))
 
 
-def _select(function: Function, dialect: str) -> Function:
+def _select(function: ir.Function, dialect: str) -> ir.Function:
     if function.external_code is None:
         return function
     code = function.external_code.code(dialect)
     if code is not None:
         parameters = tuple(map(_with_python_name, function.parameters))
         arguments = tuple(e for p in parameters for e in _operands(p, code, function))
-        text = InlineC(code, arguments, function.external_code.is_pure, function.span)
+        text = ir.InlineC(code, arguments, function.external_code.is_pure, function.span)
         return replace(function, parameters=parameters, body=(text,), external_code=None)
     if not function.external_code.has_python_body:
         target, option = _TARGET_OPTIONS[dialect]
@@ -44,15 +44,15 @@ def _select(function: Function, dialect: str) -> Function:
     return replace(function, external_code=None)
 
 
-def _with_python_name(p: Parameter) -> Parameter:
+def _with_python_name(p: ir.Parameter) -> ir.Parameter:
     """Return the parameter with its Python name; the body may have converted it."""
     return replace(p, name=p.name.split(".")[0])
 
 
-def _operands(p: Parameter, code: InlineCode, function: Function) -> Iterator[Expr]:
+def _operands(p: ir.Parameter, code: InlineCode, function: ir.Function) -> Iterator[ir.Expr]:
     """Yield the operands that the text names: the parameter, its lengths and strides."""
     span = function.span
-    var = Var(p.name, p.type, span)
+    var = ir.Var(p.name, p.type, span)
     if p.name in code.words:
         yield var
     if not isinstance(p.type, Array):
@@ -60,6 +60,6 @@ def _operands(p: Parameter, code: InlineCode, function: Function) -> Iterator[Ex
     unbound = code.words - {q.name for q in function.parameters}
     for axis in range(p.type.ndim):
         if length_name(p.name, p.type.ndim, axis) in unbound:
-            yield Dim(var, axis, span, int64)
+            yield ir.Dim(var, axis, span, int64)
         if stride_name(p.name, axis) in unbound:
-            yield Stride(var, axis, span, int64)
+            yield ir.Stride(var, axis, span, int64)

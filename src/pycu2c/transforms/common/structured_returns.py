@@ -9,34 +9,34 @@ from __future__ import annotations
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import negation
-from pycu2c.ir.nodes import Assign, Body, Break, Const, Continue, For, If, Return, Stmt, Var, While
 from pycu2c.ir.walk import statements
 
 
-def eliminate_returns(body: Body, result: Var | None, returned: Var) -> Body:
+def eliminate_returns(body: ir.Body, result: ir.Var | None, returned: ir.Var) -> ir.Body:
     """Replace returns by assignments; ``returned`` is an unused name.
 
     Dead code elimination drops the flag where nothing reads it.
     """
     if not _returns(body):
         return body
-    start = Assign(returned, Const(False, WEAK_BOOL, returned.span), returned.span)
+    start = ir.Assign(returned, ir.Const(False, WEAK_BOOL, returned.span), returned.span)
     return (start, *_ReturnElimination(result, returned).block(body, None))
 
 
-def _returns(body: Body) -> bool:
-    return any(isinstance(s, Return) for s in statements(body))
+def _returns(body: ir.Body) -> bool:
+    return any(isinstance(s, ir.Return) for s in statements(body))
 
 
-def _always_leaves(body: Body) -> bool:
+def _always_leaves(body: ir.Body) -> bool:
     """Return whether control never reaches the end of a block."""
     if not body:
         return False
     match body[-1]:
-        case Return() | Break() | Continue():
+        case ir.Return() | ir.Break() | ir.Continue():
             return True
-        case If(_, then, orelse):
+        case ir.If(_, then, orelse):
             return _always_leaves(then) and _always_leaves(orelse)
         case _:
             return False
@@ -44,34 +44,34 @@ def _always_leaves(body: Body) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _ReturnElimination:
-    result: Var | None
-    returned: Var
+    result: ir.Var | None
+    returned: ir.Var
 
-    def block(self, body: Body, loop: Stmt | None) -> Body:
+    def block(self, body: ir.Body, loop: ir.Stmt | None) -> ir.Body:
         """Transform a block of the function, inside a loop or not."""
         for i, s in enumerate(body):
-            if isinstance(s, Return):
+            if isinstance(s, ir.Return):
                 return (*body[:i], *self._replace_return(s, loop))
             if _returns((s,)):
                 return (*body[:i], *self._transform_construct(s, body[i + 1 :], loop))
         return body
 
-    def _replace_return(self, s: Return, loop: Stmt | None) -> Body:
-        out: list[Stmt] = []
+    def _replace_return(self, s: ir.Return, loop: ir.Stmt | None) -> ir.Body:
+        out: list[ir.Stmt] = []
         if s.value is not None and self.result is not None:
-            out.append(Assign(self.result, s.value, s.span))
-        out.append(Assign(self.returned, Const(True, WEAK_BOOL, s.span), s.span))
-        return tuple(out) if loop is None else (*out, Break(s.span))
+            out.append(ir.Assign(self.result, s.value, s.span))
+        out.append(ir.Assign(self.returned, ir.Const(True, WEAK_BOOL, s.span), s.span))
+        return tuple(out) if loop is None else (*out, ir.Break(s.span))
 
-    def _transform_construct(self, s: Stmt, rest: Body, loop: Stmt | None) -> Body:
+    def _transform_construct(self, s: ir.Stmt, rest: ir.Body, loop: ir.Stmt | None) -> ir.Body:
         """Transform a construct with returns, and the statements after it."""
-        if isinstance(s, While | For):
+        if isinstance(s, ir.While | ir.For):
             new_loop = replace(s, body=self.block(s.body, s))
             if loop is not None:
-                exit_loop = If(self._has_returned(s.span), (Break(s.span),), (), s.span)
+                exit_loop = ir.If(self._has_returned(s.span), (ir.Break(s.span),), (), s.span)
                 return (new_loop, exit_loop, *self.block(rest, loop))
             return (new_loop, *self._guard(self.block(rest, loop), s.span))
-        assert isinstance(s, If)
+        assert isinstance(s, ir.If)
         if loop is None and _always_leaves(s.then):
             orelse = self.block((*s.orelse, *rest), loop)
             return (replace(s, then=self.block(s.then, loop), orelse=orelse),)
@@ -83,8 +83,8 @@ class _ReturnElimination:
             return (new_if, *self.block(rest, loop))
         return (new_if, *self._guard(self.block(rest, loop), s.span))
 
-    def _guard(self, rest: Body, span: Span) -> Body:
-        return (If(negation(self._has_returned(span)), rest, (), span),) if rest else ()
+    def _guard(self, rest: ir.Body, span: Span) -> ir.Body:
+        return (ir.If(negation(self._has_returned(span)), rest, (), span),) if rest else ()
 
-    def _has_returned(self, span: Span) -> Var:
+    def _has_returned(self, span: Span) -> ir.Var:
         return replace(self.returned, span=span)

@@ -10,36 +10,15 @@ from pycu2c.base import dtypes
 from pycu2c.base.dtypes import DType
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import WEAK_COMPLEX, WEAK_FLOAT, Array, Scalar, Type
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import cast, scalar_type
-from pycu2c.ir.nodes import (
-    Allocate,
-    Apply,
-    Assign,
-    Binary,
-    Call,
-    Cast,
-    Const,
-    Declare,
-    Expr,
-    For,
-    Function,
-    Member,
-    Module,
-    Pack,
-    Print,
-    Select,
-    Stmt,
-    Unary,
-    Var,
-    field_type,
-)
 from pycu2c.ir.print_format import scalar_types
 from pycu2c.ir.walk import map_expr, map_functions, map_stmt
 
 _COMPLEX = {dtypes.FLOAT32: dtypes.COMPLEX64}
 
 
-def narrow_weak_floats(module: Module, to: DType) -> Module:
+def narrow_weak_floats(module: ir.Module, to: DType) -> ir.Module:
     """Narrow all weak floats of a module.
 
     ``mul.float(0.1, to_float(i))`` -> ``mul.single(0.1, to_single(i))``
@@ -53,7 +32,7 @@ class _WeakFloatTypes:
     real: Scalar
     complex: Scalar
 
-    def function(self, function: Function) -> Function:
+    def function(self, function: ir.Function) -> ir.Function:
         body = map_stmt(map_expr(function.body, self._expression), lambda s: (self._statement(s),))
         return replace(
             function,
@@ -72,11 +51,11 @@ class _WeakFloatTypes:
             return self.real
         return self.complex if old_type == WEAK_COMPLEX else old_type
 
-    def _statement(self, s: Stmt) -> Stmt:
+    def _statement(self, s: ir.Stmt) -> ir.Stmt:
         match s:
-            case Assign() | Declare() | For() | Allocate():
+            case ir.Assign() | ir.Declare() | ir.For() | ir.Allocate():
                 return replace(s, var=replace(s.var, type=_narrow_type(self, s.var.type)))
-            case Print():  # the text prints Python's numbers
+            case ir.Print():  # the text prints Python's numbers
                 pairs = zip(s.values, scalar_types(s.text))
                 return replace(
                     s, values=tuple(_to_type(value, old_type) for value, old_type in pairs)
@@ -84,36 +63,36 @@ class _WeakFloatTypes:
             case _:
                 return s
 
-    def _expression(self, e: Expr) -> Expr:
+    def _expression(self, e: ir.Expr) -> ir.Expr:
         """Narrow one node whose operands are narrowed already."""
         match e:
-            case Pack():
+            case ir.Pack():
                 return self._pack(e)
             case _ if e.type not in (WEAK_FLOAT, WEAK_COMPLEX):
                 return e
-            case Const():
+            case ir.Const():
                 return cast(e, self.scalar(e.type))
-            case Cast():
+            case ir.Cast():
                 return cast(e.operand, self.scalar(e.type))
-            case Member():
+            case ir.Member():
                 return self._member(e)
-            case Unary() | Binary() | Select():
+            case ir.Unary() | ir.Binary() | ir.Select():
                 return replace(e, type=self.scalar(e.type))
-            case Apply() | Call():
+            case ir.Apply() | ir.Call():
                 return replace(e, type=self.type(e.type))
-            case Var():
+            case ir.Var():
                 return replace(e, type=_narrow_type(self, e.type))
             case _:
                 return e
 
-    def _member(self, e: Member) -> Expr:
+    def _member(self, e: ir.Member) -> ir.Expr:
         """Narrow a member of a record of several results, whose fields have fixed widths."""
-        field = field_type(scalar_type(e.operand), (e.field,))
+        field = ir.field_type(scalar_type(e.operand), (e.field,))
         if field.dtype is self.real.dtype:
             return replace(e, type=self.real)
         return cast(replace(e, type=field), self.scalar(e.type))
 
-    def _pack(self, e: Pack) -> Expr:
+    def _pack(self, e: ir.Pack) -> ir.Expr:
         old_type = self.scalar(e.type)
         fields = [Scalar(field.dtype) for field in old_type.dtype.fields]
         parts = [_to_type(part, field) for part, field in zip(e.parts, fields, strict=True)]
@@ -124,6 +103,6 @@ def _narrow_type(types: _WeakFloatTypes, old_type: Scalar | Array) -> Scalar | A
     return types.scalar(old_type) if isinstance(old_type, Scalar) else old_type
 
 
-def _to_type(part: Expr, field: Scalar) -> Expr:
+def _to_type(part: ir.Expr, field: Scalar) -> ir.Expr:
     part_type = scalar_type(part)
     return part if part_type.dtype is field.dtype else cast(part, field)

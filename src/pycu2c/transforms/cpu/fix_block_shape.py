@@ -12,60 +12,62 @@ from collections.abc import Mapping
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import Scalar
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary
-from pycu2c.ir.nodes import Apply, Assign, Binary, Const, Expr, For, Function, Module, Var
 from pycu2c.ir.walk import map_expr, map_functions, statements
 from pycu2c.ops.intrinsics.threads.coordinates import AXES, GRID, PLACES
 from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
 from pycu2c.ops.operators import ADD, MUL
 
 
-def fix_block(module: Module, assumptions: LaunchAssumptions) -> Module:
+def fix_block(module: ir.Module, assumptions: LaunchAssumptions) -> ir.Module:
     """Replace what the block shape determines by constants."""
     if assumptions.block is None:
         return module
     block = dict(zip(AXES, assumptions.block))
 
-    def fix_function(function: Function) -> Function:
+    def fix_function(function: ir.Function) -> ir.Function:
         folding = _CoordinateFolding(block, _coordinates(function))
         return replace(function, body=map_expr(function.body, folding.expression))
 
     return map_functions(module, fix_function)
 
 
-def _coordinates(function: Function) -> dict[str, Apply]:
+def _coordinates(function: ir.Function) -> dict[str, ir.Apply]:
     """Return the variables that hold a coordinate and are never reassigned."""
     assigned = [p.name for p in function.parameters]
-    assigned += [s.var.name for s in statements(function.body) if isinstance(s, Assign | For)]
+    assigned += [s.var.name for s in statements(function.body) if isinstance(s, ir.Assign | ir.For)]
     return {
         s.var.name: s.value
         for s in function.body
-        if isinstance(s, Assign) and isinstance(s.value, Apply) and assigned.count(s.var.name) == 1
+        if isinstance(s, ir.Assign)
+        and isinstance(s.value, ir.Apply)
+        and assigned.count(s.var.name) == 1
     }
 
 
 @dataclass(frozen=True, slots=True)
 class _CoordinateFolding:
     block: Mapping[str, int]
-    coordinates: Mapping[str, Apply]
+    coordinates: Mapping[str, ir.Apply]
 
-    def expression(self, e: Expr) -> Expr:
+    def expression(self, e: ir.Expr) -> ir.Expr:
         match e:
-            case Apply(intrinsic=intrinsic, type=Scalar() as kind):
+            case ir.Apply(intrinsic=intrinsic, type=Scalar() as kind):
                 for axis, extent in self.block.items():
                     if intrinsic is PLACES["blockDim", axis]:
-                        return Const(extent, kind, e.span)
+                        return ir.Const(extent, kind, e.span)
                     if intrinsic is PLACES["threadIdx", axis] and extent == 1:
-                        return Const(0, kind, e.span)
+                        return ir.Const(0, kind, e.span)
                 return e
-            case Binary():
+            case ir.Binary():
                 return self._fold_sum(_fold_constants(e))
             case _:
                 return e
 
-    def _fold_sum(self, e: Expr) -> Expr:
+    def _fold_sum(self, e: ir.Expr) -> ir.Expr:
         """Recognize a grid index, or a linear thread index."""
-        if not (isinstance(e, Binary) and e.op is ADD):
+        if not (isinstance(e, ir.Binary) and e.op is ADD):
             return e
         for product, thread in ((e.left, e.right), (e.right, e.left)):
             for axis, coordinate_name in zip(AXES, GRID):
@@ -73,15 +75,15 @@ class _CoordinateFolding:
                     continue
                 is_single = self.block[axis] == 1 and _is_number(thread, 0)
                 if is_single or self._is_coordinate(thread, "threadIdx", axis):
-                    return Apply(coordinate_name, (), e.type, e.span)
+                    return ir.Apply(coordinate_name, (), e.type, e.span)
             is_linear = self._is_multiple(product, "threadIdx", "y", self.block["x"])
             if is_linear and self.block["z"] == 1 and self._is_coordinate(thread, "threadIdx", "x"):
-                return Apply(block_thread, (), e.type, e.span)
+                return ir.Apply(block_thread, (), e.type, e.span)
         return e
 
-    def _is_multiple(self, e: Expr, coordinate_name: str, axis: str, extent: int) -> bool:
+    def _is_multiple(self, e: ir.Expr, coordinate_name: str, axis: str, extent: int) -> bool:
         """Return whether an expression is a coordinate times a constant."""
-        if not (isinstance(e, Binary) and e.op is MUL):
+        if not (isinstance(e, ir.Binary) and e.op is MUL):
             return False
         pairs = ((e.left, e.right), (e.right, e.left))
         return any(
@@ -89,22 +91,22 @@ class _CoordinateFolding:
             for x, y in pairs
         )
 
-    def _is_coordinate(self, e: Expr, coordinate_name: str, axis: str) -> bool:
-        if isinstance(e, Var):
+    def _is_coordinate(self, e: ir.Expr, coordinate_name: str, axis: str) -> bool:
+        if isinstance(e, ir.Var):
             found = self.coordinates.get(e.name)
             return found is not None and found.intrinsic is PLACES[coordinate_name, axis]
-        return isinstance(e, Apply) and e.intrinsic is PLACES[coordinate_name, axis]
+        return isinstance(e, ir.Apply) and e.intrinsic is PLACES[coordinate_name, axis]
 
 
-def _is_number(e: Expr, value: int) -> bool:
-    return isinstance(e, Const) and e.value == value
+def _is_number(e: ir.Expr, value: int) -> bool:
+    return isinstance(e, ir.Const) and e.value == value
 
 
-def _fold_constants(e: Binary) -> Expr:
+def _fold_constants(e: ir.Binary) -> ir.Expr:
     """Fold constants: ``4 * 8`` -> ``32``, ``x + 0`` -> ``x``."""
     if not (isinstance(e.type, Scalar) and e.type.dtype.is_integer and e.op in (ADD, MUL)):
         return e
-    if isinstance(e.left, Const) and isinstance(e.right, Const):
+    if isinstance(e.left, ir.Const) and isinstance(e.right, ir.Const):
         return binary(e.op, e.left, e.right, e.span)
     neutral = 0 if e.op is ADD else 1
     for constant, operand in ((e.left, e.right), (e.right, e.left)):

@@ -11,23 +11,9 @@ from collections.abc import Iterator, Mapping
 
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import Scalar
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import is_atom, scalar_type
 from pycu2c.ir.call_graph import callees, recursive_functions
-from pycu2c.ir.nodes import (
-    Assign,
-    Body,
-    Call,
-    Expr,
-    For,
-    Function,
-    If,
-    Let,
-    Module,
-    Return,
-    Select,
-    Stmt,
-    Var,
-)
 from pycu2c.ir.walk import (
     all_expressions,
     bodies,
@@ -45,7 +31,7 @@ _MAX_NODES = 200  # of a function: above this, call overhead is negligible
 _MAX_BRANCHES = 3  # the code after a branch is duplicated
 
 
-def inline_small_calls(module: Module) -> Module:
+def inline_small_calls(module: ir.Module) -> ir.Module:
     """Inline calls, and drop the functions that are no longer called."""
     recursive = recursive_functions(module)
     small = {f.name: f for f in module.devices if f.name not in recursive and _is_small(f)}
@@ -55,20 +41,20 @@ def inline_small_calls(module: Module) -> Module:
     return replace(rewritten, devices=tuple(_needed(rewritten)))
 
 
-def _is_small(f: Function) -> bool:
+def _is_small(f: ir.Function) -> bool:
     inner_statements = tuple(statements(f.body))
-    if not all(isinstance(s, Assign | If | Return) for s in inner_statements):
+    if not all(isinstance(s, ir.Assign | ir.If | ir.Return) for s in inner_statements):
         return False
     if not all(isinstance(kind, Scalar) for kind in (f.result, *(p.type for p in f.parameters))):
         return False
     nodes, branches = (
         sum(1 for _ in all_expressions(f.body)),
-        sum(isinstance(s, If) for s in inner_statements),
+        sum(isinstance(s, ir.If) for s in inner_statements),
     )
     return nodes <= _MAX_NODES and branches <= _MAX_BRANCHES
 
 
-def _needed(module: Module) -> Iterator[Function]:
+def _needed(module: ir.Module) -> Iterator[ir.Function]:
     names = callees(module.kernel).union(*map(callees, module.devices))
     while True:
         devices = [f for f in module.devices if f.name in names]
@@ -78,11 +64,11 @@ def _needed(module: Module) -> Iterator[Function]:
         names = still_called
 
 
-def _inline_in_loops(f: Function, small: Mapping[str, Function]) -> Body:
+def _inline_in_loops(f: ir.Function, small: Mapping[str, ir.Function]) -> ir.Body:
     inliner = _CallInliner(small)
 
-    def block(body: Body) -> Body:
-        out: list[Stmt] = []
+    def block(body: ir.Body) -> ir.Body:
+        out: list[ir.Stmt] = []
         for s in body:
             rewritten = map_expr((s,), inliner.rewritten)[0] if _is_candidate_loop(s) else s
             if rewritten is not s and only_computes(rewritten) and _is_profitable(rewritten):
@@ -94,28 +80,28 @@ def _inline_in_loops(f: Function, small: Mapping[str, Function]) -> Body:
     return block(f.body)
 
 
-def _is_candidate_loop(s: Stmt) -> bool:
+def _is_candidate_loop(s: ir.Stmt) -> bool:
     """Return whether a loop may be strip-mined or tiled if it only computes."""
-    return isinstance(s, For) or any(early_exit_loops((s,)))
+    return isinstance(s, ir.For) or any(early_exit_loops((s,)))
 
 
-def _is_profitable(s: Stmt) -> bool:
+def _is_profitable(s: ir.Stmt) -> bool:
     """Return whether a loop may be strip-mined, or tiled because it can be vectorized."""
-    return any(early_exit_loops((s,))) or (isinstance(s, For) and is_vectorizable(s.body))
+    return any(early_exit_loops((s,))) or (isinstance(s, ir.For) and is_vectorizable(s.body))
 
 
 @dataclass(slots=True)
 class _CallInliner:
-    small: Mapping[str, Function]
+    small: Mapping[str, ir.Function]
     _counter: int = 0
 
-    def rewritten(self, e: Expr) -> Expr:
+    def rewritten(self, e: ir.Expr) -> ir.Expr:
         """Return a call of a small function as an expression of its arguments."""
-        if not isinstance(e, Call) or e.function not in self.small:
+        if not isinstance(e, ir.Call) or e.function not in self.small:
             return e
         function = self.small[e.function]
-        names: dict[str, Expr] = {}
-        bound: list[tuple[Var, Expr]] = []
+        names: dict[str, ir.Expr] = {}
+        bound: list[tuple[ir.Var, ir.Expr]] = []
         for p, argument in zip(function.parameters, e.arguments):
             names[p.name] = argument
             if not is_atom(argument):
@@ -126,40 +112,40 @@ class _CallInliner:
         if value is None:
             return e
         for var, argument in reversed(bound):
-            value = Let(var.name, argument, value, e.span)
+            value = ir.Let(var.name, argument, value, e.span)
         return value
 
-    def _variable(self, name: str, value: Expr) -> Var:
+    def _variable(self, name: str, value: ir.Expr) -> ir.Var:
         self._counter += 1
-        return Var(f"{name.split('.')[0]}.c{self._counter}", scalar_type(value), value.span)
+        return ir.Var(f"{name.split('.')[0]}.c{self._counter}", scalar_type(value), value.span)
 
-    def _value(self, body: Body, names: Mapping[str, Expr]) -> Expr | None:
+    def _value(self, body: ir.Body, names: Mapping[str, ir.Expr]) -> ir.Expr | None:
         """Return the returned value as one expression, or None if the body is too complex."""
         match body:
-            case (Return(value), *_) if value is not None:
+            case (ir.Return(value), *_) if value is not None:
                 return self._renamed(value, names)
-            case (Assign(var, value), *rest):
+            case (ir.Assign(var, value), *rest):
                 variable = self._variable(var.name, var)
                 argument_value = self._renamed(value, names)
                 found = self._value(tuple(rest), {**names, var.name: variable})
                 return (
                     argument_value
                     and found
-                    and Let(variable.name, argument_value, found, value.span)
+                    and ir.Let(variable.name, argument_value, found, value.span)
                 )
-            case (If(condition, then, orelse, span), *rest):
+            case (ir.If(condition, then, orelse, span), *rest):
                 branch_values = [self._value((*side, *rest), names) for side in (then, orelse)]
                 test = self._renamed(condition, names)
                 a, b = branch_values
-                return test and a and b and Select(test, a, b, scalar_type(a), span)
+                return test and a and b and ir.Select(test, a, b, scalar_type(a), span)
             case _:
                 return None
 
-    def _renamed(self, e: Expr, names: Mapping[str, Expr]) -> Expr | None:
+    def _renamed(self, e: ir.Expr, names: Mapping[str, ir.Expr]) -> ir.Expr | None:
         match e:
-            case Var(name):
+            case ir.Var(name):
                 return names.get(name)
-            case Let():
+            case ir.Let():
                 variable = self._variable(e.name, e.value)
                 value = self._renamed(e.value, names)
                 body = self._renamed(e.body, {**names, e.name: variable})

@@ -12,22 +12,22 @@ from typing import TypeAlias
 from pycu2c.analysis.launch_ranges import is_fixed
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import WEAK_INT
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import cast, scalar_type
 from pycu2c.ir.call_graph import fixed_point_summaries
-from pycu2c.ir.nodes import Apply, Call, Expr, Function, Module, Parameter, Var
 from pycu2c.ir.walk import all_expressions, map_expr
 from pycu2c.ops.intrinsics.registry import Intrinsic
 
 Coordinates: TypeAlias = tuple[Intrinsic, ...]
 
 
-def pass_coordinates(module: Module) -> Module:
+def pass_coordinates(module: ir.Module) -> ir.Module:
     """Add coordinate parameters to device functions, and arguments to their calls."""
 
-    def collect(function: Function, summaries: Mapping[str, Coordinates]) -> Coordinates:
+    def collect(function: ir.Function, summaries: Mapping[str, Coordinates]) -> Coordinates:
         found = set(coordinates(function))
         for e in all_expressions(function.body):
-            if isinstance(e, Call):
+            if isinstance(e, ir.Call):
                 found |= set(summaries[e.function])
         return tuple(sorted(found, key=lambda coordinate: coordinate.name))
 
@@ -40,18 +40,20 @@ def pass_coordinates(module: Module) -> Module:
     return replace(module, kernel=kernel, devices=devices)
 
 
-def coordinates(function: Function) -> set[Intrinsic]:
+def coordinates(function: ir.Function) -> set[Intrinsic]:
     """Return the coordinates that a function reads."""
-    applied = (e.intrinsic for e in all_expressions(function.body) if isinstance(e, Apply))
+    applied = (e.intrinsic for e in all_expressions(function.body) if isinstance(e, ir.Apply))
     return {coordinate for coordinate in applied if is_fixed(coordinate)}
 
 
-def _add_parameters(function: Function, coordinates_of: Mapping[str, Coordinates]) -> Function:
+def _add_parameters(
+    function: ir.Function, coordinates_of: Mapping[str, Coordinates]
+) -> ir.Function:
     parameters = {
-        coordinate: Var(_name(coordinate), WEAK_INT, function.span)
+        coordinate: ir.Var(_name(coordinate), WEAK_INT, function.span)
         for coordinate in coordinates_of[function.name]
     }
-    added = tuple(Parameter(v.name, WEAK_INT, -1) for v in parameters.values())
+    added = tuple(ir.Parameter(v.name, WEAK_INT, -1) for v in parameters.values())
     body = map_expr(function.body, _CoordinatePassing(coordinates_of, parameters).rewrite)
     return replace(function, parameters=(*function.parameters, *added), body=body)
 
@@ -66,13 +68,15 @@ class _CoordinatePassing:
     """Rewrites one function; ``parameters``: its coordinates, if it is a device function."""
 
     coordinates_of: Mapping[str, Coordinates]
-    parameters: Mapping[Intrinsic, Var] | None = None
+    parameters: Mapping[Intrinsic, ir.Var] | None = None
 
-    def rewrite(self, e: Expr) -> Expr:
+    def rewrite(self, e: ir.Expr) -> ir.Expr:
         match e:
-            case Apply(intrinsic=coordinate) if self.parameters and coordinate in self.parameters:
+            case ir.Apply(intrinsic=coordinate) if (
+                self.parameters and coordinate in self.parameters
+            ):
                 return cast(replace(self.parameters[coordinate], span=e.span), scalar_type(e))
-            case Call():
+            case ir.Call():
                 arguments = tuple(
                     self._argument(coordinate, e) for coordinate in self.coordinates_of[e.function]
                 )
@@ -80,7 +84,7 @@ class _CoordinatePassing:
             case _:
                 return e
 
-    def _argument(self, coordinate: Intrinsic, call: Call) -> Expr:
+    def _argument(self, coordinate: Intrinsic, call: ir.Call) -> ir.Expr:
         if self.parameters:
             return replace(self.parameters[coordinate], span=call.span)
-        return Apply(coordinate, (), WEAK_INT, call.span)
+        return ir.Apply(coordinate, (), WEAK_INT, call.span)

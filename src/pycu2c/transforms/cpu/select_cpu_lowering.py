@@ -12,15 +12,15 @@ from typing import TypeAlias
 from pycu2c.analysis.busy_wait import is_busy_wait
 from pycu2c.analysis.effects import reaches_cluster
 from pycu2c.analysis.uniformity import Construct, Uniformity
-from pycu2c.ir.nodes import BarrierWait, Body, Break, Continue, For, If, SyncScope, While
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import bodies, operands, statements
 
 _Path: TypeAlias = "tuple[Construct, ...]"
-_WARP_SCOPES = (SyncScope.WARP, SyncScope.SYNCWARP, SyncScope.ACTIVE)
+_WARP_SCOPES = (ir.SyncScope.WARP, ir.SyncScope.SYNCWARP, ir.SyncScope.ACTIVE)
 
 
 def needs_coroutines(
-    body: Body,
+    body: ir.Body,
     block_uniformity: Callable[[], Uniformity],
     warp_uniformity: Callable[[], Uniformity],
 ) -> bool:
@@ -28,25 +28,25 @@ def needs_coroutines(
 
     The uniformity analyses are called only if constructs enclose barriers.
     """
-    if any(isinstance(s, For | While) and is_busy_wait(s) for s in statements(body)):
+    if any(isinstance(s, ir.For | ir.While) and is_busy_wait(s) for s in statements(body)):
         return True
     waits = list(_waits_with_path(body, ()))
     scopes = {wait.scope for wait, _ in waits}
-    if {SyncScope.GRID, SyncScope.CLUSTER} & scopes or reaches_cluster(body):
+    if {ir.SyncScope.GRID, ir.SyncScope.CLUSTER} & scopes or reaches_cluster(body):
         return True
-    enclosing = {s for wait, path in waits if wait.scope is SyncScope.BLOCK for s in path}
+    enclosing = {s for wait, path in waits if wait.scope is ir.SyncScope.BLOCK for s in path}
     if enclosing and _may_diverge_at_barriers(enclosing, block_uniformity()):
         return True
     warp_constructs = {s for wait, path in waits if wait.scope in _WARP_SCOPES for s in path}
     return bool(warp_constructs and warp_constructs & warp_uniformity().divergent)
 
 
-def _waits_with_path(body: Body, path: _Path) -> Iterator[tuple[BarrierWait, _Path]]:
+def _waits_with_path(body: ir.Body, path: _Path) -> Iterator[tuple[ir.BarrierWait, _Path]]:
     """Yield the waits of a body, each with its enclosing constructs, outermost first."""
     for s in body:
-        if isinstance(s, BarrierWait):
+        if isinstance(s, ir.BarrierWait):
             yield s, path
-        elif isinstance(s, If | While | For):
+        elif isinstance(s, ir.If | ir.While | ir.For):
             for inner in bodies(s):
                 yield from _waits_with_path(inner, (*path, s))
 
@@ -58,10 +58,10 @@ def _may_diverge_at_barriers(enclosing: set[Construct], uniform: Uniformity) -> 
     This does not apply if the thread index makes it vary, or if both branches have barriers.
     """
     for s in enclosing & uniform.divergent:
-        in_both_branches = isinstance(s, If) and all(
+        in_both_branches = isinstance(s, ir.If) and all(
             any(True for _ in _waits_with_path(b, ())) for b in bodies(s)
         )
-        jumps = [x for x in statements(bodies(s)[0]) if isinstance(x, If) and _jumps(x)]
+        jumps = [x for x in statements(bodies(s)[0]) if isinstance(x, ir.If) and _jumps(x)]
         if in_both_branches or any(
             uniform.lanes.varies(e) for x in (s, *jumps) for e in operands(x)
         ):
@@ -69,5 +69,5 @@ def _may_diverge_at_barriers(enclosing: set[Construct], uniform: Uniformity) -> 
     return False
 
 
-def _jumps(s: If) -> bool:
-    return any(isinstance(x, Break | Continue) for x in (*s.then, *s.orelse))
+def _jumps(s: ir.If) -> bool:
+    return any(isinstance(x, ir.Break | ir.Continue) for x in (*s.then, *s.orelse))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pycu2c.base.records import replace
 from pycu2c.base.types import Scalar
-from pycu2c.ir.nodes import Apply, Expr, Module
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import map_expr, map_functions
 from pycu2c.ops.intrinsics.registry import REGISTRY
 
@@ -14,7 +14,7 @@ _FAST_EQUIVALENTS = {
 }
 
 
-def relax_nan_order(module: Module) -> Module:
+def relax_nan_order(module: ir.Module) -> ir.Module:
     """Replace ``min.float32(a, b)`` by ``numpy.fmin.float32(a, b)`` under ``fastmath``.
 
     If one operand is NaN, fmin returns the other one, whereas Python returns the first.
@@ -22,13 +22,13 @@ def relax_nan_order(module: Module) -> Module:
     return map_functions(module, lambda f: replace(f, body=map_expr(f.body, _relax)))
 
 
-def _relax(e: Expr) -> Expr:
-    replacement = _FAST_EQUIVALENTS.get(e.intrinsic) if isinstance(e, Apply) else None
+def _relax(e: ir.Expr) -> ir.Expr:
+    replacement = _FAST_EQUIVALENTS.get(e.intrinsic) if isinstance(e, ir.Apply) else None
     if (
         replacement is None
         or not isinstance(e.type, Scalar)
         or e.type.dtype not in replacement.dtypes
     ):
         return e
-    assert isinstance(e, Apply)
+    assert isinstance(e, ir.Apply)
     return replace(e, intrinsic=replacement)

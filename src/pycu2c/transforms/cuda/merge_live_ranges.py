@@ -7,20 +7,7 @@ from __future__ import annotations
 
 from pycu2c.base.records import replace
 from pycu2c.base.types import Scalar
-from pycu2c.ir.nodes import (
-    Allocate,
-    Assign,
-    Body,
-    Declare,
-    Expr,
-    For,
-    Function,
-    Let,
-    Module,
-    Stmt,
-    Store,
-    Var,
-)
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import (
     all_expressions,
     bodies,
@@ -33,19 +20,19 @@ from pycu2c.ir.walk import (
 )
 
 
-def merge_live_ranges(module: Module) -> Module:
+def merge_live_ranges(module: ir.Module) -> ir.Module:
     """Merge live ranges: ``x.1 = 2.0:float32`` after ``x = 1.0:float32`` -> ``x = 2.0:float32``."""
     return map_functions(module, _merge_in_function)
 
 
-def _merge_in_function(function: Function) -> Function:
+def _merge_in_function(function: ir.Function) -> ir.Function:
     names = _representatives(function)
     return replace(function, body=rename_variables(function.body, names)) if names else function
 
 
-def _representatives(function: Function) -> dict[str, str]:
+def _representatives(function: ir.Function) -> dict[str, str]:
     """Map the name of each live range to the representative of its name and type."""
-    loop_counters = {s.var.name for s in statements(function.body) if isinstance(s, For)}
+    loop_counters = {s.var.name for s in statements(function.body) if isinstance(s, ir.For)}
     first: dict[tuple[str, Scalar], str] = {}
     for parameter in function.parameters:
         if isinstance(parameter.type, Scalar):
@@ -62,32 +49,32 @@ def _representatives(function: Function) -> dict[str, str]:
     return names
 
 
-def _variables(body: Body) -> list[Var]:
+def _variables(body: ir.Body) -> list[ir.Var]:
     """Return every variable in program order, targets before operands."""
-    found = [s.var for s in statements(body) if isinstance(s, (Assign, Declare))]
-    return found + [e for e in all_expressions(body) if isinstance(e, Var)]
+    found = [s.var for s in statements(body) if isinstance(s, (ir.Assign, ir.Declare))]
+    return found + [e for e in all_expressions(body) if isinstance(e, ir.Var)]
 
 
-def rename_variables(body: Body, names: dict[str, str]) -> Body:
+def rename_variables(body: ir.Body, names: dict[str, str]) -> ir.Body:
     """Return the block with renamed variables."""
 
-    def var(v: Var) -> Var:
+    def var(v: ir.Var) -> ir.Var:
         return replace(v, name=names[v.name]) if v.name in names else v
 
-    def expression(e: Expr) -> Expr:
-        if isinstance(e, Var):
+    def expression(e: ir.Expr) -> ir.Expr:
+        if isinstance(e, ir.Var):
             return var(e)
-        if isinstance(e, Let) and e.name in names:
+        if isinstance(e, ir.Let) and e.name in names:
             return replace(e, name=names[e.name])
         return e
 
-    def statement(s: Stmt) -> Stmt:
+    def statement(s: ir.Stmt) -> ir.Stmt:
         s = with_operands(s, tuple(rewrite(e, expression) for e in operands(s)))
         s = with_bodies(s, tuple(rename_variables(b, names) for b in bodies(s)))
         match s:
-            case Assign() | Declare() | For() | Allocate():
+            case ir.Assign() | ir.Declare() | ir.For() | ir.Allocate():
                 return replace(s, var=var(s.var))
-            case Store():
+            case ir.Store():
                 return replace(s, array=var(s.array))
             case _:
                 return s

@@ -16,32 +16,8 @@ from pycu2c.analysis.ranges.range_analysis import Ranges
 from pycu2c.base import dtypes
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import WEAK_INT, WEAK_INT32, Array, Scalar, Type
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, cast
-from pycu2c.ir.nodes import (
-    Apply,
-    Assign,
-    Binary,
-    Body,
-    Call,
-    Cast,
-    Const,
-    Declare,
-    Dim,
-    ElementOf,
-    Expr,
-    For,
-    Function,
-    Let,
-    Load,
-    Module,
-    Pack,
-    Return,
-    Select,
-    Stmt,
-    Store,
-    Unary,
-    Var,
-)
 from pycu2c.ir.walk import (
     all_expressions,
     bodies,
@@ -61,7 +37,7 @@ _MODULAR = Scalar(dtypes.INT32)  # a NumPy int32, which wraps
 IN_32_BITS = everything(WEAK_INT32)
 
 
-def narrow(module: Module, rules: IndexRules, ranges: Mapping[str, Ranges]) -> Module:
+def narrow(module: ir.Module, rules: IndexRules, ranges: Mapping[str, Ranges]) -> ir.Module:
     """Narrow all functions: ``i: int = cuda.grid.x()`` -> ``i: small = cuda.grid.x.small()``."""
     functions = (module.kernel, *module.devices)
     constraints_by_function = {
@@ -81,7 +57,7 @@ class NarrowSignature:
     result: Type
 
 
-def _signature(function: Function, constraints: IndexConstraints) -> NarrowSignature:
+def _signature(function: ir.Function, constraints: IndexConstraints) -> NarrowSignature:
     narrow_variables = _narrow_variables(function, constraints)
     parameters = tuple(
         WEAK_INT32 if p.name in narrow_variables else p.type for p in function.parameters
@@ -91,8 +67,8 @@ def _signature(function: Function, constraints: IndexConstraints) -> NarrowSigna
 
 
 def _narrow_function(
-    function: Function, constraints: IndexConstraints, signatures: Mapping[str, NarrowSignature]
-) -> Function:
+    function: ir.Function, constraints: IndexConstraints, signatures: Mapping[str, NarrowSignature]
+) -> ir.Function:
     signature = signatures[function.name]
     narrower = Narrower(
         constraints, _narrow_variables(function, constraints), signature.result, signatures
@@ -104,22 +80,22 @@ def _narrow_function(
     return replace(function, parameters=parameters, body=body, result=signature.result)
 
 
-def _narrow_variables(function: Function, constraints: IndexConstraints) -> frozenset[str]:
+def _narrow_variables(function: ir.Function, constraints: IndexConstraints) -> frozenset[str]:
     """Return the ints whose every value fits 32 bits."""
     found = {p.name for p in function.parameters if p.type == WEAK_INT}
     too_wide = set()
     for s in statements(function.body):
-        if isinstance(s, (Assign, Declare, For)) and s.var.type == WEAK_INT:
+        if isinstance(s, (ir.Assign, ir.Declare, ir.For)) and s.var.type == WEAK_INT:
             found.add(s.var.name)
-        if isinstance(s, For) and not counts_in_32_bits(s, constraints.ranges):
+        if isinstance(s, ir.For) and not counts_in_32_bits(s, constraints.ranges):
             too_wide.add(s.var.name)
     for e in all_expressions(function.body):
-        if isinstance(e, Let) and e.value.type == WEAK_INT:
+        if isinstance(e, ir.Let) and e.value.type == WEAK_INT:
             found.add(e.name)
     return frozenset(n for n in found - too_wide if IN_32_BITS.contains(constraints.variable(n)))
 
 
-def counts_in_32_bits(loop: For, ranges: Ranges) -> bool:
+def counts_in_32_bits(loop: ir.For, ranges: Ranges) -> bool:
     """Return whether a counter fits, including the step after the last value."""
     start, stop, step = (ranges.of(e) for e in operands(loop))
     final_counter = Interval(stop.low + min(step.low, 0), stop.high + max(step.high, 1) - 1)
@@ -133,42 +109,42 @@ class Narrower:
     result: Type
     signatures: Mapping[str, NarrowSignature]
     converted: frozenset[str] = frozenset()  # wide variables that are narrowed where they are read
-    _done: dict[int, Expr] = field(default_factory=dict)  # shared nodes stay shared
+    _done: dict[int, ir.Expr] = field(default_factory=dict)  # shared nodes stay shared
 
-    def body(self, body: Body) -> Body:
+    def body(self, body: ir.Body) -> ir.Body:
         return tuple(self.statement(s) for s in body)
 
-    def statement(self, s: Stmt) -> Stmt:
-        if isinstance(s, Assign) and self._is_modular(s.var):
+    def statement(self, s: ir.Stmt) -> ir.Stmt:
+        if isinstance(s, ir.Assign) and self._is_modular(s.var):
             return replace(s, var=self._variable(s.var), value=self._modular(s.value))
         expected_type = self.expected_type(s)
         new = tuple(to_type(self._value(e), expected_type) for e in operands(s))
-        if isinstance(s, Store):
+        if isinstance(s, ir.Store):
             new = (new[0], *(self._index(e) for e in operands(s)[1:]))
         s = with_operands(s, new)
         s = with_bodies(s, tuple(self.body(b) for b in bodies(s)))
-        if isinstance(s, (Assign, Declare, For)):
+        if isinstance(s, (ir.Assign, ir.Declare, ir.For)):
             return replace(s, var=self._variable(s.var))
         return s
 
-    def expected_type(self, s: Stmt) -> Type | None:
+    def expected_type(self, s: ir.Stmt) -> Type | None:
         """Return the type that a statement's operands must have, or None."""
         match s:
-            case Assign() | Declare() | For():
+            case ir.Assign() | ir.Declare() | ir.For():
                 return self._variable(s.var).type
-            case Return():
+            case ir.Return():
                 return self.result
             case _:
                 return None
 
-    def _variable(self, var: Var) -> Var:
+    def _variable(self, var: ir.Var) -> ir.Var:
         if self._is_modular(var):
             return replace(var, type=_MODULAR)
         return replace(var, type=WEAK_INT32) if var.name in self.narrow_variables else var
 
     # ---- indices ----
 
-    def _index(self, e: Expr) -> Expr:
+    def _index(self, e: ir.Expr) -> ir.Expr:
         """Return an index; a sum of products that needs 64 bits is computed modulo 2**32."""
         new = self._value(e)
         sum_of_wide = new.type == WEAK_INT and is_linear(e) and self.constraints.rules.index32
@@ -176,68 +152,68 @@ class Narrower:
             return new
         new = self._modular(e)
         if self.constraints.ranges.of(e).low >= 0:
-            return Apply(from_start, (new,), _MODULAR, e.span)
+            return ir.Apply(from_start, (new,), _MODULAR, e.span)
         return new
 
-    def _value(self, e: Expr) -> Expr:
+    def _value(self, e: ir.Expr) -> ir.Expr:
         """Return an expression; a sum of products that fits 32 bits is computed modulo 2**32."""
         new = self.expression(e)
         if new.type == WEAK_INT and is_linear(e) and self._fits(e):
             return cast(self._modular(e), WEAK_INT32)
         return new
 
-    def _modular(self, e: Expr) -> Expr:
+    def _modular(self, e: ir.Expr) -> ir.Expr:
         """Return the same number modulo 2**32."""
-        if isinstance(e, Binary) and is_linear(e):
+        if isinstance(e, ir.Binary) and is_linear(e):
             return binary(e.op, self._modular(e.left), self._modular(e.right), e.span)
         return cast(self.expression(e), _MODULAR)
 
-    def _is_modular(self, var: Var) -> bool:
+    def _is_modular(self, var: ir.Var) -> bool:
         return var.name in self.constraints.modular and var.name not in self.narrow_variables
 
     # ---- expressions ----
 
-    def expression(self, e: Expr) -> Expr:
+    def expression(self, e: ir.Expr) -> ir.Expr:
         if id(e) not in self._done:
             self._done[id(e)] = self._expression(e)
         return self._done[id(e)]
 
-    def _expression(self, e: Expr) -> Expr:
+    def _expression(self, e: ir.Expr) -> ir.Expr:
         narrowed = tuple(self.expression(child) for child in children(e))
         match e:
-            case Const():
+            case ir.Const():
                 return replace(e, type=WEAK_INT32) if self._fits(e) else e
-            case Var(name) if name in self.converted:
+            case ir.Var(name) if name in self.converted:
                 return cast(e, WEAK_INT32)
-            case Var():
+            case ir.Var():
                 return self._variable(e)
-            case Load() | ElementOf():
+            case ir.Load() | ir.ElementOf():
                 return with_children(e, (e.array, *map(self._index, children(e)[1:])))
-            case Dim() if (
+            case ir.Dim() if (
                 e.type == WEAK_INT and self.constraints.rules.index32
             ):  # all of them: a length is passed in one type
                 return replace(e, type=WEAK_INT32)
-            case Cast() if self._fits(e) and e.operand.type != WEAK_INT:
-                return Cast(narrowed[0], WEAK_INT32, e.span)
-            case Binary() if e.op.result is truth and e.left.type == WEAK_INT:
+            case ir.Cast() if self._fits(e) and e.operand.type != WEAK_INT:
+                return ir.Cast(narrowed[0], WEAK_INT32, e.span)
+            case ir.Binary() if e.op.result is truth and e.left.type == WEAK_INT:
                 return with_children(e, _common_type(narrowed))
-            case Unary() | Binary() if self._computes_in_32_bits(e, children(e)):
+            case ir.Unary() | ir.Binary() if self._computes_in_32_bits(e, children(e)):
                 return _with_type(e, narrowed, WEAK_INT32)
-            case Select() if self._fits(e):
+            case ir.Select() if self._fits(e):
                 return _with_type(e, narrowed, WEAK_INT32)
-            case Apply():
+            case ir.Apply():
                 return self._apply(e, narrowed)
-            case Let():
+            case ir.Let():
                 new_type = WEAK_INT32 if e.name in self.narrow_variables else e.value.type
                 return with_children(e, (to_type(narrowed[0], new_type), narrowed[1]))
-            case Cast():
+            case ir.Cast():
                 return with_children(e, narrowed)
-            case Call():
+            case ir.Call():
                 return self.call(e, narrowed)
             case _:
                 return _keep_types(e, narrowed)
 
-    def _apply(self, e: Apply, narrowed: tuple[Expr, ...]) -> Expr:
+    def _apply(self, e: ir.Apply, narrowed: tuple[ir.Expr, ...]) -> ir.Expr:
         kinds = [new_type for _, new_type in e.intrinsic.parameters if new_type != "index"]
         typed = e.intrinsic.result == "T" and e.type == WEAK_INT
         if not kinds and self._fits(e):
@@ -249,33 +225,33 @@ class Narrower:
         new_call = with_children(
             e, tuple(n if ok else to_type(n, old.type) for n, old, ok in pairs)
         )
-        assert isinstance(new_call, Apply)
+        assert isinstance(new_call, ir.Apply)
         returns_index = e.intrinsic.bounds is not None and self._fits(e)
         return replace(new_call, type=WEAK_INT32) if returns_index else new_call
 
-    def call(self, e: Call, narrowed: tuple[Expr, ...]) -> Expr:
+    def call(self, e: ir.Call, narrowed: tuple[ir.Expr, ...]) -> ir.Expr:
         callee = self.signatures[e.function]
         pairs = zip(narrowed, callee.parameters)
         arguments = tuple(to_type(argument, new_type) for argument, new_type in pairs)
         return replace(e, arguments=arguments, type=callee.result)
 
-    def _fits(self, e: Expr) -> bool:
+    def _fits(self, e: ir.Expr) -> bool:
         return e.type == WEAK_INT and IN_32_BITS.contains(self.constraints.of(e))
 
-    def _computes_in_32_bits(self, e: Expr, arguments: tuple[Expr, ...]) -> bool:
+    def _computes_in_32_bits(self, e: ir.Expr, arguments: tuple[ir.Expr, ...]) -> bool:
         """Return whether operands and result fit, and the operator is the same in 32 bits."""
         if not (self._fits(e) and all(self._fits(x) for x in arguments)):
             return False
-        if isinstance(e, Binary) and e.op in (SHL, SHR):
+        if isinstance(e, ir.Binary) and e.op in (SHL, SHR):
             return Interval(0, 31).contains(self.constraints.of(e.right))
-        return not (isinstance(e, Binary) and e.op is POW) or isinstance(e.right, Const)
+        return not (isinstance(e, ir.Binary) and e.op is POW) or isinstance(e.right, ir.Const)
 
 
 def _has_variant(intrinsic: Intrinsic) -> bool:
     return not intrinsic.dtypes or dtypes.INT32 in intrinsic.dtypes
 
 
-def to_type(e: Expr, expected_type: Type | None) -> Expr:
+def to_type(e: ir.Expr, expected_type: Type | None) -> ir.Expr:
     """Convert an int of 32 or 64 bits to the expected type; return other values unchanged."""
     ints = (WEAK_INT, WEAK_INT32)
     return (
@@ -284,23 +260,23 @@ def to_type(e: Expr, expected_type: Type | None) -> Expr:
 
 
 def _with_type(
-    e: Unary | Binary | Select | Apply, narrowed: tuple[Expr, ...], new_type: Scalar
-) -> Expr:
-    numbers = narrowed[1:] if isinstance(e, Select) else narrowed
+    e: ir.Unary | ir.Binary | ir.Select | ir.Apply, narrowed: tuple[ir.Expr, ...], new_type: Scalar
+) -> ir.Expr:
+    numbers = narrowed[1:] if isinstance(e, ir.Select) else narrowed
     first = narrowed[: len(narrowed) - len(numbers)]
     new = with_children(e, (*first, *(to_type(n, new_type) for n in numbers)))
-    assert isinstance(new, (Unary, Binary, Select, Apply))
+    assert isinstance(new, (ir.Unary, ir.Binary, ir.Select, ir.Apply))
     return replace(new, type=new_type)
 
 
-def _common_type(pair: tuple[Expr, ...]) -> tuple[Expr, ...]:
+def _common_type(pair: tuple[ir.Expr, ...]) -> tuple[ir.Expr, ...]:
     """Convert both sides of a comparison to one type, the wider one."""
     too_wide = any(e.type == WEAK_INT for e in pair)
     return tuple(to_type(e, WEAK_INT if too_wide else WEAK_INT32) for e in pair)
 
 
-def _keep_types(e: Expr, narrowed: tuple[Expr, ...]) -> Expr:
+def _keep_types(e: ir.Expr, narrowed: tuple[ir.Expr, ...]) -> ir.Expr:
     """Convert operands to their old types, except indices, which may have any type."""
     pairs = zip(narrowed, children(e))
-    old_types = isinstance(e, (Unary, Binary, Select, Pack))
+    old_types = isinstance(e, (ir.Unary, ir.Binary, ir.Select, ir.Pack))
     return with_children(e, tuple(to_type(n, o.type) if old_types else n for n, o in pairs))

@@ -14,51 +14,39 @@ from collections.abc import Mapping
 from pycu2c.analysis.busy_wait import is_busy_wait
 from pycu2c.analysis.suspension_points import waits_in
 from pycu2c.base.records import replace
-from pycu2c.ir.nodes import (
-    Allocate,
-    BarrierWait,
-    Body,
-    Break,
-    Continue,
-    Contribution,
-    CoroutineLoop,
-    For,
-    Module,
-    Return,
-    Stmt,
-    SyncScope,
-    While,
-)
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import bodies, map_stmt, with_bodies
 from pycu2c.transforms.cpu.fission.single_region import copy_assigned_parameters, is_block_array
 from pycu2c.transforms.cuda.merge_live_ranges import rename_variables
 
 
-def lower_to_coroutines(module: Module) -> Module:
+def lower_to_coroutines(module: ir.Module) -> ir.Module:
     """Return the kernel as shared arrays of the block, then the coroutine of a thread."""
     kernel = copy_assigned_parameters(module.kernel)
     merged_names = _shared_array_names(kernel.body)
-    shared: list[Stmt] = []
+    shared: list[ir.Stmt] = []
 
-    def transform(s: Stmt) -> Body:
-        if isinstance(s, Allocate) and is_block_array(s):
+    def transform(s: ir.Stmt) -> ir.Body:
+        if isinstance(s, ir.Allocate) and is_block_array(s):
             if s.var.name not in merged_names:
                 shared.append(s)
             return ()
-        if isinstance(s, BarrierWait):
+        if isinstance(s, ir.BarrierWait):
             return (
                 replace(s, contributions=tuple(_rename(g, merged_names) for g in s.contributions)),
             )
-        return (_yield_in_loop(s),) if isinstance(s, For | While) and is_busy_wait(s) else (s,)
+        return (
+            (_yield_in_loop(s),) if isinstance(s, ir.For | ir.While) and is_busy_wait(s) else (s,)
+        )
 
     body = rename_variables(map_stmt(kernel.body, transform), merged_names)
-    body = (*shared, CoroutineLoop(body, kernel.span))
+    body = (*shared, ir.CoroutineLoop(body, kernel.span))
     return replace(module, kernel=replace(kernel, body=body))
 
 
-def _shared_array_names(body: Body) -> dict[str, str]:
+def _shared_array_names(body: ir.Body) -> dict[str, str]:
     """Map the contribution arrays of each call to those of the first equal call."""
-    first_contributions: dict[object, tuple[Contribution, ...]] = {}
+    first_contributions: dict[object, tuple[ir.Contribution, ...]] = {}
     merged_names: dict[str, str] = {}
     for wait in waits_in(body):
         signature = (
@@ -76,25 +64,25 @@ def _shared_array_names(body: Body) -> dict[str, str]:
     return merged_names
 
 
-def _rename(contribution: Contribution, merged_names: Mapping[str, str]) -> Contribution:
+def _rename(contribution: ir.Contribution, merged_names: Mapping[str, str]) -> ir.Contribution:
     name = merged_names.get(contribution.array.name, contribution.array.name)
     return replace(contribution, array=replace(contribution.array, name=name))
 
 
-def _yield_in_loop(loop: For | While) -> Stmt:
-    yield_wait = BarrierWait(SyncScope.YIELD, None, (), None, loop.span)
+def _yield_in_loop(loop: ir.For | ir.While) -> ir.Stmt:
+    yield_wait = ir.BarrierWait(ir.SyncScope.YIELD, None, (), None, loop.span)
     body = _before_continue(loop.body, yield_wait)
-    if not (body and isinstance(body[-1], Break | Continue | Return)):
+    if not (body and isinstance(body[-1], ir.Break | ir.Continue | ir.Return)):
         body = (*body, yield_wait)
     return replace(loop, body=body)
 
 
-def _before_continue(body: Body, yield_wait: BarrierWait) -> Body:
-    out: list[Stmt] = []
+def _before_continue(body: ir.Body, yield_wait: ir.BarrierWait) -> ir.Body:
+    out: list[ir.Stmt] = []
     for s in body:
-        if isinstance(s, Continue):
+        if isinstance(s, ir.Continue):
             out.append(replace(yield_wait))
-        if not isinstance(s, For | While):
+        if not isinstance(s, ir.For | ir.While):
             s = with_bodies(s, tuple(_before_continue(b, yield_wait) for b in bodies(s)))
         out.append(s)
     return tuple(out)

@@ -12,25 +12,8 @@ from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Array, MemorySpace, Scalar
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import cast, scalar_type
-from pycu2c.ir.nodes import (
-    Allocate,
-    Apply,
-    Assign,
-    BarrierWait,
-    Body,
-    Cast,
-    Const,
-    Contribution,
-    Evaluate,
-    Expr,
-    Function,
-    Granularity,
-    Module,
-    Stmt,
-    SyncScope,
-    Var,
-)
 from pycu2c.ir.walk import map_expr, map_functions, map_stmt
 from pycu2c.ops.intrinsics.registry import Effect
 from pycu2c.transforms.cpu.barriers.lower_warp_operations import (
@@ -41,15 +24,15 @@ from pycu2c.transforms.cpu.barriers.lower_warp_operations import (
 )
 
 _SCOPES = {
-    Effect.BARRIER: SyncScope.BLOCK,
-    Effect.CLUSTER: SyncScope.CLUSTER,
-    Effect.GRID: SyncScope.GRID,
-    Effect.WARP: SyncScope.WARP,
+    Effect.BARRIER: ir.SyncScope.BLOCK,
+    Effect.CLUSTER: ir.SyncScope.CLUSTER,
+    Effect.GRID: ir.SyncScope.GRID,
+    Effect.WARP: ir.SyncScope.WARP,
 }
-_SCOPES_BY_NAME = {"cuda.syncwarp": SyncScope.SYNCWARP, "cuda.activemask": SyncScope.ACTIVE}
+_SCOPES_BY_NAME = {"cuda.syncwarp": ir.SyncScope.SYNCWARP, "cuda.activemask": ir.SyncScope.ACTIVE}
 
 
-def lower_barriers(module: Module, assumptions: LaunchAssumptions) -> Module:
+def lower_barriers(module: ir.Module, assumptions: LaunchAssumptions) -> ir.Module:
     """Lower the synchronizations of the kernel."""
     module = map_functions(module, _lower_coordinates)
     lowering = _Lowering(assumptions.threads, module.kernel.span)
@@ -57,7 +40,7 @@ def lower_barriers(module: Module, assumptions: LaunchAssumptions) -> Module:
     return replace(module, kernel=replace(module.kernel, body=(*lowering.arrays, *body)))
 
 
-def _lower_coordinates(function: Function) -> Function:
+def _lower_coordinates(function: ir.Function) -> ir.Function:
     return replace(function, body=map_expr(function.body, lower_warp_coordinates))
 
 
@@ -65,69 +48,71 @@ def _lower_coordinates(function: Function) -> Function:
 class _Lowering:
     threads: int  # maximum threads of a block
     span: Span
-    arrays: list[Allocate] = field(default_factory=list)
+    arrays: list[ir.Allocate] = field(default_factory=list)
     _count: int = 0
 
-    def statement(self, s: Stmt) -> Body:
-        if not isinstance(s, Assign | Evaluate) or not isinstance(s.value, Apply):
+    def statement(self, s: ir.Stmt) -> ir.Body:
+        if not isinstance(s, ir.Assign | ir.Evaluate) or not isinstance(s.value, ir.Apply):
             return (s,)
         return self.synchronization(s, s.value) if s.value.intrinsic.synchronizes else (s,)
 
-    def synchronization(self, s: Assign | Evaluate, e: Apply) -> Body:
+    def synchronization(self, s: ir.Assign | ir.Evaluate, e: ir.Apply) -> ir.Body:
         self._count += 1
         before, arguments = self.evaluate_arguments(e)
-        after: list[Stmt] = []
-        contributions: list[Contribution] = []
-        if isinstance(s, Assign):
+        after: list[ir.Stmt] = []
+        contributions: list[ir.Contribution] = []
+        if isinstance(s, ir.Assign):
             sync = SyncLowering(
                 arguments, scalar_type(e), s.span, self.new_array, self.new_variable
             )
             result = RESULTS[e.intrinsic.name](sync)
             contributions, after = sync.contributions, sync.after
-            after.append(Assign(s.var, cast(result, scalar_type(s.var)), s.span))
+            after.append(ir.Assign(s.var, cast(result, scalar_type(s.var)), s.span))
         scope = _SCOPES_BY_NAME.get(e.intrinsic.name, _SCOPES[e.intrinsic.effect])
-        mask = arguments[0] if scope in (SyncScope.WARP, SyncScope.SYNCWARP) else None
+        mask = arguments[0] if scope in (ir.SyncScope.WARP, ir.SyncScope.SYNCWARP) else None
         return (
             *before,
-            BarrierWait(scope, mask, tuple(contributions), e.intrinsic, s.span),
+            ir.BarrierWait(scope, mask, tuple(contributions), e.intrinsic, s.span),
             *after,
         )
 
-    def evaluate_arguments(self, e: Apply) -> tuple[list[Stmt], list[Expr]]:
+    def evaluate_arguments(self, e: ir.Apply) -> tuple[list[ir.Stmt], list[ir.Expr]]:
         """Return statements and arguments that can be read again after other threads have run."""
-        before: list[Stmt] = []
-        arguments: list[Expr] = []
+        before: list[ir.Stmt] = []
+        arguments: list[ir.Expr] = []
         for (name, kind), value in zip(e.intrinsic.parameters, e.arguments):
             value = cast(value, WEAK_INT) if kind == "int" else value
             if not _is_rematerializable(value):
                 var = self.new_variable(name, scalar_type(value))
-                before.append(Assign(var, value, value.span))
+                before.append(ir.Assign(var, value, value.span))
                 value = var
             arguments.append(value)
         return before, arguments
 
-    def new_variable(self, name: str, kind: Scalar) -> Var:
-        return Var(f"{name}.m{self._count}", kind, self.span)
+    def new_variable(self, name: str, kind: Scalar) -> ir.Var:
+        return ir.Var(f"{name}.m{self._count}", kind, self.span)
 
-    def new_array(self, name: str, per: Granularity, element: Scalar) -> Var:
+    def new_array(self, name: str, per: ir.Granularity, element: Scalar) -> ir.Var:
         """Allocate an array for the contributions of a call site.
 
         Arrays with an element per thread are padded to full warps.
         """
         warps = -(-self.threads // WARP_SIZE)
         count = {
-            Granularity.THREAD: warps * WARP_SIZE,
-            Granularity.WARP: warps,
-            Granularity.BLOCK: 1,
+            ir.Granularity.THREAD: warps * WARP_SIZE,
+            ir.Granularity.WARP: warps,
+            ir.Granularity.BLOCK: 1,
         }[per]
         kind = Array(element.dtype, 1, "C", MemorySpace.BLOCK, (count,))
-        var = Var(f"{name}.m{self._count}", kind, self.span)
-        self.arrays.append(Allocate(var, self.span))
+        var = ir.Var(f"{name}.m{self._count}", kind, self.span)
+        self.arrays.append(ir.Allocate(var, self.span))
         return var
 
 
-def _is_rematerializable(e: Expr) -> bool:
+def _is_rematerializable(e: ir.Expr) -> bool:
     """Return whether recomputing a value is cheap and gives the same result."""
-    if isinstance(e, Cast):
+    if isinstance(e, ir.Cast):
         return _is_rematerializable(e.operand)
-    return isinstance(e, Const | Var) or (isinstance(e, Apply) and e.intrinsic.is_attribute)
+    return isinstance(e, ir.Const | ir.Var) or (
+        isinstance(e, ir.Apply) and e.intrinsic.is_attribute
+    )

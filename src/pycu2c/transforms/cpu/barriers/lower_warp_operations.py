@@ -14,6 +14,7 @@ from pycu2c.base.dtypes import UINT32
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, WEAK_INT, WEAK_INT32, Scalar
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import (
     binary,
     cast,
@@ -25,21 +26,6 @@ from pycu2c.ir.builders import (
     truth,
     wrapping_arithmetic,
 )
-from pycu2c.ir.nodes import (
-    Apply,
-    Assign,
-    Const,
-    Contribution,
-    Expr,
-    For,
-    Granularity,
-    If,
-    Load,
-    LogicalOp,
-    Select,
-    Stmt,
-    Var,
-)
 from pycu2c.ops.intrinsics.reference_thread import WARP
 from pycu2c.ops.intrinsics.threads.cpu_block import block_thread, same_bits
 from pycu2c.ops.intrinsics.threads.warp import LANE, LANEMASKS, warpsize
@@ -49,21 +35,21 @@ WARP_SIZE = WARP
 _LAST_LANE = WARP_SIZE - 1
 
 
-def thread(span: Span) -> Expr:
-    return Apply(block_thread, (), WEAK_INT, span)
+def thread(span: Span) -> ir.Expr:
+    return ir.Apply(block_thread, (), WEAK_INT, span)
 
 
-def lane(span: Span) -> Expr:
+def lane(span: Span) -> ir.Expr:
     return binary(AND, thread(span), integer(_LAST_LANE, span), span)
 
 
-def warp(span: Span) -> Expr:
+def warp(span: Span) -> ir.Expr:
     return binary(C_SHR, thread(span), integer(WARP_SIZE.bit_length() - 1, span), span)
 
 
-def lower_warp_coordinates(e: Expr) -> Expr:
+def lower_warp_coordinates(e: ir.Expr) -> ir.Expr:
     """Lower ``cuda.laneid()`` and related intrinsics to ``block.thread() & 31`` etc."""
-    if not isinstance(e, Apply) or e.intrinsic not in (LANE, *LANEMASKS, warpsize):
+    if not isinstance(e, ir.Apply) or e.intrinsic not in (LANE, *LANEMASKS, warpsize):
         return e
     kind = scalar_type(e)
     if e.intrinsic is warpsize:
@@ -87,32 +73,32 @@ class SyncLowering:
     thread executes after the wait.
     """
 
-    arguments: Sequence[Expr]
+    arguments: Sequence[ir.Expr]
     type: Scalar
     span: Span
-    new_array: Callable[[str, Granularity, Scalar], Var]
-    new_variable: Callable[[str, Scalar], Var]
-    contributions: list[Contribution] = field(default_factory=list)
-    after: list[Stmt] = field(default_factory=list)
+    new_array: Callable[[str, ir.Granularity, Scalar], ir.Var]
+    new_variable: Callable[[str, Scalar], ir.Var]
+    contributions: list[ir.Contribution] = field(default_factory=list)
+    after: list[ir.Stmt] = field(default_factory=list)
 
-    def number(self, value: int) -> Expr:
+    def number(self, value: int) -> ir.Expr:
         return integer(value, self.span)
 
-    def binary_op(self, op: Operator, left: Expr, right: Expr | int) -> Expr:
+    def binary_op(self, op: Operator, left: ir.Expr, right: ir.Expr | int) -> ir.Expr:
         own_value = self.number(right) if isinstance(right, int) else right
         return binary(op, left, own_value, self.span)
 
-    def contribute(self, name: str, per: Granularity, value: Expr) -> Var:
+    def contribute(self, name: str, per: ir.Granularity, value: ir.Expr) -> ir.Var:
         """Contribute ``value`` to the thread's own element, or to the sum of its warp or block."""
         element = Scalar(scalar_type(value).dtype)
         slots = self.new_array(name, per, element)
-        self.contributions.append(Contribution(slots, per, cast(value, element)))
+        self.contributions.append(ir.Contribution(slots, per, cast(value, element)))
         return slots
 
-    def load(self, slots: Var, index: Expr) -> Expr:
-        return Load(slots, (index,), self.span)
+    def load(self, slots: ir.Var, index: ir.Expr) -> ir.Expr:
+        return ir.Load(slots, (index,), self.span)
 
-    def lane_mask_where(self, name: str, condition: Expr | None) -> Expr:
+    def lane_mask_where(self, name: str, condition: ir.Expr | None) -> ir.Expr:
         """Return the mask of the lanes for which a condition holds; by default all active lanes.
 
         Each lane contributes one bit.
@@ -120,41 +106,41 @@ class SyncLowering:
         bits, own = Scalar(UINT32), cast(lane(self.span), Scalar(UINT32))
         bit = binary(C_SHL, const(1, self.span, bits), own, self.span)
         if condition is not None:
-            bit = Select(truth(condition), bit, const(0, self.span, bits), bits, self.span)
+            bit = ir.Select(truth(condition), bit, const(0, self.span, bits), bits, self.span)
         return cast(
-            self.load(self.contribute(name, Granularity.WARP, bit), warp(self.span)), WEAK_INT
+            self.load(self.contribute(name, ir.Granularity.WARP, bit), warp(self.span)), WEAK_INT
         )
 
-    def count_threads_where(self, name: str, condition: Expr) -> Expr:
+    def count_threads_where(self, name: str, condition: ir.Expr) -> ir.Expr:
         """Return the number of the block's threads for which a condition holds."""
         one = cast(truth(condition), WEAK_INT)
         return cast(
-            self.load(self.contribute(name, Granularity.BLOCK, one), self.number(0)), WEAK_INT
+            self.load(self.contribute(name, ir.Granularity.BLOCK, one), self.number(0)), WEAK_INT
         )
 
-    def in_mask(self, bits: Expr) -> Expr:
+    def in_mask(self, bits: ir.Expr) -> ir.Expr:
         return self.binary_op(AND, bits, self.arguments[0])
 
-    def assign(self, var: Var, value: Expr) -> None:
-        self.after.append(Assign(var, value, self.span))
+    def assign(self, var: ir.Var, value: ir.Expr) -> None:
+        self.after.append(ir.Assign(var, value, self.span))
 
 
-Result = Callable[[SyncLowering], Expr]
+Result = Callable[[SyncLowering], ir.Expr]
 
 
 # ---- barriers with a result --------------------------------------------------------------------
 
 
-def _count(sync: SyncLowering) -> Expr:
+def _count(sync: SyncLowering) -> ir.Expr:
     return sync.count_threads_where("count", sync.arguments[0])
 
 
-def _all_of_block(sync: SyncLowering) -> Expr:
+def _all_of_block(sync: SyncLowering) -> ir.Expr:
     fails = sync.count_threads_where("fails", negation(truth(sync.arguments[0])))
     return cast(sync.binary_op(EQ, fails, 0), WEAK_INT)
 
 
-def _any_of_block(sync: SyncLowering) -> Expr:
+def _any_of_block(sync: SyncLowering) -> ir.Expr:
     return cast(
         sync.binary_op(NE, sync.count_threads_where("holds", sync.arguments[0]), 0), WEAK_INT
     )
@@ -165,59 +151,59 @@ def _any_of_block(sync: SyncLowering) -> Expr:
 # index becomes a gather.
 
 
-def _to_int32(e: Expr) -> Expr:
+def _to_int32(e: ir.Expr) -> ir.Expr:
     return cast(e, WEAK_INT32)
 
 
 def _shuffle(
-    sync: SyncLowering, source: Expr, is_in_range: Expr, otherwise: Expr | None = None
-) -> Expr:
+    sync: SyncLowering, source: ir.Expr, is_in_range: ir.Expr, otherwise: ir.Expr | None = None
+) -> ir.Expr:
     """Return the value that ``source`` contributes if it is in range, else that of ``otherwise``.
 
     The default of ``otherwise`` is the thread itself.
     """
-    sent = sync.contribute("sent", Granularity.THREAD, sync.arguments[1])
+    sent = sync.contribute("sent", ir.Granularity.THREAD, sync.arguments[1])
     sent_value = sync.load(sent, source)
-    if isinstance(is_in_range, Const) and is_in_range.value:
+    if isinstance(is_in_range, ir.Const) and is_in_range.value:
         return sent_value
     own_value = sync.load(sent, otherwise or thread(sync.span))
-    return Select(is_in_range, sent_value, own_value, scalar_type(sent_value), sync.span)
+    return ir.Select(is_in_range, sent_value, own_value, scalar_type(sent_value), sync.span)
 
 
-def _sublane(sync: SyncLowering) -> Expr:
+def _sublane(sync: SyncLowering) -> ir.Expr:
     """Return the thread's index in its segment of ``width`` lanes, a power of 2."""
     last = sync.binary_op(SUB, sync.arguments[3], 1)
     return sync.binary_op(AND, _to_int32(thread(sync.span)), _to_int32(last))
 
 
-def _distance(sync: SyncLowering) -> Expr:
+def _distance(sync: SyncLowering) -> ir.Expr:
     return sync.binary_op(AND, sync.arguments[2], _LAST_LANE)
 
 
-def _shuffle_indexed(sync: SyncLowering) -> Expr:
+def _shuffle_indexed(sync: SyncLowering) -> ir.Expr:
     width = sync.arguments[3]
     first = sync.binary_op(AND, thread(sync.span), sync.binary_op(SUB, sync.number(0), width))
     place = sync.binary_op(AND, sync.arguments[2], sync.binary_op(SUB, width, 1))
     return _shuffle(sync, sync.binary_op(OR, first, place), const(True, sync.span))
 
 
-def _shuffle_up(sync: SyncLowering) -> Expr:
+def _shuffle_up(sync: SyncLowering) -> ir.Expr:
     distance = _distance(sync)
     is_in_range = sync.binary_op(GE, _sublane(sync), _to_int32(distance))
     return _shuffle(sync, sync.binary_op(SUB, thread(sync.span), distance), is_in_range)
 
 
-def _shuffle_down(sync: SyncLowering) -> Expr:
+def _shuffle_down(sync: SyncLowering) -> ir.Expr:
     distance = _distance(sync)
     end = sync.binary_op(ADD, _sublane(sync), _to_int32(distance))
     is_in_range = sync.binary_op(LT, end, _to_int32(sync.arguments[3]))
     return _shuffle(sync, sync.binary_op(ADD, thread(sync.span), distance), is_in_range)
 
 
-def _shuffle_xor(sync: SyncLowering) -> Expr:
+def _shuffle_xor(sync: SyncLowering) -> ir.Expr:
     own, distance, width = thread(sync.span), _distance(sync), sync.arguments[3]
-    full_warp = isinstance(width, Const) and width.value == WARP_SIZE
-    if full_warp and isinstance(distance, Const) and int(distance.value).bit_count() == 1:
+    full_warp = isinstance(width, ir.Const) and width.value == WARP_SIZE
+    if full_warp and isinstance(distance, ir.Const) and int(distance.value).bit_count() == 1:
         above = sync.binary_op(AND, _to_int32(own), _to_int32(distance))
         is_above = binary(NE, above, _to_int32(sync.number(0)), sync.span)
         lower, upper = sync.binary_op(SUB, own, distance), sync.binary_op(ADD, own, distance)
@@ -232,25 +218,25 @@ def _shuffle_xor(sync: SyncLowering) -> Expr:
 # ---- votes -------------------------------------------------------------------------------------
 
 
-def _ballot(sync: SyncLowering) -> Expr:
+def _ballot(sync: SyncLowering) -> ir.Expr:
     return sync.in_mask(sync.lane_mask_where("holds", sync.arguments[1]))
 
 
-def _vote_any(sync: SyncLowering) -> Expr:
+def _vote_any(sync: SyncLowering) -> ir.Expr:
     return sync.binary_op(NE, _ballot(sync), 0)
 
 
-def _vote_all(sync: SyncLowering) -> Expr:
+def _vote_all(sync: SyncLowering) -> ir.Expr:
     fails = sync.lane_mask_where("fails", negation(truth(sync.arguments[1])))
     return sync.binary_op(EQ, sync.in_mask(fails), 0)
 
 
-def _vote_equal(sync: SyncLowering) -> Expr:
+def _vote_equal(sync: SyncLowering) -> ir.Expr:
     none_active = negation(_vote_any(sync))
-    return logical(LogicalOp.OR, _vote_all(sync), none_active, sync.span)
+    return logical(ir.LogicalOp.OR, _vote_all(sync), none_active, sync.span)
 
 
-def _active_mask(sync: SyncLowering) -> Expr:
+def _active_mask(sync: SyncLowering) -> ir.Expr:
     return sync.lane_mask_where("here", None)
 
 
@@ -258,26 +244,26 @@ def _active_mask(sync: SyncLowering) -> Expr:
 
 
 def _for_each_lane(
-    sync: SyncLowering, participants: Expr, statement_for: Callable[[Expr], Stmt]
+    sync: SyncLowering, participants: ir.Expr, statement_for: Callable[[ir.Expr], ir.Stmt]
 ) -> None:
     """Loop over the lanes of a mask; ``statement_for`` takes the value of each lane."""
-    sent = sync.contribute("sent", Granularity.THREAD, sync.arguments[1])
+    sent = sync.contribute("sent", ir.Granularity.THREAD, sync.arguments[1])
     counter = sync.new_variable("lane", WEAK_INT)
     first = sync.binary_op(AND, thread(sync.span), -WARP_SIZE)
     lane_value = sync.load(sent, sync.binary_op(OR, first, counter))
     bit = sync.binary_op(AND, sync.binary_op(C_SHR, participants, counter), 1)
-    step = If(sync.binary_op(NE, bit, 0), (statement_for(lane_value),), (), sync.span)
+    step = ir.If(sync.binary_op(NE, bit, 0), (statement_for(lane_value),), (), sync.span)
     bounds = (sync.number(0), sync.number(WARP_SIZE), sync.number(1))
-    sync.after.append(For(counter, *bounds, (step,), sync.span))
+    sync.after.append(ir.For(counter, *bounds, (step,), sync.span))
 
 
-def _participants(sync: SyncLowering) -> Var:
+def _participants(sync: SyncLowering) -> ir.Var:
     participants = sync.new_variable("who", WEAK_INT)
     sync.assign(participants, sync.in_mask(sync.lane_mask_where("here", None)))
     return participants
 
 
-def _matching(sync: SyncLowering, participants: Expr) -> Var:
+def _matching(sync: SyncLowering, participants: ir.Expr) -> ir.Var:
     """Return the mask of the lanes that contribute the same value as the thread."""
     found = sync.new_variable("same", WEAK_INT)
     sync.assign(found, sync.number(0))
@@ -285,28 +271,28 @@ def _matching(sync: SyncLowering, participants: Expr) -> Var:
     own = sync.new_variable("own", strong)
     sync.assign(own, cast(sync.arguments[1], strong))
 
-    def update(value: Expr) -> Stmt:
-        assert isinstance(value, Load)
-        equal = Apply(same_bits, (value, own), WEAK_BOOL, sync.span)
+    def update(value: ir.Expr) -> ir.Stmt:
+        assert isinstance(value, ir.Load)
+        equal = ir.Apply(same_bits, (value, own), WEAK_BOOL, sync.span)
         bit = sync.binary_op(
             C_SHL, sync.number(1), sync.binary_op(AND, value.indices[0], _LAST_LANE)
         )
-        new = Select(equal, sync.binary_op(OR, found, bit), found, WEAK_INT, sync.span)
-        return Assign(found, new, sync.span)
+        new = ir.Select(equal, sync.binary_op(OR, found, bit), found, WEAK_INT, sync.span)
+        return ir.Assign(found, new, sync.span)
 
     _for_each_lane(sync, participants, update)
     return found
 
 
-def _match_any(sync: SyncLowering) -> Expr:
+def _match_any(sync: SyncLowering) -> ir.Expr:
     return _matching(sync, _participants(sync))
 
 
-def _match_all(sync: SyncLowering) -> Expr:
+def _match_all(sync: SyncLowering) -> ir.Expr:
     participants = _participants(sync)
     same = _matching(sync, participants)
     equal = sync.binary_op(EQ, same, participants)
-    return Select(equal, participants, sync.number(0), WEAK_INT, sync.span)
+    return ir.Select(equal, participants, sync.number(0), WEAK_INT, sync.span)
 
 
 def _reduction(
@@ -317,20 +303,22 @@ def _reduction(
     It starts with ``start``, or with the thread's own value.
     """
 
-    def result(sync: SyncLowering) -> Expr:
+    def result(sync: SyncLowering) -> ir.Expr:
         kind = Scalar(sync.type.dtype)
         total = sync.new_variable("total", kind)
         own = cast(sync.arguments[1], kind)
         sync.assign(total, own if start is None else const(start, sync.span, kind))
 
-        def join(value: Expr) -> Stmt:
+        def join(value: ir.Expr) -> ir.Stmt:
             if op is ADD:
-                return Assign(total, wrapping_arithmetic(op, total, value, sync.span), sync.span)
+                return ir.Assign(total, wrapping_arithmetic(op, total, value, sync.span), sync.span)
             if op is not None:
-                return Assign(total, sync.binary_op(op, total, value), sync.span)
+                return ir.Assign(total, sync.binary_op(op, total, value), sync.span)
             assert comparison is not None
             is_preferred = sync.binary_op(comparison, value, total)
-            return Assign(total, Select(is_preferred, value, total, kind, sync.span), sync.span)
+            return ir.Assign(
+                total, ir.Select(is_preferred, value, total, kind, sync.span), sync.span
+            )
 
         _for_each_lane(sync, _participants(sync), join)
         return total

@@ -22,30 +22,8 @@ from pycu2c.analysis.live_across_barriers import (
 )
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import WEAK_INT, Array, MemorySpace, Scalar
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import cast
-from pycu2c.ir.nodes import (
-    Allocate,
-    Apply,
-    Assign,
-    Binary,
-    Body,
-    Cast,
-    Const,
-    Declare,
-    Dim,
-    ElementOf,
-    Expr,
-    Load,
-    Logical,
-    Select,
-    Stmt,
-    Store,
-    Stride,
-    StripLoop,
-    Unary,
-    Var,
-    WorkItemLoop,
-)
 from pycu2c.ir.walk import (
     bodies,
     children,
@@ -70,7 +48,7 @@ from pycu2c.transforms.cpu.simd.lane_variables import (
 MAX_REMATERIALIZED_NODES = 16  # larger expressions are spilled
 
 
-def live_across_regions(body: Body, shared: Set[str]) -> set[str]:
+def live_across_regions(body: ir.Body, shared: Set[str]) -> set[str]:
     """Return the per-thread variables that a work-item loop reads from another region.
 
     This includes reads from the loop's own previous execution. ``shared``: parameters and arrays,
@@ -82,16 +60,16 @@ def live_across_regions(body: Body, shared: Set[str]) -> set[str]:
     } - outside
 
 
-def insert_context_arrays(body: Body, shared: Set[str], masks: ActiveMasks) -> Body:
+def insert_context_arrays(body: ir.Body, shared: Set[str], masks: ActiveMasks) -> ir.Body:
     """Rewrite the work-item loops of a kernel so that each declares or loads what it reads."""
-    variables = {s.var.name: s for s in statements(body) if isinstance(s, Declare)}
+    variables = {s.var.name: s for s in statements(body) if isinstance(s, ir.Declare)}
     lanes = _names_in_strips(body)
     rematerialized = _rematerializable(body, variables, shared | (lanes - block_scalars(body)))
     spilled = [
         variables[name].var
         for name in sorted(live_across_regions(body, shared) - set(rematerialized))
     ]
-    context_arrays: dict[str, Var] = {}
+    context_arrays: dict[str, ir.Var] = {}
     for v in (*spilled, *_arrays_live_across_regions(body)):
         named = replace(v, name=context_array_name(v.name)) if v.name in lanes else v
         context_arrays[v.name] = context_array(named, masks.threads)
@@ -100,12 +78,12 @@ def insert_context_arrays(body: Body, shared: Set[str], masks: ActiveMasks) -> B
     insertion = _ContextArrayInsertion(
         context_arrays, rematerialized, variables, outside, lane_variables, masks
     )
-    return (*(Allocate(v, v.span) for v in context_arrays.values()), *insertion.block(body))
+    return (*(ir.Allocate(v, v.span) for v in context_arrays.values()), *insertion.block(body))
 
 
-def _names_in_strips(body: Body) -> set[str]:
+def _names_in_strips(body: ir.Body) -> set[str]:
     """Return the variables that the lanes of strips read or assign."""
-    strips = (s for s in statements(body) if isinstance(s, StripLoop))
+    strips = (s for s in statements(body) if isinstance(s, ir.StripLoop))
     return {
         name
         for s in strips
@@ -114,26 +92,26 @@ def _names_in_strips(body: Body) -> set[str]:
     }
 
 
-def _arrays_live_across_regions(body: Body) -> list[Var]:
+def _arrays_live_across_regions(body: ir.Body) -> list[ir.Var]:
     """Return the local arrays used in a region other than the one that allocates them."""
-    users: dict[str, set[WorkItemLoop]] = {}
-    declarations: dict[str, tuple[Var, WorkItemLoop]] = {}
+    users: dict[str, set[ir.WorkItemLoop]] = {}
+    declarations: dict[str, tuple[ir.Var, ir.WorkItemLoop]] = {}
     for loop in work_item_loops_in(body):
         for name in referenced_names(loop.body):
             users.setdefault(name, set()).add(loop)
         for s in statements(loop.body):
-            if isinstance(s, Allocate):
+            if isinstance(s, ir.Allocate):
                 declarations[s.var.name] = (s.var, loop)
     return [var for name, (var, home) in declarations.items() if users.get(name, {home}) != {home}]
 
 
 def _rematerializable(
-    body: Body, variables: Mapping[str, Declare], shared: Set[str]
-) -> dict[str, Declare]:
+    body: ir.Body, variables: Mapping[str, ir.Declare], shared: Set[str]
+) -> dict[str, ir.Declare]:
     """Return the variables with one cheap definition that depends on invariant values only."""
-    changing = {s.var.name for s in statements(body) if isinstance(s, Assign)}
+    changing = {s.var.name for s in statements(body) if isinstance(s, ir.Assign)}
     invariant = (block_scalars(body) | shared) - changing
-    found: dict[str, Declare] = {}
+    found: dict[str, ir.Declare] = {}
     for name, s in variables.items():  # in program order: definitions precede uses
         if (
             name in changing
@@ -147,20 +125,30 @@ def _rematerializable(
     return found
 
 
-def _is_rematerializable(value: Expr) -> bool:
+def _is_rematerializable(value: ir.Expr) -> bool:
     nodes = list(expressions(value))
     return len(nodes) <= MAX_REMATERIALIZED_NODES and all(_is_cheap_node(e) for e in nodes)
 
 
-def _is_cheap_node(e: Expr) -> bool:
+def _is_cheap_node(e: ir.Expr) -> bool:
     match e:
-        case Binary(op, _, right):
-            is_cheap = op not in (QUOTIENT, REMAINDER) or isinstance(right, Const)
+        case ir.Binary(op, _, right):
+            is_cheap = op not in (QUOTIENT, REMAINDER) or isinstance(right, ir.Const)
             return is_cheap and not may_be_contracted(e)
-        case Apply(intrinsic, arguments):
+        case ir.Apply(intrinsic, arguments):
             return intrinsic.is_pure and not arguments
         case _:
-            return isinstance(e, Const | Var | Unary | Cast | Logical | Select | Dim | Stride)
+            return isinstance(
+                e,
+                ir.Const
+                | ir.Var
+                | ir.Unary
+                | ir.Cast
+                | ir.Logical
+                | ir.Select
+                | ir.Dim
+                | ir.Stride,
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,27 +159,27 @@ class _ContextArrayInsertion:
     repeat. ``outside``: names that a work-item loop need not declare.
     """
 
-    context_arrays: Mapping[str, Var]
-    rematerialized: Mapping[str, Declare]
-    variables: Mapping[str, Declare]
+    context_arrays: Mapping[str, ir.Var]
+    rematerialized: Mapping[str, ir.Declare]
+    variables: Mapping[str, ir.Declare]
     outside: Set[str]
     lane_variables: Sequence[LaneVariable]  # variables of lanes in strips
     masks: ActiveMasks
 
-    def block(self, body: Body, strips: StripLoop | None = None) -> Body:
+    def block(self, body: ir.Body, strips: ir.StripLoop | None = None) -> ir.Body:
         """Rewrite a block outside the work-item loops, in a strip or not."""
-        out: list[Stmt] = []
+        out: list[ir.Stmt] = []
         for s in body:
-            if not isinstance(s, WorkItemLoop):
-                inside = s if isinstance(s, StripLoop) else strips
+            if not isinstance(s, ir.WorkItemLoop):
+                inside = s if isinstance(s, ir.StripLoop) else strips
                 out.append(with_bodies(s, tuple(self.block(b, inside) for b in bodies(s))))
                 continue
             complete = self._with_declarations(s.body)
             found = self._lane_loop(s, complete, strips) if strips else self._statements(complete)
-            out += (WorkItemLoop(found, s.span),) if found else ()
+            out += (ir.WorkItemLoop(found, s.span),) if found else ()
         return tuple(out)
 
-    def _lane_loop(self, loop: WorkItemLoop, body: Body, strips: StripLoop) -> Body:
+    def _lane_loop(self, loop: ir.WorkItemLoop, body: ir.Body, strips: ir.StripLoop) -> ir.Body:
         target = {s.var.name for s in self.lane_variables}
         other_arrays = {
             name: array for name, array in self.context_arrays.items() if name not in target
@@ -210,7 +198,7 @@ class _ContextArrayInsertion:
             load_and_store_lanes(lane_body, lane_variables)
         )
 
-    def _with_declarations(self, body: Body) -> Body:
+    def _with_declarations(self, body: ir.Body) -> ir.Body:
         """Return the body of a work-item loop with the declarations that it needs."""
         body = self._drop_unused(body)
         missing = self._needed(body) - self.outside - declared_names(body)
@@ -222,7 +210,7 @@ class _ContextArrayInsertion:
         first = next((i for i, s in enumerate(body) if referenced_names((s,)) - self.outside), 0)
         return (*body[:first], *missing_declarations, *body[first:])
 
-    def _drop_unused(self, body: Body) -> Body:
+    def _drop_unused(self, body: ir.Body) -> ir.Body:
         """Drop unused declarations until none is left."""
         used = referenced_names(body)
         needed_statements = tuple(s for s in body if not self._is_unused(s, used))
@@ -232,13 +220,13 @@ class _ContextArrayInsertion:
             else self._drop_unused(needed_statements)
         )
 
-    def _is_unused(self, s: Stmt, used: Set[str]) -> bool:
+    def _is_unused(self, s: ir.Stmt, used: Set[str]) -> bool:
         """Return whether a declaration is not used in its work-item loop."""
-        if not isinstance(s, Declare) or s.var.name in used or s.var.name in self.context_arrays:
+        if not isinstance(s, ir.Declare) or s.var.name in used or s.var.name in self.context_arrays:
             return False
         return s.init is None or _is_rematerializable(s.init)
 
-    def _needed(self, body: Body) -> set[str]:
+    def _needed(self, body: ir.Body) -> set[str]:
         """Return the names that a body references, and those needed to rematerialize them."""
         found: set[str] = set()
         worklist = referenced_names(body)
@@ -253,54 +241,54 @@ class _ContextArrayInsertion:
 
     # ---- loads and stores ----------------------------------------------------------------------
 
-    def _statements(self, body: Body) -> Body:
+    def _statements(self, body: ir.Body) -> ir.Body:
         return tuple(new for s in body for new in self._statement(s))
 
-    def _statement(self, s: Stmt) -> Body:
+    def _statement(self, s: ir.Stmt) -> ir.Body:
         s = with_operands(s, tuple(self._expr(e) for e in operands(s)))
         s = with_bodies(s, tuple(self._statements(b) for b in bodies(s)))
         match s:
-            case Declare(var, init, span) if var.name in self.context_arrays:
+            case ir.Declare(var, init, span) if var.name in self.context_arrays:
                 return () if init is None else (self._store(var, init, s),)
-            case Assign(var, value) if var.name in self.context_arrays:
+            case ir.Assign(var, value) if var.name in self.context_arrays:
                 return (self._store(var, value, s),)
-            case Allocate(var) if var.name in self.context_arrays:
+            case ir.Allocate(var) if var.name in self.context_arrays:
                 return ()
-            case Store(array, indices, _, span) if array.name in self.context_arrays and _is_local(
-                array
+            case ir.Store(array, indices, _, span) if (
+                array.name in self.context_arrays and _is_local(array)
             ):
                 target = self.context_arrays[array.name]
                 return (replace(s, array=target, indices=(thread_index(span), *indices)),)
             case _:
                 return (s,)
 
-    def _store(self, var: Var, value: Expr, s: Stmt) -> Stmt:
+    def _store(self, var: ir.Var, value: ir.Expr, s: ir.Stmt) -> ir.Stmt:
         """Store to a context array; weak numbers are converted to the element type."""
         target = self.context_arrays[var.name]
         assert isinstance(target.type, Array)
-        return Store(
+        return ir.Store(
             target,
             (thread_index(s.span),),
             cast(value, target.type.element),
             s.span,
         )
 
-    def _expr(self, e: Expr) -> Expr:
+    def _expr(self, e: ir.Expr) -> ir.Expr:
         match e:
-            case Var(name, type_, span) if name in self.context_arrays:
+            case ir.Var(name, type_, span) if name in self.context_arrays:
                 target, here = self.context_arrays[name], thread_index(span)
                 if isinstance(type_, Scalar):
-                    return cast(Load(target, (here,), span), type_)
-                first = (Const(0, WEAK_INT, span),) * type_.ndim
-                return ElementOf(target, (here, *first), span)
-            case Load(array) | ElementOf(array):
+                    return cast(ir.Load(target, (here,), span), type_)
+                first = (ir.Const(0, WEAK_INT, span),) * type_.ndim
+                return ir.ElementOf(target, (here, *first), span)
+            case ir.Load(array) | ir.ElementOf(array):
                 new = with_children(e, (array, *(self._expr(i) for i in children(e)[1:])))
-                assert isinstance(new, Load | ElementOf)
+                assert isinstance(new, ir.Load | ir.ElementOf)
                 if array.name in self.context_arrays and _is_local(array):
                     indices = (thread_index(e.span), *new.indices)
                     return replace(new, array=self.context_arrays[array.name], indices=indices)
                 return new
-            case Dim(array) | Stride(array):
+            case ir.Dim(array) | ir.Stride(array):
                 if array.name in self.context_arrays:
                     return replace(e, array=self.context_arrays[array.name], axis=e.axis + 1)
                 return e
@@ -308,5 +296,5 @@ class _ContextArrayInsertion:
                 return with_children(e, tuple(self._expr(child) for child in children(e)))
 
 
-def _is_local(array: Var) -> bool:
+def _is_local(array: ir.Var) -> bool:
     return isinstance(array.type, Array) and array.type.space is MemorySpace.LOCAL

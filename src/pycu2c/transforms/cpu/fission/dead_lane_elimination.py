@@ -20,20 +20,8 @@ from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Array, MemorySpace, Type
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, integer, logical
-from pycu2c.ir.nodes import (
-    Allocate,
-    Apply,
-    Body,
-    Declare,
-    Expr,
-    If,
-    LogicalOp,
-    Module,
-    Select,
-    Stmt,
-    WorkItemLoop,
-)
 from pycu2c.ir.walk import bodies, map_expr, map_stmt, statements, with_bodies
 from pycu2c.ops.intrinsics.reference_thread import WARP
 from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
@@ -45,11 +33,11 @@ _MIN_LANES = 4  # narrower ranges save nothing
 
 
 def eliminate_dead_lanes(
-    module: Module, assumptions: LaunchAssumptions, effectful: Set[str]
-) -> Module:
+    module: ir.Module, assumptions: LaunchAssumptions, effectful: Set[str]
+) -> ir.Module:
     """Eliminate dead lanes of a kernel in work-item loops with a known block shape."""
     kernel = module.kernel
-    arrays = [s.var for s in statements(kernel.body) if isinstance(s, Allocate)]
+    arrays = [s.var for s in statements(kernel.body) if isinstance(s, ir.Allocate)]
     lengths = {v.name: length for v in arrays if (length := _context_length(v.type))}
     if assumptions.block is None or not lengths:
         return module
@@ -77,14 +65,14 @@ class _DeadLaneElimination:
     lengths: Mapping[str, int]
     effectful: Set[str]
 
-    def block(self, body: Body, live: LiveElements) -> tuple[Body, LiveElements]:
+    def block(self, body: ir.Body, live: LiveElements) -> tuple[ir.Body, LiveElements]:
         """Process a block outside the work-item loops; also return the elements live before it."""
-        out: list[Stmt] = []
+        out: list[ir.Stmt] = []
         for s in reversed(body):
-            if isinstance(s, WorkItemLoop):
+            if isinstance(s, ir.WorkItemLoop):
                 loop_body, live = self.loop(s, live)
                 out += loop_body
-            elif isinstance(s, If):
+            elif isinstance(s, ir.If):
                 (then, before), (orelse, other) = (self.block(b, live) for b in bodies(s))
                 live = self._all_live(_union(before, other), (replace(s, then=(), orelse=()),))
                 out.append(with_bodies(s, (then, orelse)))
@@ -93,12 +81,12 @@ class _DeadLaneElimination:
                 out.append(s)
         return tuple(reversed(out)), live
 
-    def _all_live(self, live: LiveElements, body: Body) -> LiveElements:
+    def _all_live(self, live: LiveElements, body: ir.Body) -> LiveElements:
         """Mark all elements of the mentioned arrays as live."""
         names = accessed_names(body) & set(self.lengths)
         return {**live, **{name: frozenset(range(self.lengths[name])) for name in names}}
 
-    def loop(self, s: WorkItemLoop, live: LiveElements) -> tuple[Body, LiveElements]:
+    def loop(self, s: ir.WorkItemLoop, live: LiveElements) -> tuple[ir.Body, LiveElements]:
         threads = self.assumptions.threads
         values = LaneValues(
             self.assumptions.block, {n: (v,) for n, v in single_definitions(s.body).items()}
@@ -112,7 +100,9 @@ class _DeadLaneElimination:
             resolved = _resolve_choices(body, values, active.threads)
             coordinates = tuple(s for s in resolved if _is_coordinate(s))
             guarded = tuple(s for s in resolved if not _is_coordinate(s))
-            s = replace(s, body=(*coordinates, If(active.condition(s.span), guarded, (), s.span)))
+            s = replace(
+                s, body=(*coordinates, ir.If(active.condition(s.span), guarded, (), s.span))
+            )
             body = resolved
         used = usage.of(body, active.threads)
         remaining = {n: elements - used.written.get(n, frozenset()) for n, elements in live.items()}
@@ -123,30 +113,34 @@ def _union(a: LiveElements, b: LiveElements) -> LiveElements:
     return {n: a.get(n, frozenset()) | b.get(n, frozenset()) for n in {*a, *b}}
 
 
-def _is_coordinate(s: Stmt) -> bool:
+def _is_coordinate(s: ir.Stmt) -> bool:
     """Return whether a statement declares a coordinate; axis loops use it as their variable."""
     match s:
-        case Declare(init=Apply(arguments=()) as index):
+        case ir.Declare(init=ir.Apply(arguments=()) as index):
             return index.intrinsic.is_pure
         case _:
             return False
 
 
-def _resolve_choices(body: Body, values: LaneValues, active_threads: Threads) -> Body:
+def _resolve_choices(body: ir.Body, values: LaneValues, active_threads: Threads) -> ir.Body:
     """Resolve conditions that are the same for all remaining threads."""
 
-    def known_outcome(condition: Expr) -> bool | None:
+    def known_outcome(condition: ir.Expr) -> bool | None:
         found = values.of(condition)
         answers = {bool(found[t]) for t in active_threads} if found else set()
         return answers.pop() if len(answers) == 1 else None
 
-    def resolve_select(e: Expr) -> Expr:
-        answer = known_outcome(e.condition) if isinstance(e, Select) else None
-        return e if answer is None or not isinstance(e, Select) else e.then if answer else e.orelse
+    def resolve_select(e: ir.Expr) -> ir.Expr:
+        answer = known_outcome(e.condition) if isinstance(e, ir.Select) else None
+        return (
+            e if answer is None or not isinstance(e, ir.Select) else e.then if answer else e.orelse
+        )
 
-    def resolve_if(s: Stmt) -> Body:
-        answer = known_outcome(s.condition) if isinstance(s, If) else None
-        return (s,) if answer is None or not isinstance(s, If) else s.then if answer else s.orelse
+    def resolve_if(s: ir.Stmt) -> ir.Body:
+        answer = known_outcome(s.condition) if isinstance(s, ir.If) else None
+        return (
+            (s,) if answer is None or not isinstance(s, ir.If) else s.then if answer else s.orelse
+        )
 
     return map_stmt(map_expr(body, resolve_select), resolve_if)
 
@@ -177,8 +171,8 @@ class _ThreadRange:
         in_warps = _ThreadRange(first, last, resolve_select, True)
         return in_warps if len(resolve_select) < len(in_block.threads) else in_block
 
-    def condition(self, span: Span) -> Expr:
-        index: Expr = Apply(block_thread, (), WEAK_INT, span)
+    def condition(self, span: Span) -> ir.Expr:
+        index: ir.Expr = ir.Apply(block_thread, (), WEAK_INT, span)
         if self.in_warps:
             index = binary(AND, index, integer(WARP - 1, span), span)
         if (self.first, self.last) == (0, 1):
@@ -187,7 +181,7 @@ class _ThreadRange:
         if self.first == 0:
             return below
         above = binary(GE, index, integer(self.first, span), span)
-        return logical(LogicalOp.AND, above, below, span)
+        return logical(ir.LogicalOp.AND, above, below, span)
 
 
 def _align_outwards(first: int, last: int) -> tuple[int, int]:

@@ -7,21 +7,7 @@ from __future__ import annotations
 
 from pycu2c.analysis.effects import names_in
 from pycu2c.base.records import dataclass, field, replace
-from pycu2c.ir.nodes import (
-    Allocate,
-    Apply,
-    Assign,
-    Binary,
-    Cast,
-    Const,
-    Declare,
-    Expr,
-    If,
-    Logical,
-    Stmt,
-    Unary,
-    Var,
-)
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import expressions, statements
 from pycu2c.ops.operators import QUOTIENT, REMAINDER
 
@@ -34,28 +20,30 @@ class GuardedRegions:
     parts.
     """
 
-    guard: If
+    guard: ir.If
     changed: set[str]
-    declared: list[Stmt] = field(default_factory=list)
-    parts: list[Stmt] = field(default_factory=list)
-    _current: list[Stmt] = field(default_factory=list)
+    declared: list[ir.Stmt] = field(default_factory=list)
+    parts: list[ir.Stmt] = field(default_factory=list)
+    _current: list[ir.Stmt] = field(default_factory=list)
 
     @classmethod
-    def empty(cls, s: If) -> GuardedRegions:
+    def empty(cls, s: ir.If) -> GuardedRegions:
         """Return the regions of a condition, without parts."""
-        return cls(s, {inner.var.name for inner in statements(s.then) if isinstance(inner, Assign)})
+        return cls(
+            s, {inner.var.name for inner in statements(s.then) if isinstance(inner, ir.Assign)}
+        )
 
-    def add(self, s: Stmt) -> None:
+    def add(self, s: ir.Stmt) -> None:
         """Add a statement to the current part."""
-        if isinstance(s, Allocate):
+        if isinstance(s, ir.Allocate):
             self.declared.append(s)
-        elif not isinstance(s, Declare):
+        elif not isinstance(s, ir.Declare):
             self._current.append(s)
         elif s.init is None or self.is_invariant(s.init):
             self.declared.append(s)
         else:
             self.declared.append(replace(s, init=None))
-            self._current.append(Assign(s.var, s.init, s.span))
+            self._current.append(ir.Assign(s.var, s.init, s.span))
             self.changed.add(s.var.name)
 
     def end_part(self) -> None:
@@ -64,20 +52,20 @@ class GuardedRegions:
             self.parts.append(replace(self.guard, then=tuple(self._current)))
         self._current = []
 
-    def is_invariant(self, *values: Expr) -> bool:
+    def is_invariant(self, *values: ir.Expr) -> bool:
         """Return whether expressions keep their values in the block and are safe to speculate."""
         inner = (e for value in values for e in expressions(value))
         return not self.changed & set(names_in(*values)) and all(map(_is_speculatable, inner))
 
 
-def _is_speculatable(e: Expr) -> bool:
+def _is_speculatable(e: ir.Expr) -> bool:
     """Return whether evaluating a node is safe and gives the same value each time."""
     match e:
-        case Const() | Var() | Unary() | Cast() | Logical():
+        case ir.Const() | ir.Var() | ir.Unary() | ir.Cast() | ir.Logical():
             return True
-        case Binary(op=op, right=right):
-            return op not in (QUOTIENT, REMAINDER) or isinstance(right, Const)
-        case Apply(intrinsic=intrinsic):
+        case ir.Binary(op=op, right=right):
+            return op not in (QUOTIENT, REMAINDER) or isinstance(right, ir.Const)
+        case ir.Apply(intrinsic=intrinsic):
             return intrinsic.is_pure
         case _:
             return False

@@ -15,32 +15,8 @@ from pycu2c.analysis.uniformity import Construct, Uniformity
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, integer, negation
-from pycu2c.ir.nodes import (
-    Allocate,
-    Apply,
-    Assign,
-    BarrierWait,
-    Binary,
-    Body,
-    Break,
-    Call,
-    Const,
-    Continue,
-    Declare,
-    Evaluate,
-    For,
-    Granularity,
-    If,
-    Load,
-    NextWorkItem,
-    Return,
-    Stmt,
-    Store,
-    StripLoop,
-    While,
-    WorkItemLoop,
-)
 from pycu2c.ir.walk import all_expressions, bodies, expressions, operands, statements, with_bodies
 from pycu2c.ops.operators import ADD, GE, LT, QUOTIENT, REMAINDER
 from pycu2c.transforms.cpu.barriers.block_reductions import (
@@ -78,13 +54,13 @@ class _Context:
 class _PendingRegion:
     """The next work-item loop: reactivations first, then the statements of active threads."""
 
-    resets: list[Stmt] = field(default_factory=list)
-    body: list[Stmt] = field(default_factory=list)
+    resets: list[ir.Stmt] = field(default_factory=list)
+    body: list[ir.Stmt] = field(default_factory=list)
 
 
 def split_at_barriers(
-    body: Body, uniform: Uniformity, placement: Placement, masks: ActiveMasks, span: Span
-) -> Body:
+    body: ir.Body, uniform: Uniformity, placement: Placement, masks: ActiveMasks, span: Span
+) -> ir.Body:
     """Split a kernel's body into what one block executes."""
     fission = _Fission(uniform, placement, masks, span, placement.leaves_block(body))
     return masks.with_initial_state(fission.block(body, _Context(ends_kernel=True)), span)
@@ -100,12 +76,12 @@ class _Fission:
     some_inactive: bool = False  # some thread may be inactive here
     thread_range: range | None = None  # the threads that reach this point; None: all
 
-    def block(self, body: Body, context: _Context) -> Body:
+    def block(self, body: ir.Body, context: _Context) -> ir.Body:
         """Split a block outside the work-item loops."""
-        out: list[Stmt] = []
+        out: list[ir.Stmt] = []
         region = _PendingRegion()
         for i, s in enumerate(body):
-            if isinstance(s, BarrierWait):
+            if isinstance(s, ir.BarrierWait):
                 may_be_empty, rest = self._contribute(s, out, region, context), body[i + 1 :]
             else:
                 may_be_empty, rest = (
@@ -114,9 +90,9 @@ class _Fission:
                 )
             if may_be_empty and self._guard_rest(out, rest, context):
                 return tuple(out)
-            if isinstance(s, BarrierWait):
+            if isinstance(s, ir.BarrierWait):
                 continue
-            if isinstance(s, Return | Break | Continue):
+            if isinstance(s, ir.Return | ir.Break | ir.Continue):
                 (out if s in self.placement.block_jumps else region.body).append(s)
                 break
             rest = body[i + 1 :]
@@ -129,7 +105,7 @@ class _Fission:
             self._guard_rest(out, (), context)
         return tuple(out)
 
-    def _must_close(self, s: Stmt, region: _PendingRegion) -> bool:
+    def _must_close(self, s: ir.Stmt, region: _PendingRegion) -> bool:
         """Return whether the pending region must end before ``s``."""
         if s in self.placement.hoisted:  # divergent conditions are evaluated in the work-item loop
             return self.uniform.agrees(*operands(s))
@@ -138,35 +114,37 @@ class _Fission:
         return s in self.placement.block_jumps
 
     def _contribute(
-        self, s: BarrierWait, out: list[Stmt], region: _PendingRegion, context: _Context
+        self, s: ir.BarrierWait, out: list[ir.Stmt], region: _PendingRegion, context: _Context
     ) -> bool:
         """Store the contributions of each thread before the cut; the block then reduces them."""
-        sums: list[Stmt] = []
+        sums: list[ir.Stmt] = []
         for contribution in s.contributions:
             slots = contribution.array
-            if contribution.granularity is not Granularity.THREAD:
+            if contribution.granularity is not ir.Granularity.THREAD:
                 slots = contribution_array(slots, self.masks.threads)
-                out += [Allocate(slots, s.span), *clear(slots, s.span)]
+                out += [ir.Allocate(slots, s.span), *clear(slots, s.span)]
                 sums += reduce_contributions(contribution.array, slots, s.span)
-            region.body.append(Store(slots, (thread_index(s.span),), contribution.value, s.span))
+            region.body.append(ir.Store(slots, (thread_index(s.span),), contribution.value, s.span))
         may_be_empty = bool(region.body) and self._close_region(out, region, context)
         out += sums
         return may_be_empty
 
-    def _is_scalar(self, s: Stmt) -> bool:
-        return isinstance(s, Assign | Declare) and s.var.name in self.placement.scalars
+    def _is_scalar(self, s: ir.Stmt) -> bool:
+        return isinstance(s, ir.Assign | ir.Declare) and s.var.name in self.placement.scalars
 
-    def _guard_rest(self, out: list[Stmt], rest: Body, context: _Context) -> bool:
+    def _guard_rest(self, out: list[ir.Stmt], rest: ir.Body, context: _Context) -> bool:
         """Skip the rest if no thread is active; return True if ``rest`` was added."""
         if not context.masked:
             if rest or context.repeats:
-                out.append(self.masks.if_none_live((Return(None, self.span),), self.span))
+                out.append(self.masks.if_none_live((ir.Return(None, self.span),), self.span))
             return False
         if placed := self.block(rest, context):
             out.append(self.masks.if_any_live(placed, self.span))
         return True
 
-    def _add(self, s: Stmt, out: list[Stmt], region: _PendingRegion, context: _Context) -> bool:
+    def _add(
+        self, s: ir.Stmt, out: list[ir.Stmt], region: _PendingRegion, context: _Context
+    ) -> bool:
         """Add one statement; return True if no thread may be active after it."""
         if self._is_scalar(s):
             out.append(s)
@@ -174,14 +152,18 @@ class _Fission:
         if s not in self.placement.hoisted:
             region.body.append(s)
             return False
-        assert isinstance(s, If | While | For)
+        assert isinstance(s, ir.If | ir.While | ir.For)
         if s not in self.placement.masked:
             return self._uniform_construct(s, out, context)
         some_inactive_before = self.some_inactive or self.placement.leaves_block(tuple(region.body))
-        if isinstance(s, If) and not some_inactive_before and (arm_ranges := self._arm_ranges(s)):
+        if (
+            isinstance(s, ir.If)
+            and not some_inactive_before
+            and (arm_ranges := self._arm_ranges(s))
+        ):
             self._split_by_range(s, arm_ranges, out, region, context)
             return False
-        if isinstance(s, If):
+        if isinstance(s, ir.If):
             self._masked_if(s, out, region, context)
             may_be_empty = self.placement.leaves_block((*s.then, *s.orelse))
         else:
@@ -202,7 +184,7 @@ class _Fission:
 
     def _close_region(
         self,
-        out: list[Stmt],
+        out: list[ir.Stmt],
         region: _PendingRegion,
         context: _Context,
         *,
@@ -223,28 +205,30 @@ class _Fission:
         if marks_live or may_be_empty:
             out.append(self.masks.set_live(False, span))
             body.append(self.masks.mark_live(span))
-        if body and isinstance(body[-1], NextWorkItem):
+        if body and isinstance(body[-1], ir.NextWorkItem):
             body.pop()
         if body:
-            out.append(WorkItemLoop(tuple(body), span))
+            out.append(ir.WorkItemLoop(tuple(body), span))
         self.some_inactive = self.some_inactive or may_be_empty
         region.resets, region.body = [], []
         return may_be_empty
 
-    def _jumps_to_states(self, body: Body, loop: _WaitCodes | None, ends_kernel: bool) -> Body:
+    def _jumps_to_states(
+        self, body: ir.Body, loop: _WaitCodes | None, ends_kernel: bool
+    ) -> ir.Body:
         """Replace jumps out of a work-item loop with states; jumps of nested loops stay."""
-        out: list[Stmt] = []
+        out: list[ir.Stmt] = []
         for s in body:
             match s:
-                case Return(_, span) if ends_kernel:
-                    out.append(NextWorkItem(span))
-                case Return(_, span):
+                case ir.Return(_, span) if ends_kernel:
+                    out.append(ir.NextWorkItem(span))
+                case ir.Return(_, span):
                     out += self.masks.deactivate(RETURNED, span)
-                case Break(span) if loop is not None:
+                case ir.Break(span) if loop is not None:
                     out += self.masks.deactivate(loop.broken, span)
-                case Continue(span) if loop is not None:
+                case ir.Continue(span) if loop is not None:
                     out += self.masks.deactivate(loop.continued, span)
-                case While() | For():
+                case ir.While() | ir.For():
                     out.append(replace(s, body=self._jumps_to_states(s.body, None, ends_kernel)))
                 case _:
                     inner = tuple(self._jumps_to_states(b, loop, ends_kernel) for b in bodies(s))
@@ -253,9 +237,9 @@ class _Fission:
 
     # ---- hoisted constructs --------------------------------------------------------------------
 
-    def _uniform_construct(self, s: Construct, out: list[Stmt], context: _Context) -> bool:
+    def _uniform_construct(self, s: Construct, out: list[ir.Stmt], context: _Context) -> bool:
         """Emit plain control flow: all running threads take the same path."""
-        if not isinstance(s, If):
+        if not isinstance(s, ir.If):
             self.some_inactive = self.some_inactive or self.placement.returns_early(s.body)
             inner = _Context(context.masked, repeats=not context.masked)
             out.append(replace(s, body=self.block(s.body, inner)))
@@ -269,7 +253,7 @@ class _Fission:
         out.append(replace(s, then=then, orelse=orelse))
         return self.placement.leaves_block((*s.then, *s.orelse)) and not context.ends_kernel
 
-    def _arm_ranges(self, s: If) -> tuple[range, range] | None:
+    def _arm_ranges(self, s: ir.If) -> tuple[range, range] | None:
         """Return the contiguous thread range of each arm, or None.
 
         Requires that all threads of an arm reach its end.
@@ -290,9 +274,9 @@ class _Fission:
 
     def _split_by_range(
         self,
-        s: If,
+        s: ir.If,
         arm_ranges: tuple[range, range],
-        out: list[Stmt],
+        out: list[ir.Stmt],
         region: _PendingRegion,
         context: _Context,
     ) -> None:
@@ -304,7 +288,7 @@ class _Fission:
                 out += self.block(arm, _Context(masked=True, loop=context.loop))
         self.thread_range = outer_range
 
-    def _skip_other_threads(self, span: Span) -> Body:
+    def _skip_other_threads(self, span: Span) -> ir.Body:
         """End the threads outside the current range."""
         if self.thread_range is None:
             return ()
@@ -315,16 +299,18 @@ class _Fission:
             (below, self.thread_range.start),
             (above, self.masks.threads - self.thread_range.stop),
         ]
-        ended = (NextWorkItem(span),)
-        return tuple(If(condition, ended, (), span) for condition, some in outside if some)
+        ended = (ir.NextWorkItem(span),)
+        return tuple(ir.If(condition, ended, (), span) for condition, some in outside if some)
 
-    def _masked_if(self, s: If, out: list[Stmt], region: _PendingRegion, context: _Context) -> None:
+    def _masked_if(
+        self, s: ir.If, out: list[ir.Stmt], region: _PendingRegion, context: _Context
+    ) -> None:
         """Deactivate threads that skip ``then``, and swap the active ones for ``orelse``."""
         masks, skip_code = self.masks, self.masks.new_code()
         inverted, then, orelse = negation(s.condition), s.then, s.orelse
         if not then:
             inverted, then, orelse = s.condition, s.orelse, ()
-        region.body.append(If(inverted, masks.deactivate(skip_code, s.span), (), s.span))
+        region.body.append(ir.If(inverted, masks.deactivate(skip_code, s.span), (), s.span))
         self._close_region(out, region, context, marks_live=True)
         inner = _Context(masked=True, loop=context.loop)
         self.some_inactive = True
@@ -337,91 +323,97 @@ class _Fission:
             region.resets.append(masks.reactivate(skip_code, s.span))
 
     def _masked_loop(
-        self, s: While | For, out: list[Stmt], region: _PendingRegion, context: _Context
+        self, s: ir.While | ir.For, out: list[ir.Stmt], region: _PendingRegion, context: _Context
     ) -> None:
         """Iterate while any thread is active; threads that leave wait for the last one."""
         wait_codes = _WaitCodes(self.masks.new_code(), self.masks.new_code())
         reactivations = (
-            [self.masks.reactivate(wait_codes.continued, s.span)] if _has_jump(s, Continue) else []
+            [self.masks.reactivate(wait_codes.continued, s.span)]
+            if _has_jump(s, ir.Continue)
+            else []
         )
         if self.uniform.agrees(*operands(s)):
             self.some_inactive = True
             body = self._masked_body(s, wait_codes, updates_live=True)
             exit_check = self._exit_if_none_live(_PendingRegion(reactivations), s.span)
             out += self._wrap_in_strip(s, replace(s, body=(*body, *exit_check)))
-            has_break = _has_jump(s, Break)
+            has_break = _has_jump(s, ir.Break)
         else:
-            if isinstance(s, For):
-                region.body.append(Declare(s.var, s.start, s.span))
+            if isinstance(s, ir.For):
+                region.body.append(ir.Declare(s.var, s.start, s.span))
             self._close_region(out, region, context)
             out += self._wrap_in_strip(s, self._divergent_loop(s, wait_codes, reactivations))
             has_break = True
         if has_break and not context.ends_kernel:
             region.resets.append(self.masks.reactivate(wait_codes.broken, s.span))
 
-    def _masked_body(self, s: While | For, wait_codes: _WaitCodes, *, updates_live: bool) -> Body:
+    def _masked_body(
+        self, s: ir.While | ir.For, wait_codes: _WaitCodes, *, updates_live: bool
+    ) -> ir.Body:
         """Split the body of a masked loop; ``updates_live``: it must count active threads."""
         outer_range, self.some_exit = self.some_exit, updates_live
         body = self.block(s.body, _Context(masked=True, loop=wait_codes))
         self.some_exit = outer_range
         return body
 
-    def _wrap_in_strip(self, s: Stmt, placed: Stmt) -> Body:
+    def _wrap_in_strip(self, s: ir.Stmt, placed: ir.Stmt) -> ir.Body:
         if s not in self.placement.strips:
             return (placed,)
-        return (StripLoop((placed,), self.placement.strips[s], s.span),)
+        return (ir.StripLoop((placed,), self.placement.strips[s], s.span),)
 
     def _divergent_loop(
-        self, s: While | For, wait_codes: _WaitCodes, reactivations: list[Stmt]
-    ) -> Stmt:
+        self, s: ir.While | ir.For, wait_codes: _WaitCodes, reactivations: list[ir.Stmt]
+    ) -> ir.Stmt:
         """Emit a loop with a divergent condition, which each thread evaluates."""
         self.some_inactive = True
-        exit_check = If(
+        exit_check = ir.If(
             negation(continuation_condition(s)),
             self.masks.deactivate(wait_codes.broken, s.span),
             (),
             s.span,
         )
-        head = _PendingRegion([] if isinstance(s, For) else reactivations, [exit_check])
+        head = _PendingRegion([] if isinstance(s, ir.For) else reactivations, [exit_check])
         out = list(self._exit_if_none_live(head, s.span))
         out += self._masked_body(s, wait_codes, updates_live=self.placement.leaves_block(s.body))
-        if isinstance(s, For):
-            step = Assign(s.var, binary(ADD, s.var, s.step, s.span), s.span)
+        if isinstance(s, ir.For):
+            step = ir.Assign(s.var, binary(ADD, s.var, s.step, s.span), s.span)
             self._close_region(out, _PendingRegion(reactivations, [step]), _Context(masked=True))
-        return While(Const(True, WEAK_BOOL, s.span), tuple(out), s.span)
+        return ir.While(ir.Const(True, WEAK_BOOL, s.span), tuple(out), s.span)
 
-    def _exit_if_none_live(self, region: _PendingRegion, span: Span) -> Body:
+    def _exit_if_none_live(self, region: _PendingRegion, span: Span) -> ir.Body:
         """Emit the check, once per iteration, that some thread is active."""
-        out: list[Stmt] = []
+        out: list[ir.Stmt] = []
         if region.resets or region.body:  # otherwise ``live`` is current
             self._close_region(out, region, _Context(masked=True), marks_live=True)
-        return (*out, self.masks.if_none_live((Break(span),), span))
+        return (*out, self.masks.if_none_live((ir.Break(span),), span))
 
 
-def _has_jump(s: Stmt, kind: type[Break] | type[Continue]) -> bool:
+def _has_jump(s: ir.Stmt, kind: type[ir.Break] | type[ir.Continue]) -> bool:
     """Return whether a loop itself, not a nested one, has a break or continue."""
-    inside = (inner for b in bodies(s) for inner in b if not isinstance(inner, While | For))
+    inside = (inner for b in bodies(s) for inner in b if not isinstance(inner, ir.While | ir.For))
     return any(isinstance(inner, kind) or _has_jump(inner, kind) for inner in inside)
 
 
-def _must_follow(s: Stmt, before: list[Stmt], placement: Placement) -> bool:
+def _must_follow(s: ir.Stmt, before: list[ir.Stmt], placement: Placement) -> bool:
     """Return whether a scalar cannot be computed before the preceding thread code."""
-    assert isinstance(s, Assign | Declare)
+    assert isinstance(s, ir.Assign | ir.Declare)
     body = tuple(before)
-    used = {inner.var.name for inner in statements(body) if isinstance(inner, Assign | Declare)}
+    used = {
+        inner.var.name for inner in statements(body) if isinstance(inner, ir.Assign | ir.Declare)
+    }
     if s.var.name in used or s.var.name in names_in(*all_expressions(body)):
         return True
     parts = [e for value in operands(s) for e in expressions(value)]
-    loads = any(isinstance(e, Load) for e in parts)
-    divides = any(isinstance(e, Binary) and e.op in (QUOTIENT, REMAINDER) for e in parts)
+    loads = any(isinstance(e, ir.Load) for e in parts)
+    divides = any(isinstance(e, ir.Binary) and e.op in (QUOTIENT, REMAINDER) for e in parts)
     return (loads and _writes(body)) or ((loads or divides) and placement.leaves_block(body))
 
 
-def _writes(body: Body) -> bool:
+def _writes(body: ir.Body) -> bool:
     """Return whether a block may change memory."""
-    if any(isinstance(s, Store | Evaluate) for s in statements(body)):
+    if any(isinstance(s, ir.Store | ir.Evaluate) for s in statements(body)):
         return True
     return any(
-        isinstance(e, Call) or (isinstance(e, Apply) and e.intrinsic.has_effect)
+        isinstance(e, ir.Call) or (isinstance(e, ir.Apply) and e.intrinsic.has_effect)
         for e in all_expressions(body)
     )

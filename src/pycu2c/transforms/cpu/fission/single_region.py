@@ -8,51 +8,40 @@ from __future__ import annotations
 from pycu2c.analysis.live_across_barriers import fresh_names
 from pycu2c.base.records import replace
 from pycu2c.base.types import Array, MemorySpace
-from pycu2c.ir.nodes import (
-    Allocate,
-    Assign,
-    Body,
-    Declare,
-    Function,
-    NextWorkItem,
-    Return,
-    Stmt,
-    Var,
-    WorkItemLoop,
-)
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import map_stmt, statements
 from pycu2c.transforms.cuda.merge_live_ranges import rename_variables
 
 
-def is_block_array(s: Stmt) -> bool:
+def is_block_array(s: ir.Stmt) -> bool:
     """Return whether a statement allocates an array of the block, in any position."""
-    if not isinstance(s, Allocate):
+    if not isinstance(s, ir.Allocate):
         return False
     assert isinstance(s.var.type, Array)
     return s.var.type.space in (MemorySpace.SHARED, MemorySpace.BLOCK)
 
 
-def copy_assigned_parameters(kernel: Function) -> Function:
+def copy_assigned_parameters(kernel: ir.Function) -> ir.Function:
     """Copy parameters that the kernel assigns, so that threads do not share changes."""
-    assigned = {s.var.name for s in statements(kernel.body) if isinstance(s, Assign)}
+    assigned = {s.var.name for s in statements(kernel.body) if isinstance(s, ir.Assign)}
     fresh = fresh_names(kernel)
     names: dict[str, str] = {}
-    declarations: list[Stmt] = []
+    declarations: list[ir.Stmt] = []
     for p in kernel.parameters:
         if p.name in assigned:
             names[p.name] = fresh(p.name)
-            copy = Var(names[p.name], p.type, kernel.span)
-            declarations.append(Declare(copy, Var(p.name, p.type, kernel.span), kernel.span))
+            copy = ir.Var(names[p.name], p.type, kernel.span)
+            declarations.append(ir.Declare(copy, ir.Var(p.name, p.type, kernel.span), kernel.span))
     return replace(kernel, body=(*declarations, *rename_variables(kernel.body, names)))
 
 
-def single_work_item_loop(kernel: Function, body: Body) -> Body:
+def single_work_item_loop(kernel: ir.Function, body: ir.Body) -> ir.Body:
     """Return one work-item loop: without barriers each thread runs to its end."""
 
-    def replace_return(s: Stmt) -> Body:
-        return (NextWorkItem(s.span),) if isinstance(s, Return) else (s,)
+    def replace_return(s: ir.Stmt) -> ir.Body:
+        return (ir.NextWorkItem(s.span),) if isinstance(s, ir.Return) else (s,)
 
     body = map_stmt(body, replace_return)
-    while body and isinstance(body[-1], NextWorkItem):
+    while body and isinstance(body[-1], ir.NextWorkItem):
         body = body[:-1]
-    return (WorkItemLoop(body, kernel.span),)
+    return (ir.WorkItemLoop(body, kernel.span),)

@@ -19,8 +19,8 @@ from pycu2c.base.dtypes import INT32
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import replace
 from pycu2c.base.types import Array, Scalar
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import cast, scalar_type
-from pycu2c.ir.nodes import Allocate, Apply, Body, Declare, Expr, For, Module, Stmt, Var
 from pycu2c.ir.walk import all_expressions, map_expr, map_stmt, statements
 from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
 from pycu2c.transforms.cpu.fission.context_arrays import insert_context_arrays, live_across_regions
@@ -36,10 +36,10 @@ from pycu2c.transforms.cpu.simd.lane_variables import context_array_name
 from pycu2c.transforms.cpu.simd.strip_mining import fuse_lane_loops, remove_dead_live_flags
 
 # the loops to strip-mine, each with the variables that are live after it
-StripLoops: TypeAlias = Mapping[Stmt, frozenset[str]]
+StripLoops: TypeAlias = Mapping[ir.Stmt, frozenset[str]]
 
 
-def copy_parameters(module: Module) -> Module:
+def copy_parameters(module: ir.Module) -> ir.Module:
     """Copy parameters that the kernel assigns, and move the arrays of the block to the start.
 
     ``f(n): n = n + t`` -> ``f(n): n.1 = n; n.1 = n.1 + t``. Each statement becomes a distinct
@@ -51,7 +51,7 @@ def copy_parameters(module: Module) -> Module:
     return _with_body(replace(module, kernel=kernel), (*arrays, *body))
 
 
-def count_lanes(module: Module, strips: StripLoops) -> Module:
+def count_lanes(module: ir.Module, strips: StripLoops) -> ir.Module:
     """Convert ``for`` loops that are strip-mined to ``while`` loops with a counter per lane."""
     if not strips:
         return module
@@ -59,39 +59,39 @@ def count_lanes(module: Module, strips: StripLoops) -> Module:
     return _with_body(module, use_lane_counters(kernel.body, strips, fresh_names(kernel)))
 
 
-def hoist_coordinates(module: Module, strips: StripLoops) -> Module:
+def hoist_coordinates(module: ir.Module, strips: StripLoops) -> ir.Module:
     """Read coordinates before the strips; in a strip, a lane has its thread index only."""
     coordinates = {
         e.intrinsic.name: e
         for e in all_expressions(tuple(strips))
-        if isinstance(e, Apply) and e.intrinsic.is_divergent and e.intrinsic is not block_thread
+        if isinstance(e, ir.Apply) and e.intrinsic.is_divergent and e.intrinsic is not block_thread
     }
     if not coordinates:
         return module
     fresh = fresh_names(module.kernel)
     variables = {
-        name: Var(fresh(name), scalar_type(e), e.span) for name, e in sorted(coordinates.items())
+        name: ir.Var(fresh(name), scalar_type(e), e.span) for name, e in sorted(coordinates.items())
     }
 
-    def replace_coordinate(e: Expr) -> Expr:
-        if not isinstance(e, Apply) or e.intrinsic.name not in variables:
+    def replace_coordinate(e: ir.Expr) -> ir.Expr:
+        if not isinstance(e, ir.Apply) or e.intrinsic.name not in variables:
             return e
         return cast(variables[e.intrinsic.name], scalar_type(e))  # loops may read it in 32 bits
 
     arrays, body = _block_arrays(module.kernel.body)
-    reads = (Declare(variables[n], coordinates[n], coordinates[n].span) for n in variables)
+    reads = (ir.Declare(variables[n], coordinates[n], coordinates[n].span) for n in variables)
     return _with_body(module, (*arrays, *reads, *map_expr(body, replace_coordinate)))
 
 
-def single_region(module: Module) -> Module:
+def single_region(module: ir.Module) -> ir.Module:
     """Put a kernel without barriers, strip-mined or interchanged loops in one work-item loop."""
     arrays, body = _block_arrays(module.kernel.body)
     return _with_body(module, (*arrays, *single_work_item_loop(module.kernel, body)))
 
 
 def split_into_regions(
-    module: Module, assumptions: LaunchAssumptions, strips: StripLoops, uniform: Uniformity
-) -> Module:
+    module: ir.Module, assumptions: LaunchAssumptions, strips: StripLoops, uniform: Uniformity
+) -> ir.Module:
     """Split the kernel into several work-item loops.
 
     These steps are one pass, because the IR between them is not valid: variables are used outside
@@ -106,11 +106,11 @@ def split_into_regions(
     """
     span = module.kernel.span
     arrays, body = _block_arrays(module.kernel.body)
-    interchanged = {s for s in statements(body) if isinstance(s, For) and s.interchanged}
+    interchanged = {s for s in statements(body) if isinstance(s, ir.For) and s.interchanged}
     fresh = fresh_names(replace(module.kernel, body=body))
     name = fresh("state")
-    state = Var(context_array_name(name) if strips else name, Scalar(INT32), span)
-    live = Var(fresh("live"), Scalar(INT32), span)
+    state = ir.Var(context_array_name(name) if strips else name, Scalar(INT32), span)
+    live = ir.Var(fresh("live"), Scalar(INT32), span)
     shared = {p.name for p in module.kernel.parameters} | _arrays(body) | {state.name, live.name}
     block_scalars: set[str] = set()
     while True:
@@ -125,22 +125,22 @@ def split_into_regions(
         block_scalars |= needed
 
 
-def _clear_interchanged(s: Stmt) -> Body:
-    return (replace(s, interchanged=False) if isinstance(s, For) and s.interchanged else s,)
+def _clear_interchanged(s: ir.Stmt) -> ir.Body:
+    return (replace(s, interchanged=False) if isinstance(s, ir.For) and s.interchanged else s,)
 
 
-def _block_arrays(body: Body) -> tuple[Body, Body]:
+def _block_arrays(body: ir.Body) -> tuple[ir.Body, ir.Body]:
     """Split a body into the arrays of the block at its start, and the rest."""
     count = next((i for i, s in enumerate(body) if not is_block_array(s)), len(body))
     return body[:count], body[count:]
 
 
-def _with_body(module: Module, body: Body) -> Module:
+def _with_body(module: ir.Module, body: ir.Body) -> ir.Module:
     return replace(module, kernel=replace(module.kernel, body=body))
 
 
-def _arrays(body: Body) -> set[str]:
+def _arrays(body: ir.Body) -> set[str]:
     """Return all arrays that a kernel names."""
-    named: list[Expr] = [e for e in all_expressions(body) if isinstance(e, Var)]
-    named += [s.var for s in statements(body) if isinstance(s, Allocate)]
-    return {v.name for v in named if isinstance(v, Var) and isinstance(v.type, Array)}
+    named: list[ir.Expr] = [e for e in all_expressions(body) if isinstance(e, ir.Var)]
+    named += [s.var for s in statements(body) if isinstance(s, ir.Allocate)]
+    return {v.name for v in named if isinstance(v, ir.Var) and isinstance(v.type, Array)}

@@ -29,27 +29,8 @@ from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Type
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, cast, integer, scalar_type
-from pycu2c.ir.nodes import (
-    Allocate,
-    Apply,
-    Assign,
-    Binary,
-    BlockLoop,
-    Body,
-    Const,
-    Declare,
-    Expr,
-    For,
-    If,
-    Module,
-    Print,
-    Select,
-    Stmt,
-    StripLoop,
-    Var,
-    WorkItemLoop,
-)
 from pycu2c.ir.walk import all_expressions, bodies, map_expr, statements, with_bodies
 from pycu2c.ops.intrinsics.reference_thread import WARP
 from pycu2c.ops.intrinsics.registry import Intrinsic
@@ -59,7 +40,9 @@ from pycu2c.ops.operators import ADD, GE, LT, MUL, SUB
 from pycu2c.transforms.cpu.loops.axis_nest import MIN_LANES, Axis, AxisNest
 
 
-def loop_over_axes(module: Module, assumptions: LaunchAssumptions, effectful: Set[str]) -> Module:
+def loop_over_axes(
+    module: ir.Module, assumptions: LaunchAssumptions, effectful: Set[str]
+) -> ir.Module:
     """Lower every work-item loop of the kernel."""
     builder = _AxisLoopBuilder(module, assumptions, effectful)
     body, span = module.kernel.body, module.kernel.span
@@ -71,24 +54,24 @@ def loop_over_axes(module: Module, assumptions: LaunchAssumptions, effectful: Se
         builder.across_blocks = not axis_order.tiled
         order = (middle, inner, outer) if axis_order.tiled else axis_order.order
         body = map_expr(builder.block(body), builder.extents)
-        body = (BlockLoop(body, span, order, builder.across_blocks),)
+        body = (ir.BlockLoop(body, span, order, builder.across_blocks),)
     return replace(module, kernel=replace(module.kernel, body=body))
 
 
-def fold_grid_extents(module: Module, assumptions: LaunchAssumptions) -> Module:
+def fold_grid_extents(module: ir.Module, assumptions: LaunchAssumptions) -> ir.Module:
     """Replace ``gridsize.x`` by ``gridDim.x * 256`` in kernels that are coroutines."""
     kernel = module.kernel
     body = map_expr(kernel.body, _AxisLoopBuilder(module, assumptions).extents)
     return replace(module, kernel=replace(kernel, body=body))
 
 
-def _uses_grid_index_only(module: Module) -> bool:
+def _uses_grid_index_only(module: ir.Module) -> bool:
     """Return whether a kernel is one work-item loop that reads only the grid index.
 
     Its blocks may then run in any order, and its threads across blocks.
     """
     match module.kernel.body:
-        case (WorkItemLoop(body=body),):
+        case (ir.WorkItemLoop(body=body),):
             used = {coordinate for coordinate in _intrinsics_in(body) if is_fixed(coordinate)}
             block_dependent = {
                 coordinate
@@ -109,14 +92,14 @@ _THREAD_X = _THREAD[0]
 _BLOCK_NUMBERS = {PLACES["blockIdx", axis] for axis in AXES}
 
 
-def _intrinsics_in(body: Body) -> set[Intrinsic]:
-    return {e.intrinsic for e in all_expressions(body) if isinstance(e, Apply)}
+def _intrinsics_in(body: ir.Body) -> set[Intrinsic]:
+    return {e.intrinsic for e in all_expressions(body) if isinstance(e, ir.Apply)}
 
 
-def _is_order_dependent(module: Module) -> bool:
+def _is_order_dependent(module: ir.Module) -> bool:
     """Return whether threads should run in order because of prints or atomics."""
     for f in (module.kernel, *module.devices):
-        if any(isinstance(s, Print) for s in statements(f.body)):
+        if any(isinstance(s, ir.Print) for s in statements(f.body)):
             return True
         if any(not intrinsic.is_pure for intrinsic in _intrinsics_in(f.body)):
             return True
@@ -125,13 +108,13 @@ def _is_order_dependent(module: Module) -> bool:
 
 @dataclass(slots=True)
 class _AxisLoopBuilder:
-    module: Module
+    module: ir.Module
     assumptions: LaunchAssumptions
     effectful: Set[str] = frozenset()
     across_blocks: bool = False
     types: dict[str, Type] = field(default_factory=dict)  # of all variables, by name
     outer: set[str] = field(default_factory=set)  # names visible in every work-item loop
-    values: dict[str, Expr] = field(default_factory=dict)  # single definitions
+    values: dict[str, ir.Expr] = field(default_factory=dict)  # single definitions
     declarations: Mapping[str, int] = field(default_factory=dict)
     order_dependent: bool = False
     private_arrays: Set[str] = frozenset()  # context arrays with a layout in loop order
@@ -140,43 +123,45 @@ class _AxisLoopBuilder:
     counter_ranges: dict[str, Interval] = field(
         default_factory=dict
     )  # of loops around work-item loops
-    strip_bounds: tuple[Expr, Expr] | None = None  # first and last thread of the current strip
+    strip_bounds: tuple[ir.Expr, ir.Expr] | None = (
+        None  # first and last thread of the current strip
+    )
 
     def __post_init__(self) -> None:
         kernel = self.module.kernel
         self.types = {p.name: p.type for p in kernel.parameters}
         self.types |= {v.name: v.type for v in _variables(kernel.body)}
         self.declarations = Counter(v.name for v in _variables(kernel.body))
-        work_item_loops = [s for s in statements(kernel.body) if isinstance(s, WorkItemLoop)]
+        work_item_loops = [s for s in statements(kernel.body) if isinstance(s, ir.WorkItemLoop)]
         inside = {v.name for s in work_item_loops for v in _variables(s.body)}
         self.outer = set(self.types) - inside
         self.values = {n: v for n, v in single_definitions(kernel.body).items() if n in self.outer}
         self.order_dependent = _is_order_dependent(self.module)
         self._choose_private_order()
 
-    def block(self, body: Body) -> Body:
+    def block(self, body: ir.Body) -> ir.Body:
         """Process a block outside the work-item loops."""
-        out: list[Stmt] = []
+        out: list[ir.Stmt] = []
         for s in body:
-            if isinstance(s, WorkItemLoop):
+            if isinstance(s, ir.WorkItemLoop):
                 out += self._loops(s)
-            elif isinstance(s, StripLoop):
+            elif isinstance(s, ir.StripLoop):
                 out += self._strip_loops(s)
             else:
-                if isinstance(s, For):
+                if isinstance(s, ir.For):
                     self._record_counter(s)
                 out.append(with_bodies(s, tuple(self.block(b) for b in bodies(s))))
         return tuple(out)
 
-    def _record_counter(self, s: For) -> None:
+    def _record_counter(self, s: ir.For) -> None:
         """Record the range of the counter of a loop around work-item loops."""
         bound_solver = self.bound_solver(self.values)
-        if not isinstance(s.step, Const) or s.step.value > 0:
+        if not isinstance(s.step, ir.Const) or s.step.value > 0:
             self.counter_ranges[s.var.name] = Interval(
                 bound_solver.of(s.start).low, bound_solver.of(s.stop).high - 1
             )
 
-    def bound_solver(self, values: Mapping[str, Expr]) -> BoundSolver:
+    def bound_solver(self, values: Mapping[str, ir.Expr]) -> BoundSolver:
         parameters = {p.name: p for p in self.module.kernel.parameters}
         return BoundSolver(self.assumptions, parameters, values, dict(self.counter_ranges))
 
@@ -196,23 +181,23 @@ class _AxisLoopBuilder:
         self.types[candidate] = self.types[name]
         return candidate
 
-    def extents(self, e: Expr) -> Expr:
+    def extents(self, e: ir.Expr) -> ir.Expr:
         """Replace ``gridsize.x`` by ``gridDim.x * 256``."""
         if (
             self.assumptions.block is None
-            or not isinstance(e, Apply)
+            or not isinstance(e, ir.Apply)
             or e.intrinsic not in GRIDSIZE
         ):
             return e
         number = GRIDSIZE.index(e.intrinsic)
-        blocks = Apply(PLACES["gridDim", AXES[number]], (), WEAK_INT, e.span)
+        blocks = ir.Apply(PLACES["gridDim", AXES[number]], (), WEAK_INT, e.span)
         return cast(
             _multiply(blocks, integer(self.assumptions.block[number], e.span)), scalar_type(e)
         )
 
     # ---- one ThreadLoop -------------------------------------------------------------------------
 
-    def _loops(self, s: WorkItemLoop) -> Body:
+    def _loops(self, s: ir.WorkItemLoop) -> ir.Body:
         axes, body = self._loops_across_blocks(s) if self.across_blocks else self._loops_in_block(s)
         nest = AxisNest(
             self.bound_solver(self.values), self.hoisted_name, self.effectful, axes, s.span
@@ -220,22 +205,22 @@ class _AxisLoopBuilder:
         nest.add_body(body)
         return nest.loops()
 
-    def _loops_across_blocks(self, s: WorkItemLoop) -> tuple[list[Axis], Body]:
-        coordinate_exprs: dict[Intrinsic, Expr] = {}
+    def _loops_across_blocks(self, s: ir.WorkItemLoop) -> tuple[list[Axis], ir.Body]:
+        coordinate_exprs: dict[Intrinsic, ir.Expr] = {}
         axes: dict[int, Axis] = {}
         body = s.body
         order = self.choose_order((s,), least=1).order
         for number in (2, 1, 0):
-            first = Apply(FIRST[number], (), WEAK_INT, s.span)
+            first = ir.Apply(FIRST[number], (), WEAK_INT, s.span)
             if number != order[0] and self._extent(number) == 1:
                 coordinate_exprs[GRID[number]] = first
                 continue
             var, body = self._coordinate_variable(GRID[number], AXES[number], body, s.span)
             coordinate_exprs[GRID[number]] = var
-            axes[number] = Axis(var, first, Apply(LAST[number], (), WEAK_INT, s.span))
+            axes[number] = Axis(var, first, ir.Apply(LAST[number], (), WEAK_INT, s.span))
         return _outermost_first(axes, order), _substitute_coordinates(body, coordinate_exprs)
 
-    def choose_order(self, body: Body, least: int) -> AxisOrder:
+    def choose_order(self, body: ir.Body, least: int) -> AxisOrder:
         """Return the loop order of the axes for a body."""
         if self.order_dependent:
             return AxisOrder((0, 1, 2), tiled=False)
@@ -243,13 +228,13 @@ class _AxisLoopBuilder:
         extents = [self._extent(number) for number in range(3)]
         return choose_axis_order(body, self.values, parameters, extents, least)
 
-    def _loops_in_block(self, s: WorkItemLoop) -> tuple[list[Axis], Body]:
+    def _loops_in_block(self, s: ir.WorkItemLoop) -> tuple[list[Axis], ir.Body]:
         used = self._used_coordinates(s)
         if used <= self._linear_coordinates() and self._prefers_lane_loops(s.body):
             return self._warp_and_lane_loops(s)
         if used <= {block_thread}:
             return self._flat_loop(s)
-        coordinate_exprs: dict[Intrinsic, Expr] = {}
+        coordinate_exprs: dict[Intrinsic, ir.Expr] = {}
         found: dict[int, Axis] = {}
         body = s.body
         if self.private_arrays:
@@ -268,15 +253,15 @@ class _AxisLoopBuilder:
             )
         axes = _outermost_first(found, self.choose_order(s.body, MIN_LANES).order)
         if not axes:  # a block of one thread
-            var = Var(self._unused_name("tx", s.body), WEAK_INT, s.span)
+            var = ir.Var(self._unused_name("tx", s.body), WEAK_INT, s.span)
             axes.append(Axis(var, integer(0, s.span), integer(1, s.span)))
         for number, grid_index in enumerate(GRID):
             coordinate_exprs[grid_index] = self._grid_index(number, coordinate_exprs, s.span)
         if block_thread in used:
             linear_index = self._linear_index(coordinate_exprs, (0, 1, 2), s.span)
-            if not isinstance(linear_index, Var | Const):
-                var = Var(self._unused_name("t", body), WEAK_INT, s.span)
-                body = (Declare(var, linear_index, s.span), *body)
+            if not isinstance(linear_index, ir.Var | ir.Const):
+                var = ir.Var(self._unused_name("t", body), WEAK_INT, s.span)
+                body = (ir.Declare(var, linear_index, s.span), *body)
                 linear_index = var
             coordinate_exprs[block_thread] = linear_index
         return axes, _substitute_coordinates(body, coordinate_exprs)
@@ -284,9 +269,9 @@ class _AxisLoopBuilder:
     def _choose_private_order(self) -> None:
         """Lay out thread-private arrays in loop order, if all loops use known axes."""
         body = self.module.kernel.body
-        loops = [s for s in statements(body) if isinstance(s, WorkItemLoop)]
+        loops = [s for s in statements(body) if isinstance(s, ir.WorkItemLoop)]
         if self.assumptions.block is None or any(
-            isinstance(s, StripLoop) for s in statements(body)
+            isinstance(s, ir.StripLoop) for s in statements(body)
         ):
             return
         order = self.choose_order(body, MIN_LANES).order
@@ -295,17 +280,17 @@ class _AxisLoopBuilder:
         if order[0] != 0 and all(uses_index_only_for(private_arrays, b) for b in flat):
             self.private_arrays, self.private_order = private_arrays, order
 
-    def _private_index(self, span: Span) -> Expr:
+    def _private_index(self, span: Span) -> ir.Expr:
         """Return the index of a thread's own element."""
-        coordinate_values: dict[Intrinsic, Expr] = {}
+        coordinate_values: dict[Intrinsic, ir.Expr] = {}
         for number, coordinate in enumerate(_THREAD):
             is_single = self._extent(number) == 1
             coordinate_values[coordinate] = (
-                integer(0, span) if is_single else Apply(coordinate, (), WEAK_INT, span)
+                integer(0, span) if is_single else ir.Apply(coordinate, (), WEAK_INT, span)
             )
         return self._linear_index(coordinate_values, self.private_order, span)
 
-    def _used_coordinates(self, s: WorkItemLoop) -> set[Intrinsic]:
+    def _used_coordinates(self, s: ir.WorkItemLoop) -> set[Intrinsic]:
         """Return the coordinates that distinguish the threads of a block."""
         return {
             coordinate
@@ -313,13 +298,13 @@ class _AxisLoopBuilder:
             if is_fixed(coordinate) and coordinate.is_divergent
         }
 
-    def _flat_loop(self, s: WorkItemLoop) -> tuple[list[Axis], Body]:
+    def _flat_loop(self, s: ir.WorkItemLoop) -> tuple[list[Axis], ir.Body]:
         """Loop over the linear thread index, in the block or in the current strip."""
         var, body = self._coordinate_variable(block_thread, "t", s.body, s.span)
         start, stop = self.strip_bounds or (integer(0, s.span), self._thread_count(s.span))
         return [Axis(var, start, stop)], _substitute_coordinates(body, {block_thread: var})
 
-    def _prefers_lane_loops(self, body: Body) -> bool:
+    def _prefers_lane_loops(self, body: ir.Body) -> bool:
         """Return whether a loop over lanes in a loop over warps is better.
 
         This holds if a condition selects lanes, or if each warp accesses a row of its own.
@@ -328,10 +313,10 @@ class _AxisLoopBuilder:
         if is_multiple and warp_index.has_warp_rows(body):
             return True
         match body:
-            case (*before, If(condition=condition, orelse=())):
-                if not all(isinstance(s, Declare) for s in before):
+            case (*before, ir.If(condition=condition, orelse=())):
+                if not all(isinstance(s, ir.Declare) for s in before):
                     return False
-                comparisons = [e for e in conjuncts(condition) if isinstance(e, Binary)]
+                comparisons = [e for e in conjuncts(condition) if isinstance(e, ir.Binary)]
                 used = any(e.op in (LT, GE) and warp_index.is_lane(e.left) for e in comparisons)
                 is_multiple = (
                     self.assumptions.block is not None and self.assumptions.threads % WARP == 0
@@ -350,47 +335,49 @@ class _AxisLoopBuilder:
         is_line = self.assumptions.block is not None and self.assumptions.block[1:] == (1, 1)
         return {block_thread, _THREAD_X, GRID[0]} if is_line else {block_thread}
 
-    def _warp_and_lane_loops(self, s: WorkItemLoop) -> tuple[list[Axis], Body]:
+    def _warp_and_lane_loops(self, s: ir.WorkItemLoop) -> tuple[list[Axis], ir.Body]:
         """Loop over warps, and over the lanes of each."""
-        warp = Var(self._unused_name("warp", s.body), WEAK_INT, s.span)
-        lane = Var(self._unused_name("lane", s.body), WEAK_INT, s.span)
+        warp = ir.Var(self._unused_name("warp", s.body), WEAK_INT, s.span)
+        lane = ir.Var(self._unused_name("lane", s.body), WEAK_INT, s.span)
         thread, body = self._coordinate_variable(_THREAD_X, "t", s.body, s.span)
         zero, count = integer(0, s.span), integer(self.assumptions.threads // WARP, s.span)
         axes = [Axis(warp, zero, count), Axis(lane, zero, integer(WARP, s.span))]
         number = binary(ADD, binary(MUL, warp, integer(WARP, s.span), s.span), lane, s.span)
-        coordinate_exprs: dict[Intrinsic, Expr] = {block_thread: thread, _THREAD_X: thread}
+        coordinate_exprs: dict[Intrinsic, ir.Expr] = {block_thread: thread, _THREAD_X: thread}
         coordinate_exprs[GRID[0]] = self._grid_index(0, coordinate_exprs, s.span)
         body = map_expr(
             body, lambda e: warp_index.replace_warp_and_lane(e, warp, lane, self.assumptions)
         )
         return axes, (
-            Declare(thread, number, s.span),
+            ir.Declare(thread, number, s.span),
             *_substitute_coordinates(body, coordinate_exprs),
         )
 
-    def _thread_count(self, span: Span) -> Expr:
+    def _thread_count(self, span: Span) -> ir.Expr:
         """Return the number of threads of a block."""
-        threads: Expr = integer(1, span)
+        threads: ir.Expr = integer(1, span)
         for number in range(3):
             threads = _multiply(threads, _extent_expression(self._extent(number), number, span))
         return threads
 
-    def _strip_loops(self, s: StripLoop) -> Body:
+    def _strip_loops(self, s: ir.StripLoop) -> ir.Body:
         threads, lanes = self._thread_count(s.span), integer(LANES, s.span)
-        if isinstance(threads, Const) and threads.value <= LANES:
+        if isinstance(threads, ir.Const) and threads.value <= LANES:
             return self._loops_in_strip(s, integer(0, s.span), threads)
-        first = Var(self.new_name("strip"), WEAK_INT, s.span)
-        end: Expr = binary(ADD, first, lanes, s.span)
-        declared: Body = ()
-        if not isinstance(threads, Const) or threads.value % LANES:
+        first = ir.Var(self.new_name("strip"), WEAK_INT, s.span)
+        end: ir.Expr = binary(ADD, first, lanes, s.span)
+        declared: ir.Body = ()
+        if not isinstance(threads, ir.Const) or threads.value % LANES:
             is_multiple = binary(LT, binary(SUB, threads, first, s.span), lanes, s.span)
-            last = Var(self.new_name("strip.end"), WEAK_INT, s.span)
-            declared = (Declare(last, Select(is_multiple, threads, end, WEAK_INT, s.span), s.span),)
+            last = ir.Var(self.new_name("strip.end"), WEAK_INT, s.span)
+            declared = (
+                ir.Declare(last, ir.Select(is_multiple, threads, end, WEAK_INT, s.span), s.span),
+            )
             end = last
         body = (*declared, *self._loops_in_strip(s, first, end))
-        return (For(first, integer(0, s.span), threads, lanes, body, s.span),)
+        return (ir.For(first, integer(0, s.span), threads, lanes, body, s.span),)
 
-    def _loops_in_strip(self, s: StripLoop, start: Expr, stop: Expr) -> Body:
+    def _loops_in_strip(self, s: ir.StripLoop, start: ir.Expr, stop: ir.Expr) -> ir.Body:
         self.strip_bounds = (start, stop)
         body = self.block(s.body)
         self.strip_bounds = None
@@ -400,17 +387,17 @@ class _AxisLoopBuilder:
         return None if self.assumptions.block is None else self.assumptions.block[number]
 
     def _grid_index(
-        self, number: int, coordinate_exprs: Mapping[Intrinsic, Expr], span: Span
-    ) -> Expr:
-        block = Apply(PLACES["blockIdx", AXES[number]], (), WEAK_INT, span)
+        self, number: int, coordinate_exprs: Mapping[Intrinsic, ir.Expr], span: Span
+    ) -> ir.Expr:
+        block = ir.Apply(PLACES["blockIdx", AXES[number]], (), WEAK_INT, span)
         size = _extent_expression(self._extent(number), number, span)
         return _add(_multiply(block, size), coordinate_exprs[PLACES["threadIdx", AXES[number]]])
 
     def _linear_index(
-        self, coordinate_exprs: Mapping[Intrinsic, Expr], order: Sequence[int], span: Span
-    ) -> Expr:
+        self, coordinate_exprs: Mapping[Intrinsic, ir.Expr], order: Sequence[int], span: Span
+    ) -> ir.Expr:
         """Return the linear index of a thread, for axes in the given order."""
-        found: Expr = integer(0, span)
+        found: ir.Expr = integer(0, span)
         for number in reversed(order):
             size = _extent_expression(self._extent(number), number, span)
             found = _add(
@@ -419,24 +406,24 @@ class _AxisLoopBuilder:
         return found
 
     def _coordinate_variable(
-        self, coordinate: Intrinsic, name: str, body: Body, span: Span
-    ) -> tuple[Var, Body]:
+        self, coordinate: Intrinsic, name: str, body: ir.Body, span: Span
+    ) -> tuple[ir.Var, ir.Body]:
         """Return the kernel's variable for a coordinate if it is never reassigned; else a new
         one."""
-        changed = {s.var.name for s in statements(body) if isinstance(s, Assign)}
+        changed = {s.var.name for s in statements(body) if isinstance(s, ir.Assign)}
         for i, s in enumerate(body):
             match s:
-                case Declare(var=var, init=Apply(intrinsic=found)) if found is coordinate:
+                case ir.Declare(var=var, init=ir.Apply(intrinsic=found)) if found is coordinate:
                     if var.name not in changed and var.type == WEAK_INT:
                         return var, (*body[:i], *body[i + 1 :])
                 case _:
                     pass
-        return Var(self._unused_name(name, body), WEAK_INT, span), body
+        return ir.Var(self._unused_name(name, body), WEAK_INT, span), body
 
-    def _unused_name(self, name: str, body: Body) -> str:
+    def _unused_name(self, name: str, body: ir.Body) -> str:
         """Return the name itself unless it is used in the body or for another type."""
         coordinate_values = _declared_names(body) | {
-            e.name for e in all_expressions(body) if isinstance(e, Var)
+            e.name for e in all_expressions(body) if isinstance(e, ir.Var)
         }
         has_same_type = name not in self.types or self.types[name] == WEAK_INT
         if has_same_type and name not in coordinate_values and name not in self.outer:
@@ -450,40 +437,42 @@ def _outermost_first(axes: Mapping[int, Axis], order: Sequence[int]) -> list[Axi
     return [axes[number] for number in reversed(order) if number in axes]
 
 
-def _variables(body: Body) -> list[Var]:
-    declared = (s for s in statements(body) if isinstance(s, Declare | For | Allocate))
+def _variables(body: ir.Body) -> list[ir.Var]:
+    declared = (s for s in statements(body) if isinstance(s, ir.Declare | ir.For | ir.Allocate))
     return [s.var for s in declared]
 
 
-def _declared_names(body: Body) -> set[str]:
+def _declared_names(body: ir.Body) -> set[str]:
     return {v.name for v in _variables(body)}
 
 
-def _extent_expression(extent: int | None, number: int, span: Span) -> Expr:
+def _extent_expression(extent: int | None, number: int, span: Span) -> ir.Expr:
     if extent is not None:
         return integer(extent, span)
-    return Apply(PLACES["blockDim", AXES[number]], (), WEAK_INT, span)
+    return ir.Apply(PLACES["blockDim", AXES[number]], (), WEAK_INT, span)
 
 
-def _substitute_coordinates(body: Body, coordinate_exprs: Mapping[Intrinsic, Expr]) -> Body:
+def _substitute_coordinates(
+    body: ir.Body, coordinate_exprs: Mapping[Intrinsic, ir.Expr]
+) -> ir.Body:
     """Replace coordinates by the variables of the loops."""
 
-    def substitute(e: Expr) -> Expr:
-        if isinstance(e, Apply) and e.intrinsic in coordinate_exprs:
+    def substitute(e: ir.Expr) -> ir.Expr:
+        if isinstance(e, ir.Apply) and e.intrinsic in coordinate_exprs:
             return cast(replace(coordinate_exprs[e.intrinsic], span=e.span), scalar_type(e))
         return e
 
     return map_expr(body, substitute)
 
 
-def _add(a: Expr, b: Expr) -> Expr:
-    if isinstance(a, Const) and a.value == 0:
+def _add(a: ir.Expr, b: ir.Expr) -> ir.Expr:
+    if isinstance(a, ir.Const) and a.value == 0:
         return b
-    return a if isinstance(b, Const) and b.value == 0 else binary(ADD, a, b, a.span)
+    return a if isinstance(b, ir.Const) and b.value == 0 else binary(ADD, a, b, a.span)
 
 
-def _multiply(a: Expr, b: Expr) -> Expr:
+def _multiply(a: ir.Expr, b: ir.Expr) -> ir.Expr:
     for factor, rest in ((a, b), (b, a)):
-        if isinstance(factor, Const) and factor.value in (0, 1):
+        if isinstance(factor, ir.Const) and factor.value in (0, 1):
             return rest if factor.value else factor
     return binary(MUL, a, b, a.span)

@@ -15,27 +15,8 @@ from pycu2c.analysis.thread_bounds import AxisBound, BoundSolver, IsInvariant, c
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import VOID
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, integer, logical, negation
-from pycu2c.ir.nodes import (
-    Apply,
-    Assign,
-    AxisLoop,
-    Binary,
-    Body,
-    Cast,
-    Const,
-    Declare,
-    Evaluate,
-    Expr,
-    For,
-    If,
-    Logical,
-    LogicalOp,
-    NextWorkItem,
-    Select,
-    Unary,
-    Var,
-)
 from pycu2c.ir.walk import expressions, operands, statements
 from pycu2c.ops.intrinsics.threads.cpu_block import at_least_1
 from pycu2c.ops.operators import ADD, MUL, QUOTIENT, REMAINDER, SUB
@@ -49,16 +30,16 @@ MIN_LANES = 4  # narrower loops are not vectorized
 class Axis:
     """A loop along an axis: its variable, and its default start and stop."""
 
-    var: Var
-    start: Expr
-    stop: Expr
+    var: ir.Var
+    start: ir.Expr
+    stop: ir.Expr
 
 
 @dataclass(slots=True)
 class _Level:
     """Statements inside a number of loops, before the next loop."""
 
-    steps: list[Declare | Evaluate | If | Expr] = field(default_factory=list)
+    steps: list[ir.Declare | ir.Evaluate | ir.If | ir.Expr] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -73,8 +54,8 @@ class AxisNest:
     levels: list[_Level] = field(default_factory=list)
     bounds: list[list[AxisBound]] = field(default_factory=list)
     levels_of: dict[str, int] = field(default_factory=dict)  # level of each variable
-    values: dict[str, Expr] = field(default_factory=dict)
-    body: Body = ()
+    values: dict[str, ir.Expr] = field(default_factory=dict)
+    body: ir.Body = ()
 
     def __post_init__(self) -> None:
         self.levels = [_Level() for _ in range(len(self.axes) + 1)]
@@ -90,38 +71,41 @@ class AxisNest:
             loops[axis.var.name] = Interval(found.of(axis.start).low, found.of(axis.stop).high - 1)
         return replace(found, loops=loops)
 
-    def add_body(self, body: Body) -> None:
+    def add_body(self, body: ir.Body) -> None:
         """Distribute the leading declarations and conditions of a body over the levels."""
         for name in declared_names(body):
             self.levels_of[name] = len(self.axes)
-        changed = {s.var.name for s in statements(body) if isinstance(s, Assign)}
-        while body and not (isinstance(body[0], Declare | If) and self._has_effect(body[0])):
+        changed = {s.var.name for s in statements(body) if isinstance(s, ir.Assign)}
+        while body and not (isinstance(body[0], ir.Declare | ir.If) and self._has_effect(body[0])):
             match body:
-                case (Declare() as s, *rest):
+                case (ir.Declare() as s, *rest):
                     body = self._declare(s, tuple(rest), changed)
-                case (If(condition, (NextWorkItem(),), ()), *rest):
+                case (ir.If(condition, (ir.NextWorkItem(),), ()), *rest):
                     remaining = self._conditions(negation(condition), changed)
                     body = tuple(rest)
                     if remaining is not None:
-                        end_threads = If(
-                            negation(remaining), (NextWorkItem(remaining.span),), (), remaining.span
+                        end_threads = ir.If(
+                            negation(remaining),
+                            (ir.NextWorkItem(remaining.span),),
+                            (),
+                            remaining.span,
                         )
                         self.levels[-1].steps.append(end_threads)
-                case (If(condition, then, ()),):
+                case (ir.If(condition, then, ()),):
                     remaining = self._conditions(condition, changed)
                     body = then
                     if remaining is not None:
-                        self.body = (If(remaining, then, (), remaining.span),)
+                        self.body = (ir.If(remaining, then, (), remaining.span),)
                         return
                 case _:
                     break
         self.body = body
 
-    def _has_effect(self, s: Declare | If) -> bool:
+    def _has_effect(self, s: ir.Declare | ir.If) -> bool:
         """Return whether the first expressions of a statement have side effects."""
         return any(any_effect(value, frozenset(self.effectful)) for value in operands(s))
 
-    def _declare(self, s: Declare, rest: Body, changed: Set[str]) -> Body:
+    def _declare(self, s: ir.Declare, rest: ir.Body, changed: Set[str]) -> ir.Body:
         """Declare a variable at the outermost possible level; return the rest of the body."""
         level = len(self.axes)
         if s.init is not None and s.var.name not in changed:
@@ -137,25 +121,25 @@ class AxisNest:
         self.levels[level].steps.append(s)
         return rest
 
-    def _level(self, e: Expr) -> int:
+    def _level(self, e: ir.Expr) -> int:
         """Return the number of loops that the operands of an expression depend on."""
-        names = [x.name for x in expressions(e) if isinstance(x, Var)]
+        names = [x.name for x in expressions(e) if isinstance(x, ir.Var)]
         return max((self.levels_of.get(name, 0) for name in names), default=0)
 
-    def _conditions(self, condition: Expr, changed: Set[str]) -> Expr | None:
+    def _conditions(self, condition: ir.Expr, changed: Set[str]) -> ir.Expr | None:
         """Move conjuncts out of the innermost loop; return those that remain."""
-        remaining: Expr | None = None
+        remaining: ir.Expr | None = None
         for conjunct in conjuncts(condition):
             if _is_speculatable(conjunct) and self._becomes_bound(conjunct):
                 continue
             remaining = (
                 conjunct
                 if remaining is None
-                else logical(LogicalOp.AND, remaining, conjunct, conjunct.span)
+                else logical(ir.LogicalOp.AND, remaining, conjunct, conjunct.span)
             )
         return remaining
 
-    def _becomes_bound(self, condition: Expr) -> bool:
+    def _becomes_bound(self, condition: ir.Expr) -> bool:
         level = self._level(condition)
         if level:
             axis = self.axes[level - 1].var
@@ -178,35 +162,37 @@ class AxisNest:
 
     # ---- the loops ----
 
-    def loops(self) -> Body:
+    def loops(self) -> ir.Body:
         body = (*self._steps(self.levels[-1], self.body),)
         for index in reversed(range(len(self.axes))):
             loop = version_loop(self._loop(index, body), self.solver, self._is_invariant(index + 1))
             body = self._steps(self.levels[index], (loop,))
         return body
 
-    def _steps(self, level: _Level, body: Body) -> Body:
+    def _steps(self, level: _Level, body: ir.Body) -> ir.Body:
         for step in reversed(level.steps):
-            if isinstance(step, Declare | Evaluate | If):
+            if isinstance(step, ir.Declare | ir.Evaluate | ir.If):
                 body = (step, *body)
             else:
-                body = (If(step, body, (), step.span),)
+                body = (ir.If(step, body, (), step.span),)
         return body
 
-    def _nonempty_assertions(self, body: Body) -> list[Evaluate]:
+    def _nonempty_assertions(self, body: ir.Body) -> list[ir.Evaluate]:
         """Assert that bounds of nested loops are at least 1, which helps gcc to vectorize."""
-        found: dict[str, Var] = {}
+        found: dict[str, ir.Var] = {}
         for s in statements(body):
             if (
-                isinstance(s, For)
-                and isinstance(s.stop, Var)
+                isinstance(s, ir.For)
+                and isinstance(s.stop, ir.Var)
                 and self.levels_of.get(s.stop.name, 0) == 0
             ):
                 if self.solver.of(s.stop).low >= 1 and self.solver.of(s.start).high < 1:
                     found[s.stop.name] = s.stop
-        return [Evaluate(Apply(at_least_1, (v,), VOID, v.span), v.span) for v in found.values()]
+        return [
+            ir.Evaluate(ir.Apply(at_least_1, (v,), VOID, v.span), v.span) for v in found.values()
+        ]
 
-    def _loop(self, index: int, body: Body) -> AxisLoop:
+    def _loop(self, index: int, body: ir.Body) -> ir.AxisLoop:
         axis, solver = self.axes[index], self.solver
         start, stop = axis.start, axis.stop
         for bound in self.bounds[index]:
@@ -223,29 +209,29 @@ class AxisNest:
         lockstep = innermost and is_wide and in_lockstep(axis.var, body, self.effectful)
         if lockstep:
             self.levels[0].steps += self._nonempty_assertions(body)
-        return AxisLoop(axis.var, start, stop, step, body, lockstep, self.span)
+        return ir.AxisLoop(axis.var, start, stop, step, body, lockstep, self.span)
 
 
-def _round_up(e: Expr, step: Expr) -> Expr:
+def _round_up(e: ir.Expr, step: ir.Expr) -> ir.Expr:
     """Round a nonnegative number up to a multiple of a step."""
-    if isinstance(e, Const) and e.value == 0:
+    if isinstance(e, ir.Const) and e.value == 0:
         return e
     rounded = binary(ADD, e, binary(SUB, step, integer(1, e.span), e.span), e.span)
     return binary(MUL, binary(QUOTIENT, rounded, step, e.span), step, e.span)
 
 
-def _is_speculatable(e: Expr) -> bool:
+def _is_speculatable(e: ir.Expr) -> bool:
     """Return whether an expression may be evaluated earlier, and for more threads."""
     return all(_is_speculatable_node(x) for x in expressions(e))
 
 
-def _is_speculatable_node(e: Expr) -> bool:
+def _is_speculatable_node(e: ir.Expr) -> bool:
     match e:
-        case Const() | Var() | Unary() | Cast() | Logical() | Select():
+        case ir.Const() | ir.Var() | ir.Unary() | ir.Cast() | ir.Logical() | ir.Select():
             return True
-        case Binary(op=op, right=right):
-            return op not in (QUOTIENT, REMAINDER) or isinstance(right, Const)
-        case Apply(intrinsic=intrinsic):
+        case ir.Binary(op=op, right=right):
+            return op not in (QUOTIENT, REMAINDER) or isinstance(right, ir.Const)
+        case ir.Apply(intrinsic=intrinsic):
             return intrinsic.is_pure and is_integral(e.type)
         case _:
             return False

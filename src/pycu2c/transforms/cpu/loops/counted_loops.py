@@ -21,36 +21,20 @@ from pycu2c.analysis.thread_bounds import BoundSolver
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import WEAK_INT
-from pycu2c.ir.nodes import (
-    Apply,
-    Assign,
-    Binary,
-    Body,
-    Cast,
-    Const,
-    Continue,
-    Declare,
-    Expr,
-    For,
-    Function,
-    Module,
-    Stmt,
-    Var,
-    While,
-)
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions, bodies, children, map_functions, statements, with_bodies
 from pycu2c.ops.operators import ADD, GT, LT
 from pycu2c.transforms.cuda.merge_live_ranges import rename_variables
 
 
-def convert_while_to_for(module: Module, assumptions: LaunchAssumptions) -> Module:
+def convert_while_to_for(module: ir.Module, assumptions: LaunchAssumptions) -> ir.Module:
     """Convert the counting loops of all functions."""
 
-    def convert(function: Function) -> Function:
+    def convert(function: ir.Function) -> ir.Function:
         parameters = {p.name: p for p in function.parameters}
         solver = BoundSolver(assumptions, parameters, single_definitions(function.body), {})
         assignment_counts = Counter(
-            s.var.name for s in statements(function.body) if isinstance(s, Assign)
+            s.var.name for s in statements(function.body) if isinstance(s, ir.Assign)
         )
         used_names = {*parameters, *assignment_counts, *(e.name for e in _variables(function.body))}
         return replace(
@@ -61,9 +45,9 @@ def convert_while_to_for(module: Module, assumptions: LaunchAssumptions) -> Modu
     return map_functions(module, convert)
 
 
-def _variables(body: Body) -> list[Var]:
-    named = [s.var for s in statements(body) if isinstance(s, Declare | For)]
-    return [*named, *(e for e in all_expressions(body) if isinstance(e, Var))]
+def _variables(body: ir.Body) -> list[ir.Var]:
+    named = [s.var for s in statements(body) if isinstance(s, ir.Declare | ir.For)]
+    return [*named, *(e for e in all_expressions(body) if isinstance(e, ir.Var))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +56,11 @@ class _LoopConversion:
     assignment_counts: Mapping[str, int]  # by variable
     used_names: set[str]  # names in use
 
-    def block(self, body: Body) -> Body:
-        out: list[Stmt] = []
+    def block(self, body: ir.Body) -> ir.Body:
+        out: list[ir.Stmt] = []
         for i, s in enumerate(body):
             s = with_bodies(s, tuple(self.block(b) for b in bodies(s)))
-            loop = self._as_for_loop(s, body[i + 1 :]) if isinstance(s, While) else None
+            loop = self._as_for_loop(s, body[i + 1 :]) if isinstance(s, ir.While) else None
             declaration = _declaration(loop.var.name, out) if loop else None
             if loop is None or declaration is None or declaration.init is None:
                 out.append(s)
@@ -87,12 +71,12 @@ class _LoopConversion:
                 out.append(self._with_new_counter(loop))
         return tuple(out)
 
-    def _as_for_loop(self, s: While, rest: Body) -> For | None:
+    def _as_for_loop(self, s: ir.While, rest: ir.Body) -> ir.For | None:
         """Return the ``for`` loop, with the counter as its start, or None."""
         match s:
-            case While(
-                condition=Binary(op=comparison, left=left, right=right),
-                body=(*body, Assign(var=var, value=Binary(op=op, left=a, right=b))),
+            case ir.While(
+                condition=ir.Binary(op=comparison, left=left, right=right),
+                body=(*body, ir.Assign(var=var, value=ir.Binary(op=op, left=a, right=b))),
             ) if op is ADD and comparison in (LT, GT) and var.type == WEAK_INT:
                 counter, stop = (left, right) if comparison is LT else (right, left)
                 counter_value, step = (a, b) if _is_variable(a, var) else (b, a)
@@ -106,17 +90,19 @@ class _LoopConversion:
                     return None
                 if var.name in names_in(*all_expressions(rest)):
                     return None
-                return For(var, var, stop, step, tuple(body), s.span)
+                return ir.For(var, var, stop, step, tuple(body), s.span)
             case _:
                 return None
 
-    def _has_constant_stride(self, stop: Expr, step: Expr, body: Body) -> bool:
+    def _has_constant_stride(self, stop: ir.Expr, step: ir.Expr, body: ir.Body) -> bool:
         """Return whether every iteration adds the same positive amount, up to the same bound."""
-        changed = {s.var.name for s in statements(body) if isinstance(s, Assign | Declare)}
+        changed = {s.var.name for s in statements(body) if isinstance(s, ir.Assign | ir.Declare)}
         is_invariant = _is_invariant(stop, changed) and _is_invariant(step, changed)
         return is_invariant and self.solver.of(step).low > 0
 
-    def _can_move_declaration(self, declaration: Declare, init: Expr, before: list[Stmt]) -> bool:
+    def _can_move_declaration(
+        self, declaration: ir.Declare, init: ir.Expr, before: list[ir.Stmt]
+    ) -> bool:
         """Return whether only the loop reads the counter's initial value.
 
         The value must also be the same if it is computed later.
@@ -128,7 +114,7 @@ class _LoopConversion:
             init, {name for name in names_in(init) if self.assignment_counts.get(name)}
         )
 
-    def _with_new_counter(self, loop: For) -> For:
+    def _with_new_counter(self, loop: ir.For) -> ir.For:
         candidate, number = loop.var.name, 0
         while candidate in self.used_names:
             number += 1
@@ -138,38 +124,38 @@ class _LoopConversion:
         return replace(loop, var=replace(loop.var, name=candidate), body=body)
 
 
-def _declaration(name: str, body: list[Stmt]) -> Declare | None:
+def _declaration(name: str, body: list[ir.Stmt]) -> ir.Declare | None:
     """Return the declaration of a variable in this block, or None."""
     for s in body:
-        if isinstance(s, Declare) and s.var.name == name:
+        if isinstance(s, ir.Declare) and s.var.name == name:
             return s
     return None
 
 
-def _is_variable(e: Expr, var: Var) -> bool:
-    return isinstance(e, Var) and e.name == var.name
+def _is_variable(e: ir.Expr, var: ir.Var) -> bool:
+    return isinstance(e, ir.Var) and e.name == var.name
 
 
-def _is_invariant(e: Expr, changed: set[str]) -> bool:
+def _is_invariant(e: ir.Expr, changed: set[str]) -> bool:
     """Return whether e is arithmetic on constants, coordinates and unchanged variables."""
     match e:
-        case Const():
+        case ir.Const():
             return True
-        case Var(name=name):
+        case ir.Var(name=name):
             return name not in changed
-        case Binary() | Cast():
+        case ir.Binary() | ir.Cast():
             return all(_is_invariant(x, changed) for x in children(e))
-        case Apply(intrinsic=intrinsic):
+        case ir.Apply(intrinsic=intrinsic):
             return is_fixed(intrinsic)
         case _:
             return False
 
 
-def _has_continue(body: Body) -> bool:
+def _has_continue(body: ir.Body) -> bool:
     """Return whether an iteration may continue with the next one before its end."""
     for s in body:
-        if isinstance(s, Continue):
+        if isinstance(s, ir.Continue):
             return True
-        if not isinstance(s, While | For) and any(_has_continue(b) for b in bodies(s)):
+        if not isinstance(s, ir.While | ir.For) and any(_has_continue(b) for b in bodies(s)):
             return True
     return False

@@ -24,32 +24,8 @@ from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, integer, logical
-from pycu2c.ir.nodes import (
-    Allocate,
-    Apply,
-    Assign,
-    BarrierWait,
-    Binary,
-    Body,
-    Break,
-    Call,
-    Const,
-    Continue,
-    Declare,
-    Evaluate,
-    Expr,
-    For,
-    If,
-    Load,
-    LogicalOp,
-    Module,
-    Print,
-    Return,
-    Stmt,
-    Var,
-    While,
-)
 from pycu2c.ir.walk import all_expressions, bodies, children, statements, with_bodies
 from pycu2c.ops.intrinsics.reference_thread import WARP
 from pycu2c.ops.intrinsics.threads.coordinates import GRID, GRIDSIZE, PLACES
@@ -59,17 +35,17 @@ from pycu2c.transforms.cpu.fission.guarded_regions import GuardedRegions
 
 
 def interchange_loops(
-    module: Module, assumptions: LaunchAssumptions, agreement: Uniformity, effectful: Set[str]
-) -> Module:
+    module: ir.Module, assumptions: LaunchAssumptions, agreement: Uniformity, effectful: Set[str]
+) -> ir.Module:
     """Interchange loops of the kernel; mark them, as they must be outside the work-item loops.
 
     ``effectful``: the device functions with side effects.
     """
     body = module.kernel.body
-    if any(isinstance(s, Print) for s in statements(body)):
+    if any(isinstance(s, ir.Print) for s in statements(body)):
         return module  # printed output is in thread order
     declaration_counts = Counter(
-        s.var.name for s in statements(body) if isinstance(s, Declare | Allocate)
+        s.var.name for s in statements(body) if isinstance(s, ir.Declare | ir.Allocate)
     )
     fresh = fresh_names(module.kernel)
     interchange = _Interchange(
@@ -81,10 +57,10 @@ def interchange_loops(
     return replace(module, kernel=replace(module.kernel, body=changed))
 
 
-def _invariant_definitions(body: Body) -> dict[str, Expr]:
+def _invariant_definitions(body: ir.Body) -> dict[str, ir.Expr]:
     """Return the variables with one definition whose operands never change."""
-    changed = {s.var.name for s in statements(body) if isinstance(s, Assign)}
-    declaration_counts = [s for s in statements(body) if isinstance(s, Declare)]
+    changed = {s.var.name for s in statements(body) if isinstance(s, ir.Assign)}
+    declaration_counts = [s for s in statements(body) if isinstance(s, ir.Declare)]
     return {
         s.var.name: s.init
         for s in declaration_counts
@@ -96,8 +72,8 @@ def _invariant_definitions(body: Body) -> dict[str, Expr]:
 class _Start:
     """First index of a thread: a uniform part plus an offset in the row, block or warp."""
 
-    common: Expr | None
-    offset: Expr
+    common: ir.Expr | None
+    offset: ir.Expr
     scope: Literal["row", "block", "warp"]
 
 
@@ -105,43 +81,43 @@ class _Start:
 class _Interchange:
     assumptions: LaunchAssumptions
     agreement: Uniformity
-    values: Mapping[str, Expr]  # by variable
+    values: Mapping[str, ir.Expr]  # by variable
     declaration_counts: Mapping[str, int]  # number of declarations, by name
     effectful: Set[str]
     fresh: NameGenerator
     changed: bool = False
 
-    def block(self, body: Body) -> Body:
+    def block(self, body: ir.Body) -> ir.Body:
         """Process a block that all running threads reach."""
         return tuple(parts for s in body for parts in self._statement(s))
 
-    def _statement(self, s: Stmt) -> Body:
-        if isinstance(s, For) and (start := self._interchangeable(s)):
+    def _statement(self, s: ir.Stmt) -> ir.Body:
+        if isinstance(s, ir.For) and (start := self._interchangeable(s)):
             return (self._interchange(s, start),)
-        if isinstance(s, If | While | For) and s not in self.agreement.divergent:
+        if isinstance(s, ir.If | ir.While | ir.For) and s not in self.agreement.divergent:
             return (with_bodies(s, tuple(self.block(b) for b in bodies(s))),)
-        if isinstance(s, If) and not s.orelse:
+        if isinstance(s, ir.If) and not s.orelse:
             return self._split_guarded(s)
         return (s,)
 
-    def _interchangeable(self, s: For) -> _Start | None:
+    def _interchangeable(self, s: ir.For) -> _Start | None:
         return self._thread_start(s) if self._is_order_independent(s.body) else None
 
     # ---- loops under a condition ----------------------------------------------------------------
 
-    def _split_guarded(self, s: If) -> Body:
+    def _split_guarded(self, s: ir.If) -> ir.Body:
         """Split a guarded block; its interchanged loops move outside the condition."""
         regions = GuardedRegions.empty(s)
-        local_names = [x.var.name for x in s.then if isinstance(x, Declare | Allocate)]
+        local_names = [x.var.name for x in s.then if isinstance(x, ir.Declare | ir.Allocate)]
         if not regions.is_invariant(s.condition) or not self._depends_on_index_only(s.condition):
             return (s,)  # otherwise few threads may satisfy it
         if any(self.declaration_counts[name] > 1 for name in local_names):
             return (s,)
         was_interchanged = False
         for inner in s.then:
-            start = self._interchangeable(inner) if isinstance(inner, For) else None
+            start = self._interchangeable(inner) if isinstance(inner, ir.For) else None
             if (
-                isinstance(inner, For)
+                isinstance(inner, ir.For)
                 and start
                 and regions.is_invariant(*_loop_control(inner, start))
             ):
@@ -153,64 +129,64 @@ class _Interchange:
         regions.end_part()
         return (*regions.declared, *regions.parts) if was_interchanged else (s,)
 
-    def _depends_on_index_only(self, e: Expr) -> bool:
+    def _depends_on_index_only(self, e: ir.Expr) -> bool:
         """Return whether only the thread index and uniform values determine an expression."""
         match e:
-            case Var(name) if name in self.values and not self.agreement.agrees(e):
+            case ir.Var(name) if name in self.values and not self.agreement.agrees(e):
                 return self._depends_on_index_only(self.values[name])
-            case Var() | Load():
+            case ir.Var() | ir.Load():
                 return self.agreement.agrees(e)
             case _:
                 return all(map(self._depends_on_index_only, children(e)))
 
     # ---- one loop -------------------------------------------------------------------------------
 
-    def _interchange(self, s: For, start: _Start, condition: Expr | None = None) -> Stmt:
-        first = Var(self.fresh(f"{s.var.name}.first"), s.var.type, s.var.span)
-        own_index = Declare(s.var, binary(ADD, first, start.offset, s.span), s.span)
+    def _interchange(self, s: ir.For, start: _Start, condition: ir.Expr | None = None) -> ir.Stmt:
+        first = ir.Var(self.fresh(f"{s.var.name}.first"), s.var.type, s.var.span)
+        own_index = ir.Declare(s.var, binary(ADD, first, start.offset, s.span), s.span)
         in_range = binary(LT, s.var, s.stop, s.span)
         if condition is not None:
-            in_range = logical(LogicalOp.AND, condition, in_range, s.span)
-        inside = If(in_range, s.body, (), s.span)
+            in_range = logical(ir.LogicalOp.AND, condition, in_range, s.span)
+        inside = ir.If(in_range, s.body, (), s.span)
         common = start.common or integer(0, s.span)
         self.changed = True
-        return For(first, common, s.stop, s.step, (own_index, inside), s.span, interchanged=True)
+        return ir.For(first, common, s.stop, s.step, (own_index, inside), s.span, interchanged=True)
 
-    def _is_order_independent(self, body: Body) -> bool:
+    def _is_order_independent(self, body: ir.Body) -> bool:
         """Return whether the order of threads in a body is unobservable, and it has no exits."""
-        jumps = (Return, BarrierWait, Print)
+        jumps = (ir.Return, ir.BarrierWait, ir.Print)
         if _exits_iteration(body) or any(isinstance(s, jumps) for s in statements(body)):
             return False
-        unused_results = {id(s.value) for s in statements(body) if isinstance(s, Evaluate)}
+        unused_results = {id(s.value) for s in statements(body) if isinstance(s, ir.Evaluate)}
         for e in all_expressions(body):
-            if isinstance(e, Call) and e.function in self.effectful:
+            if isinstance(e, ir.Call) and e.function in self.effectful:
                 return False
-            if isinstance(e, Apply) and not e.intrinsic.is_pure:
+            if isinstance(e, ir.Apply) and not e.intrinsic.is_pure:
                 if id(e) not in unused_results or not e.arguments:
                     return False
         return True
 
     # ---- start of each thread -------------------------------------------------------------------
 
-    def _thread_start(self, s: For) -> _Start | None:
+    def _thread_start(self, s: ir.For) -> _Start | None:
         """Return the start if bounds are uniform and threads never reach the start of another."""
         if s.var.type != WEAK_INT or not self.agreement.agrees(s.stop, s.step):
             return None
         start = self._decompose(s.start)
         return start if start and self._covers(s.step, start.scope) else None
 
-    def _decompose(self, e: Expr) -> _Start | None:
+    def _decompose(self, e: ir.Expr) -> _Start | None:
         e = self._value(e)
         match e:
-            case Apply() if e.type == WEAK_INT:
+            case ir.Apply() if e.type == WEAK_INT:
                 return self._coordinate(e)
-            case Binary() if warp_index.is_lane(e):
+            case ir.Binary() if warp_index.is_lane(e):
                 return (
                     _Start(None, e, "warp")
                     if warp_index.is_multiple_of_warp(self.assumptions)
                     else None
                 )
-            case Binary(op, left, right) if op is ADD and e.type == WEAK_INT:
+            case ir.Binary(op, left, right) if op is ADD and e.type == WEAK_INT:
                 for side, rest in ((left, right), (right, left)):
                     found = self._decompose(side) if self.agreement.agrees(rest) else None
                     if found:
@@ -219,7 +195,7 @@ class _Interchange:
                         return replace(found, common=logical)
         return None
 
-    def _coordinate(self, e: Apply) -> _Start | None:
+    def _coordinate(self, e: ir.Apply) -> _Start | None:
         """Return the start for a coordinate; only along x are neighbours adjacent."""
         if e.intrinsic is block_thread:
             return _Start(None, e, "block")
@@ -227,56 +203,56 @@ class _Interchange:
             return _Start(None, e, "row")
         if e.intrinsic is not GRID[0]:
             return None
-        block = Apply(PLACES["blockIdx", "x"], (), WEAK_INT, e.span)
-        offset = Apply(PLACES["threadIdx", "x"], (), WEAK_INT, e.span)
+        block = ir.Apply(PLACES["blockIdx", "x"], (), WEAK_INT, e.span)
+        offset = ir.Apply(PLACES["threadIdx", "x"], (), WEAK_INT, e.span)
         return _Start(binary(MUL, block, self._width(e.span), e.span), offset, "row")
 
-    def _value(self, e: Expr) -> Expr:
+    def _value(self, e: ir.Expr) -> ir.Expr:
         """Return the definition of a variable."""
-        while isinstance(e, Var) and e.name in self.values:
+        while isinstance(e, ir.Var) and e.name in self.values:
             e = self.values[e.name]
         return e
 
-    def _width(self, span: Span) -> Expr:
+    def _width(self, span: Span) -> ir.Expr:
         if self.assumptions.block is not None:
             return integer(self.assumptions.block[0], span)
-        return Apply(PLACES["blockDim", "x"], (), WEAK_INT, span)
+        return ir.Apply(PLACES["blockDim", "x"], (), WEAK_INT, span)
 
-    def _covers(self, step: Expr, scope: str) -> bool:
+    def _covers(self, step: ir.Expr, scope: str) -> bool:
         """Return whether a step is at least the number of threads in the scope."""
         step, block = self._value(step), self.assumptions.block
         match step:
-            case Const():
+            case ir.Const():
                 if block is None:
                     return False
                 counts = {"row": block[0], "block": self.assumptions.threads, "warp": WARP}
                 return step.value >= counts[scope] > 1
-            case Apply(intrinsic=intrinsic):
+            case ir.Apply(intrinsic=intrinsic):
                 return scope == "row" and intrinsic in (PLACES["blockDim", "x"], GRIDSIZE[0])
-            case Binary(op, left, right) if op is MUL:
+            case ir.Binary(op, left, right) if op is MUL:
                 pairs = ((left, right), (right, left))
                 return any(self._covers(a, scope) and self._is_positive(b) for a, b in pairs)
             case _:
                 return False
 
-    def _is_positive(self, e: Expr) -> bool:
+    def _is_positive(self, e: ir.Expr) -> bool:
         e = self._value(e)
-        if isinstance(e, Apply):
+        if isinstance(e, ir.Apply):
             bounds = intrinsic_range(self.assumptions, e.intrinsic)
             return bounds is not None and bounds.low > 0
-        return isinstance(e, Const) and e.value > 0
+        return isinstance(e, ir.Const) and e.value > 0
 
 
-def _loop_control(s: For, start: _Start) -> list[Expr]:
+def _loop_control(s: ir.For, start: _Start) -> list[ir.Expr]:
     """Return the expressions that control a loop."""
     return [e for e in (start.common, s.stop, s.step) if e is not None]
 
 
-def _exits_iteration(body: Body) -> bool:
+def _exits_iteration(body: ir.Body) -> bool:
     """Return whether a block breaks or continues the loop that it is the body of."""
     for s in body:
-        if isinstance(s, Break | Continue):
+        if isinstance(s, ir.Break | ir.Continue):
             return True
-        if not isinstance(s, While | For) and any(_exits_iteration(b) for b in bodies(s)):
+        if not isinstance(s, ir.While | ir.For) and any(_exits_iteration(b) for b in bodies(s)):
             return True
     return False

@@ -11,28 +11,28 @@ from __future__ import annotations
 from pycu2c.analysis.effects import reads_memory
 from pycu2c.analysis.thread_bounds import BoundSolver, IsInvariant, conjuncts
 from pycu2c.base.records import replace
+from pycu2c.ir import nodes as ir
 from pycu2c.ir import printer
 from pycu2c.ir.builders import binary, logical
-from pycu2c.ir.nodes import AxisLoop, Const, Expr, If, LogicalOp, Select, Stmt
 from pycu2c.ir.walk import all_expressions, map_expr
 from pycu2c.ops.operators import LE
 
 _MAX_NODES = 80  # of a loop body that is duplicated
 
 
-def version_loop(loop: AxisLoop, solver: BoundSolver, is_invariant: IsInvariant) -> Stmt:
+def version_loop(loop: ir.AxisLoop, solver: BoundSolver, is_invariant: IsInvariant) -> ir.Stmt:
     """Return the versioned loop, or the loop itself.
 
     ``is_invariant`` tells whether an expression is the same for all threads of the loop.
     """
     nodes = list(all_expressions(loop.body))
-    has_constant_bounds = isinstance(loop.start, Const) and isinstance(loop.stop, Const)
+    has_constant_bounds = isinstance(loop.start, ir.Const) and isinstance(loop.stop, ir.Const)
     if not (has_constant_bounds and loop.lockstep) or len(nodes) > _MAX_NODES:
         return loop
-    conditions: list[Expr] = []
-    implied: set[Expr] = set()
+    conditions: list[ir.Expr] = []
+    implied: set[ir.Expr] = set()
     for e in nodes:
-        if isinstance(e, Select) and reads_memory(e.then):
+        if isinstance(e, ir.Select) and reads_memory(e.then):
             needed = _implying_conditions(e.condition, loop, solver, is_invariant)
             if needed:
                 implied.add(e.condition)
@@ -40,8 +40,8 @@ def version_loop(loop: AxisLoop, solver: BoundSolver, is_invariant: IsInvariant)
     if not implied:
         return loop
 
-    def select_implied(e: Expr) -> Expr:
-        return e.then if isinstance(e, Select) and e.condition in implied else e
+    def select_implied(e: ir.Expr) -> ir.Expr:
+        return e.then if isinstance(e, ir.Select) and e.condition in implied else e
 
     fast_loop = replace(loop, body=map_expr(loop.body, select_implied))
     guard = conditions[0]
@@ -49,16 +49,16 @@ def version_loop(loop: AxisLoop, solver: BoundSolver, is_invariant: IsInvariant)
         guard = (
             guard
             if printer.print_expr(side) in map(printer.print_expr, conjuncts(guard))
-            else (logical(LogicalOp.AND, guard, side, loop.span))
+            else (logical(ir.LogicalOp.AND, guard, side, loop.span))
         )
-    return If(guard, (fast_loop,), (loop,), loop.span)
+    return ir.If(guard, (fast_loop,), (loop,), loop.span)
 
 
 def _implying_conditions(
-    condition: Expr, loop: AxisLoop, solver: BoundSolver, is_invariant: IsInvariant
-) -> list[Expr] | None:
+    condition: ir.Expr, loop: ir.AxisLoop, solver: BoundSolver, is_invariant: IsInvariant
+) -> list[ir.Expr] | None:
     """Return conditions that imply ``condition`` for all threads, or None."""
-    found: list[Expr] = []
+    found: list[ir.Expr] = []
     for conjunct in conjuncts(condition):
         bound = solver.bound(conjunct, loop.var, is_invariant)
         if bound is None or bound.step is not None:
@@ -67,6 +67,6 @@ def _implying_conditions(
             found.append(binary(LE, bound.start, loop.start, conjunct.span))
         if bound.stop is not None:
             found.append(binary(LE, loop.stop, bound.stop, conjunct.span))
-    if any(isinstance(e, Const) and not e.value for e in found):
+    if any(isinstance(e, ir.Const) and not e.value for e in found):
         return None
-    return [e for e in found if not isinstance(e, Const)]
+    return [e for e in found if not isinstance(e, ir.Const)]

@@ -27,30 +27,8 @@ from pycu2c.analysis.live_across_barriers import declared_names, single_definiti
 from pycu2c.analysis.simd_legality import LaneStrides
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import WEAK_INT, Array, MemorySpace, Scalar
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, cast, integer, logical
-from pycu2c.ir.nodes import (
-    Allocate,
-    Apply,
-    Assign,
-    AxisLoop,
-    Binary,
-    Body,
-    Cast,
-    Const,
-    Declare,
-    Expr,
-    For,
-    If,
-    Load,
-    Logical,
-    LogicalOp,
-    Module,
-    Select,
-    Stmt,
-    Store,
-    Unary,
-    Var,
-)
 from pycu2c.ir.walk import (
     all_expressions,
     bodies,
@@ -71,28 +49,30 @@ MIN_LANES = 16  # of a tile, whatever the size of their variables
 MIN_ITERATIONS = 128  # loops with fewer known iterations are left to the C compiler
 
 
-def tile_registers(module: Module) -> Module:
+def tile_registers(module: ir.Module) -> ir.Module:
     """Tile the loops over threads of a kernel."""
     kernel = module.kernel
     return replace(module, kernel=replace(kernel, body=_block(kernel.body)))
 
 
-def _block(body: Body) -> Body:
-    out: list[Stmt] = []
+def _block(body: ir.Body) -> ir.Body:
+    out: list[ir.Stmt] = []
     for s in body:
         tile = _find_tile(s)
         out += [with_bodies(s, tuple(map(_block, bodies(s))))] if tile is None else tile.lower()
     return tuple(out)
 
 
-def _find_tile(s: Stmt) -> _Tile | None:
+def _find_tile(s: ir.Stmt) -> _Tile | None:
     """Return the tile for a statement: rows of threads or one row, or None."""
     match s:
-        case AxisLoop(lockstep=True):
+        case ir.AxisLoop(lockstep=True):
             return _make_tile(None, (), s)
-        case AxisLoop(step=Const(value=1), body=(*prologue, AxisLoop(lockstep=True) as lane_loop)):
+        case ir.AxisLoop(
+            step=ir.Const(value=1), body=(*prologue, ir.AxisLoop(lockstep=True) as lane_loop)
+        ):
             row_declarations = tuple(
-                x for x in prologue if isinstance(x, Declare) and _is_cheap_expr(x.init)
+                x for x in prologue if isinstance(x, ir.Declare) and _is_cheap_expr(x.init)
             )
             bounds = names_in(lane_loop.start, lane_loop.stop)
             if len(row_declarations) < len(prologue) or {
@@ -106,15 +86,15 @@ def _find_tile(s: Stmt) -> _Tile | None:
 
 
 def _make_tile(
-    row_loop: AxisLoop | None, row_declarations: Body, lane_loop: AxisLoop
+    row_loop: ir.AxisLoop | None, row_declarations: ir.Body, lane_loop: ir.AxisLoop
 ) -> _Tile | None:
-    first = [i for i, x in enumerate(lane_loop.body) if not isinstance(x, Declare)]
-    if not first or not isinstance(lane_loop.body[first[0]], For):
+    first = [i for i, x in enumerate(lane_loop.body) if not isinstance(x, ir.Declare)]
+    if not first or not isinstance(lane_loop.body[first[0]], ir.For):
         return None
-    loops: list[For] = []
-    between: list[Stmt] = []
+    loops: list[ir.For] = []
+    between: list[ir.Stmt] = []
     body = lane_loop.body[first[0] : first[0] + 1]
-    while body and isinstance(loop := body[-1], For):
+    while body and isinstance(loop := body[-1], ir.For):
         between += body[:-1]
         loops.append(loop)
         body = loop.body
@@ -140,36 +120,36 @@ class _TiledAxis:
     ``count`` is the number of threads in a tile.
     """
 
-    loop: For
+    loop: ir.For
     max_threads: int
-    is_full: Expr | None
-    count: Expr
+    is_full: ir.Expr | None
+    count: ir.Expr
 
 
-def _tile_axis(axis: AxisLoop, max_size: int) -> _TiledAxis:
+def _tile_axis(axis: ir.AxisLoop, max_size: int) -> _TiledAxis:
     extent = _max_extent(axis)
     if extent is not None:
         max_size = max(1, min(max_size, extent))
-    has_constant_stop = isinstance(axis.stop, Const)
+    has_constant_stop = isinstance(axis.stop, ir.Const)
     first, max_threads = _first_index(axis), integer(max_size, axis.span)
     remaining = binary(SUB, axis.stop, first, axis.span)
-    count = Apply(EXTREMES[0], (max_threads, remaining), WEAK_INT, axis.span)
-    loop = For(first, axis.start, axis.stop, max_threads, (), axis.span)
+    count = ir.Apply(EXTREMES[0], (max_threads, remaining), WEAK_INT, axis.span)
+    loop = ir.For(first, axis.start, axis.stop, max_threads, (), axis.span)
     divides = has_constant_stop and extent is not None and extent % max_size == 0
     return _TiledAxis(
         loop, max_size, None if divides else binary(GE, remaining, max_threads, axis.span), count
     )
 
 
-def _max_extent(axis: AxisLoop) -> int | None:
+def _max_extent(axis: ir.AxisLoop) -> int | None:
     """Return the maximum number of threads along an axis, or None if it is unknown."""
     match axis.start, axis.stop:
-        case Const(value=start), Const(value=stop):
+        case ir.Const(value=start), ir.Const(value=stop):
             return int(stop) - int(start)
-        case Const(value=start), Apply(intrinsic=intrinsic, arguments=arguments) if (
+        case ir.Const(value=start), ir.Apply(intrinsic=intrinsic, arguments=arguments) if (
             intrinsic is EXTREMES[0]
         ):
-            extents = [int(e.value) - int(start) for e in arguments if isinstance(e, Const)]
+            extents = [int(e.value) - int(start) for e in arguments if isinstance(e, ir.Const)]
             return min(extents, default=None)
         case _:
             return None
@@ -183,29 +163,31 @@ class _Tile:
     executes after the loops.
     """
 
-    row_loop: AxisLoop | None
-    row_declarations: Body
-    lane_loop: AxisLoop
-    prologue: Body
-    loops: tuple[For, ...]
-    between: Body
-    body: Body
-    epilogue: Body
+    row_loop: ir.AxisLoop | None
+    row_declarations: ir.Body
+    lane_loop: ir.AxisLoop
+    prologue: ir.Body
+    loops: tuple[ir.For, ...]
+    between: ir.Body
+    body: ir.Body
+    epilogue: ir.Body
 
     # ---- legality and profitability ----
 
     def is_legal(self) -> bool:
         """Return whether the loops are the same for all threads, and only compute."""
         inside = tuple(statements(self.body))
-        if not all(isinstance(s, Declare | Assign | If) for s in inside):
+        if not all(isinstance(s, ir.Declare | ir.Assign | ir.If) for s in inside):
             return False
-        if not all(isinstance(s, Declare) and self._is_rematerializable(s) for s in self.between):
+        if not all(
+            isinstance(s, ir.Declare) and self._is_rematerializable(s) for s in self.between
+        ):
             return False
         local_names = declared_names((*self.between, *self.body))
-        changed = {s.var.name for s in inside if isinstance(s, Assign)} - local_names
+        changed = {s.var.name for s in inside if isinstance(s, ir.Assign)} - local_names
         if not changed or not changed <= declared_names(self.prologue):
             return False
-        if any(isinstance(s, Declare) and s.init is None for s in self.prologue):
+        if any(isinstance(s, ir.Declare) and s.init is None for s in self.prologue):
             return False
         bounds = [e for loop in self.loops for e in (loop.start, loop.stop, loop.step)]
         return all(map(_is_cheap_expr, bounds)) and not self._thread_dependent_names() & set(
@@ -231,41 +213,41 @@ class _Tile:
         for name, value in values.items():
             if iteration_dependent & set(names_in(value)):
                 iteration_dependent.add(name)
-        loads = (e for e in all_expressions(self.body) if isinstance(e, Load))
+        loads = (e for e in all_expressions(self.body) if isinstance(e, ir.Load))
         return any(
             strides.of(e.indices[-1]) == 1 and iteration_dependent & set(names_in(*e.indices))
             for e in loads
         )
 
-    def _spilled(self) -> list[Var]:
+    def _spilled(self) -> list[ir.Var]:
         """Return the variables with one element per thread: those that cannot be rematerialized."""
         return [
             s.var
             for s in self.prologue
-            if isinstance(s, Declare) and not self._is_rematerializable(s)
+            if isinstance(s, ir.Declare) and not self._is_rematerializable(s)
         ]
 
-    def _is_rematerializable(self, s: Declare) -> bool:
+    def _is_rematerializable(self, s: ir.Declare) -> bool:
         """Return whether recomputing a declaration is cheap and gives the same value."""
-        changed = {x.var.name for x in statements(self.lane_loop.body) if isinstance(x, Assign)}
+        changed = {x.var.name for x in statements(self.lane_loop.body) if isinstance(x, ir.Assign)}
         operand_names = set(names_in(s.init)) if s.init is not None else set()
         return _is_cheap_expr(s.init) and not changed & {s.var.name, *operand_names}
 
     # ---- the loops ----
 
-    def lower(self) -> Body:
+    def lower(self) -> ir.Body:
         span = self.lane_loop.span
         tiled_axes = [_tile_axis(self.lane_loop, self._width())]
         if self.row_loop:
             tiled_axes.insert(0, _tile_axis(self.row_loop, TILE_ROWS))
-        max_threads: list[Expr] = [integer(tiled.max_threads, span) for tiled in tiled_axes]
+        max_threads: list[ir.Expr] = [integer(tiled.max_threads, span) for tiled in tiled_axes]
         body = self._tile_body(max_threads, max_threads)
         tests = [tiled.is_full for tiled in tiled_axes if tiled.is_full is not None]
         if tests:
             is_full_tile = (
-                tests[0] if len(tests) == 1 else logical(LogicalOp.AND, tests[0], tests[1], span)
+                tests[0] if len(tests) == 1 else logical(ir.LogicalOp.AND, tests[0], tests[1], span)
             )
-            body = (If(is_full_tile, body, self._partial_tile(max_threads, tiled_axes), span),)
+            body = (ir.If(is_full_tile, body, self._partial_tile(max_threads, tiled_axes), span),)
         for tiled in reversed(tiled_axes):
             body = (replace(tiled.loop, body=body),)
         return body
@@ -277,26 +259,26 @@ class _Tile:
         )
         return max(MIN_LANES, 1 << ((TILE_ROW_BYTES // element_sizes).bit_length() - 1))
 
-    def _partial_tile(self, max_threads: list[Expr], tiled_axes: list[_TiledAxis]) -> Body:
+    def _partial_tile(self, max_threads: list[ir.Expr], tiled_axes: list[_TiledAxis]) -> ir.Body:
         """Return an incomplete tile, with counted bounds."""
         counts = list(max_threads)
-        declarations: list[Stmt] = []
+        declarations: list[ir.Stmt] = []
         for n, ((index, _), tiled) in enumerate(zip(self._tile_indices(), tiled_axes)):
             if tiled.is_full is not None:
                 remaining = replace(index, name=f"{index.name.removesuffix('_in.tile')}_left.tile")
-                declarations.append(Declare(remaining, tiled.count, index.span))
+                declarations.append(ir.Declare(remaining, tiled.count, index.span))
                 counts[n] = remaining
         return (*declarations, *self._tile_body(counts, max_threads))
 
-    def _tile_body(self, counts: list[Expr], max_threads: list[Expr]) -> Body:
+    def _tile_body(self, counts: list[ir.Expr], max_threads: list[ir.Expr]) -> ir.Body:
         """Return what the threads of a tile execute, for the given number of threads."""
-        shape = tuple(int(e.value) for e in max_threads if isinstance(e, Const))
+        shape = tuple(int(e.value) for e in max_threads if isinstance(e, ir.Const))
         arrays = {v.name: _array(v, shape) for v in self._spilled()}
         spiller = _Spiller(arrays, tuple(v for v, _ in self._tile_indices()))
         span = self.lane_loop.span
         prologue_loop = self._loop_over_tile(counts, spiller.spill(self.prologue))
         rematerialized = tuple(
-            s for s in self.prologue if isinstance(s, Declare) and s.var.name not in arrays
+            s for s in self.prologue if isinstance(s, ir.Declare) and s.var.name not in arrays
         )
         inner = self._loop_over_tile(
             counts,
@@ -311,27 +293,27 @@ class _Tile:
             counts, spiller.spill((*rematerialized, *self.epilogue))
         )
         return (
-            *(Allocate(array, span) for array in arrays.values()),
+            *(ir.Allocate(array, span) for array in arrays.values()),
             prologue_loop,
             inner,
             epilogue_loop,
         )
 
-    def _tile_indices(self) -> Iterator[tuple[Var, AxisLoop]]:
+    def _tile_indices(self) -> Iterator[tuple[ir.Var, ir.AxisLoop]]:
         """Yield the index of a thread in the tile, for each axis."""
         for axis in (self.row_loop, self.lane_loop):
             if axis:
                 yield replace(axis.var, name=f"{axis.var.name}_in.tile"), axis
 
-    def _loop_over_tile(self, counts: list[Expr], body: Body) -> Stmt:
+    def _loop_over_tile(self, counts: list[ir.Expr], body: ir.Body) -> ir.Stmt:
         """Run a body for each thread of the tile."""
         for (index, axis), count in reversed(list(zip(self._tile_indices(), counts))):
             position = binary(ADD, _first_index(axis), index, axis.span)
             row_declarations = () if axis is self.lane_loop else self.row_declarations
-            body = (Declare(axis.var, position, axis.span), *row_declarations, *body)
+            body = (ir.Declare(axis.var, position, axis.span), *row_declarations, *body)
             zero, one = integer(0, axis.span), integer(1, axis.span)
             lockstep = axis is self.lane_loop
-            body = (AxisLoop(index, zero, count, one, body, lockstep, axis.span),)
+            body = (ir.AxisLoop(index, zero, count, one, body, lockstep, axis.span),)
         return body[0]
 
 
@@ -339,70 +321,72 @@ class _Tile:
 class _Spiller:
     """Replace variables by elements of the tile's arrays."""
 
-    arrays: dict[str, Var]
-    index: tuple[Expr, ...]
+    arrays: dict[str, ir.Var]
+    index: tuple[ir.Expr, ...]
 
-    def spill(self, body: Body) -> Body:
+    def spill(self, body: ir.Body) -> ir.Body:
         return map_stmt(map_expr(body, self._load), self._store)
 
-    def spill_after_branches(self, body: Body) -> Body:
+    def spill_after_branches(self, body: ir.Body) -> ir.Body:
         """Spill, but keep variables that are assigned under conditions in scalars until the end.
 
         C compilers vectorize a selection of values more readily than a conditional store.
         """
-        in_branches = (s for x in body if isinstance(x, If) for s in statements((x,)))
-        spill_after_branches = {s.var.name: s.var for s in in_branches if isinstance(s, Assign)}
+        in_branches = (s for x in body if isinstance(x, ir.If) for s in statements((x,)))
+        spill_after_branches = {s.var.name: s.var for s in in_branches if isinstance(s, ir.Assign)}
         spill_after_branches = {
             name: var for name, var in spill_after_branches.items() if name in self.arrays
         }
         remaining = {
             name: array for name, array in self.arrays.items() if name not in spill_after_branches
         }
-        first = tuple(Declare(v, self._load(v), v.span) for v in spill_after_branches.values())
+        first = tuple(ir.Declare(v, self._load(v), v.span) for v in spill_after_branches.values())
         last = tuple(
-            x for v in spill_after_branches.values() for x in self._store(Assign(v, v, v.span))
+            x for v in spill_after_branches.values() for x in self._store(ir.Assign(v, v, v.span))
         )
         return (*first, *replace(self, arrays=remaining).spill(body), *last)
 
-    def _load(self, e: Expr) -> Expr:
-        if isinstance(e, Var) and e.name in self.arrays and isinstance(e.type, Scalar):
-            return cast(Load(self.arrays[e.name], self.index, e.span), e.type)
+    def _load(self, e: ir.Expr) -> ir.Expr:
+        if isinstance(e, ir.Var) and e.name in self.arrays and isinstance(e.type, Scalar):
+            return cast(ir.Load(self.arrays[e.name], self.index, e.span), e.type)
         return e
 
-    def _store(self, s: Stmt) -> Body:
-        if isinstance(s, Declare | Assign) and s.var.name in self.arrays:
+    def _store(self, s: ir.Stmt) -> ir.Body:
+        if isinstance(s, ir.Declare | ir.Assign) and s.var.name in self.arrays:
             array = self.arrays[s.var.name]
             (value,) = operands(s)
             assert isinstance(array.type, Array)
-            return (Store(array, self.index, cast(value, array.type.element), s.span),)
+            return (ir.Store(array, self.index, cast(value, array.type.element), s.span),)
         return (s,)
 
 
-def _first_index(axis: AxisLoop) -> Var:
+def _first_index(axis: ir.AxisLoop) -> ir.Var:
     return replace(axis.var, name=f"{axis.var.name}_first.tile")
 
 
-def _array(v: Var, shape: tuple[int, ...]) -> Var:
+def _array(v: ir.Var, shape: tuple[int, ...]) -> ir.Var:
     assert isinstance(v.type, Scalar)
     kind = Array(v.type.dtype, len(shape), "C", MemorySpace.LOCAL, shape)
-    return Var(f"{v.name}.tile", kind, v.span)
+    return ir.Var(f"{v.name}.tile", kind, v.span)
 
 
-def _trip_count(loop: For) -> int | None:
+def _trip_count(loop: ir.For) -> int | None:
     match loop.start, loop.stop, loop.step:
-        case Const(value=start), Const(value=stop), Const(value=step):
+        case ir.Const(value=start), ir.Const(value=stop), ir.Const(value=step):
             return len(range(int(start), int(stop), int(step)))
         case _:
             return None
 
 
-def _is_cheap_expr(e: Expr | None) -> bool:
+def _is_cheap_expr(e: ir.Expr | None) -> bool:
     """Return whether recomputing an expression is as good as storing it."""
     return e is not None and all(map(_is_cheap_node, expressions(e)))
 
 
-def _is_cheap_node(e: Expr) -> bool:
-    if isinstance(e, Apply):
+def _is_cheap_node(e: ir.Expr) -> bool:
+    if isinstance(e, ir.Apply):
         return is_fixed(e.intrinsic) or e.intrinsic in EXTREMES
-    extents = isinstance(e, Const | Var | Binary | Unary | Cast | Select | Logical)
+    extents = isinstance(
+        e, ir.Const | ir.Var | ir.Binary | ir.Unary | ir.Cast | ir.Select | ir.Logical
+    )
     return extents and not may_be_contracted(e)

@@ -15,23 +15,9 @@ from pycu2c.analysis.effects import names_in
 from pycu2c.analysis.live_across_barriers import assigned_names
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import Array, MemorySpace
+from pycu2c.ir import nodes as ir
 from pycu2c.ir import printer
 from pycu2c.ir.builders import binary, integer
-from pycu2c.ir.nodes import (
-    Assign,
-    AxisLoop,
-    Body,
-    Const,
-    Declare,
-    ElementOf,
-    Expr,
-    For,
-    Load,
-    Module,
-    Stmt,
-    Store,
-    Var,
-)
 from pycu2c.ir.walk import (
     all_expressions,
     bodies,
@@ -48,24 +34,24 @@ ROW_COUNT = 4
 MAX_ROW_LENGTH = 64  # the sums of longer rows exceed the registers
 
 
-def unroll_and_jam(module: Module) -> Module:
+def unroll_and_jam(module: ir.Module) -> ir.Module:
     """Unroll and jam the kernel's loops over threads where that saves loads."""
     kernel = module.kernel
     return replace(module, kernel=replace(kernel, body=_block(kernel.body)))
 
 
-def _block(body: Body) -> Body:
+def _block(body: ir.Body) -> ir.Body:
     return tuple(_unroll(s) or with_bodies(s, tuple(map(_block, bodies(s)))) for s in body)
 
 
-def _unroll(s: Stmt) -> Stmt | None:
+def _unroll(s: ir.Stmt) -> ir.Stmt | None:
     match s:
-        case AxisLoop(
+        case ir.AxisLoop(
             var=row_axis,
-            start=Const(value=0),
-            stop=Const(value=count),
-            step=Const(value=1),
-            body=(AxisLoop(lockstep=True, body=(*before, For() as loop)) as row,),
+            start=ir.Const(value=0),
+            stop=ir.Const(value=count),
+            step=ir.Const(value=1),
+            body=(ir.AxisLoop(lockstep=True, body=(*before, ir.For() as loop)) as row,),
         ) if count % ROW_COUNT == 0 and _is_short_row(row) and _is_simple(tuple(before), loop):
             group = _RowGroup(row_axis, tuple(before), loop, _stored_arrays(loop))
             return group.unrolled(s, row) if group.is_legal() else None
@@ -73,48 +59,49 @@ def _unroll(s: Stmt) -> Stmt | None:
             return None
 
 
-def _is_short_row(row: AxisLoop) -> bool:
+def _is_short_row(row: ir.AxisLoop) -> bool:
     match row.start, row.stop:
-        case Const(), Const(value=stop):
+        case ir.Const(), ir.Const(value=stop):
             return stop <= MAX_ROW_LENGTH
         case _:
             return False
 
 
-def _is_simple(before: Body, loop: For) -> bool:
+def _is_simple(before: ir.Body, loop: ir.For) -> bool:
     """Return whether a loop contains arithmetic and stores to context arrays only."""
-    if not all(isinstance(s, Declare) and s.init is not None for s in before):
+    if not all(isinstance(s, ir.Declare) and s.init is not None for s in before):
         return False
     return all(
-        isinstance(s, Declare | Assign) or (isinstance(s, Store) and _is_context_array(s.array))
+        isinstance(s, ir.Declare | ir.Assign)
+        or (isinstance(s, ir.Store) and _is_context_array(s.array))
         for s in statements(loop.body)
-    ) and not any(isinstance(e, ElementOf) for e in all_expressions(loop.body))
+    ) and not any(isinstance(e, ir.ElementOf) for e in all_expressions(loop.body))
 
 
-def _is_context_array(array: Var) -> bool:
+def _is_context_array(array: ir.Var) -> bool:
     return isinstance(array.type, Array) and array.type.space is MemorySpace.BLOCK
 
 
-def _stored_arrays(loop: For) -> dict[str, Store]:
+def _stored_arrays(loop: ir.For) -> dict[str, ir.Store]:
     """Map each array that the loop stores to, to one of its stores."""
-    return {s.array.name: s for s in statements(loop.body) if isinstance(s, Store)}
+    return {s.array.name: s for s in statements(loop.body) if isinstance(s, ir.Store)}
 
 
 @dataclass(frozen=True, slots=True)
 class _RowGroup:
     """A loop in a row of threads, its prologue, and the context-array elements that it stores."""
 
-    row_axis: Var
-    before: Body
-    loop: For
-    stores: Mapping[str, Store]
+    row_axis: ir.Var
+    before: ir.Body
+    loop: ir.For
+    stores: Mapping[str, ir.Store]
 
     def is_legal(self) -> bool:
         assigned = assigned_names((*self.before, self.loop))
         inside = assigned | {self.row_axis.name}
         bounds = self.loop.start, self.loop.stop, self.loop.step
         row_dependent = {
-            s.var.name for s in (*self.before, *self.loop.body) if isinstance(s, Declare)
+            s.var.name for s in (*self.before, *self.loop.body) if isinstance(s, ir.Declare)
         }
         if assigned - row_dependent:
             return False  # assigns a variable of the block
@@ -131,31 +118,33 @@ class _RowGroup:
                 return False
         return True
 
-    def _accesses(self) -> Iterable[tuple[str, tuple[Expr, ...]]]:
+    def _accesses(self) -> Iterable[tuple[str, tuple[ir.Expr, ...]]]:
         for s in statements(self.loop.body):
-            if isinstance(s, Store):
+            if isinstance(s, ir.Store):
                 yield s.array.name, s.indices
         for e in all_expressions(self.loop.body):
-            if isinstance(e, Load) and e.array.name in self.stores:
+            if isinstance(e, ir.Load) and e.array.name in self.stores:
                 yield e.array.name, e.indices
 
-    def _is_modified(self, indices: tuple[Expr, ...], changed: Set[str]) -> bool:
+    def _is_modified(self, indices: tuple[ir.Expr, ...], changed: Set[str]) -> bool:
         return bool(set(names_in(*indices)) & (changed | {self.loop.var.name}))
 
     def _has_shared_reads(self) -> bool:
         """Return whether all rows read some of the same elements."""
         row_dependent = {self.row_axis.name}
         for s in (*self.before, *statements(self.loop.body)):
-            if isinstance(s, Declare | Assign) and row_dependent & set(names_in(*operands(s))):
+            if isinstance(s, ir.Declare | ir.Assign) and row_dependent & set(
+                names_in(*operands(s))
+            ):
                 row_dependent.add(s.var.name)
-        loads = (e for e in all_expressions(self.loop.body) if isinstance(e, Load))
+        loads = (e for e in all_expressions(self.loop.body) if isinstance(e, ir.Load))
         return any(
             e.array.name not in self.stores and not row_dependent & set(names_in(*e.indices))
             for e in loads
         )
 
-    def unrolled(self, s: AxisLoop, row: AxisLoop) -> AxisLoop:
-        assert isinstance(s.stop, Const)
+    def unrolled(self, s: ir.AxisLoop, row: ir.AxisLoop) -> ir.AxisLoop:
+        assert isinstance(s.stop, ir.Const)
         group = replace(self.row_axis, name=f"{self.row_axis.name}_by_{ROW_COUNT}.rows")
         copies = [self._copy(group, row_number) for row_number in range(ROW_COUNT)]
         loop = replace(self.loop, body=tuple(x for _, body, _ in copies for x in body))
@@ -163,24 +152,29 @@ class _RowGroup:
         stop = replace(s.stop, value=int(s.stop.value) // ROW_COUNT)
         return replace(s, var=group, stop=stop, body=(replace(row, body=body),))
 
-    def _copy(self, group: Var, row_number: int) -> tuple[Body, Body, Body]:
+    def _copy(self, group: ir.Var, row_number: int) -> tuple[ir.Body, ir.Body, ir.Body]:
         """Return prologue, loop body and epilogue of one row."""
         prologue_loads = tuple(
-            Declare(_scalar(s), Load(s.array, s.indices, s.span), s.span) for s in self._stores()
+            ir.Declare(_scalar(s), ir.Load(s.array, s.indices, s.span), s.span)
+            for s in self._stores()
         )
-        stores_back = tuple(Store(s.array, s.indices, _scalar(s), s.span) for s in self._stores())
+        stores_back = tuple(
+            ir.Store(s.array, s.indices, _scalar(s), s.span) for s in self._stores()
+        )
         local = (*self.before, *prologue_loads, *statements(self.loop.body))
         names = {
-            s.var.name: _row_name(s.var.name, row_number) for s in local if isinstance(s, Declare)
+            s.var.name: _row_name(s.var.name, row_number)
+            for s in local
+            if isinstance(s, ir.Declare)
         }
         row_index = binary(MUL, group, integer(ROW_COUNT, group.span), group.span)
         if row_number:
             row_index = binary(ADD, row_index, integer(row_number, group.span), group.span)
 
-        def substitute_row(e: Expr) -> Expr:
-            return row_index if isinstance(e, Var) and e.name == self.row_axis.name else e
+        def substitute_row(e: ir.Expr) -> ir.Expr:
+            return row_index if isinstance(e, ir.Var) and e.name == self.row_axis.name else e
 
-        def rename_for_row(body: Body) -> Body:
+        def rename_for_row(body: ir.Body) -> ir.Body:
             return map_expr(rename_variables(body, names), substitute_row)
 
         return (
@@ -189,28 +183,28 @@ class _RowGroup:
             rename_for_row(stores_back),
         )
 
-    def _stores(self) -> list[Store]:
+    def _stores(self) -> list[ir.Store]:
         return list(self.stores.values())
 
-    def _with_scalars(self) -> Body:
+    def _with_scalars(self) -> ir.Body:
         """Return the loop body with scalars in place of context-array elements."""
 
-        def load(e: Expr) -> Expr:
-            if isinstance(e, Load) and e.array.name in self.stores:
+        def load(e: ir.Expr) -> ir.Expr:
+            if isinstance(e, ir.Load) and e.array.name in self.stores:
                 return _scalar(self.stores[e.array.name])
             return e
 
-        def store(s: Stmt) -> Body:
-            if isinstance(s, Store) and s.array.name in self.stores:
-                return (Assign(_scalar(s), s.value, s.span),)
+        def store(s: ir.Stmt) -> ir.Body:
+            if isinstance(s, ir.Store) and s.array.name in self.stores:
+                return (ir.Assign(_scalar(s), s.value, s.span),)
             return (s,)
 
         return map_stmt(map_expr(self.loop.body, load), store)
 
 
-def _scalar(s: Store) -> Var:
+def _scalar(s: ir.Store) -> ir.Var:
     assert isinstance(s.array.type, Array)
-    return Var(f"{s.array.name}.row", s.array.type.element, s.span)
+    return ir.Var(f"{s.array.name}.row", s.array.type.element, s.span)
 
 
 def _row_name(name: str, row_number: int) -> str:
@@ -218,5 +212,5 @@ def _row_name(name: str, row_number: int) -> str:
     return f"{name.removesuffix('.row')}.row.{row_number}"
 
 
-def _index_text(indices: tuple[Expr, ...]) -> str:
+def _index_text(indices: tuple[ir.Expr, ...]) -> str:
     return ", ".join(printer.print_expr(i) for i in indices)

@@ -11,49 +11,33 @@ from collections.abc import Callable
 
 from pycu2c.analysis.effects import accessed_names
 from pycu2c.base.records import dataclass, replace
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, cast, unary
-from pycu2c.ir.nodes import (
-    Assign,
-    Binary,
-    BlockLoop,
-    Body,
-    Cast,
-    Const,
-    Declare,
-    Expr,
-    If,
-    Module,
-    Stmt,
-    Unary,
-    Var,
-    While,
-    WorkItemLoop,
-)
 from pycu2c.ir.walk import bodies, expressions, map_expr, rewrite, statements, with_bodies
 
 MAX_ITERATIONS = 12
 MAX_STATEMENTS = 60  # of all iterations
 
 
-def unroll_block_loops(module: Module) -> Module:
+def unroll_block_loops(module: ir.Module) -> ir.Module:
     """Unroll the kernel's loops outside its work-item loops."""
     kernel = module.kernel
     return replace(module, kernel=replace(kernel, body=_block(kernel.body)))
 
 
-def _block(body: Body) -> Body:
+def _block(body: ir.Body) -> ir.Body:
     """Process a block outside the work-item loops."""
-    out: list[Stmt] = []
+    out: list[ir.Stmt] = []
     for i, s in enumerate(body):
-        if isinstance(s, If | While | BlockLoop):
+        if isinstance(s, ir.If | ir.While | ir.BlockLoop):
             s = with_bodies(s, tuple(_block(b) for b in bodies(s)))
-        start = _find_start(s, out) if isinstance(s, While) else None
-        unrolled = _unroll(s, out[start]) if isinstance(s, While) and start is not None else None
+        start = _find_start(s, out) if isinstance(s, ir.While) else None
+        unrolled = _unroll(s, out[start]) if isinstance(s, ir.While) and start is not None else None
         if unrolled is None or start is None:
             out.append(s)
             continue
         *iterations, final_assignment = unrolled
-        assert isinstance(final_assignment, Assign)
+        assert isinstance(final_assignment, ir.Assign)
         if final_assignment.var.name in accessed_names((*out[start:], *body[i + 1 :])):
             out += unrolled
         else:
@@ -61,26 +45,28 @@ def _block(body: Body) -> Body:
     return tuple(out)
 
 
-def _find_start(s: While, before: list[Stmt]) -> int | None:
+def _find_start(s: ir.While, before: list[ir.Stmt]) -> int | None:
     """Return the position of the counter's declaration, if it is not reassigned before the loop."""
-    name = s.body[-1].var.name if s.body and isinstance(s.body[-1], Assign) else None
+    name = s.body[-1].var.name if s.body and isinstance(s.body[-1], ir.Assign) else None
     for position, x in reversed(list(enumerate(before))):
-        if isinstance(x, Declare) and x.var.name == name:
+        if isinstance(x, ir.Declare) and x.var.name == name:
             return position
-        if any(isinstance(y, Assign) and y.var.name == name for y in statements((x,))):
+        if any(isinstance(y, ir.Assign) and y.var.name == name for y in statements((x,))):
             return None
     return None
 
 
-def _unroll(s: While, before: Stmt) -> list[Stmt] | None:
+def _unroll(s: ir.While, before: ir.Stmt) -> list[ir.Stmt] | None:
     """Return the unrolled iterations and the final assignment of the counter, or None."""
     match before, s.body:
-        case Declare(var, Const() as start), (*rest, Assign(counter, step)):
+        case ir.Declare(var, ir.Const() as start), (*rest, ir.Assign(counter, step)):
             iterations = tuple(rest)
-            if counter.name != var.name or not all(isinstance(x, WorkItemLoop) for x in iterations):
+            if counter.name != var.name or not all(
+                isinstance(x, ir.WorkItemLoop) for x in iterations
+            ):
                 return None
             if any(
-                isinstance(x, Assign) and x.var.name == var.name for x in statements(iterations)
+                isinstance(x, ir.Assign) and x.var.name == var.name for x in statements(iterations)
             ):
                 return None
             loop_counter = _LoopCounter(var, s.condition, step)
@@ -91,7 +77,7 @@ def _unroll(s: While, before: Stmt) -> list[Stmt] | None:
             unrolled = [
                 x for value in values for x in map_expr(iterations, loop_counter.substitute(value))
             ]
-            return [*unrolled, Assign(var, last, s.span)]
+            return [*unrolled, ir.Assign(var, last, s.span)]
         case _:
             return None
 
@@ -100,35 +86,37 @@ def _unroll(s: While, before: Stmt) -> list[Stmt] | None:
 class _LoopCounter:
     """The counter of a loop: its condition, and its value in the next iteration."""
 
-    var: Var
-    condition: Expr
-    step: Expr
+    var: ir.Var
+    condition: ir.Expr
+    step: ir.Expr
 
-    def values(self, value: Const) -> list[Const] | None:
+    def values(self, value: ir.Const) -> list[ir.Const] | None:
         """Return the counter's value in each iteration, and after the loop; None if unknown."""
-        if any(isinstance(e, Var) and e.name != self.var.name for e in expressions(self.condition)):
+        if any(
+            isinstance(e, ir.Var) and e.name != self.var.name for e in expressions(self.condition)
+        ):
             return None
         found = [value]
         while len(found) <= MAX_ITERATIONS:
             goes_on = rewrite(self.condition, self.substitute(found[-1]))
             next_value = rewrite(self.step, self.substitute(found[-1]))
-            if not isinstance(goes_on, Const) or not isinstance(next_value, Const):
+            if not isinstance(goes_on, ir.Const) or not isinstance(next_value, ir.Const):
                 return None
             if not goes_on.value:
                 return found
             found.append(next_value)
         return None
 
-    def substitute(self, value: Const) -> Callable[[Expr], Expr]:
-        def replace_counter(e: Expr) -> Expr:
+    def substitute(self, value: ir.Const) -> Callable[[ir.Expr], ir.Expr]:
+        def replace_counter(e: ir.Expr) -> ir.Expr:
             match e:
-                case Var(name=name) if name == self.var.name:
+                case ir.Var(name=name) if name == self.var.name:
                     return replace(value, span=e.span)
-                case Binary(op=op, left=Const() as left, right=Const() as right):
+                case ir.Binary(op=op, left=ir.Const() as left, right=ir.Const() as right):
                     return binary(op, left, right, e.span)
-                case Unary(op=op, operand=Const() as operand):
+                case ir.Unary(op=op, operand=ir.Const() as operand):
                     return unary(op, operand, e.span)
-                case Cast(operand=Const() as operand, type=target_type):
+                case ir.Cast(operand=ir.Const() as operand, type=target_type):
                     return cast(operand, target_type)
                 case _:
                     return e

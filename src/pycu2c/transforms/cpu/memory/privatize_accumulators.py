@@ -17,28 +17,8 @@ from pycu2c.base.limits import MAX_ACCUMULATOR_ELEMENTS
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Array, MemorySpace, Scalar
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, cast, const, integer
-from pycu2c.ir.nodes import (
-    Allocate,
-    Apply,
-    ArgumentPart,
-    BlockLoop,
-    Body,
-    Dim,
-    ElementOf,
-    Evaluate,
-    Expr,
-    For,
-    Function,
-    If,
-    Load,
-    Module,
-    Parameter,
-    Stmt,
-    Store,
-    Stride,
-    Var,
-)
 from pycu2c.ir.walk import all_expressions, map_stmt, statements
 from pycu2c.ops.intrinsics.memory.atomic import ADD, AND, MAX, MIN, OR, OWN, SUB, XOR
 from pycu2c.ops.intrinsics.registry import Intrinsic
@@ -47,7 +27,7 @@ from pycu2c.ops.operators import MUL, NE
 _MERGE_OPERATIONS = {ADD: ADD, SUB: ADD, AND: AND, OR: OR, XOR: XOR, MAX: MAX, MIN: MIN}
 
 
-def accumulators(kernel: Function) -> dict[str, Intrinsic]:
+def accumulators(kernel: ir.Function) -> dict[str, Intrinsic]:
     """Map the contiguous array parameters with one kind of update to their merge operation."""
     updates = list(_updates(kernel.body))
     arrays = Counter(element.array.name for _, element in updates)
@@ -68,40 +48,40 @@ def accumulators(kernel: Function) -> dict[str, Intrinsic]:
     return found
 
 
-def accumulator_arguments(module: Module) -> tuple[int, ...]:
+def accumulator_arguments(module: ir.Module) -> tuple[int, ...]:
     """Return the positions of a built kernel's arguments that may be privatized."""
     names = accumulators(module.kernel)
     return tuple(p.argument for p in module.kernel.parameters if p.name in names)
 
 
-def _updates(body: Body) -> Iterator[tuple[Intrinsic, ElementOf]]:
+def _updates(body: ir.Body) -> Iterator[tuple[Intrinsic, ir.ElementOf]]:
     for s in statements(body):
         if (
-            isinstance(s, Evaluate)
-            and isinstance(s.value, Apply)
+            isinstance(s, ir.Evaluate)
+            and isinstance(s.value, ir.Apply)
             and s.value.intrinsic in _MERGE_OPERATIONS
         ):
             element = s.value.arguments[0]
-            assert isinstance(element, ElementOf)
+            assert isinstance(element, ir.ElementOf)
             yield s.value.intrinsic, element
 
 
-def _array_uses(body: Body) -> Iterator[str]:
+def _array_uses(body: ir.Body) -> Iterator[str]:
     """Yield the array of each use other than a shape query."""
-    lengths = [e.array for e in all_expressions(body) if isinstance(e, Dim | Stride)]
+    lengths = [e.array for e in all_expressions(body) if isinstance(e, ir.Dim | ir.Stride)]
     in_shape_queries = set(map(id, lengths))
     for e in all_expressions(body):
-        if isinstance(e, Var) and id(e) not in in_shape_queries:
+        if isinstance(e, ir.Var) and id(e) not in in_shape_queries:
             yield e.name
     for s in statements(body):
-        if isinstance(s, Store):
+        if isinstance(s, ir.Store):
             yield s.array.name
 
 
 # ---- private copies ---------------------------------------------------------------------------
 
 
-def privatize_accumulators(module: Module, assumptions: LaunchAssumptions) -> Module:
+def privatize_accumulators(module: ir.Module, assumptions: LaunchAssumptions) -> ir.Module:
     """Privatize the accumulators of a kernel in work-item loops.
 
     ``cuda.atomic.add(&counts[i], v)`` -> ``block.atomic.add(&counts.own[i], v)``. ``counts.own`` is
@@ -110,7 +90,9 @@ def privatize_accumulators(module: Module, assumptions: LaunchAssumptions) -> Mo
     """
     kernel = module.kernel
     found = accumulators(kernel)
-    privatized = [p for p in kernel.parameters if p.part is ArgumentPart.DATA and p.name in found]
+    privatized = [
+        p for p in kernel.parameters if p.part is ir.ArgumentPart.DATA and p.name in found
+    ]
     privatized = [p for p in privatized if p.argument in assumptions.unaliased_accumulators]
     if not privatized or steps_of(kernel.body) is not None:
         return module
@@ -124,16 +106,16 @@ def privatize_accumulators(module: Module, assumptions: LaunchAssumptions) -> Mo
     parameters = list(kernel.parameters)
     for copy in private_copies.values():
         _add_length_parameters(parameters, copy)
-    new_body = (*before, BlockLoop(body, kernel.span), *after)
+    new_body = (*before, ir.BlockLoop(body, kernel.span), *after)
     return replace(module, kernel=replace(kernel, body=new_body, parameters=tuple(parameters)))
 
 
-def _redirect(s: Stmt, private_copies: Mapping[str, _PrivateCopy]) -> Stmt:
+def _redirect(s: ir.Stmt, private_copies: Mapping[str, _PrivateCopy]) -> ir.Stmt:
     """Redirect an update to the private copy."""
-    if not isinstance(s, Evaluate) or not isinstance(s.value, Apply):
+    if not isinstance(s, ir.Evaluate) or not isinstance(s.value, ir.Apply):
         return s
     element, *values = s.value.arguments or (None,)
-    if not isinstance(element, ElementOf) or element.array.name not in private_copies:
+    if not isinstance(element, ir.ElementOf) or element.array.name not in private_copies:
         return s
     private_element = replace(element, array=private_copies[element.array.name].var)
     return replace(
@@ -144,7 +126,7 @@ def _redirect(s: Stmt, private_copies: Mapping[str, _PrivateCopy]) -> Stmt:
     )
 
 
-def _add_length_parameters(parameters: list[Parameter], copy: _PrivateCopy) -> None:
+def _add_length_parameters(parameters: list[ir.Parameter], copy: _PrivateCopy) -> None:
     """Add the length parameters of the array that the kernel does not have yet."""
     parameter_names = {p.name for p in parameters}
     element = parameters.index(copy.parameter) + 1
@@ -152,7 +134,7 @@ def _add_length_parameters(parameters: list[Parameter], copy: _PrivateCopy) -> N
         if var.name not in parameter_names:
             argument = copy.parameter.argument
             parameters.insert(
-                element, Parameter(var.name, WEAK_INT, argument, ArgumentPart.SHAPE, axis)
+                element, ir.Parameter(var.name, WEAK_INT, argument, ir.ArgumentPart.SHAPE, axis)
             )
         element += 1
 
@@ -161,60 +143,60 @@ def _add_length_parameters(parameters: list[Parameter], copy: _PrivateCopy) -> N
 class _PrivateCopy:
     """The copy of an array of one OS thread."""
 
-    parameter: Parameter
+    parameter: ir.Parameter
     merge_operation: Intrinsic
     scalar_types: Mapping[str, Scalar]  # scalar parameters of the kernel
     span: Span
 
     @property
-    def array(self) -> Var:
-        return Var(self.parameter.name, self.parameter.type, self.span)
+    def array(self) -> ir.Var:
+        return ir.Var(self.parameter.name, self.parameter.type, self.span)
 
     @property
-    def var(self) -> Var:
+    def var(self) -> ir.Var:
         kind = Array(
             self.parameter.type.dtype, 1, "C", MemorySpace.WORKER, (MAX_ACCUMULATOR_ELEMENTS,)
         )
-        return Var(f"{self.parameter.name}.own", kind, self.span)
+        return ir.Var(f"{self.parameter.name}.own", kind, self.span)
 
-    def lengths(self) -> list[Var]:
+    def lengths(self) -> list[ir.Var]:
         assert isinstance(self.parameter.type, Array)
         axes = range(self.parameter.type.ndim)
         names = [f"{self.parameter.name}.shape.{axis}" for axis in axes]
-        return [Var(name, self.scalar_types.get(name, WEAK_INT), self.span) for name in names]
+        return [ir.Var(name, self.scalar_types.get(name, WEAK_INT), self.span) for name in names]
 
-    def element_count(self) -> Expr:
+    def element_count(self) -> ir.Expr:
         first, *others = (cast(length, WEAK_INT) for length in self.lengths())
         return reduce(lambda a, b: binary(MUL, a, b, self.span), others, first)
 
-    def initialization(self) -> tuple[Stmt, ...]:
+    def initialization(self) -> tuple[ir.Stmt, ...]:
         """Allocate the copy and set each element to the neutral value."""
         return (
-            Allocate(self.var, self.span),
-            self._for_each(lambda i: Store(self.var, (i,), self._neutral(), self.span)),
+            ir.Allocate(self.var, self.span),
+            self._for_each(lambda i: ir.Store(self.var, (i,), self._neutral(), self.span)),
         )
 
-    def merge_back(self) -> tuple[Stmt, ...]:
+    def merge_back(self) -> tuple[ir.Stmt, ...]:
         """Merge the copy into the array."""
         return (self._for_each(self._merge_element),)
 
-    def _merge_element(self, i: Expr) -> Stmt:
-        private_element = Load(self.var, (i,), self.span)
-        element = ElementOf(self.array, (i,), self.span)
-        merged = Apply(
+    def _merge_element(self, i: ir.Expr) -> ir.Stmt:
+        private_element = ir.Load(self.var, (i,), self.span)
+        element = ir.ElementOf(self.array, (i,), self.span)
+        merged = ir.Apply(
             self.merge_operation, (element, private_element), private_element.type, self.span
         )
         is_modified = binary(NE, private_element, self._neutral(), self.span)
-        return If(is_modified, (Evaluate(merged, self.span),), (), self.span)
+        return ir.If(is_modified, (ir.Evaluate(merged, self.span),), (), self.span)
 
-    def _neutral(self) -> Expr:
+    def _neutral(self) -> ir.Expr:
         """Return the neutral element of the update."""
         dtype = self.parameter.type.dtype
         all_bits = -1 if dtype.is_signed else dtype.maximum
         value = {AND: all_bits, MAX: dtype.minimum, MIN: dtype.maximum}.get(self.merge_operation, 0)
         return const(value, self.span, Scalar(dtype))
 
-    def _for_each(self, body: Callable[[Expr], Stmt]) -> Stmt:
-        i = Var(f"i.{self.parameter.name}", WEAK_INT, self.span)
+    def _for_each(self, body: Callable[[ir.Expr], ir.Stmt]) -> ir.Stmt:
+        i = ir.Var(f"i.{self.parameter.name}", WEAK_INT, self.span)
         zero, one = integer(0, self.span), integer(1, self.span)
-        return For(i, zero, self.element_count(), one, (body(i),), self.span)
+        return ir.For(i, zero, self.element_count(), one, (body(i),), self.span)

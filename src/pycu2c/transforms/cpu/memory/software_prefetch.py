@@ -19,26 +19,8 @@ from typing import TypeAlias
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import VOID, WEAK_INT, Array, MemorySpace
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, integer
-from pycu2c.ir.nodes import (
-    Allocate,
-    Apply,
-    AxisLoop,
-    Binary,
-    BlockLoop,
-    Body,
-    Const,
-    Declare,
-    Evaluate,
-    Expr,
-    For,
-    If,
-    Load,
-    Module,
-    Stmt,
-    Store,
-    Var,
-)
 from pycu2c.ir.walk import all_expressions, map_stmt, statements
 from pycu2c.ops.intrinsics.threads.coordinates import PLACES
 from pycu2c.ops.intrinsics.threads.cpu_block import (
@@ -52,15 +34,15 @@ from pycu2c.ops.operators import ADD, GT, LT, MUL
 _MAX_ARRAYS = 4
 _PREFETCH_DISTANCE = 4096  # bytes between the accessed and the prefetched elements
 
-IsStart: TypeAlias = Callable[[Expr], bool]  # tests for the index of the first thread
+IsStart: TypeAlias = Callable[[ir.Expr], bool]  # tests for the index of the first thread
 
 
 @dataclass(frozen=True, slots=True)
 class PrefetchStream:
     """An array of which consecutive threads access consecutive elements, starting at ``first``."""
 
-    array: Var
-    first: Expr
+    array: ir.Var
+    first: ir.Expr
     is_written: bool
 
     @property
@@ -70,36 +52,38 @@ class PrefetchStream:
         return self.array.type.dtype.size
 
 
-def insert_software_prefetches(module: Module, assumptions: LaunchAssumptions) -> Module:
+def insert_software_prefetches(module: ir.Module, assumptions: LaunchAssumptions) -> ir.Module:
     """Insert prefetches; requires axis loops and one-dimensional blocks of known size."""
     if assumptions.block is None or assumptions.block[1:] != (1, 1):
         return module
     body = map_stmt(module.kernel.body, lambda s: (_prefetch_in_loop(s, assumptions),))
-    if not any(isinstance(s, BlockLoop) for s in body):
+    if not any(isinstance(s, ir.BlockLoop) for s in body):
         body = _prefetch_for_block(body, assumptions)
     return replace(module, kernel=replace(module.kernel, body=body))
 
 
-def _prefetch_in_loop(s: Stmt, assumptions: LaunchAssumptions) -> Stmt:
+def _prefetch_in_loop(s: ir.Stmt, assumptions: LaunchAssumptions) -> ir.Stmt:
     match s:
-        case For(var=var, step=step, body=(AxisLoop() as loop,)) if not isinstance(step, Const):
-            streams = _streams((loop,), lambda e: isinstance(e, Var) and e.name == var.name)
+        case ir.For(var=var, step=step, body=(ir.AxisLoop() as loop,)) if not isinstance(
+            step, ir.Const
+        ):
+            streams = _streams((loop,), lambda e: isinstance(e, ir.Var) and e.name == var.name)
             if not streams:
                 return s
             has_next = binary(LT, binary(ADD, var, step, s.span), s.stop, s.span)
             count = integer(assumptions.threads, s.span)
             prefetches = tuple(prefetch_statement(stream, step, count) for stream in streams)
-            return replace(s, body=(If(has_next, prefetches, (), s.span), loop))
-        case BlockLoop(body=body, order=(0, 1, 2), in_rows=False):
+            return replace(s, body=(ir.If(has_next, prefetches, (), s.span), loop))
+        case ir.BlockLoop(body=body, order=(0, 1, 2), in_rows=False):
             return replace(s, body=_prefetch_for_block(body, assumptions))
         case _:
             return s
 
 
-def _prefetch_for_block(body: Body, assumptions: LaunchAssumptions) -> Body:
+def _prefetch_for_block(body: ir.Body, assumptions: LaunchAssumptions) -> ir.Body:
     """Prefetch in code that runs for one block after the other."""
-    loops = [s for s in statements(body) if isinstance(s, AxisLoop)]
-    allocations = [s for s in body if isinstance(s, Allocate)]
+    loops = [s for s in statements(body) if isinstance(s, ir.AxisLoop)]
+    allocations = [s for s in body if isinstance(s, ir.Allocate)]
     streams = _streams(loops, lambda e: _is_first_of_block(e, assumptions))
     if not allocations or not streams:  # without context arrays there is no barrier
         return body
@@ -110,16 +94,16 @@ def _prefetch_for_block(body: Body, assumptions: LaunchAssumptions) -> Body:
     )
     distance = integer(blocks * assumptions.threads, span)
     prefetches = tuple(prefetch_statement(stream, distance, count) for stream in streams)
-    remaining = Apply(blocks_left, (), WEAK_INT, span)
+    remaining = ir.Apply(blocks_left, (), WEAK_INT, span)
     has_next = binary(GT, remaining, integer(blocks, span), span)
-    first_statement = next(i for i, s in enumerate(body) if not isinstance(s, Allocate))
-    return (*body[:first_statement], If(has_next, prefetches, (), span), *body[first_statement:])
+    first_statement = next(i for i, s in enumerate(body) if not isinstance(s, ir.Allocate))
+    return (*body[:first_statement], ir.If(has_next, prefetches, (), span), *body[first_statement:])
 
 
-def _is_first_of_block(e: Expr, assumptions: LaunchAssumptions) -> bool:
+def _is_first_of_block(e: ir.Expr, assumptions: LaunchAssumptions) -> bool:
     """Return whether an expression is ``blockIdx.x * blockDim.x``."""
     match e:
-        case Binary(op=op, left=Apply(intrinsic=intrinsic), right=Const(value=value)):
+        case ir.Binary(op=op, left=ir.Apply(intrinsic=intrinsic), right=ir.Const(value=value)):
             return (
                 op is MUL and intrinsic is PLACES["blockIdx", "x"] and value == assumptions.threads
             )
@@ -127,48 +111,50 @@ def _is_first_of_block(e: Expr, assumptions: LaunchAssumptions) -> bool:
             return False
 
 
-def _streams(loops: Iterable[AxisLoop], is_start: IsStart) -> list[PrefetchStream]:
+def _streams(loops: Iterable[ir.AxisLoop], is_start: IsStart) -> list[PrefetchStream]:
     """Return the arrays accessed at the thread's offset from the start; none if there are many."""
     found: dict[str, PrefetchStream] = {}
     for loop in loops:
-        definitions = {s.var.name: s.init for s in loop.body if isinstance(s, Declare)}
+        definitions = {s.var.name: s.init for s in loop.body if isinstance(s, ir.Declare)}
         first_indices = {
             name: first for name, e in definitions.items() if (first := _first(e, loop))
         }
         for array, index, is_written in accesses(loop.body):
-            first = first_indices.get(index.name) if isinstance(index, Var) else None
+            first = first_indices.get(index.name) if isinstance(index, ir.Var) else None
             if first is not None and is_start(first):
                 is_written |= array.name in found and found[array.name].is_written
                 found[array.name] = PrefetchStream(array, first, is_written)
     return list(found.values()) if len(found) <= _MAX_ARRAYS else []
 
 
-def _first(e: Expr | None, loop: AxisLoop) -> Expr | None:
+def _first(e: ir.Expr | None, loop: ir.AxisLoop) -> ir.Expr | None:
     """Return the start index if an expression is the start plus the loop variable, else None."""
     match e:
-        case Binary(op=op, left=first, right=Var(name=name)):
+        case ir.Binary(op=op, left=first, right=ir.Var(name=name)):
             return first if op is ADD and name == loop.var.name else None
         case _:
             return None
 
 
-def accesses(body: Body) -> Iterator[tuple[Var, Expr, bool]]:
+def accesses(body: ir.Body) -> Iterator[tuple[ir.Var, ir.Expr, bool]]:
     """Yield array, index, and whether it is written, for accesses to contiguous arguments."""
     for e in all_expressions(body):
         match e:
-            case Load(array=Var() as array, indices=(index,)) if is_contiguous_argument(array):
+            case ir.Load(array=ir.Var() as array, indices=(index,)) if is_contiguous_argument(
+                array
+            ):
                 yield array, index, False
             case _:
                 pass
     for s in statements(body):
         match s:
-            case Store(array=array, indices=(index,)) if is_contiguous_argument(array):
+            case ir.Store(array=array, indices=(index,)) if is_contiguous_argument(array):
                 yield array, index, True
             case _:
                 pass
 
 
-def is_contiguous_argument(array: Var) -> bool:
+def is_contiguous_argument(array: ir.Var) -> bool:
     """Return whether an array is a contiguous argument that can be prefetched."""
     match array.type:
         case Array(space=MemorySpace.GLOBAL, layout="C", dtype=dtype):
@@ -177,8 +163,8 @@ def is_contiguous_argument(array: Var) -> bool:
             return False
 
 
-def prefetch_statement(stream: PrefetchStream, distance: Expr, count: Expr) -> Stmt:
+def prefetch_statement(stream: PrefetchStream, distance: ir.Expr, count: ir.Expr) -> ir.Stmt:
     """Prefetch ``count`` elements, ``distance`` elements after the start of a stream."""
     prefetch_intrinsic, span = prefetch_to_write if stream.is_written else prefetch, distance.span
-    first = Load(stream.array, (stream.first,), span)
-    return Evaluate(Apply(prefetch_intrinsic, (first, distance, count), VOID, span), span)
+    first = ir.Load(stream.array, (stream.first,), span)
+    return ir.Evaluate(ir.Apply(prefetch_intrinsic, (first, distance, count), VOID, span), span)

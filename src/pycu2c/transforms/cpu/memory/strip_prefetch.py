@@ -17,22 +17,8 @@ from pycu2c.analysis.live_across_barriers import NameGenerator, fresh_names
 from pycu2c.analysis.thread_strides import UnitStrideAccesses, is_simple_simd_loop
 from pycu2c.base.records import replace
 from pycu2c.base.types import WEAK_INT
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, integer
-from pycu2c.ir.nodes import (
-    Apply,
-    AxisLoop,
-    Binary,
-    BlockLoop,
-    Body,
-    Const,
-    Declare,
-    Expr,
-    For,
-    Module,
-    Select,
-    Stmt,
-    Var,
-)
 from pycu2c.ir.printer import print_expr
 from pycu2c.ir.walk import bodies, map_stmt, rewrite, with_bodies
 from pycu2c.ops.intrinsics.registry import REGISTRY
@@ -52,23 +38,25 @@ _MIN_TOTAL_BYTES = (
 )  # total size of the arrays above which they exceed the first-level caches
 
 
-def insert_strip_prefetches(module: Module) -> Module:
+def insert_strip_prefetches(module: ir.Module) -> ir.Module:
     """Insert prefetches into the axis loops of a kernel."""
     kernel = module.kernel
     fresh = fresh_names(kernel)
 
-    def process(s: Stmt) -> Stmt:
-        if isinstance(s, AxisLoop):
+    def process(s: ir.Stmt) -> ir.Stmt:
+        if isinstance(s, ir.AxisLoop):
             return replace(s, body=map_stmt(s.body, lambda loop: _process_row(loop, fresh)))
         return with_bodies(s, tuple(tuple(map(process, body)) for body in bodies(s)))
 
-    body = tuple(process(s) if isinstance(s, BlockLoop) and s.in_rows else s for s in kernel.body)
+    body = tuple(
+        process(s) if isinstance(s, ir.BlockLoop) and s.in_rows else s for s in kernel.body
+    )
     return replace(module, kernel=replace(kernel, body=body))
 
 
-def _process_row(s: Stmt, fresh: NameGenerator) -> Body:
+def _process_row(s: ir.Stmt, fresh: NameGenerator) -> ir.Body:
     """Return a statement, or the loop over strips that replaces it."""
-    if not isinstance(s, AxisLoop) or not is_simple_simd_loop(s):
+    if not isinstance(s, ir.AxisLoop) or not is_simple_simd_loop(s):
         return (s,)
     streams = _streams(s)
     return _strip_loop(s, streams, fresh) if _is_stencil(streams) else (s,)
@@ -79,7 +67,7 @@ def _is_stencil(streams: Sequence[PrefetchStream]) -> bool:
     return len(streams) <= _MAX_STREAMS and max(row_counts.values(), default=0) > 1
 
 
-def _streams(loop: AxisLoop) -> list[PrefetchStream]:
+def _streams(loop: ir.AxisLoop) -> list[PrefetchStream]:
     """Return the unit-stride streams of a loop; accesses that differ by a constant share one."""
     unit_stride, found = UnitStrideAccesses(loop), dict[str, PrefetchStream]()
     for array, index, is_written in accesses(loop.body):
@@ -93,43 +81,45 @@ def _streams(loop: AxisLoop) -> list[PrefetchStream]:
     return list(found.values())
 
 
-def _without_constants(e: Expr) -> Expr:
+def _without_constants(e: ir.Expr) -> ir.Expr:
     """Return an index without the constants added to it."""
     match e:
-        case Binary(op=op, left=left, right=Const()) if op in (ADD, SUB):
+        case ir.Binary(op=op, left=left, right=ir.Const()) if op in (ADD, SUB):
             return _without_constants(left)
-        case Binary(op=op, left=left, right=right) if op is ADD:
+        case ir.Binary(op=op, left=left, right=right) if op is ADD:
             return binary(ADD, _without_constants(left), _without_constants(right), e.span)
         case _:
             return e
 
 
-def _strip_loop(loop: AxisLoop, streams: Sequence[PrefetchStream], fresh: NameGenerator) -> Body:
+def _strip_loop(
+    loop: ir.AxisLoop, streams: Sequence[PrefetchStream], fresh: NameGenerator
+) -> ir.Body:
     span, loop_variable = loop.span, loop.var.name
     first, strip, end = (
-        Var(fresh(name), WEAK_INT, span) for name in (f"{loop_variable}.first", "strip", "end")
+        ir.Var(fresh(name), WEAK_INT, span) for name in (f"{loop_variable}.first", "strip", "end")
     )
     widest = max(stream.element_size for stream in streams)
     min_elements = _MIN_TOTAL_BYTES // sum(
         {stream.array.name: stream.element_size for stream in streams}.values()
     )
-    is_small = binary(LT, Apply(launched, (), WEAK_INT, span), integer(min_elements, span), span)
+    is_small = binary(LT, ir.Apply(launched, (), WEAK_INT, span), integer(min_elements, span), span)
     all_elements, strip_elements = (
         binary(SUB, end, loop.start, span),
         integer(_STRIP_BYTES // widest, span),
     )
-    length = Select(is_small, all_elements, strip_elements, WEAK_INT, span)
-    stop = Apply(REGISTRY["min"], (binary(ADD, first, strip, span), end), WEAK_INT, span)
+    length = ir.Select(is_small, all_elements, strip_elements, WEAK_INT, span)
+    stop = ir.Apply(REGISTRY["min"], (binary(ADD, first, strip, span), end), WEAK_INT, span)
 
-    def substitute_first(e: Expr) -> Expr:
-        return first if isinstance(e, Var) and e.name == loop_variable else e
+    def substitute_first(e: ir.Expr) -> ir.Expr:
+        return first if isinstance(e, ir.Var) and e.name == loop_variable else e
 
     distance = integer(_PREFETCH_DISTANCE // widest, span)
     shifted = (replace(stream, first=rewrite(stream.first, substitute_first)) for stream in streams)
     prefetches = tuple(prefetch_statement(stream, distance, strip_elements) for stream in shifted)
     inside = (*prefetches, replace(loop, start=first, stop=stop))
     return (
-        Declare(end, loop.stop, span),
-        Declare(strip, length, span),
-        For(first, loop.start, end, strip, inside, span),
+        ir.Declare(end, loop.stop, span),
+        ir.Declare(strip, length, span),
+        ir.For(first, loop.start, end, strip, inside, span),
     )

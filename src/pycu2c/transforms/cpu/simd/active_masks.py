@@ -11,30 +11,14 @@ from pycu2c.base.dtypes import INT32
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Array, MemorySpace, Scalar
-from pycu2c.ir.nodes import (
-    Allocate,
-    Apply,
-    Assign,
-    Binary,
-    Body,
-    Const,
-    Declare,
-    Expr,
-    If,
-    Load,
-    NextWorkItem,
-    Stmt,
-    Store,
-    Var,
-    WorkItemLoop,
-)
+from pycu2c.ir import nodes as ir
 from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
 from pycu2c.ops.operators import EQ, NE, OR, Operator
 
 RUNNING, RETURNED = 0, 1
 
 
-def context_array(element: Var, threads: int) -> Var:
+def context_array(element: ir.Var, threads: int) -> ir.Var:
     """Return an array with one element, a number or an array, for each thread of a block."""
     shape: tuple[int, ...] = ()
     if isinstance(element.type, Array):
@@ -45,17 +29,17 @@ def context_array(element: Var, threads: int) -> Var:
     return replace(element, type=array)
 
 
-def thread_index(span: Span) -> Expr:
+def thread_index(span: Span) -> ir.Expr:
     """Return the linear index of the running thread, the first index of context arrays."""
-    return Apply(block_thread, (), WEAK_INT, span)
+    return ir.Apply(block_thread, (), WEAK_INT, span)
 
 
 @dataclass(slots=True)
 class ActiveMasks:
     """Builds the state nodes of one kernel, and records whether there are any."""
 
-    state: Var
-    live: Var
+    state: ir.Var
+    live: ir.Var
     last_code: int = RETURNED
     used: bool = False
 
@@ -71,74 +55,76 @@ class ActiveMasks:
         self.last_code += 1
         return self.last_code
 
-    def set_state(self, code: int, span: Span) -> Stmt:
+    def set_state(self, code: int, span: Span) -> ir.Stmt:
         self.used = True
-        value = Const(code, Scalar(INT32), span)
-        return Store(self.state, (thread_index(span),), value, span)
+        value = ir.Const(code, Scalar(INT32), span)
+        return ir.Store(self.state, (thread_index(span),), value, span)
 
-    def _compare(self, op: Operator, code: int, span: Span) -> Expr:
+    def _compare(self, op: Operator, code: int, span: Span) -> ir.Expr:
         self.used = True
-        thread_state = Load(self.state, (thread_index(span),), span)
-        return Binary(op, thread_state, Const(code, Scalar(INT32), span), WEAK_BOOL, span)
+        thread_state = ir.Load(self.state, (thread_index(span),), span)
+        return ir.Binary(op, thread_state, ir.Const(code, Scalar(INT32), span), WEAK_BOOL, span)
 
-    def deactivate(self, code: int, span: Span) -> Body:
+    def deactivate(self, code: int, span: Span) -> ir.Body:
         """End the running thread's part with a new state."""
-        return (self.set_state(code, span), NextWorkItem(span))
+        return (self.set_state(code, span), ir.NextWorkItem(span))
 
-    def is_running(self, span: Span) -> Expr:
+    def is_running(self, span: Span) -> ir.Expr:
         return self._compare(EQ, RUNNING, span)
 
-    def is_skip_inactive(self, s: Stmt) -> bool:
+    def is_skip_inactive(self, s: ir.Stmt) -> bool:
         match s:
-            case If(Binary(op, Load(array), Const(0)), (NextWorkItem(),), ()):
+            case ir.If(ir.Binary(op, ir.Load(array), ir.Const(0)), (ir.NextWorkItem(),), ()):
                 return op is NE and array.name == self.state.name
             case _:
                 return False
 
-    def skip_inactive(self, span: Span) -> Stmt:
+    def skip_inactive(self, span: Span) -> ir.Stmt:
         """End the part of threads that are not running."""
-        return If(self._compare(NE, RUNNING, span), (NextWorkItem(span),), (), span)
+        return ir.If(self._compare(NE, RUNNING, span), (ir.NextWorkItem(span),), (), span)
 
-    def reactivate(self, code: int, span: Span) -> Stmt:
+    def reactivate(self, code: int, span: Span) -> ir.Stmt:
         """Let the threads with a code run again."""
-        return If(self._compare(EQ, code, span), (self.set_state(RUNNING, span),), (), span)
+        return ir.If(self._compare(EQ, code, span), (self.set_state(RUNNING, span),), (), span)
 
-    def swap_active(self, code: int, span: Span) -> Stmt:
+    def swap_active(self, code: int, span: Span) -> ir.Stmt:
         """Let the threads with a code run, and deactivate those that ran with this code."""
-        other = If(self._compare(EQ, RUNNING, span), (self.set_state(code, span),), (), span)
-        return If(self._compare(EQ, code, span), (self.set_state(RUNNING, span),), (other,), span)
+        other = ir.If(self._compare(EQ, RUNNING, span), (self.set_state(code, span),), (), span)
+        return ir.If(
+            self._compare(EQ, code, span), (self.set_state(RUNNING, span),), (other,), span
+        )
 
-    def set_live(self, value: bool, span: Span) -> Stmt:
-        return Assign(self.live, self._live_value(value, span), span)
+    def set_live(self, value: bool, span: Span) -> ir.Stmt:
+        return ir.Assign(self.live, self._live_value(value, span), span)
 
-    def mark_live(self, span: Span) -> Stmt:
+    def mark_live(self, span: Span) -> ir.Stmt:
         """Set ``live`` in a loop over threads."""
-        value = Binary(OR, self.live, self._live_value(True, span), Scalar(INT32), span)
-        return Assign(self.live, value, span)
+        value = ir.Binary(OR, self.live, self._live_value(True, span), Scalar(INT32), span)
+        return ir.Assign(self.live, value, span)
 
-    def if_any_live(self, body: Body, span: Span) -> Stmt:
-        return If(self._is_live(NE, span), body, (), span)
+    def if_any_live(self, body: ir.Body, span: Span) -> ir.Stmt:
+        return ir.If(self._is_live(NE, span), body, (), span)
 
-    def if_none_live(self, body: Body, span: Span) -> Stmt:
-        return If(self._is_live(EQ, span), body, (), span)
+    def if_none_live(self, body: ir.Body, span: Span) -> ir.Stmt:
+        return ir.If(self._is_live(EQ, span), body, (), span)
 
-    def _live_value(self, value: bool, span: Span) -> Const:
-        return Const(int(value), Scalar(INT32), span)
+    def _live_value(self, value: bool, span: Span) -> ir.Const:
+        return ir.Const(int(value), Scalar(INT32), span)
 
-    def _is_live(self, op: Operator, span: Span) -> Expr:
-        return Binary(op, self.live, self._live_value(False, span), WEAK_BOOL, span)
+    def _is_live(self, op: Operator, span: Span) -> ir.Expr:
+        return ir.Binary(op, self.live, self._live_value(False, span), WEAK_BOOL, span)
 
-    def with_initial_state(self, body: Body, span: Span) -> Body:
+    def with_initial_state(self, body: ir.Body, span: Span) -> ir.Body:
         """Initialize the state, in the first work-item loop if possible."""
         if not self.used:
             return body
         start = self.set_state(RUNNING, span)
-        live_declaration = Declare(self.live, self._live_value(True, span), span)
+        live_declaration = ir.Declare(self.live, self._live_value(True, span), span)
         match body:
-            case (Assign() as counting, WorkItemLoop(first, loop_span), *rest):
-                body = (counting, WorkItemLoop((start, *first), loop_span), *rest)
-            case (WorkItemLoop(first, loop_span), *rest):
-                body = (WorkItemLoop((start, *first), loop_span), *rest)
+            case (ir.Assign() as counting, ir.WorkItemLoop(first, loop_span), *rest):
+                body = (counting, ir.WorkItemLoop((start, *first), loop_span), *rest)
+            case (ir.WorkItemLoop(first, loop_span), *rest):
+                body = (ir.WorkItemLoop((start, *first), loop_span), *rest)
             case _:
-                body = (WorkItemLoop((start,), span), *body)
-        return (Allocate(self.state, span), live_declaration, *body)
+                body = (ir.WorkItemLoop((start,), span), *body)
+        return (ir.Allocate(self.state, span), live_declaration, *body)

@@ -8,48 +8,52 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, cast, const, logical, scalar_type, unary
-from pycu2c.ir.nodes import Apply, Expr, LogicalOp, Select, Var
 from pycu2c.ops.intrinsics.floats.complex import EQUAL, NEGATED, OF_OPERATOR
 from pycu2c.ops.intrinsics.registry import REGISTRY
 from pycu2c.ops.operators import ADD, DIV, EQ, GE, MUL, NEG, SUB, Operator
 
-Bind: TypeAlias = Callable[[Expr], Var]  # binds a value that occurs twice to a variable
-Components: TypeAlias = tuple[Expr, ...]
+Bind: TypeAlias = Callable[[ir.Expr], ir.Var]  # binds a value that occurs twice to a variable
+Components: TypeAlias = tuple[ir.Expr, ...]
 
 _FABS = REGISTRY["math.fabs"]
 
 
-def _component_op(op: Operator, a: Expr, b: Expr) -> Expr:
+def _component_op(op: Operator, a: ir.Expr, b: ir.Expr) -> ir.Expr:
     return binary(op, a, cast(b, scalar_type(a)), a.span)
 
 
-def _componentwise(op: Operator) -> Callable[[Apply, Bind, Components, Components], Components]:
-    def rule(e: Apply, _: Bind, a: Components, b: Components) -> Components:
+def _componentwise(op: Operator) -> Callable[[ir.Apply, Bind, Components, Components], Components]:
+    def rule(e: ir.Apply, _: Bind, a: Components, b: Components) -> Components:
         return tuple(_component_op(op, x, y) for x, y in zip(a, b))
 
     return rule
 
 
-def _multiply(e: Apply, _: Bind, a: Components, b: Components) -> Components:
+def _multiply(e: ir.Apply, _: Bind, a: Components, b: Components) -> Components:
     return (
         _component_op(SUB, _component_op(MUL, a[0], b[0]), _component_op(MUL, a[1], b[1])),
         _component_op(ADD, _component_op(MUL, a[0], b[1]), _component_op(MUL, a[1], b[0])),
     )
 
 
-def _divide(e: Apply, bind: Bind, a: Components, b: Components) -> Components:
+def _divide(e: ir.Apply, bind: Bind, a: Components, b: Components) -> Components:
     """Divide by Smith's method; ``ratio`` is the smaller component of b over the larger one."""
 
-    def magnitude(component: Expr) -> Expr:
-        return Apply(_FABS, (component,), scalar_type(component), e.span)
+    def magnitude(component: ir.Expr) -> ir.Expr:
+        return ir.Apply(_FABS, (component,), scalar_type(component), e.span)
 
-    def select(condition: Expr, then: Expr, orelse: Expr) -> Expr:
-        return Select(condition, then, cast(orelse, scalar_type(then)), scalar_type(then), e.span)
+    def select(condition: ir.Expr, then: ir.Expr, orelse: ir.Expr) -> ir.Expr:
+        return ir.Select(
+            condition, then, cast(orelse, scalar_type(then)), scalar_type(then), e.span
+        )
 
     zero, one = (const(n, e.span, scalar_type(b[0])) for n in (0, 1))
     is_zero = bind(
-        logical(LogicalOp.AND, _component_op(EQ, b[0], zero), _component_op(EQ, b[1], zero), e.span)
+        logical(
+            ir.LogicalOp.AND, _component_op(EQ, b[0], zero), _component_op(EQ, b[1], zero), e.span
+        )
     )
     first_is_larger = bind(_component_op(GE, magnitude(b[0]), magnitude(b[1])))
     larger, smaller = bind(select(first_is_larger, *b)), bind(select(first_is_larger, *reversed(b)))
@@ -74,11 +78,11 @@ def _divide(e: Apply, bind: Bind, a: Components, b: Components) -> Components:
     )
 
 
-def _negate(e: Apply, _: Bind, a: Components) -> Components:
+def _negate(e: ir.Apply, _: Bind, a: Components) -> Components:
     return tuple(unary(NEG, component, e.span) for component in a)
 
 
-def _conjugate(e: Apply, _: Bind, a: Components) -> Components:
+def _conjugate(e: ir.Apply, _: Bind, a: Components) -> Components:
     return (a[0], unary(NEG, a[1], e.span))
 
 
@@ -92,10 +96,10 @@ COMPONENT_RULES: dict[object, Callable[..., Components]] = {
 }
 
 
-def _equal(e: Apply, a: Components, b: Components) -> Expr:
+def _equal(e: ir.Apply, a: Components, b: Components) -> ir.Expr:
     return logical(
-        LogicalOp.AND, _component_op(EQ, a[0], b[0]), _component_op(EQ, a[1], b[1]), e.span
+        ir.LogicalOp.AND, _component_op(EQ, a[0], b[0]), _component_op(EQ, a[1], b[1]), e.span
     )
 
 
-SCALAR_RULES: dict[object, Callable[..., Expr]] = {EQUAL: _equal}
+SCALAR_RULES: dict[object, Callable[..., ir.Expr]] = {EQUAL: _equal}

@@ -14,33 +14,9 @@ from pycu2c.analysis import uniformity
 from pycu2c.analysis.effects import block_level_functions
 from pycu2c.base.dtypes import FLOAT32
 from pycu2c.base.types import Scalar
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import scalar_type
 from pycu2c.ir.call_graph import recursive_functions
-from pycu2c.ir.nodes import (
-    Apply,
-    Assign,
-    Binary,
-    Body,
-    Break,
-    Cast,
-    Const,
-    Continue,
-    Declare,
-    Expr,
-    For,
-    Function,
-    If,
-    Let,
-    Logical,
-    Module,
-    Print,
-    Return,
-    Select,
-    Stmt,
-    Unary,
-    Var,
-    While,
-)
 from pycu2c.ir.walk import all_expressions, bodies, statements
 from pycu2c.ops.intrinsics.builtins import OPERATOR_INTRINSICS
 from pycu2c.ops.operators import ADD, AND, FLOORDIV, MOD, POW, QUOTIENT, REMAINDER, SUB, truth
@@ -68,39 +44,39 @@ _DIVISIONS = (OPERATOR_INTRINSICS[FLOORDIV], OPERATOR_INTRINSICS[MOD])
 _INT64_OPERATORS = (ADD, SUB)  # allowed on 64-bit integers
 
 
-def divergent_loops(body: Body, uniform: uniformity.Uniformity) -> frozenset[Stmt]:
+def divergent_loops(body: ir.Body, uniform: uniformity.Uniformity) -> frozenset[ir.Stmt]:
     """Return the outermost loops of a kernel that are worth strip-mining."""
-    if any(isinstance(s, Print) for s in statements(body)):
+    if any(isinstance(s, ir.Print) for s in statements(body)):
         return frozenset()  # printed output is in thread order
     return frozenset(_outermost(body, uniform))
 
 
-def functions_to_inline(module: Module) -> frozenset[str]:
+def functions_to_inline(module: ir.Module) -> frozenset[str]:
     """Return the device functions to inline: block-level ones, and those with such loops."""
     recursive = recursive_functions(module)
     loops = {f.name for f in module.devices if f.name not in recursive and profitable_loops(f)}
     return block_level_functions(module) | loops
 
 
-def profitable_loops(function: Function) -> tuple[Stmt, ...]:
+def profitable_loops(function: ir.Function) -> tuple[ir.Stmt, ...]:
     """Return the loops that are worth strip-mining if they are divergent."""
     return tuple(filter(_is_profitable, early_exit_loops(function.body)))
 
 
-def early_exit_loops(body: Body) -> Iterator[While | For]:
+def early_exit_loops(body: ir.Body) -> Iterator[ir.While | ir.For]:
     """Yield the loops that threads may leave at different times."""
     for s in statements(body):
-        if isinstance(s, While | For) and (isinstance(s, While) or _has_exit(s)):
+        if isinstance(s, ir.While | ir.For) and (isinstance(s, ir.While) or _has_exit(s)):
             yield s
 
 
-def _has_exit(loop: For) -> bool:
-    return any(isinstance(s, Break | Return) for s in statements(loop.body))
+def _has_exit(loop: ir.For) -> bool:
+    return any(isinstance(s, ir.Break | ir.Return) for s in statements(loop.body))
 
 
-def _outermost(body: Body, uniform: uniformity.Uniformity) -> Iterator[Stmt]:
+def _outermost(body: ir.Body, uniform: uniformity.Uniformity) -> Iterator[ir.Stmt]:
     for s in body:
-        if isinstance(s, While | For) and s in uniform.divergent:
+        if isinstance(s, ir.While | ir.For) and s in uniform.divergent:
             if _is_profitable(s):
                 yield s
         else:
@@ -108,59 +84,64 @@ def _outermost(body: Body, uniform: uniformity.Uniformity) -> Iterator[Stmt]:
                 yield from _outermost(inner, uniform)
 
 
-def _is_profitable(loop: While | For) -> bool:
+def _is_profitable(loop: ir.While | ir.For) -> bool:
     """Return whether a C compiler can vectorize a loop, with a gain."""
     inner_statements = tuple(statements((loop,)))
     if any(map(_clears_lowest_bit, loop.body)) and len(loop.body) <= 2:
         return False
     if not all(
-        isinstance(s, While | For | If | Assign | Declare) or _jumps(s) for s in inner_statements
+        isinstance(s, ir.While | ir.For | ir.If | ir.Assign | ir.Declare) or _jumps(s)
+        for s in inner_statements
     ):
         return False
     return is_vectorizable((loop,))
 
 
-def is_vectorizable(body: Body) -> bool:
+def is_vectorizable(body: ir.Body) -> bool:
     """Return whether all expressions can be vectorized, and some with a gain."""
     values = tuple(all_expressions(body))
     return all(map(_is_vectorizable_node, values)) and any(map(_gains_from_vectors, values))
 
 
-def _clears_lowest_bit(s: Stmt) -> bool:
+def _clears_lowest_bit(s: ir.Stmt) -> bool:
     """Return whether a statement is ``x &= x - 1``."""
     match s:
-        case Assign(Var(x), Binary(op, Var(a), Binary(less, Var(b), Const(1)))):
+        case ir.Assign(
+            ir.Var(x), ir.Binary(op, ir.Var(a), ir.Binary(less, ir.Var(b), ir.Const(1)))
+        ):
             return op is AND and less is SUB and x == a == b
         case _:
             return False
 
 
-def _jumps(s: Stmt) -> bool:
-    return isinstance(s, Break | Continue | Return)
+def _jumps(s: ir.Stmt) -> bool:
+    return isinstance(s, ir.Break | ir.Continue | ir.Return)
 
 
-def _is_vectorizable_node(e: Expr) -> bool:
+def _is_vectorizable_node(e: ir.Expr) -> bool:
     if not isinstance(e.type, Scalar) or not _is_number(e.type):
         return False
     match e:
-        case Const() | Var() | Logical() | Select() | Unary() | Let():
+        case ir.Const() | ir.Var() | ir.Logical() | ir.Select() | ir.Unary() | ir.Let():
             return True
-        case Cast(operand=operand):
+        case ir.Cast(operand=operand):
             return _has_vector_conversion(scalar_type(operand), e.type)
-        case Apply(intrinsic=intrinsic, arguments=arguments):
+        case ir.Apply(intrinsic=intrinsic, arguments=arguments):
             if not arguments:
                 return intrinsic.is_pure
-            if intrinsic in _DIVISIONS and not isinstance(arguments[1], Const):
+            if intrinsic in _DIVISIONS and not isinstance(arguments[1], ir.Const):
                 return False
             if intrinsic.name in _EXPANDED:
                 return e.type.dtype is FLOAT32
             return intrinsic.name in _VECTORIZABLE and not _is_int64(e.type)
-        case Binary(op=op, left=left, right=right):
+        case ir.Binary(op=op, left=left, right=right):
             operand_type = scalar_type(left)
             if op in (QUOTIENT, REMAINDER):
-                return isinstance(right, Const) and not _is_int64(operand_type)
+                return isinstance(right, ir.Const) and not _is_int64(operand_type)
             if _is_int64(operand_type):
-                return op.result is truth or (op in _INT64_OPERATORS and isinstance(right, Const))
+                return op.result is truth or (
+                    op in _INT64_OPERATORS and isinstance(right, ir.Const)
+                )
             return op is not POW
         case _:
             return False  # memory, calls, members of structs
@@ -181,6 +162,6 @@ def _has_vector_conversion(source: Scalar, target: Scalar) -> bool:
     return not (floats and (_is_int64(source) or _is_int64(target)))
 
 
-def _gains_from_vectors(e: Expr) -> bool:
+def _gains_from_vectors(e: ir.Expr) -> bool:
     """Return whether a node is arithmetic that is faster in vectors."""
-    return isinstance(e, Binary) and e.op.result is not truth and not _is_int64(scalar_type(e))
+    return isinstance(e, ir.Binary) and e.op.result is not truth and not _is_int64(scalar_type(e))

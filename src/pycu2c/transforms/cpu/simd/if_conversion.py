@@ -19,31 +19,8 @@ from pycu2c.base.dtypes import BOOL, INT32
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Scalar
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, cast, const, integer, scalar_type, unary, zero
-from pycu2c.ir.nodes import (
-    Apply,
-    Assign,
-    Binary,
-    Body,
-    Break,
-    Call,
-    Cast,
-    Const,
-    Declare,
-    ElementOf,
-    Expr,
-    For,
-    If,
-    Load,
-    Logical,
-    LogicalOp,
-    Stmt,
-    StripLoop,
-    Unary,
-    Var,
-    While,
-    WorkItemLoop,
-)
 from pycu2c.ir.walk import all_expressions, expressions, operands, statements
 from pycu2c.ops.intrinsics.threads.cpu_block import pick
 from pycu2c.ops.operators import (
@@ -68,31 +45,33 @@ _MASK = Scalar(INT32)
 _UNROLL_FACTORS = ((40, 4), (80, 2))
 
 
-def is_if_convertible_loop(strips: StripLoop, loop: WorkItemLoop) -> bool:
+def is_if_convertible_loop(strips: ir.StripLoop, loop: ir.WorkItemLoop) -> bool:
     """Return whether a work-item loop is the whole body of a strip's loop."""
     match strips.body:
-        case (While(_, (Assign(), WorkItemLoop() as only, If(_, (Break(),), ()))),):
+        case (ir.While(_, (ir.Assign(), ir.WorkItemLoop() as only, ir.If(_, (ir.Break(),), ()))),):
             return only is loop
         case _:
             return False
 
 
-def selects_wide_floats(work: Body, live_out: Set[str]) -> bool:
+def selects_wide_floats(work: ir.Body, live_out: Set[str]) -> bool:
     """Return whether inactive lanes must preserve 64-bit floats.
 
     Selecting these under 32-bit masks is too slow.
     """
-    changed = (s.var for s in statements(work) if isinstance(s, Assign) and s.var.name in live_out)
+    changed = (
+        s.var for s in statements(work) if isinstance(s, ir.Assign) and s.var.name in live_out
+    )
     return any(v.type.dtype.is_float and v.type.dtype.bits > 32 for v in changed)
 
 
-def if_convert(body: Body, state: Var, live: str, live_out: Set[str]) -> Body | None:
+def if_convert(body: ir.Body, state: ir.Var, live: str, live_out: Set[str]) -> ir.Body | None:
     """Return the if-converted body of a lane, or None if it is not convertible.
 
     ``live_out``: the variables that are live after the loop.
     """
     match body:
-        case (If(Binary(op, Var(name), Const(code)), work, ()),):
+        case (ir.If(ir.Binary(op, ir.Var(name), ir.Const(code)), work, ()),):
             if op is not EQ or name != state.name or code != RUNNING:
                 return None
         case _:
@@ -105,22 +84,22 @@ def if_convert(body: Body, state: Var, live: str, live_out: Set[str]) -> Body | 
 
 @dataclass(slots=True)
 class _IfConversion:
-    state: Var
+    state: ir.Var
     live: str
     live_out: Set[str]
     declared: set[str] = field(default_factory=set)
     mask_count: int = 0
 
     @property
-    def running(self) -> Var:
+    def running(self) -> ir.Var:
         return replace(self.state, name="running.strip", type=_MASK)
 
     # ---- legality ---------------------------------------------------------------------------
 
-    def is_legal(self, work: Body) -> bool:
+    def is_legal(self, work: ir.Body) -> bool:
         """Return whether inactive lanes may keep computing, and there is one exit."""
         inner_statements = tuple(statements(work))
-        if not all(isinstance(s, Assign | Declare | If) for s in inner_statements):
+        if not all(isinstance(s, ir.Assign | ir.Declare | ir.If) for s in inner_statements):
             return False
         if (
             not all(map(_is_speculatable, all_expressions(work)))
@@ -129,85 +108,87 @@ class _IfConversion:
             return False
         if any(self._uses_state(s) for s in inner_statements if not self._tests_running(s)):
             return False
-        if not all(_is_selectable(s.var) for s in inner_statements if isinstance(s, Assign)):
+        if not all(_is_selectable(s.var) for s in inner_statements if isinstance(s, ir.Assign)):
             return False
         return not selects_wide_floats(work, self.live_out)
 
-    def _exit_codes(self, work: Body) -> set[int]:
+    def _exit_codes(self, work: ir.Body) -> set[int]:
         """Return the state codes of lanes that leave the loop."""
         return {
             int(s.value.value)
             for s in statements(work)
-            if isinstance(s, Assign) and s.var.name == self.state.name
-            if isinstance(s.value, Const)
+            if isinstance(s, ir.Assign) and s.var.name == self.state.name
+            if isinstance(s.value, ir.Const)
         }
 
-    def _uses_state(self, s: Stmt) -> bool:
+    def _uses_state(self, s: ir.Stmt) -> bool:
         return self.state.name in names_in(*(e for x in operands(s) for e in expressions(x)))
 
-    def _tests_running(self, s: Stmt) -> bool:
+    def _tests_running(self, s: ir.Stmt) -> bool:
         match s:
-            case If(Binary(op, Var(name), Const(code))):
+            case ir.If(ir.Binary(op, ir.Var(name), ir.Const(code))):
                 return op is EQ and name == self.state.name and code == RUNNING
             case _:
                 return False
 
     # ---- conversion -----------------------------------------------------------------------
 
-    def convert(self, work: Body, span: Span) -> Body:
+    def convert(self, work: ir.Body, span: Span) -> ir.Body:
         began = replace(self.running, name="began.strip")
-        is_running = Binary(EQ, self.state, const(RUNNING, span, _MASK), WEAK_BOOL, span)
+        is_running = ir.Binary(EQ, self.state, const(RUNNING, span, _MASK), WEAK_BOOL, span)
         (code,) = self._exit_codes(work)
         iteration = self.block(work, self.running)
         left_lanes = unary(NEG, binary(XOR, began, self.running, span), span)
         wait_state = binary(AND, const(code, span, _MASK), left_lanes, span)
-        live_flag = Var(self.live, _MASK, span)
+        live_flag = ir.Var(self.live, _MASK, span)
         return (
-            Declare(began, cast(is_running, _MASK), span),
-            Declare(self.running, began, span),
+            ir.Declare(began, cast(is_running, _MASK), span),
+            ir.Declare(self.running, began, span),
             *_unroll(iteration, span),
-            Assign(self.state, binary(OR, self.state, wait_state, span), span),
-            Assign(live_flag, binary(OR, live_flag, self.running, span), span),
+            ir.Assign(self.state, binary(OR, self.state, wait_state, span), span),
+            ir.Assign(live_flag, binary(OR, live_flag, self.running, span), span),
         )
 
-    def block(self, body: Body, mask: Var) -> Body:
+    def block(self, body: ir.Body, mask: ir.Var) -> ir.Body:
         """Convert a block that the lanes of a mask execute."""
-        out: list[Stmt] = []
+        out: list[ir.Stmt] = []
         for s in body:
             match s:
-                case Assign(Var(name), _, span) if name == self.state.name:
+                case ir.Assign(ir.Var(name), _, span) if name == self.state.name:
                     value = binary(XOR, self.running, mask, span)
-                    out.append(Assign(self.running, value, span))
-                case Assign(Var(name)) if name == self.live:
+                    out.append(ir.Assign(self.running, value, span))
+                case ir.Assign(ir.Var(name)) if name == self.live:
                     pass
-                case Assign():
+                case ir.Assign():
                     out.append(self._assign_masked(s, mask))
-                case Declare():
+                case ir.Declare():
                     out.append(self._declare(s))
-                case If():
+                case ir.If():
                     out += self._branches(s, mask)
                 case _:
                     raise AssertionError(f"{s} is nothing that a lane does")
         return tuple(out)
 
-    def _branches(self, s: If, mask: Var) -> Body:
+    def _branches(self, s: ir.If, mask: ir.Var) -> ir.Body:
         is_full_mask = mask.name == self.running.name
         if self._tests_running(s):
             if is_full_mask:
                 return self.block(s.then, mask)
             inside_mask = self._new_mask(s.span)
             return (
-                Declare(inside_mask, binary(AND, mask, self.running, s.span), s.span),
+                ir.Declare(inside_mask, binary(AND, mask, self.running, s.span), s.span),
                 *self.block(s.then, inside_mask),
             )
         if is_full_mask and self._only_exits(s.orelse):
-            stay_active = Assign(mask, binary(AND, mask, _bit(s.condition), s.span), s.span)
+            stay_active = ir.Assign(mask, binary(AND, mask, _bit(s.condition), s.span), s.span)
             return (stay_active, *self.block(s.then, mask))
         if is_full_mask and self._only_exits(s.then):
-            stay_active = Assign(mask, binary(AND, mask, _not(_bit(s.condition)), s.span), s.span)
+            stay_active = ir.Assign(
+                mask, binary(AND, mask, _not(_bit(s.condition)), s.span), s.span
+            )
             return (stay_active, *self.block(s.orelse, mask))
         inside_mask = self._new_mask(s.span)
-        mask_declaration = Declare(
+        mask_declaration = ir.Declare(
             inside_mask, binary(AND, mask, _bit(s.condition), s.span), s.span
         )
         if not s.orelse:
@@ -215,7 +196,9 @@ class _IfConversion:
         if is_full_mask and self._always_exits(s.then):  # the remaining lanes continue
             return (mask_declaration, *self.block(s.then, inside_mask), *self.block(s.orelse, mask))
         outside_mask = self._new_mask(s.span)
-        outside_declaration = Declare(outside_mask, binary(XOR, mask, inside_mask, s.span), s.span)
+        outside_declaration = ir.Declare(
+            outside_mask, binary(XOR, mask, inside_mask, s.span), s.span
+        )
         if is_full_mask and self._always_exits(s.orelse):
             return (
                 mask_declaration,
@@ -226,34 +209,34 @@ class _IfConversion:
         then = self.block(s.then, inside_mask)
         return (mask_declaration, outside_declaration, *then, *self.block(s.orelse, outside_mask))
 
-    def _always_exits(self, body: Body) -> bool:
+    def _always_exits(self, body: ir.Body) -> bool:
         """Return whether all lanes that enter a block leave the loop at its end."""
         last = body[-1] if body else None
-        return isinstance(last, Assign) and last.var.name == self.state.name
+        return isinstance(last, ir.Assign) and last.var.name == self.state.name
 
-    def _only_exits(self, body: Body) -> bool:
-        names = [s.var.name for s in body if isinstance(s, Assign)]
+    def _only_exits(self, body: ir.Body) -> bool:
+        names = [s.var.name for s in body if isinstance(s, ir.Assign)]
         return len(names) == len(body) == 1 and names[0] == self.state.name
 
-    def _new_mask(self, span: Span) -> Var:
+    def _new_mask(self, span: Span) -> ir.Var:
         self.mask_count += 1
         return replace(self.running, name=f"inside.strip.{self.mask_count}", span=span)
 
-    def _declare(self, s: Declare) -> Stmt:
+    def _declare(self, s: ir.Declare) -> ir.Stmt:
         """Declare a variable once: several blocks are merged into one."""
         init = s.init or zero(scalar_type(s.var), s.span)
         if s.var.name in self.declared:
-            return Assign(s.var, init, s.span)
+            return ir.Assign(s.var, init, s.span)
         self.declared.add(s.var.name)
-        return Declare(s.var, init, s.span)
+        return ir.Declare(s.var, init, s.span)
 
-    def _assign_masked(self, s: Assign, mask: Var) -> Stmt:
+    def _assign_masked(self, s: ir.Assign, mask: ir.Var) -> ir.Stmt:
         if mask.name == self.running.name and s.var.name not in self.live_out:
             return s
         return replace(s, value=_select(s, replace(mask, span=s.span)))
 
 
-def _select(s: Assign, mask: Var) -> Expr:
+def _select(s: ir.Assign, mask: ir.Var) -> ir.Expr:
     """Return the new value where the mask is 1, and the old one where it is 0."""
     kind = scalar_type(s.var)
     if kind.dtype is BOOL:
@@ -261,63 +244,63 @@ def _select(s: Assign, mask: Var) -> Expr:
         live_out = binary(AND, _bit(s.var), _not(mask), s.span)
         return cast(binary(OR, new_bits, live_out, s.span), kind)
     match s.value:
-        case Binary(op, Var(name), added) if op in (ADD, SUB) and name == s.var.name:
+        case ir.Binary(op, ir.Var(name), added) if op in (ADD, SUB) and name == s.var.name:
             if kind.dtype.is_integer:
                 iteration = cast(mask, kind)
-                if isinstance(added, Const) and added.value == 1:
+                if isinstance(added, ir.Const) and added.value == 1:
                     return replace(s.value, right=iteration)
                 left_lanes = binary(AND, added, unary(NEG, iteration, s.span), s.span)
                 return replace(s.value, right=left_lanes)
         case _:
             pass
-    return Apply(pick, (s.value, s.var, mask), kind, s.span)
+    return ir.Apply(pick, (s.value, s.var, mask), kind, s.span)
 
 
-def _unroll(iteration: Body, span: Span) -> Body:
-    work = sum(isinstance(e, Binary | Unary | Apply) for e in all_expressions(iteration))
+def _unroll(iteration: ir.Body, span: Span) -> ir.Body:
+    work = sum(isinstance(e, ir.Binary | ir.Unary | ir.Apply) for e in all_expressions(iteration))
     for max_operations, conversion in _UNROLL_FACTORS:
         if work <= max_operations:
-            counter = Var("round.strip", WEAK_INT, span)
+            counter = ir.Var("round.strip", WEAK_INT, span)
             first, last, step = (integer(n, span) for n in (0, conversion, 1))
-            return (For(counter, first, last, step, iteration, span),)
+            return (ir.For(counter, first, last, step, iteration, span),)
     return iteration
 
 
-def _is_selectable(var: Var) -> bool:
+def _is_selectable(var: ir.Var) -> bool:
     """Return whether two values of a variable can be selected without branches."""
     return var.type != WEAK_BOOL and not var.type.dtype.fields
 
 
-def _is_speculatable(e: Expr) -> bool:
+def _is_speculatable(e: ir.Expr) -> bool:
     """Return whether C defines a node for all operands, also of inactive lanes."""
     match e:
-        case Load() | ElementOf() | Call():  # may be invalid in inactive lanes
+        case ir.Load() | ir.ElementOf() | ir.Call():  # may be invalid in inactive lanes
             return False
-        case Binary(op, _, right) if op in (QUOTIENT, REMAINDER):
-            return isinstance(right, Const) and right.value not in (0, -1)
-        case Cast(operand):
+        case ir.Binary(op, _, right) if op in (QUOTIENT, REMAINDER):
+            return isinstance(right, ir.Const) and right.value not in (0, -1)
+        case ir.Cast(operand):
             return not (scalar_type(operand).dtype.is_float and scalar_type(e).dtype.is_integer)
-        case Binary(op, _, right) if op in (C_SHL, C_SHR):
-            return isinstance(right, Const)
+        case ir.Binary(op, _, right) if op in (C_SHL, C_SHR):
+            return isinstance(right, ir.Const)
         case _:
             return True
 
 
-def _bit(condition: Expr) -> Expr:
+def _bit(condition: ir.Expr) -> ir.Expr:
     """Return a condition as 0 or 1; ``and`` becomes ``&``, which has no branch."""
     match condition:
-        case Logical(op, left_lanes, right, span):
-            bit_operator = AND if op is LogicalOp.AND else OR
+        case ir.Logical(op, left_lanes, right, span):
+            bit_operator = AND if op is ir.LogicalOp.AND else OR
             return binary(bit_operator, _bit(left_lanes), _bit(right), span)
-        case Unary(op, Logical() as operand) if op is NOT:
+        case ir.Unary(op, ir.Logical() as operand) if op is NOT:
             return _not(_bit(operand))
         case _:
             return cast(condition, _MASK)
 
 
-def _not(bit: Expr) -> Expr:
+def _not(bit: ir.Expr) -> ir.Expr:
     match bit:
-        case Cast(Binary(op, left_lanes, right, kind, span)) if op in (EQ, NE):
-            return cast(Binary(NE if op is EQ else EQ, left_lanes, right, kind, span), _MASK)
+        case ir.Cast(ir.Binary(op, left_lanes, right, kind, span)) if op in (EQ, NE):
+            return cast(ir.Binary(NE if op is EQ else EQ, left_lanes, right, kind, span), _MASK)
         case _:
             return binary(XOR, bit, const(1, bit.span, _MASK), bit.span)

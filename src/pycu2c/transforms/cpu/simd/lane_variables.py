@@ -13,8 +13,8 @@ from pycu2c.analysis.live_across_barriers import referenced_names
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, Array, Scalar
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import cast, scalar_type, truth
-from pycu2c.ir.nodes import Assign, Body, Declare, Expr, Load, Stmt, Store, Var
 from pycu2c.ir.walk import map_expr, map_stmt, statements
 from pycu2c.transforms.cpu.simd.active_masks import ActiveMasks, thread_index
 
@@ -28,8 +28,8 @@ def context_array_name(variable: str) -> str:
 class LaneVariable:
     """A variable and its context array."""
 
-    var: Var
-    array: Var
+    var: ir.Var
+    array: ir.Var
 
     @property
     def element(self) -> Scalar:
@@ -37,27 +37,31 @@ class LaneVariable:
         return self.array.type.element
 
     @property
-    def lane_value(self) -> Var:
+    def lane_value(self) -> ir.Var:
         """Return the variable of the lane; for a bool an int, since vectors have no bools."""
         if self.var.type != WEAK_BOOL:
             return self.var
         return replace(self.var, name=f"{self.var.name}.lane", type=self.element)
 
-    def read(self, span: Span) -> Expr:
+    def read(self, span: Span) -> ir.Expr:
         lane_value = replace(self.lane_value, span=span)
         return truth(lane_value) if self.var.type == WEAK_BOOL else lane_value
 
-    def set(self, value: Expr, span: Span) -> Stmt:
-        return Assign(self.lane_value, cast(value, scalar_type(self.lane_value)), span)
+    def set(self, value: ir.Expr, span: Span) -> ir.Stmt:
+        return ir.Assign(self.lane_value, cast(value, scalar_type(self.lane_value)), span)
 
-    def load_lane(self) -> Stmt:
+    def load_lane(self) -> ir.Stmt:
         span = self.var.span
-        initial = cast(Load(self.array, (thread_index(span),), span), scalar_type(self.lane_value))
-        return Declare(self.lane_value, initial, span)
+        initial = cast(
+            ir.Load(self.array, (thread_index(span),), span), scalar_type(self.lane_value)
+        )
+        return ir.Declare(self.lane_value, initial, span)
 
-    def store_lane(self) -> Stmt:
+    def store_lane(self) -> ir.Stmt:
         span = self.var.span
-        return Store(self.array, (thread_index(span),), cast(self.lane_value, self.element), span)
+        return ir.Store(
+            self.array, (thread_index(span),), cast(self.lane_value, self.element), span
+        )
 
 
 def lane_state(masks: ActiveMasks) -> LaneVariable:
@@ -68,27 +72,27 @@ def lane_state(masks: ActiveMasks) -> LaneVariable:
     return LaneVariable(lane_value, state)
 
 
-def use_lane_variables(body: Body, lane_variables: Sequence[LaneVariable]) -> Body:
+def use_lane_variables(body: ir.Body, lane_variables: Sequence[LaneVariable]) -> ir.Body:
     """Replace context-array accesses of a strip's work-item loop by variables."""
     arrays = {s.array.name: s for s in lane_variables}
     by_name = {s.var.name: s for s in lane_variables}
 
-    def replace_load(e: Expr) -> Expr:
+    def replace_load(e: ir.Expr) -> ir.Expr:
         match e:
-            case Load(array) if array.name in arrays:
+            case ir.Load(array) if array.name in arrays:
                 return arrays[array.name].read(e.span)
-            case Var(name) if name in by_name:
+            case ir.Var(name) if name in by_name:
                 return by_name[name].read(e.span)
             case _:
                 return e
 
-    def replace_store(s: Stmt) -> Body:
+    def replace_store(s: ir.Stmt) -> ir.Body:
         match s:
-            case Store(array, _, value, span) if array.name in arrays:
+            case ir.Store(array, _, value, span) if array.name in arrays:
                 return (arrays[array.name].set(value, span),)
-            case Declare(var, init, span) if var.name in by_name:
+            case ir.Declare(var, init, span) if var.name in by_name:
                 return () if init is None else (by_name[var.name].set(init, span),)
-            case Assign(var, value, span) if var.name in by_name:
+            case ir.Assign(var, value, span) if var.name in by_name:
                 return (by_name[var.name].set(value, span),)
             case _:
                 return (s,)
@@ -96,10 +100,10 @@ def use_lane_variables(body: Body, lane_variables: Sequence[LaneVariable]) -> Bo
     return map_stmt(map_expr(body, replace_load), replace_store)
 
 
-def load_and_store_lanes(body: Body, lane_variables: Sequence[LaneVariable]) -> Body:
+def load_and_store_lanes(body: ir.Body, lane_variables: Sequence[LaneVariable]) -> ir.Body:
     """Load lane variables before a body, and store them after it."""
     used_names = referenced_names(body)
-    changed = {s.var.name for s in statements(body) if isinstance(s, Assign)}
+    changed = {s.var.name for s in statements(body) if isinstance(s, ir.Assign)}
     return (
         *(s.load_lane() for s in lane_variables if s.lane_value.name in used_names),
         *body,

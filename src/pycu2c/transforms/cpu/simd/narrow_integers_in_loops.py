@@ -16,29 +16,8 @@ from pycu2c.analysis.ranges.index_constraints import IndexConstraints
 from pycu2c.analysis.ranges.range_analysis import Ranges
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import WEAK_INT, WEAK_INT32
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import cast, scalar_type
-from pycu2c.ir.nodes import (
-    Apply,
-    Assign,
-    Body,
-    Break,
-    Call,
-    Cast,
-    Continue,
-    Declare,
-    ElementOf,
-    Expr,
-    For,
-    Function,
-    If,
-    Let,
-    Load,
-    Module,
-    Return,
-    Stmt,
-    Var,
-    While,
-)
 from pycu2c.ir.walk import (
     all_expressions,
     bodies,
@@ -59,15 +38,15 @@ from pycu2c.transforms.cuda.narrow_integers import (
 )
 
 
-def has_candidate_loops(module: Module) -> bool:
+def has_candidate_loops(module: ir.Module) -> bool:
     """Return whether a module has such loops."""
     functions = (module.kernel, *module.devices)
     return any(True for f in functions for _ in _candidate_loops(f.body))
 
 
 def narrow_integers_in_loops(
-    module: Module, rules: IndexRules, found: Mapping[str, Ranges]
-) -> Module:
+    module: ir.Module, rules: IndexRules, found: Mapping[str, Ranges]
+) -> ir.Module:
     """Narrow such loops; ``found`` is the range analysis of the module."""
     functions = (module.kernel, *module.devices)
     loops = {f.name: frozenset(_candidate_loops(f.body)) for f in functions}
@@ -78,7 +57,7 @@ def narrow_integers_in_loops(
         f.name: _signature(f, narrow_variables[f.name], loops[f.name], found) for f in functions
     }
 
-    def narrow_function(f: Function) -> Function:
+    def narrow_function(f: ir.Function) -> ir.Function:
         signature = signatures[f.name]
         constraints = IndexConstraints(f, found[f.name], rules)
         narrower = Narrower(
@@ -96,63 +75,69 @@ def narrow_integers_in_loops(
     return map_functions(module, narrow_function)
 
 
-def _candidate_loops(body: Body) -> Iterator[Stmt]:
+def _candidate_loops(body: ir.Body) -> Iterator[ir.Stmt]:
     """Yield the outermost loops that only compute and may exit early."""
     for s in body:
-        if isinstance(s, While | For) and only_computes(s) and _may_exit_early(s):
+        if isinstance(s, ir.While | ir.For) and only_computes(s) and _may_exit_early(s):
             yield s
         else:
             for inner in bodies(s):
                 yield from _candidate_loops(inner)
 
 
-def _may_exit_early(s: While | For) -> bool:
+def _may_exit_early(s: ir.While | ir.For) -> bool:
     narrower = statements(s.body)
-    return isinstance(s, While) or any(isinstance(x, Break | Return | While) for x in narrower)
+    return isinstance(s, ir.While) or any(
+        isinstance(x, ir.Break | ir.Return | ir.While) for x in narrower
+    )
 
 
-def only_computes(loop: Stmt) -> bool:
+def only_computes(loop: ir.Stmt) -> bool:
     """Return whether a loop neither accesses memory nor makes calls that might."""
-    kinds = While | For | If | Assign | Declare | Break | Continue | Return
+    kinds = ir.While | ir.For | ir.If | ir.Assign | ir.Declare | ir.Break | ir.Continue | ir.Return
     if not all(isinstance(s, kinds) for s in statements((loop,))):
         return False
     return not any(
-        isinstance(e, Load | ElementOf | Call) or (isinstance(e, Apply) and not e.intrinsic.is_pure)
+        isinstance(e, ir.Load | ir.ElementOf | ir.Call)
+        or (isinstance(e, ir.Apply) and not e.intrinsic.is_pure)
         for e in all_expressions((loop,))
     )
 
 
-def _variables_changed_in_loops(loops: Set[Stmt], ranges: Ranges) -> frozenset[str]:
+def _variables_changed_in_loops(loops: Set[ir.Stmt], ranges: Ranges) -> frozenset[str]:
     """Return the ints that such loops assign, if all their values fit 32 bits."""
     found: set[str] = set()
     too_wide: set[str] = set()
     for s in statements(tuple(loops)):
-        if isinstance(s, Assign | Declare | For) and s.var.type == WEAK_INT:
+        if isinstance(s, ir.Assign | ir.Declare | ir.For) and s.var.type == WEAK_INT:
             found.add(s.var.name)
     for e in all_expressions(tuple(loops)):
-        if isinstance(e, Let) and e.value.type == WEAK_INT:
+        if isinstance(e, ir.Let) and e.value.type == WEAK_INT:
             found.add(e.name)
     for s in statements(ranges.function.body):
-        if isinstance(s, For) and not counts_in_32_bits(s, ranges):
+        if isinstance(s, ir.For) and not counts_in_32_bits(s, ranges):
             too_wide.add(s.var.name)
     return frozenset(n for n in found - too_wide if IN_32_BITS.contains(ranges.variable(n)))
 
 
-def _narrow_variables(function: Function, ranges: Ranges) -> frozenset[str]:
+def _narrow_variables(function: ir.Function, ranges: Ranges) -> frozenset[str]:
     """Return all variables and parameters that fit 32 bits."""
-    read = (e for e in all_expressions(function.body) if isinstance(e, Var))
+    read = (e for e in all_expressions(function.body) if isinstance(e, ir.Var))
     names = {e.name for e in read if e.type == WEAK_INT}
     return frozenset(n for n in names if IN_32_BITS.contains(ranges.variable(n)))
 
 
 def _signature(
-    function: Function, narrow_variables: Set[str], loops: Set[Stmt], found: Mapping[str, Ranges]
+    function: ir.Function,
+    narrow_variables: Set[str],
+    loops: Set[ir.Stmt],
+    found: Mapping[str, Ranges],
 ) -> NarrowSignature:
     parameters = tuple(
         WEAK_INT32 if p.name in narrow_variables else p.type for p in function.parameters
     )
     fits = function.result == WEAK_INT and IN_32_BITS.contains(found[function.name].result)
-    returns = any(isinstance(s, Return) for s in statements(tuple(loops)))
+    returns = any(isinstance(s, ir.Return) for s in statements(tuple(loops)))
     return NarrowSignature(parameters, WEAK_INT32 if fits and returns else function.result)
 
 
@@ -161,36 +146,39 @@ class _LoopNarrowing:
     """Narrows a function: in the loops all, outside only the variables that they assign."""
 
     narrower: Narrower
-    loops: Set[Stmt]
-    _done: dict[int, Expr] = field(default_factory=dict)  # shared nodes stay shared
+    loops: Set[ir.Stmt]
+    _done: dict[int, ir.Expr] = field(default_factory=dict)  # shared nodes stay shared
 
-    def body(self, body: Body) -> Body:
+    def body(self, body: ir.Body) -> ir.Body:
         return tuple(self._statement(s) for s in body)
 
-    def _statement(self, s: Stmt) -> Stmt:
+    def _statement(self, s: ir.Stmt) -> ir.Stmt:
         if s in self.loops:
             return self.narrower.statement(s)
         expected_type = self.narrower.expected_type(s)
         s = with_operands(s, tuple(to_type(self._widen(e), expected_type) for e in operands(s)))
         s = with_bodies(s, tuple(self.body(b) for b in bodies(s)))
-        if isinstance(s, Assign | Declare | For) and s.var.name in self.narrower.narrow_variables:
+        if (
+            isinstance(s, ir.Assign | ir.Declare | ir.For)
+            and s.var.name in self.narrower.narrow_variables
+        ):
             return replace(s, var=replace(s.var, type=WEAK_INT32))
         return s
 
-    def _widen(self, e: Expr) -> Expr:
+    def _widen(self, e: ir.Expr) -> ir.Expr:
         if id(e) not in self._done:
             self._done[id(e)] = self._widen_node(e)
         return self._done[id(e)]
 
-    def _widen_node(self, e: Expr) -> Expr:
+    def _widen_node(self, e: ir.Expr) -> ir.Expr:
         narrower = tuple(self._widen(child) for child in children(e))
         match e:
-            case Var(name) if name in self.narrower.narrow_variables:
+            case ir.Var(name) if name in self.narrower.narrow_variables:
                 return cast(replace(e, type=WEAK_INT32), WEAK_INT)
-            case Call():
+            case ir.Call():
                 new_call = self.narrower.call(e, narrower)
                 return new_call if new_call.type == e.type else cast(new_call, scalar_type(e))
-            case Cast(operand) if narrower[0] is not operand:
+            case ir.Cast(operand) if narrower[0] is not operand:
                 return cast(narrower[0], e.type)
             case _:
                 return with_children(e, narrower)

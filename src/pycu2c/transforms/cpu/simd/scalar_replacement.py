@@ -10,24 +10,8 @@ from collections.abc import Iterable
 
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import Scalar, Type
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import cast, is_atom, scalar_type
-from pycu2c.ir.nodes import (
-    Apply,
-    Assign,
-    Body,
-    Call,
-    ElementOf,
-    Expr,
-    Function,
-    Let,
-    Load,
-    Member,
-    Module,
-    Pack,
-    Select,
-    Stmt,
-    Var,
-)
 from pycu2c.ir.walk import (
     all_expressions,
     bodies,
@@ -43,16 +27,16 @@ from pycu2c.ir.walk import (
 from pycu2c.transforms.cpu.simd import divergent_loops
 from pycu2c.transforms.cpu.simd.complex_components import COMPONENT_RULES, SCALAR_RULES, Bind
 
-Components = tuple[Expr, ...]
-_Bindings = list[tuple[Var, Expr]]  # evaluated first, in order
+Components = tuple[ir.Expr, ...]
+_Bindings = list[tuple[ir.Var, ir.Expr]]  # evaluated first, in order
 
 
-def replace_aggregates(module: Module) -> Module:
+def replace_aggregates(module: ir.Module) -> ir.Module:
     """Replace the aggregates of each function whose loops profit."""
     return map_functions(module, _replace_in_function)
 
 
-def _replace_in_function(function: Function) -> Function:
+def _replace_in_function(function: ir.Function) -> ir.Function:
     replaced = replace_in_body(function, tuple(divergent_loops.early_exit_loops(function.body)))
     is_profitable = len(divergent_loops.profitable_loops(replaced)) > len(
         divergent_loops.profitable_loops(function)
@@ -60,13 +44,13 @@ def _replace_in_function(function: Function) -> Function:
     return replaced if is_profitable else function
 
 
-def replace_in_body(function: Function, body: Body) -> Function:
+def replace_in_body(function: ir.Function, body: ir.Body) -> ir.Function:
     """Replace all complex numbers and vectors that a body mentions, in the whole function."""
     aggregate_nodes = [e for e in all_expressions(body) if _is_aggregate(e.type)]
     if not aggregate_nodes:
         return function
-    read = {e.name for e in aggregate_nodes if isinstance(e, Var)}
-    changed = {s.var.name for s in statements(body) if isinstance(s, Assign)}
+    read = {e.name for e in aggregate_nodes if isinstance(e, ir.Var)}
+    changed = {s.var.name for s in statements(body) if isinstance(s, ir.Assign)}
     return _ScalarReplacement(frozenset(read | changed)).function(function)
 
 
@@ -77,22 +61,22 @@ def _is_aggregate(kind: Type) -> bool:
     return not any(f.dtype.fields for f in kind.dtype.fields)
 
 
-def _component_variables(var: Var) -> tuple[Var, ...]:
+def _component_variables(var: ir.Var) -> tuple[ir.Var, ...]:
     """Return the variables that replace an aggregate variable."""
     kind = scalar_type(var)
     replaced_names = (
         ("real", "imag") if kind.dtype.is_complex else (f.name for f in kind.dtype.fields)
     )
     return tuple(
-        Var(f"{var.name}.{name}.item", scalar_type(component), var.span)
+        ir.Var(f"{var.name}.{name}.item", scalar_type(component), var.span)
         for name, component in zip(replaced_names, _members(var))
     )
 
 
-def _members(e: Expr) -> Components:
+def _members(e: ir.Expr) -> Components:
     kind = scalar_type(e)
     weak = kind.weak and kind.dtype.is_complex
-    return tuple(Member(e, f.name, Scalar(f.dtype, weak), e.span) for f in kind.dtype.fields)
+    return tuple(ir.Member(e, f.name, Scalar(f.dtype, weak), e.span) for f in kind.dtype.fields)
 
 
 @dataclass(slots=True)
@@ -101,98 +85,100 @@ class _ScalarReplacement:
     _fresh: int = 0
     _replaced_lets: set[str] = field(default_factory=set)  # names of replaced Lets
 
-    def function(self, f: Function) -> Function:
+    def function(self, f: ir.Function) -> ir.Function:
         parameters = [
-            Var(p.name, p.type, f.span) for p in f.parameters if p.name in self.replaced_names
+            ir.Var(p.name, p.type, f.span) for p in f.parameters if p.name in self.replaced_names
         ]
-        opening: list[Stmt] = []
+        opening: list[ir.Stmt] = []
         for var in (v for v in parameters if _is_aggregate(v.type)):
             opening += (
-                Assign(p, m, f.span) for p, m in zip(_component_variables(var), _members(var))
+                ir.Assign(p, m, f.span) for p, m in zip(_component_variables(var), _members(var))
             )
         return replace(f, body=(*opening, *self.body(f.body)))
 
-    def body(self, body: Body) -> Body:
+    def body(self, body: ir.Body) -> ir.Body:
         return tuple(new for s in body for new in self.statement(s))
 
-    def statement(self, s: Stmt) -> Body:
-        if isinstance(s, Assign) and self._is_replaced(s.var):
+    def statement(self, s: ir.Stmt) -> ir.Body:
+        if isinstance(s, ir.Assign) and self._is_replaced(s.var):
             bindings, components = self.components(s.value)
-            first = tuple(Assign(var, e, s.span) for var, e in bindings)
+            first = tuple(ir.Assign(var, e, s.span) for var, e in bindings)
             return (*first, *self._assign_components(_component_variables(s.var), components, s))
         s = with_operands(s, tuple(self.expression(e) for e in operands(s)))
         return (with_bodies(s, tuple(self.body(b) for b in bodies(s))),)
 
-    def _is_replaced(self, var: Var) -> bool:
+    def _is_replaced(self, var: ir.Var) -> bool:
         return _is_aggregate(var.type) and (
             var.name in self.replaced_names or var.name in self._replaced_lets
         )
 
-    def _assign_components(self, targets: tuple[Var, ...], components: Components, s: Stmt) -> Body:
+    def _assign_components(
+        self, targets: tuple[ir.Var, ...], components: Components, s: ir.Stmt
+    ) -> ir.Body:
         """Assign all components at once; targets that are still read are assigned last."""
-        first: list[Stmt] = []
-        last: list[Stmt] = []
+        first: list[ir.Stmt] = []
+        last: list[ir.Stmt] = []
         for i, (target, component) in enumerate(zip(targets, components)):
             value = cast(component, scalar_type(target))
             if any(target.name in _read(later) for later in components[i + 1 :]):
                 temporary = self._variable(scalar_type(target), value)
-                first.append(Assign(temporary, value, s.span))
-                last.append(Assign(target, temporary, s.span))
+                first.append(ir.Assign(temporary, value, s.span))
+                last.append(ir.Assign(target, temporary, s.span))
             else:
-                first.append(Assign(target, value, s.span))
+                first.append(ir.Assign(target, value, s.span))
         return (*first, *last)
 
     # ---- expressions -------------------------------------------------------------------------
 
-    def expression(self, e: Expr) -> Expr:
+    def expression(self, e: ir.Expr) -> ir.Expr:
         """Return an expression of the same value without replaced variables."""
         match e:
-            case Var() if self._is_replaced(e):
-                return Pack(_component_variables(e), scalar_type(e), e.span)
-            case Member(operand, name) if _is_aggregate(operand.type):
+            case ir.Var() if self._is_replaced(e):
+                return ir.Pack(_component_variables(e), scalar_type(e), e.span)
+            case ir.Member(operand, name) if _is_aggregate(operand.type):
                 bindings, components = self.components(operand)
                 fields = [f.name for f in scalar_type(operand).dtype.fields]
                 return _with_bindings(bindings, cast(components[fields.index(name)], e.type))
-            case Let(_, value) if _is_aggregate(value.type):
+            case ir.Let(_, value) if _is_aggregate(value.type):
                 return _with_bindings(self._let_components(e), self.expression(e.body))
-            case Apply(intrinsic, arguments) if intrinsic in SCALAR_RULES:
+            case ir.Apply(intrinsic, arguments) if intrinsic in SCALAR_RULES:
                 bindings = []
                 operand_components = [self._atomic_components(a, bindings) for a in arguments]
                 return _with_bindings(bindings, SCALAR_RULES[intrinsic](e, *operand_components))
             case _:
                 return with_children(e, tuple(self.expression(c) for c in children(e)))
 
-    def components(self, e: Expr) -> tuple[_Bindings, Components]:
+    def components(self, e: ir.Expr) -> tuple[_Bindings, Components]:
         """Return bindings to evaluate first, and the components, in any order."""
         bindings: _Bindings = []
         return bindings, self._components(e, bindings)
 
-    def _components(self, e: Expr, bindings: _Bindings) -> Components:
+    def _components(self, e: ir.Expr, bindings: _Bindings) -> Components:
         match e:
-            case Var() if self._is_replaced(e):
+            case ir.Var() if self._is_replaced(e):
                 return _component_variables(e)
-            case Var():
+            case ir.Var():
                 return _members(e)
-            case Pack():
+            case ir.Pack():
                 return tuple(self._stable(self.expression(p), bindings) for p in e.parts)
-            case Let():
+            case ir.Let():
                 value = e.value
                 bindings += (
                     self._let_components(e)
                     if _is_aggregate(value.type)
-                    else [(Var(e.name, scalar_type(value), e.span), self.expression(value))]
+                    else [(ir.Var(e.name, scalar_type(value), e.span), self.expression(value))]
                 )
                 return self._components(e.body, bindings)
-            case Apply(intrinsic, arguments) if intrinsic in COMPONENT_RULES:
+            case ir.Apply(intrinsic, arguments) if intrinsic in COMPONENT_RULES:
                 operand_components = [self._atomic_components(a, bindings) for a in arguments]
                 return COMPONENT_RULES[intrinsic](e, self._binder(bindings), *operand_components)
-            case Select():
+            case ir.Select():
                 return self._select_components(e, bindings)
             case _:
                 return _members(self._bind(self.expression(e), bindings))
 
-    def _let_components(self, e: Let) -> _Bindings:
-        var = Var(e.name, scalar_type(e.value), e.span)
+    def _let_components(self, e: ir.Let) -> _Bindings:
+        var = ir.Var(e.name, scalar_type(e.value), e.span)
         self._replaced_lets.add(e.name)
         bindings, components = self.components(e.value)
         return [
@@ -200,7 +186,7 @@ class _ScalarReplacement:
             *((v, cast(p, scalar_type(v))) for v, p in zip(_component_variables(var), components)),
         ]
 
-    def _select_components(self, e: Select, bindings: _Bindings) -> Components:
+    def _select_components(self, e: ir.Select, bindings: _Bindings) -> Components:
         """Select by component if both sides may be speculated."""
         if not all(map(_is_stable, (e.then, e.orelse))):
             return _members(self._bind(self.expression(e), bindings))
@@ -210,24 +196,24 @@ class _ScalarReplacement:
             for own_bindings, components in (self.components(e.then), self.components(e.orelse))
         )
         return tuple(
-            Select(condition, a, cast(b, scalar_type(a)), scalar_type(a), e.span)
+            ir.Select(condition, a, cast(b, scalar_type(a)), scalar_type(a), e.span)
             for a, b in zip(then, orelse)
         )
 
-    def _atomic_components(self, e: Expr, bindings: _Bindings) -> Components:
+    def _atomic_components(self, e: ir.Expr, bindings: _Bindings) -> Components:
         """Return the components as expressions that may occur twice."""
         if not _is_aggregate(e.type):
             return (self._atom(self.expression(e), bindings),)
         return tuple(self._atom(p, bindings) for p in self._components(e, bindings))
 
-    def _atom(self, e: Expr, bindings: _Bindings) -> Expr:
-        simple = is_atom(e) or (isinstance(e, Member) and isinstance(e.operand, Var))
+    def _atom(self, e: ir.Expr, bindings: _Bindings) -> ir.Expr:
+        simple = is_atom(e) or (isinstance(e, ir.Member) and isinstance(e.operand, ir.Var))
         return e if simple else self._bind(e, bindings)
 
-    def _stable(self, e: Expr, bindings: _Bindings) -> Expr:
+    def _stable(self, e: ir.Expr, bindings: _Bindings) -> ir.Expr:
         return e if _is_stable(e) else self._bind(e, bindings)
 
-    def _bind(self, e: Expr, bindings: _Bindings) -> Var:
+    def _bind(self, e: ir.Expr, bindings: _Bindings) -> ir.Var:
         var = self._variable(scalar_type(e), e)
         bindings.append((var, e))
         return var
@@ -235,24 +221,25 @@ class _ScalarReplacement:
     def _binder(self, bindings: _Bindings) -> Bind:
         return lambda e: self._bind(e, bindings)
 
-    def _variable(self, kind: Scalar, at: Expr) -> Var:
+    def _variable(self, kind: Scalar, at: ir.Expr) -> ir.Var:
         self._fresh += 1
-        return Var(f"part.p{self._fresh}", kind, at.span)
+        return ir.Var(f"part.p{self._fresh}", kind, at.span)
 
 
-def _with_bindings(bindings: Iterable[tuple[Var, Expr]], e: Expr) -> Expr:
+def _with_bindings(bindings: Iterable[tuple[ir.Var, ir.Expr]], e: ir.Expr) -> ir.Expr:
     for var, value in reversed(tuple(bindings)):
-        e = Let(var.name, value, e, value.span)
+        e = ir.Let(var.name, value, e, value.span)
     return e
 
 
-def _is_stable(e: Expr) -> bool:
+def _is_stable(e: ir.Expr) -> bool:
     """Return whether an expression has the same value anywhere in a statement."""
     return not any(
-        isinstance(x, Load | ElementOf | Call) or (isinstance(x, Apply) and not x.intrinsic.is_pure)
+        isinstance(x, ir.Load | ir.ElementOf | ir.Call)
+        or (isinstance(x, ir.Apply) and not x.intrinsic.is_pure)
         for x in expressions(e)
     )
 
 
-def _read(e: Expr) -> set[str]:
-    return {x.name for x in expressions(e) if isinstance(x, Var)}
+def _read(e: ir.Expr) -> set[str]:
+    return {x.name for x in expressions(e) if isinstance(x, ir.Var)}

@@ -16,31 +16,19 @@ from pycu2c.analysis.effects import names_in
 from pycu2c.analysis.live_across_barriers import referenced_names
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import negation
-from pycu2c.ir.nodes import (
-    Assign,
-    Body,
-    Break,
-    Declare,
-    Expr,
-    If,
-    NextWorkItem,
-    Stmt,
-    StripLoop,
-    Unary,
-    WorkItemLoop,
-)
 from pycu2c.ir.walk import all_expressions, bodies, map_stmt, statements, with_bodies
 from pycu2c.ops.operators import NOT
 from pycu2c.transforms.cpu.simd.active_masks import ActiveMasks
 
 
-def fuse_lane_loops(body: Body, masks: ActiveMasks) -> Body:
+def fuse_lane_loops(body: ir.Body, masks: ActiveMasks) -> ir.Body:
     """Fuse the work-item loops in the strips of a kernel's body."""
     fusion = _LaneLoopFusion(masks)
     return tuple(
         replace(s, body=fusion.block(s.body))
-        if isinstance(s, StripLoop)
+        if isinstance(s, ir.StripLoop)
         else with_bodies(s, tuple(fuse_lane_loops(b, masks) for b in bodies(s)))
         for s in body
     )
@@ -50,10 +38,10 @@ def fuse_lane_loops(body: Body, masks: ActiveMasks) -> Body:
 class _LaneLoopFusion:
     masks: ActiveMasks
 
-    def block(self, body: Body) -> Body:
+    def block(self, body: ir.Body) -> ir.Body:
         """Fuse adjacent work-item loops of a block of a strip."""
-        out: list[Stmt] = []
-        group: list[Stmt] = []
+        out: list[ir.Stmt] = []
+        group: list[ir.Stmt] = []
         for s in self._move_check_to_end(body):
             if self._is_lane_work(s):
                 group.append(s)
@@ -63,7 +51,7 @@ class _LaneLoopFusion:
             out.append(with_bodies(s, tuple(self.block(b) for b in bodies(s))))
         return (*out, *self._fuse(group))
 
-    def _move_check_to_end(self, body: Body) -> Body:
+    def _move_check_to_end(self, body: ir.Body) -> ir.Body:
         """Move the test for active lanes to the end of the loop body.
 
         If no lane is active, the body has no effect.
@@ -74,29 +62,29 @@ class _LaneLoopFusion:
         before, after = body[: checks[0]], body[checks[0] + 1 :]
         if not all(map(self._is_lane_work, (*before, *after))):
             return body
-        work = [self._without_live_flag(s) for s in after if isinstance(s, WorkItemLoop)]
+        work = [self._without_live_flag(s) for s in after if isinstance(s, ir.WorkItemLoop)]
         return (*before, *work, body[checks[0]])
 
-    def _is_lane_work(self, s: Stmt) -> bool:
-        return isinstance(s, WorkItemLoop) or self._sets_live(s)
+    def _is_lane_work(self, s: ir.Stmt) -> bool:
+        return isinstance(s, ir.WorkItemLoop) or self._sets_live(s)
 
-    def _sets_live(self, s: Stmt) -> bool:
-        return isinstance(s, Assign) and s.var.name == self.masks.live.name
+    def _sets_live(self, s: ir.Stmt) -> bool:
+        return isinstance(s, ir.Assign) and s.var.name == self.masks.live.name
 
-    def _without_live_flag(self, loop: WorkItemLoop) -> WorkItemLoop:
+    def _without_live_flag(self, loop: ir.WorkItemLoop) -> ir.WorkItemLoop:
         """Drop the assignments of ``live``."""
         return _drop_live_flag(loop, self.masks)
 
-    def _fuse(self, group: Sequence[Stmt]) -> Body:
-        loops = [s for s in group if isinstance(s, WorkItemLoop)]
+    def _fuse(self, group: Sequence[ir.Stmt]) -> ir.Body:
+        loops = [s for s in group if isinstance(s, ir.WorkItemLoop)]
         if not loops:
             return tuple(group)
         last_counting = [s for s in loops if any(map(self._sets_live, statements(s.body)))][-1:]
         work = [(s if s in last_counting else self._without_live_flag(s)).body for s in loops]
         resets = [s for s in group if self._sets_live(s)][:1]
-        return (*resets, WorkItemLoop(self._concatenate(work), loops[0].span))
+        return (*resets, ir.WorkItemLoop(self._concatenate(work), loops[0].span))
 
-    def _concatenate(self, work: Sequence[Body]) -> Body:
+    def _concatenate(self, work: Sequence[ir.Body]) -> ir.Body:
         """Concatenate the bodies of several work-item loops for one lane."""
         *earlier, out = work
         for body in reversed(earlier):
@@ -107,80 +95,80 @@ class _LaneLoopFusion:
                 out = (*self._without_jumps(body), *out)
         return self._without_jumps(out)
 
-    def _without_jumps(self, body: Body) -> Body:
+    def _without_jumps(self, body: ir.Body) -> ir.Body:
         """Replace jumps by conditions around the code of the remaining lanes."""
         for i, s in enumerate(body):
-            if isinstance(s, NextWorkItem):
+            if isinstance(s, ir.NextWorkItem):
                 return body[:i]
             if _has_jump((s,)):
-                assert isinstance(s, If), "in strips, loops stand outside of the thread loops"
+                assert isinstance(s, ir.If), "in strips, loops stand outside of the thread loops"
                 return (*body[:i], *self._split_if(s, self._without_jumps(body[i + 1 :])))
         return body
 
-    def _split_if(self, s: If, rest: Body) -> Body:
+    def _split_if(self, s: ir.If, rest: ir.Body) -> ir.Body:
         """Transform an ``if`` that ends some lanes, and the code of the other lanes."""
         then, orelse = self._without_jumps(s.then), self._without_jumps(s.orelse)
         if _always_ends(s.then) and not _has_jump(s.orelse):
             return (_make_if(s.condition, then, (*orelse, *rest), s.span),)
         if _always_ends(s.orelse) and not _has_jump(s.then):
             return (_make_if(s.condition, (*then, *rest), orelse, s.span),)
-        guarded = (If(self.masks.is_running(s.span), rest, (), s.span),) if rest else ()
+        guarded = (ir.If(self.masks.is_running(s.span), rest, (), s.span),) if rest else ()
         return (replace(s, then=then, orelse=orelse), *guarded)
 
 
-def _make_if(condition: Expr, then: Body, orelse: Body, span: Span) -> Stmt:
-    if then and not (isinstance(condition, Unary) and condition.op is NOT):
-        return If(condition, then, orelse, span)
-    return If(negation(condition), orelse, then, span)
+def _make_if(condition: ir.Expr, then: ir.Body, orelse: ir.Body, span: Span) -> ir.Stmt:
+    if then and not (isinstance(condition, ir.Unary) and condition.op is NOT):
+        return ir.If(condition, then, orelse, span)
+    return ir.If(negation(condition), orelse, then, span)
 
 
-def _always_ends(body: Body) -> bool:
+def _always_ends(body: ir.Body) -> bool:
     """Return whether all lanes that enter a block are ended there."""
-    return bool(body) and isinstance(body[-1], NextWorkItem)
+    return bool(body) and isinstance(body[-1], ir.NextWorkItem)
 
 
-def _has_jump(body: Body) -> bool:
-    return any(isinstance(s, NextWorkItem) for s in statements(body))
+def _has_jump(body: ir.Body) -> bool:
+    return any(isinstance(s, ir.NextWorkItem) for s in statements(body))
 
 
-def _is_loop_exit(s: Stmt) -> bool:
-    return isinstance(s, If) and len(s.then) == 1 and isinstance(s.then[0], Break)
+def _is_loop_exit(s: ir.Stmt) -> bool:
+    return isinstance(s, ir.If) and len(s.then) == 1 and isinstance(s.then[0], ir.Break)
 
 
-def remove_dead_live_flags(body: Body, masks: ActiveMasks) -> Body:
+def remove_dead_live_flags(body: ir.Body, masks: ActiveMasks) -> ir.Body:
     """Remove assignments of ``live`` that are never read."""
     remaining, _ = _remove_flags(body, masks, is_read=False)
     if masks.live.name in referenced_names(remaining):
         return remaining
     return tuple(
-        s for s in remaining if not (isinstance(s, Declare) and s.var.name == masks.live.name)
+        s for s in remaining if not (isinstance(s, ir.Declare) and s.var.name == masks.live.name)
     )
 
 
-def _remove_flags(body: Body, masks: ActiveMasks, *, is_read: bool) -> tuple[Body, bool]:
+def _remove_flags(body: ir.Body, masks: ActiveMasks, *, is_read: bool) -> tuple[ir.Body, bool]:
     """Remove dead assignments of ``live``; also return whether it is live before the block."""
-    out: list[Stmt] = []
+    out: list[ir.Stmt] = []
     for s in reversed(body):
-        if isinstance(s, If):
+        if isinstance(s, ir.If):
             then, first = _remove_flags(s.then, masks, is_read=is_read)
             orelse, second = _remove_flags(s.orelse, masks, is_read=is_read)
             is_read = first or second or masks.live.name in names_in(s.condition)
             out.append(replace(s, then=then, orelse=orelse))
             continue
-        sets = isinstance(s, Assign) and s.var.name == masks.live.name
-        if not isinstance(s, WorkItemLoop | StripLoop | Assign):
+        sets = isinstance(s, ir.Assign) and s.var.name == masks.live.name
+        if not isinstance(s, ir.WorkItemLoop | ir.StripLoop | ir.Assign):
             is_read = is_read or masks.live.name in names_in(*all_expressions((s,)))
         if sets and not is_read:
             continue
-        if isinstance(s, WorkItemLoop) and not is_read:
+        if isinstance(s, ir.WorkItemLoop) and not is_read:
             s = _drop_live_flag(s, masks)
         is_read = is_read and not sets
         out.append(s)
     return tuple(reversed(out)), is_read
 
 
-def _drop_live_flag(loop: WorkItemLoop, masks: ActiveMasks) -> WorkItemLoop:
-    def drop(s: Stmt) -> Body:
-        return () if isinstance(s, Assign) and s.var.name == masks.live.name else (s,)
+def _drop_live_flag(loop: ir.WorkItemLoop, masks: ActiveMasks) -> ir.WorkItemLoop:
+    def drop(s: ir.Stmt) -> ir.Body:
+        return () if isinstance(s, ir.Assign) and s.var.name == masks.live.name else (s,)
 
     return replace(loop, body=map_stmt(loop.body, drop))
