@@ -16,7 +16,7 @@ import pytest
 
 import pycu2c.pycuda.driver as drv
 from pycu2c import CompileError, cupy, device, float32, float64, int32
-from pycu2c.compat.pycuda.modules import nvcc_options
+from pycu2c.compat.pycuda.modules import nvcc
 from pycu2c.cuda_driver import driver as our_driver
 from pycu2c.pycuda import compiler
 from pycu2c.pycuda.compiler import (
@@ -77,7 +77,7 @@ def test_texts_of_other_kinds() -> None:
     for given in (None, [SCALE]):
         with pytest.raises(TypeError, match="CUDA C is a text"):
             SourceModule(given)
-    with pytest.raises(drv.CompileError, match="which nvfortran does not compile"):
+    with pytest.raises(drv.CompileError, match="nvfortran does not compile CUDA C"):
         SourceModule(SCALE, nvcc="nvfortran")
 
 
@@ -271,8 +271,8 @@ def test_an_nvcc_that_is_named_is_used(tmp_path: Path) -> None:
     ],
 )
 def test_options_of_nvcc(given: list[str], kept: list[str]) -> None:
-    assert nvcc_options.for_nvrtc(given)[0] == kept
-    assert nvcc_options.for_nvrtc(["-arch", "sm_80", "-code=sm_86"])[1:] == ("sm_80", "sm_86")
+    assert nvcc.nvrtc_options(given)[0] == kept
+    assert nvcc.nvrtc_options(["-arch", "sm_80", "-code=sm_86"])[1:] == ("sm_80", "sm_86")
 
 
 @pytest.mark.skipif("CI" not in os.environ, reason="elsewhere there may be one")

@@ -418,7 +418,7 @@ def test_arrays_that_cannot_be() -> None:
     with pytest.raises(TypeError, match="cannot convert dtype int64"):
         drv.matrix_to_array(np.zeros((2, 2), np.int64), "C")
     copy = drv.Memcpy2D()
-    with pytest.raises(drv.LogicError, match="a source and a destination"):
+    with pytest.raises(drv.LogicError, match="set a source and a destination"):
         copy()
     array = drv.Array(drv.array_format.FLOAT, 4, 4)
     copy.set_src_host(np.zeros((4, 4), np.float32))

@@ -1,6 +1,8 @@
-"""PyCUDA's names: ``import pycu2c.pycuda.autoinit``, ``from pycu2c.pycuda.compiler import
-SourceModule``. Programs for PyCUDA run with only the imports changed, on a GPU by NVRTC, and on
-the CPU where there is none. Nothing is imported here."""
+"""Export PyCUDA's modules: ``from pycu2c.pycuda.compiler import SourceModule``.
+
+A program for PyCUDA runs after its imports are changed: on a GPU through NVRTC, or else on the CPU.
+The implementation is in ``pycu2c.compat.pycuda``. This module imports nothing.
+"""
 
 VERSION = (2026, 1)
 VERSION_STATUS = ""

@@ -1,5 +1,8 @@
-"""``import pycu2c.pycuda.autoinit``: work on the first device, or on the one that the environment
-variable CUDA_DEVICE names; the CPU is one where there is no GPU."""
+"""Create a context when this module is imported, and detach it at exit (``pycuda.autoinit``).
+
+The device is the one that the environment variable CUDA_DEVICE selects, else the first one. Without
+a GPU it is the CPU.
+"""
 
 import atexit
 
@@ -9,10 +12,10 @@ context = make_default_context()
 device = context.get_device()
 
 
-def _finish_up() -> None:
-    """Be done with the context."""
+def _detach() -> None:
+    """Detach the context."""
     context.detach()
     clear_context_caches()
 
 
-atexit.register(_finish_up)
+atexit.register(_detach)

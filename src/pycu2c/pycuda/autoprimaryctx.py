@@ -1,6 +1,7 @@
-"""``import pycu2c.pycuda.autoprimaryctx``: as ``autoinit``, in the context that other packages
-share. Here that is every context."""
+"""Export ``pycuda.autoprimaryctx``: ``autoinit`` with the primary context of the device.
 
-from pycu2c.pycuda.autoinit import context, device
+All contexts of this package are primary contexts.
+"""
 
-__all__ = ["context", "device"]
+from pycu2c.pycuda.autoinit import context as context
+from pycu2c.pycuda.autoinit import device as device

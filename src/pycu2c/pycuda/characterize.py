@@ -1,15 +1,6 @@
-"""``pycuda.characterize``: see ``pycu2c.compat.pycuda.characterize``."""
+"""Export ``pycuda.characterize``: features of the device, and sizes of C types."""
 
-from pycu2c.compat.pycuda.characterize import (
-    has_double_support,
-    has_stack,
-    platform_bits,
-    sizeof,
-)
-
-__all__ = [
-    "has_double_support",
-    "has_stack",
-    "platform_bits",
-    "sizeof",
-]
+from pycu2c.compat.pycuda.characterize import has_double_support as has_double_support
+from pycu2c.compat.pycuda.characterize import has_stack as has_stack
+from pycu2c.compat.pycuda.characterize import platform_bits as platform_bits
+from pycu2c.compat.pycuda.characterize import sizeof as sizeof

@@ -1,21 +1,11 @@
-"""``pycuda.curandom``: see ``pycu2c.compat.pycuda.curandom``."""
+"""Export ``pycuda.curandom``: arrays of random numbers."""
 
 from pycu2c.compat.pycuda.curandom import (
-    MRG32k3aRandomNumberGenerator,
-    PhiloxRandomNumberGenerator,
-    XORWOWRandomNumberGenerator,
-    get_curand_version,
-    rand,
-    seed_getter_uniform,
-    seed_getter_unique,
+    MRG32k3aRandomNumberGenerator as MRG32k3aRandomNumberGenerator,
 )
-
-__all__ = [
-    "MRG32k3aRandomNumberGenerator",
-    "PhiloxRandomNumberGenerator",
-    "XORWOWRandomNumberGenerator",
-    "get_curand_version",
-    "rand",
-    "seed_getter_uniform",
-    "seed_getter_unique",
-]
+from pycu2c.compat.pycuda.curandom import PhiloxRandomNumberGenerator as PhiloxRandomNumberGenerator
+from pycu2c.compat.pycuda.curandom import XORWOWRandomNumberGenerator as XORWOWRandomNumberGenerator
+from pycu2c.compat.pycuda.curandom import get_curand_version as get_curand_version
+from pycu2c.compat.pycuda.curandom import rand as rand
+from pycu2c.compat.pycuda.curandom import seed_getter_uniform as seed_getter_uniform
+from pycu2c.compat.pycuda.curandom import seed_getter_unique as seed_getter_unique

@@ -1,239 +1,128 @@
-"""``pycuda.driver``: devices, memory, copies, streams, textures, launches."""
+"""Export ``pycuda.driver``: devices, memory, copies, streams, textures, launches."""
 
 from typing import TYPE_CHECKING, NoReturn
 
-from pycu2c.compat.pycuda.contexts import Context, Device, get_driver_version, get_version, init
-from pycu2c.compat.pycuda.enums import (
-    TRSA_OVERRIDE_FORMAT,
-    TRSF_NORMALIZED_COORDINATES,
-    TRSF_READ_AS_INTEGER,
-    TRSF_SRGB,
-    address_mode,
-    array3d_flags,
-    array_format,
-    compute_mode,
-    ctx_flags,
-    device_attribute,
-    event_flags,
-    filter_mode,
-    func_cache,
-    function_attribute,
-    host_alloc_flags,
-    jit_input_type,
-    limit,
-    mem_attach_flags,
-    mem_host_register_flags,
-    mem_peer_register_flags,
-    memory_type,
-    shared_config,
-)
-from pycu2c.compat.pycuda.errors import (
-    CompileError,
-    Error,
-    LaunchError,
-    LogicError,
-    MemoryError,
-    RuntimeError,
-)
-from pycu2c.compat.pycuda.memory.allocations import (
-    DeviceAllocation,
-    PointerHolderBase,
-    from_device,
-    from_device_like,
-    mem_alloc,
-    mem_alloc_like,
-    mem_alloc_pitch,
-    mem_get_info,
-    memcpy_dtod,
-    memcpy_dtod_async,
-    memcpy_dtoh,
-    memcpy_dtoh_async,
-    memcpy_htod,
-    memcpy_htod_async,
-    memcpy_peer,
-    memcpy_peer_async,
-    memset_d2d8,
-    memset_d2d16,
-    memset_d2d32,
-    memset_d8,
-    memset_d8_async,
-    memset_d16,
-    memset_d16_async,
-    memset_d32,
-    memset_d32_async,
-    to_device,
-)
-from pycu2c.compat.pycuda.memory.argument_handlers import ArgumentHandler, In, InOut, Out
+from pycu2c.compat.pycuda.contexts import Context as Context
+from pycu2c.compat.pycuda.contexts import Device as Device
+from pycu2c.compat.pycuda.contexts import get_driver_version as get_driver_version
+from pycu2c.compat.pycuda.contexts import get_version as get_version
+from pycu2c.compat.pycuda.contexts import init as init
+from pycu2c.compat.pycuda.enums import TRSA_OVERRIDE_FORMAT as TRSA_OVERRIDE_FORMAT
+from pycu2c.compat.pycuda.enums import TRSF_NORMALIZED_COORDINATES as TRSF_NORMALIZED_COORDINATES
+from pycu2c.compat.pycuda.enums import TRSF_READ_AS_INTEGER as TRSF_READ_AS_INTEGER
+from pycu2c.compat.pycuda.enums import TRSF_SRGB as TRSF_SRGB
+from pycu2c.compat.pycuda.enums import address_mode as address_mode
+from pycu2c.compat.pycuda.enums import array3d_flags as array3d_flags
+from pycu2c.compat.pycuda.enums import array_format as array_format
+from pycu2c.compat.pycuda.enums import compute_mode as compute_mode
+from pycu2c.compat.pycuda.enums import ctx_flags as ctx_flags
+from pycu2c.compat.pycuda.enums import device_attribute as device_attribute
+from pycu2c.compat.pycuda.enums import event_flags as event_flags
+from pycu2c.compat.pycuda.enums import filter_mode as filter_mode
+from pycu2c.compat.pycuda.enums import func_cache as func_cache
+from pycu2c.compat.pycuda.enums import function_attribute as function_attribute
+from pycu2c.compat.pycuda.enums import host_alloc_flags as host_alloc_flags
+from pycu2c.compat.pycuda.enums import jit_input_type as jit_input_type
+from pycu2c.compat.pycuda.enums import limit as limit
+from pycu2c.compat.pycuda.enums import mem_attach_flags as mem_attach_flags
+from pycu2c.compat.pycuda.enums import mem_host_register_flags as mem_host_register_flags
+from pycu2c.compat.pycuda.enums import mem_peer_register_flags as mem_peer_register_flags
+from pycu2c.compat.pycuda.enums import memory_type as memory_type
+from pycu2c.compat.pycuda.enums import shared_config as shared_config
+from pycu2c.compat.pycuda.errors import CompileError as CompileError
+from pycu2c.compat.pycuda.errors import Error as Error
+from pycu2c.compat.pycuda.errors import LaunchError as LaunchError
+from pycu2c.compat.pycuda.errors import LogicError as LogicError
+from pycu2c.compat.pycuda.errors import MemoryError as MemoryError
+from pycu2c.compat.pycuda.errors import RuntimeError as RuntimeError
+from pycu2c.compat.pycuda.memory.allocations import DeviceAllocation as DeviceAllocation
+from pycu2c.compat.pycuda.memory.allocations import PointerHolderBase as PointerHolderBase
+from pycu2c.compat.pycuda.memory.allocations import from_device as from_device
+from pycu2c.compat.pycuda.memory.allocations import from_device_like as from_device_like
+from pycu2c.compat.pycuda.memory.allocations import mem_alloc as mem_alloc
+from pycu2c.compat.pycuda.memory.allocations import mem_alloc_like as mem_alloc_like
+from pycu2c.compat.pycuda.memory.allocations import mem_alloc_pitch as mem_alloc_pitch
+from pycu2c.compat.pycuda.memory.allocations import mem_get_info as mem_get_info
+from pycu2c.compat.pycuda.memory.allocations import memcpy_dtod as memcpy_dtod
+from pycu2c.compat.pycuda.memory.allocations import memcpy_dtod_async as memcpy_dtod_async
+from pycu2c.compat.pycuda.memory.allocations import memcpy_dtoh as memcpy_dtoh
+from pycu2c.compat.pycuda.memory.allocations import memcpy_dtoh_async as memcpy_dtoh_async
+from pycu2c.compat.pycuda.memory.allocations import memcpy_htod as memcpy_htod
+from pycu2c.compat.pycuda.memory.allocations import memcpy_htod_async as memcpy_htod_async
+from pycu2c.compat.pycuda.memory.allocations import memcpy_peer as memcpy_peer
+from pycu2c.compat.pycuda.memory.allocations import memcpy_peer_async as memcpy_peer_async
+from pycu2c.compat.pycuda.memory.allocations import memset_d2d8 as memset_d2d8
+from pycu2c.compat.pycuda.memory.allocations import memset_d2d16 as memset_d2d16
+from pycu2c.compat.pycuda.memory.allocations import memset_d2d32 as memset_d2d32
+from pycu2c.compat.pycuda.memory.allocations import memset_d8 as memset_d8
+from pycu2c.compat.pycuda.memory.allocations import memset_d8_async as memset_d8_async
+from pycu2c.compat.pycuda.memory.allocations import memset_d16 as memset_d16
+from pycu2c.compat.pycuda.memory.allocations import memset_d16_async as memset_d16_async
+from pycu2c.compat.pycuda.memory.allocations import memset_d32 as memset_d32
+from pycu2c.compat.pycuda.memory.allocations import memset_d32_async as memset_d32_async
+from pycu2c.compat.pycuda.memory.allocations import to_device as to_device
+from pycu2c.compat.pycuda.memory.argument_handlers import ArgumentHandler as ArgumentHandler
+from pycu2c.compat.pycuda.memory.argument_handlers import In as In
+from pycu2c.compat.pycuda.memory.argument_handlers import InOut as InOut
+from pycu2c.compat.pycuda.memory.argument_handlers import Out as Out
+from pycu2c.compat.pycuda.memory.host_memory import AlignedHostAllocation as AlignedHostAllocation
+from pycu2c.compat.pycuda.memory.host_memory import HostPointer as HostPointer
+from pycu2c.compat.pycuda.memory.host_memory import ManagedAllocation as ManagedAllocation
 from pycu2c.compat.pycuda.memory.host_memory import (
-    AlignedHostAllocation,
-    HostPointer,
-    ManagedAllocation,
-    PagelockedHostAllocation,
-    RegisteredHostMemory,
-    aligned_empty,
-    aligned_empty_like,
-    aligned_zeros,
-    aligned_zeros_like,
-    managed_empty,
-    managed_empty_like,
-    managed_zeros,
-    managed_zeros_like,
-    pagelocked_empty,
-    pagelocked_empty_like,
-    pagelocked_zeros,
-    pagelocked_zeros_like,
-    register_host_memory,
+    PagelockedHostAllocation as PagelockedHostAllocation,
 )
-from pycu2c.compat.pycuda.memory.pools import PooledDeviceAllocation, PooledHostAllocation
-from pycu2c.compat.pycuda.memory.strided_copies import (
-    Memcpy2D,
-    Memcpy3D,
-    memcpy_atoa,
-    memcpy_atod,
-    memcpy_atoh,
-    memcpy_dtoa,
-    memcpy_htoa,
-)
-from pycu2c.compat.pycuda.modules.functions import Function, PreparedFunction
-from pycu2c.compat.pycuda.modules.modules import Module, module_from_buffer, module_from_file
-from pycu2c.compat.pycuda.streams import Event, Stream, start_profiler, stop_profiler
+from pycu2c.compat.pycuda.memory.host_memory import RegisteredHostMemory as RegisteredHostMemory
+from pycu2c.compat.pycuda.memory.host_memory import aligned_empty as aligned_empty
+from pycu2c.compat.pycuda.memory.host_memory import aligned_empty_like as aligned_empty_like
+from pycu2c.compat.pycuda.memory.host_memory import aligned_zeros as aligned_zeros
+from pycu2c.compat.pycuda.memory.host_memory import aligned_zeros_like as aligned_zeros_like
+from pycu2c.compat.pycuda.memory.host_memory import managed_empty as managed_empty
+from pycu2c.compat.pycuda.memory.host_memory import managed_empty_like as managed_empty_like
+from pycu2c.compat.pycuda.memory.host_memory import managed_zeros as managed_zeros
+from pycu2c.compat.pycuda.memory.host_memory import managed_zeros_like as managed_zeros_like
+from pycu2c.compat.pycuda.memory.host_memory import pagelocked_empty as pagelocked_empty
+from pycu2c.compat.pycuda.memory.host_memory import pagelocked_empty_like as pagelocked_empty_like
+from pycu2c.compat.pycuda.memory.host_memory import pagelocked_zeros as pagelocked_zeros
+from pycu2c.compat.pycuda.memory.host_memory import pagelocked_zeros_like as pagelocked_zeros_like
+from pycu2c.compat.pycuda.memory.host_memory import register_host_memory as register_host_memory
+from pycu2c.compat.pycuda.memory.pools import PooledDeviceAllocation as PooledDeviceAllocation
+from pycu2c.compat.pycuda.memory.pools import PooledHostAllocation as PooledHostAllocation
+from pycu2c.compat.pycuda.memory.strided_copies import Memcpy2D as Memcpy2D
+from pycu2c.compat.pycuda.memory.strided_copies import Memcpy3D as Memcpy3D
+from pycu2c.compat.pycuda.memory.strided_copies import memcpy_atoa as memcpy_atoa
+from pycu2c.compat.pycuda.memory.strided_copies import memcpy_atod as memcpy_atod
+from pycu2c.compat.pycuda.memory.strided_copies import memcpy_atoh as memcpy_atoh
+from pycu2c.compat.pycuda.memory.strided_copies import memcpy_dtoa as memcpy_dtoa
+from pycu2c.compat.pycuda.memory.strided_copies import memcpy_htoa as memcpy_htoa
+from pycu2c.compat.pycuda.modules.function import Function as Function
+from pycu2c.compat.pycuda.modules.function import PreparedFunction as PreparedFunction
+from pycu2c.compat.pycuda.modules.module import Module as Module
+from pycu2c.compat.pycuda.modules.module import module_from_buffer as module_from_buffer
+from pycu2c.compat.pycuda.modules.module import module_from_file as module_from_file
+from pycu2c.compat.pycuda.streams import Event as Event
+from pycu2c.compat.pycuda.streams import Stream as Stream
+from pycu2c.compat.pycuda.streams import start_profiler as start_profiler
+from pycu2c.compat.pycuda.streams import stop_profiler as stop_profiler
+from pycu2c.compat.pycuda.textures.cuda_arrays import Array as Array
+from pycu2c.compat.pycuda.textures.cuda_arrays import ArrayDescriptor as ArrayDescriptor
+from pycu2c.compat.pycuda.textures.cuda_arrays import ArrayDescriptor3D as ArrayDescriptor3D
+from pycu2c.compat.pycuda.textures.cuda_arrays import dtype_to_array_format as dtype_to_array_format
+from pycu2c.compat.pycuda.textures.cuda_arrays import gpuarray_to_array as gpuarray_to_array
 from pycu2c.compat.pycuda.textures.cuda_arrays import (
-    Array,
-    ArrayDescriptor,
-    ArrayDescriptor3D,
-    dtype_to_array_format,
-    gpuarray_to_array,
-    make_multichannel_2d_array,
-    matrix_to_array,
-    np_to_array,
+    make_multichannel_2d_array as make_multichannel_2d_array,
 )
-from pycu2c.compat.pycuda.textures.references import (
-    SurfaceReference,
-    TextureReference,
-    bind_array_to_texref,
-    matrix_to_texref,
-)
+from pycu2c.compat.pycuda.textures.cuda_arrays import matrix_to_array as matrix_to_array
+from pycu2c.compat.pycuda.textures.cuda_arrays import np_to_array as np_to_array
+from pycu2c.compat.pycuda.textures.references import SurfaceReference as SurfaceReference
+from pycu2c.compat.pycuda.textures.references import TextureReference as TextureReference
+from pycu2c.compat.pycuda.textures.references import bind_array_to_texref as bind_array_to_texref
+from pycu2c.compat.pycuda.textures.references import matrix_to_texref as matrix_to_texref
 
-ArrayFormat = array_format  # the seed page's name of it
+ArrayFormat = array_format  # the name in PyCUDA's documentation
 ArgumentError = LogicError
 
-__all__ = [
-    "TRSA_OVERRIDE_FORMAT",
-    "TRSF_NORMALIZED_COORDINATES",
-    "TRSF_READ_AS_INTEGER",
-    "TRSF_SRGB",
-    "AlignedHostAllocation",
-    "ArgumentError",
-    "ArgumentHandler",
-    "Array",
-    "ArrayDescriptor",
-    "ArrayDescriptor3D",
-    "ArrayFormat",
-    "CompileError",
-    "Context",
-    "Device",
-    "DeviceAllocation",
-    "Error",
-    "Event",
-    "Function",
-    "HostPointer",
-    "In",
-    "InOut",
-    "LaunchError",
-    "LogicError",
-    "ManagedAllocation",
-    "Memcpy2D",
-    "Memcpy3D",
-    "MemoryError",
-    "Module",
-    "Out",
-    "PagelockedHostAllocation",
-    "PointerHolderBase",
-    "PooledDeviceAllocation",
-    "PooledHostAllocation",
-    "PreparedFunction",
-    "RegisteredHostMemory",
-    "RuntimeError",
-    "Stream",
-    "SurfaceReference",
-    "TextureReference",
-    "address_mode",
-    "aligned_empty",
-    "aligned_empty_like",
-    "aligned_zeros",
-    "aligned_zeros_like",
-    "array3d_flags",
-    "array_format",
-    "bind_array_to_texref",
-    "compute_mode",
-    "ctx_flags",
-    "device_attribute",
-    "dtype_to_array_format",
-    "event_flags",
-    "filter_mode",
-    "from_device",
-    "from_device_like",
-    "func_cache",
-    "function_attribute",
-    "get_driver_version",
-    "get_version",
-    "gpuarray_to_array",
-    "host_alloc_flags",
-    "init",
-    "jit_input_type",
-    "limit",
-    "make_multichannel_2d_array",
-    "managed_empty",
-    "managed_empty_like",
-    "managed_zeros",
-    "managed_zeros_like",
-    "matrix_to_array",
-    "matrix_to_texref",
-    "mem_alloc",
-    "mem_alloc_like",
-    "mem_alloc_pitch",
-    "mem_attach_flags",
-    "mem_get_info",
-    "mem_host_register_flags",
-    "mem_peer_register_flags",
-    "memcpy_atoa",
-    "memcpy_atod",
-    "memcpy_atoh",
-    "memcpy_dtoa",
-    "memcpy_dtod",
-    "memcpy_dtod_async",
-    "memcpy_dtoh",
-    "memcpy_dtoh_async",
-    "memcpy_htoa",
-    "memcpy_htod",
-    "memcpy_htod_async",
-    "memcpy_peer",
-    "memcpy_peer_async",
-    "memory_type",
-    "memset_d2d8",
-    "memset_d2d16",
-    "memset_d2d32",
-    "memset_d8",
-    "memset_d8_async",
-    "memset_d16",
-    "memset_d16_async",
-    "memset_d32",
-    "memset_d32_async",
-    "module_from_buffer",
-    "module_from_file",
-    "np_to_array",
-    "pagelocked_empty",
-    "pagelocked_empty_like",
-    "pagelocked_zeros",
-    "pagelocked_zeros_like",
-    "register_host_memory",
-    "shared_config",
-    "start_profiler",
-    "stop_profiler",
-    "to_device",
-]
 
-_GRAPHS = "pycu2c.cuda.graph() captures what is launched, copied and filled"
+_GRAPHS = "pycu2c.cuda.graph() captures launches, copies and fills"
 _INSTEAD = {
     "SourceModule": "it is in pycu2c.pycuda.compiler",
     "Graph": _GRAPHS,
@@ -244,7 +133,7 @@ _INSTEAD = {
 }
 
 
-if not TYPE_CHECKING:  # checkers know the names that there are
+if not TYPE_CHECKING:  # type checkers report unknown names themselves
 
     def __getattr__(name: str) -> NoReturn:
         hint = f": {_INSTEAD[name]}" if name in _INSTEAD else ""

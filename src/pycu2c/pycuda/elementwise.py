@@ -1,11 +1,4 @@
-"""``pycuda.elementwise``: see ``pycu2c.compat.pycuda.kernels.elementwise``."""
+"""Export ``pycuda.elementwise``: kernels from an expression over ``x[i]``."""
 
-from pycu2c.compat.pycuda.kernels.elementwise import (
-    ElementwiseKernel,
-    elementwise_text,
-)
-
-__all__ = [
-    "ElementwiseKernel",
-    "elementwise_text",
-]
+from pycu2c.compat.pycuda.kernels.elementwise import ElementwiseKernel as ElementwiseKernel
+from pycu2c.compat.pycuda.kernels.elementwise import elementwise_text as elementwise_text

@@ -1,85 +1,41 @@
-"""``pycuda.gpuarray``: see ``pycu2c.compat.pycuda.gpuarrays.functions``."""
+"""Export ``pycuda.gpuarray``: device arrays and their functions."""
 
-from pycu2c.compat.pycuda.gpuarrays.functions import (
-    GPUArray,
-    all,
-    any,
-    any_differs,
-    arange,
-    as_gpuarray,
-    concatenate,
-    dot,
-    empty,
-    empty_like,
-    if_positive,
-    logical_and,
-    logical_not,
-    logical_or,
-    max,
-    maximum,
-    min,
-    minimum,
-    multi_put,
-    multi_take,
-    multi_take_put,
-    ones,
-    ones_like,
-    reshape,
-    splay,
-    stack,
-    subset_dot,
-    subset_max,
-    subset_min,
-    subset_sum,
-    sum,
-    take,
-    to_gpu,
-    to_gpu_async,
-    transpose,
-    vec,
-    where,
-    zeros,
-    zeros_like,
-)
-
-__all__ = [
-    "GPUArray",
-    "all",
-    "any",
-    "any_differs",
-    "arange",
-    "as_gpuarray",
-    "concatenate",
-    "dot",
-    "empty",
-    "empty_like",
-    "if_positive",
-    "logical_and",
-    "logical_not",
-    "logical_or",
-    "max",
-    "maximum",
-    "min",
-    "minimum",
-    "multi_put",
-    "multi_take",
-    "multi_take_put",
-    "ones",
-    "ones_like",
-    "reshape",
-    "splay",
-    "stack",
-    "subset_dot",
-    "subset_max",
-    "subset_min",
-    "subset_sum",
-    "sum",
-    "take",
-    "to_gpu",
-    "to_gpu_async",
-    "transpose",
-    "vec",
-    "where",
-    "zeros",
-    "zeros_like",
-]
+from pycu2c.compat.pycuda.gpuarrays.functions import GPUArray as GPUArray
+from pycu2c.compat.pycuda.gpuarrays.functions import all as all
+from pycu2c.compat.pycuda.gpuarrays.functions import any as any
+from pycu2c.compat.pycuda.gpuarrays.functions import any_differs as any_differs
+from pycu2c.compat.pycuda.gpuarrays.functions import arange as arange
+from pycu2c.compat.pycuda.gpuarrays.functions import as_gpuarray as as_gpuarray
+from pycu2c.compat.pycuda.gpuarrays.functions import concatenate as concatenate
+from pycu2c.compat.pycuda.gpuarrays.functions import dot as dot
+from pycu2c.compat.pycuda.gpuarrays.functions import empty as empty
+from pycu2c.compat.pycuda.gpuarrays.functions import empty_like as empty_like
+from pycu2c.compat.pycuda.gpuarrays.functions import if_positive as if_positive
+from pycu2c.compat.pycuda.gpuarrays.functions import logical_and as logical_and
+from pycu2c.compat.pycuda.gpuarrays.functions import logical_not as logical_not
+from pycu2c.compat.pycuda.gpuarrays.functions import logical_or as logical_or
+from pycu2c.compat.pycuda.gpuarrays.functions import max as max
+from pycu2c.compat.pycuda.gpuarrays.functions import maximum as maximum
+from pycu2c.compat.pycuda.gpuarrays.functions import min as min
+from pycu2c.compat.pycuda.gpuarrays.functions import minimum as minimum
+from pycu2c.compat.pycuda.gpuarrays.functions import multi_put as multi_put
+from pycu2c.compat.pycuda.gpuarrays.functions import multi_take as multi_take
+from pycu2c.compat.pycuda.gpuarrays.functions import multi_take_put as multi_take_put
+from pycu2c.compat.pycuda.gpuarrays.functions import ones as ones
+from pycu2c.compat.pycuda.gpuarrays.functions import ones_like as ones_like
+from pycu2c.compat.pycuda.gpuarrays.functions import reshape as reshape
+from pycu2c.compat.pycuda.gpuarrays.functions import splay as splay
+from pycu2c.compat.pycuda.gpuarrays.functions import stack as stack
+from pycu2c.compat.pycuda.gpuarrays.functions import subset_dot as subset_dot
+from pycu2c.compat.pycuda.gpuarrays.functions import subset_max as subset_max
+from pycu2c.compat.pycuda.gpuarrays.functions import subset_min as subset_min
+from pycu2c.compat.pycuda.gpuarrays.functions import subset_sum as subset_sum
+from pycu2c.compat.pycuda.gpuarrays.functions import sum as sum
+from pycu2c.compat.pycuda.gpuarrays.functions import take as take
+from pycu2c.compat.pycuda.gpuarrays.functions import to_gpu as to_gpu
+from pycu2c.compat.pycuda.gpuarrays.functions import to_gpu_async as to_gpu_async
+from pycu2c.compat.pycuda.gpuarrays.functions import transpose as transpose
+from pycu2c.compat.pycuda.gpuarrays.functions import vec as vec
+from pycu2c.compat.pycuda.gpuarrays.functions import where as where
+from pycu2c.compat.pycuda.gpuarrays.functions import zeros as zeros
+from pycu2c.compat.pycuda.gpuarrays.functions import zeros_like as zeros_like

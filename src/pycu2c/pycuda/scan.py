@@ -1,11 +1,4 @@
-"""``pycuda.scan``: see ``pycu2c.compat.pycuda.kernels.scan``."""
+"""Export ``pycuda.scan``: prefix sums."""
 
-from pycu2c.compat.pycuda.kernels.scan import (
-    ExclusiveScanKernel,
-    InclusiveScanKernel,
-)
-
-__all__ = [
-    "ExclusiveScanKernel",
-    "InclusiveScanKernel",
-]
+from pycu2c.compat.pycuda.kernels.scan import ExclusiveScanKernel as ExclusiveScanKernel
+from pycu2c.compat.pycuda.kernels.scan import InclusiveScanKernel as InclusiveScanKernel

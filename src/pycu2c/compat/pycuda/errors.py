@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import builtins
 import contextlib
-import functools
-from collections.abc import Callable, Iterator
-from typing import NoReturn, ParamSpec, TypeVar
 
 from pycu2c.base import diagnostics
 from pycu2c.cuda_driver import cuda_errors
@@ -25,7 +22,7 @@ class MemoryError(Error, builtins.MemoryError):
 
 
 class RuntimeError(Error, builtins.RuntimeError):
-    """An error outside of the program."""
+    """An error that the program has not caused, such as a missing device."""
 
 
 class LaunchError(Error, diagnostics.LaunchError):
@@ -61,7 +58,8 @@ class CompileError(Error, diagnostics.CompileError):
         return "\n".join(parts)
 
 
-_CODES: tuple[tuple[type[BaseException], type[Error]], ...] = (
+# the first pair whose class matches applies
+_TRANSLATIONS: tuple[tuple[type[BaseException], type[Error]], ...] = (
     (cuda_errors.OutOfMemoryError, MemoryError),
     (cuda_errors.KernelFault, LaunchError),
     (cuda_errors.LaunchResourcesError, LaunchError),
@@ -71,41 +69,20 @@ _CODES: tuple[tuple[type[BaseException], type[Error]], ...] = (
     (diagnostics.LaunchError, LaunchError),
     (builtins.MemoryError, MemoryError),
 )
-_CAUGHT = tuple(caught for caught, _ in _CODES)
 
 
-@contextlib.contextmanager
-def translated() -> Iterator[None]:
-    """Translate the exceptions of a ``with`` to PyCUDA's, which are subclasses of ours."""
-    try:
-        yield
-    except Error:
-        raise
-    except _CAUGHT as error:
-        _raise(error)
+class _ErrorTranslation(contextlib.ContextDecorator):
+    """A context and decorator that translates exceptions of pycu2c to those of PyCUDA."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if error is None or isinstance(error, Error):
+            return
+        for source, target in _TRANSLATIONS:
+            if isinstance(error, source):
+                raise target(str(error)) from error
 
 
-def _raise(error: BaseException) -> NoReturn:
-    for caught, raised in _CODES:
-        if isinstance(error, caught):
-            raise raised(str(error)) from error
-    raise error
-
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-def translating(function: Callable[P, R]) -> Callable[P, R]:
-    """Return a function whose exceptions are translated."""
-
-    @functools.wraps(function)
-    def run(*args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            return function(*args, **kwargs)
-        except Error:
-            raise
-        except _CAUGHT as error:
-            _raise(error)
-
-    return run
+translating = _ErrorTranslation()

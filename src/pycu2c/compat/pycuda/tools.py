@@ -1,4 +1,4 @@
-"""Implement ``pycuda.tools``: memory pools, C type names, contexts, memoized functions."""
+"""Implement ``pycuda.tools``: default contexts, occupancy, memoization per context."""
 
 from __future__ import annotations
 
@@ -7,21 +7,10 @@ import os
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
-from pycu2c.compat.pycuda.c_types import Argument as Argument
-from pycu2c.compat.pycuda.c_types import ScalarArg as ScalarArg
-from pycu2c.compat.pycuda.c_types import VectorArg as VectorArg
-from pycu2c.compat.pycuda.c_types import dtype_to_ctype as dtype_to_ctype
-from pycu2c.compat.pycuda.c_types import get_arg_type as get_arg_type
-from pycu2c.compat.pycuda.c_types import get_or_register_dtype as get_or_register_dtype
-from pycu2c.compat.pycuda.c_types import parse_c_arg as parse_c_arg
-from pycu2c.compat.pycuda.c_types import register_dtype as register_dtype
 from pycu2c.compat.pycuda.contexts import Context, Device
 from pycu2c.compat.pycuda.enums import device_attribute
 from pycu2c.compat.pycuda.errors import Error, RuntimeError
 from pycu2c.compat.pycuda.memory.host_memory import pagelocked_empty
-from pycu2c.compat.pycuda.memory.pools import DeviceMemoryPool as DeviceMemoryPool
-from pycu2c.compat.pycuda.memory.pools import PageLockedMemoryPool as PageLockedMemoryPool
-from pycu2c.compat.pycuda.memory.pools import bitlog2 as bitlog2
 
 P = ParamSpec("P")
 R = TypeVar("R")

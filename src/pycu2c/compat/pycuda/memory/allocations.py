@@ -10,6 +10,7 @@ import contextlib
 import ctypes
 import operator
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,6 @@ from numpy.typing import NDArray
 from pycu2c.base import graph_capture
 from pycu2c.compat.pycuda.errors import LogicError, translating
 from pycu2c.compat.pycuda.memory import bounds_checks
-from pycu2c.compat.pycuda.memory.host_buffers import flat_bytes
 from pycu2c.cuda_driver import driver
 from pycu2c.devices import copies, gpu_selection
 from pycu2c.devices.array import DeviceArray
@@ -104,16 +104,16 @@ class DeviceAllocation(OwnedMemory, PointerHolderBase):
 
     def as_buffer(self, size: int, offset: int = 0) -> memoryview:
         if self.memory.ordinal != HOST:
-            raise LogicError("the host does not reach memory of a GPU: copy it by memcpy_dtoh")
+            raise LogicError("the host cannot access memory of a GPU: copy it with memcpy_dtoh")
         bounds_checks.check(self.get_pointer() + offset, size, "as_buffer")
         return super().as_buffer(size, offset)
 
     def free(self) -> None:
         """Free the memory now."""
-        self._forget()
+        self._unregister()
         self._memory = None
 
-    def _forget(self) -> None:
+    def _unregister(self) -> None:
         if self.memory.ordinal == HOST:
             bounds_checks.remove(self.memory.address)
 
@@ -125,7 +125,7 @@ class DeviceAllocation(OwnedMemory, PointerHolderBase):
     def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
         if self._memory is not None and not finalizing():
             with contextlib.suppress(Exception):
-                self._forget()
+                self._unregister()
 
 
 # ---- allocation --------------------------------------------------------------------------------
@@ -136,7 +136,7 @@ def mem_alloc(size: int) -> DeviceAllocation:
     """Allocate device memory."""
     count = operator.index(size)
     if count <= 0:
-        raise LogicError(f"mem_alloc: memory has bytes, and {count} are asked for")
+        raise LogicError(f"mem_alloc: the size must be positive, not {count}")
     return DeviceAllocation(copies.new_memory(count, gpu_selection.ordinal_of(None)))
 
 
@@ -164,16 +164,16 @@ def pointer(given: Any) -> int:
     """Convert an int, memory or device array to an address. Raises TypeError."""
     if hasattr(given, "__index__"):
         return operator.index(given)
-    held = getattr(given, "gpudata", None)
-    if held is not None:
-        return operator.index(held)
+    gpudata = getattr(given, "gpudata", None)
+    if gpudata is not None:
+        return operator.index(gpudata)
     if isinstance(given, DeviceArray) and (given.device == HOST) != on_gpu():
         return given.address
     interface = getattr(given, "__cuda_array_interface__", None)
     if interface is not None:
         return int(interface["data"][0])
     raise TypeError(
-        f"memory of the device is an allocation, a GPUArray or an address, not {given!r}"
+        f"device memory is given as an allocation, a GPUArray or an address, not {given!r}"
     )
 
 
@@ -216,76 +216,104 @@ def _memory_of(given: Any) -> object:
     return array._memory if isinstance(array, DeviceArray) else None
 
 
+# ---- host buffers ------------------------------------------------------------------------------
+
+
+def flat_bytes(given: Any, *, written: bool = False) -> NDArray[np.uint8]:
+    """Return the bytes of a contiguous array or buffer. Raises TypeError, ValueError."""
+    array = given if isinstance(given, np.ndarray) else _array(given)
+    if written and not array.flags.writeable:
+        raise TypeError("the target array is read-only")
+    if array.size and not array.flags.c_contiguous:
+        array = array.T if array.flags.f_contiguous else _dense(array)
+    return array.reshape(-1).view(np.uint8)
+
+
+def _array(given: Any) -> NDArray[Any]:
+    if isinstance(given, np.generic):
+        return np.asarray(given)
+    try:
+        return np.frombuffer(memoryview(given), np.uint8)
+    except TypeError:
+        raise TypeError(
+            f"copies take a numpy array or another buffer of the host, not {type(given).__name__}"
+        ) from None
+
+
+def _dense(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array with its axes in memory order; its memory must be contiguous."""
+    order = np.argsort([-abs(step) for step in array.strides], kind="stable")
+    dense = array.transpose(order)
+    if not dense.flags.c_contiguous:
+        raise ValueError("the array has gaps between its elements: pass np.ascontiguousarray(a)")
+    return dense
+
+
 # ---- copies ------------------------------------------------------------------------------------
 
 
-def _stream(stream: object) -> int:
+def _transfer(
+    copy_on_gpu: Callable[[int, int, int, int], None],
+    target: Any,
+    source: Any,
+    size: int,
+    stream: object,
+) -> None:
+    """Copy between addresses or host arrays, in a stream or in each launch of a captured graph."""
+    to, from_ = (each if isinstance(each, int) else each.ctypes.data for each in (target, source))
+    if on_gpu():
+        copy_on_gpu(to, from_, size, _handle_of(stream))
+        return
+    kept = target, source  # alive as long as the graph
+    graph_capture.run_on_host(lambda: ctypes.memmove(to, from_, size) and kept)
+
+
+def _handle_of(stream: object) -> int:
+    """Return the driver's handle of a stream, after making the context current."""
     driver.make_current()
     return driver.working_stream(stream)
 
 
-def _move(target: Any, source: Any, size: int) -> None:
-    """Copy host memory, now or in each launch of a captured graph."""
-    to, from_ = (each if isinstance(each, int) else each.ctypes.data for each in (target, source))
-    kept = target, source
-    graph_capture.run_on_host(lambda: ctypes.memmove(to, from_, size) and kept)
+def _wait(operation: str) -> None:
+    """Wait for the default stream; name the operation in errors."""
+    if on_gpu():
+        driver.synchronize(_handle_of(None), operation)
 
 
 @translating
 def memcpy_htod(dest: Any, src: Any) -> None:
     """Copy host memory to the device."""
-    _copy_in(dest, src, None, wait=True)
+    graph_capture.reject_synchronization("memcpy_htod")
+    memcpy_htod_async(dest, src)
+    _wait("memcpy_htod")
 
 
 @translating
 def memcpy_htod_async(dest: Any, src: Any, stream: object = None) -> None:
     """Copy host memory to the device, in a stream."""
-    _copy_in(dest, src, stream, wait=False)
-
-
-def _copy_in(dest: Any, src: Any, stream: object, *, wait: bool) -> None:
     source, target = flat_bytes(src), pointer(dest)
     used_on(stream, dest)
     _check(dest, target, source.nbytes, "memcpy_htod")
-    if wait:
-        graph_capture.reject_synchronization("memcpy_htod")
-    if not on_gpu():
-        _move(target, source, source.nbytes)
-        return
-    handle = _stream(stream)
-    staging.copy_in(target, source.ctypes.data, source.nbytes, handle)
-    if wait:
-        driver.synchronize(handle, "memcpy_htod")
+    _transfer(staging.copy_in, target, source, source.nbytes, stream)
 
 
 @translating
 def memcpy_dtoh(dest: Any, src: Any) -> None:
     """Copy device memory to the host."""
-    _copy_out(dest, src, None, wait=True)
+    graph_capture.reject_synchronization("memcpy_dtoh")
+    memcpy_dtoh_async(dest, src)
+    _wait("memcpy_dtoh")
 
 
 @translating
 def memcpy_dtoh_async(dest: Any, src: Any, stream: object = None) -> None:
     """Copy device memory to the host, in a stream."""
-    _copy_out(dest, src, stream, wait=False)
-
-
-def _copy_out(dest: Any, src: Any, stream: object, *, wait: bool) -> None:
     target, source = flat_bytes(dest, written=True), pointer(src)
     used_on(stream, src)
     _check(src, source, target.nbytes, "memcpy_dtoh")
-    if wait:
-        graph_capture.reject_synchronization("memcpy_dtoh")
-    if not on_gpu():
-        _move(target, source, target.nbytes)
-        return
-    handle = _stream(stream)
-    staging.copy_out(target.ctypes.data, source, target.nbytes, handle)
-    if wait:
-        driver.synchronize(handle, "memcpy_dtoh")
+    _transfer(staging.copy_out, target, source, target.nbytes, stream)
 
 
-@translating
 def memcpy_dtod(dest: Any, src: Any, size: int) -> None:
     """Copy device memory to device memory."""
     memcpy_dtod_async(dest, src, size)
@@ -298,18 +326,14 @@ def memcpy_dtod_async(dest: Any, src: Any, size: int, stream: object = None) -> 
     used_on(stream, dest, src)
     _check(src, source, size, "memcpy_dtod")
     _check(dest, target, size, "memcpy_dtod")
-    if not on_gpu():
-        _move(target, source, size)
-        return
-    handle = _stream(stream)
-    driver.copy_within(target, source, size, handle)
+    _transfer(driver.copy_within, target, source, size, stream)
 
 
 def memcpy_peer(
     dest: Any, src: Any, size: int, dest_context: object = None, src_context: object = None
 ) -> None:
     """Copy memory between devices, which follow from the addresses."""
-    memcpy_dtod(dest, src, size)
+    memcpy_dtod_async(dest, src, size)
 
 
 def memcpy_peer_async(
@@ -327,67 +351,41 @@ def memcpy_peer_async(
 # ---- fills -------------------------------------------------------------------------------------
 
 
-@translating
-def _fill(dest: Any, pattern: NDArray[Any], count: int, stream: object) -> None:
-    target = pointer(dest)
-    used_on(stream, dest)
-    _check(dest, target, count * pattern.itemsize, "memset")
-    if not on_gpu():
-        filled = array_over(target, ((count,), (pattern.itemsize,), pattern.dtype))
+def _memset(dtype: Any) -> Callable[..., None]:
+    """Return a function that fills memory with a number of a dtype."""
+
+    @translating
+    def memset(dest: Any, data: int, size: int, stream: object = None) -> None:
+        pattern, target = np.array(data, dtype), pointer(dest)
+        used_on(stream, dest)
+        _check(dest, target, size * pattern.itemsize, "memset")
+        if on_gpu():
+            driver.fill(target, pattern.tobytes(), size, _handle_of(stream))
+            return
+        filled = array_over(target, ((size,), (pattern.itemsize,), pattern.dtype))
         graph_capture.run_on_host(lambda: filled.fill(pattern))
-        return
-    handle = _stream(stream)
-    driver.fill(target, pattern.tobytes(), count, handle)
+
+    memset.__doc__ = f"Fill ``size`` numbers of {8 * np.dtype(dtype).itemsize} bits with ``data``."
+    return memset
 
 
-def memset_d8(dest: Any, data: int, size: int) -> None:
-    """Fill bytes."""
-    _fill(dest, np.array(data, np.uint8), size, None)
+def _memset_rows(memset: Callable[..., None]) -> Callable[..., None]:
+    """Return a function that fills the first numbers of each row."""
+
+    def memset_rows(dest: Any, pitch: int, data: int, width: int, height: int) -> None:
+        for row in range(height):
+            memset(pointer(dest) + row * pitch, data, width)
+
+    memset_rows.__doc__ = f"{memset.__doc__} Fill ``height`` rows, ``pitch`` bytes apart."
+    return memset_rows
 
 
-def memset_d16(dest: Any, data: int, size: int) -> None:
-    """Fill ``size`` numbers of 16 bits."""
-    _fill(dest, np.array(data, np.uint16), size, None)
-
-
-def memset_d32(dest: Any, data: int, size: int) -> None:
-    """Fill ``size`` numbers of 32 bits."""
-    _fill(dest, np.array(data, np.uint32), size, None)
-
-
-def memset_d8_async(dest: Any, data: int, size: int, stream: object = None) -> None:
-    """Fill bytes, in a stream."""
-    _fill(dest, np.array(data, np.uint8), size, stream)
-
-
-def memset_d16_async(dest: Any, data: int, size: int, stream: object = None) -> None:
-    """Fill numbers of 16 bits, in a stream."""
-    _fill(dest, np.array(data, np.uint16), size, stream)
-
-
-def memset_d32_async(dest: Any, data: int, size: int, stream: object = None) -> None:
-    """Fill numbers of 32 bits, in a stream."""
-    _fill(dest, np.array(data, np.uint32), size, stream)
-
-
-def _fill_rows(dest: Any, pitch: int, pattern: NDArray[Any], width: int, height: int) -> None:
-    for row in range(height):
-        _fill(pointer(dest) + row * pitch, pattern, width, None)
-
-
-def memset_d2d8(dest: Any, pitch: int, data: int, width: int, height: int) -> None:
-    """Fill the first bytes of each row."""
-    _fill_rows(dest, pitch, np.array(data, np.uint8), width, height)
-
-
-def memset_d2d16(dest: Any, pitch: int, data: int, width: int, height: int) -> None:
-    """Fill the first 16-bit numbers of each row."""
-    _fill_rows(dest, pitch, np.array(data, np.uint16), width, height)
-
-
-def memset_d2d32(dest: Any, pitch: int, data: int, width: int, height: int) -> None:
-    """Fill the first 32-bit numbers of each row."""
-    _fill_rows(dest, pitch, np.array(data, np.uint32), width, height)
+memset_d8 = memset_d8_async = _memset(np.uint8)
+memset_d16 = memset_d16_async = _memset(np.uint16)
+memset_d32 = memset_d32_async = _memset(np.uint32)
+memset_d2d8 = _memset_rows(memset_d8)
+memset_d2d16 = _memset_rows(memset_d16)
+memset_d2d32 = _memset_rows(memset_d32)
 
 
 # ---- whole arrays ------------------------------------------------------------------------------

@@ -5,7 +5,8 @@ The ``base`` of such an array is the allocation.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,8 +91,8 @@ class ManagedAllocation(HostPointer, PointerHolderBase):
 
 
 def array_interface(address: int, form: ArrayForm) -> dict[str, Any]:
-    """The array interface of memory."""
-    found: dict[str, Any] = {
+    """Return the ``__array_interface__`` of memory."""
+    interface: dict[str, Any] = {
         "shape": form.shape,
         "strides": form.strides,
         "typestr": form.dtype.str,
@@ -99,8 +100,39 @@ def array_interface(address: int, form: ArrayForm) -> dict[str, Any]:
         "version": 3,
     }
     if form.dtype.fields:
-        found["descr"] = form.dtype.descr
-    return found
+        interface["descr"] = form.dtype.descr
+    return interface
+
+
+Allocator: TypeAlias = Callable[..., NDArray[Any]]
+
+
+def _variants(empty: Allocator) -> tuple[Allocator, Allocator, Allocator]:
+    """Return the functions ``zeros``, ``empty_like`` and ``zeros_like`` for ``empty``.
+
+    All take the last parameter of ``empty``, by name or after the others.
+    """
+
+    def zeros(*args: Any, **kwargs: Any) -> NDArray[Any]:
+        array = empty(*args, **kwargs)
+        array.fill(0)
+        return array
+
+    def empty_like(array: NDArray[Any], *args: Any, **kwargs: Any) -> NDArray[Any]:
+        return empty(array.shape, array.dtype, _order_of(array), *args, **kwargs)
+
+    def zeros_like(array: NDArray[Any], *args: Any, **kwargs: Any) -> NDArray[Any]:
+        return zeros(array.shape, array.dtype, _order_of(array), *args, **kwargs)
+
+    return zeros, empty_like, zeros_like
+
+
+def _order_of(array: NDArray[Any]) -> str:
+    if array.flags.c_contiguous:
+        return "C"
+    if array.flags.f_contiguous:
+        return "F"
+    raise ValueError("could not detect array order: it has gaps between its elements")
 
 
 # ---- page-locked -------------------------------------------------------------------------------
@@ -123,32 +155,7 @@ def pagelocked_empty(shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 
     return np.asarray(PagelockedHostAllocation(memory, form))
 
 
-def pagelocked_zeros(shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0) -> NDArray[Any]:
-    """Return a new page-locked array of zeros."""
-    return _zeroed(pagelocked_empty(shape, dtype, order, mem_flags))
-
-
-def pagelocked_empty_like(array: NDArray[Any], mem_flags: int = 0) -> NDArray[Any]:
-    """Return a new page-locked array with the shape, dtype and order of another array."""
-    return pagelocked_empty(array.shape, array.dtype, _order_of(array), mem_flags)
-
-
-def pagelocked_zeros_like(array: NDArray[Any], mem_flags: int = 0) -> NDArray[Any]:
-    """Return a new page-locked array of zeros like another array."""
-    return _zeroed(pagelocked_empty_like(array, mem_flags))
-
-
-def _zeroed(array: NDArray[Any]) -> NDArray[Any]:
-    array.fill(0)
-    return array
-
-
-def _order_of(array: NDArray[Any]) -> str:
-    if array.flags.c_contiguous:
-        return "C"
-    if array.flags.f_contiguous:
-        return "F"
-    raise ValueError("could not detect array order: it has gaps between its elements")
+pagelocked_zeros, pagelocked_empty_like, pagelocked_zeros_like = _variants(pagelocked_empty)
 
 
 # ---- aligned -----------------------------------------------------------------------------------
@@ -167,24 +174,12 @@ class _Subarray(Memory):
 def aligned_empty(shape: Any, dtype: Any, order: Any = "C", alignment: int = _PAGE) -> NDArray[Any]:
     """Return a new array whose address is a multiple of ``alignment``."""
     form = ArrayForm(shape, dtype, None, order)
-    room = np.empty(form.size + alignment, np.uint8)
-    start = -(-room.ctypes.data // alignment) * alignment
-    return np.asarray(AlignedHostAllocation(_Subarray(room, start, form.size), form))
+    buffer = np.empty(form.size + alignment, np.uint8)
+    start = -(-buffer.ctypes.data // alignment) * alignment
+    return np.asarray(AlignedHostAllocation(_Subarray(buffer, start, form.size), form))
 
 
-def aligned_zeros(shape: Any, dtype: Any, order: Any = "C", alignment: int = _PAGE) -> NDArray[Any]:
-    """Return a new aligned array of zeros."""
-    return _zeroed(aligned_empty(shape, dtype, order, alignment))
-
-
-def aligned_empty_like(array: NDArray[Any], alignment: int = _PAGE) -> NDArray[Any]:
-    """Return a new aligned array with the shape, dtype and order of another array."""
-    return aligned_empty(array.shape, array.dtype, _order_of(array), alignment)
-
-
-def aligned_zeros_like(array: NDArray[Any], alignment: int = _PAGE) -> NDArray[Any]:
-    """Return a new aligned array of zeros like another array."""
-    return _zeroed(aligned_empty_like(array, alignment))
+aligned_zeros, aligned_empty_like, aligned_zeros_like = _variants(aligned_empty)
 
 
 @translating
@@ -213,16 +208,4 @@ def managed_empty(shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0) 
     return np.asarray(ManagedAllocation(memory, form))
 
 
-def managed_zeros(shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0) -> NDArray[Any]:
-    """Return a new managed array of zeros."""
-    return _zeroed(managed_empty(shape, dtype, order, mem_flags))
-
-
-def managed_empty_like(array: NDArray[Any], mem_flags: int = 0) -> NDArray[Any]:
-    """Return a new managed array with the shape, dtype and order of another array."""
-    return managed_empty(array.shape, array.dtype, _order_of(array), mem_flags)
-
-
-def managed_zeros_like(array: NDArray[Any], mem_flags: int = 0) -> NDArray[Any]:
-    """Return a new managed array of zeros like another array."""
-    return _zeroed(managed_empty_like(array, mem_flags))
+managed_zeros, managed_empty_like, managed_zeros_like = _variants(managed_empty)

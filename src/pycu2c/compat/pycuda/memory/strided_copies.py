@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -11,8 +10,7 @@ from numpy.typing import NDArray
 from pycu2c.base.records import NamedTuple
 from pycu2c.compat.pycuda.errors import LogicError, translating
 from pycu2c.compat.pycuda.memory import bounds_checks
-from pycu2c.compat.pycuda.memory.allocations import on_gpu, pointer
-from pycu2c.compat.pycuda.memory.host_buffers import flat_bytes
+from pycu2c.compat.pycuda.memory.allocations import flat_bytes, on_gpu, pointer
 from pycu2c.cuda_driver import driver
 from pycu2c.runtime.arguments.strides import array_over
 
@@ -20,8 +18,10 @@ Kind: TypeAlias = Literal["host", "device", "array"]
 
 
 class CopyEndpoint(NamedTuple):
-    """The source or target of a copy: an address, the bytes that are known to be allocated there,
-    and the owner of the memory."""
+    """The source or target of a copy.
+
+    size: the allocated bytes, or None if they are unknown. owner: the object that owns the memory.
+    """
 
     kind: Kind
     address: int
@@ -44,13 +44,13 @@ class _StridedCopy:
 
     def set_src_host(self, buffer: Any) -> None:
         """Copy from an array or a buffer of the host."""
-        found = flat_bytes(buffer)
-        self._src = CopyEndpoint("host", found.ctypes.data, found.size, found)
+        source = flat_bytes(buffer)
+        self._src = CopyEndpoint("host", source.ctypes.data, source.size, source)
 
     def set_dst_host(self, buffer: Any) -> None:
         """Copy to an array of the host."""
-        found = flat_bytes(buffer, written=True)
-        self._dst = CopyEndpoint("host", found.ctypes.data, found.size, found)
+        target = flat_bytes(buffer, written=True)
+        self._dst = CopyEndpoint("host", target.ctypes.data, target.size, target)
 
     def set_src_device(self, devptr: Any) -> None:
         """Copy from device memory."""
@@ -64,23 +64,25 @@ class _StridedCopy:
 
     def set_src_array(self, ary: Any) -> None:
         """Copy from a CUDA array."""
-        self._src = ary.end()
+        self._src = ary.copy_endpoint()
 
     def set_dst_array(self, ary: Any) -> None:
         """Copy to a CUDA array."""
-        self._dst = ary.end()
+        self._dst = ary.copy_endpoint()
 
     def _start(self, stream: object, *, wait: bool) -> None:
         if self._src is None or self._dst is None:
-            raise LogicError(f"{type(self).__name__}: a copy has a source and a destination")
+            raise LogicError(f"{type(self).__name__}: set a source and a destination first")
         if self.width_in_bytes and self.height and self.depth:
             if on_gpu():
                 self._on_gpu(self._src, self._dst, stream, wait)
             else:
-                np.copyto(self._box(self._dst, "dst"), self._box(self._src, "src"))
+                np.copyto(
+                    self._copied_bytes(self._dst, "dst"), self._copied_bytes(self._src, "src")
+                )
 
-    def _box(self, end: CopyEndpoint, side: str) -> NDArray[np.uint8]:
-        """Return an array over the copied bytes."""
+    def _copied_bytes(self, end: CopyEndpoint, side: str) -> NDArray[np.uint8]:
+        """Return an array over the bytes that the copy reads or writes. Raises LogicError."""
         pitch = getattr(self, f"{side}_pitch") or end.pitch or self.width_in_bytes
         if end.kind == "array":
             pitch = end.pitch
@@ -92,8 +94,8 @@ class _StridedCopy:
             bounds_checks.check(end.address + start, last, type(self).__name__)
         elif end.size is not None and start + last > end.size:
             raise LogicError(
-                f"{type(self).__name__}: the copy goes to byte {start + last} of the {end.kind}, "
-                f"which has {end.size}"
+                f"{type(self).__name__}: the copy ends at byte {start + last} of the {end.kind}, "
+                f"which has {end.size} bytes"
             )
         shape = self.depth, self.height, self.width_in_bytes
         form = shape, (rows * pitch, pitch, 1), np.dtype(np.uint8)
@@ -102,17 +104,17 @@ class _StridedCopy:
     def _on_gpu(self, src: CopyEndpoint, dst: CopyEndpoint, stream: object, wait: bool) -> None:
         driver.make_current()
         bindings = driver.api()
-        made = bindings.CUDA_MEMCPY3D()
-        made.WidthInBytes, made.Height, made.Depth = self.width_in_bytes, self.height, self.depth
-        self._describe(made, src, "src")
-        self._describe(made, dst, "dst")
+        copy = bindings.CUDA_MEMCPY3D()
+        copy.WidthInBytes, copy.Height, copy.Depth = self.width_in_bytes, self.height, self.depth
+        self._set_endpoint(copy, src, "src")
+        self._set_endpoint(copy, dst, "dst")
         handle = driver.working_stream(stream)
-        doing = f"copy {self.depth} x {self.height} rows of {self.width_in_bytes} bytes"
-        driver.check(bindings.cuMemcpy3DAsync(made, handle), doing)
+        operation = f"copy {self.depth} x {self.height} rows of {self.width_in_bytes} bytes"
+        driver.check(bindings.cuMemcpy3DAsync(copy, handle), operation)
         if wait:
-            driver.synchronize(handle, doing)
+            driver.synchronize(handle, operation)
 
-    def _describe(self, made: Any, end: CopyEndpoint, side: str) -> None:
+    def _set_endpoint(self, copy: Any, end: CopyEndpoint, side: str) -> None:
         """Set the source or target of the driver's descriptor."""
         kinds = driver.api().CUmemorytype
         kind = getattr(kinds, f"CU_MEMORYTYPE_{end.kind.upper()}")
@@ -126,7 +128,7 @@ class _StridedCopy:
             "Height": getattr(self, f"{side}_height") or self.height,
         }
         for name, value in fields.items():
-            setattr(made, side + name, value)
+            setattr(copy, side + name, value)
 
 
 class Memcpy2D(_StridedCopy):
@@ -148,66 +150,41 @@ class Memcpy3D(_StridedCopy):
         self._start(stream, wait=stream is None)
 
 
-# ---- arrays of one axis ------------------------------------------------------------------------
+# ---- CUDA arrays of one axis -------------------------------------------------------------------
 
 
-def _row(size: int, set_src: Callable[[Memcpy3D], Any], set_dst: Callable[[Memcpy3D], Any]) -> None:
+def _copy_bytes(
+    size: int, src: tuple[Kind, Any], dst: tuple[Kind, Any], src_index: int = 0, dst_index: int = 0
+) -> None:
+    """Copy ``size`` bytes; ``src`` and ``dst`` are the kind and the owner of the memory."""
     copy = Memcpy3D()
-    set_src(copy)
-    set_dst(copy)
+    getattr(copy, f"set_src_{src[0]}")(src[1])
+    getattr(copy, f"set_dst_{dst[0]}")(dst[1])
     copy.width_in_bytes = size
+    copy.src_x_in_bytes, copy.dst_x_in_bytes = src_index, dst_index
     copy()
 
 
 def memcpy_htoa(ary: Any, index: int, src: Any) -> None:
     """Copy host memory to a CUDA array, starting at its byte ``index``."""
-
-    def to(copy: Memcpy3D) -> None:
-        copy.set_dst_array(ary)
-        copy.dst_x_in_bytes = index
-
-    _row(flat_bytes(src).size, lambda copy: copy.set_src_host(src), to)
+    _copy_bytes(flat_bytes(src).size, ("host", src), ("array", ary), dst_index=index)
 
 
 def memcpy_atoh(dest: Any, ary: Any, index: int) -> None:
     """Copy a CUDA array, starting at its byte ``index``, to host memory."""
-
-    def start(copy: Memcpy3D) -> None:
-        copy.set_src_array(ary)
-        copy.src_x_in_bytes = index
-
-    _row(flat_bytes(dest).size, start, lambda copy: copy.set_dst_host(dest))
+    _copy_bytes(flat_bytes(dest).size, ("array", ary), ("host", dest), src_index=index)
 
 
 def memcpy_dtoa(ary: Any, index: int, src: Any, len: int) -> None:
     """Copy device memory to a CUDA array."""
-
-    def to(copy: Memcpy3D) -> None:
-        copy.set_dst_array(ary)
-        copy.dst_x_in_bytes = index
-
-    _row(len, lambda copy: copy.set_src_device(src), to)
+    _copy_bytes(len, ("device", src), ("array", ary), dst_index=index)
 
 
 def memcpy_atod(dest: Any, ary: Any, index: int, len: int) -> None:
     """Copy a CUDA array to device memory."""
-
-    def start(copy: Memcpy3D) -> None:
-        copy.set_src_array(ary)
-        copy.src_x_in_bytes = index
-
-    _row(len, start, lambda copy: copy.set_dst_device(dest))
+    _copy_bytes(len, ("array", ary), ("device", dest), src_index=index)
 
 
 def memcpy_atoa(dest: Any, dest_index: int, src: Any, src_index: int, len: int) -> None:
     """Copy a CUDA array to another one."""
-
-    def start(copy: Memcpy3D) -> None:
-        copy.set_src_array(src)
-        copy.src_x_in_bytes = src_index
-
-    def to(copy: Memcpy3D) -> None:
-        copy.set_dst_array(dest)
-        copy.dst_x_in_bytes = dest_index
-
-    _row(len, start, to)
+    _copy_bytes(len, ("array", src), ("array", dest), src_index, dest_index)

@@ -20,14 +20,14 @@ from pycu2c.compat.pycuda.memory.host_memory import ManagedAllocation
 from pycu2c.devices.array import DeviceArray
 from pycu2c.devices.interoperability import is_cuda_array
 
-_POINTER = 8  # size in bytes
+_POINTER_SIZE = 8  # bytes
 
 
 def convert_arguments(
-    given: Sequence[Any], parameters: Sequence[KernelParameter] | None
+    arguments: Sequence[Any], parameters: Sequence[KernelParameter] | None
 ) -> tuple[Any, ...]:
-    """Convert the arguments of a kernel in CUDA C. Raises TypeError."""
-    return tuple(_convert_argument(argument, i, parameters) for i, argument in enumerate(given))
+    """Convert the arguments of a launch to numpy numbers and addresses. Raises TypeError."""
+    return tuple(_convert_argument(argument, i, parameters) for i, argument in enumerate(arguments))
 
 
 def _convert_argument(
@@ -62,18 +62,18 @@ def _address(argument: Any, position: int) -> int:
 def _array_address(
     argument: Any, position: int, parameters: Sequence[KernelParameter] | None
 ) -> Any:
-    """Convert a record, which is passed by value, or managed memory, by its address."""
+    """Return the address of managed memory, or the bytes of a record, which is passed by value."""
     if isinstance(argument.base, ManagedAllocation):
         return int(argument.ctypes.data) if int(argument.base) else 0
     parameter = (
         parameters[position] if parameters is not None and position < len(parameters) else None
     )
-    takes_pointer = parameter is not None and parameter.size == _POINTER != argument.nbytes
+    takes_pointer = parameter is not None and parameter.size == _POINTER_SIZE != argument.nbytes
     if takes_pointer and parameter is not None and parameter.kind is ParameterKind.INTEGER:
         raise TypeError(
-            f"invalid type on parameter #{position} (0-based): `{parameter.text}` is an address of "
-            "the device, and the argument is a host array: wrap it in In, Out or "
-            "InOut, or copy it there by to_device"
+            f"invalid type on parameter #{position} (0-based): `{parameter.text}` is a device "
+            "address, and the argument is a host array: wrap it in In, Out or InOut, or copy it "
+            "with to_device"
         )
     return np.frombuffer(argument.tobytes(), np.dtype((np.void, max(argument.nbytes, 1))))[0]
 
@@ -94,17 +94,17 @@ _BY_TYPE: tuple[tuple[type, str], ...] = (
 def _number_error(
     argument: Any, position: int, parameters: Sequence[KernelParameter] | None
 ) -> str:
-    kind = next(name for row, name in _BY_TYPE if isinstance(argument, row))
-    shown = ""
+    dtype = next(name for python, name in _BY_TYPE if isinstance(argument, python))
+    declaration = ""
     if parameters is not None and position < len(parameters):
         parameter = parameters[position]
-        kind = _BY_SIZE.get(parameter.kind, {}).get(parameter.size, kind)
-        kind = "intp" if "*" in parameter.text else kind
-        shown = f" `{parameter.text}`" if parameter.text else ""
+        dtype = _BY_SIZE.get(parameter.kind, {}).get(parameter.size, dtype)
+        dtype = "intp" if "*" in parameter.text else dtype
+        declaration = f" `{parameter.text}`" if parameter.text else ""
     return (
-        f"invalid type on parameter #{position}{shown} (0-based): a Python "
-        f"{type(argument).__name__} does not say how many bytes it has in C: "
-        f"pass numpy.{kind}({argument!r})"
+        f"invalid type on parameter #{position}{declaration} (0-based): a Python "
+        f"{type(argument).__name__} has no fixed size in C: "
+        f"pass numpy.{dtype}({argument!r})"
     )
 
 
@@ -121,36 +121,38 @@ class ArgumentFormat:
     convert: Callable[[Any], Any]
 
 
-def prepared(arg_types: Iterable[Any]) -> tuple[ArgumentFormat, ...]:
+def parse_formats(arg_types: Iterable[Any]) -> tuple[ArgumentFormat, ...]:
     """Parse ``"PPif"``, or a list of format characters, numpy types and dtypes.
 
     Raises LogicError.
     """
-    found: list[ArgumentFormat] = []
+    formats: list[ArgumentFormat] = []
     for each in [arg_types] if isinstance(arg_types, str) else arg_types:
         if isinstance(each, str):
-            found += _of_letters(each)
+            formats += _of_letters(each)
         elif isinstance(each, np.dtype):
-            found.append(_of_dtype(each))
+            formats.append(_of_dtype(each))
         elif isinstance(each, type) and issubclass(each, np.generic):
-            found.append(_of_dtype(np.dtype(each)))
+            formats.append(_of_dtype(np.dtype(each)))
         else:
-            found.append(_ADDRESS)
-    return tuple(found)
+            formats.append(_ADDRESS)
+    return tuple(formats)
 
 
 def _of_letters(text: str) -> list[ArgumentFormat]:
     matches = list(_CHARACTER.finditer(text))
     if "".join(m[0] for m in matches) != text:
-        raise LogicError(f"prepare: {text!r} is no list of types: 'P' is an address, 'i' an int32")
-    found: list[ArgumentFormat] = []
+        raise LogicError(
+            f"prepare: {text!r} is not a list of types, such as 'Pi' for an address and an int32"
+        )
+    formats: list[ArgumentFormat] = []
     for match in matches:
         count, letter = int(match[1] or 1), match[2]
         if letter == "s":
-            found.append(_of_dtype(np.dtype((np.void, count))))
+            formats.append(_of_dtype(np.dtype((np.void, count))))
         else:
-            found += [_ADDRESS if letter == "P" else _of_letter(letter)] * count
-    return found
+            formats += [_ADDRESS if letter == "P" else _of_letter(letter)] * count
+    return formats
 
 
 def _of_letter(letter: str) -> ArgumentFormat:
@@ -162,33 +164,35 @@ def _of_letter(letter: str) -> ArgumentFormat:
 
 def _of_dtype(dtype: np.dtype[Any]) -> ArgumentFormat:
     if dtype.kind == "V":
-        return ArgumentFormat(f"{dtype.itemsize}s", lambda given: _record(given, dtype))
+        return ArgumentFormat(f"{dtype.itemsize}s", lambda value: _record(value, dtype))
     return ArgumentFormat(dtype.char, dtype.type)
 
 
-def _record(given: Any, dtype: np.dtype[Any]) -> Any:
-    raw = given.tobytes() if hasattr(given, "tobytes") else bytes(given)
+def _record(value: Any, dtype: np.dtype[Any]) -> Any:
+    raw = value.tobytes() if hasattr(value, "tobytes") else bytes(value)
     if len(raw) != dtype.itemsize:
-        raise TypeError(f"a record of {dtype.itemsize} bytes is given as one of {len(raw)}")
+        raise TypeError(
+            f"the parameter is a record of {dtype.itemsize} bytes, the argument has {len(raw)}"
+        )
     return np.frombuffer(raw, np.dtype((np.void, dtype.itemsize)))[0]
 
 
-def _pointer(given: Any) -> int:
-    if isinstance(given, ArgumentHandler):
-        raise TypeError("a prepared call takes addresses of the device: copy the array there")
-    return _address(given, 0) if not hasattr(given, "__index__") else pointer(given)
+def _pointer(argument: Any) -> int:
+    if isinstance(argument, ArgumentHandler):
+        raise TypeError("a prepared call takes device addresses: copy the array with to_device")
+    return pointer(argument) if hasattr(argument, "__index__") else _address(argument, 0)
 
 
 _ADDRESS = ArgumentFormat("P", _pointer)
 
 
 def convert_prepared(
-    formats: Sequence[ArgumentFormat], given: Sequence[Any], name: str
+    formats: Sequence[ArgumentFormat], arguments: Sequence[Any], name: str
 ) -> tuple[Any, ...]:
     """Pack the arguments of a prepared call. Raises TypeError."""
-    if len(formats) != len(given):
+    if len(formats) != len(arguments):
         raise TypeError(
             f"{name} was prepared for {len(formats)} arguments, "
-            f"'{''.join(each.character for each in formats)}', and is given {len(given)}"
+            f"'{''.join(each.character for each in formats)}', and is called with {len(arguments)}"
         )
-    return tuple(each.convert(value) for each, value in zip(formats, given))
+    return tuple(each.convert(value) for each, value in zip(formats, arguments))

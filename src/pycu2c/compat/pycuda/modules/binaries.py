@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
+import struct
 import subprocess
 from collections.abc import Sequence
 from typing import Any
 
 from pycu2c.base import diagnostics
+from pycu2c.base.records import NamedTuple
 from pycu2c.compat.cuda_text import inspection
 from pycu2c.compat.cuda_text.module import DEFAULT_ARCH, TextModule
 from pycu2c.compat.pycuda.errors import CompileError
 from pycu2c.compat.pycuda.memory.allocations import on_gpu
-from pycu2c.compat.pycuda.modules import modules, nvcc_options
+from pycu2c.compat.pycuda.modules import module as modules
 from pycu2c.compat.pycuda.modules import nvcc as nvccs
-from pycu2c.compat.pycuda.modules.compile_settings import CompileSettings, leave_files, settings_of
-from pycu2c.compat.pycuda.modules.fatbin import FatbinEntry, packed
+from pycu2c.compat.pycuda.modules.compile_settings import CompileSettings, save_files, settings_of
 from pycu2c.compat.pycuda.modules.source_text import HEADERS, SourceText
 from pycu2c.cuda_driver import driver
 from pycu2c.toolchain.cc import discovery
@@ -26,7 +28,7 @@ _TARGETS = ("cubin", "ptx", "fatbin")
 
 def compile(
     source: str,
-    nvcc: str = nvccs.USUAL,
+    nvcc: str = nvccs.DEFAULT,
     options: Sequence[str] | None = None,
     keep: bool = False,
     no_extern_c: bool = False,
@@ -44,36 +46,35 @@ def compile_plain(
     source: str,
     options: Sequence[str] | None = None,
     keep: bool = False,
-    nvcc: str = nvccs.USUAL,
+    nvcc: str = nvccs.DEFAULT,
     cache_dir: Any = None,
     target: str = "cubin",
 ) -> bytes:
     """Compile a text as it is, without ``extern "C"`` for its functions."""
-    given = dict(locals())
-    return _binary(settings_of({**given, "no_extern_c": True}), source, target)
+    return _binary(settings_of({**dict(locals()), "no_extern_c": True}), source, target)
 
 
 def _binary(settings: CompileSettings, source: str, target: str) -> bytes:
     if target not in _TARGETS:
         raise ValueError(f"target is one of {', '.join(_TARGETS)}, not {target!r}")
-    text, arch = settings.text(source), settings.asked_arch
+    text, arch = settings.text(source), settings.requested_arch
     arch = arch or (driver.arch() if on_gpu() else DEFAULT_ARCH)
-    program = nvccs.named(settings.nvcc)
-    with settings.cached():
+    program = nvccs.executable(settings.nvcc)
+    with settings.cache_override():
         if program is not None:
-            data = nvccs.compiled(program, text.code, target, settings.nvcc_words(arch))
+            data = nvccs.compile_with(program, text.code, target, settings.nvcc_options(arch))
         else:
             data = _by_nvrtc(settings, text, arch, target)
     if settings.keep:
-        leave_files(text.code, data, target)
+        save_files(text.code, data, target)
     return data
 
 
 def _by_nvrtc(settings: CompileSettings, text: SourceText, arch: str, target: str) -> bytes:
-    more = (
-        ["--relocatable-device-code=true"] if nvcc_options.is_relocatable(settings.options) else []
-    )
-    module = TextModule(text.code, options=[*settings.words, *more], shown=text.shown)
+    options = settings.nvrtc_options
+    if nvccs.is_relocatable(settings.options):
+        options = [*options, "--relocatable-device-code=true"]
+    module = TextModule(text.code, options=options, shown=text.shown)
     number = arch.rpartition("_")[2]
     try:
         if target == "ptx":
@@ -83,21 +84,22 @@ def _by_nvrtc(settings: CompileSettings, text: SourceText, arch: str, target: st
             return cubin
         ptx = inspection.ptx_of(module, f"compute_{number}").encode()
     except (diagnostics.CompileError, ToolchainError) as error:
-        raise modules.refusal(error, settings.words) from error
+        raise modules.compile_error(error, settings.nvrtc_options) from error
     plain = int(number.rstrip("af"))
-    return packed([FatbinEntry("ptx", plain, ptx), FatbinEntry("cubin", plain, cubin)])
+    return _fatbin([_CodeForArch("ptx", plain, ptx), _CodeForArch("cubin", plain, cubin)])
 
 
 def preprocess_source(
-    source: str, options: Sequence[str] | None = None, nvcc: str = nvccs.USUAL
+    source: str, options: Sequence[str] | None = None, nvcc: str = nvccs.DEFAULT
 ) -> str:
     """Return the preprocessed text, without its ``#`` lines. Raises CompileError."""
-    program = nvccs.named(nvcc)
-    given = list(options or ())
+    program = nvccs.executable(nvcc)
     if program is not None:
-        command = [program, "--preprocess", "-x", "cu", *given, "-Xcompiler", "-P", "-"]
+        command = [program, "--preprocess", "-x", "cu", *(options or ()), "-Xcompiler", "-P", "-"]
     else:
-        kept = [w for w in nvcc_options.for_nvrtc(given)[0] if w.startswith(("-I", "-D", "-U"))]
+        kept = [
+            w for w in nvccs.nvrtc_options(options or ())[0] if w.startswith(("-I", "-D", "-U"))
+        ]
         compiler = discovery.find_compiler().command
         command = [*compiler, "-x", "c++", "-E", "-P", *kept, f"-I{HEADERS}", "-"]
     ran = subprocess.run(command, input=source, capture_output=True, text=True)
@@ -106,7 +108,45 @@ def preprocess_source(
     return ran.stdout
 
 
-def get_nvcc_version(nvcc: str = nvccs.USUAL) -> tuple[int, int]:
+def get_nvcc_version(nvcc: str = nvccs.DEFAULT) -> tuple[int, int]:
     """Return the version of the compiler: of NVRTC, or of nvcc if it is named."""
-    program = nvccs.named(nvcc)
+    program = nvccs.executable(nvcc)
     return nvrtc.version() if program is None else nvccs.version(program)
+
+
+# ---- fatbins -----------------------------------------------------------------------------------
+
+_HEADER = struct.Struct("<IHHQ")  # magic, version, size of the header, size of the rest
+_MAGIC, _VERSION = 0xBA55ED50, 1
+# kind, version, size of this header, size of the code, compressed size, options; version of the
+# code, minor and major; architecture; offset and size of the name; flags; 0; uncompressed size
+_PART = struct.Struct("<HHIQIIHHIIIQQQ")
+_KINDS = {"ptx": 1, "cubin": 2}
+_FATBIN_FORMAT, _FLAGS = 0x0101, 0x11  # 64 bits, Linux
+
+
+class _CodeForArch(NamedTuple):
+    """Code for an architecture: ``kind`` is "ptx" or "cubin", ``arch`` is 90 for ``sm_90``."""
+
+    kind: str
+    arch: int
+    data: bytes
+
+
+def _fatbin(parts: list[_CodeForArch]) -> bytes:
+    """Return the contents of a fatbin."""
+    body = b"".join(_fatbin_part(part) for part in parts)
+    return _HEADER.pack(_MAGIC, _VERSION, _HEADER.size, len(body)) + body
+
+
+def _fatbin_part(part: _CodeForArch) -> bytes:
+    data = part.data + b"\0" if part.kind == "ptx" else part.data
+    data += bytes(-len(data) % 8)
+    head = (_KINDS[part.kind], _FATBIN_FORMAT, _PART.size, len(data), 0, 0)
+    return _PART.pack(*head, *_version(part), part.arch, 0, 0, _FLAGS, 0, 0) + data
+
+
+def _version(part: _CodeForArch) -> tuple[int, int]:
+    """Return the code version, minor first: of PTX its declared one, of a cubin its format."""
+    found = re.search(rb"^\.version\s+(\d+)\.(\d+)", part.data, re.MULTILINE)
+    return (int(found[2]), int(found[1])) if found and part.kind == "ptx" else (8, 1)

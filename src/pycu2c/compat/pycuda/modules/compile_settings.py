@@ -12,7 +12,6 @@ from pycu2c.base.records import dataclass
 from pycu2c.compat.cuda_text.options import options_of
 from pycu2c.compat.pycuda.kernels import device_functions
 from pycu2c.compat.pycuda.modules import nvcc as nvccs
-from pycu2c.compat.pycuda.modules import nvcc_options
 from pycu2c.compat.pycuda.modules.source_text import HEADERS, SourceText, source_text
 from pycu2c.toolchain.cache import cache_directory
 
@@ -23,7 +22,7 @@ DEFAULT_NVCC_FLAGS = os.environ.get("PYCUDA_DEFAULT_NVCC_FLAGS", "").split()
 class CompileSettings:
     """The settings of a compilation: arguments of ``SourceModule`` and similar functions."""
 
-    nvcc: str = nvccs.USUAL
+    nvcc: str = nvccs.DEFAULT
     options: tuple[str, ...] = ()
     keep: bool = False
     no_extern_c: bool = False
@@ -35,7 +34,7 @@ class CompileSettings:
 
     def text(self, *sources: str) -> SourceText:
         """Return the source texts. Raises CompileError."""
-        nvccs.check(self.nvcc)
+        nvccs.check_is_cuda(self.nvcc)
         before = f"{device_functions.texts_of(self.functions)}\n" if self.functions else ""
         return source_text(
             sources, extern_c=not self.no_extern_c, before=before, folders=self.folders
@@ -47,54 +46,55 @@ class CompileSettings:
         return (*self.include_dirs, *options_of(self.options).folders)
 
     @property
-    def words(self) -> list[str]:
-        """Return the options without an architecture."""
-        folders = [f"-I{folder}" for folder in (*self.include_dirs, HEADERS)]
-        return [*nvcc_options.for_nvrtc(self.options)[0], *folders]
+    def nvrtc_options(self) -> list[str]:
+        """Return the options for NVRTC, without an architecture."""
+        return [*nvccs.nvrtc_options(self.options)[0], *self._include_options]
 
-    def nvcc_words(self, arch: str | None) -> list[str]:
+    def nvcc_options(self, arch: str) -> list[str]:
         """Return the options and the architecture, for nvcc."""
-        folders = [f"-I{folder}" for folder in (*self.include_dirs, HEADERS)]
-        chosen = ["-arch", arch] if arch else []
-        return [*self.options, *chosen, *folders]
+        return [*self.options, "-arch", arch, *self._include_options]
 
     @property
-    def asked_arch(self) -> str | None:
+    def _include_options(self) -> list[str]:
+        return [f"-I{folder}" for folder in (*self.include_dirs, HEADERS)]
+
+    @property
+    def requested_arch(self) -> str | None:
         """Return the requested architecture."""
-        _, arch, code = nvcc_options.for_nvrtc(self.options)
+        _, arch, code = nvccs.nvrtc_options(self.options)
         real = self.code if self.code and self.code.startswith("sm_") else code
         return real if real and real.startswith("sm_") else self.arch or arch
 
-    def cached(self) -> contextlib.AbstractContextManager[None]:
-        """Save compiled code in the folder that the user has chosen."""
-        chosen = self.cache_dir
-        if chosen is None:
-            chosen = os.environ.get("PYCUDA_CACHE_DIR")
+    def cache_override(self) -> contextlib.AbstractContextManager[None]:
+        """Return a context in which compiled code is cached in the directory that the user sets."""
+        folder = self.cache_dir
+        if folder is None:
+            folder = os.environ.get("PYCUDA_CACHE_DIR")
         if "PYCUDA_DISABLE_CACHE" in os.environ:
-            chosen = False
-        if chosen is None:
+            folder = False
+        if folder is None:
             return contextlib.nullcontext()
-        return cache_directory.override(os.fspath(chosen) if chosen else "")
+        return cache_directory.override(os.fspath(folder) if folder else "")
 
 
-def settings_of(given: dict[str, Any]) -> CompileSettings:
-    """The keyword arguments of the functions in this package."""
-    options = given.pop("options", None)
-    chosen = DEFAULT_NVCC_FLAGS if options is None else options
-    folders = given.pop("include_dirs", None) or ()
-    functions = tuple(given.pop("functions", ()))
+def settings_of(arguments: dict[str, Any]) -> CompileSettings:
+    """Return settings from the local variables of a function that has them as parameters."""
+    options = arguments.pop("options", None)
+    options = DEFAULT_NVCC_FLAGS if options is None else options
+    folders = arguments.pop("include_dirs", None) or ()
+    functions = tuple(arguments.pop("functions", ()))
     for name in ("source", "template", "target", "self", "__class__"):
-        given.pop(name, None)
+        arguments.pop(name, None)
     return CompileSettings(
-        options=tuple(chosen), include_dirs=tuple(folders), functions=functions, **given
+        options=tuple(options), include_dirs=tuple(folders), functions=functions, **arguments
     )
 
 
-def leave_files(text: str, data: bytes, target: str) -> None:
-    """Save compiled code in a folder, and print its name."""
+def save_files(text: str, data: bytes, target: str) -> None:
+    """Save the source and the compiled code in a new directory, and print its name."""
     folder = tempfile.mkdtemp(prefix="pycu2c-")
     with open(os.path.join(folder, "kernel.cu"), "w", encoding="utf-8") as source:
         source.write(text)
-    with open(os.path.join(folder, f"kernel.{target}"), "wb") as made:
-        made.write(data)
+    with open(os.path.join(folder, f"kernel.{target}"), "wb") as output:
+        output.write(data)
     print(f"*** compiler output in {folder}")

@@ -5,16 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from pycu2c.base import diagnostics
 from pycu2c.base.records import replace
+from pycu2c.compat.cuda_text.diagnostics import raise_compile_error
+from pycu2c.compat.cuda_text.source_text import CudaSource
 from pycu2c.compat.pycuda.enums import jit_input_type
-from pycu2c.compat.pycuda.modules import linked_modules, modules
+from pycu2c.compat.pycuda.errors import RuntimeError
+from pycu2c.compat.pycuda.memory.allocations import on_gpu
 from pycu2c.compat.pycuda.modules import nvcc as nvccs
-from pycu2c.compat.pycuda.modules.compile_settings import CompileSettings, settings_of
-from pycu2c.compat.pycuda.modules.functions import Function
-from pycu2c.compat.pycuda.modules.modules import Module
-from pycu2c.compat.pycuda.modules.source_module import CudaModule, loaded
-from pycu2c.compat.pycuda.textures.references import TextureReference
+from pycu2c.compat.pycuda.modules.compile_settings import settings_of
+from pycu2c.compat.pycuda.modules.module import LoadedModule, Module, compile_error
+from pycu2c.compat.pycuda.modules.source_module import CudaModule, load_module
+from pycu2c.compat.pycuda.modules.source_text import SourceText
+from pycu2c.cuda_driver import driver
+from pycu2c.declarations.options import DEFAULT_OPTIONS
+from pycu2c.toolchain.link import nvjitlink
 from pycu2c.toolchain.link.inputs import InputKind, LinkInput
+from pycu2c.toolchain.nvrtc import program
+from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 
 class DynamicFunction:
@@ -34,12 +42,14 @@ class DynamicModule(CudaModule):
     The first argument may be a template, which precedes the added texts; in PyCUDA it is ``nvcc``.
     """
 
-    def __init__(self, template: str | None = None, nvcc: str = nvccs.USUAL, **given: Any) -> None:
+    def __init__(
+        self, template: str | None = None, nvcc: str = nvccs.DEFAULT, **settings: Any
+    ) -> None:
         if template is not None and not _is_text(template):
             nvcc, template = template, None
         for unused in ("link_options", "message_handler", "log_verbose", "cuda_libdir"):
-            given.pop(unused, None)
-        self._settings = settings_of({"nvcc": nvcc, **given})
+            settings.pop(unused, None)
+        self._settings = settings_of({"nvcc": nvcc, **settings})
         self._preamble: list[str] = []
         self._sources: list[str] = []
         self._template = template
@@ -53,8 +63,8 @@ class DynamicModule(CudaModule):
         """Add a function: its text, or a Python function with annotations, which the texts
         call."""
         if callable(func):
-            own = self._settings
-            self._settings = _with(own, functions=(*own.functions, func))
+            settings = self._settings
+            self._settings = replace(settings, functions=(*settings.functions, func))
         else:
             self._sources.append(str(func))
 
@@ -63,7 +73,7 @@ class DynamicModule(CudaModule):
     ) -> DynamicModule:
         """Add a text, whose functions can use the previous texts."""
         more = tuple(nvcc_options or ())
-        self._settings = _with(self._settings, options=(*self._settings.options, *more))
+        self._settings = replace(self._settings, options=(*self._settings.options, *more))
         self._sources.append(source)
         return self
 
@@ -75,25 +85,25 @@ class DynamicModule(CudaModule):
 
     def compile(
         self,
-        nvcc: str = nvccs.USUAL,
+        nvcc: str = nvccs.DEFAULT,
         options: Sequence[str] | None = None,
         keep: bool = False,
         no_extern_c: bool = False,
     ) -> CudaModule:
         """Compile the module. Raises CompileError."""
         own = self._settings
-        chosen = _with(
+        settings = replace(
             own,
-            nvcc=own.nvcc if nvcc == nvccs.USUAL else nvcc,
+            nvcc=own.nvcc if nvcc == nvccs.DEFAULT else nvcc,
             options=(*own.options, *(options or ())),
             keep=keep or own.keep,
             no_extern_c=no_extern_c or own.no_extern_c,
         )
         if self._inputs:
-            text = chosen.text(self.source)
-            self.module = linked_modules.linked(text, chosen.words, self._inputs)
+            text = settings.text(self.source)
+            self.module = _link(text, settings.nvrtc_options, self._inputs)
         else:
-            self.module = loaded(chosen, self.source)
+            self.module = load_module(settings, self.source)
         return self
 
     def link(self) -> DynamicModule:
@@ -126,10 +136,6 @@ _KINDS: dict[jit_input_type, InputKind] = {
 }
 
 
-def _with(settings: CompileSettings, **changed: Any) -> CompileSettings:
-    return replace(settings, **changed)
-
-
 def _is_text(template: str) -> bool:
     """Return whether an argument is CUDA C, not the name of a compiler."""
     return any(sign in template for sign in "{};#\n")
@@ -141,7 +147,7 @@ class DynamicSourceModule(DynamicModule):
     def __init__(
         self,
         template: str | None = None,
-        nvcc: str = nvccs.USUAL,
+        nvcc: str = nvccs.DEFAULT,
         options: Sequence[str] | None = None,
         keep: bool = False,
         no_extern_c: bool = False,
@@ -151,18 +157,25 @@ class DynamicSourceModule(DynamicModule):
         include_dirs: Sequence[str] | None = None,
         cuda_libdir: str | None = None,
     ) -> None:
-        given = dict(locals())
+        settings = dict(locals())
         for name in ("self", "__class__", "template", "cuda_libdir"):
-            given.pop(name, None)
-        super().__init__(None, **given)
+            settings.pop(name, None)
+        super().__init__(None, **settings)
         self._template = template
         self._is_stale = True
         if template is not None:
-            self._renew()
+            self.compile()
 
-    def _renew(self) -> None:
-        self.compile()
-        self._is_stale = False
+    @property
+    def module(self) -> Module:
+        """Return the module, after compiling it if its text has changed."""
+        if self._is_stale:
+            self.compile()
+        return self._module
+
+    @module.setter
+    def module(self, module: Module) -> None:
+        self._module, self._is_stale = module, False
 
     def add_to_preamble(self, pa: str) -> None:
         self._is_stale = True
@@ -172,16 +185,29 @@ class DynamicSourceModule(DynamicModule):
         self._is_stale = True
         super().add_function(func)
 
-    def _current(self) -> Module:
-        if self._is_stale:
-            self._renew()
-        return self.module
 
-    def get_function(self, name: str) -> Function:
-        return self._current().get_function(name)
+# ---- linking -----------------------------------------------------------------------------------
 
-    def get_global(self, name: str) -> tuple[modules.GlobalPointer, int]:
-        return self._current().get_global(name)
 
-    def get_texref(self, name: str) -> TextureReference:
-        return self._current().get_texref(name)
+def _link(source: SourceText, options: Sequence[str], inputs: Sequence[LinkInput]) -> Module:
+    """Link a text with compiled code. Raises CompileError; RuntimeError without a GPU."""
+    if not on_gpu():
+        raise RuntimeError(
+            f"linking requires a GPU: {driver.unavailable_reason()}. Texts that add_source adds "
+            "also run on the CPU"
+        )
+    try:
+        return _link_on_gpu(source, options, inputs)
+    except (diagnostics.CompileError, ToolchainError) as error:
+        raise compile_error(error, options) from None
+
+
+def _link_on_gpu(source: SourceText, options: Sequence[str], inputs: Sequence[LinkInput]) -> Module:
+    text, arch = CudaSource(source.code, "", source.shown), driver.arch()
+    flags = (f"--gpu-architecture={arch}", "--relocatable-device-code=true", *options)
+    compiled = program.compile_module(text.code, text.name, flags, ())
+    if isinstance(compiled, str):  # the log of errors
+        raise_compile_error(compiled, text, "NVRTC")
+    cubin = LinkInput("cubin", compiled.cubin, text.name)
+    data, _ = nvjitlink.find_linker().link([cubin, *inputs], arch, DEFAULT_OPTIONS)
+    return Module(LoadedModule(data, compiled.ptx.decode()), source.textures, source.surfaces)

@@ -1,4 +1,4 @@
-"""Run nvcc, if the user names it."""
+"""Convert options of nvcc for NVRTC, and run nvcc itself if the user names its path."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from pycu2c.compat.pycuda.errors import CompileError
 
-USUAL = "nvcc"
+DEFAULT = "nvcc"  # NVRTC compiles
 _RELEASE = re.compile(r"release (\d+)\.(\d+)")
 
 
-def named(nvcc: str) -> str | None:
+def executable(nvcc: str) -> str | None:
     """Return the path of nvcc, if the user has named one that exists."""
-    return None if nvcc == USUAL else shutil.which(nvcc)
+    return None if nvcc == DEFAULT else shutil.which(nvcc)
 
 
-def check(nvcc: str) -> None:
+def check_is_cuda(nvcc: str) -> None:
     """Check that the program is a CUDA compiler. Raises CompileError."""
     if "fortran" in os.path.basename(nvcc):
-        raise CompileError(f"modules are of CUDA C, which {nvcc} does not compile", [nvcc])
+        raise CompileError(f"{nvcc} does not compile CUDA C", [nvcc])
 
 
 def version(program: str) -> tuple[int, int]:
@@ -31,20 +31,105 @@ def version(program: str) -> tuple[int, int]:
     ran = subprocess.run([program, "--version"], capture_output=True, text=True)
     found = _RELEASE.search(ran.stdout)
     if found is None:
-        raise CompileError(f"{program} tells no version", [program, "--version"], ran.stdout)
+        raise CompileError(
+            f"{program} --version prints no version", [program, "--version"], ran.stdout
+        )
     return int(found[1]), int(found[2])
 
 
-def compiled(program: str, text: str, target: str, options: Sequence[str]) -> bytes:
+def compile_with(program: str, text: str, target: str, options: Sequence[str]) -> bytes:
     """Compile a text to a cubin, PTX or a fatbin. Raises CompileError."""
     with tempfile.TemporaryDirectory() as folder:
-        source, made = (os.path.join(folder, f"kernel.{end}") for end in ("cu", target))
+        source, output = (os.path.join(folder, f"kernel.{end}") for end in ("cu", target))
         with open(source, "w", encoding="utf-8") as file:
             file.write(text)
-        words = [program, f"--{target}", *options, "-o", made, source]
-        ran = subprocess.run(words, capture_output=True, text=True, cwd=folder)
+        command = [program, f"--{target}", *options, "-o", output, source]
+        ran = subprocess.run(command, capture_output=True, text=True, cwd=folder)
         if ran.returncode:
-            said = ran.stderr or ran.stdout
-            raise CompileError(f"nvcc compilation of {source} failed", words, None, said)
-        with open(made, "rb") as result:
+            log = ran.stderr or ran.stdout
+            raise CompileError(f"nvcc compilation of {source} failed", command, None, log)
+        with open(output, "rb") as result:
             return result.read()
+
+
+# ---- options -----------------------------------------------------------------------------------
+
+_DROPPED = (  # options of the host compiler and the linker, and defaults of NVRTC
+    *("-g", "--debug", "-m64", "-m32", "--keep", "-k", "-c", "-w", "-v", "--verbose", "--shared"),
+    *("--resource-usage", "-res-usage", "-Wno-deprecated-gpu-targets"),
+    *("--expt-relaxed-constexpr", "-expt-relaxed-constexpr"),
+    *("--expt-extended-lambda", "--extended-lambda", "-extended-lambda"),
+)
+_DROPPED_STARTS = (
+    *("-O", "-l", "-L", "-ccbin=", "--compiler-bindir=", "-Xcompiler=", "--threads"),
+    *("-gencode=", "--generate-code=", "--default-stream="),
+)
+_DROPPED_PAIRS = (
+    *("-Xcompiler", "--compiler-options", "-ccbin", "--compiler-bindir", "-Xlinker", "-odir"),
+    *("-L", "-gencode", "--generate-code", "--default-stream", "-default-stream"),
+)
+_JOINED = {  # options with a value in the next word
+    "-Xptxas": "--ptxas-options=",
+    "--ptxas-options": "--ptxas-options=",
+    "-maxrregcount": "--maxrregcount=",
+    "--maxrregcount": "--maxrregcount=",
+    "-std": "--std=",
+    "--std": "--std=",
+    "-arch": "-arch=",
+    "--gpu-architecture": "-arch=",
+    "-code": "-code=",
+    "--gpu-code": "-code=",
+    "-I": "-I",
+    "-D": "-D",
+    "-U": "-U",
+    "-include": "--pre-include=",
+}
+_RENAMED = {"-Xptxas=": "--ptxas-options=", "-maxrregcount=": "--maxrregcount="}
+
+
+def _join_values(options: Iterable[str]) -> list[str]:
+    """Return options with their values in the same word; drop those of _DROPPED_PAIRS."""
+    joined: list[str] = []
+    words = iter(options)
+    for word in words:
+        if word in _JOINED:
+            joined.append(_JOINED[word] + next(words, ""))
+        elif word in _DROPPED_PAIRS:
+            next(words, "")
+        else:
+            joined.append(word)
+    return joined
+
+
+def nvrtc_options(options: Sequence[str]) -> tuple[list[str], str | None, str | None]:
+    """Return the options without the architecture, the architecture, and the code target."""
+    arch = code = None
+    kept = []
+    for word in _join_values(options):
+        name, _, value = word.partition("=")
+        if name in ("-arch", "--gpu-architecture"):
+            arch = value
+        elif name in ("-code", "--gpu-code"):
+            code = value
+        elif not _is_dropped(word):
+            kept.append(_renamed(word))
+    return kept, arch, code
+
+
+_RELOCATABLE = ("-rdc=true", "--relocatable-device-code=true", "-dc", "--device-c")
+
+
+def is_relocatable(options: Sequence[str]) -> bool:
+    """Return whether the code will be linked with other code."""
+    return any(word in _RELOCATABLE for word in options)
+
+
+def _is_dropped(word: str) -> bool:
+    if word.startswith("-lineinfo"):
+        return False
+    return word in (*_DROPPED, *_RELOCATABLE) or word.startswith(_DROPPED_STARTS)
+
+
+def _renamed(word: str) -> str:
+    prefix = next((old for old in _RENAMED if word.startswith(old)), None)
+    return word if prefix is None else _RENAMED[prefix] + word.removeprefix(prefix)

@@ -8,11 +8,15 @@ from typing import Any
 
 from pycu2c.compat.pycuda.contexts import Context
 from pycu2c.compat.pycuda.memory.allocations import on_gpu
-from pycu2c.compat.pycuda.modules import modules
 from pycu2c.compat.pycuda.modules import nvcc as nvccs
-from pycu2c.compat.pycuda.modules.compile_settings import CompileSettings, leave_files, settings_of
-from pycu2c.compat.pycuda.modules.functions import Function
-from pycu2c.compat.pycuda.modules.modules import Module
+from pycu2c.compat.pycuda.modules.compile_settings import CompileSettings, save_files, settings_of
+from pycu2c.compat.pycuda.modules.function import Function
+from pycu2c.compat.pycuda.modules.module import (
+    GlobalPointer,
+    LoadedModule,
+    Module,
+    compile_module,
+)
 from pycu2c.compat.pycuda.textures.references import SurfaceReference, TextureReference
 from pycu2c.cuda_driver import driver
 
@@ -23,10 +27,10 @@ class CudaModule:
     module: Module
 
     def get_function(self, name: str) -> Function:
-        """Return a kernel. Raises LogicError if there is none of that name."""
+        """Return a kernel. Raises LogicError if the module has none of that name."""
         return self.module.get_function(name)
 
-    def get_global(self, name: str) -> tuple[modules.GlobalPointer, int]:
+    def get_global(self, name: str) -> tuple[GlobalPointer, int]:
         """Return address and size of a variable."""
         return self.module.get_global(name)
 
@@ -55,7 +59,7 @@ class SourceModule(CudaModule):
     def __init__(
         self,
         source: str,
-        nvcc: str = nvccs.USUAL,
+        nvcc: str = nvccs.DEFAULT,
         options: Sequence[str] | None = None,
         keep: bool = False,
         no_extern_c: bool = False,
@@ -66,34 +70,33 @@ class SourceModule(CudaModule):
         *,
         functions: Sequence[Callable[..., Any]] = (),
     ) -> None:
-        self.module = loaded(settings_of(dict(locals())), source)
+        self.module = load_module(settings_of(dict(locals())), source)
 
 
-def loaded(settings: CompileSettings, *sources: str) -> Module:
+def load_module(settings: CompileSettings, *sources: str) -> Module:
     """Return a module of texts, for the device of the calling thread. Raises CompileError."""
-    _warn_of_arch(settings.asked_arch)
+    _warn_if_unsupported(settings.requested_arch)
     text = settings.text(*sources)
-    program = nvccs.named(settings.nvcc) if on_gpu() else None
-    with settings.cached():
+    program = nvccs.executable(settings.nvcc) if on_gpu() else None
+    with settings.cache_override():
         if program is None:
-            made = modules.compiled(text, settings.words)
+            module = compile_module(text, settings.nvrtc_options)
         else:
-            options = settings.nvcc_words(driver.arch())
-            data = nvccs.compiled(program, text.code, "cubin", options)
-            heads = nvccs.compiled(program, text.code, "ptx", options).decode()
-            code = modules.LoadedModule(data, heads)
-            made = Module(code, text.textures, text.surfaces)
+            options = settings.nvcc_options(driver.arch())
+            data = nvccs.compile_with(program, text.code, "cubin", options)
+            ptx = nvccs.compile_with(program, text.code, "ptx", options).decode()
+            module = Module(LoadedModule(data, ptx), text.textures, text.surfaces)
     if settings.keep:
-        leave_files(text.code, b"", "cubin")
-    return made
+        save_files(text.code, b"", "cubin")
+    return module
 
 
-def _warn_of_arch(arch: str | None) -> None:
-    """Show the deprecation warnings of PyCUDA; modules are compiled for the current device."""
+def _warn_if_unsupported(arch: str | None) -> None:
+    """Warn, as PyCUDA does, if the current GPU is older than an architecture."""
     digits = (arch or "").rpartition("_")[2].rstrip("af")
     if digits.isdigit() and on_gpu():
-        own = Context.get_device().compute_capability()
-        if (int(digits[:-1] or 0), int(digits[-1])) > own:
+        capability = Context.get_device().compute_capability()
+        if (int(digits[:-1] or 0), int(digits[-1])) > capability:
             warnings.warn(
                 "trying to compile for a compute capability higher than selected GPU",
                 stacklevel=3,

@@ -41,61 +41,63 @@ def source_text(
     for source in map(_text_of, sources):
         name = f"module-{digest_of(source.encode('utf-8', 'surrogatepass'))[:8]}.cu"
         shown[name] = source
-        source = IncludeExpander(tuple(folders), _declares).whole(source, name)
-        headers |= dict.fromkeys(_OURS.findall(source))
-        found = reference_source.rewritten(_OURS.sub("", source))
-        textures += (each for each in found.textures if each not in textures)
-        surfaces += (each for each in found.surfaces if each not in surfaces)
-        body = f'#line 1 "{name}"\n{found.text}\n'
+        source = IncludeExpander(tuple(folders), _declares_references).whole(source, name)
+        headers |= dict.fromkeys(_HELPER_HEADERS.findall(source))
+        rewritten = reference_source.rewritten(_HELPER_HEADERS.sub("", source))
+        textures += (each for each in rewritten.textures if each not in textures)
+        surfaces += (each for each in rewritten.surfaces if each not in surfaces)
+        body = f'#line 1 "{name}"\n{rewritten.text}\n'
         parts.append(_in_extern_c(body, name) if extern_c else body)
-    front = _declarations(bool(textures), bool(surfaces), list(headers))
-    return SourceText("".join((*front, before, *parts)), shown, tuple(textures), tuple(surfaces))
+    preamble = _declarations(bool(textures), bool(surfaces), list(headers))
+    return SourceText("".join((*preamble, before, *parts)), shown, tuple(textures), tuple(surfaces))
 
 
-def _text_of(given: object) -> str:
-    """Return a text, or the text of a C generator. Raises TypeError."""
-    if isinstance(given, bytes):
-        return given.decode()
-    if isinstance(given, str) or hasattr(given, "generate"):
-        return str(given)
-    raise TypeError(f"CUDA C is a text, and a {type(given).__name__} is none")
+def _text_of(source: object) -> str:
+    """Return a source as a string; C generators have a method ``generate``. Raises TypeError."""
+    if isinstance(source, bytes):
+        return source.decode()
+    if isinstance(source, str) or hasattr(source, "generate"):
+        return str(source)
+    raise TypeError(f"CUDA C is passed as a string, not as a {type(source).__name__}")
 
 
-def _declares(text: str, _: bool) -> bool:
+def _declares_references(text: str, _: bool) -> bool:
     """Return whether an included text has texture references, which must be rewritten."""
-    found = reference_source.rewritten(text)
-    return bool(found.textures or found.surfaces)
+    rewritten = reference_source.rewritten(text)
+    return bool(rewritten.textures or rewritten.surfaces)
 
 
 # these headers are expanded first, so that their texture references are found
-_OURS = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"](pycuda-(?:complex|helpers)\.hpp)[>\"]", re.M)
+_HELPER_HEADERS = re.compile(
+    r"^[ \t]*#[ \t]*include[ \t]*[<\"](pycuda-(?:complex|helpers)\.hpp)[>\"]", re.M
+)
 
 
-_SYSTEMS = re.compile(r"#\s*include\s*<")
+_SYSTEM_INCLUDE = re.compile(r"#\s*include\s*<")
 
 
 def _in_extern_c(body: str, name: str) -> str:
     """Wrap a text in ``extern "C"``, except for includes of system headers, which may be C++."""
-    parts, place = ['extern "C" {\n'], 0
+    parts, position = ['extern "C" {\n'], 0
     tokens = tokens_of(body)
     origins = Origins(body, name, tokens)
     for token in tokens:
-        if token.kind == "directive" and _SYSTEMS.match(token.text):
+        if token.kind == "directive" and _SYSTEM_INCLUDE.match(token.text):
             file, line, _ = origins.locate(token.end)
-            again = f'\n{token.text}\nextern "C" {{\n#line {line + 1} "{file}"'
-            parts += [body[place : token.start], "}", again]
-            place = token.end
+            reopened = f'\n{token.text}\nextern "C" {{\n#line {line + 1} "{file}"'
+            parts += [body[position : token.start], "}", reopened]
+            position = token.end
     return "".join((*parts, body[place:], "}\n"))
 
 
 def _declarations(textures: bool, surfaces: bool, headers: Sequence[str]) -> Iterator[str]:
     """Return the lines that precede the text."""
-    helped = "pycuda-helpers.hpp" in headers
-    if textures or helped:
+    has_helpers = "pycuda-helpers.hpp" in headers
+    if textures or has_helpers:
         yield reference_source.texture_declarations()
-    if surfaces or helped:
+    if surfaces or has_helpers:
         yield reference_source.surface_declarations()
     for name in ("pycuda-complex.hpp", "pycuda-helpers.hpp"):
-        if name in headers or helped:
+        if name in headers or has_helpers:
             with open(os.path.join(HEADERS, name), encoding="utf-8") as file:
                 yield file.read()

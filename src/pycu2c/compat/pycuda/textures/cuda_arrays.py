@@ -96,7 +96,7 @@ class Array:
         found: NDArray[Any] = self._made
         return found
 
-    def end(self) -> CopyEndpoint:
+    def copy_endpoint(self) -> CopyEndpoint:
         """Return the endpoint for a copy."""
         self._check()
         rows = self.form.shape[-2] if len(self.form.shape) > 1 else 1

@@ -60,7 +60,7 @@ class ReferenceVariable:
         return NUMBERS[array_format(self.format)]
 
 
-def place_at(name: str, address: int) -> ReferenceVariable:
+def declaration_at(name: str, address: int) -> ReferenceVariable:
     """Read the declaration from a variable."""
     bits = np.empty(reference_source.LAYOUT.itemsize, np.uint8)
     allocations.memcpy_dtoh(bits, address)

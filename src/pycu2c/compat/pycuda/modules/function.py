@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from pycu2c.compat.pycuda.enums import func_cache, function_attribute, shared_config
@@ -14,23 +14,29 @@ from pycu2c.compat.pycuda.modules import argument_packing
 from pycu2c.compat.pycuda.streams import Event
 from pycu2c.devices import streams
 
-_USUAL_BLOCK = (256, 1, 1)
+_DEFAULT_BLOCK = (256, 1, 1)
 
 
 class CallTime(float):
-    """The seconds of a launch. A call returns them, too, as in PyCUDA."""
+    """The seconds of a launch, as a float; in PyCUDA a function returns them."""
 
     def __call__(self) -> float:
         return float(self)
 
 
+def _attribute(name: str, doc: str) -> property:
+    """Return a property that reads an attribute of a kernel."""
+    return property(lambda self: self.get_attribute(function_attribute[name]), doc=doc)
+
+
 class Function:
     """A kernel: ``module.get_function(name)``."""
 
-    def __init__(self, kernel: Any, references: Any) -> None:
+    def __init__(self, kernel: Any, references: Callable[[], Iterable[Any]]) -> None:
+        """``references`` returns the texture and surface references of the module."""
         self._kernel, self._references = kernel, references
         self._formats: tuple[argument_packing.ArgumentFormat, ...] | None = None
-        self._block: tuple[int, ...] = _USUAL_BLOCK
+        self._block: tuple[int, ...] = _DEFAULT_BLOCK
         self._prepared_block: tuple[int, ...] | None = None
         self._shared = 0
         self.texrefs: list[Any] = []
@@ -60,9 +66,9 @@ class Function:
         if timed and stream is not None:
             raise AssertionError("Can't time the kernel on an asynchronous invocation")
         if not isinstance(block, (tuple, list)):
-            raise TypeError(f"a block is a tuple of numbers of threads, not {block!r}")
+            raise TypeError(f"block must be a tuple such as (256, 1, 1), not {block!r}")
         self._block = tuple(block)
-        given = argument_packing.convert_arguments(args, self._kernel.parameters)
+        arguments = argument_packing.convert_arguments(args, self._kernel.parameters)
         handlers = [each for each in args if isinstance(each, ArgumentHandler)]
         for handler in handlers:
             handler.pre_call(stream)
@@ -70,13 +76,13 @@ class Function:
             streams.synchronize()
         used_on(stream, *args, *(handler.dev_alloc for handler in handlers))
         start = time.perf_counter()
-        self._launch(grid, block, given, (shared or 0, stream, texrefs))
+        self._launch(grid, block, arguments, (shared or 0, stream, texrefs))
         return self._finish(handlers, stream, start if timed else None)
 
     def _finish(
         self, handlers: Sequence[ArgumentHandler], stream: Any, start: float | None
     ) -> float | None:
-        """Wait for the kernel if the caller requests its time."""
+        """Copy the outputs back, and return the seconds since ``start`` unless it is None."""
         writing = [handler for handler in handlers if handler.writes]
         if stream is None and (writing or start is not None):
             streams.synchronize()
@@ -88,15 +94,16 @@ class Function:
         return elapsed
 
     def _launch(
-        self, grid: Any, block: Any, given: tuple[Any, ...], rest: tuple[int, Any, Any]
+        self, grid: Any, block: Any, arguments: tuple[Any, ...], options: tuple[int, Any, Any]
     ) -> None:
-        shared, stream, texrefs = rest
+        """Launch the kernel; ``options``: dynamic shared memory, stream, texture references."""
+        shared, stream, texrefs = options
         for texref in texrefs:
             texref.check_bound()
             texref.store_object()
         for reference in self._references():
             reference.store_object()
-        self._kernel.launch(grid, block, given, shared, stream)
+        self._kernel.launch(grid, block, arguments, shared, stream)
 
     # ---- prepared calls ----
 
@@ -109,8 +116,8 @@ class Function:
     ) -> Function:
         """Set the argument formats of prepared calls, ``"PPif"``, and their default block."""
         if block is not None and not isinstance(block, (tuple, list)):
-            raise TypeError(f"a block is a tuple of numbers of threads, not {block!r}")
-        self._formats = argument_packing.prepared(arg_types)
+            raise TypeError(f"block must be a tuple such as (256, 1, 1), not {block!r}")
+        self._formats = argument_packing.parse_formats(arg_types)
         self._prepared_block = tuple(block) if block is not None else None
         self._block = self._prepared_block or self._block
         self._shared = shared if shared is not None else 0
@@ -140,7 +147,7 @@ class Function:
         return CallTime(end.time_since(start) * 1e-3)
 
     def _with_block(self, args: tuple[Any, ...]) -> tuple[tuple[int, ...], tuple[Any, ...]]:
-        """Return whether the first argument is a block, which is a tuple."""
+        """Split the arguments into the block, which is optional and a tuple, and the others."""
         if args and isinstance(args[0], (tuple, list)):
             self._block = tuple(args[0])
             return self._block, args[1:]
@@ -160,19 +167,18 @@ class Function:
             raise TypeError(f"unknown keyword arguments: {', '.join(kwargs)}")
         if self._formats is None:
             raise LogicError(
-                f"{self._kernel.name} is not prepared: prepare('PPi') says what it takes"
+                f"{self._kernel.name} is not prepared: call prepare('PPi') with its argument types"
             )
-        given = argument_packing.convert_prepared(self._formats, args, self._kernel.name)
+        arguments = argument_packing.convert_prepared(self._formats, args, self._kernel.name)
         used_on(stream, *args)
-        self._launch(grid, block, given, (shared, stream, self.texrefs))
+        self._launch(grid, block, arguments, (shared, stream, self.texrefs))
 
     # ---- attributes ----
 
     @translating
     def get_attribute(self, attribute: Any) -> int:
         """Return an attribute, such as ``function_attribute.NUM_REGS``."""
-        found: int = self._kernel.attribute(function_attribute(attribute).name)
-        return found
+        return int(self._kernel.attribute(function_attribute(attribute).name))
 
     @translating
     def set_attribute(self, attribute: Any, value: int) -> None:
@@ -185,30 +191,11 @@ class Function:
             raise AttributeError(f"no attribute '{name}' in Function", name=name, obj=self)
         return self.get_attribute(function_attribute[name.upper()])
 
-    @property
-    def num_regs(self) -> int:
-        """Return the registers per thread."""
-        return self.get_attribute(function_attribute.NUM_REGS)
-
-    @property
-    def shared_size_bytes(self) -> int:
-        """Return the static shared memory per block."""
-        return self.get_attribute(function_attribute.SHARED_SIZE_BYTES)
-
-    @property
-    def const_size_bytes(self) -> int:
-        """Return the constant memory."""
-        return self.get_attribute(function_attribute.CONST_SIZE_BYTES)
-
-    @property
-    def local_size_bytes(self) -> int:
-        """Return the local memory per thread."""
-        return self.get_attribute(function_attribute.LOCAL_SIZE_BYTES)
-
-    @property
-    def max_threads_per_block(self) -> int:
-        """Return the maximum threads per block."""
-        return self.get_attribute(function_attribute.MAX_THREADS_PER_BLOCK)
+    num_regs = _attribute("NUM_REGS", "The registers per thread.")
+    shared_size_bytes = _attribute("SHARED_SIZE_BYTES", "The static shared memory per block.")
+    const_size_bytes = _attribute("CONST_SIZE_BYTES", "The constant memory.")
+    local_size_bytes = _attribute("LOCAL_SIZE_BYTES", "The local memory per thread.")
+    max_threads_per_block = _attribute("MAX_THREADS_PER_BLOCK", "The maximum threads per block.")
 
     def set_cache_config(self, fc: Any) -> None:
         """Set the cache preference, which current GPUs may ignore."""
@@ -219,12 +206,11 @@ class Function:
         shared_config(sc)
 
     def param_set_texref(self, texref: Any) -> None:
-        """Do nothing: all kernels of a module use its textures."""
+        """Do nothing: each kernel can access all textures of its module."""
 
     def inspect(self, language: str = "cuda") -> str:
         """Return the compiled source text, or "ptx", "sass" or "c"."""
-        found: str = self._kernel.inspect(language)
-        return found
+        return str(self._kernel.inspect(language))
 
 
 PreparedFunction = Function

@@ -11,11 +11,14 @@ from pycu2c.compat.cuda_text.module import TextModule
 from pycu2c.compat.cuda_text.parameters import KernelParameter
 from pycu2c.compat.pycuda.errors import CompileError, LogicError, RuntimeError, translating
 from pycu2c.compat.pycuda.memory import bounds_checks
-from pycu2c.compat.pycuda.memory.allocations import PointerHolderBase
-from pycu2c.compat.pycuda.memory.allocations import on_gpu as is_on_gpu
-from pycu2c.compat.pycuda.modules.functions import Function
+from pycu2c.compat.pycuda.memory.allocations import PointerHolderBase, on_gpu
+from pycu2c.compat.pycuda.modules.function import Function
 from pycu2c.compat.pycuda.modules.source_text import SourceText
-from pycu2c.compat.pycuda.textures.references import SurfaceReference, TextureReference, place_at
+from pycu2c.compat.pycuda.textures.references import (
+    SurfaceReference,
+    TextureReference,
+    declaration_at,
+)
 from pycu2c.cuda_driver import driver
 from pycu2c.cuda_driver.cuda_errors import CudaError
 from pycu2c.toolchain.toolchain_errors import ToolchainError
@@ -28,7 +31,7 @@ class GlobalPointer(PointerHolderBase):
 
     def __init__(self, address: int, size: int, module: object) -> None:
         self._address, self.size, self._module = address, size, module
-        if not is_on_gpu():
+        if not on_gpu():
             bounds_checks.add(address, size)
 
     def get_pointer(self) -> int:
@@ -69,52 +72,53 @@ class Module:
 
     def get_texref(self, name: str) -> TextureReference:
         """Return a texture reference, ``texture<…> name;``. Raises LogicError."""
-        found: TextureReference = self._reference(name, self._textures, TextureReference)
-        return found
+        reference: TextureReference = self._reference(name, self._textures, TextureReference)
+        return reference
 
     def get_surfref(self, name: str) -> SurfaceReference:
         """Return a surface reference, ``surface<…> name;``. Raises LogicError."""
-        found: SurfaceReference = self._reference(name, self._surfaces, SurfaceReference)
-        return found
+        reference: SurfaceReference = self._reference(name, self._surfaces, SurfaceReference)
+        return reference
 
     def inspect(self, language: str = "cuda") -> str:
         """Return the compiled source text, or "ptx", "sass" or "c"."""
         return inspection.inspect_module(self._code, language)
 
-    def _reference(self, name: str, known: Sequence[str], kind: Any) -> Any:
+    def _reference(self, name: str, declared: Sequence[str], kind: Any) -> Any:
         if name not in self._references:
-            if name not in known:
-                there = f"it has {', '.join(known)}" if known else "it declares none"
-                raise LogicError(f"{kind.__name__}: the module has no {name}: {there}")
+            if name not in declared:
+                names = f"it has {', '.join(declared)}" if declared else "it declares none"
+                raise LogicError(f"{kind.__name__}: the module has no {name}: {names}")
             address, _ = self.get_global(name)
-            self._references[name] = kind(place_at(name, int(address)))
+            self._references[name] = kind(declaration_at(name, int(address)))
         return self._references[name]
 
 
-def compiled(source: SourceText, options: Sequence[str]) -> Module:
+def compile_module(source: SourceText, options: Sequence[str]) -> Module:
     """Return a module of a text, for the device of the calling thread. Raises CompileError."""
-    backend = "cuda" if is_on_gpu() else "cpu"
+    backend = "cuda" if on_gpu() else "cpu"
     code = TextModule(source.code, options=options, backend=backend, shown=source.shown)
     try:
         code.compile()
     except (diagnostics.CompileError, ToolchainError) as error:
-        raise refusal(error, options) from None
+        raise compile_error(error, options) from None
     return Module(code, source.textures, source.surfaces)
 
 
-def refusal(error: Exception, options: Sequence[str]) -> CompileError:
-    """Translate an exception to PyCUDA's."""
-    made = CompileError(str(error), ["nvrtc" if is_on_gpu() else "c++", *options])
+def compile_error(error: Exception, options: Sequence[str]) -> CompileError:
+    """Return PyCUDA's exception for an error of a compiler."""
+    translated = CompileError(str(error), ["nvrtc" if on_gpu() else "c++", *options])
     if isinstance(error, diagnostics.CompileError):
-        made.diagnostics, made.file, made.line = error.diagnostics, error.file, error.line
-    return made
+        translated.diagnostics = error.diagnostics
+        translated.file, translated.line = error.file, error.line
+    return translated
 
 
 # ---- compiled code -----------------------------------------------------------------------------
 
 
 class _UndescribedCode(cuda_build.GpuCode):
-    """A cubin without a description of its kernels."""
+    """A cubin whose kernels are looked up in the driver, because no description lists them."""
 
     def entry(self, name: str) -> str | None:
         try:
@@ -133,7 +137,7 @@ class LoadedModule:
     def __init__(self, data: bytes, ptx: str = "") -> None:
         self._loaded = _UndescribedCode(cuda_build.CompiledCubin(data, None, ptx, {}, ""))
         self.kernels: list[Any] = []
-        self.name = "a module that was loaded"
+        self.name = "the loaded module"
 
     def code(self) -> cuda_build.GpuCode:
         return self._loaded
@@ -146,16 +150,16 @@ class LoadedModule:
 
     def variable(self, name: str) -> tuple[int, int]:
         """Return a variable. Raises LookupError."""
-        found = self._loaded.variable(name)
-        if found is None:
+        variable = self._loaded.variable(name)
+        if variable is None:
             raise LookupError(f"{self.name} has no variable {name}")
-        return found
+        return variable
 
 
 @translating
 def module_from_buffer(buffer: Any, options: Any = (), message_handler: Any = None) -> Module:
     """Return a module of a cubin, PTX or fatbin, for a GPU."""
-    if not is_on_gpu():
+    if not on_gpu():
         raise RuntimeError(
             f"compiled code requires a GPU: {driver.unavailable_reason()}. SourceModule compiles a "
             "text for the CPU"
