@@ -75,7 +75,7 @@ def test_texts_of_other_kinds() -> None:
     for given in (SCALE.encode(), Generator()):
         assert scaled_by(SourceModule(given)) == 2
     for given in (None, [SCALE]):
-        with pytest.raises(TypeError, match="CUDA C is a text"):
+        with pytest.raises(TypeError, match="CUDA C is passed as a string"):
             SourceModule(given)
     with pytest.raises(drv.CompileError, match="nvfortran does not compile CUDA C"):
         SourceModule(SCALE, nvcc="nvfortran")

@@ -216,7 +216,7 @@ def test_numbers_of_blocks_are_whole() -> None:
     for extents in ({"block": (4, 1, 1), "grid": (4 / 3, 1)}, {"block": (4.0, 1, 1)}):
         with pytest.raises(drv.LaunchError, match="takes integers"):
             scaled(x, np.float32(2), np.int32(4), **extents)
-    with pytest.raises(TypeError, match="a block is a tuple"):
+    with pytest.raises(TypeError, match="block must be a tuple"):
         scaled(x, np.float32(2), np.int32(4), block=4)
     scaled(x, np.float32(2), np.int32(4), block=(np.int32(4), 1, 1), grid=[np.uint8(1)])
 
@@ -301,7 +301,7 @@ def test_what_prepared_calls_refuse() -> None:
     with pytest.raises(drv.LogicError, match="is not prepared"):
         function.prepared_call((1, 1), (1, 1, 1))
     function.prepare("PPif")
-    with pytest.raises(TypeError, match="prepared for 4 arguments, 'PPif', and is given 1"):
+    with pytest.raises(TypeError, match="prepared for 4 arguments, 'PPif', and is called with 1"):
         function.prepared_call((1, 1), (1, 1, 1), 0)
     with pytest.raises(TypeError, match="unknown keyword arguments: shared"):
         function.prepared_call((1, 1), (1, 1, 1), 0, 0, 1, 1, shared=3)

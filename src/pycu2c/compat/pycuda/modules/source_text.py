@@ -87,7 +87,7 @@ def _in_extern_c(body: str, name: str) -> str:
             reopened = f'\n{token.text}\nextern "C" {{\n#line {line + 1} "{file}"'
             parts += [body[position : token.start], "}", reopened]
             position = token.end
-    return "".join((*parts, body[place:], "}\n"))
+    return "".join((*parts, body[position:], "}\n"))
 
 
 def _declarations(textures: bool, surfaces: bool, headers: Sequence[str]) -> Iterator[str]:
