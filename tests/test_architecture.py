@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import graphlib
 import importlib
 import os
 import re
@@ -18,14 +19,9 @@ PACKAGE = ROOT / "src" / "pycu2c"
 FILES = sorted(PACKAGE.rglob("*.py"))
 FOLDERS = sorted({path.parent for path in FILES})
 
-# modules that defer an import: the border to the compiler; device arrays and what copies them;
-# slow or optional packages
+# modules that defer an import: the border to the compiler, and slow or optional packages
 DEFERRING = {
     "base/records.py",
-    "compat/pycuda/gpuarrays/gpuarray_class.py",
-    "devices/array.py",
-    "devices/copies.py",
-    "devices/gpu_selection.py",
     "kernels/deferred_compiler.py",
     "ops/intrinsics/floats/float8.py",
 }
@@ -54,6 +50,28 @@ def imports(tree: ast.AST) -> list[str]:
     found = [n.module or "" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)]
     found += [a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names]
     return [name for name in found if name.split(".")[0] == "pycu2c"]
+
+
+def imported_modules(path: Path, modules: set[str]) -> set[str]:
+    """The modules that a module names in an import, anywhere in its text, or defers."""
+    tree = ast.parse(path.read_text())
+    found = set(re.findall(r'lazy_module\("([\w.]+)"\)', path.read_text()))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= names & modules or {node.module or ""}
+    return found & modules
+
+
+def test_imports_have_no_cycles() -> None:
+    """Imports under TYPE_CHECKING and deferred ones are counted."""
+    parts = {path: path.relative_to(PACKAGE.parent).with_suffix("").parts for path in FILES}
+    names = {path: ".".join(p[:-1] if p[-1] == "__init__" else p) for path, p in parts.items()}
+    modules = set(names.values())
+    graph = {name: imported_modules(path, modules) - {name} for path, name in names.items()}
+    graphlib.TopologicalSorter(graph).prepare()  # raises CycleError
 
 
 def test_functions_import_nothing_of_the_package() -> None:

@@ -29,6 +29,9 @@ from pycu2c.cuda.cudadrv import devices as devices
 from pycu2c.cuda.cudadrv import driver as driver
 from pycu2c.cuda.cudadrv import nvvm as nvvm
 from pycu2c.cuda.cudadrv.error import CudaSupportError as CudaSupportError
+from pycu2c.devices.allocation import In as In
+from pycu2c.devices.allocation import InOut as InOut
+from pycu2c.devices.allocation import Out as Out
 from pycu2c.devices.allocation import device_array as device_array
 from pycu2c.devices.allocation import device_array_like as device_array_like
 from pycu2c.devices.allocation import managed_array as managed_array
@@ -40,13 +43,12 @@ from pycu2c.devices.allocation import pinned_array as pinned_array
 from pycu2c.devices.allocation import pinned_array_like as pinned_array_like
 from pycu2c.devices.allocation import to_device as to_device
 from pycu2c.devices.array import DeviceArray as DeviceArray
-from pycu2c.devices.contexts import In as In
-from pycu2c.devices.contexts import InOut as InOut
-from pycu2c.devices.contexts import Out as Out
+from pycu2c.devices.array import as_cuda_array as as_cuda_array
+from pycu2c.devices.array import from_cuda_array_interface as from_cuda_array_interface
+from pycu2c.devices.array import from_dlpack as from_dlpack
 from pycu2c.devices.contexts import close as close
 from pycu2c.devices.contexts import cuda_error as cuda_error
 from pycu2c.devices.contexts import current_context as current_context
-from pycu2c.devices.contexts import defer_cleanup as defer_cleanup
 from pycu2c.devices.contexts import detect as detect
 from pycu2c.devices.contexts import is_bfloat16_supported as is_bfloat16_supported
 from pycu2c.devices.contexts import is_float16_supported as is_float16_supported
@@ -55,7 +57,8 @@ from pycu2c.devices.contexts import is_supported_version as is_supported_version
 from pycu2c.devices.contexts import require_context as require_context
 from pycu2c.devices.contexts import runtime as runtime
 from pycu2c.devices.cpu_device import MemoryInfo as MemoryInfo
-from pycu2c.devices.gpu_selection import Gpu as Gpu
+from pycu2c.devices.gpu_device import Gpu as Gpu
+from pycu2c.devices.gpu_device import defer_cleanup as defer_cleanup
 from pycu2c.devices.gpu_selection import can_access_peer as can_access_peer
 from pycu2c.devices.gpu_selection import get_current_device as get_current_device
 from pycu2c.devices.gpu_selection import gpus as gpus
@@ -64,9 +67,6 @@ from pycu2c.devices.gpu_selection import list_devices as list_devices
 from pycu2c.devices.gpu_selection import select_device as select_device
 from pycu2c.devices.graphs import Graph as Graph
 from pycu2c.devices.graphs import graph as graph
-from pycu2c.devices.interoperability import as_cuda_array as as_cuda_array
-from pycu2c.devices.interoperability import from_cuda_array_interface as from_cuda_array_interface
-from pycu2c.devices.interoperability import from_dlpack as from_dlpack
 from pycu2c.devices.interoperability import is_cuda_array as is_cuda_array
 from pycu2c.devices.streams import Event as Event
 from pycu2c.devices.streams import Stream as Stream

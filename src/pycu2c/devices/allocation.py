@@ -1,5 +1,7 @@
-"""New arrays: on the GPU, and of the host in memory that a GPU reaches well. The functions have
-the names and parameters that numba gives them. Where there is no GPU all memory is the host's."""
+"""Create arrays on the device, and host arrays in pinned, mapped and managed memory.
+
+The functions have numba's names and parameters. Without a GPU all memory is pageable host memory.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +15,19 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from pycu2c.cuda_driver import driver
-from pycu2c.devices import copies, interoperability
-from pycu2c.devices.array import DeviceArray, Order
+from pycu2c.devices import array, interoperability
+from pycu2c.devices.array import DeviceArray
+from pycu2c.devices.array_data import Order, check_dtype
 from pycu2c.devices.gpu_selection import Where, ordinal_of
 from pycu2c.runtime.arguments.strides import Shape, array_over, packed_strides
 from pycu2c.runtime.cuda import memory
-from pycu2c.runtime.cuda.memory import HOST, HostMemory, ManagedMemory, PinnedMemory
+from pycu2c.runtime.cuda.memory import HOST, HostMemory, ManagedMemory, Memory, PinnedMemory
 
 ShapeLike: TypeAlias = "int | Sequence[int]"
 
 
 class HasShape(Protocol):
-    """What an array is made like."""
+    """An array of any package, for the ``…_like`` functions."""
 
     @property
     def shape(self) -> Any: ...
@@ -34,7 +37,7 @@ class HasShape(Protocol):
     def dtype(self) -> Any: ...
 
 
-# ---- on the device -----------------------------------------------------------------------------
+# ---- device arrays -----------------------------------------------------------------------------
 
 
 def to_device(
@@ -45,19 +48,37 @@ def to_device(
     *,
     device: Where = None,
 ) -> DeviceArray:
-    """Copy an array to the device, or into ``to``, which is given back then. An array that is
-    there is copied if ``copy`` says so."""
-    stream = named(stream)
+    """Copy an array to the device.
+
+    Parameters
+    ----------
+    obj
+        A host array, or a device array of any package.
+    stream
+        The stream of the copy.
+    copy
+        Whether to copy a device array that is already on ``device``.
+    to
+        The target; without it, a new array.
+    device
+        The GPU of the new array, or "cpu".
+
+    Returns
+    -------
+    DeviceArray
+        The new array, or ``to``.
+    """
+    stream = stream_or_none(stream)
     if to is not None:
         if copy:
             to.copy_to_device(obj, stream)
         return to
-    if isinstance(obj, DeviceArray) or interoperability.is_on_device(obj):
-        there = interoperability.as_device_array(obj)
-        if device is not None and ordinal_of(device) != there.device:
-            return there.copy_to(device, stream)
-        return there.copy(stream=stream) if copy else there
-    return copies.from_host(obj, ordinal_of(device), stream)
+    if not interoperability.is_on_device(obj):
+        return array.from_host(obj, ordinal_of(device), stream)
+    source = array.as_device_array(obj)
+    if device is not None and ordinal_of(device) != source.device:
+        return source.copy_to(device, stream)
+    return source.copy(stream=stream) if copy else source
 
 
 def device_array(
@@ -69,29 +90,52 @@ def device_array(
     *,
     device: Where = None,
 ) -> DeviceArray:
-    """A new array on the device, whose elements are whatever was there."""
-    form = ArrayForm(shape, dtype, strides, order)
-    where = copies.new_memory(form.size, ordinal_of(device))
+    """Return a new array on the device, with undefined elements."""
+    layout = ArrayLayout(shape, dtype, strides, order)
+    allocation = memory.allocate(layout.size, ordinal_of(device))
     return DeviceArray(
-        where, where.address, form.shape, form.strides, form.dtype, stream=named(stream)
+        allocation,
+        allocation.address,
+        layout.shape,
+        layout.strides,
+        layout.dtype,
+        stream=stream_or_none(stream),
     )
 
 
 def device_array_like(ary: HasShape, stream: object = 0, *, device: Where = None) -> DeviceArray:
-    """A new array on the device with the shape, dtype and order of axes of another one."""
+    """Return a new array on the device with the shape, dtype and order of axes of another one."""
     shape, strides = tuple(ary.shape), strides_like(ary)
     return device_array(shape, ary.dtype, strides, stream=stream, device=device)
 
 
-def named(stream: object) -> object:
-    """A stream that a call names; None for numba's 0. Raises LaunchError if it is none."""
+def stream_or_none(stream: object) -> object:
+    """Return a stream; None for numba's default, 0. Raises LaunchError if it is no stream."""
     if stream is None or (type(stream) is int and not stream):
         return None
     driver.stream_of(stream)
     return stream
 
 
-# ---- of the host -------------------------------------------------------------------------------
+# ---- arguments of launches ---------------------------------------------------------------------
+
+
+def In(ary: Any) -> DeviceArray:
+    """Return a copy for an argument that a launch reads, so that nothing is copied back."""
+    return to_device(ary)
+
+
+def Out(ary: NDArray[Any]) -> NDArray[Any]:
+    """Return the array: an argument that a launch writes. Unread elements are not copied in."""
+    return ary
+
+
+def InOut(ary: NDArray[Any]) -> NDArray[Any]:
+    """Return the array: an argument that a launch reads and writes."""
+    return ary
+
+
+# ---- host arrays -------------------------------------------------------------------------------
 
 
 def pinned_array(
@@ -100,9 +144,11 @@ def pinned_array(
     strides: Sequence[int] | None = None,
     order: Order = "C",
 ) -> NDArray[Any]:
-    """A numpy array that is copied to the device and back fastest, and while Python goes on."""
-    form = ArrayForm(shape, dtype, strides, order)
-    return form.on(PinnedMemory(form.size) if driver.available() else HostMemory(form.size))
+    """Return a new numpy array in pinned memory: copies are fastest, and asynchronous."""
+    layout = ArrayLayout(shape, dtype, strides, order)
+    if not driver.available():
+        return layout.array_in(HostMemory(layout.size))
+    return layout.array_in(PinnedMemory(layout.size))
 
 
 def mapped_array(
@@ -114,12 +160,15 @@ def mapped_array(
     portable: bool = False,
     wc: bool = False,
 ) -> NDArray[Any]:
-    """A numpy array that kernels use where it lies, in memory of the host: not copied, and not
-    waited for. ``wc``: the host writes to it and does not read it."""
-    form = ArrayForm(shape, dtype, strides, order)
+    """Return a new numpy array in pinned host memory that kernels access in place.
+
+    Launches do not copy it, and do not wait for the kernel. ``wc``: write-combined memory, which
+    the host should only write.
+    """
+    layout = ArrayLayout(shape, dtype, strides, order)
     if not driver.available():
-        return form.on(HostMemory(form.size))
-    return form.on(PinnedMemory(form.size, in_place=True, write_combined=wc))
+        return layout.array_in(HostMemory(layout.size))
+    return layout.array_in(PinnedMemory(layout.size, in_place=True, write_combined=wc))
 
 
 def managed_array(
@@ -130,65 +179,76 @@ def managed_array(
     stream: object = 0,
     attach_global: bool = True,
 ) -> NDArray[Any]:
-    """A numpy array in memory that the driver moves to where it is used: kernels use it as it is,
-    and are not waited for."""
-    form = ArrayForm(shape, dtype, strides, order)
+    """Return a new numpy array in managed memory, which kernels access in place.
+
+    Launches do not copy it, and do not wait for the kernel.
+    """
+    layout = ArrayLayout(shape, dtype, strides, order)
     if not driver.available():
-        return form.on(HostMemory(form.size))
-    return form.on(ManagedMemory(form.size, everywhere=attach_global))
+        return layout.array_in(HostMemory(layout.size))
+    return layout.array_in(ManagedMemory(layout.size, everywhere=attach_global))
 
 
 def pinned_array_like(ary: HasShape) -> NDArray[Any]:
-    """A new pinned array with the shape, dtype and order of axes of another one."""
+    """Return a new pinned array with the shape, dtype and order of axes of another one."""
     return pinned_array(tuple(ary.shape), ary.dtype, strides_like(ary))
 
 
 def mapped_array_like(
     ary: HasShape, stream: object = 0, portable: bool = False, wc: bool = False
 ) -> NDArray[Any]:
-    """A new mapped array with the shape, dtype and order of axes of another one."""
+    """Return a new mapped array with the shape, dtype and order of axes of another one."""
     return mapped_array(tuple(ary.shape), ary.dtype, strides_like(ary), wc=wc)
 
 
 @contextlib.contextmanager
 def pinned(*arylist: NDArray[Any]) -> Iterator[None]:
-    """Pin arrays of numpy in a ``with``: copies of them are faster there, and go on while Python
-    does. It takes as long as a copy or two."""
+    """Pin numpy arrays inside a ``with``: copies are faster there, and asynchronous.
+
+    Pinning takes as long as one or two copies.
+    """
     with contextlib.ExitStack() as stack:
-        for array in arylist:
-            if driver.available() and array.nbytes:
-                stack.enter_context(memory.pinned_range(*np.lib.array_utils.byte_bounds(array)))
+        if driver.available():
+            _pin(stack, arylist)
         yield
 
 
 @contextlib.contextmanager
 def mapped(*arylist: NDArray[Any], stream: object = 0) -> Iterator[DeviceArray | list[DeviceArray]]:
-    """Arrays of numpy as device arrays, in a ``with``: kernels use them where they lie, and are
-    not waited for. Of one array it gives that, of several a list."""
+    """Yield device arrays over numpy arrays, which kernels access in place inside a ``with``.
+
+    Launches do not wait for the kernel. A single array is yielded itself, several as a list.
+    """
+    stream, ordinal = stream_or_none(stream), ordinal_of(None)
     with contextlib.ExitStack() as stack:
-        ordinal = ordinal_of(None)
-        for array in arylist:
-            if ordinal != HOST and array.nbytes:
-                stack.enter_context(memory.pinned_range(*np.lib.array_utils.byte_bounds(array)))
-        made = [interoperability.over_numpy(array, ordinal, named(stream)) for array in arylist]
-        yield made[0] if len(made) == 1 else made
         if ordinal != HOST:
-            driver.synchronize(driver.stream_of(named(stream)), "end the use of mapped arrays")
+            _pin(stack, arylist)
+        arrays = [array.over_numpy(each, ordinal, stream) for each in arylist]
+        yield arrays[0] if len(arrays) == 1 else arrays
+        if ordinal != HOST:
+            driver.synchronize(driver.stream_of(stream), "end the use of mapped arrays")
 
 
-# ---- shapes ------------------------------------------------------------------------------------
+def _pin(stack: contextlib.ExitStack, arrays: Sequence[NDArray[Any]]) -> None:
+    """Pin arrays until a stack is closed."""
+    for each in arrays:
+        if each.nbytes:
+            stack.enter_context(memory.pinned_range(*np.lib.array_utils.byte_bounds(each)))
 
 
-class ArrayForm:
-    """A shape with strides and a dtype, as a call gives them, checked."""
+# ---- layouts -----------------------------------------------------------------------------------
+
+
+class ArrayLayout:
+    """The checked shape, strides and dtype of a new array, and its size in bytes."""
 
     __slots__ = ("dtype", "shape", "size", "strides")
 
     def __init__(
         self, shape: ShapeLike, dtype: DTypeLike, strides: Sequence[int] | None, order: Order
     ) -> None:
-        self.dtype = copies.checked(dtype)
-        self.shape = whole(shape, "shape")
+        self.dtype = check_dtype(dtype)
+        self.shape = _as_tuple(shape, "shape")
         if self.shape and min(self.shape) < 0:
             raise ValueError(f"a shape has no negative numbers: {self.shape}")
         if order not in ("C", "F"):
@@ -197,33 +257,33 @@ class ArrayForm:
         if strides is None:
             self.strides = packed_strides(self.shape, itemsize, order)
             self.size = math.prod(self.shape) * itemsize
-        else:
-            self.strides = self._checked(whole(strides, "strides"))
-            last = sum((n - 1) * step for n, step in zip(self.shape, self.strides))
-            self.size = 0 if 0 in self.shape else last + itemsize
+            return
+        self.strides = _as_tuple(strides, "strides")
+        if len(self.strides) != len(self.shape) or any(step < 0 for step in self.strides):
+            raise ValueError(
+                f"strides are a step in bytes for each of {self.shape}: {self.strides}"
+            )
+        last = sum((n - 1) * step for n, step in zip(self.shape, self.strides))
+        self.size = 0 if 0 in self.shape else last + itemsize
 
-    def _checked(self, strides: Shape) -> Shape:
-        if len(strides) != len(self.shape) or any(step < 0 for step in strides):
-            raise ValueError(f"strides are a step in bytes for each of {self.shape}: {strides}")
-        return strides
-
-    def on(self, where: HostMemory | PinnedMemory | ManagedMemory) -> NDArray[Any]:
-        """A numpy array in memory."""
-        return array_over(where.address, (self.shape, self.strides, self.dtype), memory=where)
+    def array_in(self, allocation: Memory) -> NDArray[Any]:
+        """Return a numpy array in an allocation."""
+        layout = self.shape, self.strides, self.dtype
+        return array_over(allocation.address, layout, memory=allocation)
 
 
-def whole(given: ShapeLike, what: str) -> Shape:
-    """``5``, ``(2, 3)`` or a list as a tuple of ints."""
-    if hasattr(given, "__index__"):
-        return (operator.index(given),)
+def _as_tuple(numbers: ShapeLike, name: str) -> Shape:
+    """Convert an integer or a sequence of integers to a tuple. Raises TypeError."""
+    if hasattr(numbers, "__index__"):
+        return (operator.index(numbers),)
     try:
-        return tuple(map(operator.index, given))
+        return tuple(map(operator.index, numbers))
     except TypeError:
-        raise TypeError(f"{what} is a whole number or several, not {given!r}") from None
+        raise TypeError(f"{name} is a whole number or several, not {numbers!r}") from None
 
 
 def strides_like(ary: HasShape) -> Shape:
-    """Strides without gaps, with the axes in the order of another array's."""
+    """Return contiguous strides with the order of axes of another array."""
     shape, itemsize = tuple(ary.shape), np.dtype(ary.dtype).itemsize
     given = getattr(ary, "strides", None)
     if not isinstance(given, tuple):

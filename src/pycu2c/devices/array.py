@@ -1,42 +1,33 @@
-"""Arrays in the memory of a GPU, or of the host where there is none.
+"""Device arrays: indexing, copies and fills as in numpy, and arrays of other packages.
 
-Indexing, slicing and reshaping follow numpy and give views. Elements are read and written by
-copies, whole arrays at a time; what computes with them is a kernel.
+Indexing, slicing and reshaping return views. Elements are only copied; kernels compute with them.
 """
 
 from __future__ import annotations
 
-import ctypes
-import math
 import operator
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from pycu2c.base.lazy_imports import lazy_module
-from pycu2c.devices import gpu_selection, view_geometry
+from pycu2c.base.diagnostics import LaunchError
+from pycu2c.cuda_driver import driver
+from pycu2c.devices import copies, gpu_selection, interoperability, view_geometry
+from pycu2c.devices.array_data import ArrayData, Order, check_dtype
 from pycu2c.devices.gpu_selection import Where
 from pycu2c.devices.unsupported_arithmetic import COMPUTED, NoHostArithmetic
 from pycu2c.devices.view_geometry import ViewGeometry
-from pycu2c.native.extension import DeviceArrayBase
-from pycu2c.runtime.arguments import array_checks
-from pycu2c.runtime.arguments.array_argument import ArrayArgument
-from pycu2c.runtime.arguments.strides import Shape, array_over, is_contiguous
-from pycu2c.runtime.cuda.memory import HOST, Memory
+from pycu2c.runtime.arguments import array_interface, dlpack
+from pycu2c.runtime.arguments.dlpack import CPU, CUDA, CUDA_HOST, CUDA_MANAGED
+from pycu2c.runtime.arguments.strides import packed_strides
+from pycu2c.runtime.cuda import peer_access
+from pycu2c.runtime.cuda.memory import HOST, ExternalMemory
 
-if TYPE_CHECKING:
-    from pycu2c.devices import copies, interoperability
-else:
-    copies = lazy_module("pycu2c.devices.copies")
-    interoperability = lazy_module("pycu2c.devices.interoperability")
-
-Order: TypeAlias = Literal["C", "F"]
-
-_TO_HOST = ("get", "cpu", "numpy", "to_host", "asnumpy")  # as others call it
-_COPIED = ": copy_to_host() gives a numpy array"
-_NUMBAS = {
+_COPY_METHODS = ("get", "cpu", "numpy", "to_host", "asnumpy")  # of other packages
+_COPY_HINT = ": copy_to_host() gives a numpy array"
+_NUMBA_HINTS = {
     "get_ipc_handle": ": memory is not shared between processes; copy_to_host() gives what can be "
     "sent",
     "gpu_data": ": device_ctypes_pointer is where it lies",
@@ -44,68 +35,14 @@ _NUMBAS = {
 }
 
 
-class DeviceArray(DeviceArrayBase, NoHostArithmetic):
-    """Elements in the memory of a GPU, with a shape. The array does not change in place or shape:
-    a view is an array of its own. ``writeable`` says whether kernels and assignments may write.
+class DeviceArray(ArrayData, NoHostArithmetic):
+    """An array in GPU memory, or in host memory if there is no GPU.
 
-    The base class has what launches read: address, device (the ordinal of the GPU; -1 for memory of
-    the host), dtype, shape in elements, strides in bytes, and whether it is writeable.
+    Its shape and strides do not change: a view is another array. ``writeable``: whether kernels
+    and assignments may write.
     """
 
-    __slots__ = ("__weakref__", "_argument", "_memory", "stream")
-
-    def __init__(
-        self,
-        memory: Memory,
-        address: int,
-        shape: Shape,
-        strides: Shape,
-        dtype: np.dtype[Any],
-        writeable: bool = True,
-        stream: object = None,
-    ) -> None:
-        contiguous = is_contiguous(shape, strides, dtype.itemsize)
-        super().__init__(address, memory.ordinal, shape, strides, dtype, writeable, contiguous)
-        self.stream, self._memory = stream, memory
-        self._argument: ArrayArgument | None = None
-
-    # ---- what it is ----
-
-    @property
-    def size(self) -> int:
-        """The number of elements."""
-        return math.prod(self.shape)
-
-    @property
-    def nbytes(self) -> int:
-        return self.size * self.dtype.itemsize
-
-    @property
-    def itemsize(self) -> int:
-        return self.dtype.itemsize
-
-    @property
-    def alloc_size(self) -> int:
-        """Bytes of its elements."""
-        return self.nbytes
-
-    @property
-    def device_ctypes_pointer(self) -> ctypes.c_void_p:
-        """Where it lies, for libraries that ctypes calls."""
-        return ctypes.c_void_p(self.address)
-
-    def is_c_contiguous(self) -> bool:
-        """Whether elements lie in C's order, without gaps."""
-        return self._c_contiguous
-
-    def is_f_contiguous(self) -> bool:
-        """Whether elements lie in Fortran's order, without gaps."""
-        return is_contiguous(self.shape, self.strides, self.itemsize, "F")
-
-    @property
-    def flags(self) -> dict[str, bool]:
-        """``flags["C_CONTIGUOUS"]``, ``flags["F_CONTIGUOUS"]``, as numba has them."""
-        return {"C_CONTIGUOUS": self.is_c_contiguous(), "F_CONTIGUOUS": self.is_f_contiguous()}
+    __slots__ = ()
 
     def __len__(self) -> int:
         if not self.shape:
@@ -113,7 +50,7 @@ class DeviceArray(DeviceArrayBase, NoHostArithmetic):
         return self.shape[0]
 
     def __bool__(self) -> bool:
-        """Of the one element, copied to the host, as numpy has it."""
+        """Return whether the only element is true, as in numpy; copies it to the host."""
         if self.size != 1:
             raise ValueError(
                 f"an array of {self.size} elements is not true or false: copy_to_host() gives "
@@ -134,171 +71,127 @@ class DeviceArray(DeviceArrayBase, NoHostArithmetic):
             "copy_to_host() gives"
         )
 
-    if not TYPE_CHECKING:  # checkers know the names that there are
+    if not TYPE_CHECKING:  # type checkers report unknown attributes themselves
 
         def __getattr__(self, name: str) -> NoReturn:
-            if isinstance(own := vars(type(self)).get(name), property):
-                own.__get__(self)  # raises what has brought Python here
-            numpys = not name.startswith("_") and hasattr(np.ndarray, name)
-            hint = COMPUTED if numpys else _COPIED if name in _TO_HOST else _NUMBAS.get(name, "")
+            if isinstance(own := getattr(type(self), name, None), property):
+                own.__get__(self)  # raises the AttributeError that led here
+            is_numpys = not name.startswith("_") and hasattr(np.ndarray, name)
+            hint = _COPY_HINT if name in _COPY_METHODS else _NUMBA_HINTS.get(name, "")
+            hint = COMPUTED if is_numpys else hint
             raise AttributeError(f"a device array has no {name}{hint}", name=name, obj=self)
 
-    # ---- views ----
-
-    @property
-    def _shadow(self) -> NDArray[Any]:
-        """A numpy array that lies there: of memory of the host the real thing, of a GPU's one
-        that must not be read."""
-        keep = self._memory if self.device == HOST else None
-        form = self.shape, self.strides, self.dtype
-        return array_over(self.address, form, writeable=self.writeable, memory=keep)
-
-    def _seen(self, view: ViewGeometry, dtype: np.dtype[Any] | None = None) -> DeviceArray:
-        return DeviceArray(
-            self._memory,
-            self.address + view.offset,
-            view.shape,
-            view.strides,
-            dtype or self.dtype,
-            self.writeable,
-            self.stream,
-        )
+    # ---- elements ----
 
     def __getitem__(self, key: Any) -> Any:
-        """A view; of one element its value, copied to the host."""
-        view = view_geometry.part(self.shape, self.strides, key)
-        if view.shape or key is Ellipsis:
-            return self._seen(view)
-        if isinstance(key, tuple) and any(each is Ellipsis for each in key):
-            return self._seen(view)
-        return self._seen(view).copy_to_host()[()]
+        """Return a view; for a single element its value, copied to the host."""
+        view = view_geometry.indexed(self.shape, self.strides, key)
+        keys = key if isinstance(key, tuple) else (key,)
+        if view.shape or any(each is Ellipsis for each in keys):
+            return self._view(view)
+        return self._view(view).copy_to_host()[()]
+
+    def getitem(self, key: Any, stream: object = None) -> Any:
+        """Return ``a[key]``; a copy is made in a stream."""
+        return self.bind(stream)[key]
 
     def __setitem__(self, key: Any, value: object) -> None:
-        """Fill a part of it with a number, or copy an array there, as numpy would."""
+        """Fill a part with a number, or copy an array to it, as in numpy."""
         self.setitem(key, value)
 
     def setitem(self, key: Any, value: object, stream: object = None) -> None:
-        """``a[key] = value`` in a stream."""
-        whole = key is Ellipsis
-        target = self if whole else self._seen(view_geometry.part(self.shape, self.strides, key))
-        copies.assign(target, value, self._in(stream))
-
-    def getitem(self, key: Any, stream: object = None) -> Any:
-        """``a[key]`` in a stream."""
-        return self.bind(stream)[key]
-
-    @property
-    def T(self) -> DeviceArray:
-        """The array with its axes in reverse."""
-        return self._seen(ViewGeometry(0, self.shape[::-1], self.strides[::-1]))
-
-    def transpose(self, *axes: Any) -> DeviceArray:
-        """A view with its axes in another order: reversed, or as given."""
-        if not axes or axes == (None,):
-            return self.T
-        order = axes if len(axes) != 1 or hasattr(axes[0], "__index__") else axes[0]
-        return self._seen(view_geometry.transposed(self.shape, self.strides, order))
-
-    def reshape(self, *shape: Any, order: Order | Literal["A"] = "C") -> DeviceArray:
-        """The elements with another shape: a view where there is one, else a copy."""
-        if order == "A":
-            order = "F" if self.is_f_contiguous() and not self.is_c_contiguous() else "C"
-        if order not in ("C", "F"):
-            raise ValueError(f"order is 'C', 'F' or 'A', not {order!r}")
-        given = shape[0] if len(shape) == 1 and not hasattr(shape[0], "__index__") else shape
-        wanted = view_geometry.filled_in(self.size, tuple(map(operator.index, given)))
-        view = view_geometry.reshaped(self.shape, self.strides, wanted, order)
-        if view is None:
-            return copies.duplicate(self, order, self.stream).reshape(wanted, order=order)
-        return self._seen(view)
-
-    def ravel(self, order: Order | Literal["A"] = "C") -> DeviceArray:
-        """The elements along one axis: a view where there is one, else a copy."""
-        return self.reshape(self.size, order=order)
-
-    def squeeze(self, axis: int | Sequence[int] | None = None) -> DeviceArray:
-        """A view without the axes of length 1, or without those given."""
-        axes = (axis,) if isinstance(axis, int) else axis
-        return self._seen(view_geometry.squeezed(self.shape, self.strides, axes))
-
-    def view(self, dtype: DTypeLike) -> DeviceArray:
-        """The same bytes as elements of another type."""
-        seen = self._shadow.view(copies.checked(dtype))
-        return self._seen(ViewGeometry(0, seen.shape, seen.strides), seen.dtype)
-
-    def split(self, section: int, stream: object = None) -> list[DeviceArray]:
-        """Views of equal parts of an array with one axis; the last may be shorter."""
-        if self.ndim != 1:
-            raise ValueError("only an array with one axis is split")
-        return [self.bind(stream)[i : i + section] for i in range(0, self.size, section)]
-
-    def _in(self, stream: object) -> object:
-        """The stream of a copy: the one that is named, else the array's own."""
-        return self.stream if stream is None or (type(stream) is int and not stream) else stream
-
-    def bind(self, stream: object = None) -> DeviceArray:
-        """A view whose copies are done in a stream, unless they name another one."""
-        bound = self._seen(ViewGeometry(0, self.shape, self.strides))
-        bound.stream = self._in(stream)
-        return bound
-
-    # ---- copies ----
-
-    def copy_to_host(self, ary: NDArray[Any] | None = None, stream: object = None) -> NDArray[Any]:
-        """A numpy array with the elements, or the one that is given, filled with them. With a
-        stream, wait for it before you read them."""
-        return copies.to_host(self, ary, self._in(stream))
-
-    def copy_to_device(self, ary: object, stream: object = None) -> None:
-        """Take over the elements of an array of the same shape and dtype."""
-        copies.take(self, ary, self._in(stream))
-
-    def copy(self, order: Order = "C", stream: object = None) -> DeviceArray:
-        """An array of its own with the same elements."""
-        return copies.duplicate(self, order, self._in(stream))
-
-    def copy_to(self, device: Where, stream: object = None) -> DeviceArray:
-        """A copy on another GPU, or on the same; of "cpu" in memory of the host."""
-        return copies.copied_to(self, gpu_selection.ordinal_of(device), self._in(stream))
-
-    def astype(self, dtype: DTypeLike, *, copy: bool = True, stream: object = None) -> DeviceArray:
-        """An array with the elements converted to another type, as numpy converts them."""
-        wanted = copies.checked(dtype)
-        if wanted == self.dtype and not copy:
-            return self
-        return copies.converted(self, wanted, self._in(stream))
+        """Assign ``a[key] = value`` in a stream."""
+        view = view_geometry.indexed(self.shape, self.strides, key)
+        target = self if key is Ellipsis else self._view(view)
+        copies.assign(target, _as_own_array(value), self._stream_for(stream))
 
     def item(self) -> Any:
-        """The one element of an array that has no more, as a Python number."""
+        """Return the only element as a Python number."""
         if self.size != 1:
             raise ValueError(f"an array of {self.size} elements is no single number")
         return self.copy_to_host().item()
 
-    # ---- for launches and other packages ----
+    # ---- shapes ----
 
-    def used_on(self, stream: object) -> None:
-        """Work on a stream that the default stream does not wait for uses this array. Launches
-        say it; say it yourself where another package works on the memory."""
-        self._memory.used_on(stream)
+    def reshape(self, *shape: Any, order: Order | Literal["A"] = "C") -> DeviceArray:
+        """Return the elements with another shape: a view if possible, else a copy."""
+        if order == "A":
+            order = self._memory_order
+        if order not in ("C", "F"):
+            raise ValueError(f"order is 'C', 'F' or 'A', not {order!r}")
+        extents = shape[0] if len(shape) == 1 and not hasattr(shape[0], "__index__") else shape
+        resolved = view_geometry.resolved_shape(self.size, tuple(map(operator.index, extents)))
+        view = view_geometry.reshaped(self.shape, self.strides, resolved, order)
+        if view is None:
+            return self.copy(order).reshape(resolved, order=order)
+        return self._view(view)
 
-    def __pycu2c_array__(self, name: str) -> ArrayArgument:
-        """Return what the slow path reads. It keeps the memory, not this object."""
-        if self._argument is None:
-            on_host = self.device == HOST
-            described = ArrayArgument(
-                array_checks.dtype_of(self.dtype, name),
-                self.shape,
-                self.strides,
-                self.address,
-                not self.writeable,
-                self.is_c_contiguous(),
-                "host" if on_host else "device",
-                self._shadow if on_host else self._memory,
-                placed=True,
+    def ravel(self, order: Order | Literal["A"] = "C") -> DeviceArray:
+        """Return the elements along one axis: a view if possible, else a copy."""
+        return self.reshape(self.size, order=order)
+
+    def split(self, section: int, stream: object = None) -> list[DeviceArray]:
+        """Return views of ``section`` elements each of a one-dimensional array; the last may be
+        shorter."""
+        if self.ndim != 1:
+            raise ValueError("only an array with one axis is split")
+        return [self.bind(stream)[i : i + section] for i in range(0, self.size, section)]
+
+    # ---- copies ----
+
+    def _stream_for(self, stream: object) -> object:
+        """Return the stream of a copy: the array's own if the caller names none."""
+        return self.stream if stream is None or (type(stream) is int and not stream) else stream
+
+    def bind(self, stream: object = None) -> DeviceArray:
+        """Return a view whose copies use a stream by default."""
+        bound = self._view(ViewGeometry(0, self.shape, self.strides))
+        bound.stream = self._stream_for(stream)
+        return bound
+
+    def copy_to_host(self, ary: NDArray[Any] | None = None, stream: object = None) -> NDArray[Any]:
+        """Copy the elements to a numpy array.
+
+        Parameters
+        ----------
+        ary
+            The target; without it, a new array.
+        stream
+            Copy in this stream, without waiting: synchronize with it before you read the array.
+        """
+        return copies.to_host(self, ary, self._stream_for(stream))
+
+    def copy_to_device(self, ary: object, stream: object = None) -> None:
+        """Copy the elements of an array of the same shape and dtype to this array."""
+        source = _as_own_array(ary)
+        if not isinstance(source, ArrayData):
+            source = np.asarray(source)
+        if (source.shape, source.dtype) != (self.shape, self.dtype):
+            raise ValueError(
+                f"an array of shape {source.shape} and dtype {source.dtype} is not copied to one "
+                f"of shape {self.shape} and dtype {self.dtype}: array[...] = values converts it"
             )
-            array_checks.check_layout(described, name)
-            self._argument = described
-        return self._argument
+        copies.assign(self, source, self._stream_for(stream))
+
+    def copy(self, order: Order = "C", stream: object = None) -> DeviceArray:
+        """Return a contiguous copy."""
+        return copies.duplicate(self, self._stream_for(stream), order=order)
+
+    def copy_to(self, device: Where, stream: object = None) -> DeviceArray:
+        """Return a contiguous copy on a GPU, or in host memory if ``device`` is "cpu"."""
+        ordinal = gpu_selection.ordinal_of(device)
+        out = self.empty(self.shape, self.dtype, ordinal, order=self._memory_order)
+        copies.copy(out, self, self._stream_for(stream))
+        return out
+
+    def astype(self, dtype: DTypeLike, *, copy: bool = True, stream: object = None) -> DeviceArray:
+        """Return the elements converted to another dtype, as in numpy."""
+        target = check_dtype(dtype)
+        if target == self.dtype and not copy:
+            return self
+        return copies.duplicate(self, self._stream_for(stream), dtype=target)
+
+    # ---- export to other packages ----
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
@@ -308,8 +201,7 @@ class DeviceArray(DeviceArrayBase, NoHostArithmetic):
                 name="__cuda_array_interface__",
                 obj=self,
             )
-        self._memory.lend()
-        return interoperability.interface_of(self)
+        return interoperability.cuda_array_interface(self)
 
     def __dlpack__(
         self,
@@ -319,8 +211,131 @@ class DeviceArray(DeviceArrayBase, NoHostArithmetic):
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> object:
-        self._memory.lend()
-        return interoperability.capsule_of(self, stream, max_version, dl_device, copy)
+        return interoperability.dlpack_capsule(self, stream, max_version, dl_device, copy)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return interoperability.dlpack_device(self)
+
+
+# ---- arrays of the host and of other packages --------------------------------------------------
+
+
+def from_host(values: ArrayLike, ordinal: int, stream: object) -> DeviceArray:
+    """Return a contiguous copy of a host array, in its order of axes."""
+    host = np.asarray(values)
+    check_dtype(host.dtype)
+    order: Order = "F" if host.flags.f_contiguous and not host.flags.c_contiguous else "C"
+    array = DeviceArray.empty(host.shape, host.dtype, ordinal, order=order, stream=stream)
+    copies.copy_in(array, host, stream)
+    return array
+
+
+def over_numpy(array: NDArray[Any], ordinal: int, stream: object) -> DeviceArray:
+    """Return a device array over the memory of a numpy array, which the GPU can access."""
+    address = array.__array_interface__["data"][0]
+    return DeviceArray(
+        ExternalMemory(array, address, 0, ordinal),
+        address,
+        array.shape,
+        array.strides,
+        array.dtype,
+        array.flags.writeable,
+        stream,
+    )
+
+
+def _as_own_array(value: object) -> object:
+    """Convert a device array of another package; return any other value unchanged."""
+    return as_device_array(value) if interoperability.is_on_device(value) else value
+
+
+def as_device_array(obj: Any) -> DeviceArray:
+    """Return a device array over the memory of an array of any package."""
+    if isinstance(obj, DeviceArray):
+        return obj
+    return as_cuda_array(obj) if interoperability.is_cuda_array(obj) else from_dlpack(obj)
+
+
+def as_cuda_array(obj: Any, sync: bool = True) -> DeviceArray:
+    """Return a device array over the memory of an object with ``__cuda_array_interface__``.
+
+    Parameters
+    ----------
+    obj
+        The object, which is kept alive.
+    sync
+        Order later work on the array after the pending work of the object's stream.
+
+    Raises
+    ------
+    TypeError
+        The object has no ``__cuda_array_interface__``.
+    """
+    if isinstance(obj, DeviceArray):
+        return obj
+    if not interoperability.is_cuda_array(obj):
+        raise TypeError(f"a {type(obj).__name__} has no __cuda_array_interface__")
+    return from_cuda_array_interface(obj.__cuda_array_interface__, obj, sync)
+
+
+def from_cuda_array_interface(
+    desc: Mapping[str, Any], owner: object = None, sync: bool = True
+) -> DeviceArray:
+    """Return a device array over the memory that a ``__cuda_array_interface__`` describes.
+
+    Parameters
+    ----------
+    desc
+        The value of ``__cuda_array_interface__``.
+    owner
+        An object to keep alive.
+    sync
+        Order later work on the array after the pending work of the stream in ``desc``.
+    """
+    if desc.get("mask") is not None:
+        raise TypeError("an array with a mask is not taken over: pass its data")
+    dtype = array_interface.numpy_dtype(desc)
+    shape = tuple(map(int, desc["shape"]))
+    strides = desc.get("strides")
+    address, readonly = desc["data"]
+    address = int(address or 0)
+    ordinal = peer_access.ordinal_at(address) if address and driver.has_multiple_devices() else 0
+    array = DeviceArray(
+        ExternalMemory(owner, address, 0, ordinal),
+        address,
+        shape,
+        tuple(map(int, strides)) if strides else packed_strides(shape, dtype.itemsize),
+        dtype,
+        writeable=not readonly,
+    )
+    if sync and desc.get("stream") is not None:
+        with driver.on_device(ordinal):
+            driver.order_after(int(desc["stream"]), 0)
+    return array
+
+
+def from_dlpack(obj: Any) -> DeviceArray:
+    """Return a device array over the memory of an object with ``__dlpack__``, on a GPU or the
+    host. Raises TypeError, LaunchError."""
+    if isinstance(obj, DeviceArray):
+        return obj
+    if not hasattr(obj, "__dlpack__"):
+        raise TypeError(f"a {type(obj).__name__} has no __dlpack__")
+    try:
+        found = dlpack.import_array(obj, dlpack.DEFAULT_STREAM)
+    except dlpack.DlpackUnsupportedError as error:
+        raise LaunchError(f"this {type(obj).__name__} is not taken over: {error}") from None
+    kind, number = found.device
+    if kind not in (CPU, CUDA, CUDA_HOST, CUDA_MANAGED):
+        raise TypeError(
+            f"a {type(obj).__name__} on a device of DLPack's kind {kind} is no array here"
+        )
+    ordinal = number if kind in (CUDA, CUDA_MANAGED) else HOST
+    return DeviceArray(
+        ExternalMemory(found.owner, found.address, 0, ordinal),
+        found.address,
+        found.shape,
+        found.strides,
+        found.dtype,
+        writeable=not found.readonly,
+    )

@@ -1,35 +1,45 @@
-"""Device arrays for other packages, and theirs for ours: the same memory, no copy.
+"""Recognize device arrays of other packages, and export ours without copies.
 
-Two protocols say where an array lies: ``__cuda_array_interface__``, whose ``stream`` is the one
-that its reader has to wait for, and DLPack, whose reader names the stream that is to wait. Work on
-our arrays is ordered by the default stream: it waits for blocking streams by itself, and here for
-those that launches have told of (``used_on``).
+``__cuda_array_interface__`` names the stream that its reader must wait for. A DLPack reader names
+the stream that must wait. Work on our arrays is ordered by the default stream: blocking streams
+synchronize with it, and launches record the other streams (``used_on``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
-from pycu2c.base.diagnostics import LaunchError
 from pycu2c.cuda_driver import driver
-from pycu2c.devices.array import DeviceArray
-from pycu2c.runtime.arguments import array_interface, dlpack
-from pycu2c.runtime.arguments.dlpack import CPU, CUDA, CUDA_HOST, CUDA_MANAGED, DlpackArray
-from pycu2c.runtime.arguments.strides import packed_strides
-from pycu2c.runtime.cuda import peer_access
-from pycu2c.runtime.cuda.memory import HOST, ExternalMemory
+from pycu2c.devices import copies
+from pycu2c.devices.array_data import ArrayData
+from pycu2c.runtime.arguments import dlpack
+from pycu2c.runtime.arguments.dlpack import (
+    CPU,
+    CUDA,
+    CUDA_MANAGED,
+    DEFAULT_STREAM,
+    DlpackArray,
+    DlpackUnsupportedError,
+)
+from pycu2c.runtime.cuda.memory import HOST
 
-_LEGACY = 1  # the default stream, as both protocols call it
+
+def is_cuda_array(obj: object) -> bool:
+    """Return whether an object has ``__cuda_array_interface__``."""
+    return hasattr(obj, "__cuda_array_interface__")
 
 
-# ---- ours for others ---------------------------------------------------------------------------
+def is_on_device(obj: object) -> bool:
+    """Return whether an object is an array in GPU memory, or a device array of this package."""
+    if isinstance(obj, ArrayData) or is_cuda_array(obj):
+        return True
+    device = getattr(obj, "__dlpack_device__", None)
+    return device is not None and device()[0] in (CUDA, CUDA_MANAGED)
 
 
-def interface_of(array: DeviceArray) -> dict[str, Any]:
-    """``array.__cuda_array_interface__``."""
+def cuda_array_interface(array: ArrayData) -> dict[str, Any]:
+    """Return the ``__cuda_array_interface__`` of an array in GPU memory."""
+    array._memory.lend()
     handle = driver.stream_of(array.stream)
     array._memory.before_use(handle)
     return {
@@ -38,150 +48,52 @@ def interface_of(array: DeviceArray) -> dict[str, Any]:
         "descr": array.dtype.descr,
         "data": (array.address, not array.writeable),
         "strides": None if array.is_c_contiguous() else array.strides,
-        "stream": handle or _LEGACY,
+        "stream": handle or DEFAULT_STREAM,
         "version": 3,
     }
 
 
-def dlpack_device(array: DeviceArray) -> tuple[int, int]:
+def dlpack_device(array: ArrayData) -> tuple[int, int]:
+    """Return the type and the ordinal of the device, in DLPack's numbers."""
     return (CPU, 0) if array.device == HOST else (CUDA, array.device)
 
 
-def capsule_of(
-    array: DeviceArray,
+def dlpack_capsule(
+    array: ArrayData,
     stream: int | None,
     max_version: tuple[int, int] | None,
     dl_device: tuple[int, int] | None,
     copy: bool | None,
 ) -> object:
-    """``array.__dlpack__(…)``."""
+    """Return the value of ``array.__dlpack__(…)``. Raises BufferError."""
+    array._memory.lend()
     own = dlpack_device(array)
     if dl_device is not None and tuple(dl_device) != own:
         if tuple(dl_device) != (CPU, 0) or copy is False:
             raise BufferError(f"this array is on {own}, and not copied to {dl_device} for DLPack")
-        return array.copy_to_host().__dlpack__(max_version=max_version)
+        return copies.to_host(array, None, array.stream).__dlpack__(max_version=max_version)
     if copy:
-        array = array.copy()
+        array = copies.duplicate(array, array.stream)
     if own[0] == CUDA:
-        _let_wait(array, stream)
-    given = DlpackArray(
+        _order_reader(array, stream)
+    exported = DlpackArray(
         own, array.address, array.shape, array.strides, array.dtype, not array.writeable, array
     )
     versioned = max_version is not None and max_version[0] >= 1
     try:
-        return dlpack.export_array(given, versioned=versioned, copied=bool(copy))
-    except dlpack.DlpackUnsupportedError as error:
+        return dlpack.export_array(exported, versioned=versioned, copied=bool(copy))
+    except DlpackUnsupportedError as error:
         raise BufferError(str(error)) from None
 
 
-def _let_wait(array: DeviceArray, stream: int | None) -> None:
-    """Let the stream of who takes the array wait for the work on it; -1 is for nobody waits."""
+def _order_reader(array: ArrayData, stream: int | None) -> None:
+    """Order the reader's stream after pending work on the array; -1 for no order."""
     if stream == -1:
         return
-    reader = _LEGACY if stream is None else stream
+    reader = DEFAULT_STREAM if stream is None else stream
     if reader == 0:
         raise BufferError("stream 0 is ambiguous to DLPack: pass 1, the default stream, or 2")
     array._memory.before_use(reader)
     driver.order_after(driver.stream_of(array.stream), reader)
-    if reader > 2:
+    if reader > 2:  # not a default stream
         array.used_on(reader)
-
-
-# ---- others for ours ---------------------------------------------------------------------------
-
-
-def is_cuda_array(obj: object) -> bool:
-    """Whether an object says, as numba's and CuPy's arrays do, where on a GPU it lies."""
-    return hasattr(obj, "__cuda_array_interface__")
-
-
-def is_on_device(obj: object) -> bool:
-    """Whether an object is an array in the memory of a GPU."""
-    if isinstance(obj, DeviceArray) or is_cuda_array(obj):
-        return True
-    device = getattr(obj, "__dlpack_device__", None)
-    return device is not None and device()[0] in (CUDA, CUDA_MANAGED)
-
-
-def as_device_array(obj: Any) -> DeviceArray:
-    """An array of any package as one of ours."""
-    if isinstance(obj, DeviceArray):
-        return obj
-    return as_cuda_array(obj) if is_cuda_array(obj) else from_dlpack(obj)
-
-
-def as_cuda_array(obj: Any, sync: bool = True) -> DeviceArray:
-    """The array of an object with ``__cuda_array_interface__``, where it lies. With ``sync``,
-    what is done with it next waits for the work that its owner has under way."""
-    if isinstance(obj, DeviceArray):
-        return obj
-    if not is_cuda_array(obj):
-        raise TypeError(f"a {type(obj).__name__} has no __cuda_array_interface__")
-    return from_cuda_array_interface(obj.__cuda_array_interface__, obj, sync)
-
-
-def from_cuda_array_interface(
-    desc: Mapping[str, Any], owner: object = None, sync: bool = True
-) -> DeviceArray:
-    """An array from the description that ``__cuda_array_interface__`` gives."""
-    if desc.get("mask") is not None:
-        raise TypeError("an array with a mask is not taken over: pass its data")
-    dtype = array_interface.numpy_dtype(desc)
-    shape = tuple(map(int, desc["shape"]))
-    strides = desc.get("strides")
-    address, readonly = desc["data"]
-    ordinal = (
-        peer_access.ordinal_at(int(address)) if address and driver.has_multiple_devices() else 0
-    )
-    array = DeviceArray(
-        ExternalMemory(owner, int(address or 0), 0, ordinal),
-        int(address or 0),
-        shape,
-        tuple(map(int, strides)) if strides else packed_strides(shape, dtype.itemsize),
-        dtype,
-        writeable=not readonly,
-    )
-    if sync and desc.get("stream") is not None:
-        with driver.on_device(ordinal):
-            driver.order_after(int(desc["stream"]), 0)
-    return array
-
-
-def from_dlpack(obj: Any) -> DeviceArray:
-    """The array of an object with ``__dlpack__``, where it lies: on a GPU, or of the host."""
-    if isinstance(obj, DeviceArray):
-        return obj
-    if not hasattr(obj, "__dlpack__"):
-        raise TypeError(f"a {type(obj).__name__} has no __dlpack__")
-    try:
-        found = dlpack.import_array(obj, _LEGACY)
-    except dlpack.DlpackUnsupportedError as error:
-        raise LaunchError(f"this {type(obj).__name__} is not taken over: {error}") from None
-    kind, ordinal = found.device
-    if kind not in (CPU, CUDA, CUDA_HOST, CUDA_MANAGED):
-        raise TypeError(
-            f"a {type(obj).__name__} on a device of DLPack's kind {kind} is no array here"
-        )
-    where = ordinal if kind in (CUDA, CUDA_MANAGED) else HOST
-    return DeviceArray(
-        ExternalMemory(found.owner, found.address, 0, where),
-        found.address,
-        found.shape,
-        found.strides,
-        found.dtype,
-        writeable=not found.readonly,
-    )
-
-
-def over_numpy(array: np.ndarray[Any, Any], ordinal: int, stream: object) -> DeviceArray:
-    """A device array where numpy's lies, in memory that the GPU ``ordinal`` reaches."""
-    address = array.__array_interface__["data"][0]
-    return DeviceArray(
-        ExternalMemory(array, address, 0, ordinal),
-        address,
-        array.shape,
-        array.strides,
-        array.dtype,
-        array.flags.writeable,
-        stream,
-    )

@@ -1,7 +1,4 @@
-"""What numpy's views of an array are, as numbers: where they begin, their shape and strides.
-
-Nothing here touches an element: the memory is a GPU's.
-"""
+"""Compute the offset, shape and strides of views, as numpy does. No element is accessed."""
 
 from __future__ import annotations
 
@@ -22,8 +19,15 @@ class ViewGeometry(NamedTuple):
     strides: Shape
 
 
-def part(shape: Shape, strides: Shape, key: Any) -> ViewGeometry:
-    """What ``array[key]`` is a view of, for ints, slices, an ellipsis and None. Raises
+class MergedAxis(NamedTuple):
+    """An axis of several arrays of one shape: its length, and its stride in each array."""
+
+    extent: int
+    strides: tuple[int, ...]
+
+
+def indexed(shape: Shape, strides: Shape, key: Any) -> ViewGeometry:
+    """Return the view ``array[key]`` for integers, slices, an ellipsis and None. Raises
     IndexError."""
     keys = key if type(key) is tuple else (key,)
     offset, axis = 0, 0
@@ -35,13 +39,13 @@ def part(shape: Shape, strides: Shape, key: Any) -> ViewGeometry:
             steps.append(0)
             continue
         if each is Ellipsis:
-            rest = axis + len(shape) - _named(keys)
-            extents += shape[axis:rest]
-            steps += strides[axis:rest]
-            axis = rest
+            end = axis + len(shape) - _indexed_axes(keys)
+            extents += shape[axis:end]
+            steps += strides[axis:end]
+            axis = end
             continue
         if axis >= len(shape):
-            raise IndexError(f"{_named(keys)} indices for an array with {len(shape)} axes")
+            raise IndexError(f"{_indexed_axes(keys)} indices for an array with {len(shape)} axes")
         extent, step = shape[axis], strides[axis]
         if type(each) is slice:
             start, stop, stride = each.indices(extent)
@@ -50,31 +54,32 @@ def part(shape: Shape, strides: Shape, key: Any) -> ViewGeometry:
             steps.append(step * stride)
             offset += start * step if count else 0
         else:
-            offset += _place(each, extent, axis) * step
+            offset += _position(each, extent, axis) * step
         axis += 1
     return ViewGeometry(offset, (*extents, *shape[axis:]), (*steps, *strides[axis:]))
 
 
-def _named(keys: tuple[Any, ...]) -> int:
-    """How many axes an index names."""
+def _indexed_axes(keys: tuple[Any, ...]) -> int:
+    """Return the number of axes that integers and slices index."""
     if sum(each is Ellipsis for each in keys) > 1:
         raise IndexError("there can be one ... in an index")
     return sum(each is not None and each is not Ellipsis for each in keys)
 
 
-def _place(index: Any, extent: int, axis: int) -> int:
+def _position(index: Any, extent: int, axis: int) -> int:
+    """Return a nonnegative index. Raises IndexError."""
     if isinstance(index, bool) or not hasattr(index, "__index__"):
-        _refuse(index)
+        _reject_index(index)
     try:
         number = operator.index(index)
-    except TypeError:  # numpy's arrays of several elements
-        _refuse(index)
+    except TypeError:  # a numpy array of several elements
+        _reject_index(index)
     if not -extent <= number < extent:
         raise IndexError(f"index {number} is outside of axis {axis}, whose length is {extent}")
     return number + extent if number < 0 else number
 
 
-def _refuse(index: object) -> NoReturn:
+def _reject_index(index: object) -> NoReturn:
     raise IndexError(
         "a device array is indexed by whole numbers, slices, ... and None, not by "
         f"{type(index).__name__}: copy_to_host() gives an array that numpy indexes"
@@ -85,7 +90,7 @@ def _refuse(index: object) -> NoReturn:
 
 
 def transposed(shape: Shape, strides: Shape, axes: Sequence[int]) -> ViewGeometry:
-    """The view with axes in another order. Raises ValueError."""
+    """Return the view with another order of axes. Raises ValueError."""
     order = [operator.index(axis) for axis in axes]
     order = [axis + len(shape) if axis < 0 else axis for axis in order]
     if sorted(order) != list(range(len(shape))):
@@ -94,18 +99,17 @@ def transposed(shape: Shape, strides: Shape, axes: Sequence[int]) -> ViewGeometr
 
 
 def squeezed(shape: Shape, strides: Shape, axes: Sequence[int] | None) -> ViewGeometry:
-    """The view without axes of length 1: all, or those given. Raises ValueError."""
+    """Return the view without all axes of length 1, or without ``axes``. Raises ValueError."""
     count = len(shape)
-    wanted = range(count) if axes is None else [a + count if a < 0 else a for a in axes]
-    if axes is not None and any(not 0 <= a < count or shape[a] != 1 for a in wanted):
+    removed = range(count) if axes is None else [a + count if a < 0 else a for a in axes]
+    if axes is not None and any(not 0 <= a < count or shape[a] != 1 for a in removed):
         raise ValueError(f"not each of the axes {tuple(axes)} of {shape} has length 1")
-    kept = [a for a in range(count) if a not in wanted or shape[a] != 1]
-    return ViewGeometry(0, tuple(shape[a] for a in kept), tuple(strides[a] for a in kept))
+    left = [a for a in range(count) if a not in removed or shape[a] != 1]
+    return ViewGeometry(0, tuple(shape[a] for a in left), tuple(strides[a] for a in left))
 
 
-def filled_in(size: int, shape: Shape) -> Shape:
-    """A shape whose -1 is what remains. Raises ValueError where ``size`` elements have no such
-    shape."""
+def resolved_shape(size: int, shape: Shape) -> Shape:
+    """Replace a -1 in a shape. Raises ValueError if ``size`` elements do not have the shape."""
     known = 1
     for extent in shape:
         known *= extent if extent >= 0 else 1
@@ -115,28 +119,29 @@ def filled_in(size: int, shape: Shape) -> Shape:
     return tuple(extent if extent >= 0 else size // known for extent in shape)
 
 
-def reshaped(shape: Shape, strides: Shape, wanted: Shape, order: str) -> ViewGeometry | None:
-    """The view with another shape of as many elements; None if there is none."""
+def reshaped(shape: Shape, strides: Shape, target: Shape, order: str) -> ViewGeometry | None:
+    """Return the view with another shape of the same size; None if only a copy has it."""
     if 0 in shape:
-        return ViewGeometry(0, wanted, packed_strides(wanted, 0))
-    if order == "F":  # a view in Fortran's order is one of the transpose
-        steps = _steps_of(shape[::-1], strides[::-1], wanted[::-1])
-        return None if steps is None else ViewGeometry(0, wanted, steps[::-1])
-    steps = _steps_of(shape, strides, wanted)
-    return None if steps is None else ViewGeometry(0, wanted, steps)
+        return ViewGeometry(0, target, packed_strides(target, 0))
+    if order == "F":  # the transpose of a view of the transpose in C order
+        steps = _reshaped_strides(shape[::-1], strides[::-1], target[::-1])
+        return None if steps is None else ViewGeometry(0, target, steps[::-1])
+    steps = _reshaped_strides(shape, strides, target)
+    return None if steps is None else ViewGeometry(0, target, steps)
 
 
-def _steps_of(shape: Shape, strides: Shape, wanted: Shape) -> Shape | None:
-    """The strides that show the elements in the same order with another shape, if any do."""
-    rest = [(extent, group[0]) for extent, group in joined(shape, (strides,))]
+def _reshaped_strides(shape: Shape, strides: Shape, target: Shape) -> Shape | None:
+    """Return the strides of the elements in the same order with another shape, if any exist."""
+    axes = merged_axes(shape, strides)
     steps: list[int] = []
-    left, step = rest.pop() if rest else (1, 0)
-    for extent in reversed(wanted):
+    # the unused length and the stride of the current merged axis
+    left, (step,) = axes.pop() if axes else MergedAxis(1, (0,))
+    for extent in reversed(target):
         if extent == 1:
             steps.append(step)
             continue
-        if left == 1 and rest:
-            left, step = rest.pop()
+        if left == 1 and axes:
+            left, (step,) = axes.pop()
         if left % extent:
             return None
         steps.append(step)
@@ -144,26 +149,26 @@ def _steps_of(shape: Shape, strides: Shape, wanted: Shape) -> Shape | None:
     return tuple(reversed(steps))
 
 
-def joined(shape: Shape, strides: tuple[Shape, ...]) -> list[tuple[int, Shape]]:
-    """Axes as few as they can be: neighbours that are one axis for each of some strides are
-    joined, and those of length 1 dropped. Gives for each its length and its strides."""
-    out: list[tuple[int, Shape]] = []
+def merged_axes(shape: Shape, *strides: Shape) -> list[MergedAxis]:
+    """Merge neighboring axes that are one axis in each of several arrays of one shape, and drop
+    axes of length 1."""
+    out: list[MergedAxis] = []
     for axis, extent in enumerate(shape):
         steps = tuple(s[axis] for s in strides)
         if extent == 1:
             continue
-        if out and all(outer == extent * inner for outer, inner in zip(out[-1][1], steps)):
-            out[-1] = out[-1][0] * extent, steps
+        if out and all(outer == extent * inner for outer, inner in zip(out[-1].strides, steps)):
+            out[-1] = MergedAxis(out[-1].extent * extent, steps)
         else:
-            out.append((extent, steps))
+            out.append(MergedAxis(extent, steps))
     return out
 
 
-def broadcast(shape: Shape, strides: Shape, wanted: Shape) -> ViewGeometry:
-    """The view that repeats elements to fill a shape. Raises ValueError."""
-    extra = len(wanted) - len(shape)
-    fits = extra >= 0 and all(n in (1, w) for n, w in zip(shape, wanted[max(extra, 0) :]))
+def broadcast(shape: Shape, strides: Shape, target: Shape) -> ViewGeometry:
+    """Return the view that repeats elements to fill a shape. Raises ValueError."""
+    extra = len(target) - len(shape)
+    fits = extra >= 0 and all(n in (1, w) for n, w in zip(shape, target[max(extra, 0) :]))
     if not fits:
-        raise ValueError(f"an array of shape {shape} cannot be broadcast to {wanted}")
+        raise ValueError(f"an array of shape {shape} cannot be broadcast to {target}")
     steps = [0 if n == 1 else step for n, step in zip(shape, strides)]
-    return ViewGeometry(0, wanted, (*repeat(0, extra), *steps))
+    return ViewGeometry(0, target, (*repeat(0, extra), *steps))

@@ -8,6 +8,7 @@ from pycu2c.base.limits import INDEX32_LIMIT
 from pycu2c.base.records import dataclass
 from pycu2c.compat.cupy.bound_parameters import StrideKind
 from pycu2c.devices import view_geometry
+from pycu2c.devices.view_geometry import MergedAxis
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.arguments.strides import Shape
 
@@ -34,10 +35,9 @@ def iteration_space(
     steps = tuple(tuple(s[axis] for axis in axes) for s in strides)
     if not join:
         return IterationSpace(ordered or (1,), tuple(s or (0,) for s in steps))
-    found = view_geometry.joined(ordered, steps) or [(1, (0,) * len(strides))]
+    merged = view_geometry.merged_axes(ordered, *steps) or [MergedAxis(1, (0,) * len(strides))]
     return IterationSpace(
-        tuple(extent for extent, _ in found),
-        tuple(tuple(s[k] for _, s in found) for k in range(len(strides))),
+        tuple(axis.extent for axis in merged), tuple(zip(*(axis.strides for axis in merged)))
     )
 
 

@@ -16,7 +16,6 @@ from pycu2c.compat.cupy import result_memory
 from pycu2c.compat.cupy.parameter_declarations import ArgumentTypeError, ArgumentValueError
 from pycu2c.compat.cupy.parameter_declarations import number_dtype as number_dtype
 from pycu2c.cuda_driver import driver
-from pycu2c.devices import copies
 from pycu2c.devices.array import DeviceArray
 from pycu2c.runtime.arguments.arguments import describe, describe_handle
 from pycu2c.runtime.arguments.array_argument import ArrayArgument, HandleArgument
@@ -123,7 +122,7 @@ def _no_stream() -> object:
 
 def _empty_device_array(shape: Shape, dtype: np.dtype[Any], like: Any) -> Any:
     ordinal = like.device if isinstance(like, DeviceArray) else driver.current_ordinal()
-    return copies.new(shape, dtype, ordinal)
+    return DeviceArray.empty(shape, dtype, ordinal)
 
 
 def _empty_torch_tensor(shape: Shape, dtype: np.dtype[Any], like: Any) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 from pycu2c.base.backends import default_backend
 from pycu2c.cuda_driver import driver
-from pycu2c.devices import copies, interoperability
+from pycu2c.devices import array, interoperability
 from pycu2c.devices.array import DeviceArray
 from pycu2c.runtime.arguments.strides import Shape
 from pycu2c.runtime.cuda.memory import HOST
@@ -35,18 +35,18 @@ def ordinal_for(backend: Backend) -> int:
 def to_device_array(value: Any, ordinal: int, stream: object) -> DeviceArray:
     """Return a value as a device array; only host arrays for a GPU are copied."""
     if interoperability.is_on_device(value):
-        return interoperability.as_device_array(value)
+        return array.as_device_array(value)
     host = np.asarray(value)
     if not host.dtype.isnative or not host.flags.aligned:
         host = host.astype(host.dtype.newbyteorder("="))
     if ordinal == HOST:
-        return interoperability.over_numpy(host, HOST, None)
-    return copies.from_host(host, ordinal, stream)
+        return array.over_numpy(host, HOST, None)
+    return array.from_host(host, ordinal, stream)
 
 
 def empty_result(shape: Shape, dtype: np.dtype[Any], ordinal: int, stream: object) -> DeviceArray:
     """Allocate an array for results."""
-    return copies.new(shape, dtype, ordinal, stream=stream)
+    return DeviceArray.empty(shape, dtype, ordinal, stream=stream)
 
 
 def are_on_host(values: tuple[Any, ...]) -> bool:

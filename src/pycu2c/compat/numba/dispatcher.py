@@ -14,6 +14,7 @@ from pycu2c.base.types import ParameterType, Signature, default_type
 from pycu2c.compat.numba.source_adaptation import adapt_source
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.devices import gpu_selection
+from pycu2c.devices.gpu_device import Gpu
 from pycu2c.kernels.configured_kernel import Configured
 from pycu2c.kernels.forall import ForAll
 from pycu2c.kernels.kernel import DeviceFunction, Dims, Kernel
@@ -228,7 +229,7 @@ class Overload:
         The CPU has no limit; the result is that of a GPU with one multiprocessor per OS thread.
         """
         gpu: Any = gpu_selection.get_current_device()
-        if isinstance(gpu, gpu_selection.Gpu):
+        if isinstance(gpu, Gpu):
             per_multiprocessor = self._kernel.occupancy(
                 blockdim, dynsmemsize, self.signature
             ).blocks

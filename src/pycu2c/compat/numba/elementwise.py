@@ -71,7 +71,7 @@ def map_elements(
     """Compute ``out[...] = function(*inputs)`` for arrays of one shape."""
     if not out.size:
         return
-    axes = view_geometry.joined(out.shape, tuple(a.strides for a in (out, *inputs)))
+    axes = view_geometry.merged_axes(out.shape, *(a.strides for a in (out, *inputs)))
     inner, outer = axes[-3:], axes[:-3]
     if len(inner) > 1:
         shape = (1,) * (3 - len(inner)) + tuple(extent for extent, _ in inner)

@@ -211,7 +211,7 @@ class GUFuncDispatcher:
                 f"an output of {self!r} has the shape {shape}, and {tuple(given.shape)} is given"
             )
         there = to_device_array(given, *where)
-        there = there._seen(view_geometry.broadcast(there.shape, there.strides, shape))
+        there = there._view(view_geometry.broadcast(there.shape, there.strides, shape))
         wanted = there.dtype if kind is None else _dtype(kind)
         if there.dtype == wanted and there.is_c_contiguous() and there.writeable:
             return there
@@ -230,7 +230,7 @@ class GUFuncDispatcher:
         Without core dimensions, an input is a scalar and an output an array of one element.
         """
         core = tuple(sizes[name] for name in self._layout.all[number])
-        seen = array._seen(view_geometry.broadcast(array.shape, array.strides, loops + core))
+        seen = array._view(view_geometry.broadcast(array.shape, array.strides, loops + core))
         if not core and (number >= self.nin or isinstance(types[number], Array)):
             core = (1,)
         return seen.reshape((math.prod(loops), *core))

@@ -17,8 +17,7 @@ from pycu2c.compat.numba.array_placement import (
     to_device_array,
 )
 from pycu2c.compat.numba.dispatcher import python_function
-from pycu2c.devices.array import DeviceArray
-from pycu2c.devices.interoperability import as_device_array
+from pycu2c.devices.array import DeviceArray, as_device_array
 from pycu2c.kernels.kernel import DeviceFunction, Kernel, device
 from pycu2c.runtime.cuda.memory import HOST
 

@@ -25,7 +25,7 @@ from pycu2c.compat.numba.reduce import Reduce
 from pycu2c.declarations.signatures import is_signature, parse_signatures
 from pycu2c.devices import view_geometry
 from pycu2c.devices.array import DeviceArray
-from pycu2c.devices.copies import apart
+from pycu2c.devices.copies import copy_if_overlapping
 from pycu2c.frontend import function_builder
 from pycu2c.kernels.kernel import DeviceFunction
 from pycu2c.runtime.cuda.memory import HOST
@@ -117,11 +117,11 @@ class UFuncDispatcher:
         new_array = np.empty(shape, loop.output) if on_host and ordinal == HOST else None
         out = new_array if out is None else out  # the CPU kernel writes a NumPy result directly
         result = self._output_array(out, shape, loop, ordinal, stream)
-        seen = [a._seen(view_geometry.broadcast(a.shape, a.strides, shape)) for a in inputs]
+        seen = [a._view(view_geometry.broadcast(a.shape, a.strides, shape)) for a in inputs]
         map_elements(
             loop.function,
             result,
-            [apart(a, result, stream) for a in seen],
+            [copy_if_overlapping(a, result, stream) for a in seen],
             self._backend,
             stream,
         )

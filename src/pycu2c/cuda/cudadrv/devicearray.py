@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from pycu2c.devices.allocation import device_array_like, to_device
-from pycu2c.devices.array import DeviceArray
-from pycu2c.devices.interoperability import as_cuda_array, is_on_device
+from pycu2c.devices.array import DeviceArray, as_cuda_array
+from pycu2c.devices.interoperability import is_on_device
 
 DeviceNDArray = DeviceArray
 DeviceNDArrayBase = DeviceArray

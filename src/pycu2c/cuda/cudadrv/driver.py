@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from pycu2c.cuda_driver.cuda_errors import CudaError
-from pycu2c.devices.contexts import Context
 from pycu2c.devices.cpu_device import MemoryInfo
-from pycu2c.devices.gpu_selection import Gpu
+from pycu2c.devices.gpu_device import Context, Gpu
 from pycu2c.devices.streams import Event, Stream
 
 Device = Gpu

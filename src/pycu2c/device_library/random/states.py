@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from pycu2c.base.dtypes import UINT64, packed_record
 from pycu2c.base.types import Scalar
 from pycu2c.device_library.random.xoroshiro import JUMP
-from pycu2c.devices.allocation import device_array, named
-from pycu2c.devices.array import DeviceArray
-from pycu2c.devices.interoperability import as_device_array
+from pycu2c.devices.allocation import device_array, stream_or_none
+from pycu2c.devices.array import DeviceArray, as_device_array
 
 xoroshiro128p_dtype = np.dtype([("s0", np.uint64), ("s1", np.uint64)], align=True)
 xoroshiro128p_type = Scalar(packed_record([("s0", UINT64), ("s1", UINT64)]))
@@ -65,7 +64,7 @@ def init_xoroshiro128p_states(
     there = as_device_array(states)
     made = np.empty(there.shape, xoroshiro128p_dtype)
     init_xoroshiro128p_states_cpu(made, seed, subsequence_start)
-    there.copy_to_device(made, named(stream))
+    there.copy_to_device(made, stream_or_none(stream))
 
 
 def init_xoroshiro128p_states_cpu(states: States, seed: int, subsequence_start: int = 0) -> None:

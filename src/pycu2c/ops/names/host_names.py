@@ -8,25 +8,24 @@ from __future__ import annotations
 _MODULES = {
     "pycu2c.devices.allocation": (
         "to_device device_array device_array_like pinned_array pinned_array_like mapped_array "
-        "mapped_array_like managed_array mapped pinned"
+        "mapped_array_like managed_array mapped pinned In InOut Out"
     ),
-    "pycu2c.devices.interoperability": (
-        "as_cuda_array from_cuda_array_interface from_dlpack is_cuda_array"
-    ),
+    "pycu2c.devices.interoperability": "is_cuda_array",
     "pycu2c.devices.streams": (
         "Event Stream default_stream event event_elapsed_time external_stream "
         "legacy_default_stream per_thread_default_stream profile_start profile_stop profiling "
         "stream synchronize"
     ),
-    "pycu2c.devices.array": "DeviceArray",
+    "pycu2c.devices.array": "DeviceArray as_cuda_array from_cuda_array_interface from_dlpack",
     "pycu2c.devices.cpu_device": "MemoryInfo",
+    "pycu2c.devices.gpu_device": "Gpu defer_cleanup",
     "pycu2c.devices.gpu_selection": (
-        "Gpu can_access_peer get_current_device gpus is_available list_devices select_device"
+        "can_access_peer get_current_device gpus is_available list_devices select_device"
     ),
     "pycu2c.cuda.cudadrv.error": "CudaSupportError",
     "pycu2c.devices.contexts": (
-        "In InOut Out close cuda_error current_context defer_cleanup detect is_bfloat16_supported "
-        "is_float16_supported is_fp8_supported is_supported_version require_context runtime"
+        "close cuda_error current_context detect is_bfloat16_supported is_float16_supported "
+        "is_fp8_supported is_supported_version require_context runtime"
     ),
     "pycu2c.inline_c.functions": "c_function declare_device ptx_function",
     "pycu2c.inline_c.link_objects": (

@@ -130,6 +130,11 @@ class DeviceMemory(Memory):
                 memory_pool.free(self.address, self._streams, self.ordinal)
 
 
+def allocate(size: int, ordinal: int) -> Memory:
+    """Allocate memory on a GPU, or on ``HOST``."""
+    return HostMemory(size) if ordinal == HOST else DeviceMemory(size, ordinal)
+
+
 # ---- host memory that the device can access ------------------------------------------------------
 
 

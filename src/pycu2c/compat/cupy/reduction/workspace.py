@@ -10,7 +10,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from pycu2c.cuda_driver import driver
-from pycu2c.devices import copies
 from pycu2c.devices.array import DeviceArray
 from pycu2c.runtime.cuda.memory import HOST
 
@@ -28,8 +27,10 @@ def workspace_for(size: int, gpu: int, stream: Any) -> Workspace:
     key = gpu, 0 if stream is None else driver.stream_of(stream)
     workspace = _WORKSPACES.get(key)
     if workspace is None or workspace[0].size < size:
-        parts = copies.new((max(size, 1 << 16),), np.dtype(np.uint8), gpu)
-        counters = workspace[1] if workspace else copies.new((_COUNTERS,), np.dtype(np.uint32), gpu)
+        parts = DeviceArray.empty((max(size, 1 << 16),), np.dtype(np.uint8), gpu)
+        counters = (
+            workspace[1] if workspace else DeviceArray.empty((_COUNTERS,), np.dtype(np.uint32), gpu)
+        )
         if workspace is None:
             counters[...] = 0
         workspace = _WORKSPACES[key] = parts, counters
@@ -43,14 +44,14 @@ class GraphWorkspace:
     def __init__(self, gpu: int) -> None:
         self._ordinal = HOST if gpu < 0 else gpu
         count = 1 if gpu < 0 else _COUNTERS
-        self._counters = copies.new((count,), np.dtype(np.uint32), self._ordinal)
+        self._counters = DeviceArray.empty((count,), np.dtype(np.uint32), self._ordinal)
         self._counters[...] = 0
-        self._parts = copies.new((1,), np.dtype(np.uint8), self._ordinal)
+        self._parts = DeviceArray.empty((1,), np.dtype(np.uint8), self._ordinal)
 
     def of(self, size: int) -> Workspace:
         """Return ``size`` bytes, and the counters."""
         if self._parts.size < size:
-            self._parts = copies.new((size,), np.dtype(np.uint8), self._ordinal)
+            self._parts = DeviceArray.empty((size,), np.dtype(np.uint8), self._ordinal)
         return self._parts, self._counters
 
 

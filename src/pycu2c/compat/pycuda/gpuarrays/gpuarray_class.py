@@ -6,30 +6,26 @@ import copyreg
 import math
 import operator
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pycu2c.base.lazy_imports import lazy_module
 from pycu2c.compat.pycuda.errors import translating
 from pycu2c.compat.pycuda.gpuarrays import kernels
 from pycu2c.compat.pycuda.gpuarrays.interoperability import ArrayInterop
+from pycu2c.compat.pycuda.gpuarrays.kernels import launch
 from pycu2c.compat.pycuda.gpuarrays.layout import Flags, compact_strides, is_number
 from pycu2c.compat.pycuda.gpuarrays.operators import Operators
 from pycu2c.compat.pycuda.memory.allocations import mem_alloc, on_gpu
 from pycu2c.compat.pycuda.memory.host_memory import pagelocked_empty
 from pycu2c.compat.pycuda.textures.array_binding import TextureBinding
 from pycu2c.devices import copies, interoperability, view_geometry
-from pycu2c.devices.array import DeviceArray
+from pycu2c.devices.array import DeviceArray, as_device_array
+from pycu2c.devices.array_data import check_dtype
 from pycu2c.devices.view_geometry import ViewGeometry
 from pycu2c.runtime.arguments.strides import packed_strides
 from pycu2c.runtime.cuda.memory import HOST
-
-if TYPE_CHECKING:
-    from pycu2c.compat.pycuda.kernels import reduction
-else:
-    reduction = lazy_module("pycu2c.compat.pycuda.kernels.reduction")
 
 
 class GPUArray(ArrayInterop, Operators, TextureBinding):
@@ -49,7 +45,7 @@ class GPUArray(ArrayInterop, Operators, TextureBinding):
         strides: Any = None,
         order: str = "C",
     ) -> None:
-        self.dtype = copies.checked(dtype)
+        self.dtype = check_dtype(dtype)
         self.shape = _shape(shape)
         self.itemsize = self.dtype.itemsize
         self.size = self.mem_size = math.prod(self.shape)
@@ -84,7 +80,7 @@ class GPUArray(ArrayInterop, Operators, TextureBinding):
         if fits:
             return DeviceArray(self._memory(), self.ptr, *form, self.dtype)
         whole = self.device_array().copy(order=order or "C")  # type: ignore[arg-type]
-        return whole._seen(ViewGeometry(0, *form))
+        return whole._view(ViewGeometry(0, *form))
 
     def __len__(self) -> int:
         if not self.shape:
@@ -233,7 +229,7 @@ class GPUArray(ArrayInterop, Operators, TextureBinding):
 
     # ---- views ----
 
-    def _seen(self, view: ViewGeometry, dtype: Any = None) -> GPUArray:
+    def _view(self, view: ViewGeometry, dtype: Any = None) -> GPUArray:
         return GPUArray(
             view.shape,
             self.dtype if dtype is None else dtype,
@@ -245,7 +241,7 @@ class GPUArray(ArrayInterop, Operators, TextureBinding):
 
     def __getitem__(self, index: Any) -> GPUArray:
         """Return a view; for a single element an array without axes."""
-        return self._seen(view_geometry.part(self.shape, self.strides, index))
+        return self._view(view_geometry.indexed(self.shape, self.strides, index))
 
     @translating
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -278,7 +274,7 @@ class GPUArray(ArrayInterop, Operators, TextureBinding):
             wanted = tuple(self.size // known if n == -1 else n for n in wanted)
         if math.prod(wanted) != self.size:
             raise ValueError("total size of new array must be unchanged")
-        return self._seen(ViewGeometry(0, wanted, packed_strides(wanted, self.itemsize, order)))
+        return self._view(ViewGeometry(0, wanted, packed_strides(wanted, self.itemsize, order)))
 
     def ravel(self) -> GPUArray:
         """Return a view with one axis."""
@@ -286,24 +282,24 @@ class GPUArray(ArrayInterop, Operators, TextureBinding):
 
     def view(self, dtype: Any = None) -> GPUArray:
         """Return a view with another dtype."""
-        seen = self.device_array()._shadow
+        seen = self.device_array()._numpy_view
         wanted = self.dtype if dtype is None else np.dtype(dtype)
         axis = min(range(self.ndim), key=lambda a: abs(self.strides[a]), default=0)
         if self.shape[axis] * self.itemsize % wanted.itemsize:
             raise ValueError("new type not compatible with array")
         moved = np.moveaxis(np.moveaxis(seen, axis, -1).view(wanted), -1, axis)
-        return self._seen(ViewGeometry(0, moved.shape, moved.strides), wanted)
+        return self._view(ViewGeometry(0, moved.shape, moved.strides), wanted)
 
     def squeeze(self) -> GPUArray:
         """Return a view without axes of length 1."""
-        return self._seen(view_geometry.squeezed(self.shape, self.strides, None))
+        return self._view(view_geometry.squeezed(self.shape, self.strides, None))
 
     def transpose(self, axes: Any = None) -> GPUArray:
         """Return a view with reversed or given axes."""
         order = range(self.ndim - 1, -1, -1) if axes is None else axes
         if len(order) != self.ndim:
             raise ValueError("axes don't match array")
-        return self._seen(view_geometry.transposed(self.shape, self.strides, order))
+        return self._view(view_geometry.transposed(self.shape, self.strides, order))
 
     @property
     def T(self) -> GPUArray:
@@ -312,13 +308,18 @@ class GPUArray(ArrayInterop, Operators, TextureBinding):
 
     def any(self, stream: object = None, allocator: Any = None) -> GPUArray:
         """Return whether any element is true."""
-        run = reduction.get_any_kernel(np.dtype(bool), self.dtype)
-        return run(self, stream=stream, allocator=allocator)
+        return self._search(kernels.find_true, False, stream, allocator)
 
     def all(self, stream: object = None, allocator: Any = None) -> GPUArray:
         """Return whether all elements are true."""
-        run = reduction.get_all_kernel(np.dtype(bool), self.dtype)
-        return run(self, stream=stream, allocator=allocator)
+        return self._search(kernels.find_false, True, stream, allocator)
+
+    @translating
+    def _search(self, run: Any, default: bool, stream: object, allocator: Any) -> GPUArray:
+        """Return a bool without axes, which a kernel changes if it finds an element."""
+        found = GPUArray((), bool, allocator or self.allocator).fill(default, stream)
+        launch(run, self.size, (self.flat(), found.flat()), stream)
+        return found
 
     def reverse(self, stream: object = None) -> GPUArray:
         """Return the elements in reverse order, along one axis."""
@@ -349,7 +350,7 @@ def as_gpuarray(ary: Any) -> GPUArray:
         return ary
     if not (isinstance(ary, DeviceArray) or interoperability.is_on_device(ary)):
         raise TypeError(f"a {type(ary).__name__} is no array of the device: to_gpu copies there")
-    found = interoperability.as_device_array(ary)
+    found = as_device_array(ary)
     if (found.device == HOST) == on_gpu():
         raise TypeError("the array is in memory of the host, and the device is a GPU: copy it")
     return GPUArray(

@@ -130,6 +130,22 @@ def reversed_order(x, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def find_true(x, found):  # type: ignore[no-untyped-def]
+    i = cuda.grid(1)
+    if i < x.size:
+        if x[i] != 0:
+            found[0] = True
+
+
+@kernel
+def find_false(x, found):  # type: ignore[no-untyped-def]
+    i = cuda.grid(1)
+    if i < x.size:
+        if x[i] == 0:
+            found[0] = False
+
+
+@kernel
 def taken(x, indices, out):  # type: ignore[no-untyped-def]
     i = cuda.grid(1)
     if i < indices.size:

@@ -233,5 +233,5 @@ def _operand(given: Any, like: Operators, order: str) -> Any:
     if not isinstance(given, Operators):
         return given
     if given.shape == () and like.shape != ():
-        return given.device_array()._seen(ViewGeometry(0, (like.size,), (0,)))
+        return given.device_array()._view(ViewGeometry(0, (like.size,), (0,)))
     return given.flat(order)

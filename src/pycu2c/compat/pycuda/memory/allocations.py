@@ -20,9 +20,10 @@ from pycu2c.base import graph_capture
 from pycu2c.compat.pycuda.errors import LogicError, translating
 from pycu2c.compat.pycuda.memory import bounds_checks
 from pycu2c.cuda_driver import driver
-from pycu2c.devices import copies, gpu_selection
+from pycu2c.devices import gpu_selection
 from pycu2c.devices.array import DeviceArray
 from pycu2c.runtime.arguments.strides import array_over
+from pycu2c.runtime.cuda import memory as cuda_memory
 from pycu2c.runtime.cuda import staging
 from pycu2c.runtime.cuda.memory import HOST, Memory
 
@@ -137,7 +138,7 @@ def mem_alloc(size: int) -> DeviceAllocation:
     count = operator.index(size)
     if count <= 0:
         raise LogicError(f"mem_alloc: the size must be positive, not {count}")
-    return DeviceAllocation(copies.new_memory(count, gpu_selection.ordinal_of(None)))
+    return DeviceAllocation(cuda_memory.allocate(count, gpu_selection.ordinal_of(None)))
 
 
 def mem_alloc_like(ary: Any) -> DeviceAllocation:

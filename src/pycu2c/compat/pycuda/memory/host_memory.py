@@ -16,7 +16,7 @@ from pycu2c.compat.pycuda.errors import translating
 from pycu2c.compat.pycuda.memory import bounds_checks
 from pycu2c.compat.pycuda.memory.allocations import OwnedMemory, PointerHolderBase, on_gpu
 from pycu2c.cuda_driver import driver
-from pycu2c.devices.allocation import ArrayForm
+from pycu2c.devices.allocation import ArrayLayout
 from pycu2c.runtime.cuda.memory import HostMemory, ManagedMemory, Memory, PinnedMemory
 
 _PAGE = 4096
@@ -25,9 +25,9 @@ _PAGE = 4096
 class HostPointer(OwnedMemory):
     """The host memory of an array."""
 
-    def __init__(self, memory: Memory, form: ArrayForm) -> None:
+    def __init__(self, memory: Memory, layout: ArrayLayout) -> None:
         super().__init__(memory)
-        self.__array_interface__ = array_interface(memory.address, form)
+        self.__array_interface__ = array_interface(memory.address, layout)
 
     def get_device_pointer(self) -> int:
         """Return the address that kernels use."""
@@ -62,8 +62,8 @@ class AlignedHostAllocation(HostPointer):
 class RegisteredHostMemory(HostPointer):
     """Page-locked memory that another object owns."""
 
-    def __init__(self, memory: Memory, form: ArrayForm, owner: object) -> None:
-        super().__init__(memory, form)
+    def __init__(self, memory: Memory, layout: ArrayLayout, owner: object) -> None:
+        super().__init__(memory, layout)
         self.base = owner
 
     @translating
@@ -90,17 +90,17 @@ class ManagedAllocation(HostPointer, PointerHolderBase):
             driver.check(answer, "attach managed memory")
 
 
-def array_interface(address: int, form: ArrayForm) -> dict[str, Any]:
+def array_interface(address: int, layout: ArrayLayout) -> dict[str, Any]:
     """Return the ``__array_interface__`` of memory."""
     interface: dict[str, Any] = {
-        "shape": form.shape,
-        "strides": form.strides,
-        "typestr": form.dtype.str,
+        "shape": layout.shape,
+        "strides": layout.strides,
+        "typestr": layout.dtype.str,
         "data": (address or 256, False),
         "version": 3,
     }
-    if form.dtype.fields:
-        interface["descr"] = form.dtype.descr
+    if layout.dtype.fields:
+        interface["descr"] = layout.dtype.descr
     return interface
 
 
@@ -141,18 +141,18 @@ def _order_of(array: NDArray[Any]) -> str:
 @translating
 def pagelocked_empty(shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0) -> NDArray[Any]:
     """Return a new page-locked array, for asynchronous copies."""
-    form = ArrayForm(shape, dtype, None, order)
+    layout = ArrayLayout(shape, dtype, None, order)
     flags = host_alloc_flags(int(mem_flags))
     memory: Memory = (
         PinnedMemory(
-            form.size,
+            layout.size,
             in_place=host_alloc_flags.DEVICEMAP in flags,
             write_combined=host_alloc_flags.WRITECOMBINED in flags,
         )
         if on_gpu()
-        else HostMemory(form.size)
+        else HostMemory(layout.size)
     )
-    return np.asarray(PagelockedHostAllocation(memory, form))
+    return np.asarray(PagelockedHostAllocation(memory, layout))
 
 
 pagelocked_zeros, pagelocked_empty_like, pagelocked_zeros_like = _variants(pagelocked_empty)
@@ -173,10 +173,10 @@ class _Subarray(Memory):
 
 def aligned_empty(shape: Any, dtype: Any, order: Any = "C", alignment: int = _PAGE) -> NDArray[Any]:
     """Return a new array whose address is a multiple of ``alignment``."""
-    form = ArrayForm(shape, dtype, None, order)
-    buffer = np.empty(form.size + alignment, np.uint8)
+    layout = ArrayLayout(shape, dtype, None, order)
+    buffer = np.empty(layout.size + alignment, np.uint8)
     start = -(-buffer.ctypes.data // alignment) * alignment
-    return np.asarray(AlignedHostAllocation(_Subarray(buffer, start, form.size), form))
+    return np.asarray(AlignedHostAllocation(_Subarray(buffer, start, layout.size), layout))
 
 
 aligned_zeros, aligned_empty_like, aligned_zeros_like = _variants(aligned_empty)
@@ -185,13 +185,13 @@ aligned_zeros, aligned_empty_like, aligned_zeros_like = _variants(aligned_empty)
 @translating
 def register_host_memory(ary: NDArray[Any], flags: int = 0) -> NDArray[Any]:
     """Page-lock the memory of an array; ``base.unregister()`` of the result undoes it."""
-    form = ArrayForm(ary.shape, ary.dtype, ary.strides, "C")
+    layout = ArrayLayout(ary.shape, ary.dtype, ary.strides, "C")
     if on_gpu():
         driver.make_current()
-        answer = driver.api().cuMemHostRegister(ary.ctypes.data, form.size, int(flags))
-        driver.check(answer, f"pin {form.size} bytes of the host")
-    part = _Subarray(ary, ary.ctypes.data, form.size)
-    return np.asarray(RegisteredHostMemory(part, form, ary))
+        answer = driver.api().cuMemHostRegister(ary.ctypes.data, layout.size, int(flags))
+        driver.check(answer, f"pin {layout.size} bytes of the host")
+    part = _Subarray(ary, ary.ctypes.data, layout.size)
+    return np.asarray(RegisteredHostMemory(part, layout, ary))
 
 
 # ---- managed -----------------------------------------------------------------------------------
@@ -200,12 +200,12 @@ def register_host_memory(ary: NDArray[Any], flags: int = 0) -> NDArray[Any]:
 @translating
 def managed_empty(shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0) -> NDArray[Any]:
     """Return a new managed array, which kernels access in place."""
-    form = ArrayForm(shape, dtype, None, order)
+    layout = ArrayLayout(shape, dtype, None, order)
     everywhere = mem_attach_flags.HOST not in mem_attach_flags(int(mem_flags))
     memory: Memory = (
-        ManagedMemory(form.size, everywhere=everywhere) if on_gpu() else HostMemory(form.size)
+        ManagedMemory(layout.size, everywhere=everywhere) if on_gpu() else HostMemory(layout.size)
     )
-    return np.asarray(ManagedAllocation(memory, form))
+    return np.asarray(ManagedAllocation(memory, layout))
 
 
 managed_zeros, managed_empty_like, managed_zeros_like = _variants(managed_empty)

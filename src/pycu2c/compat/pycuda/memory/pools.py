@@ -13,7 +13,7 @@ from pycu2c.compat.pycuda.contexts import give_back
 from pycu2c.compat.pycuda.errors import LogicError, MemoryError
 from pycu2c.compat.pycuda.memory.allocations import DeviceAllocation, PointerHolderBase, mem_alloc
 from pycu2c.compat.pycuda.memory.host_memory import array_interface, pagelocked_empty
-from pycu2c.devices.allocation import ArrayForm
+from pycu2c.devices.allocation import ArrayLayout
 
 _MANTISSA = 2  # bits of a size after the first; they select the bin
 M = TypeVar("M")
@@ -145,11 +145,11 @@ class DeviceMemoryPool(_Pool[DeviceAllocation]):
 class PooledHostAllocation:
     """The host memory of an array, which returns to its pool."""
 
-    def __init__(self, pool: PageLockedMemoryPool, form: ArrayForm) -> None:
+    def __init__(self, pool: PageLockedMemoryPool, layout: ArrayLayout) -> None:
         self._block: NDArray[np.uint8] | None = None
-        self._pool, self.size = pool, form.size
-        self._block, self._number = pool.take(form.size)
-        self.__array_interface__ = array_interface(self._block.ctypes.data, form)
+        self._pool, self.size = pool, layout.size
+        self._block, self._number = pool.take(layout.size)
+        self.__array_interface__ = array_interface(self._block.ctypes.data, layout)
 
     def free(self) -> None:
         """Return the memory to the pool now: the array must not be used any more."""
@@ -171,4 +171,4 @@ class PageLockedMemoryPool(_Pool[NDArray[np.uint8]]):
 
     def allocate(self, shape: Any, dtype: Any, order: Any = "C") -> NDArray[Any]:
         """Return a new array, whose memory returns to the pool."""
-        return np.asarray(PooledHostAllocation(self, ArrayForm(shape, dtype, None, order)))
+        return np.asarray(PooledHostAllocation(self, ArrayLayout(shape, dtype, None, order)))
