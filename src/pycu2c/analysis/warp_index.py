@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.types import WEAK_INT
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, integer
-from pycu2c.ir.walk import all_expressions, children, expressions, statements
 from pycu2c.ops.intrinsics.reference_thread import WARP
 from pycu2c.ops.intrinsics.threads.coordinates import GRID, PLACES
 from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
@@ -65,35 +62,3 @@ def replace_warp_and_lane(
     block = ir.Apply(PLACES["blockIdx", "x"], (), WEAK_INT, e.span)
     first = binary(MUL, block, integer(assumptions.threads // WARP, e.span), e.span)
     return binary(ADD, first, warp, e.span)
-
-
-def has_warp_rows(body: ir.Body) -> bool:
-    """Return whether each warp accesses its own row, as in ``a[warp * length + lane]``.
-
-    C compilers vectorize such accesses only if the warp's part is invariant in the loop over lanes.
-    """
-    if not any(map(is_lane, all_expressions(body))):
-        return False
-    values = {s.var.name: s.init for s in statements(body) if isinstance(s, ir.Declare) and s.init}
-    accessed_indices = [
-        i for e in all_expressions(body) if isinstance(e, ir.Load) for i in e.indices
-    ]
-    accessed_indices += [i for s in statements(body) if isinstance(s, ir.Store) for i in s.indices]
-    return any(_scales_warp(e, values) for index in accessed_indices for e in expressions(index))
-
-
-def _scales_warp(e: ir.Expr, values: Mapping[str, ir.Expr]) -> bool:
-    match e:
-        case ir.Binary(op=op, left=left, right=right) if op is MUL:
-            pairs = ((left, right), (right, left))
-            return any(
-                _depends_on_warp(a, values) and not isinstance(b, ir.Const) for a, b in pairs
-            )
-        case _:
-            return False
-
-
-def _depends_on_warp(e: ir.Expr, values: Mapping[str, ir.Expr]) -> bool:
-    if isinstance(e, ir.Var) and e.name in values:
-        return _depends_on_warp(values[e.name], values)
-    return is_warp(e) or any(_depends_on_warp(inner, values) for inner in children(e))

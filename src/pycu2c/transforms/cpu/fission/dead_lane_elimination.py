@@ -22,7 +22,7 @@ from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Array, MemorySpace, Type
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, integer, logical
-from pycu2c.ir.walk import bodies, map_expr, map_stmt, statements, with_bodies
+from pycu2c.ir.walk import bodies, statements, with_bodies
 from pycu2c.ops.intrinsics.reference_thread import WARP
 from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
 from pycu2c.ops.operators import AND, EQ, GE, LT
@@ -97,13 +97,10 @@ class _DeadLaneElimination:
             return (), live
         body = s.body
         if len(active.threads) < threads:
-            resolved = _resolve_choices(body, values, active.threads)
-            coordinates = tuple(s for s in resolved if _is_coordinate(s))
-            guarded = tuple(s for s in resolved if not _is_coordinate(s))
-            s = replace(
-                s, body=(*coordinates, ir.If(active.condition(s.span), guarded, (), s.span))
-            )
-            body = resolved
+            coordinates = tuple(x for x in s.body if _is_coordinate(x))
+            guarded = tuple(x for x in s.body if not _is_coordinate(x))
+            branch = ir.If(active.condition(s.span), guarded, (), s.span)
+            s = replace(s, body=(*coordinates, branch))
         used = usage.of(body, active.threads)
         remaining = {n: elements - used.written.get(n, frozenset()) for n, elements in live.items()}
         return (s,), _union(remaining, used.read)
@@ -120,29 +117,6 @@ def _is_coordinate(s: ir.Stmt) -> bool:
             return index.intrinsic.is_pure
         case _:
             return False
-
-
-def _resolve_choices(body: ir.Body, values: LaneValues, active_threads: Threads) -> ir.Body:
-    """Resolve conditions that are the same for all remaining threads."""
-
-    def known_outcome(condition: ir.Expr) -> bool | None:
-        found = values.of(condition)
-        answers = {bool(found[t]) for t in active_threads} if found else set()
-        return answers.pop() if len(answers) == 1 else None
-
-    def resolve_select(e: ir.Expr) -> ir.Expr:
-        answer = known_outcome(e.condition) if isinstance(e, ir.Select) else None
-        return (
-            e if answer is None or not isinstance(e, ir.Select) else e.then if answer else e.orelse
-        )
-
-    def resolve_if(s: ir.Stmt) -> ir.Body:
-        answer = known_outcome(s.condition) if isinstance(s, ir.If) else None
-        return (
-            (s,) if answer is None or not isinstance(s, ir.If) else s.then if answer else s.orelse
-        )
-
-    return map_stmt(map_expr(body, resolve_select), resolve_if)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,9 +141,9 @@ class _ThreadRange:
             return in_block
         lanes = {t % WARP for t in active_threads}
         first, last = _align_outwards(min(lanes), max(lanes) + 1)
-        resolve_select = frozenset(t for t in range(threads) if first <= t % WARP < last)
-        in_warps = _ThreadRange(first, last, resolve_select, True)
-        return in_warps if len(resolve_select) < len(in_block.threads) else in_block
+        in_lanes = frozenset(t for t in range(threads) if first <= t % WARP < last)
+        in_warps = _ThreadRange(first, last, in_lanes, True)
+        return in_warps if len(in_lanes) < len(in_block.threads) else in_block
 
     def condition(self, span: Span) -> ir.Expr:
         index: ir.Expr = ir.Apply(block_thread, (), WEAK_INT, span)

@@ -16,11 +16,6 @@ from collections.abc import Mapping, Sequence, Set
 
 from pycu2c.analysis import warp_index
 from pycu2c.analysis.axis_order import AxisOrder, choose_axis_order
-from pycu2c.analysis.context_array_layout import (
-    reindex_context_arrays,
-    thread_private_arrays,
-    uses_index_only_for,
-)
 from pycu2c.analysis.launch_ranges import is_fixed
 from pycu2c.analysis.live_across_barriers import single_definitions
 from pycu2c.analysis.ranges.intervals import Interval
@@ -117,9 +112,6 @@ class _AxisLoopBuilder:
     values: dict[str, ir.Expr] = field(default_factory=dict)  # single definitions
     declarations: Mapping[str, int] = field(default_factory=dict)
     order_dependent: bool = False
-    private_arrays: Set[str] = frozenset()  # context arrays with a layout in loop order
-    private_order: tuple[int, int, int] = (0, 1, 2)
-
     counter_ranges: dict[str, Interval] = field(
         default_factory=dict
     )  # of loops around work-item loops
@@ -137,7 +129,6 @@ class _AxisLoopBuilder:
         self.outer = set(self.types) - inside
         self.values = {n: v for n, v in single_definitions(kernel.body).items() if n in self.outer}
         self.order_dependent = _is_order_dependent(self.module)
-        self._choose_private_order()
 
     def block(self, body: ir.Body) -> ir.Body:
         """Process a block outside the work-item loops."""
@@ -230,16 +221,13 @@ class _AxisLoopBuilder:
 
     def _loops_in_block(self, s: ir.WorkItemLoop) -> tuple[list[Axis], ir.Body]:
         used = self._used_coordinates(s)
-        if used <= self._linear_coordinates() and self._prefers_lane_loops(s.body):
+        if used <= self._linear_coordinates() and self._selects_lanes(s.body):
             return self._warp_and_lane_loops(s)
         if used <= {block_thread}:
             return self._flat_loop(s)
         coordinate_exprs: dict[Intrinsic, ir.Expr] = {}
         found: dict[int, Axis] = {}
         body = s.body
-        if self.private_arrays:
-            body = reindex_context_arrays(body, self.private_arrays, self._private_index(s.span))
-            used = self._used_coordinates(replace(s, body=body))
         for number in (2, 1, 0):
             coordinate = PLACES["threadIdx", AXES[number]]
             extent = self._extent(number)
@@ -258,37 +246,13 @@ class _AxisLoopBuilder:
         for number, grid_index in enumerate(GRID):
             coordinate_exprs[grid_index] = self._grid_index(number, coordinate_exprs, s.span)
         if block_thread in used:
-            linear_index = self._linear_index(coordinate_exprs, (0, 1, 2), s.span)
+            linear_index = self._linear_index(coordinate_exprs, s.span)
             if not isinstance(linear_index, ir.Var | ir.Const):
                 var = ir.Var(self._unused_name("t", body), WEAK_INT, s.span)
                 body = (ir.Declare(var, linear_index, s.span), *body)
                 linear_index = var
             coordinate_exprs[block_thread] = linear_index
         return axes, _substitute_coordinates(body, coordinate_exprs)
-
-    def _choose_private_order(self) -> None:
-        """Lay out thread-private arrays in loop order, if all loops use known axes."""
-        body = self.module.kernel.body
-        loops = [s for s in statements(body) if isinstance(s, ir.WorkItemLoop)]
-        if self.assumptions.block is None or any(
-            isinstance(s, ir.StripLoop) for s in statements(body)
-        ):
-            return
-        order = self.choose_order(body, MIN_LANES).order
-        private_arrays = thread_private_arrays(body)
-        flat = [s.body for s in loops if self._used_coordinates(s) <= {block_thread}]
-        if order[0] != 0 and all(uses_index_only_for(private_arrays, b) for b in flat):
-            self.private_arrays, self.private_order = private_arrays, order
-
-    def _private_index(self, span: Span) -> ir.Expr:
-        """Return the index of a thread's own element."""
-        coordinate_values: dict[Intrinsic, ir.Expr] = {}
-        for number, coordinate in enumerate(_THREAD):
-            is_single = self._extent(number) == 1
-            coordinate_values[coordinate] = (
-                integer(0, span) if is_single else ir.Apply(coordinate, (), WEAK_INT, span)
-            )
-        return self._linear_index(coordinate_values, self.private_order, span)
 
     def _used_coordinates(self, s: ir.WorkItemLoop) -> set[Intrinsic]:
         """Return the coordinates that distinguish the threads of a block."""
@@ -304,28 +268,17 @@ class _AxisLoopBuilder:
         start, stop = self.strip_bounds or (integer(0, s.span), self._thread_count(s.span))
         return [Axis(var, start, stop)], _substitute_coordinates(body, {block_thread: var})
 
-    def _prefers_lane_loops(self, body: ir.Body) -> bool:
-        """Return whether a loop over lanes in a loop over warps is better.
-
-        This holds if a condition selects lanes, or if each warp accesses a row of its own.
-        """
-        is_multiple = self.strip_bounds is None and warp_index.is_multiple_of_warp(self.assumptions)
-        if is_multiple and warp_index.has_warp_rows(body):
-            return True
+    def _selects_lanes(self, body: ir.Body) -> bool:
+        """Return whether a condition on the lane guards a body: it bounds a loop over lanes."""
+        threads = self.assumptions.threads
+        has_full_warps = self.assumptions.block is not None and threads % WARP == 0
+        if self.strip_bounds is not None or not has_full_warps or threads == WARP:
+            return False
         match body:
             case (*before, ir.If(condition=condition, orelse=())):
-                if not all(isinstance(s, ir.Declare) for s in before):
-                    return False
                 comparisons = [e for e in conjuncts(condition) if isinstance(e, ir.Binary)]
-                used = any(e.op in (LT, GE) and warp_index.is_lane(e.left) for e in comparisons)
-                is_multiple = (
-                    self.assumptions.block is not None and self.assumptions.threads % WARP == 0
-                )
-                return (
-                    used
-                    and is_multiple
-                    and self.assumptions.threads > WARP
-                    and self.strip_bounds is None
+                return all(isinstance(s, ir.Declare) for s in before) and any(
+                    e.op in (LT, GE) and warp_index.is_lane(e.left) for e in comparisons
                 )
             case _:
                 return False
@@ -393,12 +346,10 @@ class _AxisLoopBuilder:
         size = _extent_expression(self._extent(number), number, span)
         return _add(_multiply(block, size), coordinate_exprs[PLACES["threadIdx", AXES[number]]])
 
-    def _linear_index(
-        self, coordinate_exprs: Mapping[Intrinsic, ir.Expr], order: Sequence[int], span: Span
-    ) -> ir.Expr:
-        """Return the linear index of a thread, for axes in the given order."""
+    def _linear_index(self, coordinate_exprs: Mapping[Intrinsic, ir.Expr], span: Span) -> ir.Expr:
+        """Return the linear index of a thread."""
         found: ir.Expr = integer(0, span)
-        for number in reversed(order):
+        for number in (2, 1, 0):
             size = _extent_expression(self._extent(number), number, span)
             found = _add(
                 _multiply(found, size), coordinate_exprs[PLACES["threadIdx", AXES[number]]]

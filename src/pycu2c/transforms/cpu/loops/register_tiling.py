@@ -282,10 +282,7 @@ class _Tile:
         )
         inner = self._loop_over_tile(
             counts,
-            (
-                *spiller.spill(rematerialized),
-                *spiller.spill_after_branches((*self.between, *self.body)),
-            ),
+            spiller.spill((*rematerialized, *self.between, *self.body)),
         )
         for loop in reversed(self.loops):
             inner = replace(loop, body=(inner,))
@@ -327,25 +324,6 @@ class _Spiller:
     def spill(self, body: ir.Body) -> ir.Body:
         return map_stmt(map_expr(body, self._load), self._store)
 
-    def spill_after_branches(self, body: ir.Body) -> ir.Body:
-        """Spill, but keep variables that are assigned under conditions in scalars until the end.
-
-        C compilers vectorize a selection of values more readily than a conditional store.
-        """
-        in_branches = (s for x in body if isinstance(x, ir.If) for s in statements((x,)))
-        spill_after_branches = {s.var.name: s.var for s in in_branches if isinstance(s, ir.Assign)}
-        spill_after_branches = {
-            name: var for name, var in spill_after_branches.items() if name in self.arrays
-        }
-        remaining = {
-            name: array for name, array in self.arrays.items() if name not in spill_after_branches
-        }
-        first = tuple(ir.Declare(v, self._load(v), v.span) for v in spill_after_branches.values())
-        last = tuple(
-            x for v in spill_after_branches.values() for x in self._store(ir.Assign(v, v, v.span))
-        )
-        return (*first, *replace(self, arrays=remaining).spill(body), *last)
-
     def _load(self, e: ir.Expr) -> ir.Expr:
         if isinstance(e, ir.Var) and e.name in self.arrays and isinstance(e.type, Scalar):
             return cast(ir.Load(self.arrays[e.name], self.index, e.span), e.type)
@@ -386,7 +364,5 @@ def _is_cheap_expr(e: ir.Expr | None) -> bool:
 def _is_cheap_node(e: ir.Expr) -> bool:
     if isinstance(e, ir.Apply):
         return is_fixed(e.intrinsic) or e.intrinsic in EXTREMES
-    extents = isinstance(
-        e, ir.Const | ir.Var | ir.Binary | ir.Unary | ir.Cast | ir.Select | ir.Logical
-    )
-    return extents and not may_be_contracted(e)
+    kinds = ir.Const | ir.Var | ir.Binary | ir.Unary | ir.Cast | ir.Select | ir.Logical
+    return isinstance(e, kinds) and not may_be_contracted(e)
