@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from pycu2c.analysis.effects import any_effect
 from pycu2c.analysis.lane_values import LaneValues
-from pycu2c.analysis.live_across_barriers import declared_names
+from pycu2c.analysis.variables import declared_names
 from pycu2c.base.records import dataclass, field
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions, bodies, children, operands, statements

@@ -151,14 +151,3 @@ def needs_cooperative_launch(module: ir.Module) -> bool:
     functions = (module.kernel, *module.devices)
     found = (e for f in functions for e in all_expressions(f.body) if isinstance(e, ir.Apply))
     return any(e.intrinsic.effect is Effect.GRID for e in found)
-
-
-def names_in(*values: ir.Expr) -> Iterator[str]:
-    """Yield the names of the variables that expressions read."""
-    return (e.name for value in values for e in expressions(value) if isinstance(e, ir.Var))
-
-
-def accessed_names(body: ir.Body) -> frozenset[str]:
-    """Return the variables that a body reads or stores elements of."""
-    read = {e.name for e in all_expressions(body) if isinstance(e, ir.Var)}
-    return frozenset(read | {s.array.name for s in statements(body) if isinstance(s, ir.Store)})

@@ -1,7 +1,5 @@
-"""Liveness of variables after loops that SIMD batches of threads execute under an active mask.
+"""Liveness of variables: reads before assignments, and variables that are live after loops.
 
-A variable is live after a loop if a thread reads it later before assigning it. This includes
-threads that wait elsewhere meanwhile: in the other branch of a condition, or behind an outer loop.
 The input is the code of one thread.
 """
 
@@ -10,16 +8,66 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from typing import TypeAlias
 
-from pycu2c.analysis.effects import names_in
+from pycu2c.analysis.variables import names_in
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import bodies, operands
 
+Assigned: TypeAlias = "frozenset[str] | None"  # definitely assigned; None: unreachable
 Names: TypeAlias = frozenset[str]
 
 
+def upward_exposed_reads(body: ir.Body) -> set[str]:
+    """Return the variables that a body may read before it assigns them."""
+    analysis = _UpwardExposedReads()
+    analysis.block(body, frozenset())
+    return analysis.found
+
+
+@dataclass(slots=True)
+class _UpwardExposedReads:
+    found: set[str] = field(default_factory=set)
+
+    def block(self, body: ir.Body, assigned: Assigned) -> Assigned:
+        for s in body:
+            if assigned is None:
+                return None
+            self.found |= set(names_in(*operands(s))) - assigned - _counter(s)
+            assigned = self._transfer(s, assigned)
+        return assigned
+
+    def _transfer(self, s: ir.Stmt, assigned: frozenset[str]) -> Assigned:
+        match s:
+            case ir.Declare() | ir.Assign():
+                return assigned | {s.var.name}
+            case ir.If():
+                then, orelse = self.block(s.then, assigned), self.block(s.orelse, assigned)
+                if then is None or orelse is None:
+                    return orelse if then is None else then
+                return then & orelse
+            case ir.While() | ir.For():
+                self.block(s.body, assigned | _counter(s))
+                return assigned  # the body may not be executed
+            case ir.Break() | ir.Continue() | ir.Return() | ir.NextWorkItem():
+                return None
+            case _:
+                return assigned
+
+
+def _counter(s: ir.Stmt) -> frozenset[str]:
+    return frozenset({s.var.name}) if isinstance(s, ir.For) else frozenset()
+
+
+# ---- liveness after loops ----------------------------------------------------------------------
+
+
 def live_after_loops(body: ir.Body, loops: Set[ir.Stmt]) -> Mapping[ir.Stmt, Names]:
-    """Map each of the loops to the variables that are live after it."""
+    """Map each of the loops to the variables that are live after it.
+
+    SIMD batches of threads execute the loops under an active mask. A variable is live after a loop
+    if a thread reads it later before assigning it. This includes threads that wait elsewhere
+    meanwhile: in the other branch of a condition, or behind an outer loop.
+    """
     analysis = _Liveness(loops)
     analysis.block(body, frozenset(), _Exits())
     return analysis.after

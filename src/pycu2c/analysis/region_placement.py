@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Set
 
 from pycu2c.analysis import uniformity
-from pycu2c.analysis.effects import names_in
 from pycu2c.analysis.suspension_points import has_wait
+from pycu2c.analysis.variables import names_in
 from pycu2c.base.records import dataclass, field
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import bodies, operands, statements

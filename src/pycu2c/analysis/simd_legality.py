@@ -16,7 +16,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Mapping, Set
 
-from pycu2c.analysis.live_across_barriers import single_definitions
+from pycu2c.analysis.variables import assigned_names, single_definitions
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Array, MemorySpace
 from pycu2c.ir import nodes as ir
@@ -55,7 +55,7 @@ def _accumulates(body: ir.Body, strides: LaneStrides) -> bool:
 
 
 def _assigned_names(body: ir.Body) -> set[str]:
-    return {s.var.name for s in statements(body) if isinstance(s, ir.Assign)}
+    return assigned_names(body)
 
 
 # ---- strides of indices from one thread to the next --------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pycu2c.analysis.effects import accessed_names
+from pycu2c.analysis.variables import accessed_names, assigned_names
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import bodies, statements
 
@@ -51,7 +51,7 @@ def _last_uses(body: ir.Body) -> dict[str, int]:
             if isinstance(s, ir.If | ir.BarrierWait)
             else (s,)
         )
-        assigned = {x.var.name for x in statements(inside) if isinstance(x, ir.Assign)}
+        assigned = assigned_names(inside)
         inside_names = accessed_names(inside) | assigned
         for name in accessed_names((s,)) | assigned:
             found[name] = i + (name in inside_names)

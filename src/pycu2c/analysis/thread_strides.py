@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from pycu2c.analysis.effects import names_in
-from pycu2c.analysis.live_across_barriers import assigned_names, single_definitions
 from pycu2c.analysis.simd_legality import LaneStrides
+from pycu2c.analysis.variables import defined_names, names_in, single_definitions
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import expressions, rewrite, statements
 from pycu2c.ops.operators import ADD, MUL, SUB
@@ -26,7 +25,7 @@ class UnitStrideAccesses:
     """Unit-stride indices in a loop over threads."""
 
     def __init__(self, loop: ir.AxisLoop) -> None:
-        self._values, self._local_names = single_definitions(loop.body), assigned_names(loop.body)
+        self._values, self._local_names = single_definitions(loop.body), defined_names(loop.body)
         self._strides = LaneStrides(
             loop.var.name, self._values, self._local_names - self._values.keys()
         )

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from string import Template
 
-from pycu2c.analysis.effects import accessed_names, is_dynamic, reaches_cluster
+from pycu2c.analysis.effects import is_dynamic, reaches_cluster
 from pycu2c.analysis.suspension_points import live_across_waits
+from pycu2c.analysis.variables import accessed_names
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import Array, Scalar
 from pycu2c.codegen.cpu_entry_point import TypeOf, read_extent, read_parameters

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Set
 from functools import reduce
 
-from pycu2c.analysis.effects import accessed_names, uses_dynamic_shared
+from pycu2c.analysis.effects import uses_dynamic_shared
+from pycu2c.analysis.variables import accessed_names
 from pycu2c.base.limits import MAX_SHARED_BYTES
 from pycu2c.base.records import dataclass
 from pycu2c.csyntax import nodes as c

@@ -8,13 +8,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from pycu2c.analysis.effects import (
-    accessed_names,
-    inline_c_body,
-    uses_dynamic_shared,
-    written_arrays,
-)
+from pycu2c.analysis.effects import inline_c_body, uses_dynamic_shared, written_arrays
 from pycu2c.analysis.suspension_points import steps_of
+from pycu2c.analysis.variables import accessed_names
 from pycu2c.base.dtypes import DType
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import Array, Scalar

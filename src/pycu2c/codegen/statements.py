@@ -6,7 +6,7 @@ import linecache
 from collections.abc import Mapping
 from typing import Literal, TypeAlias, assert_never
 
-from pycu2c.analysis.effects import accessed_names
+from pycu2c.analysis.variables import accessed_names
 from pycu2c.base.dtypes import INT32, INT64
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Span

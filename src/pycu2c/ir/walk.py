@@ -84,6 +84,11 @@ def with_children(e: ir.Expr, new: tuple[ir.Expr, ...]) -> ir.Expr:
             assert_never(e)
 
 
+def map_children(e: ir.Expr, change: Callable[[ir.Expr], ir.Expr]) -> ir.Expr:
+    """Apply a change to each direct subexpression."""
+    return with_children(e, tuple(map(change, children(e))))
+
+
 def path_indices(path: Path) -> tuple[ir.Expr, ...]:
     """Return the indices in a path to a field of a record."""
     return tuple(step for step in path if not isinstance(step, str))
@@ -175,6 +180,11 @@ def with_operands(s: ir.Stmt, new: tuple[ir.Expr, ...]) -> ir.Stmt:
             assert_never(s)
 
 
+def map_operands(s: ir.Stmt, change: Callable[[ir.Expr], ir.Expr]) -> ir.Stmt:
+    """Apply a change to each direct operand of a statement."""
+    return with_operands(s, tuple(map(change, operands(s))))
+
+
 def bodies(s: ir.Stmt) -> tuple[ir.Body, ...]:
     """Return the direct blocks of a statement."""
     match s:
@@ -213,6 +223,11 @@ def with_bodies(s: ir.Stmt, new: tuple[ir.Body, ...]) -> ir.Stmt:
             return s
 
 
+def map_bodies(s: ir.Stmt, change: Callable[[ir.Body], ir.Body]) -> ir.Stmt:
+    """Apply a change to each direct block of a statement."""
+    return with_bodies(s, tuple(map(change, bodies(s))))
+
+
 def statements(body: ir.Body) -> Iterator[ir.Stmt]:
     """Yield the statements of a block and of the blocks inside it, in program order."""
     for s in body:
@@ -241,15 +256,15 @@ def map_expr(body: ir.Body, change: Callable[[ir.Expr], ir.Expr]) -> ir.Body:
 
 
 def _map_stmt_expr(s: ir.Stmt, change: Callable[[ir.Expr], ir.Expr]) -> ir.Stmt:
-    s = with_operands(s, tuple(rewrite(e, change) for e in operands(s)))
-    return with_bodies(s, tuple(map_expr(b, change) for b in bodies(s)))
+    s = map_operands(s, lambda e: rewrite(e, change))
+    return map_bodies(s, lambda b: map_expr(b, change))
 
 
 def map_stmt(body: ir.Body, change: Callable[[ir.Stmt], ir.Body]) -> ir.Body:
     """Replace each statement by a block, inner statements first."""
     out: list[ir.Stmt] = []
     for s in body:
-        out += change(with_bodies(s, tuple(map_stmt(b, change) for b in bodies(s))))
+        out += change(map_bodies(s, lambda b: map_stmt(b, change)))
     return tuple(out)
 
 

@@ -6,23 +6,15 @@ Side effects are preserved. Uses ``analysis.effects``.
 from __future__ import annotations
 
 from pycu2c.analysis.effects import any_effect
-from pycu2c.analysis.live_across_barriers import referenced_names
+from pycu2c.analysis.variables import referenced_names
 from pycu2c.base.records import replace
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.walk import (
-    all_expressions,
-    bodies,
-    expressions,
-    map_functions,
-    map_stmt,
-    statements,
-    with_bodies,
-)
+from pycu2c.ir import walk
 
 
 def eliminate_dead_code(module: ir.Module, effectful: frozenset[str]) -> ir.Module:
     """Drop ``x = a[i]`` if x is never read; reduce ``x = atomic.add(…)`` to the call."""
-    return map_functions(module, lambda f: replace(f, body=_live_body(f, effectful)))
+    return walk.map_functions(module, lambda f: replace(f, body=_live_body(f, effectful)))
 
 
 def eliminate_dead_declarations(module: ir.Module, effectful: frozenset[str]) -> ir.Module:
@@ -38,12 +30,12 @@ def eliminate_dead_declarations(module: ir.Module, effectful: frozenset[str]) ->
                 and not _has_effect(s, effectful)
             ):
                 continue
-            s = with_bodies(s, tuple(map(block, bodies(s))))
+            s = walk.map_bodies(s, block)
             remaining.append(s)
             names |= referenced_names((s,))
         return tuple(reversed(remaining))
 
-    return map_functions(module, lambda f: replace(f, body=block(f.body)))
+    return walk.map_functions(module, lambda f: replace(f, body=block(f.body)))
 
 
 def _has_effect(s: ir.Declare, devices: frozenset[str]) -> bool:
@@ -66,14 +58,14 @@ def _live_body(function: ir.Function, devices: frozenset[str]) -> ir.Body:
                 case _:
                     return (s,)
 
-        new = map_stmt(body, remaining)
+        new = walk.map_stmt(body, remaining)
         if _read(new, devices) == read and _count(new) == _count(body):
             return new
         body = new
 
 
 def _count(body: ir.Body) -> int:
-    return sum(1 for _ in statements(body))
+    return sum(1 for _ in walk.statements(body))
 
 
 def _effect_of(e: ir.Expr, s: ir.Stmt, devices: frozenset[str]) -> ir.Body:
@@ -88,19 +80,19 @@ def _read(body: ir.Body, devices: frozenset[str]) -> frozenset[str]:
     ``x = x + 1`` is no use of x; ``x = x + atomic.add(…)`` is.
     """
     found: set[str] = set()
-    for s in statements(body):
+    for s in walk.statements(body):
         if isinstance(s, ir.Store):
             found.add(s.array.name)
         if isinstance(s, ir.Assign):
-            inside = {e.name for e in expressions(s.value) if isinstance(e, ir.Var)}
+            inside = {e.name for e in walk.expressions(s.value) if isinstance(e, ir.Var)}
             found |= inside if any_effect(s.value, devices) else inside - {s.var.name}
         elif isinstance(s, (ir.If, ir.While, ir.For)):
             found |= _control_names(s)
         else:
-            found |= {e.name for e in all_expressions((s,)) if isinstance(e, ir.Var)}
+            found |= {e.name for e in walk.all_expressions((s,)) if isinstance(e, ir.Var)}
     return frozenset(found)
 
 
 def _control_names(s: ir.If | ir.While | ir.For) -> set[str]:
     conditions = (s.start, s.stop, s.step) if isinstance(s, ir.For) else (s.condition,)
-    return {e.name for x in conditions for e in expressions(x) if isinstance(e, ir.Var)}
+    return {e.name for x in conditions for e in walk.expressions(x) if isinstance(e, ir.Var)}

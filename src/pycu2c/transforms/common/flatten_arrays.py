@@ -15,10 +15,10 @@ from pycu2c.base import dtypes
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import WEAK_INT, WEAK_INT32, Array, Scalar
 from pycu2c.ir import nodes as ir
+from pycu2c.ir import walk
 from pycu2c.ir.builders import binary, cast, const, scalar_type
 from pycu2c.ir.call_graph import recursive_functions
 from pycu2c.ir.views import is_flat, stride_inside_field, view_elements_per_element
-from pycu2c.ir.walk import bodies, children, operands, with_bodies, with_children, with_operands
 from pycu2c.ops.intrinsics.threads.cpu_block import shared_bytes
 from pycu2c.ops.operators import ADD, MUL, QUOTIENT, SUB
 
@@ -74,14 +74,14 @@ class _Flattener:
         return tuple(self.statement(s) for s in body)
 
     def statement(self, s: ir.Stmt) -> ir.Stmt:
-        s = with_operands(s, tuple(self.expression(e) for e in operands(s)))
-        s = with_bodies(s, tuple(self.body(b) for b in bodies(s)))
+        s = walk.map_operands(s, self.expression)
+        s = walk.map_bodies(s, self.body)
         if isinstance(s, ir.Store):
             return replace(s, indices=self.indices(s.array, s.indices))
         return s
 
     def expression(self, e: ir.Expr) -> ir.Expr:
-        new = with_children(e, tuple(self.expression(c) for c in children(e)))
+        new = walk.map_children(e, self.expression)
         match new:
             case ir.Load() | ir.ElementOf():
                 return replace(new, indices=self.indices(new.array, new.indices))

@@ -9,11 +9,12 @@ function remains. Uses ``analysis.effects`` and the strip-mining heuristics.
 from __future__ import annotations
 
 from pycu2c.analysis.effects import block_level_functions
-from pycu2c.analysis.live_across_barriers import upward_exposed_reads
+from pycu2c.analysis.liveness import upward_exposed_reads
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import WEAK_BOOL, Array, Scalar
 from pycu2c.ir import nodes as ir
+from pycu2c.ir import walk
 from pycu2c.ir.builders import cast, const, scalar_type, zero
 from pycu2c.ir.call_graph import recursive_functions
 from pycu2c.ir.expressions import Path
@@ -25,15 +26,6 @@ from pycu2c.ir.views import (
     read_path,
     stride_inside_field,
     view_elements_per_element,
-)
-from pycu2c.ir.walk import (
-    bodies,
-    children,
-    operands,
-    statements,
-    with_bodies,
-    with_children,
-    with_operands,
 )
 from pycu2c.transforms.common.structured_returns import eliminate_returns
 from pycu2c.transforms.cpu.simd.divergent_loops import functions_to_inline
@@ -77,13 +69,13 @@ class _Inliner:
     def body(self, body: ir.Body) -> ir.Body:
         out: list[ir.Stmt] = []
         for s in body:
-            inner = tuple(self.body(b) for b in bodies(s))
+            inner = tuple(self.body(b) for b in walk.bodies(s))
             outer, self._before = self._before, []
-            new = tuple(self.expression(e) for e in operands(s))
+            new = tuple(self.expression(e) for e in walk.operands(s))
             assert not (self._before and isinstance(s, ir.While)), "calls are statements by now"
             out += self._before
             self._before = outer
-            rewritten = with_bodies(with_operands(s, new), inner)
+            rewritten = walk.with_bodies(walk.with_operands(s, new), inner)
             if not (
                 isinstance(rewritten, ir.Evaluate)
                 and isinstance(rewritten.value, (ir.Const, ir.Var))
@@ -95,7 +87,7 @@ class _Inliner:
         if isinstance(e, ir.Call) and e.function in self.functions:
             arguments = tuple(self.expression(a) for a in e.arguments)
             return self._expand(replace(e, arguments=arguments))
-        return with_children(e, tuple(self.expression(c) for c in children(e)))
+        return walk.map_children(e, self.expression)
 
     def _array(self, argument: ir.Expr, hint: str) -> ir.Var | ir.View:
         """Return an array argument; the operands of a view are evaluated once."""
@@ -103,13 +95,13 @@ class _Inliner:
             return argument
         assert isinstance(argument, ir.View)
         parts: list[ir.Expr] = []
-        for number, part in enumerate(children(argument)[1:]):
+        for number, part in enumerate(walk.children(argument)[1:]):
             if not isinstance(part, ir.Const):
                 remaining = ir.Var(f"{hint}.{number}", scalar_type(part), part.span)
                 self._before.append(ir.Assign(remaining, part, part.span))
                 part = remaining
             parts.append(part)
-        view = with_children(argument, (argument.array, *parts))
+        view = walk.with_children(argument, (argument.array, *parts))
         assert isinstance(view, ir.View)
         return view
 
@@ -140,7 +132,7 @@ def _zero_initializers(function: ir.Function) -> ir.Body:
     Otherwise a second call would see the values of the first.
     """
     read = upward_exposed_reads(function.body) - {p.name for p in function.parameters}
-    found = {s.var.name: s.var for s in statements(function.body) if isinstance(s, ir.Assign)}
+    found = {s.var.name: s.var for s in walk.statements(function.body) if isinstance(s, ir.Assign)}
     span = function.span
     return tuple(
         ir.Assign(v, zero(scalar_type(v), span), span) for name, v in found.items() if name in read
@@ -158,8 +150,8 @@ class _Renamer:
         return tuple(self.statement(s) for s in body)
 
     def statement(self, s: ir.Stmt) -> ir.Stmt:
-        s = with_operands(s, tuple(self.expression(e) for e in operands(s)))
-        s = with_bodies(s, tuple(self.body(b) for b in bodies(s)))
+        s = walk.map_operands(s, self.expression)
+        s = walk.map_bodies(s, self.body)
         if isinstance(s, (ir.Assign, ir.For, ir.Allocate)):
             return replace(s, var=self.rename_variable(s.var))
         if not isinstance(s, ir.Store):
@@ -196,7 +188,7 @@ class _Renamer:
             case ir.Var():
                 return self.array(e)
             case ir.Load() | ir.ElementOf():
-                new = with_children(e, (e.array, *map(self.expression, children(e)[1:])))
+                new = walk.with_children(e, (e.array, *map(self.expression, walk.children(e)[1:])))
                 assert isinstance(new, ir.Load | ir.ElementOf)
                 array, indices, path = self.locate(e.array, new.indices)
                 if isinstance(new, ir.Load):
@@ -207,7 +199,7 @@ class _Renamer:
             case ir.View():
                 return self.view(e)
             case _:
-                new = with_children(e, tuple(self.expression(child) for child in children(e)))
+                new = walk.map_children(e, self.expression)
                 return (
                     replace(new, name=f"{new.name}.{self.tag}") if isinstance(new, ir.Let) else new
                 )
@@ -231,8 +223,8 @@ class _Renamer:
 
     def view(self, e: ir.View) -> ir.View:
         mapped = self.array(e.array)
-        parts = tuple(self.expression(child) for child in children(e)[1:])
-        new = with_children(e, (e.array, *parts))
+        parts = tuple(self.expression(child) for child in walk.children(e)[1:])
+        new = walk.with_children(e, (e.array, *parts))
         assert isinstance(new, ir.View)
         if isinstance(mapped, ir.View):
             return compose_views(mapped, new)

@@ -18,16 +18,8 @@ from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import WEAK_INT32, Scalar
 from pycu2c.base.values import fits
 from pycu2c.ir import nodes as ir
+from pycu2c.ir import walk
 from pycu2c.ir.builders import binary, cast, const, is_atom, scalar_type, unary, wrapping_arithmetic
-from pycu2c.ir.walk import (
-    bodies,
-    children,
-    map_functions,
-    operands,
-    with_bodies,
-    with_children,
-    with_operands,
-)
 from pycu2c.ops.intrinsics.floats import complex as complex_intrinsics
 from pycu2c.ops.intrinsics.memory.subscripts import SUBSCRIPTS, from_start
 from pycu2c.ops.intrinsics.registry import REGISTRY
@@ -61,7 +53,7 @@ from pycu2c.transforms.common.legalize_indices import IndexLegalizer
 
 def legalize(module: ir.Module, rules: IndexRules, ranges: Mapping[str, Ranges]) -> ir.Module:
     """Legalize all functions of a module."""
-    return map_functions(module, lambda f: _legalize_function(f, ranges[f.name], rules))
+    return walk.map_functions(module, lambda f: _legalize_function(f, ranges[f.name], rules))
 
 
 def _legalize_function(function: ir.Function, ranges: Ranges, rules: IndexRules) -> ir.Function:
@@ -89,9 +81,9 @@ class _Legalizer:
         return tuple(out)
 
     def statement(self, s: ir.Stmt) -> ir.Body:
-        old = operands(s)
-        new = with_operands(s, tuple(self.expression(e) for e in old))
-        new = with_bodies(new, tuple(self.body(b) for b in bodies(s)))
+        old = walk.operands(s)
+        new = walk.with_operands(s, tuple(self.expression(e) for e in old))
+        new = walk.with_bodies(new, tuple(self.body(b) for b in walk.bodies(s)))
         if isinstance(new, ir.Store):
             assert isinstance(s, ir.Store)
             return (replace(new, indices=self.indices.of(new.array, s.indices, new.indices)),)
@@ -105,7 +97,7 @@ class _Legalizer:
 
     def expression(self, e: ir.Expr) -> ir.Expr:
         if id(e) not in self._done:
-            new = with_children(e, tuple(self.expression(c) for c in children(e)))
+            new = walk.map_children(e, self.expression)
             self._done[id(e)] = self._rule(e, new)
         return self._done[id(e)]
 

@@ -13,17 +13,8 @@ from pycu2c.analysis.effects import any_effect, has_effect, reads_memory
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import WEAK_BOOL, Scalar
 from pycu2c.ir import nodes as ir
+from pycu2c.ir import walk
 from pycu2c.ir.builders import cast, const, is_atom, negation, scalar_type
-from pycu2c.ir.walk import (
-    all_expressions,
-    bodies,
-    children,
-    map_functions,
-    operands,
-    with_bodies,
-    with_children,
-    with_operands,
-)
 from pycu2c.transforms.cpu.simd import divergent_loops
 
 LetBindings = dict[str, ir.Expr]  # what the names of Lets stand for
@@ -31,7 +22,7 @@ LetBindings = dict[str, ir.Expr]  # what the names of Lets stand for
 
 def linearize(module: ir.Module, effectful: frozenset[str]) -> ir.Module:
     """Linearize all functions of a module."""
-    return map_functions(module, lambda f: _linear_function(f, effectful, lambda _: False))
+    return walk.map_functions(module, lambda f: _linear_function(f, effectful, lambda _: False))
 
 
 def linearize_blocks(module: ir.Module, effectful: frozenset[str]) -> ir.Module:
@@ -44,7 +35,7 @@ def linearize_blocks(module: ir.Module, effectful: frozenset[str]) -> ir.Module:
             return e.intrinsic.synchronizes
         return isinstance(e, ir.Call) and e.function in inlined_names
 
-    return map_functions(module, lambda f: _linear_function(f, devices, is_separate))
+    return walk.map_functions(module, lambda f: _linear_function(f, devices, is_separate))
 
 
 def _linear_function(
@@ -70,10 +61,10 @@ class _Linearizer:
         before: list[ir.Stmt] = []
         self._bound_lets = {}
         if isinstance(s, ir.Assign) and self.is_separate(s.value):
-            call = with_children(s.value, self.sequence(children(s.value), before, {}))
+            call = walk.with_children(s.value, self.sequence(walk.children(s.value), before, {}))
             return (*before, replace(s, value=call))
-        new = self.sequence(operands(s), before, {})
-        inner = with_bodies(s, tuple(self.body(b) for b in bodies(s)))
+        new = self.sequence(walk.operands(s), before, {})
+        inner = walk.map_bodies(s, self.body)
         if isinstance(inner, ir.While) and before:
             leave = ir.If(negation(new[0]), (ir.Break(s.span),), (), s.span)
             return (ir.While(const(True, s.span), (*before, leave, *inner.body), s.span),)
@@ -81,7 +72,7 @@ class _Linearizer:
             return tuple(before)
         if isinstance(inner, ir.For):
             new = self._counted(inner, new, before)
-        return (*before, with_operands(inner, new))
+        return (*before, walk.with_operands(inner, new))
 
     def _counted(
         self, loop: ir.For, new: tuple[ir.Expr, ...], before: list[ir.Stmt]
@@ -120,7 +111,7 @@ class _Linearizer:
 
     def _has_side_effect(self, body: Sequence[ir.Stmt]) -> bool:
         """Return whether statements do more than assign new variables."""
-        return any(any_effect(e, self.devices) for e in all_expressions(tuple(body)))
+        return any(any_effect(e, self.devices) for e in walk.all_expressions(tuple(body)))
 
     def _protect(self, e: ir.Expr, before: list[ir.Stmt]) -> ir.Expr:
         """Store an operand that a later operand may change in a variable."""
@@ -140,13 +131,13 @@ class _Linearizer:
             case ir.Logical():
                 return self.logical(e, before, lets)
             case ir.Call() | ir.Apply() if self.is_separate(e):
-                call = with_children(e, self.sequence(children(e), before, lets))
+                call = walk.with_children(e, self.sequence(walk.children(e), before, lets))
                 if isinstance(e.type, Scalar):
                     return self.to_variable(call, "result", before)
                 before.append(ir.Evaluate(call, e.span))
                 return const(False, e.span)
             case _:
-                return with_children(e, self.sequence(children(e), before, lets))
+                return walk.with_children(e, self.sequence(walk.children(e), before, lets))
 
     def let(self, e: ir.Let, before: list[ir.Stmt], lets: LetBindings) -> ir.Expr:
         if id(e) in self._bound_lets:

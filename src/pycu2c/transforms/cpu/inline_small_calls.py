@@ -12,18 +12,9 @@ from collections.abc import Iterator, Mapping
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import Scalar
 from pycu2c.ir import nodes as ir
+from pycu2c.ir import walk
 from pycu2c.ir.builders import is_atom, scalar_type
 from pycu2c.ir.call_graph import callees, recursive_functions
-from pycu2c.ir.walk import (
-    all_expressions,
-    bodies,
-    children,
-    map_expr,
-    map_functions,
-    statements,
-    with_bodies,
-    with_children,
-)
 from pycu2c.transforms.cpu.simd.divergent_loops import early_exit_loops, is_vectorizable
 from pycu2c.transforms.cpu.simd.narrow_integers_in_loops import only_computes
 
@@ -37,18 +28,18 @@ def inline_small_calls(module: ir.Module) -> ir.Module:
     small = {f.name: f for f in module.devices if f.name not in recursive and _is_small(f)}
     if not small:
         return module
-    rewritten = map_functions(module, lambda f: replace(f, body=_inline_in_loops(f, small)))
+    rewritten = walk.map_functions(module, lambda f: replace(f, body=_inline_in_loops(f, small)))
     return replace(rewritten, devices=tuple(_needed(rewritten)))
 
 
 def _is_small(f: ir.Function) -> bool:
-    inner_statements = tuple(statements(f.body))
+    inner_statements = tuple(walk.statements(f.body))
     if not all(isinstance(s, ir.Assign | ir.If | ir.Return) for s in inner_statements):
         return False
     if not all(isinstance(kind, Scalar) for kind in (f.result, *(p.type for p in f.parameters))):
         return False
     nodes, branches = (
-        sum(1 for _ in all_expressions(f.body)),
+        sum(1 for _ in walk.all_expressions(f.body)),
         sum(isinstance(s, ir.If) for s in inner_statements),
     )
     return nodes <= _MAX_NODES and branches <= _MAX_BRANCHES
@@ -70,11 +61,11 @@ def _inline_in_loops(f: ir.Function, small: Mapping[str, ir.Function]) -> ir.Bod
     def block(body: ir.Body) -> ir.Body:
         out: list[ir.Stmt] = []
         for s in body:
-            rewritten = map_expr((s,), inliner.rewritten)[0] if _is_candidate_loop(s) else s
+            rewritten = walk.map_expr((s,), inliner.rewritten)[0] if _is_candidate_loop(s) else s
             if rewritten is not s and only_computes(rewritten) and _is_profitable(rewritten):
                 out.append(rewritten)
             else:
-                out.append(with_bodies(s, tuple(map(block, bodies(s)))))
+                out.append(walk.map_bodies(s, block))
         return tuple(out)
 
     return block(f.body)
@@ -151,10 +142,10 @@ class _CallInliner:
                 body = self._renamed(e.body, {**names, e.name: variable})
                 return value and body and replace(e, name=variable.name, value=value, body=body)
             case _:
-                new = [self._renamed(child, names) for child in children(e)]
+                new = [self._renamed(child, names) for child in walk.children(e)]
                 complete = tuple(child for child in new if child is not None)
                 return (
-                    self.rewritten(with_children(e, complete))
+                    self.rewritten(walk.with_children(e, complete))
                     if len(complete) == len(new)
                     else None
                 )

@@ -8,21 +8,12 @@ from __future__ import annotations
 from pycu2c.base.records import replace
 from pycu2c.base.types import Scalar
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.walk import (
-    all_expressions,
-    bodies,
-    map_functions,
-    operands,
-    rewrite,
-    statements,
-    with_bodies,
-    with_operands,
-)
+from pycu2c.ir import walk
 
 
 def merge_live_ranges(module: ir.Module) -> ir.Module:
     """Merge live ranges: ``x.1 = 2.0:float32`` after ``x = 1.0:float32`` -> ``x = 2.0:float32``."""
-    return map_functions(module, _merge_in_function)
+    return walk.map_functions(module, _merge_in_function)
 
 
 def _merge_in_function(function: ir.Function) -> ir.Function:
@@ -32,7 +23,7 @@ def _merge_in_function(function: ir.Function) -> ir.Function:
 
 def _representatives(function: ir.Function) -> dict[str, str]:
     """Map the name of each live range to the representative of its name and type."""
-    loop_counters = {s.var.name for s in statements(function.body) if isinstance(s, ir.For)}
+    loop_counters = {s.var.name for s in walk.statements(function.body) if isinstance(s, ir.For)}
     first: dict[tuple[str, Scalar], str] = {}
     for parameter in function.parameters:
         if isinstance(parameter.type, Scalar):
@@ -51,8 +42,8 @@ def _representatives(function: ir.Function) -> dict[str, str]:
 
 def _variables(body: ir.Body) -> list[ir.Var]:
     """Return every variable in program order, targets before operands."""
-    found = [s.var for s in statements(body) if isinstance(s, (ir.Assign, ir.Declare))]
-    return found + [e for e in all_expressions(body) if isinstance(e, ir.Var)]
+    found = [s.var for s in walk.statements(body) if isinstance(s, (ir.Assign, ir.Declare))]
+    return found + [e for e in walk.all_expressions(body) if isinstance(e, ir.Var)]
 
 
 def rename_variables(body: ir.Body, names: dict[str, str]) -> ir.Body:
@@ -69,8 +60,8 @@ def rename_variables(body: ir.Body, names: dict[str, str]) -> ir.Body:
         return e
 
     def statement(s: ir.Stmt) -> ir.Stmt:
-        s = with_operands(s, tuple(rewrite(e, expression) for e in operands(s)))
-        s = with_bodies(s, tuple(rename_variables(b, names) for b in bodies(s)))
+        s = walk.map_operands(s, lambda e: walk.rewrite(e, expression))
+        s = walk.map_bodies(s, lambda b: rename_variables(b, names))
         match s:
             case ir.Assign() | ir.Declare() | ir.For() | ir.Allocate():
                 return replace(s, var=var(s.var))

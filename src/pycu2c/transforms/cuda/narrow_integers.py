@@ -17,18 +17,8 @@ from pycu2c.base import dtypes
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import WEAK_INT, WEAK_INT32, Array, Scalar, Type
 from pycu2c.ir import nodes as ir
+from pycu2c.ir import walk
 from pycu2c.ir.builders import binary, cast
-from pycu2c.ir.walk import (
-    all_expressions,
-    bodies,
-    children,
-    map_functions,
-    operands,
-    statements,
-    with_bodies,
-    with_children,
-    with_operands,
-)
 from pycu2c.ops.intrinsics.memory.subscripts import from_start
 from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.ops.operators import POW, SHL, SHR, truth
@@ -44,7 +34,7 @@ def narrow(module: ir.Module, rules: IndexRules, ranges: Mapping[str, Ranges]) -
         f.name: IndexConstraints(f, ranges[f.name], rules) for f in functions
     }
     signatures = {f.name: _signature(f, constraints_by_function[f.name]) for f in functions}
-    return map_functions(
+    return walk.map_functions(
         module, lambda f: _narrow_function(f, constraints_by_function[f.name], signatures)
     )
 
@@ -84,12 +74,12 @@ def _narrow_variables(function: ir.Function, constraints: IndexConstraints) -> f
     """Return the ints whose every value fits 32 bits."""
     found = {p.name for p in function.parameters if p.type == WEAK_INT}
     too_wide = set()
-    for s in statements(function.body):
+    for s in walk.statements(function.body):
         if isinstance(s, (ir.Assign, ir.Declare, ir.For)) and s.var.type == WEAK_INT:
             found.add(s.var.name)
         if isinstance(s, ir.For) and not counts_in_32_bits(s, constraints.ranges):
             too_wide.add(s.var.name)
-    for e in all_expressions(function.body):
+    for e in walk.all_expressions(function.body):
         if isinstance(e, ir.Let) and e.value.type == WEAK_INT:
             found.add(e.name)
     return frozenset(n for n in found - too_wide if IN_32_BITS.contains(constraints.variable(n)))
@@ -97,7 +87,7 @@ def _narrow_variables(function: ir.Function, constraints: IndexConstraints) -> f
 
 def counts_in_32_bits(loop: ir.For, ranges: Ranges) -> bool:
     """Return whether a counter fits, including the step after the last value."""
-    start, stop, step = (ranges.of(e) for e in operands(loop))
+    start, stop, step = (ranges.of(e) for e in walk.operands(loop))
     final_counter = Interval(stop.low + min(step.low, 0), stop.high + max(step.high, 1) - 1)
     return all(IN_32_BITS.contains(i) for i in (start, stop, step, final_counter))
 
@@ -118,11 +108,11 @@ class Narrower:
         if isinstance(s, ir.Assign) and self._is_modular(s.var):
             return replace(s, var=self._variable(s.var), value=self._modular(s.value))
         expected_type = self.expected_type(s)
-        new = tuple(to_type(self._value(e), expected_type) for e in operands(s))
+        new = tuple(to_type(self._value(e), expected_type) for e in walk.operands(s))
         if isinstance(s, ir.Store):
-            new = (new[0], *(self._index(e) for e in operands(s)[1:]))
-        s = with_operands(s, new)
-        s = with_bodies(s, tuple(self.body(b) for b in bodies(s)))
+            new = (new[0], *(self._index(e) for e in walk.operands(s)[1:]))
+        s = walk.with_operands(s, new)
+        s = walk.map_bodies(s, self.body)
         if isinstance(s, (ir.Assign, ir.Declare, ir.For)):
             return replace(s, var=self._variable(s.var))
         return s
@@ -179,7 +169,7 @@ class Narrower:
         return self._done[id(e)]
 
     def _expression(self, e: ir.Expr) -> ir.Expr:
-        narrowed = tuple(self.expression(child) for child in children(e))
+        narrowed = tuple(self.expression(child) for child in walk.children(e))
         match e:
             case ir.Const():
                 return replace(e, type=WEAK_INT32) if self._fits(e) else e
@@ -188,7 +178,7 @@ class Narrower:
             case ir.Var():
                 return self._variable(e)
             case ir.Load() | ir.ElementOf():
-                return with_children(e, (e.array, *map(self._index, children(e)[1:])))
+                return walk.with_children(e, (e.array, *map(self._index, walk.children(e)[1:])))
             case ir.Dim() if (
                 e.type == WEAK_INT and self.constraints.rules.index32
             ):  # all of them: a length is passed in one type
@@ -196,8 +186,8 @@ class Narrower:
             case ir.Cast() if self._fits(e) and e.operand.type != WEAK_INT:
                 return ir.Cast(narrowed[0], WEAK_INT32, e.span)
             case ir.Binary() if e.op.result is truth and e.left.type == WEAK_INT:
-                return with_children(e, _common_type(narrowed))
-            case ir.Unary() | ir.Binary() if self._computes_in_32_bits(e, children(e)):
+                return walk.with_children(e, _common_type(narrowed))
+            case ir.Unary() | ir.Binary() if self._computes_in_32_bits(e, walk.children(e)):
                 return _with_type(e, narrowed, WEAK_INT32)
             case ir.Select() if self._fits(e):
                 return _with_type(e, narrowed, WEAK_INT32)
@@ -205,9 +195,9 @@ class Narrower:
                 return self._apply(e, narrowed)
             case ir.Let():
                 new_type = WEAK_INT32 if e.name in self.narrow_variables else e.value.type
-                return with_children(e, (to_type(narrowed[0], new_type), narrowed[1]))
+                return walk.with_children(e, (to_type(narrowed[0], new_type), narrowed[1]))
             case ir.Cast():
-                return with_children(e, narrowed)
+                return walk.with_children(e, narrowed)
             case ir.Call():
                 return self.call(e, narrowed)
             case _:
@@ -222,7 +212,7 @@ class Narrower:
             return _with_type(e, narrowed, WEAK_INT32)
         free = [new_type == "int" for new_type in kinds]
         pairs = zip(narrowed, e.arguments, free)
-        new_call = with_children(
+        new_call = walk.with_children(
             e, tuple(n if ok else to_type(n, old.type) for n, old, ok in pairs)
         )
         assert isinstance(new_call, ir.Apply)
@@ -264,7 +254,7 @@ def _with_type(
 ) -> ir.Expr:
     numbers = narrowed[1:] if isinstance(e, ir.Select) else narrowed
     first = narrowed[: len(narrowed) - len(numbers)]
-    new = with_children(e, (*first, *(to_type(n, new_type) for n in numbers)))
+    new = walk.with_children(e, (*first, *(to_type(n, new_type) for n in numbers)))
     assert isinstance(new, (ir.Unary, ir.Binary, ir.Select, ir.Apply))
     return replace(new, type=new_type)
 
@@ -277,6 +267,6 @@ def _common_type(pair: tuple[ir.Expr, ...]) -> tuple[ir.Expr, ...]:
 
 def _keep_types(e: ir.Expr, narrowed: tuple[ir.Expr, ...]) -> ir.Expr:
     """Convert operands to their old types, except indices, which may have any type."""
-    pairs = zip(narrowed, children(e))
+    pairs = zip(narrowed, walk.children(e))
     old_types = isinstance(e, (ir.Unary, ir.Binary, ir.Select, ir.Pack))
-    return with_children(e, tuple(to_type(n, o.type) if old_types else n for n, o in pairs))
+    return walk.with_children(e, tuple(to_type(n, o.type) if old_types else n for n, o in pairs))

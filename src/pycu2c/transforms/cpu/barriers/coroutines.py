@@ -15,7 +15,7 @@ from pycu2c.analysis.busy_wait import is_busy_wait
 from pycu2c.analysis.suspension_points import waits_in
 from pycu2c.base.records import replace
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.walk import bodies, map_stmt, with_bodies
+from pycu2c.ir.walk import map_bodies, map_stmt
 from pycu2c.transforms.cpu.fission.single_region import copy_assigned_parameters, is_block_array
 from pycu2c.transforms.cuda.merge_live_ranges import rename_variables
 
@@ -83,6 +83,6 @@ def _before_continue(body: ir.Body, yield_wait: ir.BarrierWait) -> ir.Body:
         if isinstance(s, ir.Continue):
             out.append(replace(yield_wait))
         if not isinstance(s, ir.For | ir.While):
-            s = with_bodies(s, tuple(_before_continue(b, yield_wait) for b in bodies(s)))
+            s = map_bodies(s, lambda b: _before_continue(b, yield_wait))
         out.append(s)
     return tuple(out)

@@ -3,37 +3,22 @@
 ``x = f(i)`` in one region, ``out[i] = x`` in a later one -> ``x[thread] = f(i)`` and ``i =
 blockIdx.x * blockDim.x + threadIdx.x; out[i] = x[thread]``. A value that is cheap to compute is
 rematerialized in each region instead of spilled. Requires work-item loops; guarantees that each
-loop declares or loads all that it reads. Uses ``analysis.live_across_barriers``. Reference: pocl's
+loop declares or loads all that it reads. Uses ``analysis.liveness``. Reference: pocl's
 work-item loops and context arrays.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 
-from pycu2c.analysis.effects import names_in
 from pycu2c.analysis.fp_contraction import may_be_contracted
-from pycu2c.analysis.live_across_barriers import (
-    block_scalars,
-    declared_names,
-    referenced_names,
-    upward_exposed_reads,
-    work_item_loops_in,
-)
+from pycu2c.analysis.liveness import upward_exposed_reads
+from pycu2c.analysis.variables import assigned_names, declared_names, names_in, referenced_names
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import WEAK_INT, Array, MemorySpace, Scalar
 from pycu2c.ir import nodes as ir
+from pycu2c.ir import walk
 from pycu2c.ir.builders import cast
-from pycu2c.ir.walk import (
-    bodies,
-    children,
-    expressions,
-    operands,
-    statements,
-    with_bodies,
-    with_children,
-    with_operands,
-)
 from pycu2c.ops.operators import QUOTIENT, REMAINDER
 from pycu2c.transforms.cpu.simd.active_masks import ActiveMasks, context_array, thread_index
 from pycu2c.transforms.cpu.simd.if_conversion import if_convert, is_if_convertible_loop
@@ -48,23 +33,34 @@ from pycu2c.transforms.cpu.simd.lane_variables import (
 MAX_REMATERIALIZED_NODES = 16  # larger expressions are spilled
 
 
+def _work_item_loops(body: ir.Body) -> Iterator[ir.WorkItemLoop]:
+    return (s for s in walk.statements(body) if isinstance(s, ir.WorkItemLoop))
+
+
+def _block_scalars(body: ir.Body) -> set[str]:
+    """Return the variables declared outside all work-item loops, counters included."""
+    inside = {s for loop in _work_item_loops(body) for s in walk.statements(loop.body)}
+    outside = (
+        s for s in walk.statements(body) if isinstance(s, ir.Declare | ir.For) and s not in inside
+    )
+    return {s.var.name for s in outside}
+
+
 def live_across_regions(body: ir.Body, shared: Set[str]) -> set[str]:
     """Return the per-thread variables that a work-item loop reads from another region.
 
     This includes reads from the loop's own previous execution. ``shared``: parameters and arrays,
     which are visible everywhere.
     """
-    outside = block_scalars(body) | shared
-    return {
-        n for loop in work_item_loops_in(body) for n in upward_exposed_reads(loop.body)
-    } - outside
+    outside = _block_scalars(body) | shared
+    return {n for loop in _work_item_loops(body) for n in upward_exposed_reads(loop.body)} - outside
 
 
 def insert_context_arrays(body: ir.Body, shared: Set[str], masks: ActiveMasks) -> ir.Body:
     """Rewrite the work-item loops of a kernel so that each declares or loads what it reads."""
-    variables = {s.var.name: s for s in statements(body) if isinstance(s, ir.Declare)}
+    variables = {s.var.name: s for s in walk.statements(body) if isinstance(s, ir.Declare)}
     lanes = _names_in_strips(body)
-    rematerialized = _rematerializable(body, variables, shared | (lanes - block_scalars(body)))
+    rematerialized = _rematerializable(body, variables, shared | (lanes - _block_scalars(body)))
     spilled = [
         variables[name].var
         for name in sorted(live_across_regions(body, shared) - set(rematerialized))
@@ -73,7 +69,7 @@ def insert_context_arrays(body: ir.Body, shared: Set[str], masks: ActiveMasks) -
     for v in (*spilled, *_arrays_live_across_regions(body)):
         named = replace(v, name=context_array_name(v.name)) if v.name in lanes else v
         context_arrays[v.name] = context_array(named, masks.threads)
-    outside = block_scalars(body) | shared | set(context_arrays)
+    outside = _block_scalars(body) | shared | set(context_arrays)
     lane_variables = [LaneVariable(v, context_arrays[v.name]) for v in spilled if v.name in lanes]
     insertion = _ContextArrayInsertion(
         context_arrays, rematerialized, variables, outside, lane_variables, masks
@@ -83,11 +79,11 @@ def insert_context_arrays(body: ir.Body, shared: Set[str], masks: ActiveMasks) -
 
 def _names_in_strips(body: ir.Body) -> set[str]:
     """Return the variables that the lanes of strips read or assign."""
-    strips = (s for s in statements(body) if isinstance(s, ir.StripLoop))
+    strips = (s for s in walk.statements(body) if isinstance(s, ir.StripLoop))
     return {
         name
         for s in strips
-        for loop in work_item_loops_in(s.body)
+        for loop in _work_item_loops(s.body)
         for name in referenced_names(loop.body)
     }
 
@@ -96,10 +92,10 @@ def _arrays_live_across_regions(body: ir.Body) -> list[ir.Var]:
     """Return the local arrays used in a region other than the one that allocates them."""
     users: dict[str, set[ir.WorkItemLoop]] = {}
     declarations: dict[str, tuple[ir.Var, ir.WorkItemLoop]] = {}
-    for loop in work_item_loops_in(body):
+    for loop in _work_item_loops(body):
         for name in referenced_names(loop.body):
             users.setdefault(name, set()).add(loop)
-        for s in statements(loop.body):
+        for s in walk.statements(loop.body):
             if isinstance(s, ir.Allocate):
                 declarations[s.var.name] = (s.var, loop)
     return [var for name, (var, home) in declarations.items() if users.get(name, {home}) != {home}]
@@ -109,8 +105,8 @@ def _rematerializable(
     body: ir.Body, variables: Mapping[str, ir.Declare], shared: Set[str]
 ) -> dict[str, ir.Declare]:
     """Return the variables with one cheap definition that depends on invariant values only."""
-    changing = {s.var.name for s in statements(body) if isinstance(s, ir.Assign)}
-    invariant = (block_scalars(body) | shared) - changing
+    changing = assigned_names(body)
+    invariant = (_block_scalars(body) | shared) - changing
     found: dict[str, ir.Declare] = {}
     for name, s in variables.items():  # in program order: definitions precede uses
         if (
@@ -126,7 +122,7 @@ def _rematerializable(
 
 
 def _is_rematerializable(value: ir.Expr) -> bool:
-    nodes = list(expressions(value))
+    nodes = list(walk.expressions(value))
     return len(nodes) <= MAX_REMATERIALIZED_NODES and all(_is_cheap_node(e) for e in nodes)
 
 
@@ -170,9 +166,11 @@ class _ContextArrayInsertion:
         """Rewrite a block outside the work-item loops, in a strip or not."""
         out: list[ir.Stmt] = []
         for s in body:
+            if isinstance(s, ir.StripLoop):
+                out.append(replace(s, body=self.block(s.body, s)))
+                continue
             if not isinstance(s, ir.WorkItemLoop):
-                inside = s if isinstance(s, ir.StripLoop) else strips
-                out.append(with_bodies(s, tuple(self.block(b, inside) for b in bodies(s))))
+                out.append(walk.map_bodies(s, lambda b: self.block(b, strips)))
                 continue
             complete = self._with_declarations(s.body)
             found = self._lane_loop(s, complete, strips) if strips else self._statements(complete)
@@ -245,8 +243,8 @@ class _ContextArrayInsertion:
         return tuple(new for s in body for new in self._statement(s))
 
     def _statement(self, s: ir.Stmt) -> ir.Body:
-        s = with_operands(s, tuple(self._expr(e) for e in operands(s)))
-        s = with_bodies(s, tuple(self._statements(b) for b in bodies(s)))
+        s = walk.map_operands(s, self._expr)
+        s = walk.map_bodies(s, self._statements)
         match s:
             case ir.Declare(var, init, span) if var.name in self.context_arrays:
                 return () if init is None else (self._store(var, init, s),)
@@ -282,7 +280,7 @@ class _ContextArrayInsertion:
                 first = (ir.Const(0, WEAK_INT, span),) * type_.ndim
                 return ir.ElementOf(target, (here, *first), span)
             case ir.Load(array) | ir.ElementOf(array):
-                new = with_children(e, (array, *(self._expr(i) for i in children(e)[1:])))
+                new = walk.with_children(e, (array, *(self._expr(i) for i in walk.children(e)[1:])))
                 assert isinstance(new, ir.Load | ir.ElementOf)
                 if array.name in self.context_arrays and _is_local(array):
                     indices = (thread_index(e.span), *new.indices)
@@ -293,7 +291,7 @@ class _ContextArrayInsertion:
                     return replace(e, array=self.context_arrays[array.name], axis=e.axis + 1)
                 return e
             case _:
-                return with_children(e, tuple(self._expr(child) for child in children(e)))
+                return walk.map_children(e, self._expr)
 
 
 def _is_local(array: ir.Var) -> bool:

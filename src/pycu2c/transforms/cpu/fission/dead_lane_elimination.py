@@ -13,9 +13,8 @@ from collections.abc import Mapping, Set
 from typing import TypeAlias
 
 from pycu2c.analysis.context_array_use import ContextArrayUse, Threads
-from pycu2c.analysis.effects import accessed_names
 from pycu2c.analysis.lane_values import LaneValues
-from pycu2c.analysis.live_across_barriers import single_definitions
+from pycu2c.analysis.variables import accessed_names, single_definitions
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span

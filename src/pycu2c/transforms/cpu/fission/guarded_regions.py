@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from pycu2c.analysis.effects import names_in
+from pycu2c.analysis.variables import assigned_names, names_in
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.walk import expressions, statements
+from pycu2c.ir.walk import expressions
 from pycu2c.ops.operators import QUOTIENT, REMAINDER
 
 
@@ -29,9 +29,7 @@ class GuardedRegions:
     @classmethod
     def empty(cls, s: ir.If) -> GuardedRegions:
         """Return the regions of a condition, without parts."""
-        return cls(
-            s, {inner.var.name for inner in statements(s.then) if isinstance(inner, ir.Assign)}
-        )
+        return cls(s, assigned_names(s.then))
 
     def add(self, s: ir.Stmt) -> None:
         """Add a statement to the current part."""

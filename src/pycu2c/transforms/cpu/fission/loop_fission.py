@@ -8,10 +8,10 @@ pocl's parallel regions.
 
 from __future__ import annotations
 
-from pycu2c.analysis.effects import names_in
 from pycu2c.analysis.region_placement import Placement
 from pycu2c.analysis.suspension_points import has_wait
 from pycu2c.analysis.uniformity import Construct, Uniformity
+from pycu2c.analysis.variables import defined_names, names_in
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL
@@ -398,9 +398,7 @@ def _must_follow(s: ir.Stmt, before: list[ir.Stmt], placement: Placement) -> boo
     """Return whether a scalar cannot be computed before the preceding thread code."""
     assert isinstance(s, ir.Assign | ir.Declare)
     body = tuple(before)
-    used = {
-        inner.var.name for inner in statements(body) if isinstance(inner, ir.Assign | ir.Declare)
-    }
+    used = defined_names(body)
     if s.var.name in used or s.var.name in names_in(*all_expressions(body)):
         return True
     parts = [e for value in operands(s) for e in expressions(value)]

@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from pycu2c.analysis.live_across_barriers import fresh_names
+from pycu2c.analysis.variables import assigned_names, fresh_names
 from pycu2c.base.records import replace
 from pycu2c.base.types import Array, MemorySpace
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.walk import map_stmt, statements
+from pycu2c.ir.walk import map_stmt
 from pycu2c.transforms.cuda.merge_live_ranges import rename_variables
 
 
@@ -23,7 +23,7 @@ def is_block_array(s: ir.Stmt) -> bool:
 
 def copy_assigned_parameters(kernel: ir.Function) -> ir.Function:
     """Copy parameters that the kernel assigns, so that threads do not share changes."""
-    assigned = {s.var.name for s in statements(kernel.body) if isinstance(s, ir.Assign)}
+    assigned = assigned_names(kernel.body)
     fresh = fresh_names(kernel)
     names: dict[str, str] = {}
     declarations: list[ir.Stmt] = []

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from pycu2c.analysis.live_across_barriers import fresh_names
 from pycu2c.analysis.region_placement import place_regions
 from pycu2c.analysis.uniformity import Uniformity
+from pycu2c.analysis.variables import fresh_names
 from pycu2c.base.dtypes import INT32
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import replace

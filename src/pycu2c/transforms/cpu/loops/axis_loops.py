@@ -17,16 +17,16 @@ from collections.abc import Mapping, Sequence, Set
 from pycu2c.analysis import warp_index
 from pycu2c.analysis.axis_order import AxisOrder, choose_axis_order
 from pycu2c.analysis.launch_ranges import is_fixed
-from pycu2c.analysis.live_across_barriers import single_definitions
 from pycu2c.analysis.ranges.intervals import Interval
 from pycu2c.analysis.thread_bounds import BoundSolver, conjuncts
+from pycu2c.analysis.variables import assigned_names, single_definitions
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Type
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, cast, integer, scalar_type
-from pycu2c.ir.walk import all_expressions, bodies, map_expr, statements, with_bodies
+from pycu2c.ir.walk import all_expressions, map_bodies, map_expr, statements
 from pycu2c.ops.intrinsics.reference_thread import WARP
 from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.ops.intrinsics.threads.coordinates import AXES, GRID, GRIDSIZE, PLACES
@@ -141,7 +141,7 @@ class _AxisLoopBuilder:
             else:
                 if isinstance(s, ir.For):
                     self._record_counter(s)
-                out.append(with_bodies(s, tuple(self.block(b) for b in bodies(s))))
+                out.append(map_bodies(s, self.block))
         return tuple(out)
 
     def _record_counter(self, s: ir.For) -> None:
@@ -361,7 +361,7 @@ class _AxisLoopBuilder:
     ) -> tuple[ir.Var, ir.Body]:
         """Return the kernel's variable for a coordinate if it is never reassigned; else a new
         one."""
-        changed = {s.var.name for s in statements(body) if isinstance(s, ir.Assign)}
+        changed = assigned_names(body)
         for i, s in enumerate(body):
             match s:
                 case ir.Declare(var=var, init=ir.Apply(intrinsic=found)) if found is coordinate:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence, Set
 
 from pycu2c.analysis.effects import any_effect
-from pycu2c.analysis.live_across_barriers import declared_names
 from pycu2c.analysis.ranges.intervals import Interval, is_integral
 from pycu2c.analysis.simd_legality import in_lockstep
 from pycu2c.analysis.thread_bounds import AxisBound, BoundSolver, IsInvariant, conjuncts
+from pycu2c.analysis.variables import assigned_names, declared_names
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import VOID
@@ -75,7 +75,7 @@ class AxisNest:
         """Distribute the leading declarations and conditions of a body over the levels."""
         for name in declared_names(body):
             self.levels_of[name] = len(self.axes)
-        changed = {s.var.name for s in statements(body) if isinstance(s, ir.Assign)}
+        changed = assigned_names(body)
         while body and not (isinstance(body[0], ir.Declare | ir.If) and self._has_effect(body[0])):
             match body:
                 case (ir.Declare() as s, *rest):

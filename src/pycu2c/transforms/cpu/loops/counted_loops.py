@@ -14,15 +14,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from pycu2c.analysis.effects import names_in
 from pycu2c.analysis.launch_ranges import is_fixed
-from pycu2c.analysis.live_across_barriers import single_definitions
 from pycu2c.analysis.thread_bounds import BoundSolver
+from pycu2c.analysis.variables import defined_names, names_in, single_definitions
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import WEAK_INT
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.walk import all_expressions, bodies, children, map_functions, statements, with_bodies
+from pycu2c.ir import walk
 from pycu2c.ops.operators import ADD, GT, LT
 from pycu2c.transforms.cuda.merge_live_ranges import rename_variables
 
@@ -34,7 +33,7 @@ def convert_while_to_for(module: ir.Module, assumptions: LaunchAssumptions) -> i
         parameters = {p.name: p for p in function.parameters}
         solver = BoundSolver(assumptions, parameters, single_definitions(function.body), {})
         assignment_counts = Counter(
-            s.var.name for s in statements(function.body) if isinstance(s, ir.Assign)
+            s.var.name for s in walk.statements(function.body) if isinstance(s, ir.Assign)
         )
         used_names = {*parameters, *assignment_counts, *(e.name for e in _variables(function.body))}
         return replace(
@@ -42,12 +41,12 @@ def convert_while_to_for(module: ir.Module, assumptions: LaunchAssumptions) -> i
             body=_LoopConversion(solver, assignment_counts, used_names).block(function.body),
         )
 
-    return map_functions(module, convert)
+    return walk.map_functions(module, convert)
 
 
 def _variables(body: ir.Body) -> list[ir.Var]:
-    named = [s.var for s in statements(body) if isinstance(s, ir.Declare | ir.For)]
-    return [*named, *(e for e in all_expressions(body) if isinstance(e, ir.Var))]
+    named = [s.var for s in walk.statements(body) if isinstance(s, ir.Declare | ir.For)]
+    return [*named, *(e for e in walk.all_expressions(body) if isinstance(e, ir.Var))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,7 @@ class _LoopConversion:
     def block(self, body: ir.Body) -> ir.Body:
         out: list[ir.Stmt] = []
         for i, s in enumerate(body):
-            s = with_bodies(s, tuple(self.block(b) for b in bodies(s)))
+            s = walk.map_bodies(s, self.block)
             loop = self._as_for_loop(s, body[i + 1 :]) if isinstance(s, ir.While) else None
             declaration = _declaration(loop.var.name, out) if loop else None
             if loop is None or declaration is None or declaration.init is None:
@@ -88,7 +87,7 @@ class _LoopConversion:
                     return None
                 if not self._has_constant_stride(stop, step, s.body) or _has_continue(tuple(body)):
                     return None
-                if var.name in names_in(*all_expressions(rest)):
+                if var.name in names_in(*walk.all_expressions(rest)):
                     return None
                 return ir.For(var, var, stop, step, tuple(body), s.span)
             case _:
@@ -96,7 +95,7 @@ class _LoopConversion:
 
     def _has_constant_stride(self, stop: ir.Expr, step: ir.Expr, body: ir.Body) -> bool:
         """Return whether every iteration adds the same positive amount, up to the same bound."""
-        changed = {s.var.name for s in statements(body) if isinstance(s, ir.Assign | ir.Declare)}
+        changed = defined_names(body)
         is_invariant = _is_invariant(stop, changed) and _is_invariant(step, changed)
         return is_invariant and self.solver.of(step).low > 0
 
@@ -108,7 +107,7 @@ class _LoopConversion:
         The value must also be the same if it is computed later.
         """
         after = tuple(before[before.index(declaration) + 1 :])
-        if declaration.var.name in names_in(*all_expressions(after)):
+        if declaration.var.name in names_in(*walk.all_expressions(after)):
             return False
         return _is_invariant(
             init, {name for name in names_in(init) if self.assignment_counts.get(name)}
@@ -144,7 +143,7 @@ def _is_invariant(e: ir.Expr, changed: set[str]) -> bool:
         case ir.Var(name=name):
             return name not in changed
         case ir.Binary() | ir.Cast():
-            return all(_is_invariant(x, changed) for x in children(e))
+            return all(_is_invariant(x, changed) for x in walk.children(e))
         case ir.Apply(intrinsic=intrinsic):
             return is_fixed(intrinsic)
         case _:
@@ -156,6 +155,6 @@ def _has_continue(body: ir.Body) -> bool:
     for s in body:
         if isinstance(s, ir.Continue):
             return True
-        if not isinstance(s, ir.While | ir.For) and any(_has_continue(b) for b in bodies(s)):
+        if not isinstance(s, ir.While | ir.For) and any(_has_continue(b) for b in walk.bodies(s)):
             return True
     return False

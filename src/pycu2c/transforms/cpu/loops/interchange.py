@@ -16,17 +16,16 @@ from collections.abc import Mapping, Set
 from typing import Literal
 
 from pycu2c.analysis import warp_index
-from pycu2c.analysis.effects import names_in
 from pycu2c.analysis.launch_ranges import intrinsic_range
-from pycu2c.analysis.live_across_barriers import NameGenerator, fresh_names
 from pycu2c.analysis.uniformity import Uniformity
+from pycu2c.analysis.variables import NameGenerator, assigned_names, fresh_names, names_in
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, integer, logical
-from pycu2c.ir.walk import all_expressions, bodies, children, statements, with_bodies
+from pycu2c.ir.walk import all_expressions, bodies, children, map_bodies, statements
 from pycu2c.ops.intrinsics.reference_thread import WARP
 from pycu2c.ops.intrinsics.threads.coordinates import GRID, GRIDSIZE, PLACES
 from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
@@ -59,7 +58,7 @@ def interchange_loops(
 
 def _invariant_definitions(body: ir.Body) -> dict[str, ir.Expr]:
     """Return the variables with one definition whose operands never change."""
-    changed = {s.var.name for s in statements(body) if isinstance(s, ir.Assign)}
+    changed = assigned_names(body)
     declaration_counts = [s for s in statements(body) if isinstance(s, ir.Declare)]
     return {
         s.var.name: s.init
@@ -95,7 +94,7 @@ class _Interchange:
         if isinstance(s, ir.For) and (start := self._interchangeable(s)):
             return (self._interchange(s, start),)
         if isinstance(s, ir.If | ir.While | ir.For) and s not in self.agreement.divergent:
-            return (with_bodies(s, tuple(self.block(b) for b in bodies(s))),)
+            return (map_bodies(s, self.block),)
         if isinstance(s, ir.If) and not s.orelse:
             return self._split_guarded(s)
         return (s,)

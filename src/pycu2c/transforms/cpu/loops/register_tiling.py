@@ -20,25 +20,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from pycu2c.analysis.effects import names_in
 from pycu2c.analysis.fp_contraction import may_be_contracted
 from pycu2c.analysis.launch_ranges import is_fixed
-from pycu2c.analysis.live_across_barriers import declared_names, single_definitions
 from pycu2c.analysis.simd_legality import LaneStrides
+from pycu2c.analysis.variables import assigned_names, declared_names, names_in, single_definitions
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import WEAK_INT, Array, MemorySpace, Scalar
 from pycu2c.ir import nodes as ir
+from pycu2c.ir import walk
 from pycu2c.ir.builders import binary, cast, integer, logical
-from pycu2c.ir.walk import (
-    all_expressions,
-    bodies,
-    expressions,
-    map_expr,
-    map_stmt,
-    operands,
-    statements,
-    with_bodies,
-)
 from pycu2c.ops.intrinsics.builtins import EXTREMES
 from pycu2c.ops.operators import ADD, GE, SUB
 from pycu2c.transforms.cpu.simd import divergent_loops
@@ -59,7 +49,7 @@ def _block(body: ir.Body) -> ir.Body:
     out: list[ir.Stmt] = []
     for s in body:
         tile = _find_tile(s)
-        out += [with_bodies(s, tuple(map(_block, bodies(s))))] if tile is None else tile.lower()
+        out += [walk.map_bodies(s, _block)] if tile is None else tile.lower()
     return tuple(out)
 
 
@@ -176,7 +166,7 @@ class _Tile:
 
     def is_legal(self) -> bool:
         """Return whether the loops are the same for all threads, and only compute."""
-        inside = tuple(statements(self.body))
+        inside = tuple(walk.statements(self.body))
         if not all(isinstance(s, ir.Declare | ir.Assign | ir.If) for s in inside):
             return False
         if not all(
@@ -213,7 +203,7 @@ class _Tile:
         for name, value in values.items():
             if iteration_dependent & set(names_in(value)):
                 iteration_dependent.add(name)
-        loads = (e for e in all_expressions(self.body) if isinstance(e, ir.Load))
+        loads = (e for e in walk.all_expressions(self.body) if isinstance(e, ir.Load))
         return any(
             strides.of(e.indices[-1]) == 1 and iteration_dependent & set(names_in(*e.indices))
             for e in loads
@@ -229,7 +219,7 @@ class _Tile:
 
     def _is_rematerializable(self, s: ir.Declare) -> bool:
         """Return whether recomputing a declaration is cheap and gives the same value."""
-        changed = {x.var.name for x in statements(self.lane_loop.body) if isinstance(x, ir.Assign)}
+        changed = assigned_names(self.lane_loop.body)
         operand_names = set(names_in(s.init)) if s.init is not None else set()
         return _is_cheap_expr(s.init) and not changed & {s.var.name, *operand_names}
 
@@ -322,7 +312,7 @@ class _Spiller:
     index: tuple[ir.Expr, ...]
 
     def spill(self, body: ir.Body) -> ir.Body:
-        return map_stmt(map_expr(body, self._load), self._store)
+        return walk.map_stmt(walk.map_expr(body, self._load), self._store)
 
     def _load(self, e: ir.Expr) -> ir.Expr:
         if isinstance(e, ir.Var) and e.name in self.arrays and isinstance(e.type, Scalar):
@@ -332,7 +322,7 @@ class _Spiller:
     def _store(self, s: ir.Stmt) -> ir.Body:
         if isinstance(s, ir.Declare | ir.Assign) and s.var.name in self.arrays:
             array = self.arrays[s.var.name]
-            (value,) = operands(s)
+            (value,) = walk.operands(s)
             assert isinstance(array.type, Array)
             return (ir.Store(array, self.index, cast(value, array.type.element), s.span),)
         return (s,)
@@ -358,7 +348,7 @@ def _trip_count(loop: ir.For) -> int | None:
 
 def _is_cheap_expr(e: ir.Expr | None) -> bool:
     """Return whether recomputing an expression is as good as storing it."""
-    return e is not None and all(map(_is_cheap_node, expressions(e)))
+    return e is not None and all(map(_is_cheap_node, walk.expressions(e)))
 
 
 def _is_cheap_node(e: ir.Expr) -> bool:

@@ -11,22 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
 
-from pycu2c.analysis.effects import names_in
-from pycu2c.analysis.live_across_barriers import assigned_names
+from pycu2c.analysis.variables import defined_names, names_in
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import Array, MemorySpace
 from pycu2c.ir import nodes as ir
-from pycu2c.ir import printer
+from pycu2c.ir import printer, walk
 from pycu2c.ir.builders import binary, integer
-from pycu2c.ir.walk import (
-    all_expressions,
-    bodies,
-    map_expr,
-    map_stmt,
-    operands,
-    statements,
-    with_bodies,
-)
 from pycu2c.ops.operators import ADD, MUL
 from pycu2c.transforms.cuda.merge_live_ranges import rename_variables
 
@@ -41,7 +31,7 @@ def unroll_and_jam(module: ir.Module) -> ir.Module:
 
 
 def _block(body: ir.Body) -> ir.Body:
-    return tuple(_unroll(s) or with_bodies(s, tuple(map(_block, bodies(s)))) for s in body)
+    return tuple(_unroll(s) or walk.map_bodies(s, _block) for s in body)
 
 
 def _unroll(s: ir.Stmt) -> ir.Stmt | None:
@@ -74,8 +64,8 @@ def _is_simple(before: ir.Body, loop: ir.For) -> bool:
     return all(
         isinstance(s, ir.Declare | ir.Assign)
         or (isinstance(s, ir.Store) and _is_context_array(s.array))
-        for s in statements(loop.body)
-    ) and not any(isinstance(e, ir.ElementOf) for e in all_expressions(loop.body))
+        for s in walk.statements(loop.body)
+    ) and not any(isinstance(e, ir.ElementOf) for e in walk.all_expressions(loop.body))
 
 
 def _is_context_array(array: ir.Var) -> bool:
@@ -84,7 +74,7 @@ def _is_context_array(array: ir.Var) -> bool:
 
 def _stored_arrays(loop: ir.For) -> dict[str, ir.Store]:
     """Map each array that the loop stores to, to one of its stores."""
-    return {s.array.name: s for s in statements(loop.body) if isinstance(s, ir.Store)}
+    return {s.array.name: s for s in walk.statements(loop.body) if isinstance(s, ir.Store)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +87,7 @@ class _RowGroup:
     stores: Mapping[str, ir.Store]
 
     def is_legal(self) -> bool:
-        assigned = assigned_names((*self.before, self.loop))
+        assigned = defined_names((*self.before, self.loop))
         inside = assigned | {self.row_axis.name}
         bounds = self.loop.start, self.loop.stop, self.loop.step
         row_dependent = {
@@ -111,7 +101,7 @@ class _RowGroup:
 
     def _has_invariant_indices(self) -> bool:
         """Return whether the indices of all stored elements are loop-invariant."""
-        changed = assigned_names(self.loop.body)
+        changed = defined_names(self.loop.body)
         index_texts = {name: _index_text(s.indices) for name, s in self.stores.items()}
         for array, indices in self._accesses():
             if _index_text(indices) != index_texts[array] or self._is_modified(indices, changed):
@@ -119,10 +109,10 @@ class _RowGroup:
         return True
 
     def _accesses(self) -> Iterable[tuple[str, tuple[ir.Expr, ...]]]:
-        for s in statements(self.loop.body):
+        for s in walk.statements(self.loop.body):
             if isinstance(s, ir.Store):
                 yield s.array.name, s.indices
-        for e in all_expressions(self.loop.body):
+        for e in walk.all_expressions(self.loop.body):
             if isinstance(e, ir.Load) and e.array.name in self.stores:
                 yield e.array.name, e.indices
 
@@ -132,12 +122,12 @@ class _RowGroup:
     def _has_shared_reads(self) -> bool:
         """Return whether all rows read some of the same elements."""
         row_dependent = {self.row_axis.name}
-        for s in (*self.before, *statements(self.loop.body)):
+        for s in (*self.before, *walk.statements(self.loop.body)):
             if isinstance(s, ir.Declare | ir.Assign) and row_dependent & set(
-                names_in(*operands(s))
+                names_in(*walk.operands(s))
             ):
                 row_dependent.add(s.var.name)
-        loads = (e for e in all_expressions(self.loop.body) if isinstance(e, ir.Load))
+        loads = (e for e in walk.all_expressions(self.loop.body) if isinstance(e, ir.Load))
         return any(
             e.array.name not in self.stores and not row_dependent & set(names_in(*e.indices))
             for e in loads
@@ -161,7 +151,7 @@ class _RowGroup:
         stores_back = tuple(
             ir.Store(s.array, s.indices, _scalar(s), s.span) for s in self._stores()
         )
-        local = (*self.before, *prologue_loads, *statements(self.loop.body))
+        local = (*self.before, *prologue_loads, *walk.statements(self.loop.body))
         names = {
             s.var.name: _row_name(s.var.name, row_number)
             for s in local
@@ -175,7 +165,7 @@ class _RowGroup:
             return row_index if isinstance(e, ir.Var) and e.name == self.row_axis.name else e
 
         def rename_for_row(body: ir.Body) -> ir.Body:
-            return map_expr(rename_variables(body, names), substitute_row)
+            return walk.map_expr(rename_variables(body, names), substitute_row)
 
         return (
             rename_for_row((*self.before, *prologue_loads)),
@@ -199,7 +189,7 @@ class _RowGroup:
                 return (ir.Assign(_scalar(s), s.value, s.span),)
             return (s,)
 
-        return map_stmt(map_expr(self.loop.body, load), store)
+        return walk.map_stmt(walk.map_expr(self.loop.body, load), store)
 
 
 def _scalar(s: ir.Store) -> ir.Var:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pycu2c.analysis.effects import accessed_names
+from pycu2c.analysis.variables import accessed_names
 from pycu2c.base.records import dataclass, replace
 from pycu2c.ir import nodes as ir
+from pycu2c.ir import walk
 from pycu2c.ir.builders import binary, cast, unary
-from pycu2c.ir.walk import bodies, expressions, map_expr, rewrite, statements, with_bodies
 
 MAX_ITERATIONS = 12
 MAX_STATEMENTS = 60  # of all iterations
@@ -30,7 +30,7 @@ def _block(body: ir.Body) -> ir.Body:
     out: list[ir.Stmt] = []
     for i, s in enumerate(body):
         if isinstance(s, ir.If | ir.While | ir.BlockLoop):
-            s = with_bodies(s, tuple(_block(b) for b in bodies(s)))
+            s = walk.map_bodies(s, _block)
         start = _find_start(s, out) if isinstance(s, ir.While) else None
         unrolled = _unroll(s, out[start]) if isinstance(s, ir.While) and start is not None else None
         if unrolled is None or start is None:
@@ -51,7 +51,7 @@ def _find_start(s: ir.While, before: list[ir.Stmt]) -> int | None:
     for position, x in reversed(list(enumerate(before))):
         if isinstance(x, ir.Declare) and x.var.name == name:
             return position
-        if any(isinstance(y, ir.Assign) and y.var.name == name for y in statements((x,))):
+        if any(isinstance(y, ir.Assign) and y.var.name == name for y in walk.statements((x,))):
             return None
     return None
 
@@ -66,16 +66,22 @@ def _unroll(s: ir.While, before: ir.Stmt) -> list[ir.Stmt] | None:
             ):
                 return None
             if any(
-                isinstance(x, ir.Assign) and x.var.name == var.name for x in statements(iterations)
+                isinstance(x, ir.Assign) and x.var.name == var.name
+                for x in walk.statements(iterations)
             ):
                 return None
             loop_counter = _LoopCounter(var, s.condition, step)
             values = loop_counter.values(start)
-            if values is None or len(values) * len(list(statements(iterations))) > MAX_STATEMENTS:
+            if (
+                values is None
+                or len(values) * len(list(walk.statements(iterations))) > MAX_STATEMENTS
+            ):
                 return None
             last = values.pop()
             unrolled = [
-                x for value in values for x in map_expr(iterations, loop_counter.substitute(value))
+                x
+                for value in values
+                for x in walk.map_expr(iterations, loop_counter.substitute(value))
             ]
             return [*unrolled, ir.Assign(var, last, s.span)]
         case _:
@@ -93,13 +99,14 @@ class _LoopCounter:
     def values(self, value: ir.Const) -> list[ir.Const] | None:
         """Return the counter's value in each iteration, and after the loop; None if unknown."""
         if any(
-            isinstance(e, ir.Var) and e.name != self.var.name for e in expressions(self.condition)
+            isinstance(e, ir.Var) and e.name != self.var.name
+            for e in walk.expressions(self.condition)
         ):
             return None
         found = [value]
         while len(found) <= MAX_ITERATIONS:
-            goes_on = rewrite(self.condition, self.substitute(found[-1]))
-            next_value = rewrite(self.step, self.substitute(found[-1]))
+            goes_on = walk.rewrite(self.condition, self.substitute(found[-1]))
+            next_value = walk.rewrite(self.step, self.substitute(found[-1]))
             if not isinstance(goes_on, ir.Const) or not isinstance(next_value, ir.Const):
                 return None
             if not goes_on.value:

@@ -13,9 +13,8 @@ applies only to launches that exceed the last-level cache.
 
 from __future__ import annotations
 
-from pycu2c.analysis.effects import accessed_names
-from pycu2c.analysis.live_across_barriers import NameGenerator, fresh_names
 from pycu2c.analysis.thread_strides import UnitStrideAccesses, is_simple_simd_loop
+from pycu2c.analysis.variables import NameGenerator, accessed_names, fresh_names
 from pycu2c.base.records import replace
 from pycu2c.base.types import VOID, WEAK_INT, Array, MemorySpace
 from pycu2c.ir import nodes as ir

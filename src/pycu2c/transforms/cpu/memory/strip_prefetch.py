@@ -13,14 +13,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from pycu2c.analysis.live_across_barriers import NameGenerator, fresh_names
 from pycu2c.analysis.thread_strides import UnitStrideAccesses, is_simple_simd_loop
+from pycu2c.analysis.variables import NameGenerator, fresh_names
 from pycu2c.base.records import replace
 from pycu2c.base.types import WEAK_INT
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, integer
 from pycu2c.ir.printer import print_expr
-from pycu2c.ir.walk import bodies, map_stmt, rewrite, with_bodies
+from pycu2c.ir.walk import map_bodies, map_stmt, rewrite
 from pycu2c.ops.intrinsics.registry import REGISTRY
 from pycu2c.ops.intrinsics.threads.cpu_block import launched
 from pycu2c.ops.operators import ADD, LT, SUB
@@ -46,7 +46,7 @@ def insert_strip_prefetches(module: ir.Module) -> ir.Module:
     def process(s: ir.Stmt) -> ir.Stmt:
         if isinstance(s, ir.AxisLoop):
             return replace(s, body=map_stmt(s.body, lambda loop: _process_row(loop, fresh)))
-        return with_bodies(s, tuple(tuple(map(process, body)) for body in bodies(s)))
+        return map_bodies(s, lambda body: tuple(map(process, body)))
 
     body = tuple(
         process(s) if isinstance(s, ir.BlockLoop) and s.in_rows else s for s in kernel.body

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Set
 
-from pycu2c.analysis.effects import names_in
+from pycu2c.analysis.variables import names_in
 from pycu2c.base.dtypes import BOOL, INT32
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Span

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Set
 from pycu2c.base.records import replace
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, const, logical, scalar_type
-from pycu2c.ir.walk import bodies, statements, with_bodies
+from pycu2c.ir.walk import map_bodies, statements
 from pycu2c.ops.operators import ADD, GT, LT
 from pycu2c.transforms.cpu.simd.if_conversion import selects_wide_floats
 
@@ -30,7 +30,7 @@ def use_lane_counters(
         elif s in loops:
             out.append(s)
         else:
-            out.append(with_bodies(s, tuple(use_lane_counters(b, loops, fresh) for b in bodies(s))))
+            out.append(map_bodies(s, lambda b: use_lane_counters(b, loops, fresh)))
     return tuple(out)
 
 

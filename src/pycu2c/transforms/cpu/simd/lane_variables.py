@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pycu2c.analysis.live_across_barriers import referenced_names
+from pycu2c.analysis.variables import assigned_names, referenced_names
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, Array, Scalar
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import cast, scalar_type, truth
-from pycu2c.ir.walk import map_expr, map_stmt, statements
+from pycu2c.ir.walk import map_expr, map_stmt
 from pycu2c.transforms.cpu.simd.active_masks import ActiveMasks, thread_index
 
 
@@ -103,7 +103,7 @@ def use_lane_variables(body: ir.Body, lane_variables: Sequence[LaneVariable]) ->
 def load_and_store_lanes(body: ir.Body, lane_variables: Sequence[LaneVariable]) -> ir.Body:
     """Load lane variables before a body, and store them after it."""
     used_names = referenced_names(body)
-    changed = {s.var.name for s in statements(body) if isinstance(s, ir.Assign)}
+    changed = assigned_names(body)
     return (
         *(s.load_lane() for s in lane_variables if s.lane_value.name in used_names),
         *body,

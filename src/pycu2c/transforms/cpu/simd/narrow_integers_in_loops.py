@@ -17,18 +17,8 @@ from pycu2c.analysis.ranges.range_analysis import Ranges
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import WEAK_INT, WEAK_INT32
 from pycu2c.ir import nodes as ir
+from pycu2c.ir import walk
 from pycu2c.ir.builders import cast, scalar_type
-from pycu2c.ir.walk import (
-    all_expressions,
-    bodies,
-    children,
-    map_functions,
-    operands,
-    statements,
-    with_bodies,
-    with_children,
-    with_operands,
-)
 from pycu2c.transforms.cuda.narrow_integers import (
     IN_32_BITS,
     Narrower,
@@ -72,7 +62,7 @@ def narrow_integers_in_loops(
         body = _LoopNarrowing(narrower, loops[f.name]).body(f.body)
         return replace(f, parameters=parameters, body=body, result=signature.result)
 
-    return map_functions(module, narrow_function)
+    return walk.map_functions(module, narrow_function)
 
 
 def _candidate_loops(body: ir.Body) -> Iterator[ir.Stmt]:
@@ -81,12 +71,12 @@ def _candidate_loops(body: ir.Body) -> Iterator[ir.Stmt]:
         if isinstance(s, ir.While | ir.For) and only_computes(s) and _may_exit_early(s):
             yield s
         else:
-            for inner in bodies(s):
+            for inner in walk.bodies(s):
                 yield from _candidate_loops(inner)
 
 
 def _may_exit_early(s: ir.While | ir.For) -> bool:
-    narrower = statements(s.body)
+    narrower = walk.statements(s.body)
     return isinstance(s, ir.While) or any(
         isinstance(x, ir.Break | ir.Return | ir.While) for x in narrower
     )
@@ -95,12 +85,12 @@ def _may_exit_early(s: ir.While | ir.For) -> bool:
 def only_computes(loop: ir.Stmt) -> bool:
     """Return whether a loop neither accesses memory nor makes calls that might."""
     kinds = ir.While | ir.For | ir.If | ir.Assign | ir.Declare | ir.Break | ir.Continue | ir.Return
-    if not all(isinstance(s, kinds) for s in statements((loop,))):
+    if not all(isinstance(s, kinds) for s in walk.statements((loop,))):
         return False
     return not any(
         isinstance(e, ir.Load | ir.ElementOf | ir.Call)
         or (isinstance(e, ir.Apply) and not e.intrinsic.is_pure)
-        for e in all_expressions((loop,))
+        for e in walk.all_expressions((loop,))
     )
 
 
@@ -108,13 +98,13 @@ def _variables_changed_in_loops(loops: Set[ir.Stmt], ranges: Ranges) -> frozense
     """Return the ints that such loops assign, if all their values fit 32 bits."""
     found: set[str] = set()
     too_wide: set[str] = set()
-    for s in statements(tuple(loops)):
+    for s in walk.statements(tuple(loops)):
         if isinstance(s, ir.Assign | ir.Declare | ir.For) and s.var.type == WEAK_INT:
             found.add(s.var.name)
-    for e in all_expressions(tuple(loops)):
+    for e in walk.all_expressions(tuple(loops)):
         if isinstance(e, ir.Let) and e.value.type == WEAK_INT:
             found.add(e.name)
-    for s in statements(ranges.function.body):
+    for s in walk.statements(ranges.function.body):
         if isinstance(s, ir.For) and not counts_in_32_bits(s, ranges):
             too_wide.add(s.var.name)
     return frozenset(n for n in found - too_wide if IN_32_BITS.contains(ranges.variable(n)))
@@ -122,7 +112,7 @@ def _variables_changed_in_loops(loops: Set[ir.Stmt], ranges: Ranges) -> frozense
 
 def _narrow_variables(function: ir.Function, ranges: Ranges) -> frozenset[str]:
     """Return all variables and parameters that fit 32 bits."""
-    read = (e for e in all_expressions(function.body) if isinstance(e, ir.Var))
+    read = (e for e in walk.all_expressions(function.body) if isinstance(e, ir.Var))
     names = {e.name for e in read if e.type == WEAK_INT}
     return frozenset(n for n in names if IN_32_BITS.contains(ranges.variable(n)))
 
@@ -137,7 +127,7 @@ def _signature(
         WEAK_INT32 if p.name in narrow_variables else p.type for p in function.parameters
     )
     fits = function.result == WEAK_INT and IN_32_BITS.contains(found[function.name].result)
-    returns = any(isinstance(s, ir.Return) for s in statements(tuple(loops)))
+    returns = any(isinstance(s, ir.Return) for s in walk.statements(tuple(loops)))
     return NarrowSignature(parameters, WEAK_INT32 if fits and returns else function.result)
 
 
@@ -156,8 +146,8 @@ class _LoopNarrowing:
         if s in self.loops:
             return self.narrower.statement(s)
         expected_type = self.narrower.expected_type(s)
-        s = with_operands(s, tuple(to_type(self._widen(e), expected_type) for e in operands(s)))
-        s = with_bodies(s, tuple(self.body(b) for b in bodies(s)))
+        s = walk.map_operands(s, lambda e: to_type(self._widen(e), expected_type))
+        s = walk.map_bodies(s, self.body)
         if (
             isinstance(s, ir.Assign | ir.Declare | ir.For)
             and s.var.name in self.narrower.narrow_variables
@@ -171,7 +161,7 @@ class _LoopNarrowing:
         return self._done[id(e)]
 
     def _widen_node(self, e: ir.Expr) -> ir.Expr:
-        narrower = tuple(self._widen(child) for child in children(e))
+        narrower = tuple(self._widen(child) for child in walk.children(e))
         match e:
             case ir.Var(name) if name in self.narrower.narrow_variables:
                 return cast(replace(e, type=WEAK_INT32), WEAK_INT)
@@ -181,4 +171,4 @@ class _LoopNarrowing:
             case ir.Cast(operand) if narrower[0] is not operand:
                 return cast(narrower[0], e.type)
             case _:
-                return with_children(e, narrower)
+                return walk.with_children(e, narrower)

@@ -8,22 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from pycu2c.analysis.variables import assigned_names
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import Scalar, Type
 from pycu2c.ir import nodes as ir
+from pycu2c.ir import walk
 from pycu2c.ir.builders import cast, is_atom, scalar_type
-from pycu2c.ir.walk import (
-    all_expressions,
-    bodies,
-    children,
-    expressions,
-    map_functions,
-    operands,
-    statements,
-    with_bodies,
-    with_children,
-    with_operands,
-)
 from pycu2c.transforms.cpu.simd import divergent_loops
 from pycu2c.transforms.cpu.simd.complex_components import COMPONENT_RULES, SCALAR_RULES, Bind
 
@@ -33,7 +23,7 @@ _Bindings = list[tuple[ir.Var, ir.Expr]]  # evaluated first, in order
 
 def replace_aggregates(module: ir.Module) -> ir.Module:
     """Replace the aggregates of each function whose loops profit."""
-    return map_functions(module, _replace_in_function)
+    return walk.map_functions(module, _replace_in_function)
 
 
 def _replace_in_function(function: ir.Function) -> ir.Function:
@@ -46,11 +36,11 @@ def _replace_in_function(function: ir.Function) -> ir.Function:
 
 def replace_in_body(function: ir.Function, body: ir.Body) -> ir.Function:
     """Replace all complex numbers and vectors that a body mentions, in the whole function."""
-    aggregate_nodes = [e for e in all_expressions(body) if _is_aggregate(e.type)]
+    aggregate_nodes = [e for e in walk.all_expressions(body) if _is_aggregate(e.type)]
     if not aggregate_nodes:
         return function
     read = {e.name for e in aggregate_nodes if isinstance(e, ir.Var)}
-    changed = {s.var.name for s in statements(body) if isinstance(s, ir.Assign)}
+    changed = assigned_names(body)
     return _ScalarReplacement(frozenset(read | changed)).function(function)
 
 
@@ -104,8 +94,8 @@ class _ScalarReplacement:
             bindings, components = self.components(s.value)
             first = tuple(ir.Assign(var, e, s.span) for var, e in bindings)
             return (*first, *self._assign_components(_component_variables(s.var), components, s))
-        s = with_operands(s, tuple(self.expression(e) for e in operands(s)))
-        return (with_bodies(s, tuple(self.body(b) for b in bodies(s))),)
+        s = walk.map_operands(s, self.expression)
+        return (walk.map_bodies(s, self.body),)
 
     def _is_replaced(self, var: ir.Var) -> bool:
         return _is_aggregate(var.type) and (
@@ -146,7 +136,7 @@ class _ScalarReplacement:
                 operand_components = [self._atomic_components(a, bindings) for a in arguments]
                 return _with_bindings(bindings, SCALAR_RULES[intrinsic](e, *operand_components))
             case _:
-                return with_children(e, tuple(self.expression(c) for c in children(e)))
+                return walk.map_children(e, self.expression)
 
     def components(self, e: ir.Expr) -> tuple[_Bindings, Components]:
         """Return bindings to evaluate first, and the components, in any order."""
@@ -237,9 +227,9 @@ def _is_stable(e: ir.Expr) -> bool:
     return not any(
         isinstance(x, ir.Load | ir.ElementOf | ir.Call)
         or (isinstance(x, ir.Apply) and not x.intrinsic.is_pure)
-        for x in expressions(e)
+        for x in walk.expressions(e)
     )
 
 
 def _read(e: ir.Expr) -> set[str]:
-    return {x.name for x in expressions(e) if isinstance(x, ir.Var)}
+    return {x.name for x in walk.expressions(e) if isinstance(x, ir.Var)}

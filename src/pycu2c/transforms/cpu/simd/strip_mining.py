@@ -16,7 +16,7 @@ from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import negation
-from pycu2c.ir.walk import bodies, map_stmt, statements, with_bodies
+from pycu2c.ir.walk import map_bodies, map_stmt, statements
 from pycu2c.ops.operators import NOT
 from pycu2c.transforms.cpu.simd.active_masks import ActiveMasks
 
@@ -27,7 +27,7 @@ def fuse_lane_loops(body: ir.Body, masks: ActiveMasks) -> ir.Body:
     return tuple(
         replace(s, body=fusion.block(s.body))
         if isinstance(s, ir.StripLoop)
-        else with_bodies(s, tuple(fuse_lane_loops(b, masks) for b in bodies(s)))
+        else map_bodies(s, lambda b: fuse_lane_loops(b, masks))
         for s in body
     )
 
@@ -46,7 +46,7 @@ class _LaneLoopFusion:
                 continue
             out += self._fuse(group)
             group = []
-            out.append(with_bodies(s, tuple(self.block(b) for b in bodies(s))))
+            out.append(map_bodies(s, self.block))
         return (*out, *self._fuse(group))
 
     def _move_check_to_end(self, body: ir.Body) -> ir.Body:

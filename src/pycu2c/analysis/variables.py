@@ -1,0 +1,77 @@
+"""The variables of a block: which names it declares, assigns and reads; names that are unused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
+
+from pycu2c.ir import nodes as ir
+from pycu2c.ir.walk import all_expressions, expressions, operands, statements
+
+NameGenerator: TypeAlias = Callable[[str], str]  # returns an unused name that begins with a hint
+
+
+def names_in(*values: ir.Expr) -> Iterator[str]:
+    """Yield the names of the variables that expressions read."""
+    return (e.name for value in values for e in expressions(value) if isinstance(e, ir.Var))
+
+
+def accessed_names(body: ir.Body) -> frozenset[str]:
+    """Return the variables that a body reads or stores elements of."""
+    read = {e.name for e in all_expressions(body) if isinstance(e, ir.Var)}
+    return frozenset(read | {s.array.name for s in statements(body) if isinstance(s, ir.Store)})
+
+
+def referenced_names(body: ir.Body) -> set[str]:
+    """Return the variables and arrays that a body reads or assigns, not those it declares."""
+    found = {name for s in statements(body) for name in names_in(*operands(s))}
+    for s in statements(body):
+        if isinstance(s, ir.Assign | ir.For):
+            found.add(s.var.name)
+        elif isinstance(s, ir.Store):
+            found.add(s.array.name)
+    return found
+
+
+def declared_names(body: ir.Body) -> set[str]:
+    """Return the variables and arrays that a body declares, counters included."""
+    return {
+        s.var.name for s in statements(body) if isinstance(s, ir.Declare | ir.Allocate | ir.For)
+    }
+
+
+def fresh_names(kernel: ir.Function) -> NameGenerator:
+    """Return a generator of names that the kernel does not use."""
+    used = {p.name for p in kernel.parameters} | declared_names(kernel.body)
+    used |= {e.name for e in all_expressions(kernel.body) if isinstance(e, ir.Var)}
+
+    def fresh(name: str) -> str:
+        candidate, number = name, 0
+        while candidate in used:
+            number += 1
+            candidate = f"{name}.{number}"
+        used.add(candidate)
+        return candidate
+
+    return fresh
+
+
+def assigned_names(body: ir.Body) -> set[str]:
+    """Return the variables that a body assigns after their declaration."""
+    return {s.var.name for s in statements(body) if isinstance(s, ir.Assign)}
+
+
+def defined_names(body: ir.Body) -> set[str]:
+    """Return the variables that a body declares or assigns."""
+    return {s.var.name for s in statements(body) if isinstance(s, ir.Declare | ir.Assign)}
+
+
+def single_definitions(body: ir.Body) -> dict[str, ir.Expr]:
+    """Map each variable that is never reassigned to the value of its declaration."""
+    reassigned = assigned_names(body)
+    declarations = [s for s in statements(body) if isinstance(s, ir.Declare)]
+    return {
+        s.var.name: s.init
+        for s in declarations
+        if s.init is not None and s.var.name not in reassigned
+    }
