@@ -1,8 +1,9 @@
 """The registry of intrinsics, and the decorator that declares them.
 
 The annotations of the decorated function define type inference and its errors, ``dtypes`` the
-supported types, ``effect`` the order of evaluation. ``cuda`` and ``c`` return C trees. The
-docstring is the user documentation, and the body is the reference semantics.
+supported types, ``effect`` the order of evaluation. ``cuda`` and ``c`` return C trees; ``cpu``
+returns the result of an operation of several threads (``threads/collective.py``). The docstring is
+the user documentation, and the body is the reference semantics.
 
 Kinds of parameters, as annotations:
 
@@ -38,6 +39,7 @@ from typing import Any, TypeAlias
 from pycu2c.base.dtypes import DType
 from pycu2c.base.records import dataclass, field
 from pycu2c.ops.intrinsics.c_tree import c
+from pycu2c.ops.intrinsics.threads.collective import CpuMeaning
 from pycu2c.ops.operators import Operator
 
 Spell: TypeAlias = "Callable[[Mapping[str, c.Expr], DType], c.Expr]"
@@ -77,6 +79,9 @@ class Intrinsic:
     reference: Callable[..., Any]
     cuda: Spell | None
     c: Spell | None
+    cpu: CpuMeaning | None = (
+        None  # in place of ``c``, if it depends on other threads or on the lane
+    )
     reads: bool = False  # only reads memory
     is_attribute: bool = False  # used without a call: cuda.threadIdx.x
     is_divergent: bool = False  # differs between the threads of a block

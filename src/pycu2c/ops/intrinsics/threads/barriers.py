@@ -10,9 +10,9 @@ from pycu2c.ops.intrinsics.c_tree import c
 from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, intrinsic
 from pycu2c.ops.intrinsics.spelling import overloaded
+from pycu2c.ops.intrinsics.threads.collective import CpuMeaning
 
-# The reference interpreter runs the bodies after the threads have synchronized. The CPU passes
-# lower the barriers.
+# The reference interpreter runs the bodies after the threads have synchronized.
 
 
 @intrinsic("cuda.syncthreads", effect=Effect.BARRIER, cuda=overloaded("__syncthreads"))
@@ -27,32 +27,40 @@ def _predicates() -> list[bool]:
     return [predicate for (predicate,) in REFERENCE_STATE.current().exchanged.values()]
 
 
-def _declare(name: str, doc: str, join: Callable[[list[bool]], int]) -> Intrinsic:
+def _vote(
+    name: str, doc: str, *, reference: Callable[[list[bool]], int], cpu: CpuMeaning
+) -> Intrinsic:
     def body(predicate: bool) -> int:
-        return join(_predicates())
+        return reference(_predicates())
 
     body.__doc__ = doc
-    cuda = overloaded(f"__{name}")
-    declare = intrinsic(
-        f"cuda.{name}", effect=Effect.BARRIER, cuda=cuda, bounds=(0, 1024), c_result=INT32
-    )
-    return declare(body)
+    return intrinsic(
+        f"cuda.{name}",
+        effect=Effect.BARRIER,
+        cuda=overloaded(f"__{name}"),
+        cpu=cpu,
+        bounds=(0, 1024),
+        c_result=INT32,
+    )(body)
 
 
-COUNT = _declare(
+COUNT = _vote(
     "syncthreads_count",
     "As ``syncthreads``; return for how many threads of the block ``predicate`` is true.",
-    sum,
+    reference=sum,
+    cpu=lambda call: call.count("count", call["predicate"]),
 )
-AND = _declare(
+AND = _vote(
     "syncthreads_and",
     "As ``syncthreads``; return 1 if ``predicate`` is true for all threads of the block, else 0.",
-    lambda predicates: int(all(predicates)),
+    reference=lambda predicates: int(all(predicates)),
+    cpu=lambda call: call.count("fails", call["predicate"].logical_not()) == 0,
 )
-OR = _declare(
+OR = _vote(
     "syncthreads_or",
     "As ``syncthreads``; return 1 if ``predicate`` is true for some thread of the block, else 0.",
-    lambda predicates: int(any(predicates)),
+    reference=lambda predicates: int(any(predicates)),
+    cpu=lambda call: call.count("holds", call["predicate"]) != 0,
 )
 
 

@@ -12,7 +12,7 @@ from pycu2c.ops.intrinsics.integers.bits import FFS, POPC
 from pycu2c.ops.intrinsics.threads.cooperative_groups import tiled_partition
 from pycu2c.ops.intrinsics.threads.warp import (
     LANE,
-    LANEMASKS,
+    LANEMASK_LT,
     activemask,
     all_sync,
     any_sync,
@@ -27,7 +27,7 @@ from pycu2c.ops.names.cuda_namespace import WRITTEN
 popc: Any = POPC
 ffs: Any = FFS
 laneid: Any = LANE
-lanemask_lt: Any = next(mask for mask in LANEMASKS if mask.name == "cuda.lanemask_lt")
+lanemask_lt: Any = LANEMASK_LT
 
 
 def lane_with_rank(lanes: Any, rank: Any) -> Any:

@@ -1,12 +1,14 @@
 """Warp operations: shuffles, votes, matches, reductions.
 
-The body of an intrinsic runs after the lanes have synchronized;
+Each declaration has the CUDA spelling, the result on the CPU (``cpu``, see ``collective``), and the
+body for the reference interpreter. The body runs after the lanes have synchronized;
 ``REFERENCE_STATE.current().exchanged`` has the arguments of each lane. Lanes of the mask that have
 returned are not waited for, and contribute nothing.
 """
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from functools import reduce
 from typing import Any
@@ -20,6 +22,7 @@ from pycu2c.ops.intrinsics.kinds import T, form
 from pycu2c.ops.intrinsics.reference_thread import EXCHANGED, REFERENCE_STATE, WARP
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, Spell, intrinsic
 from pycu2c.ops.intrinsics.spelling import helper, overloaded
+from pycu2c.ops.intrinsics.threads.collective import Collective, CpuMeaning, Value
 
 ALL_LANES = 0xFFFFFFFF
 _MASKS = (0, ALL_LANES)  # the bounds of a mask as a result
@@ -46,7 +49,9 @@ def _values() -> list[Any]:
 # ---- lane indices and masks --------------------------------------------------------------------
 
 
-def _special(name: str, doc: str, read: Callable[[int], int], bounds: tuple[int, int]) -> Intrinsic:
+def _special(
+    name: str, doc: str, read: Callable[[int], int], bounds: tuple[int, int], cpu: CpuMeaning
+) -> Intrinsic:
     def body() -> int:
         return read(REFERENCE_STATE.current().lane)
 
@@ -55,13 +60,20 @@ def _special(name: str, doc: str, read: Callable[[int], int], bounds: tuple[int,
         f"cuda.{name}",
         cuda=lambda _, wanted: c.CallExpr(f"{name}_{wanted.short}", ()),
         cuda_helpers=(name,),
+        cpu=cpu,
         is_attribute=name == "laneid",
         is_divergent=True,
         bounds=(min(bounds), max(bounds)),
     )(body)
 
 
-LANE = _special("laneid", "The thread's number in its warp, 0 to 31.", int, (0, WARP - 1))
+LANE = _special(
+    "laneid",
+    "The thread's number in its warp, 0 to 31.",
+    int,
+    (0, WARP - 1),
+    cpu=lambda call: call.lane,
+)
 # each is factor * (1 << lane) + constant
 _LANEMASKS = (
     ("lanemask_lt", 1, -1, "below the thread's own"),
@@ -76,13 +88,25 @@ def _lanemask(name: str, factor: int, constant: int, which: str) -> Intrinsic:
     def read(lane: int) -> int:
         return factor * (1 << lane) + constant
 
-    return _special(name, f"The bits of the lanes {which}.", read, (read(0), read(WARP - 1)))
+    def cpu(call: Collective) -> Value:
+        bit = abs(factor) << call.lane
+        if factor < 0:
+            return constant - bit
+        return bit - -constant if constant else bit
+
+    bounds = read(0), read(WARP - 1)
+    return _special(name, f"The bits of the lanes {which}.", read, bounds, cpu)
 
 
-LANEMASKS = {_lanemask(*entry): (entry[1], entry[2]) for entry in _LANEMASKS}
+LANEMASK_LT, *_ = (_lanemask(*entry) for entry in _LANEMASKS)
 
 
-@intrinsic("cuda.warpsize", is_attribute=True, bounds=(WARP, WARP))
+@intrinsic(
+    "cuda.warpsize",
+    cpu=lambda call: call.thread.literal(WARP),
+    is_attribute=True,
+    bounds=(WARP, WARP),
+)
 def warpsize() -> int:
     """The threads of a warp: 32."""
     return WARP
@@ -108,6 +132,7 @@ def syncwarp(mask: int = ALL_LANES) -> None:
     "cuda.activemask",
     effect=Effect.WARP,
     cuda=overloaded("__activemask"),
+    cpu=lambda call: call.ballot("here"),
     bounds=_MASKS,
     c_result=UINT32,
 )
@@ -131,19 +156,21 @@ def _with_width(function: str) -> Spell:
     return spell
 
 
-def _shuffle(body: Callable[..., Any]) -> Intrinsic:
-    name = body.__name__
-    spell = _with_mask(_with_width(f"__{name}"))
-    last = list(body.__annotations__)[2]
-    head = f"mask: SupportsIndex, value: _E, {last}: SupportsIndex, width: SupportsIndex = 32"
-    declare = intrinsic(
-        f"cuda.{name}",
-        effect=Effect.WARP,
-        dtypes=EXCHANGED,
-        cuda=spell,
-        overloads=(f"({head}) -> _E",),  # vectors, too
-    )
-    return declare(body)
+def _shuffle(cpu: CpuMeaning) -> Callable[[Callable[..., Any]], Intrinsic]:
+    def declare(body: Callable[..., Any]) -> Intrinsic:
+        name = body.__name__
+        last = list(body.__annotations__)[2]
+        head = f"mask: SupportsIndex, value: _E, {last}: SupportsIndex, width: SupportsIndex = 32"
+        return intrinsic(
+            f"cuda.{name}",
+            effect=Effect.WARP,
+            dtypes=EXCHANGED,
+            cuda=_with_mask(_with_width(f"__{name}")),
+            cpu=cpu,
+            overloads=(f"({head}) -> _E",),  # vectors, too
+        )(body)
+
+    return declare
 
 
 def _value_of(lane: int, value: Any) -> Any:
@@ -164,7 +191,44 @@ def _low(number: int) -> int:
     return number % WARP
 
 
-@_shuffle
+# On the CPU, shuffles are loads of neighbours and a 32-bit selection, which C compilers vectorize;
+# a selected index becomes a gather.
+
+
+def _segment_rank(call: Collective) -> Value:
+    """Return the thread's rank in its segment of ``width`` lanes, a power of 2."""
+    return call.thread.as_int32() & (call["width"] - 1).as_int32()
+
+
+def _shuffle_from_lane(call: Collective) -> Value:
+    width = call["width"]
+    first = call.thread & (0 - width)
+    return call.shuffle(first | (call["src_lane"] & (width - 1)))
+
+
+def _shuffle_from_below(call: Collective) -> Value:
+    distance = call["delta"] & (WARP - 1)
+    return call.shuffle(call.thread - distance, _segment_rank(call) >= distance.as_int32())
+
+
+def _shuffle_from_above(call: Collective) -> Value:
+    distance = call["delta"] & (WARP - 1)
+    end = _segment_rank(call) + distance.as_int32()
+    return call.shuffle(call.thread + distance, end < call["width"].as_int32())
+
+
+def _shuffle_by_xor(call: Collective) -> Value:
+    own, distance, width = call.thread, call["lane_mask"] & (WARP - 1), call["width"]
+    is_full_warp = width.constant == WARP
+    if is_full_warp and (distance.constant or 0).bit_count() == 1:
+        is_above = (own.as_int32() & distance.as_int32()) != 0
+        return call.shuffle(own - distance, is_above, own + distance)
+    source = own ^ distance
+    last = own | (width - 1)
+    return call.shuffle(source, None if is_full_warp else last >= source)
+
+
+@_shuffle(cpu=_shuffle_from_lane)
 def shfl_sync(mask: int, value: T, src_lane: int, width: int = WARP) -> T:
     """The value that lane ``src_lane`` gives.
 
@@ -174,21 +238,21 @@ def shfl_sync(mask: int, value: T, src_lane: int, width: int = WARP) -> T:
     return _value_of(_part(width)[src_lane % width], value)
 
 
-@_shuffle
+@_shuffle(cpu=_shuffle_from_below)
 def shfl_up_sync(mask: int, value: T, delta: int, width: int = WARP) -> T:
     """The value of the lane ``delta`` below; the own one where that is in another part."""
     lane = REFERENCE_STATE.current().lane - _low(delta)
     return _value_of(lane, value) if lane in _part(width) else value
 
 
-@_shuffle
+@_shuffle(cpu=_shuffle_from_above)
 def shfl_down_sync(mask: int, value: T, delta: int, width: int = WARP) -> T:
     """The value of the lane ``delta`` above; the own one where that is in another part."""
     lane = REFERENCE_STATE.current().lane + _low(delta)
     return _value_of(lane, value) if lane in _part(width) else value
 
 
-@_shuffle
+@_shuffle(cpu=_shuffle_by_xor)
 def shfl_xor_sync(mask: int, value: T, lane_mask: int, width: int = WARP) -> T:
     """The value of the lane whose number is the thread's own ``^ lane_mask``; the own value
     where that lane is in a later part."""
@@ -199,29 +263,40 @@ def shfl_xor_sync(mask: int, value: T, lane_mask: int, width: int = WARP) -> T:
 # ---- votes -------------------------------------------------------------------------------------
 
 
-def _vote(body: Callable[..., Any]) -> Intrinsic:
-    name = body.__name__
-    call = _with_mask(overloaded("__uni_sync" if name == "eq_sync" else f"__{name}"))
+def _vote(cuda: str, cpu: CpuMeaning) -> Callable[[Callable[..., Any]], Intrinsic]:
+    spell_call = _with_mask(overloaded(cuda))
 
     def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
-        return c.BinaryExpr("!=", call(a, dtype), c.Number("0"))
+        return c.BinaryExpr("!=", spell_call(a, dtype), c.Number("0"))
 
-    return intrinsic(f"cuda.{name}", effect=Effect.WARP, cuda=spell)(body)
+    def declare(body: Callable[..., Any]) -> Intrinsic:
+        return intrinsic(f"cuda.{body.__name__}", effect=Effect.WARP, cuda=spell, cpu=cpu)(body)
+
+    return declare
 
 
-@_vote
+def _all_equal(call: Collective) -> Value:
+    none_holds = (call.ballot("holds", call["predicate"]) != 0).logical_not()
+    all_hold = call.ballot("fails", call["predicate"].logical_not()) == 0
+    return all_hold.logical_or(none_holds)
+
+
+@_vote(
+    cuda="__all_sync",
+    cpu=lambda call: call.ballot("fails", call["predicate"].logical_not()) == 0,
+)
 def all_sync(mask: int, predicate: bool) -> bool:
     """Whether ``predicate`` is true for all lanes of ``mask``."""
     return all(_values())
 
 
-@_vote
+@_vote(cuda="__any_sync", cpu=lambda call: call.ballot("holds", call["predicate"]) != 0)
 def any_sync(mask: int, predicate: bool) -> bool:
     """Whether ``predicate`` is true for some lane of ``mask``."""
     return any(_values())
 
 
-@_vote
+@_vote(cuda="__uni_sync", cpu=_all_equal)
 def eq_sync(mask: int, predicate: bool) -> bool:
     """Whether ``predicate`` is the same for all lanes of ``mask``."""
     return len(set(_values())) == 1
@@ -237,6 +312,7 @@ def _lanes_where(holds: Callable[[Any], bool]) -> int:
     "cuda.ballot_sync",
     effect=Effect.WARP,
     cuda=_with_mask(overloaded("__ballot_sync")),
+    cpu=lambda call: call.ballot("holds", call["predicate"]),
     bounds=_MASKS,
     c_result=UINT32,
 )
@@ -257,6 +333,7 @@ def _bits(value: Any) -> bytes:
     effect=Effect.WARP,
     dtypes=EXCHANGED,
     cuda=_with_mask(overloaded("__match_any_sync")),
+    cpu=lambda call: call.matching_lanes(),
     bounds=_MASKS,
     c_result=UINT32,
 )
@@ -266,12 +343,18 @@ def match_any_sync(mask: int, value: T) -> int:
     return _lanes_where(lambda other: _bits(other) == _bits(value))
 
 
+def _match_all_lanes(call: Collective) -> Value:
+    same, participants = call.matching_lanes(), call.participants
+    return (same == participants).select(participants, participants.literal(0))
+
+
 @intrinsic(
     "cuda.match_all_sync.lanes",
     effect=Effect.WARP,
     dtypes=EXCHANGED,
     cuda=_with_mask(helper("match_all")),
     cuda_helpers=("match_all",),
+    cpu=_match_all_lanes,
     bounds=_MASKS,
     c_result=UINT32,
 )
@@ -298,11 +381,20 @@ def match_all_sync(mask: int, value: T) -> form:
 REDUCED = (INT32, INT64, UINT32, UINT64)
 
 
-def _reduction(name: str, doc: str, join: Callable[[int, int], int]) -> Intrinsic:
+def _reduction(
+    name: str,
+    doc: str,
+    reference: Callable[[int, int], int],
+    *,
+    cpu: Callable[[Value, Value], Value],
+    start: int | None = None,
+) -> Intrinsic:
+    """Declare a reduction; on the CPU it begins with ``start``, or with the thread's own value."""
+
     def body(mask: int, value: T) -> T:
         scalar = scalar_of(value)
         assert scalar is not None
-        return convert(reduce(join, map(int, _values())), scalar)
+        return convert(reduce(reference, map(int, _values())), scalar)
 
     body.__doc__ = f"{doc} that the lanes of ``mask`` give."
     stem = f"reduce_{name}"
@@ -317,20 +409,36 @@ def _reduction(name: str, doc: str, join: Callable[[int, int], int]) -> Intrinsi
         dtypes=REDUCED,
         cuda=_with_mask(spell),
         cuda_helpers=(stem, f"{stem}_wide"),
+        cpu=lambda call: call.reduce(cpu, start),
     )(body)
 
 
-REDUCTIONS = tuple(
-    _reduction(*entry)
-    for entry in (
-        ("add", "The sum of the values", lambda a, b: a + b),
-        ("min", "The least of the values", min),
-        ("max", "The greatest of the values", max),
-        ("and", "The bits common to the values", lambda a, b: a & b),
-        ("or", "The bits of any of the values", lambda a, b: a | b),
-        ("xor", "The exclusive or of the values", lambda a, b: a ^ b),
-    )
+REDUCE_ADD = _reduction(
+    "add",
+    "The sum of the values",
+    operator.add,
+    cpu=lambda total, value: total.wrapping_add(value),
+    start=0,
+)
+REDUCE_MIN = _reduction(
+    "min",
+    "The least of the values",
+    min,
+    cpu=lambda total, value: (value < total).select(value, total),
+)
+REDUCE_MAX = _reduction(
+    "max",
+    "The greatest of the values",
+    max,
+    cpu=lambda total, value: (value > total).select(value, total),
+)
+REDUCE_AND = _reduction("and", "The bits common to the values", operator.and_, cpu=operator.and_)
+REDUCE_OR = _reduction(
+    "or", "The bits of any of the values", operator.or_, cpu=operator.or_, start=0
+)
+REDUCE_XOR = _reduction(
+    "xor", "The exclusive or of the values", operator.xor, cpu=operator.xor, start=0
 )
 
 # operations whose result is the value of one of the lanes
-CHOOSING = (shfl_sync, shfl_up_sync, shfl_down_sync, shfl_xor_sync, *REDUCTIONS[1:3])
+CHOOSING = (shfl_sync, shfl_up_sync, shfl_down_sync, shfl_xor_sync, REDUCE_MIN, REDUCE_MAX)

@@ -15,21 +15,15 @@ from pycu2c.base.types import WEAK_INT, Array, MemorySpace, Scalar
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import cast, scalar_type
 from pycu2c.ir.walk import map_expr, map_functions, map_stmt
-from pycu2c.ops.intrinsics.registry import Effect
-from pycu2c.transforms.cpu.barriers.lower_warp_operations import (
-    RESULTS,
-    WARP_SIZE,
-    SyncLowering,
-    lower_warp_coordinates,
-)
+from pycu2c.ops.intrinsics.reference_thread import WARP
+from pycu2c.ops.intrinsics.registry import Effect, Intrinsic
+from pycu2c.transforms.cpu.barriers.collective_ir import IrCollective, expr_of
 
 _SCOPES = {
     Effect.BARRIER: ir.SyncScope.BLOCK,
     Effect.CLUSTER: ir.SyncScope.CLUSTER,
     Effect.GRID: ir.SyncScope.GRID,
-    Effect.WARP: ir.SyncScope.WARP,
 }
-_SCOPES_BY_NAME = {"cuda.syncwarp": ir.SyncScope.SYNCWARP, "cuda.activemask": ir.SyncScope.ACTIVE}
 
 
 def lower_barriers(module: ir.Module, assumptions: LaunchAssumptions) -> ir.Module:
@@ -41,7 +35,25 @@ def lower_barriers(module: ir.Module, assumptions: LaunchAssumptions) -> ir.Modu
 
 
 def _lower_coordinates(function: ir.Function) -> ir.Function:
-    return replace(function, body=map_expr(function.body, lower_warp_coordinates))
+    return replace(function, body=map_expr(function.body, _lower_coordinate))
+
+
+def _lower_coordinate(e: ir.Expr) -> ir.Expr:
+    """Lower ``cuda.laneid`` and other functions of the lane to ``block.thread() & 31`` etc."""
+    if not isinstance(e, ir.Apply) or e.intrinsic.cpu is None or e.intrinsic.synchronizes:
+        return e
+    kind = scalar_type(e)
+    lowering = _Lowering(0, e.span)
+    call = IrCollective({}, kind, e.span, lowering.new_array, lowering.new_variable)
+    return cast(expr_of(e.intrinsic.cpu(call)), kind)
+
+
+def _scope(intrinsic: Intrinsic) -> ir.SyncScope:
+    if intrinsic.effect is not Effect.WARP:
+        return _SCOPES[intrinsic.effect]
+    if not intrinsic.parameters:
+        return ir.SyncScope.ACTIVE
+    return ir.SyncScope.WARP if intrinsic.cpu else ir.SyncScope.SYNCWARP
 
 
 @dataclass(slots=True)
@@ -62,31 +74,28 @@ class _Lowering:
         after: list[ir.Stmt] = []
         contributions: list[ir.Contribution] = []
         if isinstance(s, ir.Assign):
-            sync = SyncLowering(
+            assert e.intrinsic.cpu is not None
+            call = IrCollective(
                 arguments, scalar_type(e), s.span, self.new_array, self.new_variable
             )
-            result = RESULTS[e.intrinsic.name](sync)
-            contributions, after = sync.contributions, sync.after
+            result = cast(expr_of(e.intrinsic.cpu(call)), scalar_type(e))
+            contributions, after = call.contributions, call.after
             after.append(ir.Assign(s.var, cast(result, scalar_type(s.var)), s.span))
-        scope = _SCOPES_BY_NAME.get(e.intrinsic.name, _SCOPES[e.intrinsic.effect])
-        mask = arguments[0] if scope in (ir.SyncScope.WARP, ir.SyncScope.SYNCWARP) else None
-        return (
-            *before,
-            ir.BarrierWait(scope, mask, tuple(contributions), e.intrinsic, s.span),
-            *after,
-        )
+        scope, mask = _scope(e.intrinsic), arguments.get("mask")
+        wait = ir.BarrierWait(scope, mask, tuple(contributions), e.intrinsic, s.span)
+        return (*before, wait, *after)
 
-    def evaluate_arguments(self, e: ir.Apply) -> tuple[list[ir.Stmt], list[ir.Expr]]:
+    def evaluate_arguments(self, e: ir.Apply) -> tuple[list[ir.Stmt], dict[str, ir.Expr]]:
         """Return statements and arguments that can be read again after other threads have run."""
         before: list[ir.Stmt] = []
-        arguments: list[ir.Expr] = []
+        arguments: dict[str, ir.Expr] = {}
         for (name, kind), value in zip(e.intrinsic.parameters, e.arguments):
             value = cast(value, WEAK_INT) if kind == "int" else value
             if not _is_rematerializable(value):
                 var = self.new_variable(name, scalar_type(value))
                 before.append(ir.Assign(var, value, value.span))
                 value = var
-            arguments.append(value)
+            arguments[name] = value
         return before, arguments
 
     def new_variable(self, name: str, kind: Scalar) -> ir.Var:
@@ -97,9 +106,9 @@ class _Lowering:
 
         Arrays with an element per thread are padded to full warps.
         """
-        warps = -(-self.threads // WARP_SIZE)
+        warps = -(-self.threads // WARP)
         count = {
-            ir.Granularity.THREAD: warps * WARP_SIZE,
+            ir.Granularity.THREAD: warps * WARP,
             ir.Granularity.WARP: warps,
             ir.Granularity.BLOCK: 1,
         }[per]
