@@ -211,7 +211,7 @@ Each raises a `CompileError` when the kernel is defined.
 def language() -> str:
     """Return the page of constructs that compile, by section, and of those that do not."""
     sys.path.insert(0, str(HERE.parent / "tests"))
-    constructs = __import__("constructs").CONSTRUCTS
+    constructs = importlib.import_module("support.language_constructs").CONSTRUCTS
     text = LANGUAGE
     for section, rows in groupby(constructs, key=lambda row: row.section):
         text += f"\n## {section}\n\n| construct | example |\n|---|---|\n"

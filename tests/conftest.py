@@ -12,9 +12,8 @@ import pytest
 
 from pycu2c.cuda_driver import driver
 from pycu2c.toolchain.cache import value_store
+from support.targets import TARGETS
 
-ON_GPU = [pytest.param("cuda", marks=pytest.mark.gpu)] if driver.available() else []
-TARGETS = ["python", "cpu", "cpu-resumable", *ON_GPU]
 NAMES_OF_TARGETS = ("python", "cpu", "cpu-resumable", "cuda", "nvrtc")
 SAMPLED = 25  # of the cases of a parametrised test, one in so many is not slow
 

@@ -7,10 +7,10 @@ memory, which a tool that watches changes (``undisturbed``), and the kernels and
 racecheck and synccheck also files that speak of nothing that threads of a block do together. What
 the driver refuses in a test is refused on purpose: errors of its functions are not counted.
 
-Each worker is a compute-sanitizer of its own with every N-th test (``watched.py`` chooses them),
-so that what a tool writes is known to be about the test that runs. A test that takes a minute ends
-its process; another goes on with the rest. Logs and the output of the tests are kept in
-build/sanitize.
+Each worker is a compute-sanitizer of its own with every N-th test, which
+``support/sanitizer_plugin.py`` chooses, so that what a tool writes is known to be about the test
+that runs. A test that takes a minute ends its process; another goes on with the rest. Logs and the
+output of the tests are kept in build/sanitize.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from collections import Counter
 from pathlib import Path
 from typing import NoReturn
 
-import watched
+from support import sanitizer_plugin as plugin
 
 # kernels that are right, and in which a tool sees a mistake
 LEFT_OUT: dict[str, tuple[str, ...]] = {
@@ -49,20 +49,20 @@ LEFT_OUT: dict[str, tuple[str, ...]] = {
 # and then waits for them
 LEFT_OUT_TESTS = {
     "racecheck": (
-        "test_cupy_raw.py::test_threads_launch_one_kernel[cuda]",
-        "test_device_arrays.py::test_threads_without_a_context",
-        "test_gpu_dispatch.py::test_many_threads_at_once",
-        "test_gpu_dispatch.py::test_numpy_arrays_from_many_threads",
+        "compat/cupy/test_raw_kernel.py::test_threads_launch_one_kernel[cuda]",
+        "devices/test_device_arrays.py::test_threads_without_a_context",
+        "runtime/cuda/test_dispatch_on_device.py::test_many_threads_at_once",
+        "runtime/cuda/test_dispatch_on_device.py::test_numpy_arrays_from_many_threads",
     )
 }
-TOGETHER = re.compile("shared|sync|battery|golden")
+TOGETHER = re.compile("shared|sync|synchronization|golden")
 HERE, FOLDER = Path(__file__).parent, Path("build", "sanitize")
 FOUND = 9  # the status of compute-sanitizer that has found something
 PRINTED = 1000
 
 
 def tests_for(tool: str) -> list[str]:
-    files = sorted(HERE.glob("test_*.py"))
+    files = sorted(HERE.rglob("test_*.py"))
     if tool in ("memcheck", "initcheck"):
         return list(map(str, files))
     return [str(file) for file in files if TOGETHER.search(file.read_text(encoding="utf-8"))]
@@ -75,7 +75,8 @@ def command(tool: str, log: Path, tests: list[str]) -> list[str]:
     for kernel in LEFT_OUT[tool]:
         words += ["--kernel-name-exclude", f"kernel_name={kernel}"]
     words += ["--log-file", str(log), sys.executable, "-m", "pytest", "-v"]
-    words += ["-p", "no:benchmark", "-p", "no:cacheprovider", "-p", "watched", "--durations=5"]
+    words += ["-p", "no:benchmark", "-p", "no:cacheprovider", "--durations=5"]
+    words += ["-p", "support.sanitizer_plugin"]
     words += ["-m", "gpu and not faulty and not undisturbed"]
     for test in LEFT_OUT_TESTS.get(tool, ()):
         words += ["--deselect", f"tests/{test}"]
@@ -109,8 +110,8 @@ class Worker(threading.Thread):
             **os.environ,
             "PYCU2C_KEEP_MEMORY": "0",  # each array is memory of its own
             "PYTHONPATH": os.pathsep.join((str(HERE), os.environ.get("PYTHONPATH", ""))),
-            watched.PART: part,
-            watched.NOTES: str(self.notes),
+            plugin.PART: part,
+            plugin.NOTES: str(self.notes),
         }
         self.logs: list[Path] = []
         self.statuses: list[int] = []
@@ -119,15 +120,15 @@ class Worker(threading.Thread):
     def run(self) -> None:
         self.notes.unlink(missing_ok=True)
         started = -1
-        while not self.has_ended() and len(self.noted(watched.STARTED)) > started:
-            started = len(self.noted(watched.STARTED))
+        while not self.has_ended() and len(self.noted(plugin.STARTED)) > started:
+            started = len(self.noted(plugin.STARTED))
             self._run_the_rest()
 
     def _run_the_rest(self) -> None:
         log = FOLDER / f"{self.name}.{len(self.logs)}.log"
         log.unlink(missing_ok=True)
         self.logs.append(log)
-        environment = {**self.environment, watched.LOG: str(log)}
+        environment = {**self.environment, plugin.LOG: str(log)}
         words = command(self.tool, log, self.tests)
         with log.with_suffix(".txt").open("wb") as output:
             self.process = subprocess.Popen(
@@ -145,16 +146,16 @@ class Worker(threading.Thread):
 
     def has_ended(self) -> bool:
         """Whether all tests have run."""
-        return bool(self.noted(watched.ENDED))
+        return bool(self.noted(plugin.ENDED))
 
     def noted(self, what: str) -> list[str]:
-        """Tests, as ``watched.py`` has noted them."""
-        return watched.noted(self.notes, what)
+        """Tests, as ``support/sanitizer_plugin.py`` has noted them."""
+        return plugin.noted(self.notes, what)
 
     def hanging(self) -> list[str]:
         """Tests that have ended their process, or would have."""
-        done = {test for outcome in watched.OUTCOMES for test in self.noted(outcome)}
-        return [test for test in self.noted(watched.STARTED) if test not in done]
+        done = {test for outcome in plugin.OUTCOMES for test in self.noted(outcome)}
+        return [test for test in self.noted(plugin.STARTED) if test not in done]
 
     def log(self) -> str:
         return "".join(log.read_text(errors="replace") for log in self.logs if log.exists())
@@ -180,14 +181,14 @@ def run(tool: str, workers: int, tests: list[str]) -> bool:
 
 def report(tool: str, parts: list[Worker]) -> str:
     """What the tool has found in which tests, and what came of the tests."""
-    counts = {what: sum(len(part.noted(what)) for part in parts) for what in watched.OUTCOMES}
+    counts = {what: sum(len(part.noted(what)) for part in parts) for what in plugin.OUTCOMES}
     lines = [f"{tool}: " + ", ".join(f"{count} {what}" for what, count in counts.items() if count)]
     for part in parts:
         if not part.has_ended():
             lines.append(f"{part.name} did not come to its end: see {part.logs[-1]} and beside it")
         lines += [f"a test ended its process: {test}" for test in part.hanging()]
-        lines += [f"failed: {test_and_why}" for test_and_why in part.noted(watched.WHY)]
-        lines += [f"the tool wrote in {test}" for test in part.noted(watched.WRITTEN)]
+        lines += [f"failed: {test_and_why}" for test_and_why in part.noted(plugin.WHY)]
+        lines += [f"the tool wrote in {test}" for test in part.noted(plugin.WRITTEN)]
     found = sum((findings(part.log()) for part in parts), Counter[str]())
     lines += [f"{count} × {what}" for what, count in found.most_common()]
     said = (line for part in parts for line in part.log().splitlines() if _tells(line))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from kernels_from_text import module_from
+from support.kernels_from_text import module_from
 
 README = (Path(__file__).parent.parent / "README.md").read_text()
 

@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Sequence
 from textwrap import indent
 
-from constructs import CONSTRUCTS, HEADER
+from support.language_constructs import CONSTRUCTS, HEADER
 
 _LEFT_OUT = ("print", "squared", "not_defined")  # what has an order, C alone, what is refused
 _ROWS = [

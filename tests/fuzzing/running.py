@@ -17,7 +17,6 @@ import numpy as np
 from fuzzing.cases import Case, load, text_of
 from fuzzing.checking import Undefined, run_reference
 from fuzzing.comparing import difference
-from launching import IN_STRIPS, NARROWED
 from pycu2c.base.diagnostics import CompileError, CompileWarning
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.types import Signature
@@ -43,6 +42,7 @@ from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import nvrtc
 from pycu2c.toolchain.toolchain_errors import RejectedCode
 from pycu2c.transforms.cpu.memory.privatize_accumulators import accumulator_arguments
+from support.launching import IN_STRIPS, NARROWED
 
 EXACT = Options(fmad=False)
 ARCH = "sm_90"  # where there is no GPU to ask

@@ -1,0 +1,129 @@
+"""The page "Coming from PyCUDA": every name of PyCUDA's page on compilation is there, with the
+parameters that it has there, and with a test. Nothing of this comes in by ``import pycu2c``."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import subprocess
+import sys
+from functools import reduce
+from pathlib import Path
+
+import pytest
+
+import pycu2c.cupy
+import pycu2c.pycuda.compiler
+import pycu2c.pycuda.driver
+import pycu2c.pycuda.gpuarray
+from support.paths import ROOT
+
+PAGE = (ROOT / "docs" / "pycuda.md").read_text()
+ROW = re.compile(r"^\| `([\w.]+)(?:\(([^`]*)\))?` \| `(\w+)::(\w+)` \| (.+?) \|$", re.M)
+ROWS = ROW.findall(PAGE)
+
+OPTIONS = "nvcc options keep no_extern_c"
+OF_A_MODULE = f"{OPTIONS} arch code cache_dir"
+NAMES = {  # of PyCUDA's page, with the parameters that stand there
+    "compiler.SourceModule": f"source {OF_A_MODULE} include_dirs",
+    "compiler.SourceModule.get_function": "name",
+    "compiler.SourceModule.get_global": "name",
+    "compiler.SourceModule.get_texref": "name",
+    "compiler.DynamicModule": "template",
+    "compiler.DynamicModule.add_to_preamble": "pa",
+    "compiler.DynamicModule.add_function": "func",
+    "compiler.DynamicModule.compile": OPTIONS,
+    "compiler.DynamicSourceModule": f"template {OF_A_MODULE}",
+    "compiler.DynamicFunction": "",
+    "compiler.CudaModule": "",
+    "compiler.compile": f"source {OF_A_MODULE} include_dirs target",
+    "compiler.compile_plain": "source options keep nvcc cache_dir target",
+    "compiler.preprocess_source": "source options nvcc",
+    "compiler.get_nvcc_version": "nvcc",
+    "driver.Function": "",
+    "driver.Function.__call__": "args kwargs",
+    "driver.Function.prepare": "arg_types block",
+    "driver.Function.max_threads_per_block": "",
+    "driver.Function.shared_size_bytes": "",
+    "driver.Function.const_size_bytes": "",
+    "driver.Function.local_size_bytes": "",
+    "driver.Function.num_regs": "",
+    "driver.PreparedFunction": "",
+    "driver.PreparedFunction.__call__": "args kwargs",
+    "driver.PreparedFunction.prepared_call": "grid args",
+    "driver.PreparedFunction.prepared_async_call": "grid args",
+    "driver.PreparedFunction.prepared_timed_call": "grid args",
+    "driver.TextureReference": "",
+    "driver.TextureReference.set_array": "ary",
+    "driver.TextureReference.set_address": "devptr size",
+    "driver.TextureReference.set_format": "fmt num_components",
+    "driver.TextureReference.set_address_mode": "dim mode",
+    "driver.TextureReference.set_filter_mode": "mode",
+    "driver.TextureReference.set_flags": "flags",
+    "driver.make_multichannel_2d_array": "matrix order",
+    "driver.Array": "format w h d",
+    "driver.Array.free": "",
+    "driver.ArrayFormat": "",
+    "driver.DeviceAllocation": "",
+    "driver.Stream": "",
+    "driver.mem_alloc": "size",
+    "driver.memcpy_htod": "dest src",
+    "driver.memcpy_dtoh": "dest src",
+    "driver.to_device": "bf_obj",
+    "gpuarray.GPUArray.get": "",
+}
+
+
+def test_no_name_is_missing() -> None:
+    assert [name for name, *_ in ROWS] == list(NAMES)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row[0] for row in ROWS])
+def test_what_a_row_says(row: tuple[str, ...]) -> None:
+    name, parameters, file, test, state = row
+    found = reduce(getattr, name.split("."), pycu2c.pycuda)
+    assert parameters.replace(",", "") == NAMES[name]
+    if parameters:
+        taken = [each for each in inspect.signature(found).parameters if each != "self"]
+        assert taken[: len(parameters.split(", "))] == parameters.split(", ")
+    tests = {
+        node.name
+        for node in ast.parse(Path(__file__).with_stem(file).read_text()).body
+        if isinstance(node, ast.FunctionDef)
+    }
+    assert test in tests
+    assert "stub" not in state
+
+
+def test_names_of_the_driver_are_of_this_package() -> None:
+    names = {name for name in vars(pycu2c.pycuda.driver) if name[0] != "_"}
+    for name in names - {"TYPE_CHECKING", "NoReturn"}:
+        module = getattr(getattr(pycu2c.pycuda.driver, name), "__module__", "pycu2c")
+        assert module.startswith("pycu2c")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("pycuda.driver.SourceModule", "it is in pycu2c.pycuda.compiler"),
+        ("pycuda.driver.Graph", "pycu2c.cuda.graph() captures"),
+        ("pycuda.driver.mem_allok", "module pycu2c.pycuda.driver has no attribute mem_allok"),
+        ("pycuda.driver.Stream().begin_capture", "pycu2c.cuda.graph() captures"),
+        ("cupy.zeros", "for arrays import cupy or numpy"),
+    ],
+)
+def test_names_that_are_missing_say_what_to_take(name: str, said: str) -> None:
+    assert said in str(error_of(name))
+
+
+def error_of(name: str) -> AttributeError:
+    with pytest.raises(AttributeError) as caught:
+        eval(f"pycu2c.{name}", {"pycu2c": pycu2c})
+    return caught.value
+
+
+def test_import_of_the_package_brings_none_of_it() -> None:
+    code = "import sys, pycu2c; print([m for m in sys.modules if m.startswith('pycu2c.pycuda')])"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ran.stdout == "[]\n"

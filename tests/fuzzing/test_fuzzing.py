@@ -1,0 +1,88 @@
+"""Random kernels, a few hundred with fixed seeds, and every kernel that once failed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fuzzing import parallel
+from fuzzing.cases import text_of
+from fuzzing.running import MARKS, run_seeds, run_texts
+from pycu2c.cuda_driver import driver
+
+REGRESSIONS = sorted((Path(__file__).parent / "regressions").glob("*.py"))
+ON_GPU = pytest.param("cuda", marks=pytest.mark.gpu)
+TARGETS = ["cpu", ON_GPU if driver.available() else "nvrtc"]
+CHUNK = 10
+
+
+@pytest.mark.parametrize("first", range(0, 200, CHUNK))
+def test_random_kernels_on_the_cpu(first: int) -> None:
+    failed = [o for o in run_seeds(range(first, first + CHUNK), "cpu") if o.failed]
+    assert not failed, "\n\n".join(f"seed {o.seed}: {o.kind}\n{o.detail}" for o in failed)
+
+
+@pytest.mark.parametrize("first", range(3000, 3040, CHUNK))
+def test_random_kernels_thread_by_thread(first: int) -> None:
+    failed = [o for o in run_seeds(range(first, first + CHUNK), "cpu-resumable") if o.failed]
+    assert not failed, "\n\n".join(f"seed {o.seed}: {o.kind}\n{o.detail}" for o in failed)
+
+
+@pytest.mark.parametrize("first", range(4000, 4060, CHUNK))
+def test_random_kernels_in_strips(first: int) -> None:
+    """Every loop that threads may leave at different times, whether strips pay or not."""
+    failed = [o for o in run_seeds(range(first, first + CHUNK), "strips") if o.failed]
+    assert not failed, "\n\n".join(f"seed {o.seed}: {o.kind}\n{o.detail}" for o in failed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(2000, 2040, 2 * CHUNK))
+def test_random_kernels_in_32_bits(first: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What CUDA's proofs say fits 32 bits, on the CPU; an overflow kills its process."""
+    monkeypatch.setitem(parallel.LIMITS, "narrowed", 60.0)
+    seeds = range(first, first + 2 * CHUNK)
+    outcomes = parallel.run_all(seeds, "narrowed", jobs=1, chunk=len(seeds), stop=lambda: False)
+    failed = [o for o in outcomes if o.failed]
+    assert not failed, "\n\n".join(f"seed {o.seed}: {o.kind}\n{o.detail}" for o in failed)
+
+
+@pytest.mark.parametrize("target", TARGETS[1:])
+@pytest.mark.parametrize("first", range(1000, 1040, CHUNK))
+def test_random_kernels_on_the_gpu(first: int, target: str) -> None:
+    """Without a GPU, NVRTC compiles them."""
+    failed = [o for o in run_seeds(range(first, first + CHUNK), target) if o.failed]
+    assert not failed, "\n\n".join(f"seed {o.seed}: {o.kind}\n{o.detail}" for o in failed)
+
+
+@pytest.mark.parametrize("target", [*TARGETS, "narrowed", "strips"])
+@pytest.mark.parametrize("path", REGRESSIONS, ids=lambda p: str(p.stem))
+def test_what_once_failed(path: Path, target: str) -> None:
+    (outcome,) = [o for o in run_texts([path.read_text()], target) if o.status not in MARKS]
+    assert outcome.status == "same", f"{outcome.kind}\n{outcome.detail}"
+
+
+NO_LANE = """
+import numpy as np
+from pycu2c import cuda, kernel
+
+@kernel
+def fuzzed(out):
+    out[0] = cuda.shfl_sync(0xFFFFFFFF, 5, 1)
+
+GRID, BLOCK = (1, 1, 1), (1, 1, 1)
+APPROXIMATE = []
+
+def arguments():
+    return (np.zeros(1, np.int32),)
+"""
+
+
+def test_what_has_no_meaning_is_no_failure() -> None:
+    """Such as what a lane has that is not there."""
+    (outcome,) = [o for o in run_texts([NO_LANE], "cpu") if o.status not in MARKS]
+    assert outcome.status == "undefined"
+
+
+def test_a_seed_always_draws_the_same_kernel() -> None:
+    assert text_of(7) == text_of(7) != text_of(8)

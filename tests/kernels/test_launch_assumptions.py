@@ -1,0 +1,172 @@
+"""The assumptions that hold for a launch, and that the compiled code relies on."""
+
+from __future__ import annotations
+
+import enum
+
+import numpy as np
+import pytest
+
+from pycu2c import cuda, int64, kernel, uint64
+from pycu2c.base.types import WEAK_INT
+from pycu2c.base.values import assumed_magnitude_limit
+from pycu2c.kernels.assumption_checks import CheckedLaunch, check_assumptions
+from pycu2c.runtime.arguments.arguments import describe
+from pycu2c.runtime.launch_configuration import Launch
+from pycu2c.runtime.runner import KernelMetadata
+from support.launching import run
+
+SMALL = Launch((10, 1, 1), (32, 1, 1), None, 0)
+
+
+def is_index32_safe(value, launch=SMALL, kind=WEAK_INT):
+    is_array = isinstance(value, np.ndarray)
+    limit = None if is_array else assumed_magnitude_limit(kind)
+    limits = {} if limit is None else {0: limit}
+    leaf = describe(value) if is_array else value
+    checked = CheckedLaunch("cuda", launch, (leaf,), KernelMetadata(frozenset()), limits)
+    return check_assumptions(checked).index32_safe
+
+
+def huge(shape, strides):
+    """A view that is never looked at, of memory that is not there."""
+    return (
+        np.ndarray(shape, np.int8, np.empty(0, np.int8), 0, strides)
+        if 0 in shape
+        else (np.lib.stride_tricks.as_strided(np.empty(1, np.int8), shape, strides))
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (np.zeros(100), True),
+        (huge((2**30,), (0,)), False),
+        (huge((2**15, 2**15), (0, 0)), False),
+        (huge((1000,), (2**22,)), False),
+        (huge((1000,), (-(2**22),)), False),
+        (huge((2**31, 0), (0, 0)), False),
+        (2**30 - 1, True),
+        (2**30, False),
+        (-(2**30), False),
+        (np.int64(2**30), False),
+        (np.int64(-(2**63)), False),
+        (np.uint64(2**63), False),
+        (np.int8(-128), True),
+        (2.0**30, False),  # for a parameter that is declared to be an int
+        (huge((2**31,), (1,)), False),
+        (huge((2**31, 2), (0, 1)), False),
+        (huge((3, 0), (1, 1)), False),
+        (huge((2**31 - 1,), (1,)), False),
+        (huge((2**30 - 1,), (1,)), True),
+    ],
+)
+def test_index32_safe_arguments(value, expected):
+    assert is_index32_safe(value) is expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(2**40, True), (2**63 - 2**48, True), (2**63 - 2**47, False), (-(2**63), False)],
+)
+def test_an_int64_is_index32_safe_but_near_the_ends_of_its_type(value, expected):
+    assert is_index32_safe(np.int64(value), kind=int64) is expected
+    assert is_index32_safe(np.uint64(abs(value)), kind=uint64)
+
+
+@pytest.mark.parametrize(
+    ("grid", "block", "expected"),
+    [
+        ((2**22 - 1, 1, 1), (256, 1, 1), True),
+        ((2**22, 1, 1), (256, 1, 1), False),
+        ((2**22, 1, 1), (1, 1, 1), True),
+        ((2**22 + 1, 1, 1), (1, 1, 1), False),
+    ],
+)
+def test_index32_safe_grids(grid, block, expected):
+    assert is_index32_safe(np.zeros(1), Launch(grid, block, None, 0)) is expected
+
+
+@kernel
+def squared(n, out):
+    out[0] = n * n
+    out[1] = n // 3
+
+
+class Size(enum.IntEnum):
+    LARGE = 2**31
+
+
+@pytest.mark.parametrize("signature", [None, "void(int, int64[::1])", "void(int64, int64[::1])"])
+@pytest.mark.parametrize(
+    "n", [2**31, -(2**31), Size.LARGE, np.int64(2**31), np.int64(-(2**31)), np.uint32(2**31)]
+)
+def test_a_large_number_of_any_type_keeps_its_64_bits(n, signature, target):
+    declared = kernel(squared.python, signature=signature) if signature else squared
+    if signature is None and isinstance(n, np.uint32):
+        n = np.int64(n)  # by itself it would wrap
+    found = run(declared, (1, 1), [n, np.zeros(2, np.int64)], target)[1]
+    assert found.tolist() == [int(n) ** 2, int(n) // 3]
+
+
+@kernel
+def flat(a, width, out):
+    column, row = cuda.grid(2)
+    if column < width and row < len(out):
+        place = row * width + column
+        a[place] += 1
+        cuda.atomic.add(out, row, a[row * width + column] + min(place, 1))
+
+
+def test_launches_of_both_kinds_agree(target):
+    """A large number or an empty array asks for the general variant."""
+    for width, rows, expected in ((3, 2, [5, 6]), (2**30, 1, [5]), (3, 0, [])):
+        given = [np.zeros(6, np.int64), width, np.zeros(rows, np.int64)]
+        assert run(flat, ((1, 1), (3, 2)), given, target)[2].tolist() == expected
+
+
+# ---- more than 2**31 elements ------------------------------------------------------------------
+
+BEYOND = 2**31 + 5
+
+
+@kernel
+def ends(a, out):
+    i = cuda.grid(1)
+    out[i, 0] = len(a)
+    out[i, 1] = a[len(a) - 1 - i] + a[-1 - i]
+    count = 0
+    for _k in range(0, len(a), 2**28):
+        count += 1
+    out[i, 2] = count
+
+
+def test_a_view_of_one_element_may_be_long(target):
+    """Its strides are 0: it needs no memory."""
+    a = huge((BEYOND,), (0,))
+    a_given = np.lib.stride_tricks.as_strided(np.full(1, 3, np.int8), a.shape, a.strides)
+    given = [a_given, np.zeros((2, 3), np.int64)]
+    fresh = kernel(ends.python, backend=target)
+    fresh[1, 2](*given)
+    assert given[1].tolist() == [[BEYOND, 6, 9]] * 2
+
+
+@kernel
+def marked(a, out):
+    i = cuda.grid(1)
+    if len(a) - 4 <= i < len(a):
+        a[i] = i - len(a)
+    if i == len(a):
+        out[0] = i
+        out[1] = cuda.gridsize(1)
+
+
+@pytest.mark.gpu
+def test_arrays_and_grids_beyond_32_bits():
+    """Takes 2 GiB on the device and on the host."""
+    a, out = np.zeros(BEYOND, np.int8), np.zeros(2, np.int64)
+    blocks = BEYOND // 1024 + 1
+    kernel(marked.python, backend="cuda")[blocks, 1024](a, out)
+    assert a[-5:].tolist() == [0, -4, -3, -2, -1]
+    assert not a[: 2**20].any()
+    assert out.tolist() == [BEYOND, blocks * 1024]
