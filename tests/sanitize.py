@@ -55,7 +55,7 @@ LEFT_OUT_TESTS = {
         "runtime/cuda/test_dispatch_on_device.py::test_numpy_arrays_from_many_threads",
     )
 }
-TOGETHER = re.compile("shared|sync|synchronization|golden")
+TOGETHER = re.compile("shared|sync|golden")
 HERE, FOLDER = Path(__file__).parent, Path("build", "sanitize")
 FOUND = 9  # the status of compute-sanitizer that has found something
 PRINTED = 1000

@@ -84,7 +84,7 @@ def test_as_results() -> None:
     ],
 )
 def test_what_is_no_member(text: str, words: str, tmp_path: Path) -> None:
-    lines = ["from test_enumerations import Color, State", "from pycu2c import kernel", "@kernel"]
+    lines = [f"from {__name__} import Color, State", "from pycu2c import kernel", "@kernel"]
     lines += ["def wrong(a, n):", f"    a[0] = 1 if {text} == 3 else 2"]
     made = module_from("\n".join(lines), tmp_path).wrong
     with pytest.raises(CompileError) as caught:

@@ -165,7 +165,7 @@ def test_each_decorated_function_is_seen(tmp_path: Path, monkeypatch: pytest.Mon
     )
     monkeypatch.syspath_prepend(tmp_path)
     path = tmp_path / "case.py"
-    path.write_text(DECORATED.replace("def plain", "from test_errors import report\n\ndef plain"))
+    path.write_text(DECORATED.replace("def plain", f"from {__name__} import report\n\ndef plain"))
     lines = [d.labels[0].span.line for d in diagnostics_of(path, check_subset)]
     assert lines == [10, 14]
 
