@@ -9,17 +9,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Sequence
 
-from pycu2c.base.records import replace
 from pycu2c.base.types import Scalar
-from pycu2c.frontend.function_context import (
-    ArraySelect,
-    Closure,
-    FunctionContext,
-    StaticObject,
-    TupleValue,
+from pycu2c.frontend.function_context import FunctionContext
+from pycu2c.frontend.values import (
     Value,
-    is_array,
-    require_number,
+    map_leaves,
+    subexpressions,
 )
 from pycu2c.ir.builders import scalar_type
 from pycu2c.ir.nodes import (
@@ -32,7 +27,6 @@ from pycu2c.ir.nodes import (
     Dim,
     Expr,
     Load,
-    Stmt,
     Store,
     Var,
     View,
@@ -70,63 +64,35 @@ def materialize_effects(context: FunctionContext, value: Value) -> Value:
 
 def may_have_effects(value: Value) -> bool:
     """Return whether the evaluation of a value may have side effects."""
-    match value:
-        case StaticObject():
-            return False
-        case TupleValue():
-            return any(map(may_have_effects, value.items))
-        case Closure() | ArraySelect():
-            return may_have_effects(value.operands)
-        case _:
-            return any(map(has_effect, expressions(value)))
+    return any(map(has_effect, subexpressions(value)))
+
+
+def reads_or_changes_memory(value: Value) -> bool:
+    """Return whether a value depends on memory or may have side effects."""
+    return any(isinstance(e, Load) or has_effect(e) for e in subexpressions(value))
 
 
 def materialize_if_changed(context: FunctionContext, value: Value, later: Body) -> Value:
     """Store a value in a variable before statements that could change it."""
-    match value:
-        case StaticObject() | Const():
-            return value
-        case TupleValue():
-            items = tuple(materialize_if_changed(context, item, later) for item in value.items)
-            return TupleValue(items, value.span, value.names)
-        case Closure() | ArraySelect():
-            return with_operands(value, materialize_if_changed(context, value.operands, later))
-        case _ if _may_change(value, later):
-            return materialize(context, value, "first")
-        case _:
-            return value
 
+    def stored(leaf: Expr) -> Value:
+        return materialize(context, leaf, "first") if _may_change(leaf, later) else leaf
 
-def with_operands(value: Closure | ArraySelect, inside: Value) -> Closure | ArraySelect:
-    """Return the closure or array selection with other operands."""
-    assert isinstance(inside, TupleValue)
-    if isinstance(value, ArraySelect):
-        selector, *options = inside.items
-        return ArraySelect(
-            require_number(selector), tuple(o for o in options if is_array(o)), value.span
-        )
-    defaults, variables = inside.items
-    assert isinstance(defaults, TupleValue)
-    assert isinstance(variables, TupleValue)
-    return replace(value, defaults=defaults, variables=variables)
+    return map_leaves(value, stored)
 
 
 def _may_change(value: Expr, later: Body) -> bool:
     # compare Python names, because live ranges of one name may be merged again
     assigned = {s.var.name.split(".", 1)[0] for s in statements(later) if isinstance(s, Assign)}
-    acts = any(writes_memory(s) for s in statements(later)) or any(
+    writes = any(isinstance(s, Store) for s in statements(later)) or any(
         has_effect(e) for e in all_expressions(later)
     )
     for e in expressions(value):
         if isinstance(e, Var) and e.name.split(".", 1)[0] in assigned:
             return True
-        if has_effect(e) or (acts and isinstance(e, (Load, Call))):
+        if has_effect(e) or (writes and isinstance(e, (Load, Call))):
             return True
     return False
-
-
-def writes_memory(s: Stmt) -> bool:
-    return isinstance(s, Store)
 
 
 def has_effect(e: Expr) -> bool:
@@ -136,20 +102,15 @@ def has_effect(e: Expr) -> bool:
 
 def materialize(context: FunctionContext, value: Value, hint: str) -> Value:
     """Store a value in variables that nothing else assigns."""
-    match value:
-        case TupleValue():
-            items = tuple(materialize(context, item, hint) for item in value.items)
-            return TupleValue(items, value.span, value.names)
-        case Closure() | ArraySelect():
-            return with_operands(value, materialize(context, value.operands, hint))
-        case StaticObject() | Const():
-            return value
-        case View():
-            return materialize_view(context, value, hint)
-        case _ if isinstance(value.type, Scalar):
-            return assign_temporary(context, value, hint)
-        case _:
-            return value
+
+    def stored(leaf: Expr) -> Value:
+        if isinstance(leaf, View):
+            return materialize_view(context, leaf, hint)
+        if isinstance(leaf, Const) or not isinstance(leaf.type, Scalar):
+            return leaf
+        return assign_temporary(context, leaf, hint)
+
+    return map_leaves(value, stored)
 
 
 def materialize_view(context: FunctionContext, view: View, hint: str) -> View:
@@ -158,9 +119,9 @@ def materialize_view(context: FunctionContext, view: View, hint: str) -> View:
     new = tuple(
         p if is_invariant(context, p) else assign_temporary(context, p, hint) for p in parts
     )
-    made = with_children(view, (view.array, *new))
-    assert isinstance(made, View)
-    return made
+    result = with_children(view, (view.array, *new))
+    assert isinstance(result, View)
+    return result
 
 
 def is_invariant(context: FunctionContext, e: Expr) -> bool:

@@ -154,10 +154,11 @@ class _ModuleBuilder:
         problems = check_subset(source)
         if problems:
             raise CompileError(problems)
-        context = FunctionContext(source, live_ranges(source.tree), {}, self, expression, is_kernel)
+        ranges = live_ranges(source.tree)
+        context = FunctionContext(source, ranges, {}, self, expression, block, is_kernel)
         context.constants = self.constants
         signature = None if is_kernel else self.signature(source)
-        context.result = signature.result if signature else None
+        context.declared_result = signature.result if signature else None
         return context
 
     def _finish(

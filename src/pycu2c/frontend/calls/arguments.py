@@ -19,15 +19,10 @@ from pycu2c.frontend.evaluation_order import (
     may_have_effects,
 )
 from pycu2c.frontend.expressions.array_views import record_fields
-from pycu2c.frontend.function_context import (
-    FunctionContext,
-    StaticObject,
-    TupleValue,
-    Value,
-    describe,
-    require_number,
-)
+from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.scope.bindings import parameters
+from pycu2c.frontend.value_checks import describe, require_number
+from pycu2c.frontend.values import StaticObject, TupleValue, Value
 from pycu2c.ir.nodes import Binary, Const, Expr, Unary, Var
 from pycu2c.ir.walk import expressions
 from pycu2c.ops.intrinsics.registry import Intrinsic

@@ -29,17 +29,10 @@ from pycu2c.frontend.calls.arguments import (
 from pycu2c.frontend.calls.special_forms import special_lowering
 from pycu2c.frontend.expressions import array_views, reshape, vectors
 from pycu2c.frontend.expressions.arithmetic import coerce
-from pycu2c.frontend.function_context import (
-    ArraySelect,
-    Closure,
-    FunctionContext,
-    StaticObject,
-    Value,
-    describe,
-    is_array,
-    is_number,
-)
+from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.statements import branches
+from pycu2c.frontend.value_checks import describe, is_array, is_number
+from pycu2c.frontend.values import ArraySelect, Closure, StaticObject, Value
 from pycu2c.ir.builders import cast, scalar_type, truth, with_cast_span
 from pycu2c.ir.nodes import Expr
 from pycu2c.ops.intrinsics.floats import math as math_rows

@@ -26,17 +26,10 @@ from pycu2c.frontend.calls.arguments import (
 from pycu2c.frontend.evaluation_order import materialize
 from pycu2c.frontend.expressions.arithmetic import require_integer
 from pycu2c.frontend.expressions.array_views import array_type, has_linear_index, whole_view
-from pycu2c.frontend.function_context import (
-    ArraySelect,
-    FunctionContext,
-    StaticObject,
-    TupleValue,
-    Value,
-    describe,
-    is_array,
-    require_number,
-)
+from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.statements import branches
+from pycu2c.frontend.value_checks import describe, is_array, require_number
+from pycu2c.frontend.values import ArraySelect, StaticObject, TupleValue, Value
 from pycu2c.ir.builders import binary, cast, integer
 from pycu2c.ir.nodes import Apply, Const, Expr, Var, View
 from pycu2c.ir.views import add_scaled, multiply

@@ -31,16 +31,10 @@ from pycu2c.declarations.signatures import BadSignature, annotated_device_signat
 from pycu2c.frontend.expressions import array_views
 from pycu2c.frontend.expressions.arithmetic import coerce
 from pycu2c.frontend.expressions.composite_values import displayed_type, result_type, type_of
-from pycu2c.frontend.function_context import (
-    ArgumentTypes,
-    Closure,
-    StaticObject,
-    TupleValue,
-    Value,
-    describe,
-    require_value,
-)
+from pycu2c.frontend.function_context import ArgumentTypes
 from pycu2c.frontend.scope.bindings import parameters
+from pycu2c.frontend.value_checks import describe, require_value
+from pycu2c.frontend.values import Closure, StaticObject, TupleValue, Value
 from pycu2c.ir.builders import scalar_type
 from pycu2c.ir.nodes import Expr, Function, Parameter, Return, Var, View
 

@@ -16,28 +16,24 @@ from pycu2c.base.types import NONE, Array, Scalar
 from pycu2c.frontend import hints
 from pycu2c.frontend.calls import arguments, declared_signatures
 from pycu2c.frontend.calls.arguments import constant_int
-from pycu2c.frontend.evaluation_order import (
-    assign_temporary,
-    evaluate_in_order,
-    materialize,
-    with_operands,
-)
+from pycu2c.frontend.evaluation_order import assign_temporary, evaluate_in_order, materialize
 from pycu2c.frontend.expressions import array_views
-from pycu2c.frontend.expressions.composite_values import leaves, result_type, type_of, unpack_result
-from pycu2c.frontend.function_context import (
-    ArraySelect,
-    Closure,
-    FunctionContext,
-    LocalFunction,
-    StaticObject,
-    TupleValue,
-    UnknownType,
-    Value,
-)
+from pycu2c.frontend.expressions.composite_values import result_type, type_of, unpack_result
+from pycu2c.frontend.function_context import FunctionContext, UnknownType
 from pycu2c.frontend.scope import name_resolution
 from pycu2c.frontend.scope.bindings import FunctionLike, free_names, parameters, shape_parameters
 from pycu2c.frontend.scope.variables import bind
 from pycu2c.frontend.statements import branches, exceptions
+from pycu2c.frontend.values import (
+    ArraySelect,
+    Closure,
+    LocalFunction,
+    StaticObject,
+    TupleValue,
+    Value,
+    leaves,
+    with_operands,
+)
 from pycu2c.ir.nodes import Call, Evaluate, Expr, Var, View
 from pycu2c.ops.intrinsics import library
 

@@ -33,17 +33,10 @@ from pycu2c.frontend.expressions import arithmetic
 from pycu2c.frontend.expressions.arithmetic import coerce, require_integer
 from pycu2c.frontend.expressions.array_views import ArrayValue, array_type
 from pycu2c.frontend.expressions.subscripts import check_writable, single_element_view
-from pycu2c.frontend.function_context import (
-    ArraySelect,
-    FunctionContext,
-    TupleValue,
-    Value,
-    describe,
-    is_array,
-    require_number,
-    require_value,
-)
+from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.statements.branches import for_each_array
+from pycu2c.frontend.value_checks import describe, is_array, require_number, require_value
+from pycu2c.frontend.values import ArraySelect, TupleValue, Value
 from pycu2c.ir.builders import cast, integer, scalar_type, truth
 from pycu2c.ir.nodes import Apply, Const, ElementOf, Expr, Member, Pack, View
 from pycu2c.ops.intrinsics.floats.complex import complex_form

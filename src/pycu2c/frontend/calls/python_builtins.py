@@ -28,20 +28,12 @@ from pycu2c.frontend.expressions import array_views, comprehensions
 from pycu2c.frontend.expressions.arithmetic import binary, coerce, require_integer, unary
 from pycu2c.frontend.expressions.comparisons import compared, conditional_truth
 from pycu2c.frontend.expressions.conditional import truth_of
-from pycu2c.frontend.function_context import (
-    ArraySelect,
-    FunctionContext,
-    StaticObject,
-    TupleValue,
-    Value,
-    describe,
-    is_array,
-    is_number,
-    require_number,
-)
+from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.scope import name_resolution
 from pycu2c.frontend.statements import branches
 from pycu2c.frontend.statements.printing import print_call
+from pycu2c.frontend.value_checks import describe, is_array, is_number, require_number
+from pycu2c.frontend.values import ArraySelect, StaticObject, TupleValue, Value
 from pycu2c.ir.builders import (
     cast,
     const,

@@ -20,15 +20,9 @@ from pycu2c.frontend.calls.arguments import (
 from pycu2c.frontend.evaluation_order import materialize
 from pycu2c.frontend.expressions.array_views import array_type
 from pycu2c.frontend.expressions.module_limits import MEMORY_LIMITS, array_bytes, report_too_large
-from pycu2c.frontend.function_context import (
-    FunctionContext,
-    StaticObject,
-    TupleValue,
-    Value,
-    describe,
-    is_array,
-    require_number,
-)
+from pycu2c.frontend.function_context import FunctionContext
+from pycu2c.frontend.value_checks import describe, is_array, require_number
+from pycu2c.frontend.values import StaticObject, TupleValue, Value
 from pycu2c.ir.builders import truth
 from pycu2c.ir.nodes import Allocate, Apply, Const, Expr, Var
 from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic

@@ -25,17 +25,12 @@ from pycu2c.frontend.expressions.arithmetic import (
     select,
     unary,
 )
-from pycu2c.frontend.expressions.subscripts import check_writable, real_or_imag
-from pycu2c.frontend.function_context import (
-    FunctionContext,
-    StaticObject,
-    TupleValue,
-    Value,
-    describe,
-    is_array,
-    require_number,
-)
+from pycu2c.frontend.expressions.attributes import real_or_imag
+from pycu2c.frontend.expressions.subscripts import check_writable
+from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.statements import slice_assignment
+from pycu2c.frontend.value_checks import describe, is_array, require_number
+from pycu2c.frontend.values import StaticObject, TupleValue, Value
 from pycu2c.ir.builders import cast, const, integer, logical, negation, scalar_type, truth
 from pycu2c.ir.nodes import Apply, Const, Expr, LogicalOp, Store, Var, View
 from pycu2c.ops.intrinsics.floats.math import KEEPING_WHOLE

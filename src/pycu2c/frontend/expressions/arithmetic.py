@@ -134,7 +134,7 @@ def binary(context: FunctionContext, op: Operator, left: Expr, right: Expr, span
         common, right = _exponent(left, right, common)
     if isinstance(left, Const) and isinstance(right, Const) and common == WEAK_INT:
         if is_too_wide(op, int(left.value), int(right.value)):
-            fail(TOO_WIDE.code, Label(span, TOO_WIDE.text), hint=TOO_WIDE.hint)
+            TOO_WIDE.report(span)
     return binary_node(op, coerce(left, common), coerce(right, common), span)
 
 
@@ -144,7 +144,7 @@ def _check_width(*sides: Expr) -> None:
         return
     for e in sides:
         if isinstance(e, Const) and e.type == WEAK_INT and not fits_64_bits(int(e.value)):
-            fail(TOO_WIDE.code, Label(e.span, TOO_WIDE.text), hint=TOO_WIDE.hint)
+            TOO_WIDE.report(e.span)
 
 
 def fits_64_bits(value: int) -> bool:

@@ -19,14 +19,9 @@ from pycu2c.frontend.expressions.array_views import (
     whole_view,
 )
 from pycu2c.frontend.expressions.composite_values import item_variable_at
-from pycu2c.frontend.function_context import (
-    ArraySelect,
-    FunctionContext,
-    TupleValue,
-    Value,
-    ViewLayout,
-    is_array,
-)
+from pycu2c.frontend.function_context import FunctionContext, ViewLayout
+from pycu2c.frontend.value_checks import is_array
+from pycu2c.frontend.values import ArraySelect, TupleValue, Value
 from pycu2c.ir.builders import binary, integer
 from pycu2c.ir.nodes import Const, Expr, If, Select, Stmt, View
 from pycu2c.ops.operators import EQ

@@ -7,7 +7,7 @@ of the same array.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NoReturn, TypeAlias
+from typing import NoReturn, TypeAlias, TypeGuard
 
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.dtypes import DTypeKind
@@ -17,7 +17,8 @@ from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Array, Layout
 from pycu2c.frontend import hints
 from pycu2c.frontend.expressions.arithmetic import integer_hint, to_index
-from pycu2c.frontend.function_context import TupleValue, Value, is_array
+from pycu2c.frontend.value_checks import is_array
+from pycu2c.frontend.values import ArraySelect, TupleValue, Value
 from pycu2c.ir.builders import binary, cast, const, integer, scalar_type
 from pycu2c.ir.expressions import component_type
 from pycu2c.ir.nodes import Apply, Binary, Const, Dim, Expr, Load, Select, Var, View
@@ -66,9 +67,14 @@ class EllipsisIndex:
 Subscript: TypeAlias = Expr | SliceBounds | EllipsisIndex
 
 
-def array_type(array: ArrayValue) -> Array:
+def array_type(array: ArrayValue | ArraySelect) -> Array:
     assert isinstance(array.type, Array)
     return array.type
+
+
+def has_axes(value: Value) -> TypeGuard[ArrayValue | ArraySelect]:
+    """Return whether a value is an array or array selection with at least one axis."""
+    return (is_array(value) or isinstance(value, ArraySelect)) and array_type(value).ndim > 0
 
 
 def length(array: ArrayValue, axis: int, span: Span) -> Expr:

@@ -17,15 +17,9 @@ from pycu2c.frontend.evaluation_order import (
 )
 from pycu2c.frontend.expressions import arithmetic
 from pycu2c.frontend.expressions.arithmetic import require_integer
-from pycu2c.frontend.function_context import (
-    FunctionContext,
-    StaticObject,
-    TupleValue,
-    Value,
-    describe,
-    is_number,
-    require_number,
-)
+from pycu2c.frontend.function_context import FunctionContext
+from pycu2c.frontend.value_checks import describe, is_number, require_number
+from pycu2c.frontend.values import StaticObject, TupleValue, Value
 from pycu2c.ir.builders import cast, integer, is_atom, logical, negation, scalar_type
 from pycu2c.ir.nodes import Assign, Const, Expr, If, Let, LogicalOp, Stmt, Var
 from pycu2c.ops.names.dtype_names import scalar_named

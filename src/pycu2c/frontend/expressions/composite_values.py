@@ -1,12 +1,12 @@
 """Composite values: their types, their leaves (numbers and arrays), and their reconstruction.
 
-A tuple exists only at compile time; functions pass and return its leaves. ``leaves`` decomposes a
-value, and ``value_of_leaves`` rebuilds it from its type.
+A tuple exists only at compile time; functions pass and return its leaves. ``values.leaves``
+decomposes a value, and ``value_of_type`` rebuilds it from its type.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TypeAlias
 
 from pycu2c.base import dtypes
@@ -26,16 +26,16 @@ from pycu2c.base.types import (
     leaf_types,
     promote,
 )
-from pycu2c.frontend.function_context import (
+from pycu2c.frontend.value_checks import report_no_value
+from pycu2c.frontend.values import (
     ArraySelect,
     Closure,
     LocalFunction,
     StaticObject,
     TupleValue,
     Value,
-    is_array,
-    report_no_value,
-    require_number,
+    array_select,
+    leaves,
 )
 from pycu2c.ir import builders
 from pycu2c.ir.nodes import Expr, Member, Pack
@@ -45,7 +45,7 @@ Leaf: TypeAlias = Callable[[str, "Scalar | Array"], Expr]
 
 # the item names in the type of a local function
 _CLOSURE = ("<function>", "<defaults>", "<variables>")
-_SELECTOR = "<which>"  # the first item name in the type of an array selection
+SELECTOR = "<which>"  # the first item name in the type of an array selection
 
 
 def type_of(value: Value) -> ParameterType:
@@ -54,11 +54,11 @@ def type_of(value: Value) -> ParameterType:
         case StaticObject():
             return Constant(value.value)
         case Closure():
-            inside = (type_of(value.defaults), type_of(value.variables))
-            return Tuple((Constant(value.function), *inside), _CLOSURE)
+            operands = (type_of(value.defaults), type_of(value.variables))
+            return Tuple((Constant(value.function), *operands), _CLOSURE)
         case ArraySelect():
             parts = tuple(type_of(item) for item in value.operands.items)
-            return Tuple(parts, (_SELECTOR, *(f"<{i}>" for i in range(len(value.arrays)))))
+            return Tuple(parts, (SELECTOR, *(f"<{i}>" for i in range(len(value.arrays)))))
         case TupleValue():
             return Tuple(tuple(type_of(item) for item in value.items), value.names)
         case _ if isinstance(value.type, Void):
@@ -76,30 +76,16 @@ def displayed_type(kind: ParameterType) -> ParameterType:
     return Tuple(tuple(map(displayed_type, kind.items)), kind.names)
 
 
-def leaves(value: Value) -> list[Expr]:
-    """Return the numbers and arrays in a value, in order."""
-    match value:
-        case StaticObject():
-            return []
-        case Closure() | ArraySelect():
-            return leaves(value.operands)
-        case TupleValue():
-            return [leaf for item in value.items for leaf in leaves(item)]
-        case _:
-            return [value]
-
-
 def value_of_type(name: str, kind: ParameterType, span: Span, leaf: Leaf) -> Value:
     """Build a value of a type from leaves made by name: ``t``, ``t.0.item``."""
     match kind:
         case Tuple(items, names):
-            parts = [
-                value_of_type(item_variable(name, names[i] if names else str(i)), item, span, leaf)
-                for i, item in enumerate(items)
-            ]
+            labels = names or tuple(map(str, range(len(items))))
+            variables = [item_variable(name, label) for label in labels]
+            parts = [value_of_type(v, item, span, leaf) for v, item in zip(variables, items)]
             return _assembled(parts, names, span)
-        case Constant(value=int() as whole):
-            return builders.integer(whole, span)
+        case Constant(value=int() as integer):
+            return builders.integer(integer, span)
         case Constant(value=value):
             return StaticObject(value, span)
         case _:
@@ -115,17 +101,6 @@ def item_variable_at(name: str, value: TupleValue, position: int) -> str:
     return item_variable(name, value.names[position] if value.names else str(position))
 
 
-def value_of_leaves(kind: ParameterType, given: Iterator[Expr], span: Span) -> Value:
-    """Build a value of a type from its leaves, in order."""
-    match kind:
-        case Tuple(items, names):
-            return _assembled([value_of_leaves(item, given, span) for item in items], names, span)
-        case Constant(value=value):
-            return StaticObject(value, span)
-        case _:
-            return next(given)
-
-
 def _assembled(parts: list[Value], names: tuple[str, ...], span: Span) -> Value:
     if names == _CLOSURE:
         function, defaults, variables = parts
@@ -134,9 +109,8 @@ def _assembled(parts: list[Value], names: tuple[str, ...], span: Span) -> Value:
         assert isinstance(defaults, TupleValue)
         assert isinstance(variables, TupleValue)
         return Closure(function.value, defaults, variables, span)
-    if names[:1] == (_SELECTOR,):
-        selector, *options = parts
-        return ArraySelect(require_number(selector), tuple(o for o in options if is_array(o)), span)
+    if names[:1] == (SELECTOR,):
+        return array_select(parts, span)
     return TupleValue(tuple(parts), span, names)
 
 
@@ -146,8 +120,8 @@ def unify_types(a: ParameterType, b: ParameterType) -> ParameterType | None:
         return promote(a, b) if have_common_type(a, b) else None
     if isinstance(a, Tuple) and isinstance(b, Tuple) and len(a.items) == len(b.items):
         items = [unify_types(x, y) for x, y in zip(a.items, b.items)]
-        found = [item for item in items if item is not None]
-        return Tuple(tuple(found), a.names or b.names) if len(found) == len(items) else None
+        common = [item for item in items if item is not None]
+        return Tuple(tuple(common), a.names or b.names) if len(common) == len(items) else None
     return a if a == b else None
 
 
@@ -177,10 +151,10 @@ def pack_result(parts: list[Expr], kind: Type, span: Span) -> Expr | None:
 def unpack_result(value: Expr, kind: ParameterType, span: Span) -> Value:
     """Rebuild a value from an evaluated function result."""
     numbers = [leaf for leaf in leaf_types(kind) if isinstance(leaf, Scalar)]
-    parts: list[Expr] = [value]
+    parts = iter([value])
     if isinstance(value.type, Scalar) and value.type.dtype.kind is DTypeKind.RECORD:
-        parts = [Member(value, f"item{i}", number, span) for i, number in enumerate(numbers)]
-    return value_of_leaves(kind, iter(parts), span)
+        parts = (Member(value, f"item{i}", number, span) for i, number in enumerate(numbers))
+    return value_of_type("result", kind, span, lambda name, kind: next(parts))
 
 
 def reject_arrays(value: Value) -> None:

@@ -10,18 +10,17 @@ from pycu2c.base.source import Span
 from pycu2c.frontend import hints
 from pycu2c.frontend.evaluation_order import collect_in_order, materialize, materialize_effects
 from pycu2c.frontend.expressions.conditional import condition
-from pycu2c.frontend.function_context import (
-    ArraySelect,
+from pycu2c.frontend.function_context import FunctionContext
+from pycu2c.frontend.value_checks import describe
+from pycu2c.frontend.values import (
     Closure,
-    FunctionContext,
     StaticObject,
     TupleValue,
     Value,
-    describe,
+    subexpressions,
 )
 from pycu2c.ir.builders import integer
 from pycu2c.ir.nodes import Const, Load
-from pycu2c.ir.walk import expressions
 
 _MOST = 4096  # values of one comprehension, range or repeated tuple
 
@@ -43,29 +42,15 @@ def _iterated(
     """Return the iterable of a comprehension, evaluated before the first item."""
     value = context.value(source)
     inner = [n for part in (node.elt, *_tests(node)) for n in ast.walk(part)]
-    if isinstance(value, TupleValue) and any(
-        isinstance(n, (ast.Call, ast.NamedExpr)) for n in inner
-    ):
-        return (
-            materialize(context, value, "item")
-            if _reads_memory(value)
-            else materialize_effects(context, value)
-        )
+    may_write = any(isinstance(n, (ast.Call, ast.NamedExpr)) for n in inner)
+    if isinstance(value, TupleValue) and may_write:
+        if any(isinstance(e, Load) for e in subexpressions(value)):
+            return materialize(context, value, "item")
     return materialize_effects(context, value)
 
 
 def _tests(node: ast.ListComp | ast.GeneratorExp) -> Iterator[ast.expr]:
     return (test for generator in node.generators for test in generator.ifs)
-
-
-def _reads_memory(value: Value) -> bool:
-    if isinstance(value, TupleValue):
-        return any(map(_reads_memory, value.items))
-    if isinstance(value, (StaticObject, Closure)):
-        return False
-    if isinstance(value, ArraySelect):
-        return _reads_memory(value.operands)
-    return any(isinstance(e, Load) for e in expressions(value))
 
 
 def _values(

@@ -9,18 +9,11 @@ from pycu2c.base.types import WEAK_BOOL, promote
 from pycu2c.frontend.evaluation_order import materialize_effects
 from pycu2c.frontend.expressions import arithmetic
 from pycu2c.frontend.expressions.comparisons import conditional_truth
-from pycu2c.frontend.function_context import (
-    Closure,
-    FunctionContext,
-    StaticObject,
-    TupleValue,
-    Value,
-    is_number,
-    require_number,
-    require_value,
-)
+from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.scope.variables import read_variable, set_value
 from pycu2c.frontend.statements import branches
+from pycu2c.frontend.value_checks import is_number, require_number, require_value
+from pycu2c.frontend.values import Closure, StaticObject, TupleValue, Value
 from pycu2c.ir.builders import logical, negation, scalar_type, truth
 from pycu2c.ir.nodes import Const, Expr, If, LogicalOp, Select
 from pycu2c.ops.operators import UNARY_BY_NODE

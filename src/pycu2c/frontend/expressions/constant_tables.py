@@ -14,8 +14,9 @@ from pycu2c.base.types import WEAK_INT, Array, MemorySpace, Scalar
 from pycu2c.frontend.evaluation_order import assign_temporary
 from pycu2c.frontend.expressions import array_views
 from pycu2c.frontend.expressions.arithmetic import require_integer
-from pycu2c.frontend.function_context import FunctionContext, TupleValue, Value
+from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.scope.name_resolution import check_constant_bytes
+from pycu2c.frontend.values import TupleValue, Value
 from pycu2c.ir.builders import cast, const, integer, is_atom, scalar_type
 from pycu2c.ir.nodes import Cast, Const, ConstantArray, Expr, Load, Var
 

@@ -9,25 +9,19 @@ from pycu2c.frontend.calls import device_calls
 from pycu2c.frontend.calls.call_visitor import call
 from pycu2c.frontend.evaluation_order import evaluate_in_order, materialize_effects
 from pycu2c.frontend.expressions import arithmetic, comprehensions
+from pycu2c.frontend.expressions.attributes import attribute
 from pycu2c.frontend.expressions.comparisons import compare
-from pycu2c.frontend.expressions.conditional import boolean_value, condition, conditional, truth_of
-from pycu2c.frontend.expressions.subscripts import attribute, subscript
-from pycu2c.frontend.function_context import (
-    FunctionContext,
-    StaticObject,
-    TupleValue,
-    Value,
-    describe,
-    require_number,
-)
+from pycu2c.frontend.expressions.conditional import boolean_value, conditional, truth_of
+from pycu2c.frontend.expressions.subscripts import subscript
+from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.scope import name_resolution
 from pycu2c.frontend.statements.assignments import walrus
 from pycu2c.frontend.subset.unsupported_syntax import UNSUPPORTED
+from pycu2c.frontend.value_checks import describe, require_number
+from pycu2c.frontend.values import StaticObject, TupleValue, Value
 from pycu2c.ir.builders import literal, negation
 from pycu2c.ir.nodes import Const, Expr
 from pycu2c.ops.operators import ADD, BY_NODE, MUL, UNARY_BY_NODE
-
-__all__ = ["condition", "expression", "numeric"]
 
 
 def expression(context: FunctionContext, node: ast.expr) -> Value:
@@ -68,16 +62,7 @@ def expression(context: FunctionContext, node: ast.expr) -> Value:
                 hint="write them out; max, min and sum take a tuple as it is: max(t)",
             )
         case _:
-            fail(
-                UNSUPPORTED.code,
-                Label(context.span(node), UNSUPPORTED.text),
-                hint=UNSUPPORTED.hint,
-            )
-
-
-def numeric(context: FunctionContext, node: ast.expr) -> Expr:
-    """Return the IR of an expression that must be a number."""
-    return context.number(node)
+            UNSUPPORTED.report(context.span(node))
 
 
 def _constant(context: FunctionContext, node: ast.Constant) -> Value:

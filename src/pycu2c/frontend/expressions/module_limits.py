@@ -69,4 +69,4 @@ def check_integer_constants(module: Module) -> None:
     for function in (module.kernel, *module.devices):
         for e in all_expressions(function.body):
             if isinstance(e, Const) and e.type == WEAK_INT and not fits_64_bits(int(e.value)):
-                fail(TOO_WIDE.code, Label(e.span, TOO_WIDE.text), hint=TOO_WIDE.hint)
+                TOO_WIDE.report(e.span)

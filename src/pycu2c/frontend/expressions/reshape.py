@@ -13,14 +13,9 @@ from pycu2c.frontend.evaluation_order import assign_temporary, evaluate_in_order
 from pycu2c.frontend.expressions import arithmetic, array_views
 from pycu2c.frontend.expressions.arithmetic import require_integer
 from pycu2c.frontend.expressions.array_views import ArrayValue, array_type
-from pycu2c.frontend.function_context import (
-    FunctionContext,
-    TupleValue,
-    Value,
-    describe,
-    is_array,
-    require_number,
-)
+from pycu2c.frontend.function_context import FunctionContext
+from pycu2c.frontend.value_checks import describe, is_array, require_number
+from pycu2c.frontend.values import TupleValue, Value
 from pycu2c.ir.builders import integer
 from pycu2c.ir.nodes import Const, Expr, View
 from pycu2c.ir.views import linear_start

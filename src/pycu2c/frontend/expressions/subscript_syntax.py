@@ -13,14 +13,9 @@ from pycu2c.frontend.evaluation_order import (
     may_have_effects,
 )
 from pycu2c.frontend.expressions.array_views import EllipsisIndex, SliceBounds, Subscript
-from pycu2c.frontend.function_context import (
-    FunctionContext,
-    StaticObject,
-    TupleValue,
-    Value,
-    describe,
-    require_number,
-)
+from pycu2c.frontend.function_context import FunctionContext
+from pycu2c.frontend.value_checks import describe, require_number
+from pycu2c.frontend.values import StaticObject, TupleValue, Value
 from pycu2c.ir.builders import is_atom
 from pycu2c.ir.nodes import Const, Expr
 

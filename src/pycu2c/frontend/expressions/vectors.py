@@ -15,15 +15,10 @@ from pycu2c.base.types import Scalar
 from pycu2c.frontend.calls.arguments import call_arguments
 from pycu2c.frontend.evaluation_order import evaluate_in_order, materialize
 from pycu2c.frontend.expressions.arithmetic import binary, coerce
-from pycu2c.frontend.function_context import (
-    FunctionContext,
-    StaticObject,
-    Value,
-    is_vector,
-    require_number,
-    vector_variable,
-)
+from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.scope.variables import set_variable
+from pycu2c.frontend.value_checks import is_vector, require_number
+from pycu2c.frontend.values import StaticObject, Value
 from pycu2c.ir.builders import scalar_type
 from pycu2c.ir.nodes import Expr, Member, Pack, Var
 from pycu2c.ops.operators import Operator
@@ -105,6 +100,15 @@ def _no_component(vector: Expr, name: str, span: Span) -> NoReturn:
 
 
 # ---- variables ---------------------------------------------------------------------------------
+
+
+def vector_variable(context: FunctionContext, target: ast.Subscript | ast.Attribute) -> Var | None:
+    """Return the vector variable ``v`` of a target ``v.x``, or None."""
+    owner = target.value
+    if not isinstance(owner, ast.Name) or id(owner) not in context.ranges.names:
+        return None
+    value = context.value(owner)
+    return value if isinstance(value, Var) and is_vector(value) else None
 
 
 def assign_component(

@@ -9,10 +9,11 @@ from __future__ import annotations
 import ast
 
 from pycu2c.base.source import Span
-from pycu2c.frontend.expressions.composite_values import item_variable
-from pycu2c.frontend.function_context import FunctionContext, TupleValue, UnknownType, Value
+from pycu2c.frontend.expressions.composite_values import item_variable_at
+from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.scope.variables import bind, read_variable, set_value
 from pycu2c.frontend.statements.assignments import assign_to
+from pycu2c.frontend.values import TupleValue, Value, leaves
 from pycu2c.ir.nodes import Const
 
 
@@ -43,13 +44,11 @@ def assign_name(
     context: FunctionContext, node: ast.Name | ast.MatchAs | ast.MatchStar, value: Value
 ) -> None:
     """Assign a value to a name; bind it if the name has one assignment and a constant value."""
-    name, span = context.ranges.names.get(id(node)), context.span(node)
-    if name is None:
-        raise UnknownType
+    name, span = context.variable_name(node), context.span(node)
     if name in context.ranges.single_assignment and name not in context.declared:
-        known = _with_constants(context, name, value, span)
-        if known is not None:
-            bind(context, name, known, span)
+        constants = _with_constants(context, name, value, span)
+        if constants is not None:
+            bind(context, name, constants, span)
             context.record_store(node, name)
             return
     set_value(context, name, value, span)
@@ -60,20 +59,14 @@ def _with_constants(context: FunctionContext, name: str, value: Value, span: Spa
     """Return the value with its constants, the rest in variables; None if it has no constants."""
     if isinstance(value, Const):
         return value
-    if not isinstance(value, TupleValue) or not any(_has_constant(item) for item in value.items):
+    if not isinstance(value, TupleValue) or not any(isinstance(e, Const) for e in leaves(value)):
         return None
     items: list[Value] = []
     for position, item in enumerate(value.items):
-        part = item_variable(name, value.names[position] if value.names else str(position))
-        known = _with_constants(context, part, item, span)
-        if known is None:
-            set_value(context, part, item, item.span)
-            known = read_variable(context, part, item.span)
-        items.append(known)
+        variable = item_variable_at(name, value, position)
+        constants = _with_constants(context, variable, item, span)
+        if constants is None:
+            set_value(context, variable, item, item.span)
+            constants = read_variable(context, variable, item.span)
+        items.append(constants)
     return TupleValue(tuple(items), value.span, value.names)
-
-
-def _has_constant(value: Value) -> bool:
-    if isinstance(value, TupleValue):
-        return any(_has_constant(item) for item in value.items)
-    return isinstance(value, Const)

@@ -14,32 +14,30 @@ from pycu2c.base.records import replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import have_common_type
 from pycu2c.frontend import hints
-from pycu2c.frontend.evaluation_order import is_invariant, materialize, with_operands
+from pycu2c.frontend.evaluation_order import is_invariant, materialize
 from pycu2c.frontend.expressions import array_select
 from pycu2c.frontend.expressions.arithmetic import coerce
 from pycu2c.frontend.expressions.array_views import contiguous_steps, whole_view
-from pycu2c.frontend.expressions.composite_values import item_variable, item_variable_at
-from pycu2c.frontend.function_context import (
+from pycu2c.frontend.expressions.composite_values import SELECTOR, item_variable, item_variable_at
+from pycu2c.frontend.function_context import FunctionContext, UnknownType, is_temporary_name
+from pycu2c.frontend.value_checks import describe, is_array, is_none, require_value
+from pycu2c.frontend.values import (
     ArraySelect,
     Closure,
-    FunctionContext,
     StaticObject,
     TupleValue,
-    UnknownType,
     Value,
-    describe,
-    is_array,
-    is_temporary_name,
-    require_value,
+    subexpressions,
+    with_operands,
 )
 from pycu2c.ir.builders import integer, scalar_type
 from pycu2c.ir.nodes import Assign, Const, Expr, Stmt, Var, View
-from pycu2c.ir.walk import expressions, path_indices, with_path_indices
+from pycu2c.ir.walk import path_indices, with_path_indices
 
 
 def set_value(context: FunctionContext, name: str, value: Value, span: Span) -> None:
     """Assign any value to a name."""
-    if isinstance(value, (TupleValue, View, ArraySelect)) and _mentions(value, name):
+    if isinstance(value, (TupleValue, View, ArraySelect)) and _reads(value, name):
         value = materialize(context, value, "old")  # it reads the assigned variable
     if isinstance(context.bound.get(name), StaticObject) and context.is_unconditional:
         del context.bound[name], context.origins[name]  # no later path has the old object
@@ -64,17 +62,17 @@ def set_array(
 ) -> None:
     """Assign an array to a name, which then refers to this array or to one of a known set."""
     array_select.record_arrays(context, name, value)
-    known = context.arrays[name]
-    if len(known) > 1:
+    arrays = context.arrays[name]
+    if len(arrays) > 1:
         bind(context, name, _select_arrays(context, name, value), span)
         return
-    (sample,) = known.values()
+    (sample,) = arrays.values()
     if isinstance(sample, Var):
         bind(context, name, sample, span)
         return
-    given = value.arrays[0] if isinstance(value, ArraySelect) else value
-    seen = replace(whole_view(given, span), type=sample.type)
-    bind(context, name, _view_in_variables(context, name, seen), span)
+    array = value.arrays[0] if isinstance(value, ArraySelect) else value
+    view = replace(whole_view(array, span), type=sample.type)
+    bind(context, name, _view_in_variables(context, name, view), span)
 
 
 def _select_arrays(
@@ -83,7 +81,7 @@ def _select_arrays(
     """Return the selection of a name with more than one array, and assign its variables."""
     arrays = array_select.candidate_arrays(context, name)
     layouts = list(arrays)
-    selector = item_variable(name, "<which>")
+    selector = item_variable(name, SELECTOR)
     span = value.span
 
     def assign_selection(array: Var | View) -> None:
@@ -94,15 +92,14 @@ def _select_arrays(
 
     if isinstance(value, ArraySelect):
         blocks: list[list[Stmt]] = []
-        for option in value.arrays:
-            with context.block() as inside:
-                assign_selection(option)
-            blocks.append(inside)
+        for array in value.arrays:
+            with context.block() as statements:
+                assign_selection(array)
+            blocks.append(statements)
         if all(len(block) == 1 for block in blocks):
-            numbers = [layouts.index(array_select.view_layout(option)) for option in value.arrays]
-            set_variable(
-                context, selector, array_select.remap_selector(value.selector, numbers, span), span
-            )
+            numbers = [layouts.index(array_select.view_layout(array)) for array in value.arrays]
+            remapped = array_select.remap_selector(value.selector, numbers, span)
+            set_variable(context, selector, remapped, span)
         else:
             context.emit_all(array_select.select_block(value.selector, blocks, span))
     else:
@@ -118,9 +115,10 @@ def _option(context: FunctionContext, name: str, sample: Var | View) -> Var | Vi
         return sample
 
     def part(label: str, e: Expr) -> Expr:
-        fixed = isinstance(e, Const) and label.startswith("step")
-        own = item_variable(name, label)
-        return e if fixed else Var(own, context.assigned(own, scalar_type(e), e.span), e.span)
+        if isinstance(e, Const) and label.startswith("step"):
+            return e
+        variable = item_variable(name, label)
+        return Var(variable, context.join_type(variable, scalar_type(e), e.span), e.span)
 
     return _with_parts(sample, part)
 
@@ -129,10 +127,10 @@ def set_variable(context: FunctionContext, name: str, value: Expr, span: Span) -
     """Assign a number to a name, converted to the common type of the variable's values."""
     if name in context.bound:
         _report_type_conflict(context, name, value, span)
-    known = context.types.get(name)
-    if known is not None and not have_common_type(known, scalar_type(value)):
+    old = context.types.get(name)
+    if old is not None and not have_common_type(old, scalar_type(value)):
         _report_type_conflict(context, name, value, span)
-    joined = context.assigned(name, scalar_type(value), span)
+    joined = context.join_type(name, scalar_type(value), span)
     if isinstance(value, Const) and name in context.ranges.invariant:
         context.constant_variables[name] = value
     context.emit(Assign(Var(name, joined, span), coerce(value, joined), span))
@@ -153,9 +151,8 @@ def with_span(value: Value, span: Span) -> Value:
         case StaticObject():
             return StaticObject(value.value, span)
         case TupleValue():
-            return TupleValue(
-                tuple(with_span(item, span) for item in value.items), span, value.names
-            )
+            items = tuple(with_span(item, span) for item in value.items)
+            return TupleValue(items, span, value.names)
         case Closure() | ArraySelect():
             return replace(value, span=span)
         case _:
@@ -164,10 +161,8 @@ def with_span(value: Value, span: Span) -> Value:
 
 def bind(context: FunctionContext, name: str, value: Value, span: Span) -> None:
     """Bind a name to an array, a tuple or a function, at compile time."""
-    known = context.bound.get(name)
-    if known is not None and not _same_binding(known, value):
-        _report_type_conflict(context, name, value, span)
-    if name in context.types:
+    old = context.bound.get(name)
+    if name in context.types or (old is not None and not _same_binding(old, value)):
         _report_type_conflict(context, name, value, span)
     context.bound[name] = value
     context.origins.setdefault(name, span)
@@ -188,12 +183,9 @@ def _same_binding(a: Value, b: Value) -> bool:
         case Const(), Const():
             return a.value == b.value and a.type == b.type
         case View(), View():
-            alike = (a.array.name, a.axes, array_select.field_path(a)) == (
-                b.array.name,
-                b.axes,
-                array_select.field_path(b),
-            )
-            return alike and _all_same(_parts(a), _parts(b))
+            same_axes = (a.array.name, a.axes) == (b.array.name, b.axes)
+            same_path = array_select.field_path(a) == array_select.field_path(b)
+            return same_axes and same_path and _all_same(_parts(a), _parts(b))
         case _:
             return False
 
@@ -217,13 +209,13 @@ def _report_type_conflict(
     context.conflicting.add(name)
     old = context.bound.get(name)
     before = describe(old) if old is not None else f"`{context.types[name]}`"
-    who = "this" if is_temporary_name(name) else f"here `{name.split('.')[0]}`"
+    here, there = f"here `{name.split('.')[0]}`", "here"
+    if is_temporary_name(name):
+        here = there = "this"
     fail(
         "join",
-        Label(span, f"{who} is {describe(value)}"),
-        Label(
-            context.origins[name], f"and {'this' if is_temporary_name(name) else 'here'} {before}"
-        ),
+        Label(span, f"{here} is {describe(value)}"),
+        Label(context.origins[name], f"and {there} {before}"),
         hint=_conflict_hint(value, old) + hints.vector_view_hint(value, old or context.types[name]),
     )
 
@@ -231,13 +223,10 @@ def _report_type_conflict(
 def _conflict_hint(value: Value, old: Value | None) -> str:
     """Return the hint for a name with two incompatible values."""
     both = (value, old)
-    if (
-        isinstance(value, TupleValue)
-        and isinstance(old, TupleValue)
-        and len(value.items) != len(old.items)
-    ):
+    tuples = [v for v in both if isinstance(v, TupleValue)]
+    if len({len(t.items) for t in tuples}) == 2:
         return "a tuple keeps its length: use two names, or count in a cuda.local.array(n, dtype)"
-    if any(isinstance(v, StaticObject) and v.value is None for v in both):
+    if any(v is not None and is_none(v) for v in both):
         return "give it a number first, such as 0.0 or -math.inf, and no None"
     if all(isinstance(v, (StaticObject, Closure)) for v in both):
         return "strings and functions are known when the kernel is compiled: use two names"
@@ -256,16 +245,16 @@ def _items_in_variables(context: FunctionContext, name: str, value: TupleValue) 
 
 def _view_in_variables(context: FunctionContext, name: str, view: View) -> View:
     """Assign the computed numbers of a view to variables."""
-    once = name in context.ranges.invariant
 
     def part(label: str, e: Expr) -> Expr:
-        fixed = isinstance(e, Const) and label.startswith("step")
-        is_own = isinstance(e, Var) and e.name in context.temporaries
-        if fixed or (once and (is_own or is_invariant(context, e))):
+        if isinstance(e, Const) and label.startswith("step"):
             return e
-        own = item_variable(name, label)
-        set_variable(context, own, e, e.span)
-        return context.variable(own, e.span)
+        is_temporary = isinstance(e, Var) and e.name in context.temporaries
+        if name in context.ranges.invariant and (is_temporary or is_invariant(context, e)):
+            return e
+        variable = item_variable(name, label)
+        set_variable(context, variable, e, e.span)
+        return context.variable(variable, e.span)
 
     return _with_parts(view, part)
 
@@ -273,8 +262,8 @@ def _view_in_variables(context: FunctionContext, name: str, view: View) -> View:
 def _with_parts(view: View, part: Callable[[str, Expr], Expr]) -> View:
     """Rebuild a view from its numbers; contiguous steps are computed from the lengths."""
 
-    def group(word: str, given: tuple[Expr, ...]) -> tuple[Expr, ...]:
-        return tuple(part(f"{word}{i}", e) for i, e in enumerate(given))
+    def group(label: str, numbers: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        return tuple(part(f"{label}{i}", e) for i, e in enumerate(numbers))
 
     first = group("start", view.first)
     steps = () if array_select.has_contiguous_steps(view) else group("step", view.steps)
@@ -284,16 +273,8 @@ def _with_parts(view: View, part: Callable[[str, Expr], Expr]) -> View:
     return replace(view, first=first, steps=steps, lengths=lengths, path=path)
 
 
-def _mentions(value: Value, name: str) -> bool:
+def _reads(value: Value, name: str) -> bool:
     """Return whether a value reads a variable."""
-    match value:
-        case TupleValue():
-            return any(_mentions(item, name) for item in value.items)
-        case Closure() | ArraySelect():
-            return _mentions(value.operands, name)
-        case StaticObject():
-            return False
-        case _:
-            base = name.split(".", 1)[0]
-            read_names = (e.name for e in expressions(value) if isinstance(e, Var))
-            return any(n.split(".", 1)[0] == base for n in read_names)
+    base = name.split(".", 1)[0]
+    variables = (e.name for e in subexpressions(value) if isinstance(e, Var))
+    return any(variable.split(".", 1)[0] == base for variable in variables)

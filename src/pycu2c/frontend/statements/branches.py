@@ -10,16 +10,10 @@ from pycu2c.base.source import Span
 from pycu2c.base.types import Void, have_common_type, promote
 from pycu2c.frontend.expressions.arithmetic import coerce
 from pycu2c.frontend.expressions.array_select import is_selected, record_arrays, select_block
-from pycu2c.frontend.function_context import (
-    ArraySelect,
-    FunctionContext,
-    StaticObject,
-    TupleValue,
-    Value,
-    is_array,
-    is_number,
-)
+from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.scope.variables import read_variable, set_value, with_span
+from pycu2c.frontend.value_checks import is_array, is_none, is_number
+from pycu2c.frontend.values import ArraySelect, StaticObject, TupleValue, Value
 from pycu2c.ir.builders import scalar_type
 from pycu2c.ir.nodes import Const, Evaluate, Expr, If, Select, Stmt, Var, View
 
@@ -30,59 +24,60 @@ def value_of_branches(
     context: FunctionContext, test: Expr, span: Span, then: Arm, orelse: Arm
 ) -> Value:
     """Return a variable that an ``if`` sets, for tuples, arrays and arms with statements."""
-    name, blocks = _in_blocks(context, [then, orelse], span)
+    name, blocks = _assign_in_blocks(context, [then, orelse], span)
     context.emit(If(test, blocks[0], blocks[1], span))
     return read_variable(context, name, span)
 
 
-def _in_blocks(
+def _assign_in_blocks(
     context: FunctionContext, arms: list[Arm], span: Span
 ) -> tuple[str, list[tuple[Stmt, ...]]]:
     """Return a fresh variable and the blocks that set it."""
     name = context.fresh("chosen")
-    found = context.arrays_changed
+    changed = context.arrays_changed
     try:
         for value, _ in arms:
             record_arrays(context, name, value)
     finally:
-        context.arrays_changed = found  # the arrays of the variable are known before its use
+        context.arrays_changed = changed  # the variable is read only after its assignment
     blocks = []
-    for value, written in arms:
-        with context.block() as inside:
-            context.emit_all(written)
+    for value, prefix in arms:
+        with context.block() as statements:
+            context.emit_all(prefix)
             set_value(context, name, value, span)
-        blocks.append(tuple(inside))
+        blocks.append(tuple(statements))
     return name, blocks
 
 
 def for_each_array(
-    context: FunctionContext, array: ArraySelect, use: Callable[[Var | View], Value]
+    context: FunctionContext, array: Var | View | ArraySelect, use: Callable[[Var | View], Value]
 ) -> Value:
-    """Apply ``use`` to each array of a selection and return the selected result."""
+    """Apply ``use`` to an array, or to each array of a selection; return the selected result."""
+    if not isinstance(array, ArraySelect):
+        return use(array)
     arms: list[Arm] = []
     for option in array.arrays:
-        known = with_span(option, array.span)
-        assert is_array(known)
-        with context.block() as written:
-            value = use(known)
-        arms.append((value, written))
+        one_array = with_span(option, array.span)
+        assert is_array(one_array)
+        with context.block() as prefix:
+            value = use(one_array)
+        arms.append((value, prefix))
     values = [value for value, _ in arms]
-    if not any(written for _, written in arms):
-        plain = merge_values(array.selector, values, array.span)
-        if plain is not None:
-            return plain
+    if not any(prefix for _, prefix in arms):
+        merged = merge_values(array.selector, values, array.span)
+        if merged is not None:
+            return merged
     if all(_is_nothing(value) for value in values):
-        effects = [(*written, *_evaluated(value)) for value, written in arms]
+        effects = [(*prefix, *_evaluated(value)) for value, prefix in arms]
         context.emit_all(select_block(array.selector, effects, array.span))
         return StaticObject(None, array.span)
-    name, blocks = _in_blocks(context, arms, array.span)
+    name, blocks = _assign_in_blocks(context, arms, array.span)
     context.emit_all(select_block(array.selector, blocks, array.span))
     return read_variable(context, name, array.span)
 
 
 def _is_nothing(value: Value) -> bool:
-    is_none = isinstance(value, StaticObject) and value.value is None
-    return is_none or isinstance(getattr(value, "type", None), Void)
+    return is_none(value) or isinstance(getattr(value, "type", None), Void)
 
 
 def _evaluated(value: Value) -> tuple[Stmt, ...]:
@@ -97,7 +92,7 @@ def merge_values(selector: Expr, values: Sequence[Value], span: Span) -> Value |
     first = values[0]
     numbers = [value for value in values if is_number(value)]
     if len(numbers) == len(values):
-        return _number(selector, numbers, span)
+        return _select_number(selector, numbers, span)
     arrays = [value for value in values if is_array(value)]
     if len(arrays) == len(values):
         return ArraySelect(selector, tuple(arrays), span)
@@ -108,19 +103,16 @@ def merge_values(selector: Expr, values: Sequence[Value], span: Span) -> Value |
     if len(tuples) < len(values) or len({len(t.items) for t in tuples}) != 1:
         return None
     items = [merge_values(selector, group, span) for group in zip(*(t.items for t in tuples))]
-    known = tuple(item for item in items if item is not None)
-    return TupleValue(known, span, tuples[0].names) if len(known) == len(items) else None
+    merged = tuple(item for item in items if item is not None)
+    return TupleValue(merged, span, tuples[0].names) if len(merged) == len(items) else None
 
 
 def promote_items(items: TupleValue) -> TupleValue:
     """Convert the numbers of a tuple to their common type, if they have one."""
     numbers = [value for value in items.items if is_number(value)]
     kinds = list(map(scalar_type, numbers))
-    if (
-        not numbers
-        or len(numbers) < len(items.items)
-        or not all(map(have_common_type, kinds, kinds[1:]))
-    ):
+    all_numbers = numbers and len(numbers) == len(items.items)
+    if not all_numbers or not all(map(have_common_type, kinds, kinds[1:])):
         return items
     return TupleValue(tuple(_in_one_type(numbers)), items.span, items.names)
 
@@ -131,7 +123,7 @@ def _in_one_type(numbers: Sequence[Expr]) -> list[Expr]:
     return [e if e.type == common else coerce(e, common) for e in numbers]
 
 
-def _number(selector: Expr, numbers: Sequence[Expr], span: Span) -> Expr:
+def _select_number(selector: Expr, numbers: Sequence[Expr], span: Span) -> Expr:
     *others, last = _in_one_type(numbers)
     common = scalar_type(last)
     if isinstance(last, Const):

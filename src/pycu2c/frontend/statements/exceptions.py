@@ -15,14 +15,10 @@ from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, WEAK_INT, ParameterType, Scalar, Tuple, leaf_types
 from pycu2c.frontend.expressions.composite_values import pack_result, result_type
 from pycu2c.frontend.expressions.conditional import condition
-from pycu2c.frontend.function_context import (
-    FunctionContext,
-    StaticObject,
-    TupleValue,
-    Value,
-    require_number,
-)
+from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.statements.printing import texts_of, values_in
+from pycu2c.frontend.value_checks import require_number
+from pycu2c.frontend.values import StaticObject, TupleValue, Value
 from pycu2c.ir.builders import negation, zero
 from pycu2c.ir.nodes import Apply, Body, Const, Expr, If, Print, Return, Stmt
 from pycu2c.ir.print_format import RaisedException

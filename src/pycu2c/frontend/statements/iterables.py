@@ -25,18 +25,10 @@ from pycu2c.frontend.evaluation_order import (
 from pycu2c.frontend.expressions import array_views
 from pycu2c.frontend.expressions.arithmetic import binary, integer_hint, to_index
 from pycu2c.frontend.expressions.subscripts import item_at
-from pycu2c.frontend.function_context import (
-    ArraySelect,
-    Closure,
-    FunctionContext,
-    StaticObject,
-    TupleValue,
-    Value,
-    describe,
-    is_array,
-    require_number,
-)
+from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.statements import branches
+from pycu2c.frontend.value_checks import describe, is_array, require_number
+from pycu2c.frontend.values import ArraySelect, Closure, StaticObject, TupleValue, Value
 from pycu2c.ir.builders import integer, scalar_type
 from pycu2c.ir.nodes import Apply, Const, Expr, Stmt, Var, View
 from pycu2c.ops.intrinsics.registry import REGISTRY

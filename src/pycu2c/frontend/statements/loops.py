@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import TypeAlias
 
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.records import dataclass
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, WEAK_INT
-from pycu2c.frontend.evaluation_order import has_effect, materialize, with_operands
+from pycu2c.frontend.evaluation_order import has_effect, materialize
 from pycu2c.frontend.expressions.conditional import condition
-from pycu2c.frontend.function_context import (
-    ArraySelect,
-    Closure,
-    FunctionContext,
-    StaticObject,
-    TupleValue,
-    UnknownType,
-    Value,
-)
+from pycu2c.frontend.function_context import FunctionContext, UnknownType
 from pycu2c.frontend.scope import constant_bindings
 from pycu2c.frontend.scope.bindings import changed_name
 from pycu2c.frontend.statements import iterables, jumps
 from pycu2c.frontend.statements.assignments import assign_to
 from pycu2c.frontend.statements.unroll import TripCount, UnrolledLoop
+from pycu2c.frontend.values import (
+    Value,
+    map_leaves,
+)
 from pycu2c.ir.builders import binary, integer, negation
 from pycu2c.ir.nodes import (
     Assign,
@@ -44,49 +39,46 @@ from pycu2c.ir.nodes import (
 from pycu2c.ir.walk import expressions
 from pycu2c.ops.operators import GT
 
-LowerBlock: TypeAlias = Callable[
-    [FunctionContext, list[ast.stmt]], Body
-]  # lowers a block of statements
-
 _MAX_ITERATIONS = 1024
 
 
-def while_loop(context: FunctionContext, node: ast.While, walk: LowerBlock) -> None:
-    """Lower ``while test: …``; statements that the test needs start the body."""
+def while_loop(context: FunctionContext, node: ast.While) -> None:
+    """Lower ``while test: …``; the body starts with the statements that compute the test."""
     span = context.span(node)
-    with context.block() as written:
+    with context.block() as prefix:
         test = condition(context, node.test)
     if isinstance(test, Const) and not test.value:
-        context.emit_all(written)
-        context.emit_all(walk(context, node.orelse))
+        context.emit_all(prefix)
+        context.emit_all(context.lower(node.orelse))
         return
-    body = walk(context, node.body)
+    body = context.lower(node.body)
     if isinstance(test, Const) and not jumps.has_break(body):
-        context.emit(While(test, (*written, *body), span))
+        context.emit(While(test, (*prefix, *body), span))
         return
 
     def loop(body: Body) -> Stmt:
-        if not written:
+        if not prefix:
             return While(test, body, span)
         leave = If(negation(test), (Break(span),), (), span)
-        return While(Const(True, WEAK_BOOL, span), (*written, leave, *body), span)
+        return While(Const(True, WEAK_BOOL, span), (*prefix, leave, *body), span)
 
-    _with_else(context, node, loop, body, walk)
+    _with_else(context, node, loop, body)
 
 
-def for_loop(context: FunctionContext, node: ast.For, walk: LowerBlock) -> None:
+def for_loop(context: FunctionContext, node: ast.For) -> None:
     """Lower ``for target in iterable: …``."""
-    found = iterables.iterable(context, node.iter)
-    if isinstance(found, iterables.ListedIterable):
-        if len(found.values) > _MAX_ITERATIONS:
+    iterable = iterables.iterable(context, node.iter)
+    if isinstance(iterable, iterables.ListedIterable):
+        if len(iterable.values) > _MAX_ITERATIONS:
             fail(
                 "constant-needed",
-                Label(context.span(node.iter), f"{len(found.values)} items"),
+                Label(context.span(node.iter), f"{len(iterable.values)} items"),
                 hint="a loop over a tuple is unrolled: put so many items into an array",
             )
-        context.unroller.pending[node] = TripCount(len(found.values), found.limit is not None)
+        has_limit = iterable.limit is not None
+        context.unroller.pending[node] = TripCount(len(iterable.values), has_limit)
         raise UnknownType  # the next pass has the unrolled loop
-    _counted(context, node, found, walk)
+    _counted_loop(context, node, iterable)
 
 
 def _with_else(
@@ -94,7 +86,6 @@ def _with_else(
     node: ast.For | ast.While,
     loop: Callable[[Body], Stmt],
     body: Body,
-    walk: LowerBlock,
 ) -> None:
     """Emit a loop, and the ``else`` that runs without a ``break``."""
     span = context.span(node)
@@ -102,10 +93,10 @@ def _with_else(
         broke = BreakFlag(context, span)
         context.emit(broke.clear())
         context.emit(loop(jumps.replace_jumps(body, Break, broke.set_and_break)))
-        context.emit(If(negation(broke.var), walk(context, node.orelse), (), span))
+        context.emit(If(negation(broke.var), context.lower(node.orelse), (), span))
         return
     context.emit(loop(body))
-    context.emit_all(walk(context, node.orelse))
+    context.emit_all(context.lower(node.orelse))
 
 
 class BreakFlag:
@@ -126,42 +117,40 @@ class BreakFlag:
 # ---- loops that count --------------------------------------------------------------------------
 
 
-def _counted(
-    context: FunctionContext, node: ast.For, over: iterables.CountedIterable, walk: LowerBlock
+def _counted_loop(
+    context: FunctionContext, node: ast.For, iterable: iterables.CountedIterable
 ) -> None:
     span = context.span(node.target)
     unnamed = Var(context.fresh("i"), WEAK_INT, span)
-    target = _target_of(node.target, over.value(unnamed), unnamed)
+    target = _counter_name(node.target, iterable.value(unnamed), unnamed)
     counter = unnamed if target is None else _named_counter(context, target, unnamed)
-    with context.block() as given:
-        _assign_target(context, node.target, over.value(counter), counter)
-    body = walk(context, node.body)
+    with context.block() as assignments:
+        _assign_target(context, node.target, iterable.value(counter), counter)
+    body = context.lower(node.body)
 
     def loop(body: Body) -> Stmt:
-        inside = (*given, *body)
-        return For(counter, over.start, over.stop, over.step, inside, context.span(node))
+        bounds = (iterable.start, iterable.stop, iterable.step)
+        return For(counter, *bounds, (*assignments, *body), context.span(node))
 
-    _with_else(context, node, loop, body, walk)
+    _with_else(context, node, loop, body)
 
 
-def _target_of(target: ast.expr, value: Value, counter: Var) -> ast.Name | None:
+def _counter_name(target: ast.expr, value: Value, counter: Var) -> ast.Name | None:
     """Return the name that is assigned the counter itself."""
     if isinstance(target, ast.Name):
         return target if value is counter else None
     for inner, item in constant_bindings.matching_pairs(target, value) or ():
-        found = _target_of(inner, item, counter)
-        if found is not None:
-            return found
+        name = _counter_name(inner, item, counter)
+        if name is not None:
+            return name
     return None
 
 
-def _named_counter(context: FunctionContext, target: ast.Name, otherwise: Var) -> Var:
+def _named_counter(context: FunctionContext, target: ast.Name, unnamed: Var) -> Var:
     """Return the target's variable as the counter, unless it has another type elsewhere."""
-    name, span = context.ranges.names.get(id(target)), context.span(target)
-    if name is None:
-        raise UnknownType
-    if name in context.bound or context.assigned(name, WEAK_INT, span) != WEAK_INT:
-        return otherwise
+    name, span = context.variable_name(target), context.span(target)
+    if name in context.bound or context.join_type(name, WEAK_INT, span) != WEAK_INT:
+        return unnamed
     return Var(name, WEAK_INT, span)
 
 
@@ -183,26 +172,26 @@ def _assign_target(context: FunctionContext, target: ast.expr, value: Value, cou
 # ---- unrolled loops ----------------------------------------------------------------------------
 
 
-def unrolled_loop(context: FunctionContext, node: UnrolledLoop, walk: LowerBlock) -> None:
+def unrolled_loop(context: FunctionContext, node: UnrolledLoop) -> None:
     """Lower a loop over a tuple, iteration by iteration."""
-    found = iterables.iterable(context, node.iter)
-    assert isinstance(found, iterables.ListedIterable)
+    iterable = iterables.iterable(context, node.iter)
+    assert isinstance(iterable, iterables.ListedIterable)
     effects = _effects(node)
-    values = list(found.values)
-    if found.limit is None:
-        values = [_fixed(context, value, effects) for value in values]
+    values = list(iterable.values)
+    if iterable.limit is None:
+        values = [_materialize_changed(context, value, effects) for value in values]
     bodies: list[Body] = []
-    for position, (written, value) in enumerate(zip(node.iterations, values, strict=True)):
-        with context.block() as given, context.collecting_errors():
-            constant_bindings.assign_constants(context, written.target, value)
-        body = (*given, *walk(context, written.body))
-        if found.limit is not None:
-            test = binary(GT, found.limit, integer(position, value.span), value.span)
+    for position, (iteration, value) in enumerate(zip(node.iterations, values, strict=True)):
+        with context.block() as assignments, context.collecting_errors():
+            constant_bindings.assign_constants(context, iteration.target, value)
+        body = (*assignments, *context.lower(iteration.body))
+        if iterable.limit is not None:
+            test = binary(GT, iterable.limit, integer(position, value.span), value.span)
             body = (If(test, body, (), context.span(node)),)
         bodies.append(body)
         if _is_last(body):
             break
-    _emit_iterations(context, bodies, node, walk)
+    _emit_iterations(context, bodies, node)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,60 +209,59 @@ class _Effects:
 
 def _effects(node: UnrolledLoop) -> _Effects:
     inner = [n for iteration in node.iterations[:1] for n in ast.walk(iteration)]
-    places = [n for n in inner if isinstance(n, (ast.Subscript, ast.Attribute))]
-    stores = any(isinstance(n.ctx, ast.Store) for n in places)
+    elements = [n for n in inner if isinstance(n, (ast.Subscript, ast.Attribute))]
+    stores = any(isinstance(n.ctx, ast.Store) for n in elements)
     calls = any(isinstance(n, ast.Call) for n in inner)
     names = frozenset(name for n in inner if (name := changed_name(n)))
     return _Effects(names, stores or calls)
 
 
-def _fixed(context: FunctionContext, value: Value, effects: _Effects) -> Value:
+def _materialize_changed(context: FunctionContext, value: Value, effects: _Effects) -> Value:
     """Evaluate an item before the first iteration if iterations may change it."""
-    match value:
-        case TupleValue():
-            items = tuple(_fixed(context, item, effects) for item in value.items)
-            return TupleValue(items, value.span, value.names)
-        case Closure() | ArraySelect():
-            return with_operands(value, _fixed(context, value.operands, effects))
-        case StaticObject():
-            return value
-        case _:
-            touched = any(effects.may_change(e) for e in expressions(value))
-            return materialize(context, value, "item") if touched else value
+
+    def stored(leaf: Expr) -> Value:
+        is_changed = any(effects.may_change(e) for e in expressions(leaf))
+        return materialize(context, leaf, "item") if is_changed else leaf
+
+    return map_leaves(value, stored)
 
 
-def _emit_iterations(
-    context: FunctionContext, bodies: list[Body], node: UnrolledLoop, walk: LowerBlock
-) -> None:
+def _emit_iterations(context: FunctionContext, bodies: list[Body], node: UnrolledLoop) -> None:
     """Emit the iterations and the ``else``; if there is a ``break``, in a loop that runs once."""
     span = context.span(node)
-    otherwise: Body = ()
+    orelse: Body = ()
     if not bodies or not _is_last(bodies[-1]):
-        otherwise = walk(context, node.orelse)
+        orelse = context.lower(node.orelse)
     if _ends_with_break(bodies):
         bodies[-1] = bodies[-1][:-1]
     if not any(jumps.has_break(body) for body in bodies):
         for body in bodies:
             context.emit_all(_without_continues(body, span))
-        context.emit_all(otherwise)
+        context.emit_all(orelse)
         return
     broke = BreakFlag(context, span)
-    apart = jumps.has_break(otherwise) or jumps.has_continue(otherwise)  # jumps of an outer loop
-    inside: list[Stmt] = []
+    is_else_outside = jumps.has_break(orelse) or jumps.has_continue(
+        orelse
+    )  # jumps of an outer loop
+    iterations: list[Stmt] = []
     for body in bodies:
-        in_two = jumps.has_break(body) and jumps.without_continues(body) is None
-        flagged = jumps.replace_jumps(body, Break, broke.set_and_break) if apart or in_two else body
-        inside += _without_continues(flagged, span)
-        if in_two:
-            inside.append(If(broke.var, (Break(span),), (), span))
-    inside += () if apart else otherwise
+        needs_two_exits = jumps.has_break(body) and jumps.without_continues(body) is None
+        flagged = (
+            jumps.replace_jumps(body, Break, broke.set_and_break)
+            if is_else_outside or needs_two_exits
+            else body
+        )
+        iterations += _without_continues(flagged, span)
+        if needs_two_exits:
+            iterations.append(If(broke.var, (Break(span),), (), span))
+    iterations += () if is_else_outside else orelse
     if broke.is_used:
         context.emit(broke.clear())
-    if not jumps.never_falls_through(tuple(inside)):
-        inside.append(Break(span))
-    context.emit(While(Const(True, WEAK_BOOL, span), tuple(inside), span))
-    if apart:
-        context.emit(If(negation(broke.var), otherwise, (), span))
+    if not jumps.never_falls_through(tuple(iterations)):
+        iterations.append(Break(span))
+    context.emit(While(Const(True, WEAK_BOOL, span), tuple(iterations), span))
+    if is_else_outside:
+        context.emit(If(negation(broke.var), orelse, (), span))
 
 
 def _is_last(body: Body) -> bool:

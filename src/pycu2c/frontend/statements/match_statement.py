@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TypeAlias
 
 from pycu2c.base.diagnostics import Label, fail
@@ -14,47 +14,38 @@ from pycu2c.base.types import WEAK_BOOL
 from pycu2c.frontend.evaluation_order import is_invariant, materialize
 from pycu2c.frontend.expressions.comparisons import compared, conditional_truth
 from pycu2c.frontend.expressions.conditional import condition
-from pycu2c.frontend.function_context import (
-    ArraySelect,
-    Closure,
-    FunctionContext,
-    StaticObject,
-    TupleValue,
-    Value,
-    describe,
-    is_array,
-    is_number,
-)
+from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.scope.bindings import bound_name
 from pycu2c.frontend.scope.constant_bindings import assign_name
 from pycu2c.frontend.scope.variables import read_variable, set_value
+from pycu2c.frontend.value_checks import describe, is_array, is_none, is_number
+from pycu2c.frontend.values import ArraySelect, Closure, StaticObject, TupleValue, Value
 from pycu2c.ir.builders import logical, scalar_type
 from pycu2c.ir.nodes import Assign, Body, Const, Expr, If, LogicalOp, Var
 
-LowerBlock: TypeAlias = Callable[
-    [FunctionContext, list[ast.stmt]], Body
-]  # lowers a block of statements
 Captures: TypeAlias = "list[tuple[ast.MatchAs | ast.MatchStar, Value]]"
 
 
-def match_statement(context: FunctionContext, node: ast.Match, walk: LowerBlock) -> None:
+def match_statement(context: FunctionContext, node: ast.Match) -> None:
     """Lower ``match subject: case …``; the subject is evaluated once."""
-    captured = {name for case in node.cases for n in _conditions(case) if (name := bound_name(n))}
-    subject = _fixed(context, context.value(node.subject), captured)
-    _Cases(context, node.cases, subject, walk).emit(0)
+    captured = {
+        name for case in node.cases for n in _pattern_nodes(case) if (name := bound_name(n))
+    }
+    subject = _materialize_subject(context, context.value(node.subject), captured)
+    _Cases(context, node.cases, subject).emit(0)
 
 
-def _conditions(case: ast.match_case) -> Iterator[ast.AST]:
+def _pattern_nodes(case: ast.match_case) -> Iterator[ast.AST]:
     yield from ast.walk(case.pattern)
     if case.guard is not None:
         yield from ast.walk(case.guard)
 
 
-def _fixed(context: FunctionContext, value: Value, captured: set[str]) -> Value:
+def _materialize_subject(context: FunctionContext, value: Value, captured: set[str]) -> Value:
     """Return the subject in variables that no case assigns before later cases read them."""
     match value:
         case TupleValue():
-            items = tuple(_fixed(context, item, captured) for item in value.items)
+            items = tuple(_materialize_subject(context, item, captured) for item in value.items)
             return TupleValue(items, value.span, value.names)
         case Var() if value.name.split(".", 1)[0] not in captured:
             return value
@@ -69,7 +60,6 @@ class _Cases:
     context: FunctionContext
     cases: list[ast.match_case]
     subject: Value
-    walk: LowerBlock
 
     def emit(self, position: int) -> None:
         """Emit the case at ``position``, with the later cases in its ``else``."""
@@ -86,11 +76,11 @@ class _Cases:
             return self.emit(position + 1)
         if _is(test, True):
             capture(context, captures)
-            context.emit_all(self.walk(context, case.body))
+            context.emit_all(context.lower(case.body))
             return None
         with context.block() as then:
             capture(context, captures)
-            context.emit_all(self.walk(context, case.body))
+            context.emit_all(context.lower(case.body))
         with context.block() as orelse:
             self.emit(position + 1)
         context.emit(If(test, tuple(then), tuple(orelse), context.span(case.pattern)))
@@ -99,15 +89,15 @@ class _Cases:
     def guarded(self, guard: ast.expr, test: Expr, captures: Captures) -> Expr:
         """Return ``test and guard``; the guard may read the captured names."""
         context = self.context
-        with context.block() as written:
+        with context.block() as prefix:
             capture(context, captures)
             holds = condition(context, guard)
         captures.clear()
         if _is(test, True):
-            context.emit_all(written)
+            context.emit_all(prefix)
             return holds
-        if written:
-            return conditional_truth(context, test, written, holds, LogicalOp.AND)
+        if prefix:
+            return conditional_truth(context, test, prefix, holds, LogicalOp.AND)
         return logical(LogicalOp.AND, test, holds, test.span)
 
 
@@ -130,10 +120,10 @@ def matches(
     """Return the condition that a value matches, and add the captured values."""
     span = context.span(pattern)
     match pattern:
-        case ast.MatchValue(value=wanted):
-            return _equal(context, value, context.value(wanted), span)
-        case ast.MatchSingleton(value=wanted):
-            return _singleton(context, value, wanted, span)
+        case ast.MatchValue(value=pattern_value):
+            return _equal(context, value, context.value(pattern_value), span)
+        case ast.MatchSingleton(value=pattern_value):
+            return _singleton(context, value, pattern_value, span)
         case ast.MatchSequence(patterns=parts):
             return _sequence(context, parts, value, captures, span)
         case ast.MatchOr():
@@ -153,8 +143,8 @@ def matches(
             )
 
 
-def _equal(context: FunctionContext, value: Value, wanted: Value, span: Span) -> Expr:
-    if is_number(value) != is_number(wanted):
+def _equal(context: FunctionContext, value: Value, pattern_value: Value, span: Span) -> Expr:
+    if is_number(value) != is_number(pattern_value):
         if is_array(value) or isinstance(value, ArraySelect):
             fail(
                 "match",
@@ -162,16 +152,17 @@ def _equal(context: FunctionContext, value: Value, wanted: Value, span: Span) ->
                 hint="match one element: match a[i]:",
             )
         return Const(False, WEAK_BOOL, span)
-    if is_number(value) or isinstance(value, StaticObject) or isinstance(wanted, TupleValue):
-        return compared(context, ast.Eq, value, wanted, span)
+    if is_number(value) or isinstance(value, StaticObject) or isinstance(pattern_value, TupleValue):
+        return compared(context, ast.Eq, value, pattern_value, span)
     return Const(False, WEAK_BOOL, span)
 
 
-def _singleton(context: FunctionContext, value: Value, wanted: bool | None, span: Span) -> Expr:
+def _singleton(
+    context: FunctionContext, value: Value, pattern_value: bool | None, span: Span
+) -> Expr:
     """Match ``None``, ``True`` or ``False`` by identity, so 1 does not match True."""
-    if wanted is None:
-        is_none = isinstance(value, StaticObject) and value.value is None
-        return Const(is_none, WEAK_BOOL, span)
+    if pattern_value is None:
+        return Const(is_none(value), WEAK_BOOL, span)
     if not is_number(value):
         return Const(False, WEAK_BOOL, span)
     own = scalar_type(value)
@@ -180,10 +171,10 @@ def _singleton(context: FunctionContext, value: Value, wanted: bool | None, span
     if not own.weak:
         fail(
             "match",
-            Label(span, f"the subject is `{own}`, which is numpy's and never is {wanted}"),
+            Label(span, f"the subject is `{own}`, which is numpy's and never is {pattern_value}"),
             hint="match bool(x)",
         )
-    return compared(context, ast.Eq, value, Const(wanted, WEAK_BOOL, span), span)
+    return compared(context, ast.Eq, value, Const(pattern_value, WEAK_BOOL, span), span)
 
 
 def _sequence(
@@ -216,41 +207,44 @@ def _alternatives(
 ) -> Expr:
     """Match ``1 | 2``; if the alternatives capture names, the first match assigns them."""
     span = context.span(pattern)
-    found: list[tuple[Expr, Captures]] = []
+    alternatives: list[tuple[Expr, Captures]] = []
     for part in pattern.patterns:
-        own: Captures = []
-        test = matches(context, part, value, own)
+        bindings: Captures = []
+        test = matches(context, part, value, bindings)
         if not _is(test, False):
-            found.append((test, own))
+            alternatives.append((test, bindings))
         if _is(test, True):
             break
-    if not found:
+    if not alternatives:
         return Const(False, WEAK_BOOL, span)
-    if len(found) == 1 or not found[0][1]:
-        captures += found[0][1]
-        result = found[0][0]
-        for test, _ in found[1:]:
+    if len(alternatives) == 1 or not alternatives[0][1]:
+        captures += alternatives[0][1]
+        result = alternatives[0][0]
+        for test, _ in alternatives[1:]:
             result = logical(LogicalOp.OR, result, test, span)
         return result
-    return _first_of(context, found, captures, span)
+    return _first_of(context, alternatives, captures, span)
 
 
 def _first_of(
-    context: FunctionContext, found: list[tuple[Expr, Captures]], captures: Captures, span: Span
+    context: FunctionContext,
+    alternatives: list[tuple[Expr, Captures]],
+    captures: Captures,
+    span: Span,
 ) -> Expr:
     """Emit ``if test: x = …; hit = True`` for each alternative, nested in the ``else`` branches."""
     hit = Var(context.fresh("hit"), WEAK_BOOL, span)
-    names = {_name(node): context.fresh(_name(node)) for node, _ in found[0][1]}
+    variables = {_name(node): context.fresh(_name(node)) for node, _ in alternatives[0][1]}
     chain: Body = (Assign(hit, Const(False, WEAK_BOOL, span), span),)
-    for test, own in reversed(found):
+    for test, bindings in reversed(alternatives):
         with context.block() as then:
-            for node, value in own:
-                set_value(context, names[_name(node)], value, span)
+            for node, value in bindings:
+                set_value(context, variables[_name(node)], value, span)
             context.emit(Assign(hit, Const(True, WEAK_BOOL, span), span))
         chain = (If(test, tuple(then), chain, span),)
     context.emit_all(chain)
-    for node, _ in found[0][1]:
-        captures.append((node, read_variable(context, names[_name(node)], span)))
+    for node, _ in alternatives[0][1]:
+        captures.append((node, read_variable(context, variables[_name(node)], span)))
     return hit
 
 

@@ -15,14 +15,10 @@ from pycu2c.base.values import as_vector
 from pycu2c.frontend import hints
 from pycu2c.frontend.evaluation_order import evaluate_in_order, materialize_effects
 from pycu2c.frontend.expressions import comprehensions
-from pycu2c.frontend.expressions.composite_values import leaves, type_of
-from pycu2c.frontend.function_context import (
-    FunctionContext,
-    StaticObject,
-    TupleValue,
-    Value,
-    describe,
-)
+from pycu2c.frontend.expressions.composite_values import type_of
+from pycu2c.frontend.function_context import FunctionContext
+from pycu2c.frontend.value_checks import describe
+from pycu2c.frontend.values import StaticObject, TupleValue, Value, leaves
 from pycu2c.ir.nodes import Expr, Print
 from pycu2c.ir.print_format import FormatField, Piece, PrintFormat
 

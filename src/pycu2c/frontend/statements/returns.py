@@ -35,7 +35,7 @@ def check_result_type(context: FunctionContext, body: Body) -> ParameterType:
 
 def joined_result(context: FunctionContext) -> ParameterType | None:
     """Return the declared result type, or the common type of the results, or None."""
-    result = context.result
+    result = context.declared_result
     for given, span in context.results:
         common = given if result is None else unify_types(result, given)
         if common is None:

@@ -12,14 +12,9 @@ from pycu2c.frontend import hints
 from pycu2c.frontend.evaluation_order import materialize, materialize_view
 from pycu2c.frontend.expressions import array_views
 from pycu2c.frontend.expressions.array_select import field_path
-from pycu2c.frontend.function_context import (
-    FunctionContext,
-    TupleValue,
-    Value,
-    describe,
-    is_array,
-    require_value,
-)
+from pycu2c.frontend.function_context import FunctionContext
+from pycu2c.frontend.value_checks import describe, is_array, require_value
+from pycu2c.frontend.values import TupleValue, Value
 from pycu2c.ir.builders import integer, is_atom
 from pycu2c.ir.nodes import Apply, Binary, Body, Const, Expr, For, Var, View
 from pycu2c.ir.views import start_indices, start_position

@@ -9,18 +9,18 @@ from pycu2c.base.types import NONE
 from pycu2c.frontend.calls import declared_signatures, device_calls
 from pycu2c.frontend.evaluation_order import has_effect
 from pycu2c.frontend.expressions.composite_values import (
-    leaves,
     pack_result,
     reject_arrays,
     result_type,
     type_of,
 )
-from pycu2c.frontend.expressions.expression_visitor import condition
-from pycu2c.frontend.function_context import FunctionContext, TupleValue, Value
+from pycu2c.frontend.expressions.conditional import condition
+from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.statements import exceptions, loops, match_statement
 from pycu2c.frontend.statements.assignments import annotated, assign, augmented
 from pycu2c.frontend.statements.unroll import UnrolledLoop
 from pycu2c.frontend.subset.unsupported_syntax import UNSUPPORTED
+from pycu2c.frontend.values import leaves
 from pycu2c.ir.builders import scalar_type
 from pycu2c.ir.nodes import (
     Assign,
@@ -74,13 +74,13 @@ def statement(context: FunctionContext, node: ast.stmt) -> None:
         case ast.If():
             _if(context, node)
         case ast.While():
-            loops.while_loop(context, node, block)
+            loops.while_loop(context, node)
         case ast.For():
-            loops.for_loop(context, node, block)
+            loops.for_loop(context, node)
         case UnrolledLoop():
-            loops.unrolled_loop(context, node, block)
+            loops.unrolled_loop(context, node)
         case ast.Match():
-            match_statement.match_statement(context, node, block)
+            match_statement.match_statement(context, node)
         case ast.Break():
             context.emit(Break(context.span(node)))
         case ast.Continue():
@@ -100,26 +100,15 @@ def statement(context: FunctionContext, node: ast.stmt) -> None:
         case ast.Pass():
             pass
         case _:
-            fail(
-                UNSUPPORTED.code, Label(context.span(node), UNSUPPORTED.text), hint=UNSUPPORTED.hint
-            )
+            UNSUPPORTED.report(context.span(node))
 
 
 def _evaluate(context: FunctionContext, node: ast.expr) -> None:
     """Lower an expression statement."""
     if isinstance(node, ast.Constant):  # a docstring, or ...
         return
-    _emit_effects(context, context.value(node))
-
-
-def _emit_effects(context: FunctionContext, value: Value) -> None:
-    match value:
-        case TupleValue():
-            for item in value.items:
-                _emit_effects(context, item)
-        case _:
-            for leaf in leaves(value):
-                context.emit_all(_effects(leaf))
+    for leaf in leaves(context.value(node)):
+        context.emit_all(_effects(leaf))
 
 
 def _effects(e: Expr) -> Body:
@@ -166,7 +155,7 @@ def _return(context: FunctionContext, node: ast.Return) -> None:
             Label(context.span(node.value), "a kernel gives its results in arrays"),
             hint="pass an array for the result and write out[i] = …",
         )
-    value = declared_signatures.convert_result(context.value(node.value), context.result)
+    value = declared_signatures.convert_result(context.value(node.value), context.declared_result)
     reject_arrays(value)
     kind = type_of(value)
     context.results.append((kind, span))

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ast
 import sys
+from typing import NoReturn
 
+from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.records import dataclass
+from pycu2c.base.source import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +22,10 @@ class UnsupportedSyntax:
     text: str
     hint: str
     keyword: str = ""
+
+    def report(self, span: Span) -> NoReturn:
+        """Raise the CompileError for a use at ``span``."""
+        fail(self.code, Label(span, self.text), hint=self.hint)
 
 
 _TRY = UnsupportedSyntax(
