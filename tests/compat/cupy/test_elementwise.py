@@ -44,6 +44,11 @@ def test_every_dtype(place: str, dtype: Any) -> None:
     np.testing.assert_array_equal(result, a + a[::-1])
 
 
+def test_outputs_without_an_input_array(place: str) -> None:
+    kernel = ElementwiseKernel("T x", "T y", "y = x", "filled")
+    assert call(place, kernel, 2.0, np.zeros(3)).tolist() == [2, 2, 2]
+
+
 def test_bfloat16(place: str) -> None:
     a = np.array([1, 2.5, -3], ml_dtypes.bfloat16)
     kernel = ElementwiseKernel("bfloat16 x", "float32 y", "y = x * 2", "twice")
@@ -390,7 +395,7 @@ def test_graphs(place: str) -> None:
     graph.launch()
     cuda.synchronize()
     assert here(z).tolist() == [16, 18, 20]
-    with pytest.raises(LaunchError, match="given all 3 arguments in their order"):
+    with pytest.raises(LaunchError, match="takes all 3 arguments by position"):
         graph.nodes[1].set(total, 5.0)
 
 

@@ -45,8 +45,8 @@ def launch(text: GeneratedText, grid: int, arrays: list[Any], passed: list[Any])
 
 def reduced(kernel: ReductionKernel, x: np.ndarray, axis: Any) -> np.ndarray:
     """By the text for a GPU; the counters of blocks that are done must be 0 again."""
-    call = kernel._checked((x,), axis, keepdims=False)
-    axes, form, cut = kernel._planned(call.at("cuda"))
+    call = kernel._check((x,), axis, keepdims=False)
+    form, axes, cut = kernel._plan(call.at("cuda"))
     text = kernel._text(form, "cuda")
     out = call.results[0]
     room = np.zeros(64 * axes.rows * cut.splits, np.uint8), np.zeros(1 << 10, np.uint32)
@@ -99,8 +99,8 @@ def test_a_struct_of_the_users() -> None:
 
 def of_elements(kernel: ElementwiseKernel, *given: Any) -> tuple[Any, int]:
     """What the text for a GPU gives, and how many elements a thread has there."""
-    call = kernel.checked(given, None).at("cuda")
-    form, walked = kernel._form(call)
+    call = kernel._check(given, None).at("cuda")
+    form, walked = kernel._plan(call)
     size = math.prod(call.shape)
     passed = [*elementwise._reordered_arguments(call, form, walked), size, *walked.shape[1:]]
     share = elements_of_thread(form, kernel._operation)

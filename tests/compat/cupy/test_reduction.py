@@ -228,7 +228,7 @@ def test_graphs(place: str, shape: tuple[int, ...], axis: Any) -> None:
         cuda.synchronize()
         assert (here(total) == (numbers(*shape) + k).sum(axis)).all()
         assert (here(twice) == (numbers(*shape) + k).sum(axis, keepdims=True)).all()
-    with pytest.raises(LaunchError, match="given all 2 arguments in their order"):
+    with pytest.raises(LaunchError, match="takes all 2 arguments by position"):
         graph.nodes[0].set(x)
     graph.nodes[0].set(y, total)
     for _ in range(2):

@@ -305,7 +305,7 @@ def test_what_prepared_calls_refuse() -> None:
         function.prepared_call((1, 1), (1, 1, 1), 0)
     with pytest.raises(TypeError, match="unknown keyword arguments: shared"):
         function.prepared_call((1, 1), (1, 1, 1), 0, 0, 1, 1, shared=3)
-    with pytest.raises(TypeError, match="copy the array there"):
+    with pytest.raises(TypeError, match="copy the array with"):
         function.prepared_call((1, 1), (1, 1, 1), drv.In(np.zeros(1)), 0, 1, 1)
     with pytest.raises(drv.LogicError, match="no list of types"):
         function.prepare("P*")

@@ -39,6 +39,7 @@ class GeneratedText:
     fields: tuple[KernelField, ...]
     name: str
     written: Mapping[str, str]
+    elements_per_thread: int = 1  # of an elementwise kernel; on the CPU per chunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,7 @@ class LoadedKernelText:
 
     runner: Runner
     size_of_part: int = 0
+    elements_per_thread: int = 1
 
 
 def load_text(
@@ -60,7 +62,8 @@ def load_text(
         if backend == "cpu":
             kernel = CpuKernel(cpu_binary(text, options))
             size = int(kernel.words(part)[0]) if has_parts else 0
-            return LoadedKernelText(CpuRunner(names, layout, kernel), size)
+            runner: Runner = CpuRunner(names, layout, kernel)
+            return LoadedKernelText(runner, size, text.elements_per_thread)
         on_gpu = cuda_kernel.CudaKernel(cuda_binary(text, driver.arch(), options))
     written = frozenset(
         f.parameter.argument
@@ -68,16 +71,17 @@ def load_text(
         if f.parameter.part is ArgumentPart.DATA and not f.ctype.startswith("const")
     )
     size = driver.variable_of(on_gpu.loaded.library, part)[1] if has_parts else 0
-    return LoadedKernelText(CudaRunner(text.entry, written, layout, on_gpu), size)
+    runner = CudaRunner(text.entry, written, layout, on_gpu)
+    return LoadedKernelText(runner, size, text.elements_per_thread)
 
 
 def cpu_binary(text: GeneratedText, options: Sequence[str]) -> CompiledBinary:
-    told = options_of(options)
-    arithmetic = cxx.arithmetic_flags(contracts=told.contracts, fast=told.is_fast)
-    standard = told.standard.replace("c++", "gnu++") if told.standard else _STANDARD
-    folders = (f"-I{folder}" for folder in told.folders)
+    parsed = options_of(options)
+    arithmetic = cxx.arithmetic_flags(contracts=parsed.contracts, fast=parsed.is_fast)
+    standard = parsed.standard.replace("c++", "gnu++") if parsed.standard else _STANDARD
+    folders = (f"-I{folder}" for folder in parsed.folders)
     flags = (f"-std={standard}", "-fopenmp-simd", *arithmetic, *folders)
-    files = included_file_identities(text.text, told.folders)
+    files = included_file_identities(text.text, parsed.folders)
     try:
         return cxx.compile(text.text, text.entry, flags, files, first="g++")
     except cxx.CxxCompileError as error:

@@ -41,8 +41,8 @@ def cpu_text(form: ElementwiseForm, operation: ElementwiseOperation) -> Generate
     passed = used(fields_of(form, dtypes.INT64, dtypes.INT64), lines)
     kernel = cpu_kernel(operation.name, passed, lines)
     above = preamble_text(form, operation, "\n".join(kernel), on_cpu=True)
-    own, name = operation.written, operation.name
-    return GeneratedText(text_of([*above, *kernel]), cpu_name(name), tuple(passed), name, own)
+    name, text = operation.name, text_of([*above, *kernel])
+    return GeneratedText(text, cpu_name(name), tuple(passed), name, operation.written, CHUNK)
 
 
 def _body(operation: ElementwiseOperation) -> str:

@@ -60,8 +60,8 @@ def cuda_text(form: ElementwiseForm, operation: ElementwiseOperation) -> Generat
     passed = used(fields_of(form, index, dtypes.UINT64 if form.wide else dtypes.UINT32), lines)
     kernel = cuda_kernel(operation.name, passed, lines)
     above = preamble_text(form, operation, kernel, on_cpu=False)
-    own, name = operation.written, operation.name
-    return GeneratedText(text_of([*above, kernel]), cuda_name(name), tuple(passed), name, own)
+    name, text = operation.name, text_of([*above, kernel])
+    return GeneratedText(text, cuda_name(name), tuple(passed), name, operation.written, count)
 
 
 def _single_element(form: ElementwiseForm, operation: ElementwiseOperation) -> list[str]:

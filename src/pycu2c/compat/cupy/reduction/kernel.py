@@ -1,24 +1,21 @@
-"""Implement ``ReductionKernel``: map elements, reduce them along axes, and map the results.
-
-A call determines a form, the text and the compiled kernel depend on the form, and the launch on
-both.
-"""
+"""Implement ``ReductionKernel``: map elements, reduce them along axes, and map the results."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 from pycu2c.base import graph_capture
+from pycu2c.base.dtypes import DType
 from pycu2c.base.limits import INDEX32_LIMIT
 from pycu2c.compat.cuda_text.options import options_of
-from pycu2c.compat.cupy import inspection, iteration_space, operands
-from pycu2c.compat.cupy.bound_parameters import BoundParameter, dtypes_of, pointer_names
-from pycu2c.compat.cupy.call_arguments import CallArguments, KernelDeclaration
-from pycu2c.compat.cupy.captured_launch import CapturableKernel, PreparedLaunch
-from pycu2c.compat.cupy.compiled_kernel import LoadedKernelText, load_text
-from pycu2c.compat.cupy.fast_calls import CallCache, CompletedCall, Key, key_of, new_outputs
+from pycu2c.compat.cupy import iteration_space, operands
+from pycu2c.compat.cupy.bound_parameters import StrideKind
+from pycu2c.compat.cupy.call_arguments import KernelDeclaration
+from pycu2c.compat.cupy.compiled_kernel import GeneratedText
+from pycu2c.compat.cupy.fast_calls import key_of
+from pycu2c.compat.cupy.generated_kernel import GeneratedKernel, Prepare, PreparedLaunch
 from pycu2c.compat.cupy.parameter_declarations import ArgumentValueError
 from pycu2c.compat.cupy.python_functions import SourceOrFunction
 from pycu2c.compat.cupy.reduction.calls import ReductionCall, normalize_axes, reordered_arguments
@@ -34,18 +31,18 @@ from pycu2c.compat.cupy.reduction.iteration_space import (
     vector_width,
 )
 from pycu2c.compat.cupy.reduction.operation import ReductionSource
-from pycu2c.compat.cupy.reduction.source_parts import Expressions, ReductionForm
+from pycu2c.compat.cupy.reduction.source_parts import ReductionForm
 from pycu2c.compat.cupy.reduction.workspace import GraphWorkspace, Workspace, workspace_for
 from pycu2c.cuda_driver import driver
 from pycu2c.runtime.arguments.arguments import describe
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
-from pycu2c.runtime.launch_configuration import Launch, LaunchRequest
+from pycu2c.runtime.launch_configuration import Launch
 
-_USUAL_PROCESSORS = 132  # without a GPU
-_PLACES = frozenset(("_J", "_i", "_j"))
+_DEFAULT_PROCESSORS = 132  # multiprocessors, without a GPU
+_INDEX_NAMES = frozenset(("_J", "_i", "_j"))
 
 
-class ReductionKernel:
+class ReductionKernel(GeneratedKernel):
     """A reduction of arrays along axes: ``k(x, y, axis=1)``.
 
     map_expr: maps the elements. reduce_expr: combines two values ``a`` and ``b``, in any order.
@@ -70,32 +67,20 @@ class ReductionKernel:
         options: Sequence[str] = (),
         type_preamble: str = "",
     ) -> None:
-        self._declared = KernelDeclaration(name, in_params, out_params)
-        if not self._declared.outputs:
+        declared = KernelDeclaration(name, in_params, out_params)
+        if not declared.outputs:
             raise ValueError(f"{name}: a reduction has an output: 'float32 out'")
-        given = (map_expr, reduce_expr, post_map_expr)
-        top = "\n".join(part for part in (type_preamble, preamble) if part)
-        told = options_of(options)
-        self._words = ReductionSource(
-            self._declared, given, identity, reduce_type, top, told.macros
+        expressions = (map_expr, reduce_expr, post_map_expr)
+        preambles = "\n".join(part for part in (type_preamble, preamble) if part)
+        parsed = options_of(options)
+        self._source = ReductionSource(
+            declared, expressions, identity, reduce_type, preambles, parsed.macros
         )
-        self.name = self.__name__ = self._words.name
-        self.in_params, self.out_params = self._declared.inputs, self._declared.outputs
-        self.nin, self.nout = len(self.in_params), len(self.out_params)
-        self.nargs = self.nin + self.nout
+        super().__init__(declared, self._source.name, parsed)
         self.map_expr, self.reduce_expr = map_expr, reduce_expr
-        self.post_map_expr, self.identity = self._words.finished, self._words.identity
-        self.reduce_type = self._words.reduce_type
+        self.post_map_expr, self.identity = self._source.finished, self._source.identity
+        self.reduce_type = self._source.reduce_type
         self.reduce_dims, self.preamble = reduce_dims, preamble
-        self.options = told.words
-        self._kernels: dict[tuple[ReductionForm, str, int], LoadedKernelText] = {}
-        self._latest: ReductionCall | None = None
-        self._codes: dict[tuple[Any, ...], str] = {}
-        self._quick = CallCache(self.name)
-        self._raw = frozenset(k for k, p in enumerate(self._declared.all) if p.raw)
-
-    def __repr__(self) -> str:
-        return f"<ReductionKernel {self.name}>"
 
     def __call__(
         self,
@@ -115,49 +100,31 @@ class ReductionKernel:
                     "cannot specify 'out' as both a positional and keyword argument"
                 )
             args = (*args, *(out if isinstance(out, tuple) else (out,)))
-        along = tuple(axis) if isinstance(axis, list) else axis
-        key = key_of(args, along, keepdims) if stream is None else None
-        outputs = self._quick.outputs(key, args, self.nin) if key else None
+        axis = tuple(axis) if isinstance(axis, list) else axis
+        key = key_of(args, axis, keepdims) if stream is None else None
+        outputs = self._call_cache.outputs(key, args, self.nin) if key else None
         if outputs is None:
-            call = self._checked(args, axis, keepdims=keepdims)
-            self._latest = call.without_memory()
-            values = (*args[: self.nin], *call.results)
-            if any(a.size for a in call.leaves[self.nin :] if isinstance(a, ArrayArgument)):
-                self._launch(call, values, call.arguments.stream(stream), key, (axis, keepdims))
-            outputs = call.results
+            outputs = self._launch(
+                args,
+                key,
+                stream,
+                lambda values: self._check(values, axis, keepdims=keepdims),
+                self._preparer,
+            )
         return outputs[0] if self.nout == 1 else outputs
-
-    def inspect(self, what: inspection.Language = "cuda", arch: str | None = None) -> str:
-        """Return the kernel of the last call in a language: "cuda", "c", or, for an architecture
-        such as "sm_90", "ptx" or "sass"."""
-        backend = inspection.backend_of(what)
-        if self._latest is None:
-            raise ValueError(f"{self.name} has no types yet: call it")
-        _, form, _ = self._planned(self._latest.at(backend))
-        return inspection.inspect_text(self._text(form, backend), what, arch, self.options)
-
-    @property
-    def cached_codes(self) -> dict[tuple[Any, ...], str]:
-        """Return the compiled texts, by the dtypes of the arrays."""
-        return dict(self._codes)
-
-    @property
-    def cached_code(self) -> str:
-        """Return the compiled text, if there is exactly one."""
-        return next(iter(self._codes.values()))
 
     # ---- arguments ----
 
-    def _checked(self, args: Sequence[Any], axis: Any, *, keepdims: bool) -> ReductionCall:
+    def _check(self, args: Sequence[Any], axis: Any, *, keepdims: bool) -> ReductionCall:
         arguments = self._declared.parse(args)
-        filling = [
+        arrays = [
             (name, a)
             for p, name, a in zip(self.in_params, self._declared.shown, arguments.given)
             if isinstance(a, ArrayArgument) and not p.raw
         ]
-        if not filling:
+        if not arrays:
             raise ArgumentValueError(f"{self.name}: Loop size is undecided: all arrays are raw")
-        shape = operands.common_shape(filling)
+        shape = operands.common_shape(arrays)
         reduced = normalize_axes(axis, len(shape), self.name)
         result = tuple(
             1 if k in reduced else n for k, n in enumerate(shape) if keepdims or k not in reduced
@@ -168,87 +135,44 @@ class ReductionKernel:
                     f"Out shape is mismatched: {name} has {array.shape}, and the result {result}"
                 )
         out = arguments.out or self._declared.new(arguments, result)
-        if not self._words.identity and 0 in shape and 0 not in result:
+        if not self._source.identity and 0 in shape and 0 not in result:
             raise ArgumentValueError(
                 f"zero-size array to reduction operation {self.name} which has no identity"
             )
         kept = [k for k in range(len(result)) if not (keepdims and k in reduced)]
         targets = tuple(tuple(a.strides[k] for k in kept if a.shape) for a in out)
         leaves = (*self._declared.apart(arguments, out), *out)
-        return ReductionCall(
-            shape, reduced, leaves, targets, tuple(a.owner for a in out), arguments
-        )
+        results = tuple(a.owner for a in out)
+        return ReductionCall(shape, leaves, results, arguments, reduced, targets)
 
     # ---- launch ----
 
-    def _launch(
-        self, call: ReductionCall, values: tuple[Any, ...], stream: Any, key: Key | None, how: Any
-    ) -> None:
-        """Run or capture a call; ``how``: the axis, and whether axes are kept."""
-        capture = graph_capture.current()
-        if capture is not None:
-            capture.launch(self._noted(call, *how), LaunchRequest(None, None, stream, 0), values)
-            return
-        gpu = _gpu_of(call)
-        found = self._prepared(call, stream, lambda size: workspace_for(size, gpu, stream))
-        found.runner.run(found.launch, found.passed)
-        if key:
-            self._quick.learn(key, self._ran(call, found, values))
+    def _preparer(self, call: ReductionCall) -> Prepare:
+        """Return the function that prepares a launch; each node of a graph has a workspace."""
+        gpu = call.gpu
+        graph_workspace = GraphWorkspace(gpu) if graph_capture.current() is not None else None
 
-    def _noted(self, call: ReductionCall, axis: Any, keepdims: bool) -> CapturableKernel:
-        workspace = GraphWorkspace(_gpu_of(call))
-        return CapturableKernel(
-            self._declared,
-            self.name,
-            lambda values: self._checked(values, axis, keepdims=keepdims),
-            lambda call, stream: self._prepared(call, stream, workspace.of),
-        )
+        def prepare(call: ReductionCall, stream: Any) -> PreparedLaunch:
+            form, axes, partition = self._plan(call)
+            kernel = self._loaded(form, call)
+            threads = 1 if gpu < 0 else THREADS
+            launch = Launch((partition.blocks, 1, 1), (threads, 1, 1), stream, 0)
+            parts = axes.rows * partition.splits if partition.splits > 1 else 0
+            make_workspace = partial(
+                _allocate_workspace, kernel.size_of_part * parts, gpu, stream, graph_workspace
+            )
+            passed = (
+                *reordered_arguments(call, form, axes),
+                *(axes.rows, axes.length, partition.splits, partition.piece, partition.group),
+                *(*axes.kept.shape, *axes.reduced.shape),
+                *map(describe, make_workspace()),
+            )
+            return PreparedLaunch(launch, passed, kernel.runner, make_workspace)
 
-    def _prepared(
-        self, call: ReductionCall, stream: Any, workspace_of: Callable[[int], Workspace]
-    ) -> PreparedLaunch:
-        """Prepare the launch of a call; ``workspace_of`` allocates bytes and counters."""
-        backend, gpu = call.arguments.backend, _gpu_of(call)
-        axes, form, cut = self._planned(call)
-        kernel = self._kernels.get((form, backend, gpu))
-        if kernel is None:
-            kernel = self._kernels[form, backend, gpu] = self._loaded(form, call.arguments)
-        on_cpu = backend == "cpu"
-        launch = Launch((cut.blocks, 1, 1), (1 if on_cpu else THREADS, 1, 1), stream, 0)
-        count = axes.rows * cut.splits if cut.splits > 1 else 0
-        numbers = (axes.rows, axes.length, cut.splits, cut.piece, cut.group)
-        extents = (*axes.kept.shape, *axes.reduced.shape)
-        make_workspace = partial(workspace_of, kernel.size_of_part * count)
-        passed = (
-            *reordered_arguments(call, form, axes),
-            *numbers,
-            *extents,
-            *map(describe, make_workspace()),
-        )
-        return PreparedLaunch(launch, passed, kernel.runner, make_workspace)
+        return prepare
 
-    def _ran(
-        self, call: ReductionCall, found: PreparedLaunch, values: tuple[Any, ...]
-    ) -> CompletedCall:
-        """Return what the cache of calls needs."""
-        arguments = call.arguments
-        like = next(k for k, a in enumerate(arguments.given) if isinstance(a, ArrayArgument))
-        first = call.leaves[self.nin]
-        assert isinstance(first, ArrayArgument)
-        outputs = new_outputs(arguments.family, first.shape, arguments.types.outputs, like)
-        how = (
-            found.passed,
-            self.nin,
-            self._raw,
-            found.runner,
-            found.launch,
-            outputs,
-            found.make_workspace,
-        )
-        return CompletedCall(values, call.leaves, *how)
-
-    def _planned(self, call: ReductionCall) -> tuple[ReductionAxes, ReductionForm, Partition]:
-        """Return the iteration spaces, the form, and the partition into blocks."""
+    def _plan(self, call: ReductionCall) -> tuple[ReductionForm, ReductionAxes, Partition]:
+        """Return the form, the iteration spaces, and the partition into blocks."""
         arrays = [
             a
             for p, a in zip(self.in_params, call.leaves)
@@ -259,50 +183,39 @@ class ReductionKernel:
             [operands.broadcast_strides(a, call.shape) for a in arrays],
             call.targets,
             call.reduced,
-            in_order=bool(self._words.names & _PLACES),
+            in_order=bool(self._source.names & _INDEX_NAMES),
             join=self.reduce_dims,
         )
         columns = reduces_columns(axes, len(arrays))
         if call.arguments.backend == "cpu":
-            cut = partition_for_cpu(axes, columns)
+            partition = partition_for_cpu(axes, columns)
         else:
-            least = min(a.dtype.size for a in arrays)
+            itemsize = min(a.dtype.size for a in arrays)
             pack = 1 if columns else vector_width(axes, arrays)
-            cut = partition_for_gpu(axes, columns, pack, least, _processors())
-        return axes, self._form(call, axes, cut, columns=columns), cut
+            partition = partition_for_gpu(axes, columns, pack, itemsize, _processors())
+        return self._form(call, axes, partition, columns=columns), axes, partition
 
     def _form(
-        self, call: ReductionCall, axes: ReductionAxes, cut: Partition, *, columns: bool
+        self, call: ReductionCall, axes: ReductionAxes, partition: Partition, *, columns: bool
     ) -> ReductionForm:
         kept, reduced = iter(axes.kept.strides), iter(axes.reduced.strides)
-        rows = (*call.arguments.types.inputs, *call.arguments.types.outputs)
-        pointers = pointer_names(self.in_params, self.out_params)
-        bounds = []
-        infos = (*self.in_params, *self.out_params)
-        for k, (info, row, leaf) in enumerate(zip(infos, rows, call.leaves)):
-            if not isinstance(leaf, ArrayArgument):
-                bounds.append(BoundParameter(info, row, "number"))
-            elif info.raw:
-                axes_of_raw = len(leaf.shape)
-                bounds.append(
-                    BoundParameter(info, row, "raw", pointers[k], (), axes_of_raw, leaf.contiguous)
-                )
-            else:
-                strides = (*next(kept), *(next(reduced) if k < self.nin else ()))
-                last = len(axes.kept.shape) - 1 if columns or k >= self.nin else len(strides) - 1
-                steps = iteration_space.stride_kinds(strides, row.size, last)
-                bounds.append(BoundParameter(info, row, "array", pointers[k], steps))
-        wide = call.arguments.backend == "cuda" and self._is_wide(axes)
+
+        def stride_kinds(position: int, dtype: DType) -> tuple[StrideKind, ...]:
+            is_input = position < self.nin
+            strides = (*next(kept), *(next(reduced) if is_input else ()))
+            last = len(strides) - 1 if is_input and not columns else len(axes.kept.shape) - 1
+            return iteration_space.stride_kinds(strides, dtype.size, last)
+
         return ReductionForm(
-            tuple(bounds),
+            self._bind(call, stride_kinds),
             self.nin,
             call.arguments.types.placeholders,
             len(axes.kept.shape),
             len(axes.reduced.shape),
             columns,
-            cut.lanes,
-            cut.pack,
-            wide,
+            partition.lanes,
+            partition.pack,
+            call.arguments.backend == "cuda" and self._is_wide(axes),
         )
 
     @staticmethod
@@ -314,20 +227,19 @@ class ReductionKernel:
         ]
         return max(axes.length, *reach, 0) >= INDEX32_LIMIT
 
-    def _loaded(self, form: ReductionForm, arguments: CallArguments) -> LoadedKernelText:
-        text = self._text(form, arguments.backend)
-        self._codes.setdefault(dtypes_of(form.bounds), text.text)
-        return load_text(text, arguments.backend, self._declared.shown, self.options)
-
-    def _text(self, form: ReductionForm, backend: str) -> Any:
-        written: Expressions = self._words.expressions(form)
-        return cuda_reduction(form, written) if backend == "cuda" else cpu_reduction(form, written)
+    def _text(self, form: ReductionForm, backend: str) -> GeneratedText:
+        expressions = self._source.expressions(form)
+        generate = cuda_reduction if backend == "cuda" else cpu_reduction
+        return generate(form, expressions)
 
 
-def _gpu_of(call: ReductionCall) -> int:
-    """Return the ordinal of the GPU; -1 for the CPU."""
-    return driver.current_ordinal() if call.arguments.backend == "cuda" else -1
+def _allocate_workspace(
+    size: int, gpu: int, stream: Any, graph_workspace: GraphWorkspace | None
+) -> Workspace:
+    if graph_workspace is not None:
+        return graph_workspace.of(size)
+    return workspace_for(size, gpu, stream)
 
 
 def _processors() -> int:
-    return driver.multiprocessor_count() if driver.available() else _USUAL_PROCESSORS
+    return driver.multiprocessor_count() if driver.available() else _DEFAULT_PROCESSORS

@@ -1,0 +1,281 @@
+"""Implement what elementwise and reduction kernels share: launches, graph capture, inspection.
+
+A call determines a form. The generated text depends on the form, and the launch on both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, TypeAlias, TypeVar
+
+from pycu2c.base import graph_capture
+from pycu2c.base.diagnostics import LaunchError
+from pycu2c.base.dtypes import DType
+from pycu2c.base.launch_assumptions import LaunchAssumptions
+from pycu2c.base.records import dataclass, replace
+from pycu2c.base.types import Signature
+from pycu2c.compat.cuda_text.options import CompilerOptions
+from pycu2c.compat.cupy import operands
+from pycu2c.compat.cupy.bound_parameters import (
+    BoundParameter,
+    StrideKind,
+    dtypes_of,
+    pointer_names,
+)
+from pycu2c.compat.cupy.call_arguments import CallArguments, KernelDeclaration
+from pycu2c.compat.cupy.compiled_kernel import (
+    DEFAULT_ARCH,
+    GeneratedText,
+    LoadedKernelText,
+    cuda_binary,
+    load_text,
+)
+from pycu2c.compat.cupy.diagnostics import translate_errors
+from pycu2c.compat.cupy.fast_calls import (
+    CallCache,
+    CompletedCall,
+    Key,
+    WorkspaceFactory,
+    new_outputs,
+)
+from pycu2c.compat.cupy.operands import Operand
+from pycu2c.cuda_driver import driver
+from pycu2c.kernels.launcher import Ready, Taken, Typed
+from pycu2c.runtime.arguments.array_argument import ArrayArgument
+from pycu2c.runtime.arguments.strides import Shape
+from pycu2c.runtime.launch_configuration import Launch, LaunchRequest
+from pycu2c.runtime.runner import KernelMetadata, Runner, SpecializationKey
+from pycu2c.toolchain.nvrtc import disassembly
+
+Language: TypeAlias = Literal["cuda", "c", "ptx", "sass"]
+LANGUAGES = ("cuda", "c", "ptx", "sass")
+C = TypeVar("C", bound="KernelCall")
+
+
+@dataclass(frozen=True, slots=True)
+class KernelCall:
+    """A checked call.
+
+    shape: the broadcast shape of the arrays that are not raw.
+    leaves: the inputs, then the outputs. results: the outputs as arrays of the user's package.
+    """
+
+    shape: Shape
+    leaves: tuple[Operand, ...]
+    results: tuple[Any, ...]
+    arguments: CallArguments
+
+    @property
+    def gpu(self) -> int:
+        """Return the ordinal of the GPU; -1 for the CPU."""
+        return driver.current_ordinal() if self.arguments.backend == "cuda" else -1
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether the kernel would compute nothing."""
+        return 0 in self.shape
+
+    def without_memory(self: C) -> C:
+        """Return a copy that keeps no array alive."""
+        leaves = tuple(map(operands.without_memory, self.leaves))
+        return replace(self, leaves=leaves, results=(), arguments=self.arguments.without_memory())
+
+    def at(self: C, backend: str) -> C:
+        """Return this call for another backend."""
+        return replace(self, arguments=replace(self.arguments, backend=backend))
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedLaunch:
+    """A launch, its arguments and its runner. ``make_workspace`` allocates memory per call."""
+
+    launch: Launch
+    passed: tuple[Any, ...]
+    runner: Runner
+    make_workspace: WorkspaceFactory = tuple
+
+
+Check: TypeAlias = Callable[[tuple[Any, ...]], Any]  # arguments -> KernelCall
+Prepare: TypeAlias = Callable[[Any, Any], PreparedLaunch]  # KernelCall, stream -> launch
+
+
+class GeneratedKernel:
+    """A kernel that is generated from the user's expressions for the types of each call."""
+
+    def __init__(self, declared: KernelDeclaration, name: str, options: CompilerOptions) -> None:
+        self._declared = declared
+        self.name = self.__name__ = name
+        self.in_params, self.out_params = declared.inputs, declared.outputs
+        self.nin, self.nout = len(declared.inputs), len(declared.outputs)
+        self.nargs = self.nin + self.nout
+        self.options = options.words
+        self._call_cache = CallCache(name)
+        self._kernels: dict[tuple[Any, str, int], LoadedKernelText] = {}
+        self._codes: dict[tuple[Any, ...], str] = {}
+        self._latest: KernelCall | None = None
+        self._raw = frozenset(k for k, p in enumerate(declared.all) if p.raw)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}>"
+
+    @property
+    def cached_codes(self) -> dict[tuple[Any, ...], str]:
+        """Return the compiled texts, by the dtypes of the arrays."""
+        return dict(self._codes)
+
+    @property
+    def cached_code(self) -> str:
+        """Return the compiled text, if there is exactly one."""
+        return next(iter(self._codes.values()))
+
+    def inspect(self, what: Language = "cuda", arch: str | None = None) -> str:
+        """Return the kernel of the last call in a language: "cuda", "c", or, for an architecture
+        such as "sm_90", "ptx" or "sass"."""
+        if what not in LANGUAGES:
+            raise ValueError(f"a kernel is shown in one of {', '.join(LANGUAGES)}, not {what!r}")
+        if self._latest is None:
+            raise ValueError(f"{self.name} has no types yet: call it")
+        backend = "cpu" if what == "c" else "cuda"
+        text = self._text(self._plan(self._latest.at(backend))[0], backend)
+        if what in ("cuda", "c"):
+            return text.text
+        arch = arch or (driver.arch() if driver.available() else DEFAULT_ARCH)
+        with translate_errors(text.written, text.name):
+            if what == "ptx":
+                return cuda_binary(text, arch, self.options, "ptx").data.decode()
+            return disassembly.disassemble(cuda_binary(text, arch, self.options).data)
+
+    # ---- text ----
+
+    def _plan(self, call: Any) -> tuple[Any, ...]:
+        """Return the form of a call, and how its iteration space is walked."""
+        raise NotImplementedError
+
+    def _text(self, form: Any, backend: str) -> GeneratedText:
+        """Generate the text for a form. Raises CompileError."""
+        raise NotImplementedError
+
+    def _loaded(self, form: Any, call: KernelCall) -> LoadedKernelText:
+        """Return the compiled kernel of a form. Raises CompileError, ToolchainError."""
+        backend = call.arguments.backend
+        key = form, backend, call.gpu
+        kernel = self._kernels.get(key)
+        if kernel is None:
+            text = self._text(form, backend)
+            self._codes.setdefault(dtypes_of(form.bounds), text.text)
+            kernel = load_text(text, backend, self._declared.shown, self.options)
+            self._kernels[key] = kernel
+        return kernel
+
+    def _bind(
+        self, call: KernelCall, stride_kinds: Callable[[int, DType], tuple[StrideKind, ...]]
+    ) -> tuple[BoundParameter, ...]:
+        """Return the parameters with the types of a call.
+
+        ``stride_kinds`` returns the strides of the array at a position, which is not raw.
+        """
+        types = (*call.arguments.types.inputs, *call.arguments.types.outputs)
+        pointers = pointer_names(self.in_params, self.out_params)
+        bounds = []
+        for k, (info, leaf) in enumerate(zip(self._declared.all, call.leaves)):
+            if not isinstance(leaf, ArrayArgument):
+                bounds.append(BoundParameter(info, types[k], "number"))
+            elif info.raw:
+                raw = BoundParameter(
+                    info, types[k], "raw", pointers[k], (), len(leaf.shape), leaf.contiguous
+                )
+                bounds.append(raw)
+            else:
+                kinds = stride_kinds(k, types[k])
+                bounds.append(BoundParameter(info, types[k], "array", pointers[k], kinds))
+        return tuple(bounds)
+
+    # ---- launch ----
+
+    def _launch(
+        self,
+        args: tuple[Any, ...],
+        key: Key | None,
+        stream: Any,
+        check: Check,
+        preparer: Callable[[Any], Prepare],
+    ) -> tuple[Any, ...]:
+        """Run a call, or capture it in a graph; return its outputs.
+
+        key: the key in the cache of calls; None if the call cannot be cached.
+        preparer: returns the function that prepares the launch of a call in a stream.
+        """
+        call: KernelCall = check(args)
+        self._latest = call.without_memory()
+        if call.is_empty:
+            return call.results
+        values, prepare = (*args[: self.nin], *call.results), preparer(call)
+        stream = call.arguments.stream(stream)
+        capture = graph_capture.current()
+        if capture is not None:
+            kernel = CapturableKernel(self._declared, self.name, check, prepare)
+            capture.launch(kernel, LaunchRequest(None, None, stream, 0), values)
+            return call.results
+        prepared = prepare(call, stream)
+        prepared.runner.run(prepared.launch, prepared.passed)
+        if key is not None:
+            self._call_cache.learn(key, self._completed(call, prepared, values))
+        return call.results
+
+    def _completed(
+        self, call: KernelCall, prepared: PreparedLaunch, values: tuple[Any, ...]
+    ) -> CompletedCall:
+        """Return what the cache of calls needs."""
+        arguments, outputs = call.arguments, call.leaves[self.nin :]
+        like = next((k for k, a in enumerate(arguments.given) if isinstance(a, ArrayArgument)), 0)
+        shape = next((a.shape for a in outputs if isinstance(a, ArrayArgument)), call.shape)
+        return CompletedCall(
+            values,
+            call.leaves,
+            prepared.passed,
+            self.nin,
+            self._raw,
+            prepared.runner,
+            prepared.launch,
+            new_outputs(arguments.family, shape, arguments.types.outputs, like),
+            prepared.make_workspace,
+        )
+
+
+class CapturableKernel:
+    """A kernel that graphs can capture, with the interface of the launcher of Python kernels."""
+
+    def __init__(
+        self, declared: KernelDeclaration, name: str, check: Check, prepare: Prepare
+    ) -> None:
+        self._declared, self.name = declared, name
+        self._check, self._prepare = check, prepare
+
+    def values(self, args: tuple[object, ...], named: Mapping[str, object]) -> tuple[object, ...]:
+        """Bind the arguments. Raises LaunchError."""
+        count = len(self._declared.all)
+        if named or len(args) != count:
+            raise LaunchError(
+                f"{self.name}: a graph node takes all {count} arguments by position, with the "
+                "outputs"
+            )
+        return args
+
+    def ready(self, request: LaunchRequest, values: tuple[object, ...]) -> Ready:
+        """Prepare a launch without starting it. Raises LaunchError."""
+        call = self._check(values)
+        if any(a is not b for a, b in zip(call.leaves, call.arguments.given)):
+            graph_capture.reject(
+                f"{self.name} would copy an argument, which an output overlaps: pass the copy"
+            )
+        prepared = self._prepare(call, request.stream)
+        outputs = frozenset(range(len(self._declared.inputs), len(self._declared.all)))
+        typed = Typed(KernelMetadata(outputs), {}, None)
+        taken = Taken(values, prepared.passed, Signature(()))
+        assumptions = LaunchAssumptions(index32_safe=True)
+        key = SpecializationKey(call.arguments.backend, assumptions)
+        return Ready(prepared.launch, taken, typed, key, prepared.runner, False)
+
+    def leaf_names(self, _: Signature) -> tuple[str, ...]:
+        """Return the names of the arguments in errors; further arguments are internal."""
+        return self._declared.shown
