@@ -21,7 +21,6 @@ FOLDERS = sorted({path.parent for path in FILES})
 
 # modules that defer an import: the border to the compiler, and slow or optional packages
 DEFERRING = {
-    "base/records.py",
     "kernels/deferred_compiler.py",
     "ops/intrinsics/floats/float8.py",
 }

@@ -7,11 +7,12 @@ import importlib
 import itertools
 from collections import ChainMap
 from collections.abc import Iterator, Mapping, Sequence
+from enum import Enum
 from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 import numpy as np
 
-from pycu2c.base.records import Enum, dataclass
+from pycu2c.base.records import dataclass
 
 
 class DTypeKind(Enum):

@@ -8,10 +8,9 @@ from __future__ import annotations
 import contextlib
 from _thread import _local  # ``threading``, which has it too, imports much
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 from pycu2c.base.diagnostics import LaunchError
-from pycu2c.base.records import Protocol
 from pycu2c.native import extension
 
 DEFAULT_STREAMS = (0, 1)  # the handles of the default stream

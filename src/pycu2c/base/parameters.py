@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pycu2c.base.records import Enum, dataclass
+from enum import Enum
+
+from pycu2c.base.records import dataclass
 from pycu2c.base.types import Array, Scalar
 
 

@@ -7,6 +7,7 @@ dtype, with a strong operand it takes that operand's).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import Enum
 from typing import Any, Literal, TypeAlias, get_args, get_origin
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from pycu2c.base import dtypes, vectors
 from pycu2c.base.dtypes import DType, DTypeKind
 from pycu2c.base.limits import INDEX32_LIMIT, INT64_LIMIT, MAX_CLUSTER_BLOCKS
-from pycu2c.base.records import Enum, dataclass, field
+from pycu2c.base.records import dataclass, field
 
 Layout: TypeAlias = Literal["C", "A"]  # C-contiguous, or any strides
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from pycu2c.base.limits import MAX_BLOCK_THREADS, MAX_SHARED_BYTES
-from pycu2c.base.records import NamedTuple
 from pycu2c.runtime.cpu.thread_count import thread_count
 from pycu2c.runtime.launch_configuration import LIMITS
 

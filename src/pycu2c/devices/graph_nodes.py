@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import weakref
+from typing import Protocol
 
 from pycu2c.base import graph_capture
 from pycu2c.base.diagnostics import LaunchError
-from pycu2c.base.records import Protocol
 from pycu2c.kernels.launcher import Launcher, Ready
 from pycu2c.runtime.launch_configuration import Extent, LaunchRequest
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from itertools import repeat
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
-from pycu2c.base.records import NamedTuple
 from pycu2c.runtime.arguments.strides import Shape, packed_strides
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Protocol
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TypeAlias
 
 from pycu2c.base.diagnostics import CompileError, Diagnostic
-from pycu2c.base.records import Protocol, dataclass, field, replace
+from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Source, Span
 from pycu2c.base.types import ParameterType, Scalar, Signature, promote
 from pycu2c.frontend.scope.live_ranges import LiveRanges, live_ranges

@@ -11,14 +11,13 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from pycu2c.base import dtypes
 from pycu2c.base.diagnostics import LaunchError, LaunchWarning, warn
-from pycu2c.base.records import NamedTuple
 from pycu2c.base.types import Scalar
 from pycu2c.base.values import as_vector
 from pycu2c.cuda_driver import driver

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from pycu2c.base.launch_assumptions import LaunchAssumptions
-from pycu2c.base.records import Protocol, dataclass
+from pycu2c.base.records import dataclass
 from pycu2c.runtime.arguments.array_argument import Argument
 from pycu2c.runtime.direct_launch import Direct
 from pycu2c.runtime.launch_configuration import Launch

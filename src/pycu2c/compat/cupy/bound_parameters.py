@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from pycu2c.base import dtypes
 from pycu2c.base.dtypes import DType
 from pycu2c.base.parameters import ArgumentPart, Parameter
-from pycu2c.base.records import NamedTuple, dataclass
+from pycu2c.base.records import dataclass
 from pycu2c.base.types import Array, Scalar
 from pycu2c.compat.cupy.parameter_declarations import ParameterInfo, c_name
 

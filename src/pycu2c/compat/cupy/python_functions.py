@@ -6,11 +6,11 @@ A function is typed for each call. The CPU text includes the same CUDA C.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from pycu2c.base.dtypes import DType
 from pycu2c.base.parameters import Parameter
-from pycu2c.base.records import NamedTuple, dataclass
+from pycu2c.base.records import dataclass
 from pycu2c.base.source import Source
 from pycu2c.base.types import NONE, Array, ParameterType, Scalar, Signature, Tuple
 from pycu2c.compat.cupy.parameter_declarations import ArgumentTypeError

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from pycu2c.base import types
 from pycu2c.base.dtypes import VECTORS
-from pycu2c.base.records import Protocol
 from pycu2c.base.types import Scalar
 from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic, import_all
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from pycu2c.base.dtypes import DType
-from pycu2c.base.records import NamedTuple, dataclass
+from pycu2c.base.records import dataclass
 from pycu2c.base.types import Array, Scalar
 from pycu2c.base.values import Number
 

@@ -10,12 +10,11 @@ import functools
 import sys
 from collections.abc import Callable
 from ctypes import c_int32, c_int64, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pycu2c.base import dtypes
-from pycu2c.base.records import NamedTuple
 from pycu2c.runtime.arguments.strides import packed_strides
 
 CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13  # DLDeviceType

@@ -5,11 +5,10 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.limits import MAX_CLUSTER_BLOCKS, MAX_SHARED_BYTES
-from pycu2c.base.records import NamedTuple
 from pycu2c.codegen.coroutines import INTERFACE, PLACE_BITS
 from pycu2c.ir.nodes import BarrierWait
 from pycu2c.runtime.c_sources import c_text

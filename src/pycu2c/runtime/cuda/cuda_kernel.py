@@ -5,10 +5,9 @@ from __future__ import annotations
 import ctypes
 import math
 import threading
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from pycu2c.base.diagnostics import LaunchError
-from pycu2c.base.records import NamedTuple
 from pycu2c.cuda_driver import driver
 from pycu2c.cuda_driver.recent_launches import record
 from pycu2c.toolchain.binary import CompiledBinary

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from typing import NamedTuple
 
 from pycu2c.base import graph_capture
 from pycu2c.base.diagnostics import LaunchError
-from pycu2c.base.records import NamedTuple, dataclass
+from pycu2c.base.records import dataclass
 from pycu2c.cuda_driver import driver
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, HandleArgument
 from pycu2c.runtime.cuda import memory, peer_access, staging

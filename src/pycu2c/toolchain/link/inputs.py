@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Literal, NoReturn, Protocol, TypeAlias
+from typing import Literal, NamedTuple, NoReturn, Protocol, TypeAlias
 
-from pycu2c.base.records import NamedTuple
 from pycu2c.declarations.options import Options
 from pycu2c.toolchain.toolchain_errors import (
     LinkError,

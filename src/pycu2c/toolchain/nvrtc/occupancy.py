@@ -6,9 +6,10 @@ The limits are those of the table of compute capabilities in the CUDA programmin
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from pycu2c.base.limits import DEFAULT_BLOCK_THREADS
-from pycu2c.base.records import NamedTuple, dataclass
+from pycu2c.base.records import dataclass
 from pycu2c.toolchain.nvrtc.resource_usage import WARP, KernelAttributes, warps_for_registers
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 

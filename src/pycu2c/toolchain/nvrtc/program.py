@@ -5,9 +5,8 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Iterator
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
-from pycu2c.base.records import NamedTuple
 from pycu2c.declarations.options import Options
 from pycu2c.toolchain.nvrtc import ptxas_errors
 from pycu2c.toolchain.nvrtc.cuda_headers import c_header_sources, header_flags

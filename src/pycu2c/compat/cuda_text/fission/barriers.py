@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from pycu2c.base.records import NamedTuple
 from pycu2c.compat.cuda_text.parse.declarations import split_at_commas
 from pycu2c.compat.cuda_text.parse.macros import Macros
 from pycu2c.compat.cuda_text.parse.statements import Unanalyzable

@@ -9,8 +9,8 @@ the whole value of an assignment::
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from pycu2c.base.records import NamedTuple
 from pycu2c.compat.cuda_text.fission.barriers import SYNC_FUNCTIONS, has_synchronization
 from pycu2c.compat.cuda_text.fission.variable_uniformity import ASSIGNS, UNIFORM_NAMES
 from pycu2c.compat.cuda_text.parse.declarations import declared, is_block_level, split_at_commas

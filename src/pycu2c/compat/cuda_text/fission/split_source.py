@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from typing import NamedTuple
 
 from pycu2c.base.limits import MAX_BLOCK_THREADS
-from pycu2c.base.records import NamedTuple
 from pycu2c.compat.cuda_text.fission.split_kernel import (
     DivergentBranch,
     KernelPart,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from pycu2c.base.records import NamedTuple
 from pycu2c.compat.cuda_text.parse.statements import Unanalyzable
 from pycu2c.compat.cuda_text.parse.tokens import Token, closing
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-
-from pycu2c.base.records import NamedTuple
+from typing import NamedTuple
 
 _TOKEN = re.compile(
     r"""(?P<space>(?:\s|\\\n)+)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from pycu2c.base.records import NamedTuple
 from pycu2c.runtime.arguments.strides import is_contiguous
 
 

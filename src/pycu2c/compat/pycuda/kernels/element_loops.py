@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from pycu2c.base.records import NamedTuple
 from pycu2c.compat.pycuda.c_types import Argument, VectorArg
 from pycu2c.compat.pycuda.contexts import Device
 from pycu2c.compat.pycuda.enums import device_attribute

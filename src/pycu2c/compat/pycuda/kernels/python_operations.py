@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from pycu2c.base.dtypes import from_numpy
-from pycu2c.base.records import NamedTuple
 from pycu2c.compat.cupy import python_functions
 
 Expression: TypeAlias = "str | Callable[..., Any]"

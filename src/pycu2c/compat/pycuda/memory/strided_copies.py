@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pycu2c.base.records import NamedTuple
 from pycu2c.compat.pycuda.errors import LogicError, translating
 from pycu2c.compat.pycuda.memory import bounds_checks
 from pycu2c.compat.pycuda.memory.allocations import flat_bytes, on_gpu, pointer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
 import re
 import struct
 import subprocess
@@ -9,7 +10,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from pycu2c.base import diagnostics
-from pycu2c.base.records import NamedTuple
 from pycu2c.compat.cuda_text import inspection
 from pycu2c.compat.cuda_text.module import DEFAULT_ARCH, TextModule
 from pycu2c.compat.pycuda.errors import CompileError

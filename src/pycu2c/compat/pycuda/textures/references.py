@@ -7,13 +7,13 @@ again, and stored, if the reference has changed.
 from __future__ import annotations
 
 import math
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pycu2c.base.dtypes import DType
-from pycu2c.base.records import NamedTuple, dataclass
+from pycu2c.base.records import dataclass
 from pycu2c.compat.pycuda.enums import (
     TRSF_NORMALIZED_COORDINATES,
     TRSF_READ_AS_INTEGER,

@@ -8,11 +8,10 @@ bodies are for the reference interpreter.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from pycu2c.base.records import NamedTuple
 from pycu2c.ops.intrinsics.c_tree import c
 from pycu2c.ops.intrinsics.kinds import array, form
 from pycu2c.ops.intrinsics.memory.allocation import uninitialised

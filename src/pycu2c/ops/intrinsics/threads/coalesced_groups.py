@@ -5,9 +5,8 @@ A mask of lanes identifies the members. The functions are in the kernel language
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from pycu2c.base.records import NamedTuple
 from pycu2c.ops.intrinsics.integers.bits import FFS, POPC
 from pycu2c.ops.intrinsics.threads.cooperative_groups import tiled_partition
 from pycu2c.ops.intrinsics.threads.warp import (

@@ -13,10 +13,10 @@ thread computes from all contributions::
 
 from __future__ import annotations
 
+from typing import Protocol
 from collections.abc import Callable
 from typing import TypeAlias
 
-from pycu2c.base.records import Protocol
 from pycu2c.ops.intrinsics.reference_thread import WARP
 from pycu2c.ops.operators import (
     ADD,
