@@ -6,7 +6,7 @@ import functools
 import importlib
 import itertools
 from collections import ChainMap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Any, Literal, TypeAlias, TypeVar, cast
 
@@ -53,6 +53,10 @@ class DType:
 
     def __hash__(self) -> int:
         return hash(self.name)  # nearly unique, and faster than all fields
+
+    def __reduce__(self) -> tuple[Callable[[EncodedDType], DType], tuple[EncodedDType]]:
+        """Unpickle as the one instance of this type in the process."""
+        return decode_dtype, (encode_dtype(self),)
 
     @property
     def numpy(self) -> np.dtype[np.generic]:
@@ -389,7 +393,7 @@ def vector_like(dtype: DType) -> DType | None:
     return found if found and found.fields == dtype.fields and found.size == dtype.size else None
 
 
-# a name; a record's fields and size; or ("subarray", element type, count)
+# a name; ("record", fields, size); ("subarray", element, count); ("handle", access, axes, element)
 EncodedDType: TypeAlias = Any
 
 
@@ -397,21 +401,26 @@ def encode_dtype(dtype: DType) -> EncodedDType:
     """Encode a type as text and numbers: its name, or the layout of a record or subarray."""
     if dtype.element is not None:
         return "subarray", encode_dtype(dtype.element), dtype.extents[0]
+    if dtype.handle is not None:
+        return "handle", dtype.handle.access, dtype.handle.axes, encode_dtype(dtype.handle.element)
     if dtype.kind is not DTypeKind.RECORD:
         return dtype.name
-    return tuple((f.name, encode_dtype(f.dtype), f.offset) for f in dtype.fields), dtype.size
+    fields = tuple((f.name, encode_dtype(f.dtype), f.offset) for f in dtype.fields)
+    return "record", fields, dtype.size
 
 
 def decode_dtype(encoded: EncodedDType) -> DType:
     """Decode a type that ``encode_dtype`` encoded."""
-    if isinstance(encoded, str):
-        return BY_NAME[encoded]
-    if encoded[0] == "subarray":
-        return subarray_of(decode_dtype(encoded[1]), encoded[2])
-    fields, size = encoded
-    return record(
-        tuple(RecordField(name, decode_dtype(of), offset) for name, of, offset in fields), size
-    )
+    match encoded:
+        case "subarray", element, count:
+            return subarray_of(decode_dtype(element), count)
+        case "handle", access, axes, element:
+            return handle(access, axes, decode_dtype(element))
+        case "record", fields, size:
+            parts = [RecordField(name, decode_dtype(of), offset) for name, of, offset in fields]
+            return record(tuple(parts), size)
+        case name:
+            return BY_NAME[name]
 
 
 TEXELS = (INT8, UINT8, INT16, UINT16, INT32, UINT32, FLOAT32)

@@ -12,7 +12,8 @@ _KINDS = {
     ".so": "C for the CPU",
     ".cubin": "CUDA C for GPUs",
     ".ptx": "PTX",
-    ".txt": "metadata",
+    ".pickle": "metadata",
+    ".txt": "compiler versions",
 }
 
 

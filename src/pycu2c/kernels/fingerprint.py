@@ -1,14 +1,14 @@
-"""Everything outside of a function that its compiled code may depend on, as one text.
+"""Describe, as one text, everything that the compiled code of a kernel depends on.
 
-Names are taken from the syntax tree, more than are read rather than fewer. What is not known to be
-told in full is refused: ``NotTold``.
+The text has the source of the kernel and of the functions that it calls, the values of the globals
+and closure variables that it reads, and the types of its arguments. It may describe more than the
+compiler reads, never less.
 """
 
 from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterable, Iterator
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -22,237 +22,190 @@ from pycu2c.base.types import Array, Constant, ParameterType, Scalar, Signature,
 from pycu2c.ops.names.numba_names import numba_function
 from pycu2c.toolchain.link import file_identity
 
-_MOST_BYTES = 1 << 16  # of an array that is told by its numbers
-# packages that change with their versions only
+_MAX_ARRAY_BYTES = 1 << 16  # larger arrays are not hashed
+# packages whose functions and modules are identified by name and version
 _LIBRARIES = ("builtins", "math", "cmath", "operator", "numpy", "pycu2c", "numba", "ml_dtypes")
+_PLAIN_TYPES = (bool, int, float, complex, str, bytes, type(None), type(...))
 
 
-class NotTold(Exception):
-    """Something that compiled code may depend on, and no text says what it is."""
+class Unhashable(Exception):
+    """Compiled code may depend on an object that no text identifies."""
 
 
-def surroundings(source: Source, signature: Signature) -> str:
-    """What code for a kernel and a signature is made from, beside pycu2c itself."""
-    teller = Teller()
-    teller.function(source)
+def fingerprint(source: Source, signature: Signature) -> str:
+    """Return the text for a kernel and the types of its arguments. Raises Unhashable."""
+    writer = FingerprintWriter()
+    writer.add_function(source)
     for kind in signature.parameters:
-        teller.type(kind)
-    return "\n".join(teller.told)
+        writer.add_type(kind)
+    return "\n".join(writer.lines)
 
 
-class Teller:
-    """Collects what it is shown; each function and module is told once, and named after that."""
+class FingerprintWriter:
+    """Describe objects in ``lines``.
+
+    A function or a module is described at its first use; later uses refer to that.
+    """
 
     def __init__(self) -> None:
-        self.told: list[str] = []
-        self._seen: set[object] = set()
+        self.lines: list[str] = []
         self._functions: dict[object, int] = {}
+        self._visited: set[object] = set()  # modules and objects, with the attributes described
 
-    def function(self, source: Source, *, is_device: bool = False) -> None:
-        """A function: its text, and all that it names."""
+    def add_function(self, source: Source, *, is_device: bool = False) -> None:
+        """Describe the text of a function and the objects that it names."""
         number = self._functions.get(source.python)
         if number is not None:
-            self.told.append(f"function {number} of these")
+            self.lines.append(f"function {number} above")
             return
         self._functions[source.python] = len(self._functions)
-        text = "".join(source.lines)
-        digest = digest_of(text.encode("utf-8", "surrogatepass"))
-        self.told.append(f"function {source.file} {source.tree.lineno} {source.name} {digest}")
-        self.told.append(str(source.signature))
+        digest = digest_of("".join(source.lines).encode("utf-8", "surrogatepass"))
+        self.lines.append(f"function {source.file} {source.tree.lineno} {source.name} {digest}")
+        self.lines.append(str(source.signature))
         if source.external_code is not None:
-            self.told += _told_of_c(source.external_code)
-        parts: list[ast.AST] = [*source.tree.body]
-        if is_device:
-            parts += [source.tree.args, *([source.tree.returns] if source.tree.returns else [])]
-            python = source.python
-            defaults = (*(python.__defaults__ or ()), *(python.__kwdefaults__ or {}).values())
-            for value in defaults:
-                self.value(value, frozenset())
-        self._names(source, parts)
+            self._add_external_code(source.external_code)
+        trees: list[ast.AST] = [*source.tree.body]
+        if is_device:  # annotations and defaults of a kernel are part of its signature
+            trees += [source.tree.args, *([source.tree.returns] if source.tree.returns else [])]
+            defaults = source.python.__defaults__ or ()
+            keyword_defaults = (source.python.__kwdefaults__ or {}).values()
+            for value in (*defaults, *keyword_defaults):
+                self.add_value(value, frozenset())
+        self._add_names(source.python, [n for tree in trees for n in ast.walk(tree)])
 
-    def _names(self, source: Source, parts: list[ast.AST]) -> None:
-        nodes = _all_of(parts)
-        if any(isinstance(n, _MAY_HIDE) and _is_hidden(n) for n in nodes):
-            raise NotTold
+    def _add_external_code(self, external_code: ExternalCode) -> None:
+        self.lines.append(f"external code, pure={external_code.is_pure}")
+        for code in external_code.codes:
+            self.lines += map(file_identity.file_identity, code.files)
+            texts = [x.text for x in code.preamble], [x.text for x in code.lines]
+            self.lines.append(repr((code.dialect, *texts)))
+
+    def _add_names(self, function: FunctionType, nodes: list[ast.AST]) -> None:
+        """Describe what the names in these nodes are bound to, except local variables."""
+        if any(map(_may_hide_names, nodes)):
+            raise Unhashable
         attributes = frozenset(n.attr for n in nodes if isinstance(n, ast.Attribute))
-        read = {n.id for n in nodes if isinstance(n, ast.Name)} - set(_locals(source.tree))
-        for name in sorted(read):
-            found = bound_object(source.python, name)
-            self.told.append(f"name {name}")
-            if not isinstance(found, Unbound):
-                self.value(found, attributes)
+        code = function.__code__
+        local_names = {*code.co_varnames, *code.co_cellvars} - {*code.co_names}
+        for name in sorted({n.id for n in nodes if isinstance(n, ast.Name)} - local_names):
+            value = bound_object(function, name)
+            self.lines.append(f"name {name}")
+            if not isinstance(value, Unbound):
+                self.add_value(value, attributes)
 
-    def value(self, found: Any, attributes: frozenset[str]) -> None:
-        """A Python object; of a module, what has one of the names of ``attributes``."""
-        match found:
-            case _ if type(found) in _PLAIN:
-                self.told.append(f"{type(found).__name__} {found!r}")
-            case np.generic() if not found.dtype.names:
-                self.told.append(f"number {found.dtype.str} {found.tobytes().hex()}")
-            case np.ndarray() if type(found) is np.ndarray:
-                self._array(found)
+    def add_value(self, value: Any, attributes: frozenset[str]) -> None:
+        """Describe an object, with those of its attributes that a kernel may read."""
+        match value:
+            case _ if type(value) in _PLAIN_TYPES:
+                self.lines.append(f"{type(value).__name__} {value!r}")
+            case np.generic() if not value.dtype.names:
+                self.lines.append(f"number {value.dtype.str} {value.tobytes().hex()}")
+            case np.ndarray() if type(value) is np.ndarray:
+                self._add_array(value)
             case tuple():
-                self.told.append(f"tuple {len(found)} {getattr(found, '_fields', ())}")
-                for item in found:
-                    self.value(item, attributes)
+                self.lines.append(f"tuple {len(value)} {getattr(value, '_fields', ())}")
+                for item in value:
+                    self.add_value(item, attributes)
             case ModuleType():
-                self._module(found, attributes)
+                self._add_module(value, attributes)
             case _:
-                self._other(found, attributes)
+                self._add_object(value, attributes)
 
-    def _array(self, found: np.ndarray[Any, Any]) -> None:
-        if found.dtype.hasobject or found.dtype.names or found.nbytes > _MOST_BYTES:
-            raise NotTold
-        digest = digest_of(found.tobytes())
-        self.told.append(f"array {found.dtype.str} {found.shape} {digest}")
+    def _add_array(self, array: np.ndarray[Any, Any]) -> None:
+        if array.dtype.hasobject or array.dtype.names or array.nbytes > _MAX_ARRAY_BYTES:
+            raise Unhashable
+        self.lines.append(f"array {array.dtype.str} {array.shape} {digest_of(array.tobytes())}")
 
-    def _module(self, module: ModuleType, attributes: frozenset[str]) -> None:
+    def _add_module(self, module: ModuleType, attributes: frozenset[str]) -> None:
         name = module.__name__
-        self.told.append(f"module {name}")
-        if _is_of_library(name):
-            home = sys.modules.get(name.partition(".")[0])
-            self.told.append(str(getattr(home, "__version__", "")))
+        self.lines.append(f"module {name}")
+        if _is_in_library(name):
+            package = sys.modules.get(name.partition(".")[0])
+            self.lines.append(str(getattr(package, "__version__", "")))
             return
         if type(module) is not ModuleType or "__getattr__" in vars(module):
-            raise NotTold
-        if (name, attributes) in self._seen:
-            return
-        self._seen.add((name, attributes))
-        for attribute in sorted(attributes & vars(module).keys()):
-            self.told.append(f"attribute {attribute}")
-            self.value(vars(module)[attribute], attributes)
+            raise Unhashable
+        self._add_attributes(module, attributes)
 
-    def _other(self, found: Any, attributes: frozenset[str]) -> None:
-        device = getattr(found, "__pycu2c_device__", None) or numba_function(found)
-        if not _is_library_object(found):
-            self._attributes(found, attributes)
-        name = _name_of(found)
+    def _add_object(self, value: Any, attributes: frozenset[str]) -> None:
+        if not _is_library_object(value):
+            self._add_attributes(value, attributes)
+        device = getattr(value, "__pycu2c_device__", None) or numba_function(value)
+        name = _unique_name(value)
         if name:
-            self.told.append(name)
-        elif isinstance(found, (Scalar, Array)):
-            self.type(found)
+            self.lines.append(name)
+        elif isinstance(value, (Scalar, Array)):
+            self.add_type(value)
         elif isinstance(device, Source):
-            self.function(device, is_device=True)
-        elif isinstance(function := device or found, FunctionType):
-            self.function(_found(function), is_device=True)
+            self.add_function(device, is_device=True)
+        elif isinstance(function := device or value, FunctionType):
+            try:
+                self.add_function(source_of(function), is_device=True)
+            except SourceUnavailable:
+                raise Unhashable from None
         else:
-            raise NotTold
+            raise Unhashable
 
-    def _attributes(self, found: object, attributes: frozenset[str]) -> None:
-        """What an object has of its own and a kernel may read: a function was given it by
-        ``f.x = …``, or it is where a kernel that is called keeps its grid."""
-        own = getattr(found, "__dict__", {})
-        if (id(found), attributes) in self._seen:
+    def _add_attributes(self, owner: object, attributes: frozenset[str]) -> None:
+        """Describe attributes that an object itself has, such as ``f.x`` of a function ``f``."""
+        if (id(owner), attributes) in self._visited:
             return
-        self._seen.add((id(found), attributes))
-        for attribute in sorted(attributes & own.keys()):
-            self.told.append(f"attribute {attribute}")
-            self.value(own[attribute], attributes)
+        self._visited.add((id(owner), attributes))
+        values = getattr(owner, "__dict__", {})
+        for attribute in sorted(attributes & values.keys()):
+            self.lines.append(f"attribute {attribute}")
+            self.add_value(values[attribute], attributes)
 
-    def type(self, kind: ParameterType) -> None:
-        """The type of an argument."""
+    def add_type(self, kind: ParameterType) -> None:
+        """Describe the type of an argument."""
         match kind:
             case Constant(value):
-                self.value(value, frozenset())
+                self.add_value(value, frozenset())
             case Tuple(items, names):
-                self.told.append(f"tuple of {len(items)} {names}")
+                self.lines.append(f"tuple of {len(items)} {names}")
                 for item in items:
-                    self.type(item)
+                    self.add_type(item)
             case _:
-                self.told.append(f"type {kind} {encode_dtype(kind.dtype)}")
+                self.lines.append(f"type {kind} {encode_dtype(kind.dtype)}")
 
 
-def _told_of_c(external_code: ExternalCode) -> Iterator[str]:
-    """C of the user's own, which need not stand in the file of its function."""
-    yield f"C pure={external_code.is_pure}"
-    for code in external_code.codes:
-        yield from map(file_identity.file_identity, code.files)
-        yield repr((code.dialect, [x.text for x in code.preamble], [x.text for x in code.lines]))
+def _unique_name(value: Any) -> str:
+    """Return the name of an object that its name identifies; empty for others."""
+    if type(value).__module__.startswith("pycu2c.ops."):  # names of CUDA
+        return f"{value!r}"
+    if _is_library_object(value):
+        return f"{value.__module__} {value.__qualname__}"
+    if isinstance(value, np.dtype) and value.names is None:
+        return f"dtype {value.str}"
+    is_numpy_ufunc = isinstance(value, np.ufunc) and vars(np).get(str(value)[8:-2]) is value
+    return f"{value}" if is_numpy_ufunc else ""
 
 
-_PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...))
-
-
-def _name_of(found: Any) -> str:
-    """What a thing is whose name tells it; empty for others."""
-    if type(found).__module__.startswith("pycu2c.ops."):  # of the names of CUDA
-        return f"{found!r}"
-    if _is_library_object(found):
-        return f"{found.__module__} {found.__qualname__}"
-    if isinstance(found, np.dtype) and found.names is None:
-        return f"dtype {found.str}"
-    is_numpys = isinstance(found, np.ufunc) and vars(np).get(str(found)[8:-2]) is found
-    return f"{found}" if is_numpys else ""
-
-
-def _is_library_object(found: Any) -> bool:
-    """Whether its name tells what it is: a library has it there."""
-    module, path = getattr(found, "__module__", ""), getattr(found, "__qualname__", None)
-    if not isinstance(path, str) or not _is_of_library(f"{module or 'builtins'}"):
+def _is_library_object(value: Any) -> bool:
+    """Return whether an object is what a library has under the object's qualified name."""
+    module, path = getattr(value, "__module__", ""), getattr(value, "__qualname__", None)
+    if not isinstance(path, str) or not _is_in_library(f"{module or 'builtins'}"):
         return False
-    here: Any = sys.modules.get(module or "builtins")
+    found: Any = sys.modules.get(module or "builtins")
     for name in path.split("."):
-        here = getattr(here, name, None)
-    return here is found
+        found = getattr(found, name, None)
+    return found is value
 
 
-def _is_of_library(module: str) -> bool:
+def _is_in_library(module: str) -> bool:
     return module.partition(".")[0] in _LIBRARIES
 
 
-def _found(function: FunctionType) -> Source:
-    try:
-        return source_of(function)
-    except SourceUnavailable:
-        raise NotTold from None
-
-
-def _all_of(parts: Iterable[ast.AST]) -> list[ast.AST]:
-    """These nodes and those inside of them."""
-    found = [*parts]
-    for node in found:  # which grows meanwhile
-        found += _inside(node)
-    return found
-
-
-def _inside(node: ast.AST) -> list[ast.AST]:
-    """As ``ast.iter_child_nodes``, which takes three times as long."""
-    found: list[ast.AST] = []
-    for value in vars(node).values():
-        if isinstance(value, ast.AST):
-            found.append(value)
-        elif type(value) is list:
-            found += [item for item in value if isinstance(item, ast.AST)]
-    return found
-
-
-_MAY_HIDE = (ast.Global, ast.Nonlocal, ast.AnnAssign, ast.arg)
-
-
-def _is_hidden(node: ast.AST) -> bool:
-    """Whether names may hide in a node: in an annotation that is text, in ``global x``."""
-    if isinstance(node, (ast.Global, ast.Nonlocal)):
-        return True
-    note = node.annotation if isinstance(node, (ast.AnnAssign, ast.arg)) else None
-    texts = _all_of([note]) if note else []
-    return any(isinstance(n, ast.Constant) and isinstance(n.value, str) for n in texts)
-
-
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-
-
-def _locals(tree: ast.FunctionDef) -> Iterator[str]:
-    """Names that are the function's own, in it and in the functions inside of it."""
-    arguments = tree.args
-    named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    yield from (a.arg for a in (*named, arguments.vararg, arguments.kwarg) if a)
-    waiting: list[ast.AST] = [*tree.body]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node.id
-        if isinstance(node, ast.FunctionDef):
-            yield node.name
-        if not isinstance(node, (*_SCOPES, *_COMPREHENSIONS)):
-            waiting += _inside(node)
+def _may_hide_names(node: ast.AST) -> bool:
+    """Return whether a node may refer to names that are no ``ast.Name`` of the function."""
+    match node:
+        case ast.Global() | ast.Nonlocal():
+            return True
+        case (
+            ast.AnnAssign(annotation=ast.AST() as annotation)
+            | ast.arg(annotation=ast.AST() as annotation)
+        ):
+            constants = (n for n in ast.walk(annotation) if isinstance(n, ast.Constant))
+            return any(isinstance(n.value, str) for n in constants)
+        case _:
+            return False

@@ -41,7 +41,8 @@ from pycu2c.declarations.signatures import (
     parse_signature,
     parse_signatures,
 )
-from pycu2c.kernels import forall, subset_check_cache
+from pycu2c.frontend.subset.subset_check import early_diagnostics
+from pycu2c.kernels import forall
 from pycu2c.kernels import launcher as launching
 from pycu2c.kernels.configured_kernel import Configured, Launches, P, key_of
 from pycu2c.kernels.deferred_compiler import kernel_compiler
@@ -105,7 +106,7 @@ class Kernel(KernelBase[P]):
         self.grid = None if grid is None else extent(grid, "grid", self.name)
         self.block = None if block is None else extent(block, "block", self.name)
         self.shared_memory = shared_size(shared_memory, self.name)
-        _check(self.source, type(self))
+        _check_subset(self.source)
         if self.block is not None:
             check_bounds(self.block, options.launch_bounds, self.name)
         if self.grid is not None:
@@ -309,7 +310,7 @@ class DeviceFunction(Generic[P, R]):
         self.__pycu2c_device__ = replace(  # what kernels look for
             source, signature=declared[0] if len(declared) == 1 else None
         )
-        _check(source, type(self))
+        _check_subset(source)
 
     @staticmethod
     def _read(function: object) -> Source:
@@ -356,14 +357,11 @@ def _parsed(source: Source, given: object) -> tuple[Signature, ...]:
         raise BadSignature(f"{label}: {source.name}: {error}") from None
 
 
-def _check(source: Source, reader: type) -> None:
-    """Refuse what can be said of a text before any types are known. Raises CompileError."""
-    if subset_check_cache.is_allowed(source, reader):
-        return
-    problems = kernel_compiler.early_diagnostics(source)
-    if problems:
-        raise CompileError(problems)
-    subset_check_cache.keep_allowed(source, reader)
+def _check_subset(source: Source) -> None:
+    """Raise CompileError for syntax that kernels do not support."""
+    diagnostics = early_diagnostics(source)
+    if diagnostics:
+        raise CompileError(diagnostics)
 
 
 def _source(function: object) -> Source:

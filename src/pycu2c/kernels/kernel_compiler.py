@@ -25,7 +25,6 @@ from pycu2c.explain import kernel_report
 from pycu2c.explain.notes import Note
 from pycu2c.explain.notes import format_notes as explanation
 from pycu2c.frontend.function_builder import BuiltModule
-from pycu2c.frontend.subset.subset_check import early_diagnostics
 from pycu2c.ir import printer
 from pycu2c.ir.module_summary import summarize_module
 from pycu2c.ir.nodes import Apply, Module
@@ -42,7 +41,7 @@ from pycu2c.runtime.runner import NUMBER, KernelMetadata, Runner, Specialization
 from pycu2c.toolchain.nvrtc import disassembly, nvrtc, resource_usage
 from pycu2c.transforms.cpu.memory import privatize_accumulators
 
-__all__ = ["Builder", "Form", "early_diagnostics", "explanation"]
+__all__ = ["Builder", "Form", "explanation"]
 
 _TARGETS = {"cuda": "cuda", "c": "cpu", "c-resumable": "cpu-resumable"}
 

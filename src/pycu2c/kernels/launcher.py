@@ -21,7 +21,7 @@ from pycu2c.base.limits import DEFAULT_BLOCK_THREADS
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Source
 from pycu2c.base.types import Signature, assumed_magnitude_limit, leaf_types
-from pycu2c.cuda_driver import driver, libcuda
+from pycu2c.cuda_driver import driver
 from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.kernels import assumption_checks, grid_inference, kernel_cache
 from pycu2c.kernels.deferred_compiler import kernel_compiler
@@ -256,18 +256,9 @@ class Launcher:
         """What earlier processes have left of the kernel."""
         memory = self._memories.get(signature)
         if memory is None and self.cache:
-            if self._is_on_cpu:
-                kernel_cache.find_pool()
             memory = kernel_cache.KernelCacheEntry(self.source, signature, self.options)
             self._memories[signature] = memory
         return memory
-
-    @property
-    def _is_on_cpu(self) -> bool:
-        """Whether launches are on the CPU whatever a driver says."""
-        if self.backend == "auto":
-            return isinstance(libcuda.library(), str)
-        return self.backend in CPU_BACKENDS
 
     def _metadata(
         self, signature: Signature, memory: kernel_cache.KernelCacheEntry | None
@@ -281,7 +272,7 @@ class Launcher:
                     error.add_note(self._launched_with(signature))
                 raise
             if memory and not self.builder.built(signature).warnings:
-                memory.keep_metadata(metadata)
+                memory.store_metadata(metadata)
         return metadata
 
     def _launched_with(self, signature: Signature) -> str:
@@ -311,13 +302,13 @@ class Launcher:
         """A kernel for a kind of launch, compiled or found."""
         names = self.leaf_names(signature)
         memory = typed.memory
-        runner = memory.runner(key, names) if memory else None
+        runner = memory.load_runner(key, names) if memory else None
         if runner is None:
             if key.backend in CPU_BACKENDS:
                 prebuild.begin()
             runner = self.builder.runner(signature, names, key)
             if memory:
-                memory.keep_runner(key, runner)
+                memory.store_runner(key, runner)
         return (
             nvtx_ranges.with_nvtx_ranges(runner, self.name)
             if os.environ.get("PYCU2C_NVTX") == "1"

@@ -17,7 +17,6 @@ class CompiledBinary:
     path: the file that contains ``data``, if there is one.
     log: the output of the compiler.
     links: the files and libraries that it was linked with.
-    key: the key of the cache entry.
     """
 
     kind: Literal["so", "cubin", "ptx", "ltoir"]
@@ -27,4 +26,3 @@ class CompiledBinary:
     path: str | None
     log: str = field(repr=False)
     links: tuple[Link, ...] = ()
-    key: str = ""

@@ -24,7 +24,6 @@ from pycu2c.toolchain.cache import artifact_store
 from pycu2c.toolchain.cc import cc
 
 POOL = "pycu2c_parallel"
-POOL_FILES = ("cpu/interrupt.c", "cpu/pool.c")
 BODY = "void(*)(const void *, int64_t, int64_t)"
 
 
@@ -82,34 +81,12 @@ class ThreadPool:
     grid_by_copies: Any
     parallel: Any
     calls: Any
-    compiled_key: str  # the cache key of its library, if it was not known before
-
-
-_PREBUILT: list[
-    CompiledBinary
-] = []  # the pool's library, if another module has found it in the cache
-
-
-def has_pool() -> bool:
-    """Return whether the pool is loaded."""
-    return bool(pool.cache_info().currsize)
-
-
-def use_prebuilt_pool(binary: CompiledBinary) -> None:
-    """Provide the library of the pool, so that ``pool`` does not look it up."""
-    _PREBUILT.append(binary)
 
 
 @functools.cache
 def pool() -> ThreadPool:
     """Load the pool's library. It is never unloaded, because its threads sleep in its code."""
-    compiled_key = ""
-    try:
-        binary = _PREBUILT.pop()
-    except IndexError:  # none was provided, or another thread uses it
-        binary = cc.compile(pool_text(), POOL)
-        compiled_key = binary.key
-    library = load(binary, "RTLD_NODELETE")
+    library = load(cc.compile(pool_text(), POOL), "RTLD_NODELETE")
     size = min(thread_count(), (1 << 31) - 1)
     symbol(library, "pycu2c_pool_size", "int(*)(int)")(size)
     name_owner = symbol(library, "pycu2c_pool_owner", "void(*)(uintptr_t, int(*)(void))")
@@ -121,12 +98,11 @@ def pool() -> ThreadPool:
         symbol(library, "pycu2c_grid_by_copies", run),
         symbol(library, "pycu2c_parallel", run),
         symbol(library, "pycu2c_pool_calls", "void(*)(const void *)"),
-        compiled_key,
     )
 
 
 def pool_text() -> str:
-    return c_sources.c_text(*POOL_FILES)
+    return c_sources.c_text("cpu/interrupt.c", "cpu/pool.c")
 
 
 # ---- interrupted launches of the main thread ---------------------------------------------------

@@ -45,19 +45,7 @@ def compile(
     if found is None:
         job = build.CcJob(request.compiler, text, entry, request.flags, request.files)
         found = build.build_cached(request.key, job) if cache else build.build_uncached(job)
-    key = request.key if cache else ""
-    return CompiledBinary("so", entry, text, found.data, found.path, found.log, options.link, key)
-
-
-def load_compiled(text: str, entry: str) -> CompiledBinary | None:
-    """Return a compiled library from the cache; None if it is not cached."""
-    key = _CompileRequest(text, DEFAULT_OPTIONS).key
-    found = disk.load(key, ".so")
-    return (
-        CompiledBinary("so", entry, text, found.data, found.path, found.log, (), key)
-        if found
-        else None
-    )
+    return CompiledBinary("so", entry, text, found.data, found.path, found.log, options.link)
 
 
 class _CompileRequest:
