@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import importlib.util
 import os
@@ -10,16 +9,14 @@ import platform
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
 
-from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
+from pycu2c.declarations.options import Options
 from pycu2c.toolchain import subprocesses
 from pycu2c.toolchain.binary import CompiledBinary
 from pycu2c.toolchain.cache import cache_directory, eviction
-from pycu2c.toolchain.cc import build as c_builds
 from pycu2c.toolchain.cc import cc, discovery
 from pycu2c.toolchain.toolchain_errors import RejectedCode, ToolchainError
 
@@ -36,13 +33,13 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def runs(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
     """The commands that were run."""
     seen: list[tuple[str, ...]] = []
-    real = subprocesses.RunningProcess
+    real = subprocesses.run
 
-    def spy(words: tuple[str, ...]) -> subprocesses.RunningProcess:
+    def spy(words: tuple[str, ...], text: str = "") -> subprocesses.CompletedProcess:
         seen.append(words)
-        return real(words)
+        return real(words, text)
 
-    monkeypatch.setattr(subprocesses, "RunningProcess", spy)
+    monkeypatch.setattr(subprocesses, "run", spy)
     return seen
 
 
@@ -181,69 +178,6 @@ def test_a_killed_compiler_is_not_our_bug(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("PYCU2C_CC", path)
     with pytest.raises(ToolchainError, match="was killed"):
         cc.compile(TWICE, "twice")
-
-
-def test_an_expected_text_is_given_to_the_compiler_that_waits(runs: list[tuple[str, ...]]) -> None:
-    discovery.find_compiler()
-    runs.clear()
-    with cc.prestarted_compiler(DEFAULT_OPTIONS):
-        assert len(runs) == 1
-        assert call(cc.compile(TWICE, "twice"), 4) == 8
-        assert len(runs) == 1
-        assert call(cc.compile(TWICE.replace("2 *", "3 *"), "twice"), 4) == 12
-        assert len(runs) == 2
-
-
-@pytest.mark.parametrize("text", [TWICE, "#include <math.h>\n_Float16 twice;\n"])
-def test_an_expected_text_that_is_another(text: str, runs: list[tuple[str, ...]]) -> None:
-    """With other flags, or found; then nobody waits on."""
-    cc.compile(TWICE, "twice")
-    open_files = sorted(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else None
-    with cc.prestarted_compiler(DEFAULT_OPTIONS):
-        (build,) = c_builds._PRESTARTED
-        process = build.program._pid
-        cc.compile(text, "twice")
-    assert c_builds._PRESTARTED == []
-    with pytest.raises(ChildProcessError):
-        os.waitpid(process, os.WNOHANG)
-    assert not os.path.exists(build.path)
-    assert open_files is None or sorted(os.listdir("/proc/self/fd")) == open_files
-
-
-def test_a_text_that_does_not_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    own = tmp_path / "own"
-    own.mkdir()
-    monkeypatch.setenv("TMPDIR", str(own))  # where compilers have their temporary files
-    discovery.find_compiler()
-    with contextlib.suppress(ValueError), cc.prestarted_compiler(DEFAULT_OPTIONS):
-        time.sleep(0.1)
-        raise ValueError
-    assert c_builds._PRESTARTED == []
-    assert [path.name for path in own.iterdir() if not path.name.startswith("pycu2c-")] == []
-
-
-def test_nobody_to_expect_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    """That is said when there is one."""
-    monkeypatch.setenv("PYCU2C_CC", "/nowhere/gcc")
-    with cc.prestarted_compiler(DEFAULT_OPTIONS), pytest.raises(ToolchainError, match="nowhere"):
-        cc.compile(TWICE, "twice")
-
-
-def test_a_child_forked_meanwhile_does_not_keep_the_compiler_waiting() -> None:
-    code = (
-        "import os, signal, warnings\n"
-        "from pycu2c.declarations.options import DEFAULT_OPTIONS\n"
-        "from pycu2c.toolchain.cc import cc\n"
-        "warnings.simplefilter('ignore', DeprecationWarning)\n"
-        "with cc.prestarted_compiler(DEFAULT_OPTIONS):\n"
-        "    child = os.fork()\n"
-        "    if child == 0:\n"
-        "        signal.pause()\n"
-        f"    cc.compile({TWICE!r}, 'twice')\n"
-        "    assert os.waitpid(child, os.WNOHANG) == (0, 0)\n"
-        "    os.kill(child, 9)\n"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
 def test_threads_that_want_the_same_compile_it_once(runs: list[tuple[str, ...]]) -> None:
@@ -414,7 +348,7 @@ def test_the_version_of_a_compiler_is_asked_once(
     first = discovery.find_compiler()
     discovery._find_compiler.cache_clear()
     with monkeypatch.context() as patched:
-        patched.setattr(subprocesses, "RunningProcess", None)
+        patched.setattr(subprocesses, "run", None)
         assert discovery.find_compiler() == first
     script = tmp_path / "gcc"  # it may start another compiler each time
     script.write_text('#!/bin/sh\nexec gcc "$@"\n')

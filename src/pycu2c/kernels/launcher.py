@@ -7,8 +7,7 @@ needs is in ``building.py``, which this opens when there is something to compile
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -35,12 +34,10 @@ from pycu2c.runtime.arguments.flattened_arguments import (
     flatten_arguments,
     leaf_names,
 )
-from pycu2c.runtime.cpu import prebuild
 from pycu2c.runtime.cuda import startup
 from pycu2c.runtime.dispatch import guards, table
 from pycu2c.runtime.launch_configuration import Extent, Language, Launch, LaunchRequest
 from pycu2c.runtime.runner import Axis, KernelMetadata, Runner, SpecializationKey
-from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import occupancy
 from pycu2c.toolchain.nvrtc.resource_usage import KernelAttributes
 
@@ -216,7 +213,7 @@ class Launcher:
             return self._ready_as(wanted, values, given, signature)
         if self.backend in ("auto", "cuda"):
             startup.begin()
-        with gc_paused(), self._prepared(signature):
+        with gc_paused():
             return self._ready_as(wanted, values, given, signature)
 
     def _ready_as(
@@ -280,32 +277,12 @@ class Launcher:
         types = zip(self._parameters.names, signature.parameters)
         return f"launched with {', '.join(f'{name}: {kind}' for name, kind in types)}"
 
-    @contextmanager
-    def _prepared(self, signature: Signature) -> Iterator[None]:
-        """What a new kernel shares with all others is compiled while this one is typed; and where
-        it is known to be new, a C compiler waits for it."""
-        memory = self._memory(signature)
-        if self.backend == "python" or (memory and memory.metadata):
-            yield
-            return
-        on_cpu = not driver.available() if self.backend == "auto" else self.backend in CPU_BACKENDS
-        if on_cpu:
-            prebuild.begin()
-        with (
-            cc.prestarted_compiler(self.options)
-            if on_cpu and memory and memory.key
-            else nullcontext()
-        ):
-            yield
-
     def _runner(self, typed: Typed, signature: Signature, key: SpecializationKey) -> Runner:
         """A kernel for a kind of launch, compiled or found."""
         names = self.leaf_names(signature)
         memory = typed.memory
         runner = memory.load_runner(key, names) if memory else None
         if runner is None:
-            if key.backend in CPU_BACKENDS:
-                prebuild.begin()
             runner = self.builder.runner(signature, names, key)
             if memory:
                 memory.store_runner(key, runner)

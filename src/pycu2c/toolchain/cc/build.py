@@ -1,12 +1,11 @@
-"""Run the C compiler to build shared libraries. Imported only if a library is not cached."""
+"""Run the C compiler to build shared libraries."""
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TypeAlias
 
@@ -26,7 +25,6 @@ from pycu2c.toolchain.toolchain_errors import (
 
 CommandParts: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 
-# read the text from stdin: the compiler can start before the text is complete
 STDIN_FLAGS = ("-x", "c", "-", "-x", "none")
 _MESSAGE_NAME = "kernel.c"  # the file name in messages
 
@@ -84,80 +82,29 @@ def _temporary_file_errors() -> Iterator[None]:
         ) from error
 
 
-class _Build:
-    """A running compiler and the path of its output."""
-
-    __slots__ = ("_folder", "command", "path", "program")
-
-    def __init__(self, command: CommandParts) -> None:
-        self.command, (before, after) = command, command
-        self._folder = cache_directory.new_private_folder()
-        self.path = os.path.join(self._folder, "kernel.so")
-        try:
-            self.program = subprocesses.RunningProcess(
-                (*before, "-o", self.path, *STDIN_FLAGS, *after)
-            )
-        except BaseException:
-            self.close()
-            raise
-
-    def close(self) -> None:
-        cache_directory.remove_tree(self._folder)
-
-
-_PRESTARTED: list[_Build] = []  # compilers whose texts are being generated
-
-
-@contextmanager
-def prestarted(command: Callable[[], CommandParts]) -> Iterator[None]:
-    """Start a compiler before a ``with`` whose body generates its text."""
-    build: _Build | None = None
-    with contextlib.suppress(ToolchainError, OSError):  # raised again when the text is compiled
-        build = _Build(command())
-        _PRESTARTED.append(build)
-    try:
-        yield
-    finally:
-        if build and _claim(build):  # the body did not compile a text
-            build.program.cancel()
-            build.close()
-
-
-def _build_of(command: CommandParts) -> _Build:
-    for build in tuple(_PRESTARTED):
-        if build.command == command and _claim(build):
-            return build
-    return _Build(command)
-
-
-def _claim(build: _Build) -> bool:
-    """Remove a build from the list; return False if another thread was faster."""
-    try:
-        _PRESTARTED.remove(build)
-    except ValueError:
-        return False
-    return True
-
-
 def compile_job(job: CcJob) -> tuple[bytes, str]:
     """Return the library and the compiler's log."""
-    compiler, build = job.compiler, _build_of(job.command)
+    folder = cache_directory.new_private_folder()
     try:
-        ran = build.program.finish(job.text)
-        if ran.returncode == 0:
-            with open(build.path, "rb") as made:
-                return made.read(), ran.output
+        return _compile_to(os.path.join(folder, "kernel.so"), job)
     finally:
-        build.close()
-    probe = _run_probe(compiler, job.flags)
+        cache_directory.remove_tree(folder)
+
+
+def _compile_to(path: str, job: CcJob) -> tuple[bytes, str]:
+    compiler = job.compiler
+    ran = _run_compiler(job.command, path, job.text)
+    if ran.returncode == 0:
+        with open(path, "rb") as library:
+            return library.read(), ran.output
+    probe_libraries = libraries_for(_PROBE, compiler.family)
+    probe = _run_compiler(command_parts(compiler, job.flags, probe_libraries), path, _PROBE)
     if os.strerror(errno.ENOSPC) in ran.output:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), cache_directory.private_directory())
     if ran.returncode < 0 or "Killed" in ran.output:
         raise ToolchainError(f"the C compiler `{compiler}` was killed: is there enough memory?")
-    if probe.returncode != 0 and _lto_flags(
-        job
-    ):  # not every installation of a compiler can do that
-        return compile_job(replace(job, flags=job.flags[: -len(_lto_flags(job))]))
+    if probe.returncode != 0 and _lto_flags(job):  # some installations do not support it
+        return _compile_to(path, replace(job, flags=job.flags[: -len(_lto_flags(job))]))
     if probe.returncode != 0:
         raise ToolchainError(
             f"the C compiler `{compiler}` does not work: it cannot build a shared library "
@@ -165,6 +112,11 @@ def compile_job(job: CcJob) -> tuple[bytes, str]:
             f"PYCU2C_CC.\n{probe.output.strip()}"
         )
     raise _compile_error(job, ran.output.replace("<stdin>:", f"{_MESSAGE_NAME}:"))
+
+
+def _run_compiler(command: CommandParts, path: str, text: str) -> subprocesses.CompletedProcess:
+    before, after = command
+    return subprocesses.run((*before, "-o", path, *STDIN_FLAGS, *after), text)
 
 
 def _lto_flags(job: CcJob) -> tuple[str, ...]:
@@ -184,12 +136,3 @@ def _compile_error(job: CcJob, log: str) -> ToolchainError | RejectedCode:
     if named and not any(d.file == _MESSAGE_NAME for d in found.diagnostics):
         return LinkError(f"{', '.join(named)} cannot be linked:\n{log.strip()}")
     return found
-
-
-def _run_probe(compiler: Compiler, flags: tuple[str, ...]) -> subprocesses.CompletedProcess:
-    """Compile a minimal library to test whether the compiler works."""
-    build = _Build(command_parts(compiler, flags, libraries_for(_PROBE, compiler.family)))
-    try:
-        return build.program.finish(_PROBE)
-    finally:
-        build.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from contextlib import AbstractContextManager
 
 from pycu2c.declarations import link_files
 from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
@@ -61,17 +60,6 @@ class _CompileRequest:
         command = (*self.flags, *LINK, *libraries_for(text, compiler.family, files))
         identities = [file_identity.file_identity(file) for file in files]
         self.key = disk.key_of(text, compiler_identity(), *command, *identities)
-
-
-def prestarted_compiler(options: Options) -> AbstractContextManager[None]:
-    """Start the compiler before a ``with`` that generates its text; hides a sixth of its time."""
-
-    def command() -> build.CommandParts:
-        compiler = find_compiler()
-        flags = general_flags(options, compiler)
-        return build.command_parts(compiler, flags, compiler.family.no_libc_flags)
-
-    return build.prestarted(command)
 
 
 def flags_for(text: str, options: Options, compiler: Compiler | None = None) -> tuple[str, ...]:
