@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from pycu2c.base.diagnostics import CompileError, Diagnostic
 from pycu2c.base.records import dataclass, field, replace

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
 import re
 import struct
 import subprocess
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from pycu2c.base import diagnostics
 from pycu2c.compat.cuda_text import inspection

@@ -13,9 +13,8 @@ thread computes from all contributions::
 
 from __future__ import annotations
 
-from typing import Protocol
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from pycu2c.ops.intrinsics.reference_thread import WARP
 from pycu2c.ops.operators import (
