@@ -21,7 +21,7 @@ from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Array, MemorySpace, Type
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, integer, logical
-from pycu2c.ir.walk import bodies, statements, with_bodies
+from pycu2c.ir.walk import bodies, map_expr, map_stmt, statements, with_bodies
 from pycu2c.ops.intrinsics.reference_thread import WARP
 from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
 from pycu2c.ops.operators import AND, EQ, GE, LT
@@ -96,8 +96,9 @@ class _DeadLaneElimination:
             return (), live
         body = s.body
         if len(active.threads) < threads:
-            coordinates = tuple(x for x in s.body if _is_coordinate(x))
-            guarded = tuple(x for x in s.body if not _is_coordinate(x))
+            body = _resolve_conditions(body, values, active.threads)
+            coordinates = tuple(x for x in body if _is_coordinate(x))
+            guarded = tuple(x for x in body if not _is_coordinate(x))
             branch = ir.If(active.condition(s.span), guarded, (), s.span)
             s = replace(s, body=(*coordinates, branch))
         used = usage.of(body, active.threads)
@@ -116,6 +117,27 @@ def _is_coordinate(s: ir.Stmt) -> bool:
             return index.intrinsic.is_pure
         case _:
             return False
+
+
+def _resolve_conditions(body: ir.Body, values: LaneValues, active_threads: Threads) -> ir.Body:
+    """Resolve conditions that have one outcome for all active threads."""
+
+    def outcome(condition: ir.Expr) -> bool | None:
+        found = values.of(condition)
+        outcomes = {bool(found[t]) for t in active_threads} if found else set()
+        return outcomes.pop() if len(outcomes) == 1 else None
+
+    def resolve_select(e: ir.Expr) -> ir.Expr:
+        if not isinstance(e, ir.Select) or (selects_then := outcome(e.condition)) is None:
+            return e
+        return e.then if selects_then else e.orelse
+
+    def resolve_if(s: ir.Stmt) -> ir.Body:
+        if not isinstance(s, ir.If) or (takes_then := outcome(s.condition)) is None:
+            return (s,)
+        return s.then if takes_then else s.orelse
+
+    return map_stmt(map_expr(body, resolve_select), resolve_if)
 
 
 @dataclass(frozen=True, slots=True)
