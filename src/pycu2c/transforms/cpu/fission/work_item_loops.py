@@ -33,7 +33,7 @@ from pycu2c.transforms.cpu.fission.single_region import (
 from pycu2c.transforms.cpu.simd.active_masks import ActiveMasks, context_array
 from pycu2c.transforms.cpu.simd.lane_counters import use_lane_counters
 from pycu2c.transforms.cpu.simd.lane_variables import context_array_name
-from pycu2c.transforms.cpu.simd.strip_mining import fuse_lane_loops
+from pycu2c.transforms.cpu.simd.strip_mining import fuse_lane_loops, remove_dead_live_flags
 
 # the loops to strip-mine, each with the variables that are live after it
 StripLoops: TypeAlias = Mapping[ir.Stmt, frozenset[str]]
@@ -119,6 +119,7 @@ def split_into_regions(
         regions = fuse_lane_loops(split_at_barriers(body, uniform, placement, masks, span), masks)
         needed = live_across_regions(regions, shared) - uniform.varying
         if needed <= block_scalars:
+            regions = remove_dead_live_flags(regions, masks)
             split = insert_context_arrays(regions, shared, masks)
             return _with_body(module, (*arrays, *map_stmt(split, _clear_interchanged)))
         block_scalars |= needed

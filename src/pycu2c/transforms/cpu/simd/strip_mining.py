@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pycu2c.analysis.variables import names_in, referenced_names
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import negation
-from pycu2c.ir.walk import map_bodies, map_stmt, statements
+from pycu2c.ir.walk import all_expressions, map_bodies, map_stmt, statements
 from pycu2c.ops.operators import NOT
 from pycu2c.transforms.cpu.simd.active_masks import ActiveMasks
 
@@ -131,6 +132,38 @@ def _has_jump(body: ir.Body) -> bool:
 
 def _is_loop_exit(s: ir.Stmt) -> bool:
     return isinstance(s, ir.If) and len(s.then) == 1 and isinstance(s.then[0], ir.Break)
+
+
+def remove_dead_live_flags(body: ir.Body, masks: ActiveMasks) -> ir.Body:
+    """Remove assignments of ``live`` that are never read."""
+    remaining, _ = _remove_flags(body, masks, is_read=False)
+    if masks.live.name in referenced_names(remaining):
+        return remaining
+    return tuple(
+        s for s in remaining if not (isinstance(s, ir.Declare) and s.var.name == masks.live.name)
+    )
+
+
+def _remove_flags(body: ir.Body, masks: ActiveMasks, *, is_read: bool) -> tuple[ir.Body, bool]:
+    """Remove dead assignments of ``live``; also return whether it is live before the block."""
+    out: list[ir.Stmt] = []
+    for s in reversed(body):
+        if isinstance(s, ir.If):
+            then, first = _remove_flags(s.then, masks, is_read=is_read)
+            orelse, second = _remove_flags(s.orelse, masks, is_read=is_read)
+            is_read = first or second or masks.live.name in names_in(s.condition)
+            out.append(replace(s, then=then, orelse=orelse))
+            continue
+        sets = isinstance(s, ir.Assign) and s.var.name == masks.live.name
+        if not isinstance(s, ir.WorkItemLoop | ir.StripLoop | ir.Assign):
+            is_read = is_read or masks.live.name in names_in(*all_expressions((s,)))
+        if sets and not is_read:
+            continue
+        if isinstance(s, ir.WorkItemLoop) and not is_read:
+            s = _drop_live_flag(s, masks)
+        is_read = is_read and not sets
+        out.append(s)
+    return tuple(reversed(out)), is_read
 
 
 def _drop_live_flag(loop: ir.WorkItemLoop, masks: ActiveMasks) -> ir.WorkItemLoop:
