@@ -272,7 +272,10 @@ class _Tile:
         )
         inner = self._loop_over_tile(
             counts,
-            spiller.spill((*rematerialized, *self.between, *self.body)),
+            (
+                *spiller.spill(rematerialized),
+                *spiller.spill_after_branches((*self.between, *self.body)),
+            ),
         )
         for loop in reversed(self.loops):
             inner = replace(loop, body=(inner,))
@@ -313,6 +316,22 @@ class _Spiller:
 
     def spill(self, body: ir.Body) -> ir.Body:
         return walk.map_stmt(walk.map_expr(body, self._load), self._store)
+
+    def spill_after_branches(self, body: ir.Body) -> ir.Body:
+        """Spill, but keep variables that are assigned under conditions in scalars until the end.
+
+        C compilers vectorize a selection of values more readily than a conditional store.
+        """
+        in_branches = (s for x in body if isinstance(x, ir.If) for s in walk.statements((x,)))
+        scalars = {
+            s.var.name: s.var
+            for s in in_branches
+            if isinstance(s, ir.Assign) and s.var.name in self.arrays
+        }
+        arrays = {name: array for name, array in self.arrays.items() if name not in scalars}
+        loads = (ir.Declare(v, self._load(v), v.span) for v in scalars.values())
+        stores = (x for v in scalars.values() for x in self._store(ir.Assign(v, v, v.span)))
+        return (*loads, *replace(self, arrays=arrays).spill(body), *stores)
 
     def _load(self, e: ir.Expr) -> ir.Expr:
         if isinstance(e, ir.Var) and e.name in self.arrays and isinstance(e.type, Scalar):
