@@ -12,10 +12,10 @@ static void add_up(void **given, uint32_t lanes) {
 static void thread(int32_t i) {
     volatile double kept = i * 1.5; /* in a register that a switch has to keep, or on the stack */
     double x = kept;
-    pycu2c_services.sync_block(0, 0, 1);
+    pycu2c_services.sync_block(0, 1);
     int value = i;
     pycu2c_services.sync_warp(0xffffffff, &value, add_up, 2);
-    int odd = pycu2c_services.sync_block(0, i % 2, 3);
+    int odd = pycu2c_services.sync_block(i % 2, 3);
     sums[i] = value + odd + (int)(2 * x) - 3 * i;
     ended++;
 }

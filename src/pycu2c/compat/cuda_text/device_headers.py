@@ -19,6 +19,7 @@ from pycu2c.codegen.helpers.extended_arithmetic_helpers import WORD_HELPERS
 from pycu2c.codegen.helpers.simd_in_word_helpers import PACKED_WORD_HELPERS
 from pycu2c.codegen.helpers.special_helpers import SPECIAL_HELPERS
 from pycu2c.compat.cuda_text import textures
+from pycu2c.compat.cuda_text.collective_functions import collective_functions
 
 _COMMON = ("language.h", "vectors.h", "functions.h", "synchronization.h", "atomics.h")
 _SPLIT_KERNELS = "split_kernels.h"
@@ -52,7 +53,7 @@ def prelude(words: Set[str], *, include_all: bool, has_split_kernels: bool = Fal
         (
             f"#define PYCU2C_DYNAMIC_SHARED {MAX_SHARED_BYTES}" if "extern" in words else "",
             *_INCLUDES,
-            *map(_header, headers),
+            *(text for name in headers for text in _header(name)),
             *wanted,
             textures.declarations() if include_all or words & textures.WORDS else "",
         )
@@ -60,10 +61,12 @@ def prelude(words: Set[str], *, include_all: bool, has_split_kernels: bool = Fal
 
 
 @functools.cache
-def _header(name: str) -> str:
+def _header(name: str) -> tuple[str, ...]:
+    """Return the text of a header, and what is generated to follow it."""
     path = os.path.join(os.path.dirname(__file__), "headers", name)
     with open(path, encoding="utf-8") as file:
-        return file.read()
+        text = file.read()
+    return (text, collective_functions()) if name == "synchronization.h" else (text,)
 
 
 @functools.lru_cache(maxsize=64)

@@ -50,8 +50,7 @@ typedef struct BlockState {
     uint32_t at_block[WARPS], at_warp[WARPS], at_active[WARPS], at_grid[WARPS];
     uint32_t ready_warps, warps, yields;
     int32_t current, threads, left, arrived, arrived_at_grid;
-    int32_t count, all, any;                /* of the current barrier */
-    int32_t count_was, all_was, any_was;    /* of the previous one */
+    int32_t count, count_was;               /* of the current barrier, and of the previous one */
     int32_t status;
 } BlockState;
 
@@ -180,9 +179,8 @@ static void release_block(BlockState *r) {
         make_ready(r, (int32_t)w, r->at_block[w]);
         r->at_block[w] = 0;
     }
-    r->count_was = r->count, r->all_was = r->all, r->any_was = r->any;
-    r->arrived = r->count = r->any = 0;
-    r->all = 1;
+    r->count_was = r->count;
+    r->arrived = r->count = 0;
 }
 
 /* Release the lanes of a warp whose synchronization with lane `lane` is complete; return whether it
@@ -255,20 +253,18 @@ HERE static inline void wait_here(BlockState *r, int32_t at, int32_t line) {
     f->at = NONE;
 }
 
-/* A barrier of the block: counts nonzero values, and combines them with and, or. */
-static int32_t sync_block(int32_t kind, int32_t value, int32_t line) {
+/* A barrier of the block; returns the number of threads whose condition holds. */
+static int32_t sync_block(int32_t condition, int32_t line) {
     BlockState *r = current_block;
     r->arrived++;
-    r->count += value != 0;
-    r->all &= value != 0;
-    r->any |= value != 0;
+    r->count += condition != 0;
     if (r->arrived == r->left) {
         release_block(r);
     } else {
         r->at_block[r->current / WARP] |= bit(r->current);
         wait_here(r, AT_BLOCK, line);
     }
-    return kind == 0 ? r->count_was : kind == 1 ? r->all_was : r->any_was;
+    return r->count_was;
 }
 
 /* Synchronize lanes of a warp; the last one combines the values. */
@@ -322,7 +318,7 @@ static void fail(int32_t code) {
 }
 
 typedef struct {
-    int32_t (*sync_block)(int32_t kind, int32_t value, int32_t line);
+    int32_t (*sync_block)(int32_t condition, int32_t line);
     void (*sync_warp)(uint32_t mask, void *given, Combine combine, int32_t line);
     uint32_t (*active_lanes)(int32_t line);
     void (*sync_grid)(int32_t line);
@@ -357,8 +353,7 @@ static void init_block(BlockState *r, const Kernel *kernel, int32_t threads) {
     r->threads = r->left = threads;
     r->warps = (uint32_t)(threads + WARP - 1) / WARP;
     r->ready_warps = r->yields = 0;
-    r->current = r->arrived = r->arrived_at_grid = r->count = r->any = 0;
-    r->all = 1;
+    r->current = r->arrived = r->arrived_at_grid = r->count = 0;
     r->status = RUNS;
     for (uint32_t w = 0; w < r->warps; w++) {
         int32_t lanes = threads - (int32_t)w * WARP;

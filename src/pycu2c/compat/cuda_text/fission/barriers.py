@@ -5,50 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from pycu2c.compat.cuda_text.collective_functions import SplitCollective, split_collectives
 from pycu2c.compat.cuda_text.parse.declarations import split_at_commas
 from pycu2c.compat.cuda_text.parse.macros import Macros
 from pycu2c.compat.cuda_text.parse.statements import Unanalyzable
 from pycu2c.compat.cuda_text.parse.tokens import Token, closing
 
 _BARRIERS = ("__syncthreads", "__syncwarp")
-# (method that deposits an operand, method that combines them), headers/split_kernels.h
-_BLOCK_COLLECTIVES = {
-    "__syncthreads_count": ("vote", "count({}, ::pycu2c::MOST_THREADS, ::pycu2c::NUMBER)"),
-    "__syncthreads_and": ("vote", "count({}, ::pycu2c::MOST_THREADS, ::pycu2c::EACH)"),
-    "__syncthreads_or": ("vote", "count({}, ::pycu2c::MOST_THREADS, ::pycu2c::ONE)"),
-}
-_WARP_COLLECTIVES = {
-    "__shfl_sync": ("at", "exchange({})"),
-    "__shfl_up_sync": ("up", "exchange({})"),
-    "__shfl_down_sync": ("down", "exchange({})"),
-    "__shfl_xor_sync": ("by_xor", "exchange({})"),
-    "__ballot_sync": ("vote", "count({}, 32, ::pycu2c::BALLOT)"),
-    "__any_sync": ("vote", "count({}, 32, ::pycu2c::ONE)"),
-    "__all_sync": ("vote", "count({}, 32, ::pycu2c::EACH)"),
-    "__reduce_add_sync": ("deposit", "reduce({}, ::pycu2c::Add())"),
-    "__reduce_min_sync": ("deposit", "reduce({}, ::pycu2c::Least())"),
-    "__reduce_max_sync": ("deposit", "reduce({}, ::pycu2c::Greatest())"),
-    "__reduce_and_sync": ("deposit", "reduce({}, ::pycu2c::And())"),
-    "__reduce_or_sync": ("deposit", "reduce({}, ::pycu2c::Or())"),
-    "__reduce_xor_sync": ("deposit", "reduce({}, ::pycu2c::Xor())"),
-}
-SYNC_FUNCTIONS = frozenset((*_BARRIERS, *_BLOCK_COLLECTIVES, *_WARP_COLLECTIVES))
-BLOCK_SYNC_FUNCTIONS = frozenset(("__syncthreads", *_BLOCK_COLLECTIVES))
+_COLLECTIVES = split_collectives()
+SYNC_FUNCTIONS = frozenset((*_BARRIERS, *_COLLECTIVES))
+BLOCK_SYNC_FUNCTIONS = frozenset(
+    ("__syncthreads", *(name for name, split in _COLLECTIVES.items() if split.is_for_block))
+)
 _NOT_HOISTABLE = frozenset(
     ("?", "&&", "||", "++", "--", "{")
 )  # conditional evaluation, or other side effects
 
 
 class CollectiveCall(NamedTuple):
-    """A collective call: its tokens, its operands without the mask, and how they are combined.
-
-    ``deposit`` and ``combine`` are methods of ``Collective`` in ``headers/split_kernels.h``.
-    """
+    """A collective call: its tokens, its operands without the mask, and how it is executed."""
 
     tokens: tuple[Token, ...]
     operands: tuple[tuple[Token, ...], ...]
-    deposit: str
-    combine: str
+    split: SplitCollective
 
 
 def is_barrier(tokens: Sequence[Token]) -> bool:
@@ -101,11 +80,14 @@ def _call(
     operands = [tuple(row) for row in split_at_commas(inside)]
     if any(t.text in ("=", "++", "--", "{") for t in inside):
         raise Unanalyzable
-    if name in _BLOCK_COLLECTIVES:
-        return CollectiveCall(tokens, tuple(operands), *_BLOCK_COLLECTIVES[name])
-    if name not in _WARP_COLLECTIVES or not _is_full(operands[0], macros):
+    if name not in _COLLECTIVES:
         raise Unanalyzable
-    return CollectiveCall(tokens, tuple(operands[1:]), *_WARP_COLLECTIVES[name])
+    split = _COLLECTIVES[name]
+    if split.is_for_block:
+        return CollectiveCall(tokens, tuple(operands), split)
+    if not _is_full(operands[0], macros):
+        raise Unanalyzable
+    return CollectiveCall(tokens, tuple(operands[1:]), split)
 
 
 def _is_full(mask: Sequence[Token], macros: Macros) -> bool:

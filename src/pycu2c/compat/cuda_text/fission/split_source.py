@@ -322,8 +322,8 @@ class _SplitKernelWriter:
             yield f"PYCU2C_COLLECTIVE(pycu2c_collective_{number}, {self._source_of(call.tokens)});"
         for number, call in enumerate(region.calls):
             yield from self._thread_loop(region)
-            given = ", ".join(self._source_of(row) for row in call.operands)
-            yield f"pycu2c_collective_{number}.{call.deposit}(pycu2c_me, {given});"
+            deposit = call.split.deposit([self._source_of(tokens) for tokens in call.operands])
+            yield f"pycu2c_collective_{number}.{deposit};"
             live = (
                 self._guards[-1]
                 if self._guards
@@ -331,7 +331,7 @@ class _SplitKernelWriter:
                 if self._has_early_returns
                 else "nullptr"
             )
-            yield f"}} pycu2c_collective_{number}.{call.combine.format(live)};"
+            yield f"}} pycu2c_collective_{number}.{call.split.combine(live)};"
 
     def _declared_by(self, statement: Statement) -> Iterator[ThreadVariable]:
         return self._defined(Region((statement,), False))

@@ -13,7 +13,7 @@ from pycu2c.compat.cuda_text.parse.tokens import tokens_of
 from pycu2c.compat.cuda_text.source_text import CudaSource
 
 _MAY_WAIT = re.compile(
-    r"__syncthreads\w*|__syncwarp|__barrier_sync\w*|__shfl\w*|__any\w*|__all\w*|__ballot\w*"
+    r"__syncthreads\w*|__syncwarp|__barrier_sync\w*|__shfl\w*|__any\w*|__all\w*|__uni\w*|__ballot\w*"
     r"|__match_\w+|__activemask|__reduce_\w+|__nanosleep|__trap|__brkpt|__exit"
     r"|atomic(CAS|Exch)\w*|volatile|assert|printf|this_thread_block|this_grid|coalesced_threads"
     r"|tiled_partition|cooperative_groups"

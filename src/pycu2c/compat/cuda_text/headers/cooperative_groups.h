@@ -3,7 +3,7 @@
 namespace cooperative_groups {
 
 struct thread_block {
-    static void sync(PYCU2C_HERE) { pycu2c::sync_block(pycu2c::COUNT, 0, line); }
+    static void sync(PYCU2C_HERE) { pycu2c::sync_block(0, line); }
     static unsigned thread_rank() { return pycu2c::thread_rank(); }
     static dim3 group_index() { return blockIdx; }
     static dim3 thread_index() { return threadIdx; }
@@ -82,8 +82,8 @@ template <class T> struct bit_or { T operator()(T a, T b) const { return a | b; 
 template <class T> struct bit_xor { T operator()(T a, T b) const { return a ^ b; } };
 
 template <unsigned S, class P, class T, class Op>
-static inline T reduce(const thread_block_tile<S, P> &tile, T value, Op, PYCU2C_HERE) {
-    return pycu2c::reduced<Op>(tile.mask(), value, line);
+static inline T reduce(const thread_block_tile<S, P> &tile, T value, Op op, PYCU2C_HERE) {
+    return pycu2c::reduce(tile.mask(), value, op, line);
 }
 
 } // namespace cooperative_groups

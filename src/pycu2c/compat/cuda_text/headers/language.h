@@ -53,8 +53,8 @@ struct Kernel { /* as in fibers.c */
 };
 
 struct Services {
-    int32_t (*sync_block)(int32_t kind, int32_t value, int32_t line);
-    void (*sync_warp)(uint32_t mask, void *given, void (*combine)(void **, uint32_t), int32_t line);
+    int32_t (*sync_block)(int32_t condition, int32_t line);
+    void (*sync_warp)(uint32_t mask, void *operand, void (*combine)(void **, uint32_t), int32_t line);
     uint32_t (*active_lanes)(int32_t line);
     void (*sync_grid)(int32_t line);
     void (*yield)(void);

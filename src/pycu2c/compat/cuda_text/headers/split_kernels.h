@@ -5,8 +5,6 @@ namespace pycu2c {
 
 enum { MOST_THREADS = 1024, MAX_CONTEXT_BYTES = 64 << 10 /* bytes, on a stack that may be of 2 MiB */ };
 
-enum Count { BALLOT, NUMBER, ONE, EACH }; /* reductions of a vote */
-
 template <class T> static inline void store_context(T &place, const T &value) {
     memcpy(static_cast<void *>(&place), &value, sizeof(T));
 }
@@ -46,68 +44,52 @@ static inline bool whole_warps(const unsigned char *some, const unsigned char *l
 
 /* A collective call: the operands of all threads, and then the results of those that have not returned. */
 template <class T> struct Collective {
-    T results[MOST_THREADS], given[MOST_THREADS];
-    unsigned other[MOST_THREADS]; /* the source lane, or the predicate of a vote */
+    T results[MOST_THREADS], operands[MOST_THREADS];
+    unsigned other[MOST_THREADS]; /* the source thread of a shuffle, or the condition of a vote */
 
-    void deposit(unsigned me, T v) { given[me] = v; }
-    void vote(unsigned me, int p) { other[me] = p != 0; }
-    void ask(unsigned me, T v, unsigned whose) {
-        given[me] = v;
-        other[me] = whose;
-    }
-    void at(unsigned me, T v, int source, int width = 32) {
-        unsigned inside = (unsigned)width - 1;
-        ask(me, v, (me & ~inside) + ((unsigned)source & inside));
-    }
-    void up(unsigned me, T v, unsigned delta, int width = 32) {
-        ask(me, v, (me & ((unsigned)width - 1)) < delta ? me : me - delta);
-    }
-    void down(unsigned me, T v, unsigned delta, int width = 32) {
-        ask(me, v, (me & ((unsigned)width - 1)) + delta >= (unsigned)width ? me : me + delta);
-    }
-    void by_xor(unsigned me, T v, int lanes, int width = 32) {
-        unsigned selected = me % 32 ^ (unsigned)lanes;
-        bool within = selected < (me % 32 & ~((unsigned)width - 1)) + (unsigned)width;
-        ask(me, v, within ? me - me % 32 + selected : me);
+    void deposit(unsigned me, T value) { operands[me] = value; }
+    void vote(unsigned me, bool condition) { other[me] = condition; }
+    void request(unsigned me, T value, int source) {
+        operands[me] = value;
+        other[me] = (unsigned)source;
     }
 
     static unsigned threads() { return blockDim.x * blockDim.y * blockDim.z; }
-    static bool is_there(const unsigned char *live, unsigned thread) { return !live || live[thread]; }
+    static bool is_live(const unsigned char *live, unsigned thread) { return !live || live[thread]; }
 
     void exchange(const unsigned char *live) {
         const unsigned count = threads();
         for (unsigned i = 0; i < count; i++) {
-            unsigned selected = other[i] < count ? other[i] : i;
-            results[i] = given[is_there(live, selected) ? selected : i];
+            unsigned source = other[i] < count ? other[i] : i;
+            results[i] = operands[is_live(live, source) ? source : i];
         }
     }
 
     template <class Op> void reduce(const unsigned char *live, Op op) {
         for (unsigned first = 0; first < threads(); first += 32) {
             unsigned end = first + 32 < threads() ? first + 32 : threads(), one = first;
-            while (one < end && !is_there(live, one)) one++;
+            while (one < end && !is_live(live, one)) one++;
             if (one == end) continue;
-            T all = given[one];
+            T total = operands[one];
             for (unsigned i = one + 1; i < end; i++)
-                if (is_there(live, i)) all = op(all, given[i]);
-            for (unsigned i = first; i < end; i++) results[i] = all;
+                if (is_live(live, i)) total = op(total, operands[i]);
+            for (unsigned i = first; i < end; i++) results[i] = total;
         }
     }
 
-    void count(const unsigned char *live, unsigned together, Count selected) {
-        for (unsigned first = 0; first < threads(); first += together) {
-            unsigned end = first + together < threads() ? first + together : threads();
-            unsigned yes = 0, there = 0, ballot = 0;
-            for (unsigned i = first; i < end; i++) {
-                unsigned is = is_there(live, i), says = is & other[i];
-                there += is, yes += says, ballot |= says << i % 32;
-            }
-            unsigned found = selected == BALLOT   ? ballot
-                             : selected == NUMBER ? yes
-                             : selected == ONE    ? yes != 0
-                                                : yes == there;
-            for (unsigned i = first; i < end; i++) results[i] = (T)found;
+    /* Both take the result as a function of the mask of the lanes, or of the number of the threads, for
+     * which the condition holds. */
+    template <class F> void ballot(const unsigned char *live, F result) {
+        for (unsigned first = 0; first < threads(); first += 32) {
+            unsigned end = first + 32 < threads() ? first + 32 : threads(), lanes = 0;
+            for (unsigned i = first; i < end; i++) lanes |= (is_live(live, i) & other[i]) << i % 32;
+            for (unsigned i = first; i < end; i++) results[i] = (T)result(lanes);
         }
+    }
+    template <class F> void count(const unsigned char *live, F result) {
+        unsigned number = 0;
+        for (unsigned i = 0; i < threads(); i++) number += is_live(live, i) & other[i];
+        for (unsigned i = 0; i < threads(); i++) results[i] = (T)result(number);
     }
 };
 

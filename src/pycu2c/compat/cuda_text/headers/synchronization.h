@@ -1,21 +1,20 @@
-/* Barriers, warp collectives, __trap and assert. */
+/* Barriers, the waits of warp operations, __trap and assert. */
 
 namespace pycu2c {
 
-enum { COUNT, ALL, ANY };
-
-static inline int sync_block(int kind, int value, int line) {
+/* A barrier of the block; returns the number of threads whose condition holds. */
+static inline int sync_block(bool condition, int line) {
     const uint3 me = threadIdx;
-    int result = services().sync_block(kind, value, line);
+    int result = services().sync_block(condition, line);
     threadIdx = me;
     return result;
 }
 
-typedef void (*Combine)(void **given, uint32_t lanes);
+typedef void (*Combine)(void **operands, uint32_t lanes);
 
-static inline void sync_warp(unsigned mask, void *given, Combine combine, int line) {
+static inline void sync_warp(unsigned mask, void *operand, Combine combine, int line) {
     const uint3 me = threadIdx;
-    services().sync_warp(mask, given, combine, line);
+    services().sync_warp(mask, operand, combine, line);
     threadIdx = me;
 }
 
@@ -46,174 +45,109 @@ static inline unsigned lane() { return thread_rank() % 32; }
 
 static inline uint32_t bit_of_lane() { return UINT32_C(1) << lane(); }
 
-/* The operand and the result of a lane in a warp collective. */
-template <class T> struct Given {
-    T in, out;
-    uint32_t lane; /* the source lane, or the result */
-    bool flag;
-};
+/* The waits that CUDA's functions consist of (collective_functions.py). The last lane to arrive combines the
+ * operands of the lanes of the mask. */
 
-template <class T> static void shuffle(void **given, uint32_t lanes) {
-    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-        Given<T> *mine = static_cast<Given<T> *>(given[__builtin_ctz(rest)]);
-        bool there = lanes >> mine->lane & 1;
-        mine->out = there ? static_cast<Given<T> *>(given[mine->lane])->in : mine->in;
-    }
-}
-
-template <class T> static inline T shuffled(unsigned mask, T value, unsigned lane, int line) {
-    static_assert(sizeof(T) <= 16, "shuffles exchange values of at most 16 bytes");
-    Given<T> given = {value, value, lane, false};
-    sync_warp(mask, &given, shuffle<T>, line);
-    return given.out;
-}
+static inline unsigned count(bool condition, int line) { return (unsigned)sync_block(condition, line); }
 
 struct Vote {
+    bool holds;
     uint32_t ballot;
-    bool flag;
 };
 
-static inline void count_votes(void **given, uint32_t lanes) {
+static inline void collect_votes(void **operands, uint32_t lanes) {
     uint32_t ballot = 0;
     for (uint32_t rest = lanes; rest; rest &= rest - 1)
-        if (static_cast<Vote *>(given[__builtin_ctz(rest)])->flag) ballot |= rest & -rest;
+        if (static_cast<Vote *>(operands[__builtin_ctz(rest)])->holds) ballot |= rest & -rest;
     for (uint32_t rest = lanes; rest; rest &= rest - 1)
-        static_cast<Vote *>(given[__builtin_ctz(rest)])->ballot = ballot;
+        static_cast<Vote *>(operands[__builtin_ctz(rest)])->ballot = ballot;
 }
 
-struct Votes {
-    uint32_t yes, lanes;
+static inline unsigned ballot(unsigned mask, bool condition, int line) {
+    Vote vote = {condition, 0};
+    sync_warp(mask, &vote, collect_votes, line);
+    return vote.ballot;
+}
+
+template <class T> struct Shuffle {
+    T sent, received;
+    uint32_t source; /* a lane */
 };
 
-static inline void all_votes(void **given, uint32_t lanes) {
-    count_votes(given, lanes);
+template <class T> static void exchange_values(void **operands, uint32_t lanes) {
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-        Vote *vote = static_cast<Vote *>(given[__builtin_ctz(rest)]);
-        vote->flag = vote->ballot == lanes;
+        Shuffle<T> *own = static_cast<Shuffle<T> *>(operands[__builtin_ctz(rest)]);
+        bool is_active = lanes >> own->source & 1;
+        own->received = is_active ? static_cast<Shuffle<T> *>(operands[own->source])->sent : own->sent;
     }
 }
 
-template <class T> static void match_any(void **given, uint32_t lanes) {
+/* The value of the thread with the rank source; of the thread itself if that is not active. */
+template <class T> static inline T shuffle(unsigned mask, T value, int source, int line) {
+    static_assert(sizeof(T) <= 16, "shuffles exchange values of at most 16 bytes");
+    Shuffle<T> operand = {value, value, (uint32_t)source % 32};
+    sync_warp(mask, &operand, exchange_values<T>, line);
+    return operand.received;
+}
+
+template <class T> struct Match {
+    T value;
+    uint32_t lanes;
+};
+
+template <class T> static void compare_values(void **operands, uint32_t lanes) {
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-        Given<T> *mine = static_cast<Given<T> *>(given[__builtin_ctz(rest)]);
-        mine->lane = 0;
+        Match<T> *own = static_cast<Match<T> *>(operands[__builtin_ctz(rest)]);
+        own->lanes = 0;
         for (uint32_t others = lanes; others; others &= others - 1) {
-            const Given<T> *other = static_cast<Given<T> *>(given[__builtin_ctz(others)]);
-            if (!memcmp(&other->in, &mine->in, sizeof(T))) mine->lane |= others & -others;
+            const Match<T> *other = static_cast<Match<T> *>(operands[__builtin_ctz(others)]);
+            if (!memcmp(&other->value, &own->value, sizeof(T))) own->lanes |= others & -others;
         }
     }
 }
 
-template <class T, class Op> static void reduce(void **given, uint32_t lanes) {
-    T all = static_cast<Given<T> *>(given[__builtin_ctz(lanes)])->in;
+template <class T> static inline unsigned matching_lanes(unsigned mask, T value, int line) {
+    Match<T> operand = {value, 0};
+    sync_warp(mask, &operand, compare_values<T>, line);
+    return operand.lanes;
+}
+
+template <class T, class Op> struct Reduction {
+    T value;
+    const Op *op;
+};
+
+template <class T, class Op> static void combine_values(void **operands, uint32_t lanes) {
+    typedef Reduction<T, Op> R;
+    const R *first = static_cast<R *>(operands[__builtin_ctz(lanes)]);
+    T total = first->value;
     for (uint32_t rest = lanes & (lanes - 1); rest; rest &= rest - 1)
-        all = Op()(all, static_cast<Given<T> *>(given[__builtin_ctz(rest)])->in);
+        total = (*first->op)(total, static_cast<R *>(operands[__builtin_ctz(rest)])->value);
     for (uint32_t rest = lanes; rest; rest &= rest - 1)
-        static_cast<Given<T> *>(given[__builtin_ctz(rest)])->out = all;
+        static_cast<R *>(operands[__builtin_ctz(rest)])->value = total;
 }
 
-template <class Op, class T> static inline T reduced(unsigned mask, T value, int line) {
-    Given<T> given = {value, value, 0, false};
-    sync_warp(mask, &given, reduce<T, Op>, line);
-    return given.out;
-}
-
-struct Add { template <class T> T operator()(T a, T b) const { return a + b; } };
-struct Least { template <class T> T operator()(T a, T b) const { return b < a ? b : a; } };
-struct Greatest { template <class T> T operator()(T a, T b) const { return a < b ? b : a; } };
-struct And { template <class T> T operator()(T a, T b) const { return a & b; } };
-struct Or { template <class T> T operator()(T a, T b) const { return a | b; } };
-struct Xor { template <class T> T operator()(T a, T b) const { return a ^ b; } };
-
-/* The source lane of a shuffle in a segment of a warp. */
-static inline unsigned lane_at(int source, int width) {
-    return (lane() & ~(unsigned)(width - 1)) + ((unsigned)source & (unsigned)(width - 1));
-}
-static inline unsigned lane_up(unsigned delta, int width) {
-    unsigned me = lane(), place = me & (unsigned)(width - 1);
-    return place < delta ? me : me - delta;
-}
-static inline unsigned lane_down(unsigned delta, int width) {
-    unsigned me = lane(), place = me & (unsigned)(width - 1);
-    return place + delta >= (unsigned)width ? me : me + delta;
-}
-static inline unsigned lane_xor(int mask, int width) {
-    unsigned me = lane(), other = me ^ (unsigned)mask;
-    return other >= (me & ~(unsigned)(width - 1)) + (unsigned)width ? me : other;
+template <class T, class Op> static inline T reduce(unsigned mask, T value, const Op &op, int line) {
+    Reduction<T, Op> operand = {value, &op};
+    sync_warp(mask, &operand, combine_values<T, Op>, line);
+    return operand.value;
 }
 
 } // namespace pycu2c
 
 #define PYCU2C_HERE int line = __builtin_LINE()
 
-static inline void __syncthreads(PYCU2C_HERE) { pycu2c::sync_block(pycu2c::COUNT, 0, line); }
-static inline int __syncthreads_count(int p, PYCU2C_HERE) { return pycu2c::sync_block(pycu2c::COUNT, p, line); }
-static inline int __syncthreads_and(int p, PYCU2C_HERE) { return pycu2c::sync_block(pycu2c::ALL, p, line); }
-static inline int __syncthreads_or(int p, PYCU2C_HERE) { return pycu2c::sync_block(pycu2c::ANY, p, line); }
+static inline void __syncthreads(PYCU2C_HERE) { pycu2c::sync_block(0, line); }
+static inline void __barrier_sync(unsigned, PYCU2C_HERE) { pycu2c::sync_block(0, line); }
 static inline void __syncwarp(unsigned mask = 0xffffffffu, PYCU2C_HERE) {
     pycu2c::sync_warp(mask, nullptr, nullptr, line);
 }
-static inline void __barrier_sync(unsigned, PYCU2C_HERE) { pycu2c::sync_block(pycu2c::COUNT, 0, line); }
-
-template <class T> static inline T __shfl_sync(unsigned mask, T value, int source, int width = 32, PYCU2C_HERE) {
-    return pycu2c::shuffled(mask, value, pycu2c::lane_at(source, width), line);
-}
-template <class T>
-static inline T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32, PYCU2C_HERE) {
-    return pycu2c::shuffled(mask, value, pycu2c::lane_up(delta, width), line);
-}
-template <class T>
-static inline T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32, PYCU2C_HERE) {
-    return pycu2c::shuffled(mask, value, pycu2c::lane_down(delta, width), line);
-}
-template <class T>
-static inline T __shfl_xor_sync(unsigned mask, T value, int lanes, int width = 32, PYCU2C_HERE) {
-    return pycu2c::shuffled(mask, value, pycu2c::lane_xor(lanes, width), line);
-}
-
-static inline unsigned __ballot_sync(unsigned mask, int predicate, PYCU2C_HERE) {
-    pycu2c::Vote vote = {0, predicate != 0};
-    pycu2c::sync_warp(mask, &vote, pycu2c::count_votes, line);
-    return vote.ballot;
-}
-static inline int __any_sync(unsigned mask, int predicate, PYCU2C_HERE) {
-    return __ballot_sync(mask, predicate, line) != 0;
-}
-static inline int __all_sync(unsigned mask, int predicate, PYCU2C_HERE) {
-    pycu2c::Vote vote = {0, predicate != 0};
-    pycu2c::sync_warp(mask, &vote, pycu2c::all_votes, line);
-    return vote.flag;
-}
-template <class T> static inline unsigned __match_any_sync(unsigned mask, T value, PYCU2C_HERE) {
-    pycu2c::Given<T> given = {value, value, 0, false};
-    pycu2c::sync_warp(mask, &given, pycu2c::match_any<T>, line);
-    return given.lane;
-}
 template <class T>
 static inline unsigned __match_all_sync(unsigned mask, T value, int *all, PYCU2C_HERE) {
-    unsigned same = __match_any_sync(mask, value, line);
-    unsigned lanes = __ballot_sync(mask, 1, line);
-    *all = same == lanes;
+    unsigned same = pycu2c::matching_lanes(mask, value, line);
+    *all = same == pycu2c::ballot(mask, true, line);
     return *all ? mask : 0;
 }
-static inline unsigned __activemask(PYCU2C_HERE) {
-    return pycu2c::active_lanes(line);
-}
-
-#define PYCU2C_REDUCE(name, op, type)                                                               \
-    static inline type __reduce_##name##_sync(unsigned mask, type value, PYCU2C_HERE) {             \
-        return pycu2c::reduced<pycu2c::op>(mask, value, line);                                      \
-    }
-PYCU2C_REDUCE(add, Add, unsigned)
-PYCU2C_REDUCE(add, Add, int)
-PYCU2C_REDUCE(min, Least, unsigned)
-PYCU2C_REDUCE(min, Least, int)
-PYCU2C_REDUCE(max, Greatest, unsigned)
-PYCU2C_REDUCE(max, Greatest, int)
-PYCU2C_REDUCE(and, And, unsigned)
-PYCU2C_REDUCE(or, Or, unsigned)
-PYCU2C_REDUCE(xor, Xor, unsigned)
-#undef PYCU2C_REDUCE
 
 /* ---- launch failures ---- */
 
@@ -222,10 +156,10 @@ static inline void __brkpt() {}
 static inline void __nanosleep(unsigned) { pycu2c::yield(); }
 
 namespace pycu2c {
-static inline void failed(const char *what, const char *file, int line, const char *function) {
+static inline void failed(const char *condition, const char *file, int line, const char *function) {
     fprintf(stderr, "%s:%d: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", file,
             line, function, blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.y, threadIdx.z,
-            what);
+            condition);
     services().fail(66);
 }
 } // namespace pycu2c

@@ -1,0 +1,253 @@
+"""Generate the C++ of barriers and warp operations from their declarations.
+
+``ops/intrinsics/threads`` declares the result of each operation (``cpu=``). From it come CUDA's
+functions for kernels whose threads have stacks (``headers/synchronization.h`` has what they call),
+and the methods that split kernels call for a whole block (``headers/split_kernels.h``).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from pycu2c.base.dtypes import INT32, UINT32
+from pycu2c.base.records import dataclass, field
+from pycu2c.csyntax import nodes as c
+from pycu2c.csyntax.expressions import print_expr
+from pycu2c.ops.intrinsics.registry import Effect, Intrinsic
+from pycu2c.ops.intrinsics.threads import barriers, warp
+from pycu2c.ops.intrinsics.threads.collective import Collective, Operand, Value
+from pycu2c.ops.operators import Operator
+
+# __match_all_sync has another signature in CUDA C; synchronization.h defines it
+_DECLARED = tuple(
+    member
+    for module in (barriers, warp)
+    for member in vars(module).values()
+    if isinstance(member, Intrinsic) and member.synchronizes and member.cpu
+    if member is not warp.match_all_lanes
+)
+_OF_UNSIGNED = (warp.REDUCE_AND, warp.REDUCE_OR, warp.REDUCE_XOR)  # in CUDA C, not of int
+
+
+class SplitCollective(NamedTuple):
+    """How a split kernel executes an operation, with methods of ``Collective``.
+
+    ``operand`` is a C++ function of the arguments after the mask and the value, ``result`` an
+    expression of ``result_0``, the result of the exchange ``function``.
+    """
+
+    function: str
+    operand: str
+    result: str
+    is_for_block: bool
+
+    def deposit(self, arguments: Sequence[str]) -> str:
+        """Return the call by which each thread deposits its operands."""
+        match self.function:
+            case "shuffle":
+                value, *others = arguments
+                return f"request(pycu2c_me, {value}, {self.operand}({', '.join(others)}))"
+            case "reduce":
+                return f"deposit(pycu2c_me, {arguments[0]})"
+        return f"vote(pycu2c_me, {self.operand}({', '.join(arguments)}))"
+
+    def combine(self, live: str) -> str:
+        """Return the call that computes the results of the threads that have not returned."""
+        match self.function:
+            case "shuffle":
+                return f"exchange({live})"
+            case "reduce":
+                return f"reduce({live}, {self.operand})"
+        return f"{self.function}({live}, [](unsigned result_0) {{ return {self.result}; }})"
+
+
+@functools.cache
+def collective_functions() -> str:
+    """Return the definitions of CUDA's functions."""
+    return "\n".join(text for each in _DECLARED for text in _definitions(each))
+
+
+@functools.cache
+def split_collectives() -> Mapping[str, SplitCollective]:
+    """Return the operations that split kernels support, by CUDA's names."""
+    found = ((_cuda_name(each), _split(each)) for each in _DECLARED)
+    return {name: split for name, split in found if split is not None}
+
+
+def _cuda_name(intrinsic: Intrinsic) -> str:
+    """Return the name in CUDA C: that of the function in the CUDA spelling, unless it is ours."""
+    assert intrinsic.cuda is not None
+    parameters = {name: c.Name(name) for name, _ in intrinsic.parameters}
+    spelled = intrinsic.cuda(parameters, INT32)
+    if isinstance(spelled, c.BinaryExpr):
+        spelled = spelled.left
+    assert isinstance(spelled, c.CallExpr)
+    return spelled.function if spelled.function.startswith("__") else f"__{intrinsic.__name__}"
+
+
+# ---- the declarations as C++ -----------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CxxValue(Value):
+    """A value as a C++ expression."""
+
+    expr: c.Expr
+
+    @property
+    def constant(self) -> int | None:
+        return None
+
+    def literal(self, value: int) -> Value:
+        return CxxValue(c.Number(str(value)))
+
+    def binary(self, op: Operator, other: Value) -> Value:
+        assert op.c is not None
+        return CxxValue(c.BinaryExpr(op.c, self.expr, _expr(other)))
+
+    def as_int32(self) -> Value:
+        return self
+
+    def logical_not(self) -> Value:
+        return CxxValue(c.UnaryExpr("!", self.expr))
+
+    def logical_or(self, other: Value) -> Value:
+        return CxxValue(c.BinaryExpr("||", self.expr, _expr(other)))
+
+    def select(self, if_true: Operand, if_false: Value) -> Value:
+        then = self.literal(if_true) if isinstance(if_true, int) else if_true
+        return CxxValue(c.Conditional(self.expr, _expr(then), _expr(if_false)))
+
+    def wrapping_add(self, other: Value) -> Value:
+        return self + other
+
+
+def _expr(value: Value) -> c.Expr:
+    assert isinstance(value, CxxValue)
+    return value.expr
+
+
+class Exchange(NamedTuple):
+    """A wait for other threads: a function of synchronization.h, and its last argument, if any."""
+
+    function: str
+    operand: str
+
+
+@dataclass(slots=True)
+class CxxCollective(Collective):
+    """The exchanges of one call, in order; ``result_0`` is the result of the first."""
+
+    exchanges: list[Exchange] = field(default_factory=list)
+
+    def __getitem__(self, parameter: str) -> Value:
+        return CxxValue(c.Name(parameter))
+
+    @property
+    def thread(self) -> Value:
+        return CxxValue(c.Name("thread"))
+
+    @property
+    def participants(self) -> Value:
+        return self.ballot("participants")
+
+    def count(self, name: str, condition: Value) -> Value:
+        return self._exchange("count", print_expr(_expr(condition)))
+
+    def ballot(self, name: str, condition: Value | None = None) -> Value:
+        return self._exchange("ballot", print_expr(_expr(condition)) if condition else "true")
+
+    def shuffle(
+        self, source: Value, is_in_range: Value | None = None, otherwise: Value | None = None
+    ) -> Value:
+        if is_in_range is not None:
+            source = is_in_range.select(source, otherwise or self.thread)
+        return self._exchange("shuffle", print_expr(_expr(source)))
+
+    def matching_lanes(self) -> Value:
+        return self._exchange("matching_lanes", "")
+
+    def reduce(self, combine: Callable[[Value, Value], Value], start: int | None = None) -> Value:
+        combined = _expr(combine(CxxValue(c.Name("a")), CxxValue(c.Name("b"))))
+        return self._exchange("reduce", f"[](auto a, auto b) {{ return {print_expr(combined)}; }}")
+
+    def _exchange(self, function: str, operand: str) -> Value:
+        self.exchanges.append(Exchange(function, operand))
+        return CxxValue(c.Name(f"result_{len(self.exchanges) - 1}"))
+
+
+def _evaluated(intrinsic: Intrinsic) -> tuple[list[Exchange], str]:
+    """Return the exchanges of a call, and its result."""
+    assert intrinsic.cpu is not None
+    call = CxxCollective()
+    result = print_expr(_expr(intrinsic.cpu(call)))
+    return call.exchanges, result
+
+
+# ---- functions for threads with stacks ---------------------------------------------------------
+
+
+def _definitions(intrinsic: Intrinsic) -> Iterator[str]:
+    exchanges, result = _evaluated(intrinsic)
+    body = "\n".join(
+        f"    const auto result_{number} = {_wait(intrinsic, exchange)};"
+        for number, exchange in enumerate(exchanges)
+    )
+    uses_thread = any(exchange.function == "shuffle" for exchange in exchanges)
+    thread = "    const int thread = (int)pycu2c::thread_rank();\n" if uses_thread else ""
+    for head, element in _heads(intrinsic, exchanges):
+        parameters = ", ".join((*_parameters(intrinsic, element), "PYCU2C_HERE"))
+        yield (
+            f"{head} {_cuda_name(intrinsic)}({parameters}) {{\n"
+            f"{thread}{body}\n    return {result};\n}}"
+        )
+
+
+def _wait(intrinsic: Intrinsic, exchange: Exchange) -> str:
+    if not intrinsic.parameters:
+        return "pycu2c::active_lanes(line)"
+    arguments = [name for name, kind in intrinsic.parameters if name == "mask" or kind == "T"]
+    given = ", ".join((*arguments, *((exchange.operand,) if exchange.operand else ()), "line"))
+    return f"pycu2c::{exchange.function}({given})"
+
+
+def _heads(intrinsic: Intrinsic, exchanges: list[Exchange]) -> Iterator[tuple[str, str]]:
+    """Yield the specifiers and result of each overload, and the type of its values."""
+    result = {"int": intrinsic.c_result.cuda if intrinsic.c_result else "int", "bool": "int"}
+    if all(kind != "T" for _, kind in intrinsic.parameters):
+        yield f"static inline {result[intrinsic.result]}", ""
+    elif any(exchange.function == "reduce" for exchange in exchanges):
+        for dtype in (UINT32,) if intrinsic in _OF_UNSIGNED else (UINT32, INT32):
+            yield f"static inline {dtype.cuda}", dtype.cuda
+    else:
+        yield f"template <class T> static inline {result.get(intrinsic.result, 'T')}", "T"
+
+
+def _parameters(intrinsic: Intrinsic, element: str) -> Iterator[str]:
+    for name, kind in intrinsic.parameters:
+        type_name = "unsigned" if name == "mask" else element if kind == "T" else "int"
+        default = f" = {intrinsic.defaults[name]}" if name in intrinsic.defaults else ""
+        yield f"{type_name} {name}{default}"
+
+
+# ---- methods for split kernels ------------------------------------------------------------------
+
+
+def _split(intrinsic: Intrinsic) -> SplitCollective | None:
+    """Return how split kernels execute an operation; None if they do not support it."""
+    exchanges, result = _evaluated(intrinsic)
+    function, operand = exchanges[0]
+    if len(exchanges) > 1 or not intrinsic.parameters or function == "matching_lanes":
+        return None
+    parameters = [
+        text
+        for (name, kind), text in zip(intrinsic.parameters, _parameters(intrinsic, ""))
+        if name != "mask" and kind != "T"
+    ]
+    head = f"[thread = (int)pycu2c_me]({', '.join(parameters)})"
+    is_for_block = intrinsic.effect is Effect.BARRIER
+    if function != "reduce":
+        operand = f"{head} {{ return {operand}; }}"
+    return SplitCollective(function, operand, result, is_for_block)
