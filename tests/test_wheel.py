@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-import sysconfig
 import zipfile
 from pathlib import Path
 
@@ -64,14 +63,16 @@ def wheel_of(checkout: Path, **environment: str) -> Path:
 
 
 def launched_from(wheel: Path, folder: Path) -> list[str]:
-    """What a program says in a virtual environment with the wheel. Its other packages are those of
-    this interpreter, whose own pycu2c is left out."""
+    """What a program prints in a virtual environment with the wheel. All other packages are those
+    that this interpreter finds, in its own folders or by PYTHONPATH."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     inside = [str(folder / "bin" / "python")]
     (paths,) = (folder / "lib").glob("python*/site-packages")
     with zipfile.ZipFile(wheel) as files:
         files.extractall(paths)
-    (paths / "others.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    own = {ROOT, ROOT / "src", ROOT / "tests"}
+    others = [entry for entry in sys.path if Path(entry).is_dir() and Path(entry) not in own]
+    (paths / "others.pth").write_text("\n".join(others) + "\n")
     program = folder / "program.py"
     program.write_text(PROGRAM)
     clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
@@ -88,7 +89,7 @@ def test_a_wheel_has_the_extension(checkout: Path, tmp_path: Path) -> None:
     assert "-cp311-abi3-" in wheel.name
     names = zipfile.ZipFile(wheel).namelist()
     assert any(name.startswith("pycu2c/native/_dispatch.abi3") for name in names)
-    assert "pycu2c/native/_dispatch.pyi" in names
+    assert {"pycu2c/native/_dispatch.pyi", "pycu2c/native/launch_header.h"} <= set(names)
     assert launched_from(wheel, tmp_path / "venv") == ["[0.0, 3.0, 6.0, 9.0, 12.0", "True "]
 
 

@@ -1,6 +1,6 @@
-/* The start of every argument buffer of a kernel on the CPU: generated kernels, the thread pool and
- * the dispatch table read it. Python packs it with `HEAD` (runtime/launch_configuration.py); the module
- * exports its size, and a test compares both. */
+/* The start of each argument buffer of a kernel on the CPU. The dispatch table and the coroutine
+ * scheduler include this file; generated kernels begin their argument struct with the same fields.
+ * Python packs it with `HEAD` (runtime/launch_configuration.py). A test compares their layouts. */
 #ifndef PYCU2C_LAUNCH_HEADER_H
 #define PYCU2C_LAUNCH_HEADER_H
 
@@ -8,7 +8,7 @@
 
 typedef struct {
     int32_t grid[3], block[3];
-    int64_t shared_bytes; /* dynamic shared memory of a block */
+    int64_t shared_bytes; /* dynamic shared memory of a block, after its static arrays */
 } LaunchHeader;
 
 #endif

@@ -391,13 +391,13 @@ static int run_parked(Launch *l, int64_t clusters) {
  * after a deadlock; MEMORY_CODE if there is too little memory. */
 int pycu2c_run_coroutines(const struct coroutine_kernel *kernel, const void *arguments,
                           int64_t blocks) {
-    const struct head *head = arguments;
+    const LaunchHeader *header = arguments;
     Launch l = {.kernel = kernel, .arguments = arguments};
     l.cluster_blocks = (int64_t)kernel->cluster[0] * kernel->cluster[1] * kernel->cluster[2];
-    l.threads = (int64_t)head->blockDim[0] * head->blockDim[1] * head->blockDim[2];
+    l.threads = (int64_t)header->block[0] * header->block[1] * header->block[2];
     l.warps = (l.threads + WARP - 1) / WARP;
-    l.shared_size = kernel->shared_size + head->shared_bytes;
-    l.shared_capacity = kernel->shared_size + (head->shared_bytes ? MAX_SHARED_BYTES : 0);
+    l.shared_size = kernel->shared_size + header->shared_bytes;
+    l.shared_capacity = kernel->shared_size + (header->shared_bytes ? MAX_SHARED_BYTES : 0);
     report.polls = report.count = 0;
     l.report = &report;
     l.regions = regions;

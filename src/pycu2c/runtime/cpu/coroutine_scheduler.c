@@ -1,5 +1,5 @@
 /* Scheduler of coroutine kernels: kernels whose threads suspend at barriers. The declarations that
- * codegen/coroutines.py generates precede this text.
+ * codegen/coroutines.py generates and native/launch_header.h precede this text.
  *
  * The threads of a block run warp by warp until none can proceed. Then the threads whose barrier is
  * complete are released. One OS thread runs the blocks of a cluster in turn, each as far as
@@ -38,12 +38,6 @@ typedef void (*Calls)(const void *);
 
 static Parallel parallel;
 static Calls calls;
-
-/* The start of the arguments of each launch. */
-struct head {
-    int32_t gridDim[3], blockDim[3];
-    int64_t shared_bytes; /* dynamic shared memory of a block, after its static arrays */
-};
 
 /* The report of a launch: the number of failed polls and, after a deadlock, blocks that cannot
  * finish with the waits of their threads. */
@@ -154,7 +148,7 @@ static Block *start_block(const Launch *l, int64_t number, void *memory) {
 /* Return the linear index of a block in the grid from its cluster and its rank. */
 static int64_t number_of(const Launch *l, int64_t cluster, int64_t rank) {
     const int32_t *size = l->kernel->cluster;
-    const int32_t *grid = ((const struct head *)l->arguments)->gridDim;
+    const int32_t *grid = ((const LaunchHeader *)l->arguments)->grid;
     const int64_t row = grid[0] / size[0], rows = grid[1] / size[1];
     const int64_t x = cluster % row * size[0] + rank % size[0];
     const int64_t y = cluster / row % rows * size[1] + rank / size[0] % size[1];

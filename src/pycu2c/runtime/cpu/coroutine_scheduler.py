@@ -83,7 +83,8 @@ class _Scheduler(NamedTuple):
 
 def scheduler_text() -> str:
     """Return the C source of the scheduler, with the declarations of generated code."""
-    text = c_text("cpu/coroutine_scheduler.c", "cpu/block_scheduler.c")
+    scheduler = "cpu/coroutine_scheduler.c", "cpu/block_scheduler.c"
+    text = c_text("../native/launch_header.h", *scheduler)
     sizes = {"MAX_SHARED_BYTES": MAX_SHARED_BYTES, "MAX_CLUSTER_BLOCKS": MAX_CLUSTER_BLOCKS}
     limits = f"enum {{ {', '.join(f'{name} = {size}' for name, size in sizes.items())} }};"
     return f"#include <stdint.h>\n{INTERFACE}{limits}\n{text}"
