@@ -12,7 +12,7 @@ from typing import Any
 from launchers import COUNTS, NUMBERS, PYTHON, THREADS, C, Way, arrays, named
 from launchers.on_cpu import typed_configured_prepared
 from pycu2c import cuda, kernel
-from pycu2c.cuda_driver import driver, libcuda
+from pycu2c.cuda_driver import driver, kernel_api, libcuda
 from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import nvrtc
 
@@ -48,7 +48,7 @@ def cubin(count: int) -> bytes:
 @functools.cache
 def hand(count: int) -> Any:
     """The kernel in C++."""
-    return driver.load_kernel(cubin(count), C[count][0])
+    return kernel_api.load_kernel(cubin(count), C[count][0])
 
 
 def on_device(count: int) -> list[Any]:

@@ -21,7 +21,7 @@ from pycu2c.base import lazy_imports
 from pycu2c.base.dtypes import from_numpy
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.types import Array, Signature
-from pycu2c.cuda_driver import driver
+from pycu2c.cuda_driver import driver, kernel_api
 from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.kernels.fingerprint import FingerprintWriter, Unhashable, fingerprint
@@ -333,7 +333,7 @@ def test_what_is_kept_of_a_kernel_for_a_gpu(
     """Without a GPU, up to where it would be loaded."""
     monkeypatch.setenv("PYCU2C_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(driver, "arch", lambda: "sm_90")
-    monkeypatch.setattr(driver, "load_kernel", _NotLoaded)
+    monkeypatch.setattr(kernel_api, "load_kernel", _NotLoaded)
     monkeypatch.setattr(driver, "api", lambda: _NotLoaded)
     key = SpecializationKey("cuda", LaunchAssumptions(index32_safe=True))
     names, k = ("out",), getattr(module, name)

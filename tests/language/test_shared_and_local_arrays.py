@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pycu2c import CompileError, LaunchError, cuda, device, float32, float64, int32, kernel
-from pycu2c.cuda_driver import driver
+from pycu2c.cuda_driver import kernel_api
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import nvrtc
@@ -191,7 +191,7 @@ def sums_of_rows(a, out):
 
 
 def test_more_than_48_kib(target: str) -> None:
-    size = 96 * 1024 if target != "cuda" else min(96 * 1024, driver.shared_limit())
+    size = 96 * 1024 if target != "cuda" else min(96 * 1024, kernel_api.shared_limit())
     a = np.ones(size // 8)
     blocks = 2 if target == "python" else 64
     found = run(sums_of_rows, (blocks, 32, None, size), [a, np.zeros(blocks)], target)

@@ -14,7 +14,7 @@ from pycu2c import CompileError, DeadlockError, LaunchError, cuda, int32, kernel
 from pycu2c.analysis.suspension_points import steps_of
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.compiler import lower
-from pycu2c.cuda_driver import driver
+from pycu2c.cuda_driver import driver, kernel_api
 from pycu2c.declarations.options import BadOption
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.kernels.kernel import Kernel
@@ -320,15 +320,17 @@ class Code(int):
 
 
 def test_a_cluster_that_no_place_is_for_is_refused(monkeypatch):
-    loaded = driver.LoadedKernel("handle", "library", 1024, 47 * 1024, 512, 128)
+    loaded = kernel_api.LoadedKernel("handle", "library", 1024, 47 * 1024, 512, 128)
     asked = []
-    monkeypatch.setattr(driver, "load_kernel", lambda cubin, entry: loaded)
+    monkeypatch.setattr(kernel_api, "load_kernel", lambda cubin, entry: loaded)
     monkeypatch.setattr(driver, "make_current", lambda: None)
     monkeypatch.setattr(
         driver, "api", lambda: SimpleNamespace(cuLaunchKernel=lambda *_: (Code(912),))
     )
-    monkeypatch.setattr(driver, "allow_large_clusters", lambda kernel, doing: asked.append(doing))
-    monkeypatch.setattr(driver, "max_coresident_blocks", lambda *given: 0)
+    monkeypatch.setattr(
+        kernel_api, "allow_large_clusters", lambda kernel, doing: asked.append(doing)
+    )
+    monkeypatch.setattr(kernel_api, "max_coresident_blocks", lambda *given: 0)
     made = CudaKernel(CompiledBinary("cubin", "k", "", b"", None, ""), cluster=(4, 4, 1))
     assert asked == ["let clusters of k be (4, 4, 1)"]
     message = r"k: the device has no place where 16 blocks, each with 64 threads and 1024 bytes"
@@ -344,7 +346,7 @@ class Record(SimpleNamespace):
 
 
 def test_the_driver_counts_clusters(monkeypatch):
-    loaded = driver.LoadedKernel(7, "library", 0, 47 * 1024, 512, 128)
+    loaded = kernel_api.LoadedKernel(7, "library", 0, 47 * 1024, 512, 128)
     given = []
     fake = SimpleNamespace(
         CUlaunchConfig=Record,
@@ -354,7 +356,7 @@ def test_the_driver_counts_clusters(monkeypatch):
         cuOccupancyMaxActiveClusters=lambda *call: given.append(call) or (0, 5),
     )
     monkeypatch.setattr(driver, "api", lambda: fake)
-    assert driver.max_coresident_blocks(loaded, (32, 2, 1), 64, (2, 1, 3)) == 30
+    assert kernel_api.max_coresident_blocks(loaded, (32, 2, 1), 64, (2, 1, 3)) == 30
     ((function, config),) = given
     (attribute,) = config.attrs
     assert function == ("function", 7)

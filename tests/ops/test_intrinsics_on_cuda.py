@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pycu2c.base.dtypes import DType
-from pycu2c.cuda_driver import driver
+from pycu2c.cuda_driver import driver, kernel_api
 from pycu2c.declarations.options import Options
 from pycu2c.ops.intrinsics.floats import special
 from pycu2c.ops.intrinsics.registry import Intrinsic
@@ -74,7 +74,7 @@ def computed(number: int, given: list[Any]) -> Any:
     row, dtype = CASES[number]
     count = len(given[0])
     out = np.zeros(count, result_type(row, dtype).numpy)
-    kernel = driver.load_kernel(programs()[number // AT_ONCE], f"run_{NAMES[number]}")
+    kernel = kernel_api.load_kernel(programs()[number // AT_ONCE], f"run_{NAMES[number]}")
     arrays = [*given, out]
     places = [driver.allocate(a.nbytes) for a in arrays]
     for place, array in zip(places, arrays):

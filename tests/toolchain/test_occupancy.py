@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pycu2c import LaunchError, cuda, float32, kernel
-from pycu2c.cuda_driver import driver
+from pycu2c.cuda_driver import driver, kernel_api
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.toolchain.nvrtc import nvrtc
@@ -111,10 +111,10 @@ def test_as_the_driver_calculates(registers):
             assert occupancy(takes, threads, shared).blocks == blocks, (threads, shared)
 
 
-def _loaded(each: Kernel, types: str) -> driver.LoadedKernel:
+def _loaded(each: Kernel, types: str) -> kernel_api.LoadedKernel:
     made = each.launcher.generated("cuda", parse_signature(types))
     binary = nvrtc.compile(made.text, made.entry, driver.arch(), options=each.options)
-    return driver.load_kernel(binary.data, binary.entry)
+    return kernel_api.load_kernel(binary.data, binary.entry)
 
 
 # ---- forall ------------------------------------------------------------------------------------

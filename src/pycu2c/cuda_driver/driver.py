@@ -1,16 +1,14 @@
-"""Call the CUDA driver: devices, contexts, memory, kernels and streams.
+"""Call the CUDA driver: devices, contexts, memory and streams.
 
 A thin layer on ``cuda.bindings.driver``, imported at first use. Handles are ints or objects of the
-bindings; errors are exceptions. Kernels are loaded without a context (``cuLibrary``) and run in the
-current context of the calling thread. That context also selects the device. The default is the
-primary context of device 0.
+bindings; errors are exceptions. The current context of the calling thread selects the device. The
+default is the primary context of device 0.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
-import math
 import operator
 import sys
 from typing import Any
@@ -56,13 +54,11 @@ def _probe() -> tuple[DriverDevice, ...] | str:
 
 def _device(api: Any, ordinal: int) -> DriverDevice:
     handle = check(api.cuDeviceGet(ordinal), f"open CUDA device {ordinal}")
-    attribute = api.CUdevice_attribute
+    names = [f"CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_{part}" for part in ("MAJOR", "MINOR")]
+    attributes = [getattr(api.CUdevice_attribute, name) for name in names]
     major, minor = (
-        check(api.cuDeviceGetAttribute(which, handle), "read the compute capability")
-        for which in (
-            attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
-            attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
-        )
+        check(api.cuDeviceGetAttribute(attribute, handle), "read the compute capability")
+        for attribute in attributes
     )
     name = check(api.cuDeviceGetName(128, handle), "read the device's name")
     return DriverDevice(api, handle, f"sm_{major}{minor}", name.split(b"\0")[0].decode(), ordinal)
@@ -117,6 +113,20 @@ def check(answer: tuple[Any, ...], doing: str) -> Any:
     return values[0] if values else None
 
 
+def call(function: str, *arguments: Any, doing: str) -> Any:
+    """Call a driver function by its name, and return its result.
+
+    ``doing`` is the action in the message of an error. Raises CudaError.
+    """
+    return check(getattr(api(), function)(*arguments), doing)
+
+
+def device_attribute(name: str, doing: str) -> int:
+    """Return an attribute of the current device; ``name`` follows ``CU_DEVICE_ATTRIBUTE_``."""
+    attribute = getattr(api().CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
+    return int(call("cuDeviceGetAttribute", attribute, device().handle, doing=doing))
+
+
 def _text_of(code: Any) -> str:
     from cuda.bindings import driver as bindings
 
@@ -130,8 +140,8 @@ def _text_of(code: Any) -> str:
 @functools.cache
 def primary_context(ordinal: int) -> Any:
     """Return the primary context of a device, retained until the process exits."""
-    found = devices()[ordinal]
-    return check(found.api.cuDevicePrimaryCtxRetain(found.handle), "open the primary context")
+    handle = devices()[ordinal].handle
+    return call("cuDevicePrimaryCtxRetain", handle, doing="open the primary context")
 
 
 def make_current() -> None:
@@ -147,14 +157,14 @@ def set_device(ordinal: int) -> None:
 
 def set_current_context(context: Any) -> None:
     """Set the current context of the calling thread; None for no context."""
-    check(api().cuCtxSetCurrent(context), "enter a context")
+    call("cuCtxSetCurrent", context, doing="enter a context")
 
 
 def current_ordinal() -> int:
     """Return the ordinal of the calling thread's device."""
     if not has_multiple_devices() or current_context() == 0:
         return 0
-    return int(check(api().cuCtxGetDevice(), "read the current device"))
+    return int(call("cuCtxGetDevice", doing="read the current device"))
 
 
 class _OnDevice:
@@ -168,7 +178,7 @@ class _OnDevice:
     def __enter__(self) -> None:
         self._before = None
         if current_context() == 0 or current_ordinal() != self._ordinal:
-            self._before = check(api().cuCtxGetCurrent(), "read the current context")
+            self._before = call("cuCtxGetCurrent", doing="read the current context")
             set_device(self._ordinal)
 
     def __exit__(self, *_: object) -> None:
@@ -186,7 +196,7 @@ def on_device(ordinal: int) -> contextlib.AbstractContextManager[None]:
 
 def current_context() -> int:
     """Return the handle of the calling thread's context; 0 if it has none."""
-    return int(check(api().cuCtxGetCurrent(), "read the current context"))
+    return int(call("cuCtxGetCurrent", doing="read the current context"))
 
 
 # ---- memory --------------------------------------------------------------------------------
@@ -197,173 +207,38 @@ def allocate(size: int) -> int:
     if size == 0:
         return 0
     make_current()
-    return int(check(api().cuMemAlloc(size), f"allocate {size} bytes on the device"))
+    return int(call("cuMemAlloc", size, doing=f"allocate {size} bytes on the device"))
 
 
 def free(address: int) -> None:
     if address:
         make_current()
-        check(api().cuMemFree(address), "free device memory")
+        call("cuMemFree", address, doing="free device memory")
 
 
 def copy_in(device_address: int, host_address: int, size: int, stream: int = 0) -> None:
     """Copy host bytes to the device, in stream order."""
-    answer = api().cuMemcpyHtoDAsync(device_address, host_address, size, stream)
-    check(answer, f"copy {size} bytes to the device")
+    doing = f"copy {size} bytes to the device"
+    call("cuMemcpyHtoDAsync", device_address, host_address, size, stream, doing=doing)
 
 
 def copy_out(host_address: int, device_address: int, size: int, stream: int = 0) -> None:
     """Copy device bytes to the host, in stream order; call ``synchronize`` before use."""
-    answer = api().cuMemcpyDtoHAsync(host_address, device_address, size, stream)
-    check(answer, f"copy {size} bytes from the device")
+    doing = f"copy {size} bytes from the device"
+    call("cuMemcpyDtoHAsync", host_address, device_address, size, stream, doing=doing)
 
 
 def copy_within(target: int, source: int, size: int, stream: int = 0) -> None:
     """Copy bytes within the device, in stream order."""
-    answer = api().cuMemcpyDtoDAsync(target, source, size, stream)
-    check(answer, f"copy {size} bytes on the device")
+    doing = f"copy {size} bytes on the device"
+    call("cuMemcpyDtoDAsync", target, source, size, stream, doing=doing)
 
 
 def fill(address: int, pattern: bytes, count: int, stream: int = 0) -> None:
     """Write a pattern of 1, 2 or 4 bytes ``count`` times, in stream order."""
-    write = getattr(api(), f"cuMemsetD{8 * len(pattern)}Async")
-    answer = write(address, int.from_bytes(pattern, sys.byteorder), count, stream)
-    check(answer, f"fill {count * len(pattern)} bytes of the device")
-
-
-# ---- kernels -------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class LoadedKernel:
-    """A loaded kernel and its attributes."""
-
-    handle: Any
-    library: Any
-    static_shared: int
-    dynamic_shared: int  # the maximum of a launch without opt-in
-    block_limit: int
-    registers: int
-
-
-def load_kernel(cubin: bytes, entry: str) -> LoadedKernel:
-    """Load a cubin and return its kernel, which stays loaded until the process exits."""
-    return kernel_of(load_library(cubin, f"load the kernel {entry}"), entry)
-
-
-def load_library(code: bytes, doing: str) -> Any:
-    """Load a cubin, or PTX with a final zero byte, until the process exits."""
-    make_current()
-    loaded = api().cuLibraryLoadData(code, [], [], 0, [], [], 0)
-    return check(loaded, f"{doing} ({len(code)} bytes of code)")
-
-
-def kernel_of(library: Any, entry: str) -> LoadedKernel:
-    """Return a kernel of a loaded library."""
-    make_current()
-    bindings, doing = api(), f"look the kernel {entry} up"
-    handle = check(bindings.cuLibraryGetKernel(library, entry.encode()), doing)
-    attribute = bindings.CUfunction_attribute
-    attributes = (
-        check(bindings.cuKernelGetAttribute(which, handle, device().handle), doing)
-        for which in (
-            attribute.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
-            attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-            attribute.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
-            attribute.CU_FUNC_ATTRIBUTE_NUM_REGS,
-        )
-    )
-    return LoadedKernel(handle, library, *attributes)
-
-
-def variable(kernel: LoadedKernel, name: str) -> int:
-    """Return the address of a ``__device__`` variable of the kernel's library."""
-    return variable_of(kernel.library, name)[0]
-
-
-def variable_of(library: Any, name: str) -> tuple[int, int]:
-    """Return the address and size of a ``__device__`` or ``__constant__`` variable."""
-    make_current()
-    code, address, size = api().cuLibraryGetGlobal(library, name.encode())
-    check((code,), f"look the variable {name} up")
-    return int(address), int(size)
-
-
-def launch_cooperative(handle: Any, *call: Any) -> tuple[Any, ...]:
-    """Launch a cooperative kernel, with the arguments of ``cuLaunchKernel``."""
-    bindings = api()
-    config, attribute = bindings.CUlaunchConfig(), bindings.CUlaunchAttribute()
-    attribute.id = bindings.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_COOPERATIVE
-    attribute.value.cooperative = 1
-    config.attrs, config.numAttrs = [attribute], 1
-    config.gridDimX, config.gridDimY, config.gridDimZ = call[:3]
-    config.blockDimX, config.blockDimY, config.blockDimZ = call[3:6]
-    config.sharedMemBytes, config.hStream = call[6:8]
-    parameters, extra = call[8:]
-    answer: tuple[Any, ...] = bindings.cuLaunchKernelEx(config, handle, parameters, extra)
-    return answer
-
-
-def max_coresident_blocks(
-    kernel: LoadedKernel,
-    block: tuple[int, int, int],
-    shared_bytes: int,
-    cluster: tuple[int, ...] = (),
-) -> int:
-    """Return how many blocks of a kernel the device can run at the same time."""
-    bindings = api()
-    if cluster:
-        return _max_active_clusters(kernel, block, shared_bytes, cluster) * math.prod(cluster)
-    count = bindings.cuOccupancyMaxActiveBlocksPerMultiprocessor
-    handle = bindings.CUfunction(int(kernel.handle))
-    of_one = check(count(handle, math.prod(block), shared_bytes), "count the blocks that fit")
-    return int(of_one) * multiprocessor_count()
-
-
-def multiprocessor_count() -> int:
-    """Return the number of multiprocessors of the device."""
-    which = api().CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
-    answer = api().cuDeviceGetAttribute(which, device().handle)
-    return int(check(answer, "count the multiprocessors"))
-
-
-def _max_active_clusters(
-    kernel: LoadedKernel, block: tuple[int, int, int], shared_bytes: int, cluster: tuple[int, ...]
-) -> int:
-    """Return how many clusters of a kernel the device can run at the same time."""
-    bindings = api()
-    config, attribute = bindings.CUlaunchConfig(), bindings.CUlaunchAttribute()
-    attribute.id = bindings.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
-    size = attribute.value.clusterDim
-    size.x, size.y, size.z = cluster
-    config.attrs, config.numAttrs = [attribute], 1
-    config.gridDimX, config.gridDimY, config.gridDimZ = cluster
-    config.blockDimX, config.blockDimY, config.blockDimZ = block
-    config.sharedMemBytes = shared_bytes
-    handle = bindings.CUfunction(int(kernel.handle))
-    answer = bindings.cuOccupancyMaxActiveClusters(handle, config)
-    return int(check(answer, "count the clusters that fit"))
-
-
-def allow_large_clusters(kernel: LoadedKernel, doing: str) -> None:
-    """Allow clusters with more blocks than the portable maximum."""
-    bindings = api()
-    which = bindings.CUfunction_attribute.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
-    check(bindings.cuKernelSetAttribute(which, 1, kernel.handle, device().handle), doing)
-
-
-def shared_limit() -> int:
-    """Return the maximum shared memory of a block with opt-in, static and dynamic."""
-    which = api().CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
-    answer = api().cuDeviceGetAttribute(which, device().handle)
-    return int(check(answer, "read the shared memory limit"))
-
-
-def allow_dynamic_shared(kernel: LoadedKernel, size: int, doing: str) -> None:
-    """Allow launches of the kernel with ``size`` bytes of dynamic shared memory."""
-    bindings = api()
-    which = bindings.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-    check(bindings.cuKernelSetAttribute(which, size, kernel.handle, device().handle), doing)
+    function, number = f"cuMemsetD{8 * len(pattern)}Async", int.from_bytes(pattern, sys.byteorder)
+    doing = f"fill {count * len(pattern)} bytes of the device"
+    call(function, address, number, count, stream, doing=doing)
 
 
 # ---- streams -------------------------------------------------------------------------------
@@ -449,7 +324,19 @@ def _as_int(handle: Any, stream: object) -> int:
 def synchronize(stream: int = 0, doing: str = "wait for the stream") -> None:
     """Wait for all work of the stream. Raises the errors of its kernels."""
     make_current()
-    check(api().cuStreamSynchronize(stream), doing)
+    call("cuStreamSynchronize", stream, doing=doing)
+
+
+def synchronize_device(doing: str = "wait for the device") -> None:
+    """Wait for all work of the current device. Raises the errors of its kernels."""
+    call("cuCtxSynchronize", doing=doing)
+
+
+def new_event(*, timing: bool = False, doing: str = "create an event") -> Any:
+    """Return a new event."""
+    flags = api().CUevent_flags
+    flag = flags.CU_EVENT_DEFAULT if timing else flags.CU_EVENT_DISABLE_TIMING
+    return call("cuEventCreate", int(flag), doing=doing)
 
 
 def order_after(earlier: int, stream: int) -> None:
@@ -457,11 +344,10 @@ def order_after(earlier: int, stream: int) -> None:
     if earlier == stream or {earlier, stream} == {0, _LEGACY}:
         return
     make_current()
-    bindings, doing = api(), "order one stream after another"
-    flags = bindings.CUevent_flags.CU_EVENT_DISABLE_TIMING
-    event = check(bindings.cuEventCreate(int(flags)), doing)
+    doing = "order one stream after another"
+    event = new_event(doing=doing)
     try:
-        check(bindings.cuEventRecord(event, earlier), doing)
-        check(bindings.cuStreamWaitEvent(stream, event, 0), doing)
+        call("cuEventRecord", event, earlier, doing=doing)
+        call("cuStreamWaitEvent", stream, event, 0, doing=doing)
     finally:
-        check(bindings.cuEventDestroy(event), doing)
+        call("cuEventDestroy", event, doing=doing)

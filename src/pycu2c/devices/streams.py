@@ -1,5 +1,6 @@
-"""Streams and events. Where there is no GPU, work is done when it is asked for: streams are empty,
-and events know when they were recorded. Knows no array and no kernel."""
+"""Streams and events. Without a GPU all work is synchronous: streams are empty, and events store
+the time at which they were recorded.
+"""
 
 from __future__ import annotations
 
@@ -17,21 +18,21 @@ from pycu2c.cuda_driver import driver
 from pycu2c.runtime import launch_configuration
 from pycu2c.runtime.cuda import peer_access
 
-_LEGACY, _PER_THREAD = 1, 2  # handles that the driver has for its default streams
+_LEGACY, _PER_THREAD = 1, 2  # the driver's handles of its default streams
 
 
-def _handle_of(stream: object, wanted: str) -> int:
-    """The handle of a stream that somebody waits for or in."""
+def _handle_of(stream: object, expected: str) -> int:
+    """Return the handle of an argument of ``wait``."""
     if isinstance(stream, int) and not driver.may_be_handle(stream):
-        raise LaunchError(f"wait() takes {wanted}, not the number {stream}")
+        raise LaunchError(f"wait() takes {expected}, not the number {stream}")
     return driver.working_stream(stream)
 
 
 class Stream:
-    """Work on the device that is done in order. ``k[grid, block, stream]`` launches in it.
+    """A queue of work on the device, which is executed in order.
 
-    Made by ``cuda.stream()`` and its kin. Streams of other packages, and of ours, tell their
-    handle by ``__cuda_stream__``.
+    ``cuda.stream()`` creates one, and ``k[grid, block, stream]`` launches in it. Streams of all
+    packages have ``__cuda_stream__``, which returns their handle.
     """
 
     __slots__ = ("__weakref__", "_own", "_owner", "blocking", "handle")
@@ -43,7 +44,7 @@ class Stream:
 
     @property
     def device(self) -> int | None:
-        """The number of its GPU; None for the driver's default streams, which each GPU has."""
+        """The ordinal of the GPU; None for default streams, which exist on each GPU."""
         if not driver.available() or self.handle <= _PER_THREAD:
             return None
         return peer_access.ordinal_of_stream(self.handle)
@@ -59,22 +60,22 @@ class Stream:
         return f"<stream {name.get(self.handle, hex(self.handle))}>"
 
     def synchronize(self) -> None:
-        """Wait until all work in the stream is done. Errors of its kernels surface here."""
+        """Wait for all work of the stream. Raises the errors of its kernels."""
         graph_capture.reject_synchronization("synchronize()")
         if driver.available():
             driver.synchronize(self.handle)
 
     def done(self) -> bool:
-        """Whether all work in the stream is done, without waiting for it."""
+        """Return whether the stream has no pending work; does not wait."""
         graph_capture.reject_synchronization("done()")
         if not driver.available():
             return True
         driver.make_current()
-        return _is_ready(driver.api().cuStreamQuery(self.handle), "ask a stream")
+        return _is_ready(driver.api().cuStreamQuery(self.handle), "query a stream")
 
     def wait(self, other: Event | Stream | object) -> None:
-        """Let what comes next in this stream wait for an event, or for what is in another stream
-        now. Nobody else waits."""
+        """Order later work of this stream after an event, or after the pending work of another
+        stream. The host does not wait."""
         if isinstance(other, Event):
             other.wait(self)
             return
@@ -86,13 +87,15 @@ class Stream:
 
     @contextlib.contextmanager
     def auto_synchronize(self) -> Iterator[Stream]:
-        """Wait for the stream at the end of a ``with``."""
+        """Synchronize with the stream at the end of a ``with``."""
         yield self
         self.synchronize()
 
     def add_callback(self, callback: Callable[[Stream, int, Any], object], arg: Any = None) -> None:
-        """Call ``callback(stream, 0, arg)`` when the work that is in the stream now is done, from
-        a thread of the driver. It must not use the GPU."""
+        """Call ``callback(stream, 0, arg)`` after the pending work of the stream.
+
+        A thread of the driver calls it. It must not use the GPU.
+        """
         if graph_capture.current() is not None:
             graph_capture.reject(
                 "a callback is no part of one: add it to the stream after the launch"
@@ -103,7 +106,7 @@ class Stream:
         _call_after(self, lambda: callback(self, 0, arg))
 
     def async_done(self) -> asyncio.Future[Stream]:
-        """What to ``await`` for the end of the work that is in the stream now."""
+        """Return a future that ends with the pending work of the stream, for ``await``."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Stream] = loop.create_future()
 
@@ -116,61 +119,67 @@ class Stream:
 
     def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
         if self._own and not finalizing():
-            with contextlib.suppress(Exception):  # of a driver that is gone
-                driver.api().cuStreamDestroy(self.handle)  # its work goes on to its end
+            with contextlib.suppress(Exception):  # the driver is unloaded
+                driver.api().cuStreamDestroy(self.handle)  # pending work still completes
 
 
-launch_configuration.IMMORTAL_STREAM_TYPES.add(Stream)  # what is configured with one may be kept
+launch_configuration.IMMORTAL_STREAM_TYPES.add(Stream)  # configured kernels may be cached
 
 
 def stream(*, blocking: bool = True, priority: int = 0) -> Stream:
-    """A new stream. A blocking one and the default stream wait for each other's work, in the
-    order in which it came. Of lower numbers, work of higher priority begins first."""
+    """Return a new stream.
+
+    Parameters
+    ----------
+    blocking
+        Whether the stream and the default stream synchronize with each other.
+    priority
+        Work of streams with lower numbers is started first.
+    """
     if not driver.available():
         return Stream(0)
     driver.make_current()
-    bindings = driver.api()
-    flag = bindings.CUstream_flags
-    flags = flag.CU_STREAM_DEFAULT if blocking else flag.CU_STREAM_NON_BLOCKING
-    answer = bindings.cuStreamCreateWithPriority(int(flags), priority)
-    handle = int(driver.check(answer, "make a stream"))
+    flags = driver.api().CUstream_flags
+    flag = flags.CU_STREAM_DEFAULT if blocking else flags.CU_STREAM_NON_BLOCKING
+    doing = "create a stream"
+    handle = int(driver.call("cuStreamCreateWithPriority", int(flag), priority, doing=doing))
     return Stream(handle, blocking=blocking, own=True)
 
 
 def default_stream() -> Stream:
-    """The stream of launches and copies that name none; all blocking streams wait for it."""
+    """Return the default stream, which all blocking streams synchronize with."""
     return Stream(0)
 
 
 def legacy_default_stream() -> Stream:
-    """The default stream under the name that it has in every program."""
+    """Return the default stream by its explicit handle, ``CU_STREAM_LEGACY``."""
     return Stream(_LEGACY if driver.available() else 0)
 
 
 def per_thread_default_stream() -> Stream:
-    """The default stream of the calling thread."""
+    """Return the default stream of the calling thread."""
     return Stream(_PER_THREAD if driver.available() else 0)
 
 
 def external_stream(ptr: object) -> Stream:
-    """A stream of another package, by its handle or as its object, which is kept."""
+    """Return a stream of another package, given as a handle or an object, which is kept alive."""
     handle = driver.stream_of(ptr)
     return Stream(handle, blocking=handle in (0, _LEGACY, _PER_THREAD), owner=ptr)
 
 
 def synchronize() -> None:
-    """Wait until all work on the device is done. Errors of kernels surface here."""
+    """Wait for all work of the device. Raises the errors of kernels."""
     graph_capture.reject_synchronization("cuda.synchronize()")
     if driver.available():
         driver.make_current()
-        driver.check(driver.api().cuCtxSynchronize(), "wait for the device")
+        driver.synchronize_device()
 
 
 # ---- events ------------------------------------------------------------------------------------
 
 
 class Event:
-    """A place in the work of a stream. Made by ``cuda.event()``."""
+    """A position in the work of a stream, created by ``cuda.event()``."""
 
     __slots__ = ("__weakref__", "_seconds", "handle", "timing")
 
@@ -178,69 +187,67 @@ class Event:
         self.timing, self.handle, self._seconds = timing, 0, 0.0
         if driver.available():
             driver.make_current()
-            bindings = driver.api()
-            flag = bindings.CUevent_flags
-            flags = flag.CU_EVENT_DEFAULT if timing else flag.CU_EVENT_DISABLE_TIMING
-            answer = bindings.cuEventCreate(int(flags))
-            self.handle = int(driver.check(answer, "make an event"))
+            self.handle = int(driver.new_event(timing=timing))
 
     def record(self, stream: object = None) -> None:
-        """Be the place where the work in a stream ends now."""
+        """Move the event to the end of the work that a stream has now."""
         self._seconds = time.perf_counter()
         recorded = driver.working_stream(stream)
         if self.handle:
             driver.make_current()
-            answer = driver.api().cuEventRecord(self.handle, recorded)
-            driver.check(answer, "record an event")
+            driver.call("cuEventRecord", self.handle, recorded, doing="record an event")
 
     def query(self) -> bool:
-        """Whether the work before this place is done."""
+        """Return whether the work before the event has ended."""
         graph_capture.reject_synchronization("query()")
-        return not self.handle or _is_ready(driver.api().cuEventQuery(self.handle), "ask an event")
+        if not self.handle:
+            return True
+        return _is_ready(driver.api().cuEventQuery(self.handle), "query an event")
 
     def synchronize(self) -> None:
-        """Wait until the work before this place is done."""
+        """Wait until the work before the event has ended."""
         graph_capture.reject_synchronization("synchronize()")
         if self.handle:
-            driver.check(driver.api().cuEventSynchronize(self.handle), "wait for an event")
+            driver.call("cuEventSynchronize", self.handle, doing="wait for an event")
 
     def wait(self, stream: object = None) -> None:
-        """Let what comes next in a stream wait for the work before this place."""
+        """Order later work of a stream after the work before the event."""
         waiting = _handle_of(stream, "the stream that is to wait")
         if self.handle:
             driver.make_current()
             graph_capture.join(waiting)
-            answer = driver.api().cuStreamWaitEvent(waiting, self.handle, 0)
-            driver.check(answer, "let a stream wait for an event")
+            doing = "let a stream wait for an event"
+            driver.call("cuStreamWaitEvent", waiting, self.handle, 0, doing=doing)
 
     def elapsed_time(self, end: Event) -> float:
-        """Milliseconds from this event to another one; both are recorded and done."""
+        """Return the milliseconds between this event and ``end``; both must have completed."""
         if not (self.timing and end.timing):
             raise ValueError("an event made with timing=False has no time")
         if not (self._seconds and end._seconds):
             raise ValueError("an event that was not recorded has no time: call its record()")
         if not self.handle:
             return 1e3 * (end._seconds - self._seconds)
-        answer = driver.api().cuEventElapsedTime(self.handle, end.handle)
-        return float(driver.check(answer, "read the time between events"))
+        doing = "read the time between events"
+        return float(driver.call("cuEventElapsedTime", self.handle, end.handle, doing=doing))
 
     def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
         if self.handle and not finalizing():
-            with contextlib.suppress(Exception):  # of a driver that is gone
+            with contextlib.suppress(Exception):  # the driver is unloaded
                 driver.api().cuEventDestroy(self.handle)
 
 
 def event(timing: bool = True) -> Event:
-    """A new event; one without timing costs less."""
+    """Return a new event; events without timing are cheaper."""
     return Event(timing)
 
 
 def event_elapsed_time(evtstart: Event, evtend: Event) -> float:
-    """Milliseconds from one event to another."""
+    """Return the milliseconds between two events."""
     return evtstart.elapsed_time(evtend)
 
 
 def _is_ready(answer: tuple[Any, ...], doing: str) -> bool:
+    """Return whether a query found no pending work. Raises CudaError."""
     if answer[0].name == "CUDA_ERROR_NOT_READY":
         return False
     driver.check(answer, doing)
@@ -250,44 +257,44 @@ def _is_ready(answer: tuple[Any, ...], doing: str) -> bool:
 # ---- callbacks ---------------------------------------------------------------------------------
 
 _HOST_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-_WAITING: dict[int, Callable[[], object]] = {}  # by the number that the driver gives back
+_PENDING: dict[int, Callable[[], object]] = {}  # by the number that the driver passes back
 
 
-def _run(number: int | None) -> None:
-    _WAITING.pop(number or 0)()
+def _run_callback(number: int | None) -> None:
+    _PENDING.pop(number or 0)()
 
 
-_called = _HOST_FUNCTION(_run)
+_RUN_CALLBACK = _HOST_FUNCTION(_run_callback)
 
 
 def _call_after(stream: Stream, callback: Callable[[], object]) -> None:
     driver.make_current()
     number = id(callback)
-    _WAITING[number] = callback
-    function = driver.api().CUhostFn(ctypes.cast(_called, ctypes.c_void_p).value)
-    answer = driver.api().cuLaunchHostFunc(stream.handle, function, number)
-    driver.check(answer, "add a callback to a stream")
+    _PENDING[number] = callback
+    function = driver.api().CUhostFn(ctypes.cast(_RUN_CALLBACK, ctypes.c_void_p).value)
+    doing = "add a callback to a stream"
+    driver.call("cuLaunchHostFunc", stream.handle, function, number, doing=doing)
 
 
 # ---- profiling ---------------------------------------------------------------------------------
 
 
 def profile_start() -> None:
-    """Let a profiler that waits for it begin: ``ncu --profile-from-start off``."""
+    """Start a profiler that waits for this call: ``ncu --profile-from-start off``."""
     if driver.available():
         driver.make_current()
-        driver.check(driver.api().cuProfilerStart(), "start the profiler")
+        driver.call("cuProfilerStart", doing="start the profiler")
 
 
 def profile_stop() -> None:
-    """Let the profiler that ``profile_start`` started pause."""
+    """Pause the profiler that ``profile_start`` started."""
     if driver.available():
-        driver.check(driver.api().cuProfilerStop(), "stop the profiler")
+        driver.call("cuProfilerStop", doing="stop the profiler")
 
 
 @contextlib.contextmanager
 def profiling() -> Iterator[None]:
-    """Profile what is in the ``with``."""
+    """Profile the code inside a ``with``."""
     profile_start()
     try:
         yield

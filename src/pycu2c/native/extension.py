@@ -5,67 +5,23 @@ Without the extension every launch takes the slow path.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 UNAVAILABLE = ""  # why the extension is missing
 
-if TYPE_CHECKING:
-    from pycu2c.native._dispatch import (
-        ConfiguredBase,
-        DeviceArrayBase,
-        DispatchTableBase,
-        KernelBase,
-        LaunchConfiguration,
-        LaunchSequence,
-        StagingBuffer,
-        TableReference,
-        recent_kernels,
-        resume,
-        suspend,
-    )
-else:
-    try:
-        from pycu2c.native._dispatch import (
-            ConfiguredBase,
-            DeviceArrayBase,
-            DispatchTableBase,
-            KernelBase,
-            LaunchConfiguration,
-            LaunchSequence,
-            StagingBuffer,
-            TableReference,
-            recent_kernels,
-            resume,
-            suspend,
-        )
-    except ImportError as error:
-        from pycu2c.native.fallback import (
-            ConfiguredBase,
-            DeviceArrayBase,
-            DispatchTableBase,
-            KernelBase,
-            LaunchConfiguration,
-            LaunchSequence,
-            StagingBuffer,
-            TableReference,
-            recent_kernels,
-            resume,
-            suspend,
-        )
+try:
+    import pycu2c.native._dispatch as _implementation
+except ImportError as error:
+    import pycu2c.native.fallback as _implementation  # type: ignore[no-redef]
 
-        UNAVAILABLE = str(error)
+    UNAVAILABLE = str(error)
 
-__all__ = [
-    "UNAVAILABLE",
-    "ConfiguredBase",
-    "DeviceArrayBase",
-    "DispatchTableBase",
-    "KernelBase",
-    "LaunchConfiguration",
-    "LaunchSequence",
-    "StagingBuffer",
-    "TableReference",
-    "recent_kernels",
-    "resume",
-    "suspend",
-]
+ConfiguredBase = _implementation.ConfiguredBase
+DeviceArrayBase = _implementation.DeviceArrayBase
+DispatchTableBase = _implementation.DispatchTableBase
+KernelBase = _implementation.KernelBase
+LaunchConfiguration = _implementation.LaunchConfiguration
+LaunchSequence = _implementation.LaunchSequence
+StagingBuffer = _implementation.StagingBuffer
+TableReference = _implementation.TableReference
+recent_kernels = _implementation.recent_kernels
+resume = _implementation.resume
+suspend = _implementation.suspend

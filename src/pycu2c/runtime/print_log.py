@@ -20,7 +20,7 @@ from pycu2c.base import dtypes
 from pycu2c.base.diagnostics import LaunchError, LaunchWarning, warn
 from pycu2c.base.types import Scalar
 from pycu2c.base.values import as_vector
-from pycu2c.cuda_driver import driver
+from pycu2c.cuda_driver import driver, kernel_api
 from pycu2c.ir.print_format import (
     LOG_NAME,
     THREAD_COORDINATES,
@@ -83,7 +83,7 @@ class DevicePrintLog:
     def __init__(self, kernel: CudaKernel) -> None:
         self._words = driver.allocate(8 * CAPACITY)
         driver.fill(self._words, bytes(4), 2 * CAPACITY)  # narrow values do not write a whole word
-        self.address = driver.variable(kernel.loaded, LOG_NAME)
+        self.address = kernel_api.variable_of(kernel.loaded.library, LOG_NAME)[0]
         self._head = (ctypes.c_uint64 * 4)()
 
     def clear(self, stream: int) -> None:

@@ -12,9 +12,9 @@ import pytest
 from pycu2c import cupy
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.compat.cuda_text import TextModule, arguments, cuda_build, parameters
-from pycu2c.cuda_driver import driver
+from pycu2c.cuda_driver import driver, kernel_api
 from pycu2c.runtime.arguments.arguments import pack
-from pycu2c.runtime.cuda import cuda_runner, external_kernel
+from pycu2c.runtime.cuda import cuda_runner
 from pycu2c.runtime.launch_configuration import Launch
 
 TEXT = """template <class T> struct Pair { T a, b; };
@@ -58,19 +58,19 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[Ran]:
     class Api:
         cuLaunchKernel = None
 
-    loaded = driver.LoadedKernel("handle", "library", 0, 48 << 10, 1024, 32)
+    loaded = kernel_api.LoadedKernel("handle", "library", 0, 48 << 10, 1024, 32)
     for name, value in {
         "available": lambda: True,
         "arch": lambda: "sm_90",
         "current_ordinal": lambda: 0,
-        "load_library": lambda code, doing: "library",
-        "kernel_of": lambda library, entry: loaded,
         "api": lambda: Api,
     }.items():
         monkeypatch.setattr(driver, name, value)
-    monkeypatch.setattr(external_kernel, "has_kernel", lambda library, name: name == "k")
+    monkeypatch.setattr(kernel_api, "load_library", lambda code, doing: "library")
+    monkeypatch.setattr(kernel_api, "kernel_of", lambda library, entry: loaded)
+    monkeypatch.setattr(kernel_api, "has_kernel", lambda library, name: name == "k")
     offsets, sizes = (0, 8, 16, 20, 24, 32, 34, 40, 48), (8, 8, 4, 4, 8, 1, 4, 8, 1)
-    monkeypatch.setattr(external_kernel, "parameter_layout", lambda kernel: [*zip(offsets, sizes)])
+    monkeypatch.setattr(kernel_api, "parameter_layout", lambda kernel: [*zip(offsets, sizes)])
     monkeypatch.setattr(cuda_runner.CudaRunner, "run", run)
     monkeypatch.setattr(cuda_runner.CudaRunner, "direct", None)
     return found

@@ -12,7 +12,7 @@ import pytest
 
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.cuda import to_device
-from pycu2c.cuda_driver import driver
+from pycu2c.cuda_driver import driver, kernel_api
 from pycu2c.runtime.arguments.arguments import describe
 from pycu2c.runtime.cuda import cuda_kernel
 from pycu2c.runtime.cuda.cuda_kernel import CudaKernel
@@ -117,15 +117,17 @@ def fake_kernel(monkeypatch):
 
     def make(*codes, together=False):
         fake = FakeDriver(*codes)
-        loaded = driver.LoadedKernel("handle", "library", 1024, 47 * 1024, 512, 128)
+        loaded = kernel_api.LoadedKernel("handle", "library", 1024, 47 * 1024, 512, 128)
         fake.contexts, fake.allowed = [], []
-        monkeypatch.setattr(driver, "load_kernel", lambda cubin, entry: loaded)
+        monkeypatch.setattr(kernel_api, "load_kernel", lambda cubin, entry: loaded)
         monkeypatch.setattr(driver, "api", lambda: fake)
         monkeypatch.setattr(driver, "make_current", lambda: fake.contexts.append(1))
-        monkeypatch.setattr(driver, "shared_limit", lambda: 227 * 1024)
+        monkeypatch.setattr(kernel_api, "shared_limit", lambda: 227 * 1024)
         monkeypatch.setattr(driver, "_text_of", lambda code: "no good")
         monkeypatch.setattr(
-            driver, "allow_dynamic_shared", lambda kernel, size, doing: fake.allowed.append(size)
+            kernel_api,
+            "allow_dynamic_shared",
+            lambda kernel, size, doing: fake.allowed.append(size),
         )
         monkeypatch.setattr(cuda_kernel, "_PAD", cuda_kernel._ThreadParameterBuffer())
         return CudaKernel(CompiledBinary("cubin", "k", "", b"", None, ""), together), fake
@@ -159,8 +161,10 @@ def test_a_kernel_with_a_grid_barrier_starts_all_blocks_together(fake_kernel):
 
 
 def test_more_blocks_than_run_together_are_refused(fake_kernel, monkeypatch):
-    monkeypatch.setattr(driver, "launch_cooperative", lambda *call: (TOO_MANY,))
-    monkeypatch.setattr(driver, "max_coresident_blocks", lambda kernel, block, shared, cluster: 264)
+    monkeypatch.setattr(kernel_api, "launch_cooperative", lambda *call: (TOO_MANY,))
+    monkeypatch.setattr(
+        kernel_api, "max_coresident_blocks", lambda kernel, block, shared, cluster: 264
+    )
     kernel, _ = fake_kernel(together=True)
     with pytest.raises(LaunchError, match=r"all its 1000 blocks .* 64 threads .* runs 264: "):
         kernel.launch((1000, 1, 1), (64, 1, 1), 0, None, b"")

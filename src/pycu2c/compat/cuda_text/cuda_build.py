@@ -12,9 +12,8 @@ from pycu2c.compat.cuda_text.diagnostics import raise_compile_error
 from pycu2c.compat.cuda_text.options import CompilerOptions, included_file_identities
 from pycu2c.compat.cuda_text.parameters import KernelParameter
 from pycu2c.compat.cuda_text.source_text import CudaSource
-from pycu2c.cuda_driver import driver
+from pycu2c.cuda_driver import kernel_api
 from pycu2c.cuda_driver.cuda_errors import CudaError
-from pycu2c.runtime.cuda import external_kernel
 from pycu2c.runtime.cuda.cuda_kernel import CudaKernel
 from pycu2c.runtime.cuda.cuda_runner import CudaRunner
 from pycu2c.runtime.runner import Runner
@@ -85,7 +84,7 @@ class GpuCode:
     def __init__(self, cubin: CompiledCubin) -> None:
         self._cubin, self.log = cubin, cubin.log
         self._entries = parameters.entry_parameters(cubin.entry_declarations)
-        self._library = driver.load_library(cubin.data, "load CUDA C")
+        self._library = kernel_api.load_library(cubin.data, "load CUDA C")
         self._loaded: dict[str, CudaKernel] = {}
 
     @property
@@ -94,12 +93,12 @@ class GpuCode:
 
     def entry(self, name: str) -> str | None:
         if not self._entries:  # of a cubin: ask the driver
-            return name if external_kernel.has_kernel(self._library, name) else None
+            return name if kernel_api.has_kernel(self._library, name) else None
         return entry_named(name, self._cubin, self._entries)
 
     def parameters(self, entry: str) -> tuple[KernelParameter, ...] | None:
         if entry not in self._entries:
-            places = external_kernel.parameter_layout(self._kernel(entry).loaded)
+            places = kernel_api.parameter_layout(self._kernel(entry).loaded)
             return self._entries.setdefault(entry, parameters.from_layout(places))
         return self._entries[entry]
 
@@ -107,7 +106,7 @@ class GpuCode:
         key = f"{entry} cooperative" if cooperative else entry
         if key not in self._loaded:
             binary = CompiledBinary("cubin", entry, "", b"", None, "")
-            kernel = driver.kernel_of(self._library, entry)
+            kernel = kernel_api.kernel_of(self._library, entry)
             self._loaded[key] = CudaKernel(binary, cooperative, loaded=kernel)
         return self._loaded[key]
 
@@ -116,14 +115,14 @@ class GpuCode:
         return CudaRunner(kernel.name, form.writable, form.layout, kernel)
 
     def attribute(self, entry: str, name: str) -> int:
-        return external_kernel.kernel_attribute(self._kernel(entry).loaded, name)
+        return kernel_api.kernel_attribute(self._kernel(entry).loaded, name)
 
     def set_attribute(self, entry: str, name: str, value: int) -> None:
-        external_kernel.set_kernel_attribute(self._kernel(entry).loaded, name, value)
+        kernel_api.set_kernel_attribute(self._kernel(entry).loaded, name, value)
 
     def variable(self, name: str) -> tuple[int, int] | None:
         try:
-            return driver.variable_of(self._library, self._cubin.names.get(name, name))
+            return kernel_api.variable_of(self._library, self._cubin.names.get(name, name))
         except CudaError as error:
             if error.name == "CUDA_ERROR_NOT_FOUND":
                 return None

@@ -9,7 +9,7 @@ from pycu2c.base.records import dataclass
 from pycu2c.compat.cuda_text.options import included_file_identities, options_of
 from pycu2c.compat.cupy.bound_parameters import KernelField
 from pycu2c.compat.cupy.diagnostics import translate_errors
-from pycu2c.cuda_driver import driver
+from pycu2c.cuda_driver import driver, kernel_api
 from pycu2c.declarations.options import DEFAULT_OPTIONS
 from pycu2c.runtime.arguments.arguments import layout_of
 from pycu2c.runtime.cpu.cpu_kernel import CpuKernel
@@ -70,7 +70,7 @@ def load_text(
         for f in text.fields
         if f.parameter.part is ArgumentPart.DATA and not f.ctype.startswith("const")
     )
-    size = driver.variable_of(on_gpu.loaded.library, part)[1] if has_parts else 0
+    size = kernel_api.variable_of(on_gpu.loaded.library, part)[1] if has_parts else 0
     runner = CudaRunner(text.entry, written, layout, on_gpu)
     return LoadedKernelText(runner, size, text.elements_per_thread)
 

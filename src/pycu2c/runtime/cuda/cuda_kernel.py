@@ -8,7 +8,7 @@ import threading
 from typing import Any, NamedTuple, TypeAlias
 
 from pycu2c.base.diagnostics import LaunchError
-from pycu2c.cuda_driver import driver
+from pycu2c.cuda_driver import driver, kernel_api
 from pycu2c.cuda_driver.recent_launches import record
 from pycu2c.toolchain.binary import CompiledBinary
 
@@ -68,16 +68,20 @@ class CudaKernel:
         binary: CompiledBinary,
         cooperative: bool = False,
         cluster: tuple[int, ...] = (),
-        loaded: driver.LoadedKernel | None = None,
+        loaded: kernel_api.LoadedKernel | None = None,
     ) -> None:
         assert binary.kind == "cubin", f"the driver is given cubins, not {binary.kind}"
         self.binary, self.name = binary, binary.entry
-        self.loaded = loaded or driver.load_kernel(binary.data, binary.entry)
+        self.loaded = loaded or kernel_api.load_kernel(binary.data, binary.entry)
         self._handle = self.loaded.handle
         self.cooperative, self._cluster = cooperative, cluster
         if math.prod(cluster) > _PORTABLE_CLUSTER:
-            driver.allow_large_clusters(self.loaded, f"let clusters of {self.name} be {cluster}")
-        self._start: Any = driver.launch_cooperative if cooperative else driver.api().cuLaunchKernel
+            kernel_api.allow_large_clusters(
+                self.loaded, f"let clusters of {self.name} be {cluster}"
+            )
+        self._start: Any = (
+            kernel_api.launch_cooperative if cooperative else driver.api().cuLaunchKernel
+        )
         self._dynamic_shared = self.loaded.dynamic_shared
 
     def launch(
@@ -123,12 +127,12 @@ class CudaKernel:
     def _opt_in(self, shared_bytes: int) -> None:
         """Opt in to more than 48 KB of shared memory if necessary."""
         total = self.loaded.static_shared + shared_bytes
-        if total > driver.shared_limit():
+        if total > kernel_api.shared_limit():
             raise LaunchError(
                 f"a block of {self.name} needs {total} bytes of shared memory; "
-                f"the device has {driver.shared_limit()}: use smaller tiles"
+                f"the device has {kernel_api.shared_limit()}: use smaller tiles"
             )
-        driver.allow_dynamic_shared(self.loaded, shared_bytes, f"launch {self.name}")
+        kernel_api.allow_dynamic_shared(self.loaded, shared_bytes, f"launch {self.name}")
         self._dynamic_shared = shared_bytes
 
     def _failed(self, code: Any, call: tuple[Any, ...]) -> None:
@@ -143,7 +147,7 @@ class CudaKernel:
         driver.check((code,), f"launch {self.name} on grid {grid}, block {block}")
 
     def _too_many(self, grid: Dim3, block: Dim3, shared_bytes: int) -> None:
-        most = driver.max_coresident_blocks(self.loaded, block, shared_bytes, self._cluster)
+        most = kernel_api.max_coresident_blocks(self.loaded, block, shared_bytes, self._cluster)
         raise LaunchError(
             f"{self.name} has a barrier of the whole grid, so all its {math.prod(grid)} blocks "
             f"must run at the same time; of blocks with {math.prod(block)} threads and "
@@ -153,7 +157,7 @@ class CudaKernel:
 
     def _place_cluster(self, block: Dim3, shared_bytes: int) -> None:
         """Raise LaunchError if the device cannot run the blocks of one cluster together."""
-        if driver.max_coresident_blocks(self.loaded, block, shared_bytes, self._cluster):
+        if kernel_api.max_coresident_blocks(self.loaded, block, shared_bytes, self._cluster):
             return
         raise LaunchError(
             f"{self.name}: the device has no place where {math.prod(self._cluster)} blocks, each "

@@ -33,7 +33,7 @@ from pycu2c.compat.cupy.reduction.iteration_space import (
 from pycu2c.compat.cupy.reduction.operation import ReductionSource
 from pycu2c.compat.cupy.reduction.source_parts import ReductionForm
 from pycu2c.compat.cupy.reduction.workspace import GraphWorkspace, Workspace, workspace_for
-from pycu2c.cuda_driver import driver
+from pycu2c.cuda_driver import driver, kernel_api
 from pycu2c.runtime.arguments.arguments import describe
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.launch_configuration import Launch
@@ -242,4 +242,4 @@ def _allocate_workspace(
 
 
 def _processors() -> int:
-    return driver.multiprocessor_count() if driver.available() else _DEFAULT_PROCESSORS
+    return kernel_api.multiprocessor_count() if driver.available() else _DEFAULT_PROCESSORS

@@ -1,0 +1,167 @@
+"""Load kernels, and query and set their attributes.
+
+Kernels are loaded without a context (``cuLibrary``), and run in the current context of the calling
+thread.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from pycu2c.base.records import dataclass
+from pycu2c.cuda_driver import driver
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedKernel:
+    """A loaded kernel and its attributes."""
+
+    handle: Any
+    library: Any
+    static_shared: int
+    dynamic_shared: int  # the maximum of a launch without opt-in
+    block_limit: int
+    registers: int
+
+
+_ATTRIBUTES = (  # those of a LoadedKernel, in order
+    "SHARED_SIZE_BYTES",
+    "MAX_DYNAMIC_SHARED_SIZE_BYTES",
+    "MAX_THREADS_PER_BLOCK",
+    "NUM_REGS",
+)
+
+
+def load_kernel(cubin: bytes, entry: str) -> LoadedKernel:
+    """Load a cubin and return its kernel, which stays loaded until the process exits."""
+    return kernel_of(load_library(cubin, f"load the kernel {entry}"), entry)
+
+
+def load_library(code: bytes, doing: str) -> Any:
+    """Load a cubin, or PTX with a final zero byte, until the process exits."""
+    driver.make_current()
+    doing = f"{doing} ({len(code)} bytes of code)"
+    return driver.call("cuLibraryLoadData", code, [], [], 0, [], [], 0, doing=doing)
+
+
+def has_kernel(library: Any, name: str) -> bool:
+    """Return whether a library has a kernel of this name."""
+    driver.make_current()
+    return int(driver.api().cuLibraryGetKernel(library, name.encode())[0]) == 0
+
+
+def kernel_of(library: Any, entry: str) -> LoadedKernel:
+    """Return a kernel of a loaded library."""
+    driver.make_current()
+    doing = f"look the kernel {entry} up"
+    handle = driver.call("cuLibraryGetKernel", library, entry.encode(), doing=doing)
+    return LoadedKernel(handle, library, *(_attribute(handle, each, doing) for each in _ATTRIBUTES))
+
+
+def variable_of(library: Any, name: str) -> tuple[int, int]:
+    """Return the address and size of a ``__device__`` or ``__constant__`` variable."""
+    driver.make_current()
+    code, address, size = driver.api().cuLibraryGetGlobal(library, name.encode())
+    driver.check((code,), f"look the variable {name} up")
+    return int(address), int(size)
+
+
+def parameter_layout(kernel: LoadedKernel) -> list[tuple[int, int]]:
+    """Return the offset and size in bytes of each parameter of a kernel."""
+    found: list[tuple[int, int]] = []
+    while True:
+        code, *layout = driver.api().cuKernelGetParamInfo(kernel.handle, len(found))
+        if int(code):  # there are no more parameters
+            return found
+        offset, size = map(int, layout)
+        found.append((offset, size))
+
+
+# ---- attributes --------------------------------------------------------------------------------
+
+
+def kernel_attribute(kernel: LoadedKernel, name: str) -> int:
+    """Return an attribute of a kernel; ``name`` follows ``CU_FUNC_ATTRIBUTE_``."""
+    return _attribute(kernel.handle, name, f"read the attribute {name} of a kernel")
+
+
+def _attribute(handle: Any, name: str, doing: str) -> int:
+    attribute = getattr(driver.api().CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")
+    device = driver.device().handle
+    return int(driver.call("cuKernelGetAttribute", attribute, handle, device, doing=doing))
+
+
+def set_kernel_attribute(kernel: LoadedKernel, name: str, value: int, doing: str = "") -> None:
+    """Set an attribute of a kernel."""
+    attribute = getattr(driver.api().CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")
+    doing = doing or f"set the attribute {name} of a kernel to {value}"
+    device = driver.device().handle
+    driver.call("cuKernelSetAttribute", attribute, value, kernel.handle, device, doing=doing)
+
+
+def allow_large_clusters(kernel: LoadedKernel, doing: str) -> None:
+    """Allow clusters with more blocks than the portable maximum."""
+    set_kernel_attribute(kernel, "NON_PORTABLE_CLUSTER_SIZE_ALLOWED", 1, doing)
+
+
+def allow_dynamic_shared(kernel: LoadedKernel, size: int, doing: str) -> None:
+    """Allow launches of the kernel with ``size`` bytes of dynamic shared memory."""
+    set_kernel_attribute(kernel, "MAX_DYNAMIC_SHARED_SIZE_BYTES", size, doing)
+
+
+def shared_limit() -> int:
+    """Return the maximum shared memory of a block with opt-in, static and dynamic."""
+    name = "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"
+    return driver.device_attribute(name, "read the shared memory limit")
+
+
+def multiprocessor_count() -> int:
+    """Return the number of multiprocessors of the device."""
+    return driver.device_attribute("MULTIPROCESSOR_COUNT", "count the multiprocessors")
+
+
+# ---- launches ----------------------------------------------------------------------------------
+
+
+def _launch_config(grid: Any, block: Any, shared_bytes: int) -> tuple[Any, Any]:
+    """Return a launch configuration for ``cuLaunchKernelEx`` and its only attribute."""
+    config, attribute = driver.api().CUlaunchConfig(), driver.api().CUlaunchAttribute()
+    config.gridDimX, config.gridDimY, config.gridDimZ = grid
+    config.blockDimX, config.blockDimY, config.blockDimZ = block
+    config.sharedMemBytes = shared_bytes
+    return config, attribute
+
+
+def launch_cooperative(handle: Any, *arguments: Any) -> tuple[Any, ...]:
+    """Launch a cooperative kernel, with the arguments of ``cuLaunchKernel``."""
+    grid, block, (shared_bytes, stream) = arguments[:3], arguments[3:6], arguments[6:8]
+    config, attribute = _launch_config(grid, block, shared_bytes)
+    attribute.id = driver.api().CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_COOPERATIVE
+    attribute.value.cooperative = 1
+    config.attrs, config.numAttrs, config.hStream = [attribute], 1, stream
+    answer: tuple[Any, ...] = driver.api().cuLaunchKernelEx(config, handle, *arguments[8:])
+    return answer
+
+
+def max_coresident_blocks(
+    kernel: LoadedKernel,
+    block: tuple[int, int, int],
+    shared_bytes: int,
+    cluster: tuple[int, ...] = (),
+) -> int:
+    """Return how many blocks of a kernel the device can run at the same time."""
+    handle = driver.api().CUfunction(int(kernel.handle))
+    if not cluster:
+        function = "cuOccupancyMaxActiveBlocksPerMultiprocessor"
+        doing = "count the blocks that fit"
+        count = int(driver.call(function, handle, math.prod(block), shared_bytes, doing=doing))
+        return count * multiprocessor_count()
+    config, attribute = _launch_config(cluster, block, shared_bytes)
+    attribute.id = driver.api().CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+    size = attribute.value.clusterDim
+    size.x, size.y, size.z = cluster
+    config.attrs, config.numAttrs = [attribute], 1
+    doing = "count the clusters that fit"
+    clusters = int(driver.call("cuOccupancyMaxActiveClusters", handle, config, doing=doing))
+    return clusters * math.prod(cluster)
