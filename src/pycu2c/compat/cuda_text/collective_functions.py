@@ -77,14 +77,16 @@ def split_collectives() -> Mapping[str, SplitCollective]:
 
 
 def _cuda_name(intrinsic: Intrinsic) -> str:
-    """Return the name in CUDA C: that of the function in the CUDA spelling, unless it is ours."""
+    """Return the name in CUDA C: that of the function of CUDA that the operation is, if any."""
     assert intrinsic.cuda is not None
     parameters = {name: c.Name(name) for name, _ in intrinsic.parameters}
     spelled = intrinsic.cuda(parameters, INT32)
-    if isinstance(spelled, c.BinaryExpr):
+    if isinstance(spelled, c.BinaryExpr) and spelled.op == "!=":  # an int as a condition
         spelled = spelled.left
-    assert isinstance(spelled, c.CallExpr)
-    return spelled.function if spelled.function.startswith("__") else f"__{intrinsic.__name__}"
+    if isinstance(spelled, c.CallExpr) and spelled.arguments == tuple(parameters.values()):
+        if spelled.function.startswith("__"):
+            return spelled.function
+    return f"__{intrinsic.__name__}"
 
 
 # ---- the declarations as C++ -----------------------------------------------------------------

@@ -1,5 +1,5 @@
-/* CUDA's arithmetic functions without a C++ equivalent. device_headers.py adds the C helpers that a text
- * names. */
+/* CUDA's arithmetic functions that are no intrinsics of pycu2c, or are overloaded. scalar_functions.py
+ * generates the others. */
 
 #define PYCU2C_LEAST_AND_MOST(type, a, b)                                                           \
     static inline type min(a x, b y) { return (type)y < (type)x ? (type)y : (type)x; }              \
@@ -34,19 +34,6 @@ static inline unsigned long long ullmax(unsigned long long x, unsigned long long
 
 /* ---- bits ---- */
 
-static inline int __popc(unsigned x) { return __builtin_popcount(x); }
-static inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
-static inline int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
-static inline int __clzll(long long x) { return x ? __builtin_clzll((unsigned long long)x) : 64; }
-static inline int __ffs(int x) { return __builtin_ffs(x); }
-static inline int __ffsll(long long x) { return __builtin_ffsll(x); }
-static inline unsigned long long __brevll(unsigned long long x) {
-    x = (x >> 1 & 0x5555555555555555ull) | (x & 0x5555555555555555ull) << 1;
-    x = (x >> 2 & 0x3333333333333333ull) | (x & 0x3333333333333333ull) << 2;
-    x = (x >> 4 & 0x0f0f0f0f0f0f0f0full) | (x & 0x0f0f0f0f0f0f0f0full) << 4;
-    return __builtin_bswap64(x);
-}
-static inline unsigned __brev(unsigned x) { return (unsigned)(__brevll(x) >> 32); }
 static inline unsigned __fns(unsigned mask, unsigned base, int offset) {
     for (unsigned i = base; i < 32; offset < 0 ? i-- : i++) {
         if (mask >> i & 1 && (offset < 0 ? ++offset == 0 : offset-- <= 1)) return i;
@@ -54,39 +41,17 @@ static inline unsigned __fns(unsigned mask, unsigned base, int offset) {
     return 0xffffffffu;
 }
 
-/* ---- fast-math functions, computed exactly ---- */
+/* ---- functions of floats ---- */
 
-namespace pycu2c { /* the C library reserves the names without the suffix */
-static inline float sinf_(float x) { return sinf(x); }
-static inline float cosf_(float x) { return cosf(x); }
-static inline float tanf_(float x) { return tanf(x); }
-static inline float tanhf_(float x) { return tanhf(x); }
-static inline float expf_(float x) { return expf(x); }
-static inline float exp10f_(float x) { return powf(10.0f, x); }
-static inline float logf_(float x) { return logf(x); }
-static inline float log2f_(float x) { return log2f(x); }
-static inline float log10f_(float x) { return log10f(x); }
-static inline float powf_(float x, float y) { return powf(x, y); }
+namespace pycu2c { /* the C library reserves the name without the suffix */
 static inline void sincosf_(float x, float *s, float *c) { *s = sinf(x), *c = cosf(x); }
 } // namespace pycu2c
-#define __sinf ::pycu2c::sinf_
-#define __cosf ::pycu2c::cosf_
-#define __tanf ::pycu2c::tanf_
-#define __tanhf ::pycu2c::tanhf_
-#define __expf ::pycu2c::expf_
-#define __exp10f ::pycu2c::exp10f_
-#define __logf ::pycu2c::logf_
-#define __log2f ::pycu2c::log2f_
-#define __log10f ::pycu2c::log10f_
-#define __powf ::pycu2c::powf_
 #define __sincosf ::pycu2c::sincosf_
-static inline float __saturatef(float x) { return x > 0.0f ? x < 1.0f ? x : 1.0f : 0.0f; }
 static inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 static inline float rcbrtf(float x) { return 1.0f / cbrtf(x); }
 static inline double rsqrt(double x) { return 1.0 / sqrt(x); }
 static inline float rsqrt(float x) { return 1.0f / sqrtf(x); }
 static inline double rcbrt(double x) { return 1.0 / cbrt(x); }
-static inline float __fdividef(float x, float y) { return x / y; }
 static inline float fdividef(float x, float y) { return x / y; }
 #if !defined(__GLIBC__)
 static inline void sincosf(float x, float *s, float *c) { *s = sinf(x), *c = cosf(x); }
@@ -94,15 +59,6 @@ static inline void sincos(double x, double *s, double *c) { *s = sin(x), *c = co
 static inline float exp10f(float x) { return powf(10.0f, x); }
 static inline double exp10(double x) { return pow(10.0, x); }
 #endif
-static inline float __int2float_rn(int x) { return (float)x; }
-static inline float __uint2float_rn(unsigned x) { return (float)x; }
-static inline float __ll2float_rn(long long x) { return (float)x; }
-static inline float __ull2float_rn(unsigned long long x) { return (float)x; }
-static inline float __double2float_rn(double x) { return (float)x; }
-static inline double __int2double_rn(int x) { return x; }
-static inline double __uint2double_rn(unsigned x) { return x; }
-static inline double __ll2double_rn(long long x) { return (double)x; }
-static inline double __ull2double_rn(unsigned long long x) { return (double)x; }
 
 #define CUDART_INF_F __builtin_inff()
 #define CUDART_NAN_F __builtin_nanf("")
