@@ -66,9 +66,8 @@ from pycu2c.transforms.cpu.loops import (
     unroll_loops,
 )
 from pycu2c.transforms.cpu.memory import (
-    deatomize_shared,
-    drop_cache_hints,
     nontemporal_stores,
+    plain_memory_operations,
     privatize_accumulators,
     software_prefetch,
     strip_prefetch,
@@ -211,10 +210,8 @@ _ON_CPU = (
     Pass("linearize_blocks", linearize.linearize_blocks, (C_MEANING,), ORDERED,
          uses=(EFFECTFUL,)),
     Pass("inline", inline.inline_block_level, (ORDERED,), when=_has_devices),
-    Pass("drop_cache_hints", drop_cache_hints.drop_cache_hints, (ORDERED,),
-         when=_has_intrinsics_to_lower),
-    Pass("deatomize_shared", deatomize_shared.deatomize_shared, (ORDERED,),
-         when=_has_memory_intrinsics),
+    Pass("plain_memory_operations", plain_memory_operations.use_plain_memory_operations,
+         (ORDERED,), when=_has_memory_intrinsics),
     *_DEAD_CODE,
     Pass("lower_barriers", lower_barriers.lower_barriers, (ORDERED,), uses=(ASSUMPTIONS,),
          when=_has_intrinsics_to_lower),

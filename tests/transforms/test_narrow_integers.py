@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from pycu2c.analysis.index_rules import IndexRules
+from pycu2c.analysis.launch_ranges import IndexRules
 from pycu2c.analysis.ranges.intervals import everything
 from pycu2c.analysis.ranges.range_analysis import analyse_module
 from pycu2c.base.launch_assumptions import LaunchAssumptions

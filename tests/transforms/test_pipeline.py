@@ -5,16 +5,14 @@ from __future__ import annotations
 import pytest
 
 from codegen.test_golden_kernels import CASES, built_for_cpu
-from pycu2c.analysis.analysis_manager import Analysis, AnalysisManager, kernel_body
 from pycu2c.base.records import replace
 from pycu2c.compiler import lower
-from pycu2c.ir.forms import C_MEANING, TYPED
-from pycu2c.ir.module_summary import ModuleSummary, summarize_module
+from pycu2c.ir.forms import C_MEANING, TYPED, ModuleSummary, summarize_module
 from pycu2c.ir.nodes import Module
 from pycu2c.ir.printer import print_module
 from pycu2c.ir.verifier import InternalError
 from pycu2c.pipeline import FRONTEND, TARGETS, Target
-from pycu2c.transforms.analyses import EFFECTFUL, Analyses, Inputs
+from pycu2c.transforms.analyses import EFFECTFUL, Analyses, Analysis, Inputs, kernel_body
 from pycu2c.transforms.pass_contract import Pass, run_passes
 
 # conditions that choose between transformations; the others only skip passes with nothing to do
@@ -72,13 +70,13 @@ def test_ir_that_is_not_in_the_form_is_an_internal_error() -> None:
 def test_an_analysis_is_computed_again_only_where_its_part_has_changed() -> None:
     computed: list[Module] = []
 
-    def run(analyses: AnalysisManager[None]) -> ModuleSummary:
+    def run(analyses: Analyses) -> ModuleSummary:
         computed.append(analyses.module)
         return summarize_module(analyses.module)
 
-    summary: Analysis[None, ModuleSummary] = Analysis("summary", run, kernel_body)
-    module, _, _ = built_for_cpu("saxpy", "f32")
-    analyses = AnalysisManager(module, None)
+    summary: Analysis[ModuleSummary] = Analysis("summary", run, kernel_body)
+    module, _, assumptions = built_for_cpu("saxpy", "f32")
+    analyses = Analyses(module, Inputs(assumptions))
     assert analyses.get(summary) is analyses.get(summary)
     renamed = replace(module, kernel=replace(module.kernel, name="other"))
     analyses.replace_module(renamed)

@@ -1,4 +1,7 @@
-"""Side effects of functions and expressions: written arrays, synchronization, memory access."""
+"""Side effects of functions and expressions: written arrays, synchronization, memory access.
+
+``may_be_contracted`` tells which expressions passes must not move, as their results may change.
+"""
 
 from __future__ import annotations
 
@@ -151,3 +154,13 @@ def needs_cooperative_launch(module: ir.Module) -> bool:
     functions = (module.kernel, *module.devices)
     found = (e for f in functions for e in all_expressions(f.body) if isinstance(e, ir.Apply))
     return any(e.intrinsic.effect is Effect.GRID for e in found)
+
+
+def may_be_contracted(e: ir.Expr) -> bool:
+    """Return whether a node is floating-point arithmetic that contraction may change.
+
+    A C compiler fuses a product and a sum into one FMA, rounded once, only where both are in the
+    same expression. Under fastmath it also regroups products and multiplies by reciprocals. So
+    recomputing such an expression elsewhere may give another result.
+    """
+    return isinstance(e, ir.Binary) and e.type.dtype.is_float

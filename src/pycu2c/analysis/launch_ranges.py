@@ -1,10 +1,11 @@
-"""Value ranges that follow from the launch assumptions."""
+"""Value ranges that follow from the launch assumptions, and how a target computes indices."""
 
 from __future__ import annotations
 
 from pycu2c.analysis.ranges.intervals import Interval, everything
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.limits import BLOCKS32_LIMIT, INDEX32_LIMIT
+from pycu2c.base.records import dataclass
 from pycu2c.base.types import Scalar
 from pycu2c.base.values import assumed_magnitude_limit
 from pycu2c.ops.intrinsics.registry import Intrinsic
@@ -46,3 +47,25 @@ def intrinsic_range(assumptions: LaunchAssumptions, intrinsic: Intrinsic) -> Int
 def is_fixed(intrinsic: Intrinsic) -> bool:
     """Return whether an intrinsic is a coordinate of the thread, which never changes."""
     return intrinsic.bounds is not None and (intrinsic.is_attribute or intrinsic in GRID + GRIDSIZE)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexRules:
+    """Launch assumptions, with the option and the property of the target that concern indices.
+
+    ``wraparound``: an index that is not a constant may be negative (an option of the kernel).
+    ``narrow_ints``: the target computes in 32 bits where they suffice.
+    """
+
+    assumptions: LaunchAssumptions
+    wraparound: bool = True
+    narrow_ints: bool = True
+
+    @property
+    def index32(self) -> bool:
+        """Whether lengths and indices are 32-bit."""
+        return self.assumptions.index32_safe and self.narrow_ints
+
+    @property
+    def most_elements(self) -> int:
+        return self.assumptions.most_elements

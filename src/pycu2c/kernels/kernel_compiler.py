@@ -26,7 +26,7 @@ from pycu2c.explain.notes import Note
 from pycu2c.explain.notes import format_notes as explanation
 from pycu2c.frontend.function_builder import BuiltModule
 from pycu2c.ir import printer
-from pycu2c.ir.module_summary import summarize_module
+from pycu2c.ir.forms import summarize_module
 from pycu2c.ir.nodes import Apply, Module
 from pycu2c.ir.walk import all_expressions
 from pycu2c.kernels.source_map import naming_origins

@@ -18,7 +18,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 
-from pycu2c.analysis.index_rules import IndexRules
+from pycu2c.analysis.launch_ranges import IndexRules
 from pycu2c.analysis.ranges.intervals import UNBOUNDED, Interval, everything, exact_result, negated
 from pycu2c.analysis.ranges.range_analysis import Ranges
 from pycu2c.base.records import dataclass, field

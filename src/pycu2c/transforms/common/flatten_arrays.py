@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from pycu2c.analysis.index_rules import IndexRules
+from pycu2c.analysis.launch_ranges import IndexRules
 from pycu2c.base import dtypes
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import WEAK_INT, WEAK_INT32, Array, Scalar

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pycu2c.analysis.index_rules import IndexRules
+from pycu2c.analysis.launch_ranges import IndexRules
 from pycu2c.analysis.ranges.intervals import exact_result, fit_to_type
 from pycu2c.analysis.ranges.range_analysis import Interval, Ranges
 from pycu2c.base import dtypes

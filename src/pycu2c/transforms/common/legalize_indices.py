@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
-from pycu2c.analysis.index_rules import IndexRules
+from pycu2c.analysis.launch_ranges import IndexRules
 from pycu2c.analysis.ranges.range_analysis import Interval, Ranges
 from pycu2c.base import dtypes
 from pycu2c.base.records import dataclass, field

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pycu2c.analysis.index_rules import IndexRules
+from pycu2c.analysis.launch_ranges import IndexRules
 from pycu2c.analysis.ranges.index_constraints import IndexConstraints, is_linear, leaves
 from pycu2c.analysis.ranges.intervals import Interval, everything
 from pycu2c.analysis.ranges.range_analysis import Ranges

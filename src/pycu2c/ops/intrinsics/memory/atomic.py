@@ -2,7 +2,8 @@
 
 They use CUDA's functions or gcc's builtins where these exist, else helpers with compare-exchange
 loops (``codegen/helpers/atomic_helpers.py``). The intrinsics ``block.atomic.…`` are non-atomic
-variants for memory of one OS thread, which ``transforms/cpu/memory/deatomize_shared`` selects.
+variants for memory of one OS thread. ``transforms/cpu/memory/plain_memory_operations`` selects
+them.
 """
 
 from __future__ import annotations

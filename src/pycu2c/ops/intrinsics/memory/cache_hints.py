@@ -1,6 +1,6 @@
 """Loads and stores with cache hints: ``cuda.ldcg(a, i)`` is ``a[i]`` with a hint.
 
-On the CPU, ``transforms/cpu/memory/drop_cache_hints`` lowers them to plain loads and stores.
+On the CPU, ``transforms/cpu/memory/plain_memory_operations`` lowers them to plain loads and stores.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from pycu2c.analysis.suspension_points import waits_in
 from pycu2c.base.records import replace
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import map_bodies, map_stmt
-from pycu2c.transforms.cpu.fission.single_region import copy_assigned_parameters, is_block_array
+from pycu2c.transforms.cpu.fission.work_item_loops import copy_assigned_parameters, is_block_array
 from pycu2c.transforms.cuda.merge_live_ranges import rename_variables
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 
-from pycu2c.analysis.fp_contraction import may_be_contracted
+from pycu2c.analysis.effects import may_be_contracted
 from pycu2c.analysis.liveness import upward_exposed_reads
 from pycu2c.analysis.variables import assigned_names, declared_names, names_in, referenced_names
 from pycu2c.base.records import dataclass, replace

@@ -25,7 +25,7 @@ from pycu2c.transforms.cpu.barriers.block_reductions import (
     reduce_contributions,
 )
 from pycu2c.transforms.cpu.simd.active_masks import RETURNED, ActiveMasks, thread_index
-from pycu2c.transforms.cpu.simd.lane_counters import continuation_condition
+from pycu2c.transforms.cpu.simd.strip_mining import continuation_condition
 
 
 @dataclass(frozen=True, slots=True)

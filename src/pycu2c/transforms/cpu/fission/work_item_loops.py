@@ -1,9 +1,9 @@
 """Lower the code of one thread to work-item loops (CPU).
 
-``a; syncthreads(); b`` -> ``WorkItemLoop(a) WorkItemLoop(b)``. The passes of this module run in the
-order in which they are written here. They require flat, legal, declared IR in which all threads of
-a scope reach the same barrier. A thread that leaves a loop with barriers early continues when all
-threads have left it. So no thread may busy-wait for what it does next.
+``a; syncthreads(); b`` -> ``WorkItemLoop(a) WorkItemLoop(b)``. The passes are the functions from
+module to module, in the order in which they run. They require flat, legal, declared IR in which all
+threads of a scope reach the same barrier. A thread that leaves a loop with barriers early continues
+when all threads have left it. So no thread may busy-wait for what it does next.
 Reference: Karrenberg and Hack (2012); pocl.
 """
 
@@ -14,26 +14,25 @@ from typing import TypeAlias
 
 from pycu2c.analysis.region_placement import place_regions
 from pycu2c.analysis.uniformity import Uniformity
-from pycu2c.analysis.variables import fresh_names
+from pycu2c.analysis.variables import assigned_names, fresh_names
 from pycu2c.base.dtypes import INT32
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import replace
-from pycu2c.base.types import Array, Scalar
+from pycu2c.base.types import Array, MemorySpace, Scalar
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import cast, scalar_type
 from pycu2c.ir.walk import all_expressions, map_expr, map_stmt, statements
 from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
 from pycu2c.transforms.cpu.fission.context_arrays import insert_context_arrays, live_across_regions
 from pycu2c.transforms.cpu.fission.loop_fission import split_at_barriers
-from pycu2c.transforms.cpu.fission.single_region import (
-    copy_assigned_parameters,
-    is_block_array,
-    single_work_item_loop,
-)
 from pycu2c.transforms.cpu.simd.active_masks import ActiveMasks, context_array
-from pycu2c.transforms.cpu.simd.lane_counters import use_lane_counters
 from pycu2c.transforms.cpu.simd.lane_variables import context_array_name
-from pycu2c.transforms.cpu.simd.strip_mining import fuse_lane_loops, remove_dead_live_flags
+from pycu2c.transforms.cpu.simd.strip_mining import (
+    fuse_lane_loops,
+    remove_dead_live_flags,
+    use_lane_counters,
+)
+from pycu2c.transforms.cuda.merge_live_ranges import rename_variables
 
 # the loops to strip-mine, each with the variables that are live after it
 StripLoops: TypeAlias = Mapping[ir.Stmt, frozenset[str]]
@@ -144,3 +143,37 @@ def _arrays(body: ir.Body) -> set[str]:
     named: list[ir.Expr] = [e for e in all_expressions(body) if isinstance(e, ir.Var)]
     named += [s.var for s in statements(body) if isinstance(s, ir.Allocate)]
     return {v.name for v in named if isinstance(v, ir.Var) and isinstance(v.type, Array)}
+
+
+def is_block_array(s: ir.Stmt) -> bool:
+    """Return whether a statement allocates an array of the block, in any position."""
+    if not isinstance(s, ir.Allocate):
+        return False
+    assert isinstance(s.var.type, Array)
+    return s.var.type.space in (MemorySpace.SHARED, MemorySpace.BLOCK)
+
+
+def copy_assigned_parameters(kernel: ir.Function) -> ir.Function:
+    """Copy parameters that the kernel assigns, so that threads do not share changes."""
+    assigned = assigned_names(kernel.body)
+    fresh = fresh_names(kernel)
+    names: dict[str, str] = {}
+    declarations: list[ir.Stmt] = []
+    for p in kernel.parameters:
+        if p.name in assigned:
+            names[p.name] = fresh(p.name)
+            copy = ir.Var(names[p.name], p.type, kernel.span)
+            declarations.append(ir.Declare(copy, ir.Var(p.name, p.type, kernel.span), kernel.span))
+    return replace(kernel, body=(*declarations, *rename_variables(kernel.body, names)))
+
+
+def single_work_item_loop(kernel: ir.Function, body: ir.Body) -> ir.Body:
+    """Return one work-item loop: without barriers each thread runs to its end."""
+
+    def replace_return(s: ir.Stmt) -> ir.Body:
+        return (ir.NextWorkItem(s.span),) if isinstance(s, ir.Return) else (s,)
+
+    body = map_stmt(body, replace_return)
+    while body and isinstance(body[-1], ir.NextWorkItem):
+        body = body[:-1]
+    return (ir.WorkItemLoop(body, kernel.span),)

@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from pycu2c.analysis.fp_contraction import may_be_contracted
+from pycu2c.analysis.effects import may_be_contracted
 from pycu2c.analysis.launch_ranges import is_fixed
 from pycu2c.analysis.simd_legality import LaneStrides
 from pycu2c.analysis.variables import assigned_names, declared_names, names_in, single_definitions

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
 
-from pycu2c.analysis.index_rules import IndexRules
+from pycu2c.analysis.launch_ranges import IndexRules
 from pycu2c.analysis.ranges.index_constraints import IndexConstraints
 from pycu2c.analysis.ranges.range_analysis import Ranges
 from pycu2c.base.records import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""Atomics on shared memory become plain operations."""
+"""Loads and stores with cache hints, and atomics on shared memory, become plain operations."""
 
 from pycu2c import cuda, int32, kernel
 
@@ -13,6 +13,6 @@ def counted(x):
     if t < 8:
         counts[t] = 0
     cuda.syncthreads()
-    cuda.atomic.add(counts, x[t] % 8, 1)
+    cuda.atomic.add(counts, cuda.ldcg(x, t) % 8, 1)
     cuda.syncthreads()
-    x[t] = counts[t % 8]
+    cuda.stcs(x, t, counts[t % 8])

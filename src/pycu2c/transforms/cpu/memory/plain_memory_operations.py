@@ -1,0 +1,47 @@
+"""Replace cache hints and atomics on shared memory by plain operations (CPU).
+
+``cuda.stcs(&a[i], cuda.ldcg(&a[i]))`` -> ``a[i] = a[i]``, and ``cuda.atomic.add(&bins[b], 1)`` ->
+``block.atomic.add(&bins[b], 1)``, which is not atomic. One OS thread runs a whole block, and all
+blocks of a cluster, so shared memory needs no atomics. C has no cache hints. Requires linearized
+IR: operations with a fixed evaluation order are statements.
+"""
+
+from __future__ import annotations
+
+from pycu2c.base.records import replace
+from pycu2c.base.types import Array, MemorySpace
+from pycu2c.ir import nodes as ir
+from pycu2c.ir.views import read_path
+from pycu2c.ir.walk import map_expr, map_functions, map_stmt
+from pycu2c.ops.intrinsics.memory.atomic import OWN
+from pycu2c.ops.intrinsics.memory.cache_hints import LOADS, STORES
+
+
+def use_plain_memory_operations(module: ir.Module) -> ir.Module:
+    """Replace the operations in all functions of a module."""
+    return map_functions(
+        module, lambda f: replace(f, body=map_stmt(map_expr(f.body, _plain), _plain_store))
+    )
+
+
+def _plain(e: ir.Expr) -> ir.Expr:
+    """Return a plain load for a load with a hint, and a plain update for a shared atomic."""
+    if not isinstance(e, ir.Apply) or e.intrinsic not in (*LOADS, *OWN):
+        return e
+    element = e.arguments[0]
+    assert isinstance(element, ir.ElementOf)
+    assert isinstance(element.array.type, Array)
+    if e.intrinsic in LOADS:
+        return read_path(ir.Load(element.array, element.indices, e.span), element.path, e.span)
+    is_shared = element.array.type.space in (MemorySpace.SHARED, MemorySpace.CLUSTER)
+    return replace(e, intrinsic=OWN[e.intrinsic]) if is_shared else e
+
+
+def _plain_store(s: ir.Stmt) -> ir.Body:
+    if not isinstance(s, ir.Evaluate) or not isinstance(s.value, ir.Apply):
+        return (s,)
+    if s.value.intrinsic not in STORES:
+        return (s,)
+    element, value = s.value.arguments
+    assert isinstance(element, ir.ElementOf)
+    return (ir.Store(element.array, element.indices, value, s.span, element.path),)
