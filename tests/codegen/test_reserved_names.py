@@ -9,20 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pycu2c.base.dtypes import DTYPES
-from pycu2c.codegen.helpers.catalog import all_helpers
-from pycu2c.codegen.reserved_names import _CUDA, _MACROS, _SMALL, is_reserved
+from pycu2c.codegen.helpers.catalog import HELPERS
+from pycu2c.codegen.reserved_names import _PATTERN, is_reserved
 
 
-@given(st.from_regex(re.compile(f"{_MACROS}|{_SMALL}|{_CUDA}", re.ASCII), fullmatch=True))
+@given(st.from_regex(re.compile(_PATTERN.pattern, re.ASCII), fullmatch=True))
 def test_every_name_of_a_pattern(name: str) -> None:
-    """None of them is of small letters alone, which are not looked at by patterns."""
     assert is_reserved(name)
 
 
-@pytest.mark.parametrize("helper", all_helpers())
+@pytest.mark.parametrize("helper", HELPERS)
 def test_helpers(helper: str) -> None:
     assert all(is_reserved(f"{helper}_{dtype.short}") for dtype in DTYPES)
-    if all_helpers()[helper].fixed:
+    if HELPERS[helper].fixed:
         assert is_reserved(helper)
 
 

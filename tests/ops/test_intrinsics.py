@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from pycu2c.base.dtypes import COMPLEX64, COMPLEX128, INT32, INT64, DType
-from pycu2c.codegen.helpers.catalog import all_helpers
+from pycu2c.codegen.helpers.catalog import HELPERS
 from pycu2c.codegen.includes import headers_of
 from pycu2c.codegen.structs import definition
 from pycu2c.csyntax.printer import print_expr
@@ -135,7 +135,7 @@ def test_every_cuda_spelling_compiles() -> None:
 
 def test_helpers_that_rows_name_exist() -> None:
     named = {h for r in REGISTRY.values() for h in (*r.c_helpers, *r.cuda_helpers)}
-    assert named == set(all_helpers())
+    assert named == set(HELPERS)
 
 
 def test_every_row_is_documented() -> None:

@@ -1,4 +1,4 @@
-"""Math functions that vectorized loops can call, and helpers for nontemporal stores and prefetch.
+"""Math functions that vectorized loops can call.
 
 A vector function may have the error that CUDA documents for the scalar one. The listed functions
 of glibc 2.36 were measured on random arguments and are within these bounds. Others are not: logf
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pycu2c.codegen.helpers.templates import Helper
+from pycu2c.codegen.helpers.templates import Helper, floating_helpers
 
 _ONE = ("acos", "acosh", "asinh", "atanh", "erfc", "sinh")
 _ONE_FLOAT = ("cos", "exp2", "sin", "tan", "tanh")
@@ -46,8 +46,7 @@ def declarations(functions: Iterable[str]) -> str:
 #endif"""
 
 
-EXP = Helper(
-    floating="""
+_FUNCTIONS = """
 // e to the power x, by arithmetic alone, so that it runs in vectors.
 $q __attribute__((always_inline)) $T exp_$t($T x) {
 #if defined(__FP_FAST_FMAF) || defined(__FMA__) || defined(__ARM_FEATURE_FMA)
@@ -73,11 +72,7 @@ $q __attribute__((always_inline)) $T exp_$t($T x) {
     return expf(x);
 #endif
 }
-"""
-)
 
-LOG = Helper(
-    floating="""
 // The natural logarithm, by arithmetic alone, so that it runs in vectors.
 $q __attribute__((always_inline)) $T log_$t($T x) {
 #if defined(__FP_FAST_FMAF) || defined(__FMA__) || defined(__ARM_FEATURE_FMA)
@@ -109,11 +104,7 @@ $q __attribute__((always_inline)) $T log_$t($T x) {
     return logf(x);
 #endif
 }
-"""
-)
 
-CBRT = Helper(
-    floating="""
 // The cube root, by arithmetic alone, so that it runs in vectors.
 $q __attribute__((always_inline)) $T cbrt_$t($T x) {
     const double y = fabs(x) < 0x1p-1022 ? x * 0x1p54 : x;
@@ -134,7 +125,6 @@ $q __attribute__((always_inline)) $T cbrt_$t($T x) {
     return x == 0 || x - x != 0 ? x : t;
 }
 """
-)
 
 # infinity is selected before the root, because a conditional root prevents vectorization
 _HYPOT_32 = """
@@ -154,107 +144,7 @@ $q __attribute__((always_inline)) $T hypot_$t($T a, $T b) {
     return sqrt((fabs(a) == INFINITY) | (fabs(b) == INFINITY) ? INFINITY : sum) * down;
 }
 """
-HYPOT = Helper(floating=_HYPOT_32, wide=_HYPOT_64)
-
-AT_LEAST_1 = Helper(
-    signed="""
-// Says that n is 1 or more: a loop up to n, inside one in lockstep, is not tested for being empty.
-$q void at_least_1_$t($T n) {
-    if (n < 1) __builtin_unreachable();
-}
-"""
-)
-
-
-def _asking(name: str, done: str, how: str) -> Helper:
-    text = f"""
-// Memory that will be {done} soon: so many elements, so far ahead. It may lie beyond the array.
-$q void {name}_$t(const $T *from, int64_t ahead, int64_t count) {{
-    const uintptr_t first = (uintptr_t)from + (uintptr_t)ahead * sizeof *from;
-    for (uintptr_t i = 0; i < (uintptr_t)count * sizeof *from; i += 64) {{
-        __builtin_prefetch((const void *)(first + i){how});
-    }}
-}}
-"""
-    return Helper(text, text, text)
-
-
-_CACHE_LINE_OFFSET = """
-// How many elements lie before this one in its line of memory.
-$q int64_t cache_line_offset_$t(const $T *first) {
-    return (int64_t)((uintptr_t)first % 64 / sizeof *first);
-}
-"""
-
-_STORE_LINE = """
-// Writes a line of memory of 64 bytes: as a whole, so that it need not be read before.
-$q void store_line(void *to, const void *from) {
-#if defined __clang__ || defined __SSE2__
-#if defined __AVX512F__
-    typedef long long part __attribute__((vector_size(64)));
-#elif defined __AVX__
-    typedef long long part __attribute__((vector_size(32)));
-#else
-    typedef long long part __attribute__((vector_size(16)));
-#endif
-    for (int i = 0; i < 64; i += (int)sizeof(part)) {
-        part value;
-        __builtin_memcpy(&value, (const char *)from + i, sizeof value);
-        part *const there = (part *)((char *)to + i);
-#if defined __clang__
-        __builtin_nontemporal_store(value, there);
-#elif defined __AVX512F__
-        __builtin_ia32_movntdq512(there, value);
-#elif defined __AVX__
-        __builtin_ia32_movntdq256(there, value);
-#else
-        __builtin_ia32_movntdq(there, value);
-#endif
-    }
-#else
-    __builtin_memcpy(to, from, 64);
-#endif
-}
-"""
-
-_NONTEMPORAL_STORE = """
-// Writes elements without a cache, but for those at the ends that are no whole line of memory.
-$q void nontemporal_store_$t($T *to, const $T *from, int64_t count) {
-    enum { LINE = 64 / sizeof *to };
-    int64_t i = 0;
-    for (; i < count && (uintptr_t)(to + i) % 64 > 0; ++i) {
-        to[i] = from[i];
-    }
-    for (; i + LINE <= count; i += LINE) {
-        store_line(to + i, from + i);
-    }
-    for (; i < count; ++i) {
-        to[i] = from[i];
-    }
-}
-"""
-
-_NONTEMPORAL_FENCE = """
-// What store_line has written is for others to see from here on.
-$q void nontemporal_fence(void) {
-#if defined __SSE2__
-    __builtin_ia32_sfence();
-#endif
-}
-"""
-
-VECTOR_HELPERS = {
-    "cache_line_offset": Helper(_CACHE_LINE_OFFSET, _CACHE_LINE_OFFSET, _CACHE_LINE_OFFSET),
-    "store_line": Helper(fixed=_STORE_LINE),
-    "nontemporal_store": Helper(
-        _NONTEMPORAL_STORE, _NONTEMPORAL_STORE, _NONTEMPORAL_STORE, calls=("store_line",)
-    ),
-    "nontemporal_fence": Helper(fixed=_NONTEMPORAL_FENCE),
-    "exp": EXP,
-    "log": LOG,
-    "cbrt": CBRT,
-    "hypot": HYPOT,
-    "at_least_1": AT_LEAST_1,
-    "prefetch": _asking("prefetch", "read", ""),
-    "prefetch_to_write": _asking("prefetch_to_write", "written", ", 1"),
+VECTOR_MATH_HELPERS: dict[str, Helper] = {
+    **floating_helpers(_FUNCTIONS),
+    "hypot": Helper(floating=_HYPOT_32, wide=_HYPOT_64),
 }

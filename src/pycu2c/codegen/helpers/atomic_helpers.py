@@ -199,5 +199,5 @@ def _as_floats(formula: str, dtype: DType, dialect: str) -> str:
 
 ATOMIC_HELPERS = dict.fromkeys(
     tuple(f"{form}_{name}" for name in _UPDATES for form in ("atomic", "plain")),
-    Helper(made=atomic_text),
+    Helper(generate=atomic_text),
 )

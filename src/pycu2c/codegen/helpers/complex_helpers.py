@@ -1,39 +1,32 @@
 """Helpers for complex numbers, which are structs with the members x and y.
 
-Placeholders: ``$T`` the type, ``$R`` the type of its parts, ``$f`` the suffix of math functions,
-``$s`` the suffix of literals.
+The tangents and the inverse functions use W. Kahan's formulas: no intermediate result overflows,
+and the sign of a zero selects the side of a branch cut.
 """
 
 from __future__ import annotations
 
-from pycu2c.codegen.helpers.complex_inverse import CALLED, COMPLEX_ARCS
-from pycu2c.codegen.helpers.templates import Helper
+from pycu2c.codegen.helpers.templates import Helper, templates_by_name
 
-ADD = """
+COMPLEX_TEMPLATES = templates_by_name("""
 // a + b
 $q $T add_$t($T a, $T b) {
     const $T sum = {a.x + b.x, a.y + b.y};
     return sum;
 }
-"""
 
-SUB = """
 // a - b
 $q $T sub_$t($T a, $T b) {
     const $T difference = {a.x - b.x, a.y - b.y};
     return difference;
 }
-"""
 
-MUL = """
 // a * b
 $q $T mul_$t($T a, $T b) {
     const $T product = {a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x};
     return product;
 }
-"""
 
-DIV = """
 // a / b by Smith's method: no overflow where the quotient has none.
 $q $T div_$t($T a, $T b) {
     $T quotient;
@@ -53,24 +46,18 @@ $q $T div_$t($T a, $T b) {
     }
     return quotient;
 }
-"""
 
-NEG = """
 // -x
 $q $T neg_$t($T x) {
     const $T negated = {-x.x, -x.y};
     return negated;
 }
-"""
 
-EQ = """
 // a == b
 $q bool eq_$t($T a, $T b) {
     return a.x == b.x && a.y == b.y;
 }
-"""
 
-POW = """
 // base ** exponent: by multiplication for small whole exponents, as numpy, else by logarithms.
 $q $T pow_$t($T base, $T exponent) {
     const int n = fabs$f(exponent.x) < 100 ? (int)exponent.x : 0;
@@ -102,26 +89,20 @@ $q $T pow_$t($T base, $T exponent) {
     result.y = length * sin$f(angle);
     return result;
 }
-"""
 
-CONJUGATE = """
 // x with its imaginary part negated
 $q $T complex_conjugate_$t($T x) {
     const $T conjugate = {x.x, -x.y};
     return conjugate;
 }
-"""
 
-EXP = """
 // e to the power x
 $q $T complex_exp_$t($T x) {
     const $R length = exp$f(x.x);
     const $T power = {length * cos$f(x.y), x.y == 0 ? x.y : length * sin$f(x.y)};
     return power;
 }
-"""
 
-LOG = """
 // The natural logarithm.
 $q $T complex_log_$t($T x) {
     $T logarithm = {0, atan2$f(x.y, x.x)};
@@ -133,9 +114,7 @@ $q $T complex_log_$t($T x) {
     }
     return logarithm;
 }
-"""
 
-SQRT = """
 // The square root in the right half of the plane.
 $q $T complex_sqrt_$t($T x) {
     $T root = {0, x.y};
@@ -145,42 +124,31 @@ $q $T complex_sqrt_$t($T x) {
     root.y = x.x >= 0 ? x.y / (2 * half) : copysign$f(half, x.y);
     return root;
 }
-"""
 
-SIN = """
 // The sine.
 $q $T complex_sin_$t($T x) {
     const $T sine = {sin$f(x.x) * cosh$f(x.y), cos$f(x.x) * sinh$f(x.y)};
     return sine;
 }
-"""
 
-COS = """
 // The cosine.
 $q $T complex_cos_$t($T x) {
     const $T cosine = {cos$f(x.x) * cosh$f(x.y), -(sin$f(x.x) * sinh$f(x.y))};
     return cosine;
 }
-"""
 
-SINH = """
 // The hyperbolic sine.
 $q $T complex_sinh_$t($T x) {
     const $T sine = {sinh$f(x.x) * cos$f(x.y), cosh$f(x.x) * sin$f(x.y)};
     return sine;
 }
-"""
 
-COSH = """
 // The hyperbolic cosine.
 $q $T complex_cosh_$t($T x) {
     const $T cosine = {cosh$f(x.x) * cos$f(x.y), sinh$f(x.x) * sin$f(x.y)};
     return cosine;
 }
-"""
 
-# W. Kahan's method, without intermediate overflow
-TANH = """
 // The hyperbolic tangent.
 $q $T complex_tanh_$t($T x) {
     if (fabs$f(x.x) > 20) {
@@ -193,9 +161,7 @@ $q $T complex_tanh_$t($T x) {
     const $T tangent = {beta * sqrt$f(1 + s * s) * s / divisor, t / divisor};
     return tangent;
 }
-"""
 
-TAN = """
 // The tangent.
 $q $T complex_tan_$t($T x) {
     if (fabs$f(x.y) > 20) {
@@ -208,87 +174,97 @@ $q $T complex_tan_$t($T x) {
     const $T tangent = {t / divisor, beta * sqrt$f(1 + s * s) * s / divisor};
     return tangent;
 }
-"""
 
-LOG10 = """
 // The logarithm to the base 10.
 $q $T complex_log10_$t($T x) {
     const $R ratio = ($R)0.43429448190325182765;
     const $T logarithm = {log10$f(hypot$f(x.x, x.y)), atan2$f(x.y, x.x) * ratio};
     return logarithm;
 }
-"""
 
-LOG_BASE = """
 // The logarithm to a base.
 $q $T complex_log_base_$t($T x, $T base) {
     return div_$t(complex_log_$t(x), complex_log_$t(base));
 }
-"""
 
-ISNAN = """
 // Whether a part is no number.
 $q bool complex_isnan_$t($T x) {
     return x.x != x.x || x.y != x.y;
 }
-"""
 
-ISINF = """
 // Whether a part is infinite.
 $q bool complex_isinf_$t($T x) {
     return (x.x == x.x && x.x - x.x != 0) || (x.y == x.y && x.y - x.y != 0);
 }
-"""
 
-ISFINITE = """
 // Whether both parts are finite.
 $q bool complex_isfinite_$t($T x) {
     return x.x - x.x == 0 && x.y - x.y == 0;
 }
-"""
 
-ABS = """
 // The distance from 0.
 $q $R complex_abs_$t($T x) {
     return hypot$f(x.x, x.y);
 }
-"""
 
-ANGLE = """
 // The angle with the positive axis, in radians.
 $q $R complex_angle_$t($T x) {
     return atan2$f(x.y, x.x);
 }
-"""
 
-COMPLEX_HELPERS: dict[str, str] = {
-    "add": ADD,
-    "sub": SUB,
-    "mul": MUL,
-    "div": DIV,
-    "neg": NEG,
-    "eq": EQ,
-    "pow": POW,
-    "complex_conjugate": CONJUGATE,
-    "complex_exp": EXP,
-    "complex_log": LOG,
-    "complex_sqrt": SQRT,
-    "complex_sin": SIN,
-    "complex_cos": COS,
-    "complex_sinh": SINH,
-    "complex_cosh": COSH,
-    "complex_tanh": TANH,
-    "complex_tan": TAN,
-    "complex_log10": LOG10,
-    "complex_log_base": LOG_BASE,
-    "complex_isnan": ISNAN,
-    "complex_isinf": ISINF,
-    "complex_isfinite": ISFINITE,
-    "complex_abs": ABS,
-    "complex_angle": ANGLE,
-    **COMPLEX_ARCS,
+// The arc sine.
+$q $T complex_asin_$t($T x) {
+    const $T below = {1 - x.x, -x.y}, above = {1 + x.x, x.y};
+    const $T a = complex_sqrt_$t(below), b = complex_sqrt_$t(above);
+    const $T arc = {atan2$f(x.x, a.x * b.x - a.y * b.y), asinh$f(a.x * b.y - a.y * b.x)};
+    return arc;
 }
-# each helper with its callees
-_CALLS: dict[str, tuple[str, ...]] = {"complex_log_base": ("div", "complex_log"), **CALLED}
-# only the texts for complex types; helpers for other types may have the same names
-COMPLEX_ROWS = {name: Helper(calls=_CALLS.get(name, ())) for name in COMPLEX_HELPERS}
+
+// The arc cosine.
+$q $T complex_acos_$t($T x) {
+    const $T below = {1 - x.x, -x.y}, above = {1 + x.x, x.y};
+    const $T a = complex_sqrt_$t(below), b = complex_sqrt_$t(above);
+    const $T arc = {2 * atan2$f(a.x, b.x), asinh$f(b.x * a.y - b.y * a.x)};
+    return arc;
+}
+
+// The inverse hyperbolic cosine.
+$q $T complex_acosh_$t($T x) {
+    const $T below = {x.x - 1, x.y}, above = {x.x + 1, x.y};
+    const $T a = complex_sqrt_$t(below), b = complex_sqrt_$t(above);
+    const $T area = {asinh$f(a.x * b.x + a.y * b.y), 2 * atan2$f(a.y, b.x)};
+    return area;
+}
+
+// The inverse hyperbolic sine.
+$q $T complex_asinh_$t($T x) {
+    const $T turned = {-x.y, x.x}, arc = complex_asin_$t(turned);
+    const $T area = {arc.y, -arc.x};
+    return area;
+}
+
+// The inverse hyperbolic tangent.
+$q $T complex_atanh_$t($T x) {
+    const $R size = fabs$f(x.x), rest = 1 - size;
+    const $R length = log1p$f(4 * size / (rest * rest + x.y * x.y)) / 4;
+    const $R angle = atan2$f(2 * x.y, rest * (1 + size) - x.y * x.y) / 2;
+    const $T area = {copysign$f(length, x.x), angle};
+    return area;
+}
+
+// The arc tangent.
+$q $T complex_atan_$t($T x) {
+    const $T turned = {-x.y, x.x}, area = complex_atanh_$t(turned);
+    const $T arc = {area.y, -area.x};
+    return arc;
+}
+""")
+
+_CALLS = {
+    **dict.fromkeys(("complex_asin", "complex_acos", "complex_acosh"), ("complex_sqrt",)),
+    "complex_asinh": ("complex_sqrt", "complex_asin"),
+    "complex_atan": ("complex_atanh",),
+    "complex_log_base": ("div", "complex_log"),
+}
+# only the callees: helpers for other types may have the same names
+COMPLEX_HELPERS = {name: Helper(calls=_CALLS.get(name, ())) for name in COMPLEX_TEMPLATES}

@@ -1,5 +1,7 @@
-"""Helpers for CUDA's conversions on the CPU: floats to integers and back with a rounding mode, and
-reinterpretation of bits."""
+"""Helpers for CUDA's conversions on the CPU.
+
+Floats to integers and back with a rounding mode, reinterpretation of bits, and 8-bit floats.
+"""
 
 from __future__ import annotations
 
@@ -17,44 +19,39 @@ from pycu2c.base.dtypes import (
     DType,
 )
 from pycu2c.codegen.helpers.directed_rounding_helpers import directed
-from pycu2c.codegen.helpers.templates import Helper
+from pycu2c.codegen.helpers.templates import Helper, fixed_helpers
+from pycu2c.ops.intrinsics.floats import float8
 from pycu2c.ops.intrinsics.floats.exact_rounding import CUDA_NAMES, MODE_TEXT, Mode
 
 _ROUND = {"rn": "rint", "rz": "trunc", "rd": "floor", "ru": "ceil"}
 
 
-def _to_whole(source: DType, row: DType, mode: Mode) -> Helper:
-    """Return the limits of an integer type as floats; the upper limit is exclusive."""
-    suffix, name = source.suffix, f"{CUDA_NAMES[source]}2{CUDA_NAMES[row]}_{mode}"
-    end = f"0x1p{row.bits - row.is_signed}{suffix}"
-    start = f"-{end}" if row.is_signed else f"0.0{suffix}"
-    most, least = f"{row.c[:-2].upper()}_MAX", f"{row.c[:-2].upper()}_MIN"
-    top = least if row.is_signed else f"0x{1 << row.bits - 1:x}{row.suffix}"
-    nan = "0" if row.bits == source.bits == 32 else top
-    least = least if row.is_signed else "0"
+def _float_to_integer(name: str, source: DType, to: DType, mode: Mode) -> Helper:
+    """Return a conversion that saturates; ``end`` is the exclusive upper limit as a float."""
+    end = f"0x1p{to.bits - to.is_signed}{source.suffix}"
+    start = f"-{end}" if to.is_signed else f"0.0{source.suffix}"
+    limits = to.c.removesuffix("_t").upper()
+    least = f"{limits}_MIN" if to.is_signed else "0"
+    top_bit = least if to.is_signed else f"0x{1 << to.bits - 1:x}{to.suffix}"
+    nan = "0" if to.bits == source.bits == 32 else top_bit
     return Helper(
         fixed=f"""
 // x rounded {MODE_TEXT[mode]}; beyond the ends of the type, that end.
-$q {row.c} {name}({source.c} x) {{
+$q {to.c} {name}({source.c} x) {{
     const {source.c} whole = {_ROUND[mode]}{"f" * (source is FLOAT32)}(x);
     if (whole != whole) return {nan};
-    return whole >= {end} ? {most} : whole >= {start} ? ({row.c})whole : {least};
+    return whole >= {end} ? {limits}_MAX : whole >= {start} ? ({to.c})whole : {least};
 }}
 """
     )
 
 
-def _to_float(source: DType, row: DType, mode: Mode) -> Helper:
-    name = f"{CUDA_NAMES[source]}2{CUDA_NAMES[row]}_{mode}"
-    return directed(name, row.c, f"volatile {source.c} x", f"({row.c})x", mode)
-
-
-def _as(name: str, takes: DType, gives: DType) -> Helper:
+def _reinterpretation(name: str, source: DType, to: DType) -> Helper:
     return Helper(
         fixed=f"""
 // The number that has the bits of x.
-$q {gives.c} {name}({takes.c} x) {{
-    {gives.c} same;
+$q {to.c} {name}({source.c} x) {{
+    {to.c} same;
     __builtin_memcpy(&same, &x, sizeof same);
     return same;
 }}
@@ -62,7 +59,7 @@ $q {gives.c} {name}({takes.c} x) {{
     )
 
 
-_SAME = {
+_REINTERPRETATIONS = {
     "float_as_int": (FLOAT32, INT32),
     "float_as_uint": (FLOAT32, UINT32),
     "int_as_float": (INT32, FLOAT32),
@@ -79,15 +76,21 @@ _SAME = {
     "ushort_as_bfloat16": (UINT16, BFLOAT16),
 }
 
-_HALF_OF_DOUBLE = """
-// {said} 32 bits of x.
-$q int32_t {name}(double x) {{
+_HALVES_OF_DOUBLE = """
+// The upper 32 bits of x.
+$q int32_t double2hiint(double x) {
     uint64_t bits;
     __builtin_memcpy(&bits, &x, sizeof bits);
-    return (int32_t)(bits{shift});
-}}
-"""
-_JOINED = """
+    return (int32_t)(bits >> 32);
+}
+
+// The lower 32 bits of x.
+$q int32_t double2loint(double x) {
+    uint64_t bits;
+    __builtin_memcpy(&bits, &x, sizeof bits);
+    return (int32_t)(bits);
+}
+
 // The double with these upper and lower 32 bits.
 $q double hiloint2double(int32_t high, int32_t low) {
     const uint64_t bits = (uint64_t)(uint32_t)high << 32 | (uint32_t)low;
@@ -97,31 +100,70 @@ $q double hiloint2double(int32_t high, int32_t low) {
 }
 """
 
-_WHOLE = (INT32, UINT32, INT64, UINT64)
+_INTEGERS = (INT32, UINT32, INT64, UINT64)
 _TO_FLOAT = (
-    *((source, FLOAT32) for source in (*_WHOLE, FLOAT64)),
+    *((source, FLOAT32) for source in (*_INTEGERS, FLOAT64)),
     *((source, FLOAT64) for source in (INT64, UINT64)),
 )
 
+
+def _rounding_conversions() -> dict[str, Helper]:
+    found: dict[str, Helper] = {}
+    for mode in MODE_TEXT:
+        for source in (FLOAT32, FLOAT64):
+            for to in _INTEGERS:
+                name = f"{CUDA_NAMES[source]}2{CUDA_NAMES[to]}_{mode}"
+                found[name] = _float_to_integer(name, source, to, mode)
+        for source, to in _TO_FLOAT if mode != "rn" else ():  # "rn" is C's conversion
+            name = f"{CUDA_NAMES[source]}2{CUDA_NAMES[to]}_{mode}"
+            found[name] = directed(name, to.c, f"volatile {source.c} x", f"({to.c})x", mode)
+    return found
+
+
 CONVERSION_HELPERS: dict[str, Helper] = {
-    **{
-        f"{CUDA_NAMES[source]}2{CUDA_NAMES[row]}_{mode}": _to_whole(source, row, mode)
-        for source in (FLOAT32, FLOAT64)
-        for row in _WHOLE
-        for mode in MODE_TEXT
-    },
-    **{
-        f"{CUDA_NAMES[source]}2{CUDA_NAMES[row]}_{mode}": _to_float(source, row, mode)
-        for source, row in _TO_FLOAT
-        for mode in MODE_TEXT
-        if mode != "rn"  # which is C's conversion
-    },
-    **{name: _as(name, *types) for name, types in _SAME.items()},
-    "double2hiint": Helper(
-        fixed=_HALF_OF_DOUBLE.format(said="The upper", name="double2hiint", shift=" >> 32")
-    ),
-    "double2loint": Helper(
-        fixed=_HALF_OF_DOUBLE.format(said="The lower", name="double2loint", shift="")
-    ),
-    "hiloint2double": Helper(fixed=_JOINED),
+    **_rounding_conversions(),
+    **{name: _reinterpretation(name, *types) for name, types in _REINTERPRETATIONS.items()},
+    **fixed_helpers(_HALVES_OF_DOUBLE),
 }
+
+# ---- 8-bit floats: integer arithmetic on the bits, rounding to nearest, ties to even ------------
+
+
+def _float8_helpers(form: float8.Format) -> dict[str, Helper]:
+    """Return the conversions; subnormal numbers are multiples of the smallest one."""
+    smallest, drop = 127 + 1 - form.bias, 23 - form.fraction
+    scale = float(2 ** (form.bias - 1 + form.fraction))
+    not_finite = "size == 0x7f ? 0x7fc00000u"
+    if form.name == "e5m2":
+        not_finite = "size >= 0x7c ? 0x7f800000u | (size & 3) << 21"
+    return fixed_helpers(
+        f"""
+// The bits of the nearest {form.name.upper()}; beyond the ends, of the end.
+$q unsigned char float_to_{form.name}(float x) {{
+    unsigned int bits;
+    memcpy(&bits, &x, sizeof bits);
+    const unsigned int sign = bits >> 24 & 0x80, size = bits & 0x7fffffff;
+    if (size > 0x7f800000) return 0x7f;
+    const float most = fminf(fabsf(x), {form.greatest}f);
+    const unsigned int tiny = (unsigned int)rintf(most * {scale}f);
+    if (size < {smallest}u << 23) return (unsigned char)(sign | tiny);
+    memcpy(&bits, &most, sizeof bits);
+    bits += {(1 << drop - 1) - 1} + (bits >> {drop} & 1);
+    return (unsigned char)(sign | ((bits >> {drop}) - {127 - form.bias << form.fraction}u));
+}}
+
+// The float that the {form.name.upper()} with these bits is.
+$q float {form.name}_to_float(unsigned char x) {{
+    const float sign = x & 0x80 ? -1.0f : 1.0f;
+    const unsigned int size = x & 0x7f;
+    if (size < {1 << form.fraction}) return sign * (float)size / {scale}f;
+    const unsigned int bits = {not_finite} : (size << {drop}) + ({127 - form.bias}u << 23);
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return sign * value;
+}}
+"""
+    )
+
+
+FLOAT8_HELPERS = {**_float8_helpers(float8.E4M3), **_float8_helpers(float8.E5M2)}

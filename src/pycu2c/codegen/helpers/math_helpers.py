@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pycu2c.codegen.helpers.templates import Helper
+from pycu2c.codegen.helpers.templates import Helper, floating_helpers, templates_by_name
 
 ROUND_DIGITS = Helper(
     signed="""
@@ -43,16 +43,6 @@ $q $T round_digits_$t($T x, long long digits) {
 """,
 )
 
-LDEXP = Helper(
-    floating="""
-// x * 2**exponent, rounded once.
-$q $T ldexp_$t($T x, long long exponent) {
-    const int count = exponent < -5000 ? -5000 : exponent > 5000 ? 5000 : (int)exponent;
-    return ldexp$f(x, count);
-}
-""",
-)
-
 SIGN = Helper(
     signed="""
 // -1, 0 or 1.
@@ -89,52 +79,86 @@ $q $T fmod_$t($T a, $T b) {
 """,
 )
 
-HEAVISIDE = Helper(
-    floating="""
+_OF_FLOATS = """
+// x * 2**exponent, rounded once.
+$q $T ldexp_$t($T x, long long exponent) {
+    const int count = exponent < -5000 ? -5000 : exponent > 5000 ? 5000 : (int)exponent;
+    return ldexp$f(x, count);
+}
+
 // 0 below 0, 1 above; b where a is 0.
 $q $T heaviside_$t($T a, $T b) {
     return a != a ? a : a == 0 ? b : ($T)(a > 0);
 }
-""",
-)
 
-
-def _added_in_logarithms(name: str, doc: str, one: str, body: str) -> Helper:
-    """Return ``logaddexp`` for a base; ``one`` is the logarithm of 2."""
-    return Helper(
-        floating=f"""
-// {doc}
-$q $T {name}_$t($T a, $T b) {{
-    if (a == b) return a + {one};
-    const $T gap = a - b;
-    if (gap != gap) return gap;
-    return (gap > 0 ? a : b) + {body};
-}}
-"""
-    )
-
-
-LOGADDEXP = _added_in_logarithms(
-    "logaddexp", "log(exp(a) + exp(b))", "0.6931471805599453$s", "log1p$f(exp$f(-fabs$f(gap)))"
-)
-LOGADDEXP2 = _added_in_logarithms(
-    "logaddexp2",
-    "log2(2**a + 2**b)",
-    "1",
-    "1.4426950408889634$s * log1p$f(exp2$f(-fabs$f(gap)))",
-)
-
-SINC = Helper(
-    floating="""
 // sin(pi * x) / (pi * x); 1 at 0.
 $q $T sinc_$t($T x) {
     const $T angle = 3.141592653589793$s * x;
     return x == 0 ? 1 : sin$f(angle) / angle;
 }
-""",
-)
 
-# ---- integers ----------------------------------------------------------------------------------
+// log(exp(a) + exp(b))
+$q $T logaddexp_$t($T a, $T b) {
+    if (a == b) return a + 0.6931471805599453$s;
+    const $T gap = a - b;
+    if (gap != gap) return gap;
+    return (gap > 0 ? a : b) + log1p$f(exp$f(-fabs$f(gap)));
+}
+
+// log2(2**a + 2**b)
+$q $T logaddexp2_$t($T a, $T b) {
+    if (a == b) return a + 1;
+    const $T gap = a - b;
+    if (gap != gap) return gap;
+    return (gap > 0 ? a : b) + 1.4426950408889634$s * log1p$f(exp2$f(-fabs$f(gap)));
+}
+"""
+
+_OF_SIGNED_INTEGERS = """
+// The square root without its fraction; 0 of what is below 0.
+$q $T isqrt_$t($T n) {
+    if (n <= 0) return 0;
+    const $W square = ($W)n;
+    $W root = ($W)sqrt((double)n);
+    while (root * root > square) root--;
+    while ((root + 1) * (root + 1) <= square) root++;
+    return ($T)root;
+}
+
+// 1 * 2 * ... * n, cut to 64 bits: from 66 on that is 0. 0 of what is below 0.
+$q $T factorial_$t($T n) {
+    $W product = n >= 0 && n < 66;
+    for ($W factor = 2; product != 0 && factor <= ($W)n; factor++) product *= factor;
+    return ($T)product;
+}
+
+// n * (n - 1) * ..., k factors, cut to 64 bits: of 66 factors that is 0.
+$q $T perm_$t($T n, $T k) {
+    $W product = k >= 0 && k <= n && k < 66;
+    for ($W i = 0; product != 0 && i < ($W)k; i++) product *= ($W)n - i;
+    return ($T)product;
+}
+
+// In how many ways k of n things are chosen; 0 where that does not fit 64 bits.
+$q $T comb_$t($T n, $T k) {
+    if (k < 0 || k > n) return 0;
+    const $W fewest = ($W)(k < n - k ? k : n - k), most = ($W)-1 >> 1;
+    $W ways = 1;
+    if (fewest >= 34) return 0;
+    for ($W i = 1; i <= fewest; i++) {
+        $W common = ways, other = i;  // ways * (n - fewest + i) / i, in lowest terms
+        while (other != 0) {
+            const $W rest = common % other;
+            common = other;
+            other = rest;
+        }
+        const $W factor = (($W)n - fewest + i) / (i / common);
+        if (ways / common > most / factor) return 0;
+        ways = ways / common * factor;
+    }
+    return ($T)ways;
+}
+"""
 
 _SIZES = "    $W x = a < 0 ? 0 - ($W)a : ($W)a, y = b < 0 ? 0 - ($W)b : ($W)b;"
 _PLAIN_SIZES = "    $W x = a, y = b;"
@@ -172,82 +196,12 @@ $q $T lcm_$t($T a, $T b) {{
 """
 
 
-GCD = Helper(signed=_gcd(_SIZES), unsigned=_gcd(_PLAIN_SIZES))
-LCM = Helper(signed=_lcm(_SIZES), unsigned=_lcm(_PLAIN_SIZES))
-
-ISQRT = Helper(
-    signed="""
-// The square root without its fraction; 0 of what is below 0.
-$q $T isqrt_$t($T n) {
-    if (n <= 0) return 0;
-    const $W square = ($W)n;
-    $W root = ($W)sqrt((double)n);
-    while (root * root > square) root--;
-    while ((root + 1) * (root + 1) <= square) root++;
-    return ($T)root;
-}
-""",
-)
-
-FACTORIAL = Helper(
-    signed="""
-// 1 * 2 * ... * n, cut to 64 bits: from 66 on that is 0. 0 of what is below 0.
-$q $T factorial_$t($T n) {
-    $W product = n >= 0 && n < 66;
-    for ($W factor = 2; product != 0 && factor <= ($W)n; factor++) product *= factor;
-    return ($T)product;
-}
-""",
-)
-
-PERM = Helper(
-    signed="""
-// n * (n - 1) * ..., k factors, cut to 64 bits: of 66 factors that is 0.
-$q $T perm_$t($T n, $T k) {
-    $W product = k >= 0 && k <= n && k < 66;
-    for ($W i = 0; product != 0 && i < ($W)k; i++) product *= ($W)n - i;
-    return ($T)product;
-}
-""",
-)
-
-COMB = Helper(
-    signed="""
-// In how many ways k of n things are chosen; 0 where that does not fit 64 bits.
-$q $T comb_$t($T n, $T k) {
-    if (k < 0 || k > n) return 0;
-    const $W fewest = ($W)(k < n - k ? k : n - k), most = ($W)-1 >> 1;
-    $W ways = 1;
-    if (fewest >= 34) return 0;
-    for ($W i = 1; i <= fewest; i++) {
-        $W common = ways, other = i;  // ways * (n - fewest + i) / i, in lowest terms
-        while (other != 0) {
-            const $W rest = common % other;
-            common = other;
-            other = rest;
-        }
-        const $W factor = (($W)n - fewest + i) / (i / common);
-        if (ways / common > most / factor) return 0;
-        ways = ways / common * factor;
-    }
-    return ($T)ways;
-}
-""",
-)
-
 MATH_HELPERS: dict[str, Helper] = {
     "round_digits": ROUND_DIGITS,
-    "ldexp": LDEXP,
     "sign": SIGN,
     "fmod": FMOD,
-    "heaviside": HEAVISIDE,
-    "logaddexp": LOGADDEXP,
-    "logaddexp2": LOGADDEXP2,
-    "sinc": SINC,
-    "gcd": GCD,
-    "lcm": LCM,
-    "isqrt": ISQRT,
-    "factorial": FACTORIAL,
-    "perm": PERM,
-    "comb": COMB,
+    **floating_helpers(_OF_FLOATS),
+    **{name: Helper(signed=text) for name, text in templates_by_name(_OF_SIGNED_INTEGERS).items()},
+    "gcd": Helper(signed=_gcd(_SIZES), unsigned=_gcd(_PLAIN_SIZES)),
+    "lcm": Helper(signed=_lcm(_SIZES), unsigned=_lcm(_PLAIN_SIZES)),
 }

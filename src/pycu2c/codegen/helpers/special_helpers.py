@@ -5,35 +5,120 @@ The functions for float32 compute in double.
 
 from __future__ import annotations
 
-from pycu2c.codegen.helpers.templates import Helper
+from pycu2c.codegen.helpers.templates import Helper, floating_helpers
 
+_FUNCTIONS = """
+// 1 / sqrt(x)
+$q $T rsqrt_$t($T x) {
+    return 1 / sqrt$f(x);
+}
 
-def _formula(name: str, comment: str, formula: str) -> Helper:
-    return Helper(
-        floating=f"""
-// {comment}
-$q $T {name}_$t($T x) {{
-    return {formula};
-}}
+// 1 / cbrt(x)
+$q $T rcbrt_$t($T x) {
+    return ($T)(1 / cbrt((double)x));
+}
+
+// 10 to the power x.
+$q $T exp10_$t($T x) {
+    return pow$f(($T)10, x);
+}
+
+// x, or the nearer end; 0 of NaN.
+$q $T saturate_$t($T x) {
+    return x > 0 ? (x < 1 ? x : 1) : 0;
+}
+
+// The normal distribution from -infinity to x; what the product leaves over counts, too.
+$q $T normcdf_$t($T x) {
+    const double at = -0.7071067811865476 * x;
+    const double rest = fma(-0.7071067811865476, (double)x, -at) + 4.833646656726457e-17 * x;
+    const double value = erfc(at) / 2;
+    return ($T)(fabs(at) < 40 ? value - rest * exp(-at * at) * 0.5641895835477563 : value);
+}
+
+// exp(x * x) * erfc(x) without overflow.
+$q $T erfcx_$t($T x) {
+    const double wide = x, square = wide * wide;
+    if (x < -27) return INFINITY;
+    if (x < 25) return ($T)(exp(square) * (1 + fma(wide, wide, -square)) * erfc(wide));
+    const double part = 1 / square;
+    const double sum = 1 - part / 2 * (1 - part * 1.5 * (1 - part * 2.5 * (1 - part * 3.5)));
+    return ($T)(0.5641895835477563 / wide * sum);
+}
+
+// The Bessel function J of order 0.
+$q $T j0_$t($T x) {
+    return ($T)j0((double)x);
+}
+
+// The Bessel function J of order 1.
+$q $T j1_$t($T x) {
+    return ($T)j1((double)x);
+}
+
+// The Bessel function Y of order 0.
+$q $T y0_$t($T x) {
+    return ($T)y0((double)x);
+}
+
+// The Bessel function Y of order 1.
+$q $T y1_$t($T x) {
+    return ($T)y1((double)x);
+}
+
+// The Bessel function J of order n; NaN for a negative one.
+$q $T jn_$t(long long n, $T x) {
+    if (n < 0) return sqrt$f(($T)-1);
+    if (fabs$f(x) < ($T)1e-8) return pow$f(x / 2, ($T)n) / tgamma$f(($T)n + 1);
+    return jn$f(n > 2147483647 ? 2147483647 : (int)n, x);
+}
+
+// The Bessel function Y of order n; NaN for a negative one.
+$q $T yn_$t(long long n, $T x) {
+    if (n < 0) return sqrt$f(($T)-1);
+    if (x == 0) return -1 / fabs$f(x);
+    return yn$f(n > 2147483647 ? 2147483647 : (int)n, x);
+}
+
+// x to a whole power.
+$q $T powi_$t($T x, long long n) {
+    return pow$f(x, ($T)n);
+}
+
+// The exponent of x to base 2; of 0 and NaN the least int, of infinity the greatest.
+$q int ilogb_$t($T x) {
+    return x == 0 || x != x ? -2147483647 - 1 : isinf(x) ? 2147483647 : ilogb$f(x);
+}
+
+// What is behind the point, with the sign of x.
+$q $T fraction_$t($T x) {
+    return copysign$f(isinf(x) ? 0 : x - trunc$f(x), x);
+}
+
+// The first of frexp.
+$q $T mantissa_$t($T x) {
+    int exponent;
+    return frexp$f(x, &exponent);
+}
+
+// The second of frexp.
+$q long long exponent_$t($T x) {
+    int exponent = 0;
+    if (x - x == 0) frexp$f(x, &exponent);
+    return exponent;
+}
+
+// The lowest 3 bits of a / b, rounded to a whole number, with its sign.
+$q long long quotient_$t($T a, $T b) {
+    int quotient = 0;
+    if (a - a == 0 && b - b == 0 && b != 0) remquo$f(a, b, &quotient);
+    return quotient < 0 ? -(-quotient & 7) : quotient & 7;
+}
 """
-    )
-
-
-def _in_double(name: str, comment: str, body: str, parameters: str = "$T x") -> Helper:
-    """Return a helper whose ``body`` computes in double for all types."""
-    return Helper(
-        floating=f"""
-// {comment}
-$q $T {name}_$t({parameters}) {{
-{body.strip(chr(10))}
-}}
-"""
-    )
-
 
 # arithmetic only, so that compilers vectorize it: pi * t minus the other terms of the sine series,
 # for the distance t to the nearest integer
-_SERIES = """
+_SERIES = """\
     const double z = t * t;
     double sum = -1.0518471716932065e-11;
     sum = sum * z + 5.392664662608129e-10;
@@ -48,22 +133,9 @@ _SERIES = """
     sum = sum * z - 5.16771278004997;
     return ($T)((odd != 0 ? -1.0 : 1.0) * (3.141592653589793 * t + t * (z * sum)));
 """
-_NEAREST = """
-    const double whole = rint((double)x), odd = whole - 2 * floor(whole / 2);
-"""
-SINPI = _in_double(
-    "sinpi",
-    "The sine of pi * x.",
-    f"""{_NEAREST}    const double t = x - whole;{_SERIES}""",
-)
-COSPI = _in_double(
-    "cospi",
-    "The cosine of pi * x.",
-    f"""{_NEAREST}    const double t = 0.5 - fabs(x - whole);{_SERIES}""",
-)
 
 # Halley's method from a start with 3 correct digits
-_INVERSE = """
+_INVERSE = """\
     double root = size < 0.1 ? size * (0.886226925452758 + 0.232013666534654 * size * size) : 0;
     if (size >= 0.1) {
         const double t = sqrt(-2 * log(rest / 2));
@@ -78,71 +150,54 @@ _INVERSE = """
         root -= step / (1 + root * step);
     }
 """
-ERFINV = _in_double(
-    "erfinv",
-    "What erf gives x of.",
-    f"""
-    if (!(fabs(x) < 1)) return fabs(x) == 1 ? x * INFINITY : NAN;
-    const double size = fabs((double)x), rest = 1 - size;
-{_INVERSE.strip(chr(10))}
-    return ($T)copysign(root, (double)x);
-""",
-)
-_ERFCINV = f"""
+_ERFCINV = f"""\
     if (!(q > 0 && q < 2)) return q == 0 ? at_0 : q == 2 ? -at_0 : NAN;
     const double rest = q < 1 ? q : 2 - q, size = 1 - rest;
-{_INVERSE.strip(chr(10))}
-"""
-ERFCINV = _in_double(
-    "erfcinv",
-    "What erfc gives x of.",
-    f"""
+{_INVERSE}"""
+
+_FUNCTIONS_WITH_SERIES = """
+// The sine of pi * x.
+$q $T sinpi_$t($T x) {
+    const double whole = rint((double)x), odd = whole - 2 * floor(whole / 2);
+    const double t = x - whole;
+@SERIES}
+
+// The cosine of pi * x.
+$q $T cospi_$t($T x) {
+    const double whole = rint((double)x), odd = whole - 2 * floor(whole / 2);
+    const double t = 0.5 - fabs(x - whole);
+@SERIES}
+
+// What erf gives x of.
+$q $T erfinv_$t($T x) {
+    if (!(fabs(x) < 1)) return fabs(x) == 1 ? x * INFINITY : NAN;
+    const double size = fabs((double)x), rest = 1 - size;
+@INVERSE    return ($T)copysign(root, (double)x);
+}
+
+// What erfc gives x of.
+$q $T erfcinv_$t($T x) {
     const double q = x, at_0 = INFINITY;
-{_ERFCINV.strip(chr(10))}
-    return ($T)(q < 1 ? root : -root);
-""",
-)
-NORMCDFINV = _in_double(
-    "normcdfinv",
-    "What normcdf gives x of.",
-    f"""
+@ERFCINV    return ($T)(q < 1 ? root : -root);
+}
+
+// What normcdf gives x of.
+$q $T normcdfinv_$t($T x) {
     const double q = 2 * (double)x, at_0 = -INFINITY;
-{_ERFCINV.strip(chr(10))}
-    return ($T)(1.4142135623730951 * (q < 1 ? -root : root));
-""",
-)
-NORMCDF = _in_double(
-    "normcdf",
-    "The normal distribution from -infinity to x; what the product leaves over counts, too.",
-    """
-    const double at = -0.7071067811865476 * x;
-    const double rest = fma(-0.7071067811865476, (double)x, -at) + 4.833646656726457e-17 * x;
-    const double value = erfc(at) / 2;
-    return ($T)(fabs(at) < 40 ? value - rest * exp(-at * at) * 0.5641895835477563 : value);
-""",
-)
-ERFCX = _in_double(
-    "erfcx",
-    "exp(x * x) * erfc(x) without overflow.",
-    """
-    const double wide = x, square = wide * wide;
-    if (x < -27) return INFINITY;
-    if (x < 25) return ($T)(exp(square) * (1 + fma(wide, wide, -square)) * erfc(wide));
-    const double part = 1 / square;
-    const double sum = 1 - part / 2 * (1 - part * 1.5 * (1 - part * 2.5 * (1 - part * 3.5)));
-    return ($T)(0.5641895835477563 / wide * sum);
-""",
-)
+@ERFCINV    return ($T)(1.4142135623730951 * (q < 1 ? -root : root));
+}
+"""
+for _marker, _lines in (("@SERIES", _SERIES), ("@INVERSE", _INVERSE), ("@ERFCINV", _ERFCINV)):
+    _FUNCTIONS_WITH_SERIES = _FUNCTIONS_WITH_SERIES.replace(_marker, _lines)
 
 
-def _modified(order: int) -> Helper:
+def _modified_bessel(order: int) -> str:
     """Return a modified Bessel function: a power series, and from 30 on a series in 1 / x."""
     factor, sign = ("1", "") if order == 0 else ("half", "copysign(")
     close = ", (double)x)" if order else ""
-    return _in_double(
-        f"cyl_bessel_i{order}",
-        f"The modified Bessel function of the first kind, order {order}.",
-        f"""
+    return f"""
+// The modified Bessel function of the first kind, order {order}.
+$q $T cyl_bessel_i{order}_$t($T x) {{
     const double size = fabs((double)x), half = size / 2;
     double term = 1, sum = 1;
     if (size < 30) {{
@@ -160,33 +215,8 @@ def _modified(order: int) -> Helper:
     }}
     const double rise = exp(half);
     return ($T){sign}rise / sqrt(6.283185307179586 * size) * sum * rise{close};
-""",
-    )
-
-
-_BESSEL = {
-    f"{kind}{order}": _formula(
-        f"{kind}{order}",
-        f"The Bessel function {kind.upper()} of order {order}.",
-        f"($T){kind}{order}((double)x)",
-    )
-    for kind in "jy"
-    for order in (0, 1)
-}
-
-
-def _with_order(kind: str, near_0: str, value_there: str) -> Helper:
-    """Return a Bessel function; library functions return NaN if a division by x overflows."""
-    return Helper(
-        floating=f"""
-// The Bessel function {kind.upper()} of order n; NaN for a negative one.
-$q $T {kind}n_$t(long long n, $T x) {{
-    if (n < 0) return sqrt$f(($T)-1);
-    if ({near_0}) return {value_there};
-    return {kind}n$f(n > 2147483647 ? 2147483647 : (int)n, x);
 }}
 """
-    )
 
 
 def _norm(name: str, count: int, root: str) -> Helper:
@@ -218,85 +248,13 @@ $q $T {name}_$t({parameters}) {{
     )
 
 
-POWI = Helper(
-    floating="""
-// x to a whole power.
-$q $T powi_$t($T x, long long n) {
-    return pow$f(x, ($T)n);
-}
-"""
-)
-ILOGB = Helper(
-    floating="""
-// The exponent of x to base 2; of 0 and NaN the least int, of infinity the greatest.
-$q int ilogb_$t($T x) {
-    return x == 0 || x != x ? -2147483647 - 1 : isinf(x) ? 2147483647 : ilogb$f(x);
-}
-"""
-)
-FRACTION = _formula(
-    "fraction",
-    "What is behind the point, with the sign of x.",
-    "copysign$f(isinf(x) ? 0 : x - trunc$f(x), x)",
-)
-MANTISSA = Helper(
-    floating="""
-// The first of frexp.
-$q $T mantissa_$t($T x) {
-    int exponent;
-    return frexp$f(x, &exponent);
-}
-"""
-)
-EXPONENT = Helper(
-    floating="""
-// The second of frexp.
-$q long long exponent_$t($T x) {
-    int exponent = 0;
-    if (x - x == 0) frexp$f(x, &exponent);
-    return exponent;
-}
-"""
-)
-QUOTIENT = Helper(
-    floating="""
-// The lowest 3 bits of a / b, rounded to a whole number, with its sign.
-$q long long quotient_$t($T a, $T b) {
-    int quotient = 0;
-    if (a - a == 0 && b - b == 0 && b != 0) remquo$f(a, b, &quotient);
-    return quotient < 0 ? -(-quotient & 7) : quotient & 7;
-}
-"""
-)
-
 SPECIAL_HELPERS: dict[str, Helper] = {
-    "rsqrt": _formula("rsqrt", "1 / sqrt(x)", "1 / sqrt$f(x)"),
-    "rcbrt": _formula("rcbrt", "1 / cbrt(x)", "($T)(1 / cbrt((double)x))"),
-    "exp10": _formula("exp10", "10 to the power x.", "pow$f(($T)10, x)"),
-    "saturate": _formula(
-        "saturate", "x, or the nearer end; 0 of NaN.", "x > 0 ? (x < 1 ? x : 1) : 0"
-    ),
-    "sinpi": SINPI,
-    "cospi": COSPI,
-    "erfinv": ERFINV,
-    "erfcinv": ERFCINV,
-    "normcdf": NORMCDF,
-    "normcdfinv": NORMCDFINV,
-    "erfcx": ERFCX,
-    **_BESSEL,
-    "jn": _with_order("j", "fabs$f(x) < ($T)1e-8", "pow$f(x / 2, ($T)n) / tgamma$f(($T)n + 1)"),
-    "yn": _with_order("y", "x == 0", "-1 / fabs$f(x)"),
-    "cyl_bessel_i0": _modified(0),
-    "cyl_bessel_i1": _modified(1),
+    **floating_helpers(_FUNCTIONS),
+    **floating_helpers(_FUNCTIONS_WITH_SERIES),
+    **floating_helpers(f"{_modified_bessel(0)}{_modified_bessel(1)}"),
     "rhypot": _norm("rhypot", 2, "1 / sqrt(a * a + b * b)"),
     "norm3d": _norm("norm3d", 3, "sqrt(a * a + b * b + c * c)"),
     "norm4d": _norm("norm4d", 4, "sqrt(a * a + b * b + c * c + d * d)"),
     "rnorm3d": _norm("rnorm3d", 3, "1 / sqrt(a * a + b * b + c * c)"),
     "rnorm4d": _norm("rnorm4d", 4, "1 / sqrt(a * a + b * b + c * c + d * d)"),
-    "powi": POWI,
-    "ilogb": ILOGB,
-    "fraction": FRACTION,
-    "mantissa": MANTISSA,
-    "exponent": EXPONENT,
-    "quotient": QUOTIENT,
 }

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from pycu2c.base.dtypes import DType
 from pycu2c.base.records import dataclass
+
+_FUNCTION_NAME = re.compile(r"^[^/].*?(\w+?)(?:_\$t)?\((?!\()", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +17,8 @@ class Helper:
 
     Placeholders: ``$q`` qualifiers, ``$T`` the type, ``$t`` its short name, ``$W`` the unsigned
     type for arithmetic, ``$bits`` the width, ``$f`` the suffix of math functions, ``$s`` the suffix
-    of literals. ``${n}x)`` is ``-x`` with wraparound.
+    of literals, ``$R`` the type of the parts of a complex number. ``${n}x)`` is ``-x`` with
+    wraparound.
     """
 
     signed: str = ""
@@ -22,5 +26,35 @@ class Helper:
     floating: str = ""
     wide: str = ""  # for float64, if it differs from ``floating``
     fixed: str = ""  # a function with fixed types
-    made: Callable[[str, DType, str], str] | None = None  # from name, dtype and name of dialect
+    generate: Callable[[str, DType, str], str] | None = None  # from name, dtype, dialect name
     calls: tuple[str, ...] = ()  # the helpers that it calls
+
+
+def templates_by_name(text: str) -> dict[str, str]:
+    """Return the templates of a text, separated by empty lines, by the names of their functions."""
+    found: dict[str, str] = {}
+    for template in text.strip("\n").split("\n\n"):
+        name = _FUNCTION_NAME.search(template)
+        assert name is not None, template
+        found[name[1]] = template
+    return found
+
+
+def fixed_helpers(text: str) -> dict[str, Helper]:
+    """Return the helpers with fixed types whose functions a text defines."""
+    return {name: Helper(fixed=each) for name, each in templates_by_name(text).items()}
+
+
+def floating_helpers(text: str) -> dict[str, Helper]:
+    """Return the helpers for floats whose functions a text defines."""
+    return {name: Helper(floating=each) for name, each in templates_by_name(text).items()}
+
+
+def integer_helpers(text: str) -> dict[str, Helper]:
+    """Return the helpers for signed and unsigned integers whose functions a text defines."""
+    return {name: Helper(each, each) for name, each in templates_by_name(text).items()}
+
+
+def helpers_of_all_types(text: str) -> dict[str, Helper]:
+    """Return the helpers for integers and floats whose functions a text defines."""
+    return {name: Helper(each, each, each) for name, each in templates_by_name(text).items()}

@@ -248,4 +248,4 @@ $q void {name}_$t($T value, surface s, {given}) {{
 """
 
 
-TEXTURE_HELPERS = dict.fromkeys((*_TEXTURES, *_SURFACES), Helper(made=texture_text))
+TEXTURE_HELPERS = dict.fromkeys((*_TEXTURES, *_SURFACES), Helper(generate=texture_text))

@@ -1,0 +1,139 @@
+"""Helpers for warps, clusters, special registers and clocks.
+
+CUDA has these operations with other signatures, or not for all types. On the CPU there is a clock.
+"""
+
+from __future__ import annotations
+
+from itertools import starmap
+
+from pycu2c.codegen.helpers.templates import (
+    Helper,
+    fixed_helpers,
+    helpers_of_all_types,
+    integer_helpers,
+)
+
+
+def _special_register(name: str, comment: str) -> str:
+    return f"""
+// {comment}
+$q $T {name}_$t() {{
+    unsigned int value;
+    asm("mov.u32 %0, %%{name};" : "=r"(value));
+    return ($T)value;
+}}
+"""
+
+
+def _reduction(name: str, comment: str, joined: str) -> str:
+    """Return the two helpers of a warp reduction.
+
+    32-bit values use one instruction where the device has it. Otherwise a full warp takes five
+    shuffle steps, and a partial warp one step per lane.
+    """
+    head = f"// {comment}\n$q $T reduce_{name}_$t(unsigned int mask, $T value) {{\n"
+    steps = f"""\
+    unsigned int rest = __ballot_sync(mask, 1);
+    $T a = value, b;
+    if (rest == 0xffffffff) {{
+        for (int step = 16; step > 0; step /= 2) {{
+            b = __shfl_xor_sync(mask, a, step);
+            a = {joined};
+        }}
+        return a;
+    }}
+    a = __shfl_sync(mask, value, __ffs(rest) - 1);
+    while (rest &= rest - 1) {{
+        b = __shfl_sync(mask, value, __ffs(rest) - 1);
+        a = {joined};
+    }}
+    return a;
+"""
+    native = f"#if __CUDA_ARCH__ >= 800\n    return ($T)__reduce_{name}_sync(mask, value);\n#else\n"
+    wide = f"{head}{steps}}}".replace("_$t", "_wide_$t")
+    return f"{head}{native}{steps}#endif\n}}\n\n{wide}\n\n"
+
+
+_FIXED = """
+// Every thread of the cluster comes here before one goes on.
+$q void cluster_sync() {
+    __cluster_barrier_arrive();
+    __cluster_barrier_wait();
+}
+
+// The same shared array of the block with this number in the cluster.
+template <typename T> $q T *shared_of(T *array, unsigned int rank) {
+    return (T *)__cluster_map_shared_rank(array, rank);
+}
+
+// Nanoseconds of the GPU's clock.
+$q long long globaltimer() {
+    long long now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    return now;
+}
+
+// The lower 32 bits of the multiprocessor's clock.
+$q unsigned int clock32() {
+    return (unsigned int)clock64();
+}
+"""
+
+
+def _host_clock(name: str, result: str) -> str:
+    return f"""
+// Nanoseconds of a clock that only goes forward.
+$q {result} {name}(void) {{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return ({result})((long long)now.tv_sec * 1000000000 + now.tv_nsec);
+}}
+"""
+
+
+_REGISTERS = {
+    "laneid": "The thread's number in its warp.",
+    "lanemask_lt": "The bits of the lanes below the thread's own.",
+    "lanemask_eq": "The bit of the thread's own lane.",
+    "lanemask_le": "The bits of the lanes up to the thread's own.",
+    "lanemask_gt": "The bits of the lanes above the thread's own.",
+    "lanemask_ge": "The bits of the lanes from the thread's own on.",
+}
+_REDUCTIONS = (
+    ("add", "The sum over the lanes of mask.", "($T)(($W)a + ($W)b)"),
+    ("min", "The least over the lanes of mask.", "b < a ? b : a"),
+    ("max", "The greatest over the lanes of mask.", "b > a ? b : a"),
+    ("and", "The bits common to the lanes of mask.", "a & b"),
+    ("or", "The bits of any lane of mask.", "a | b"),
+    ("xor", "The exclusive or over the lanes of mask.", "a ^ b"),
+)
+
+HARDWARE_HELPERS: dict[str, Helper] = {
+    **integer_helpers("".join(starmap(_special_register, _REGISTERS.items()))),
+    **integer_helpers("".join(starmap(_reduction, _REDUCTIONS))),
+    **helpers_of_all_types(
+        """
+// mask if all its lanes have one value, else 0.
+$q unsigned int match_all_$t(unsigned int mask, $T value) {
+    int same;
+    return __match_all_sync(mask, value, &same);
+}
+"""
+    ),
+    **fixed_helpers(
+        _FIXED
+        + _host_clock("nanoseconds_u32", "uint32_t")
+        + _host_clock("nanoseconds_i64", "int64_t")
+    ),
+    "shared_bytes": Helper(
+        signed="""
+// The bytes of dynamic shared memory that the launch gives each block.
+$q $T shared_bytes_$t() {
+    unsigned int size;
+    asm("mov.u32 %0, %%dynamic_smem_size;" : "=r"(size));
+    return ($T)size;
+}
+"""
+    ),
+}

@@ -1,0 +1,99 @@
+"""Helpers of CPU loops: nontemporal stores, prefetch, and an assumption about trip counts."""
+
+from __future__ import annotations
+
+from pycu2c.base.records import replace
+from pycu2c.codegen.helpers.templates import Helper, fixed_helpers, helpers_of_all_types
+
+_FIXED = """
+// Writes a line of memory of 64 bytes: as a whole, so that it need not be read before.
+$q void store_line(void *to, const void *from) {
+#if defined __clang__ || defined __SSE2__
+#if defined __AVX512F__
+    typedef long long part __attribute__((vector_size(64)));
+#elif defined __AVX__
+    typedef long long part __attribute__((vector_size(32)));
+#else
+    typedef long long part __attribute__((vector_size(16)));
+#endif
+    for (int i = 0; i < 64; i += (int)sizeof(part)) {
+        part value;
+        __builtin_memcpy(&value, (const char *)from + i, sizeof value);
+        part *const there = (part *)((char *)to + i);
+#if defined __clang__
+        __builtin_nontemporal_store(value, there);
+#elif defined __AVX512F__
+        __builtin_ia32_movntdq512(there, value);
+#elif defined __AVX__
+        __builtin_ia32_movntdq256(there, value);
+#else
+        __builtin_ia32_movntdq(there, value);
+#endif
+    }
+#else
+    __builtin_memcpy(to, from, 64);
+#endif
+}
+
+// What store_line has written is for others to see from here on.
+$q void nontemporal_fence(void) {
+#if defined __SSE2__
+    __builtin_ia32_sfence();
+#endif
+}
+"""
+
+_FOR_ALL_TYPES = """
+// How many elements lie before this one in its line of memory.
+$q int64_t cache_line_offset_$t(const $T *first) {
+    return (int64_t)((uintptr_t)first % 64 / sizeof *first);
+}
+
+// Writes elements without a cache, but for those at the ends that are no whole line of memory.
+$q void nontemporal_store_$t($T *to, const $T *from, int64_t count) {
+    enum { LINE = 64 / sizeof *to };
+    int64_t i = 0;
+    for (; i < count && (uintptr_t)(to + i) % 64 > 0; ++i) {
+        to[i] = from[i];
+    }
+    for (; i + LINE <= count; i += LINE) {
+        store_line(to + i, from + i);
+    }
+    for (; i < count; ++i) {
+        to[i] = from[i];
+    }
+}
+"""
+
+
+def _prefetch(name: str, access: str, argument: str) -> str:
+    return f"""
+// Memory that will be {access} soon: so many elements, so far ahead. It may lie beyond the array.
+$q void {name}_$t(const $T *from, int64_t ahead, int64_t count) {{
+    const uintptr_t first = (uintptr_t)from + (uintptr_t)ahead * sizeof *from;
+    for (uintptr_t i = 0; i < (uintptr_t)count * sizeof *from; i += 64) {{
+        __builtin_prefetch((const void *)(first + i){argument});
+    }}
+}}
+"""
+
+
+_COPIES = helpers_of_all_types(
+    _FOR_ALL_TYPES
+    + _prefetch("prefetch", "read", "")
+    + _prefetch("prefetch_to_write", "written", ", 1")
+)
+
+LOOP_HELPERS: dict[str, Helper] = {
+    **fixed_helpers(_FIXED),
+    **_COPIES,
+    "nontemporal_store": replace(_COPIES["nontemporal_store"], calls=("store_line",)),
+    "at_least_1": Helper(
+        signed="""
+// Says that n is 1 or more: a loop up to n, inside one in lockstep, is not tested for being empty.
+$q void at_least_1_$t($T n) {
+    if (n < 1) __builtin_unreachable();
+}
+"""
+    ),
+}
