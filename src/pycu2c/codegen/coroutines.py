@@ -14,16 +14,15 @@ from pycu2c.analysis.effects import is_dynamic, reaches_cluster
 from pycu2c.analysis.suspension_points import live_across_waits
 from pycu2c.analysis.variables import accessed_names
 from pycu2c.base.records import dataclass, field
-from pycu2c.base.types import Array, Scalar
-from pycu2c.codegen.cpu_entry_point import TypeOf, read_extent, read_parameters
+from pycu2c.base.types import Array
+from pycu2c.codegen.cpu_entry_point import TypeOf, discard, read_extent, read_parameters
 from pycu2c.codegen.expressions import ExpressionSpeller
-from pycu2c.codegen.statements import DYNAMIC, StatementSpeller, dynamic_array, numbered
+from pycu2c.codegen.statements import DYNAMIC, StatementSpeller, dynamic_array, thread_rank
 from pycu2c.csyntax import nodes as c
 from pycu2c.ir.builders import scalar_type
 from pycu2c.ir.nodes import (
     Allocate,
     BarrierWait,
-    Body,
     Contribution,
     CoroutineLoop,
     Declare,
@@ -35,15 +34,15 @@ from pycu2c.ir.nodes import (
     Var,
 )
 
-PLACE_BITS = 20
-_MAX_OPERATIONS = 1 << (31 - 3 - PLACE_BITS)  # in the other bits of an int
+WAIT_NUMBER_BITS = 20
+_MAX_OPERATIONS = 1 << (31 - 3 - WAIT_NUMBER_BITS)  # in the other bits of an int
 _WORDS = f"""\
 // Why a thread is suspended, in a word of 64 bits: the reason in the lowest 3 bits, then the number
 // of the suspension point, from bit OPERATION the operation, in the upper half the mask of a warp
 // operation.
 enum {{ ENDED, WAIT_BLOCK, WAIT_WARP, WAIT_SYNCWARP, WAIT_ACTIVE, WAIT_CLUSTER, WAIT_GRID,
        WAIT_YIELD }};
-enum {{ OPERATION = {3 + PLACE_BITS} }};
+enum {{ OPERATION = {3 + WAIT_NUMBER_BITS} }};
 """
 # precedes the text of runtime/cpu/coroutine_scheduler.c
 INTERFACE = (
@@ -154,9 +153,8 @@ def distributed_shared_array(speller: ExpressionSpeller, array: Var, rank: c.Exp
     other = c.Index(c.MemberExpr(_BLOCK, "cluster", arrow=True), rank)
     if not is_dynamic(array):
         return c.MemberExpr(other, speller.names[array.name], arrow=True)
-    element = speller.type(Scalar(array.type.dtype)) if isinstance(array.type, Array) else None
-    assert element is not None
-    return c.CastExpr(c.PointerType(element), c.MemberExpr(other, DYNAMIC, arrow=True))
+    memory = c.MemberExpr(other, DYNAMIC, arrow=True)
+    return c.CastExpr(c.PointerType(_element(array, speller)), memory)
 
 
 def _shared(function: Function) -> list[Var]:
@@ -191,8 +189,8 @@ class CoroutineSpeller(StatementSpeller):
             case Declare() if s.var.name in speller.struct_members:
                 if s.init is None:
                     return []
-                value = speller.into(s.init, scalar_type(s.var).dtype)
-                return [c.AssignStmt(speller.named(s.var.name), value)]
+                value = speller.converted(s.init, scalar_type(s.var).dtype)
+                return [c.AssignStmt(speller.variable(s.var.name), value)]
             case Allocate() if s.var.name in speller.struct_members:
                 return []
             case Return():
@@ -202,7 +200,7 @@ class CoroutineSpeller(StatementSpeller):
 
     def _counter(self, var: Var, start: c.Expr) -> c.DeclStmt | c.AssignStmt:
         if var.name in self.speller.struct_members:
-            return c.AssignStmt(self.speller.named(var.name), start)
+            return c.AssignStmt(self.speller.variable(var.name), start)
         return StatementSpeller._counter(self, var, start)
 
     def _wait(self, s: BarrierWait) -> list[c.Stmt]:
@@ -210,7 +208,9 @@ class CoroutineSpeller(StatementSpeller):
         number = len(self.waits)
         out: list[c.Stmt] = []
         for contribution in s.contributions:
-            value = self.speller.into(contribution.value, scalar_type(contribution.value).dtype)
+            value = self.speller.converted(
+                contribution.value, scalar_type(contribution.value).dtype
+            )
             out.append(c.AssignStmt(_member(self.speller.names[contribution.array.name]), value))
         if s.mask is not None:
             out.append(c.AssignStmt(_member("mask"), self.speller.spell(s.mask, exact=False)))
@@ -248,32 +248,28 @@ def coroutine_items(
     kernel: CoroutineDefinition, statements: CoroutineSpeller, type_of: TypeOf
 ) -> list[c.Item]:
     """Return the structs, the resumable function, and the functions that the scheduler calls."""
-    name, function, loop = kernel.name, kernel.function, kernel.loop
-    speller, uses_cluster = statements.speller, reaches_cluster(loop.body)
-    body = statements.block(loop.body)
-    contributions = [
-        contribution for wait in statements.waits for contribution in wait.contributions
-    ]
-    coordinates = speller.coordinates[function.name]
-    step = _step(name, function, loop.body, body, (coordinates, speller, type_of))
+    name, speller = kernel.name, statements.speller
+    uses_cluster = reaches_cluster(kernel.loop.body)
+    step = _step(kernel, statements, type_of)
     items: list[c.Item] = [*_structs(kernel, statements, uses_cluster), step]
-    masks = any(wait.mask is not None for wait in statements.waits)
-    texts = [_BEGIN, _RUN, *[_PUBLISH] * bool(contributions)]
-    texts += [*[_SET_CLUSTER] * uses_cluster, _KERNEL]
-    waits_for_blocks = any(w.scope in (SyncScope.GRID, SyncScope.YIELD) for w in statements.waits)
-    in_cluster = uses_cluster or any(w.scope is SyncScope.CLUSTER for w in statements.waits)
+    waits = statements.waits
+    contributions = [contribution for wait in waits for contribution in wait.contributions]
+    has_masks = any(wait.mask is not None for wait in waits)
+    waits_for_blocks = any(w.scope in (SyncScope.GRID, SyncScope.YIELD) for w in waits)
+    in_cluster = uses_cluster or any(w.scope is SyncScope.CLUSTER for w in waits)
     values = {
         "name": name,
         "space": " " * len(name),
-        "mask": " | (uint64_t)self->mask << 32" if masks else "",
+        "mask": " | (uint64_t)self->mask << 32" if has_masks else "",
         "publish": f"{name}_publish" if contributions else "NULL",
         "waits_for_blocks": str(int(waits_for_blocks)),
         "cluster": ", ".join(map(str, kernel.cluster if in_cluster else (1, 1, 1))),
         "set_cluster": f"{name}_set_cluster" if uses_cluster else "NULL",
         "cleared": "\n".join(_cleared(contributions, speller)),
-        "cases": "\n".join(_cases(statements.waits, speller)),
+        "cases": "\n".join(_cases(waits, speller)),
     }
-    for text in texts:
+    publish, set_cluster = [_PUBLISH] * bool(contributions), [_SET_CLUSTER] * uses_cluster
+    for text in (_BEGIN, _RUN, *publish, *set_cluster, _KERNEL):
         items += [c.Blank(), c.Verbatim(Template(text.strip("\n")).substitute(values))]
     return items
 
@@ -281,30 +277,29 @@ def coroutine_items(
 def _structs(
     kernel: CoroutineDefinition, statements: CoroutineSpeller, uses_cluster: bool
 ) -> Iterator[c.Item]:
-    name, function, loop = kernel.name, kernel.function, kernel.loop
-    speller = statements.speller
-    dim3, number = c.NamedType("struct dim3"), c.NamedType("int32_t")
-    shared = [_field(var, speller) for var in _shared(function)]
+    name, speller = kernel.name, statements.speller
+    dim3 = c.NamedType("struct dim3")
+    shared = [_field(var, speller) for var in _shared(kernel.function)]
     if uses_cluster:
-        others = c.PointerType(c.PointerType(c.NamedType(f"struct {name}_block"), const=True))
-        shared.insert(0, c.ParameterDecl(others, "cluster"))
-    if _dynamic(function):  # aligned as vectors are
+        blocks = c.PointerType(c.PointerType(c.NamedType(f"struct {name}_block"), const=True))
+        shared.insert(0, c.ParameterDecl(blocks, "cluster"))
+    if _dynamic(kernel.function):  # aligned as vectors are
         element = c.NamedType("__attribute__((aligned(64))) unsigned char")
         shared.append(c.ParameterDecl(c.ArrayType(element, ()), DYNAMIC))
     yield c.Comment("The shared memory of a block.")
     yield c.Struct(f"{name}_block", (c.ParameterDecl(dim3, "blockIdx"), *shared))
     yield c.Blank()
-    own = [c.ParameterDecl(number, "pc")]
+    state = [c.ParameterDecl(c.NamedType("int32_t"), "pc")]
     if any(wait.mask is not None for wait in statements.waits):
-        own.append(c.ParameterDecl(c.NamedType("uint32_t"), "mask"))
+        state.append(c.ParameterDecl(c.NamedType("uint32_t"), "mask"))
+    state.append(c.ParameterDecl(dim3, "threadIdx"))
     contributions = {g.array.name: g.array for wait in statements.waits for g in wait.contributions}
-    members = [
+    state += [
         c.ParameterDecl(_element(v, speller), speller.names[v.name]) for v in contributions.values()
     ]
-    fields = [_field(var, speller) for var in live_across_waits(loop.body)]
+    state += [_field(var, speller) for var in live_across_waits(kernel.loop.body)]
     yield c.Comment("The state of a suspended thread.")
-    threadidx = c.ParameterDecl(dim3, "threadIdx")
-    yield c.Struct(f"{name}_thread", (*own, threadidx, *members, *fields))
+    yield c.Struct(f"{name}_thread", tuple(state))
     yield c.Blank()
 
 
@@ -324,39 +319,39 @@ def _field(var: Var, speller: ExpressionSpeller) -> c.ParameterDecl:
 
 
 def _step(
-    name: str,
-    function: Function,
-    body_ir: Body,
-    body: tuple[c.Stmt, ...],
-    context: tuple[Sequence[str], ExpressionSpeller, TypeOf],
+    kernel: CoroutineDefinition, statements: CoroutineSpeller, type_of: TypeOf
 ) -> c.FunctionDecl:
     """Return the function that resumes a thread: the code of the kernel in a switch."""
-    coordinates, speller, type_of = context
+    function, speller = kernel.function, statements.speller
+    coordinates = speller.file.coordinates[function.name]
+    body = statements.block(kernel.loop.body)
     out = read_parameters(function, speller.names.assigned, type_of)
     dynamic = c.MemberExpr(_BLOCK, DYNAMIC, arrow=True)
     out += [dynamic_array(s.var, speller, dynamic) for s in _dynamic(function)]
-    for place in ("gridDim", "blockDim"):
-        out += read_extent(place) if place in coordinates else []
-    for place, home in (("blockIdx", _BLOCK), ("threadIdx", _SELF)):
-        if place in coordinates:
-            value = c.MemberExpr(home, place, arrow=True)
-            out.append(c.DeclStmt(c.NamedType("struct dim3", const=True), place, value))
-    out += numbered(body_ir)
-    if not accessed_names(function.body) & {p.name for p in function.parameters} and not (
-        {"gridDim", "blockDim"} & set(coordinates)
-    ):
-        out.append(c.ExprStmt(c.CastExpr(c.NamedType("void"), c.Name("args"))))
+    out += [read_extent(name) for name in ("gridDim", "blockDim") if name in coordinates]
+    for name, struct in (("blockIdx", _BLOCK), ("threadIdx", _SELF)):
+        if name in coordinates:
+            value = c.MemberExpr(struct, name, arrow=True)
+            out.append(c.DeclStmt(c.NamedType("struct dim3", const=True), name, value))
+    out += thread_rank(kernel.loop.body)
+    reads_parameters = accessed_names(function.body) & {p.name for p in function.parameters}
+    if not reads_parameters and not {"gridDim", "blockDim"} & set(coordinates):
+        out.append(discard("args"))
     if "blockIdx" not in coordinates and not _allocated(function):
-        out.append(c.ExprStmt(c.CastExpr(c.NamedType("void"), _BLOCK)))
+        out.append(discard("block"))
     out.append(c.Switch(_member("pc"), (c.Case(0), *body)))
     out.append(c.ReturnStmt(c.Name("ENDED")))
-    kinds = (("args", f"const struct {name}_args"), ("block", f"struct {name}_block"))
-    parameters = [c.ParameterDecl(c.PointerType(c.NamedType(kind)), word) for word, kind in kinds]
-    parameters.append(c.ParameterDecl(c.PointerType(c.NamedType(f"struct {name}_thread")), "self"))
-    result = c.NamedType("int")
-    return c.FunctionDecl(
-        f"{name}_step", result, tuple(parameters), tuple(out), ("static", "inline")
+    structs = {
+        "args": f"const struct {kernel.name}_args",
+        "block": f"struct {kernel.name}_block",
+        "self": f"struct {kernel.name}_thread",
+    }
+    parameters = tuple(
+        c.ParameterDecl(c.PointerType(c.NamedType(struct)), name)
+        for name, struct in structs.items()
     )
+    name, result = f"{kernel.name}_step", c.NamedType("int")
+    return c.FunctionDecl(name, result, parameters, tuple(out), ("static", "inline"))
 
 
 # ---- contributions ------------------------------------------------------------------------------
@@ -365,11 +360,11 @@ def _step(
 def _cleared(contributions: Sequence[Contribution], speller: ExpressionSpeller) -> Iterator[str]:
     """Yield statements that set sums to 0 before the threads of a warp or block add to them."""
     for contribution in {each.array.name: each for each in contributions}.values():
-        place = f"block->{speller.names[contribution.array.name]}"
+        array = f"block->{speller.names[contribution.array.name]}"
         if contribution.granularity is Granularity.WARP:
-            yield f"    {place}[warp] = 0;"
+            yield f"    {array}[warp] = 0;"
         elif contribution.granularity is Granularity.BLOCK:
-            yield f"    if (is_first) {place}[0] = 0;"
+            yield f"    if (is_first) {array}[0] = 0;"
     if not any(each.granularity is Granularity.BLOCK for each in contributions):
         yield "    (void)is_first;"
     if all(each.granularity is Granularity.BLOCK for each in contributions):

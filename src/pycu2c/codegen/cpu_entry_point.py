@@ -8,7 +8,7 @@ from functools import reduce
 from pycu2c.analysis.effects import uses_dynamic_shared
 from pycu2c.analysis.variables import accessed_names
 from pycu2c.base.limits import MAX_SHARED_BYTES
-from pycu2c.base.records import dataclass
+from pycu2c.base.records import NamedTuple, dataclass
 from pycu2c.csyntax import nodes as c
 from pycu2c.ir.call_graph import fixed_point_summaries
 from pycu2c.ir.nodes import Apply, BlockLoop, Body, Call, Function, Module, Parameter
@@ -36,11 +36,11 @@ def coordinates_used(module: Module) -> dict[str, tuple[str, ...]]:
         found: set[str] = set()
         for e in all_expressions(function.body):
             if isinstance(e, Apply):
-                word = e.intrinsic.name.split(".")[1] if "." in e.intrinsic.name else ""
-                found |= set(_READS.get(word, (word,) if word in COORDINATES else ()))
+                name = e.intrinsic.name.split(".")[1] if "." in e.intrinsic.name else ""
+                found |= set(_READS.get(name, (name,)))
             elif isinstance(e, Call):
                 found |= set(used[e.function])
-        return tuple(place for place in COORDINATES if place in found)
+        return tuple(name for name in COORDINATES if name in found)
 
     return fixed_point_summaries((*module.devices, module.kernel), read, ())
 
@@ -92,39 +92,50 @@ def split_block_loop(function: Function) -> tuple[Body, BlockLoop, Body]:
     return (), BlockLoop(body, function.span), ()
 
 
-def cpu_kernel(
-    name: str,
-    module: Module,
-    names: Mapping[str, str],
-    type_of: TypeOf,
-    blocks: Blocks,
-    places: tuple[str, ...],
-) -> c.FunctionDecl:
+class EntryPoint(NamedTuple):
+    """The kernel of an entry point: its name in C, its variables, and the types of parameters."""
+
+    name: str
+    module: Module
+    names: Mapping[str, str]
+    type_of: TypeOf
+
+
+def cpu_kernel(entry: EntryPoint, blocks: Blocks, coordinates: tuple[str, ...]) -> c.FunctionDecl:
     """Return the function that the pool calls for the blocks ``first_block`` to ``last_block``."""
-    function = module.kernel
-    struct = c.PointerType(c.NamedType(f"struct {name}_args", const=True), const=True)
+    function = entry.module.kernel
+    struct = c.PointerType(c.NamedType(f"struct {entry.name}_args", const=True), const=True)
     out: list[c.Stmt] = [c.DeclStmt(struct, "args", c.Name("arguments"))]
-    out += read_parameters(function, names, type_of)
-    rows = {e.intrinsic for e in all_expressions(function.body) if isinstance(e, Apply)}
-    if blocks.in_rows or {"blockIdx", "gridDim"} & set(places):
-        out += read_extent("gridDim")
-    if blocks.in_rows or "blockDim" in places:
-        out += read_extent("blockDim")
-    if launched in rows:
+    out += read_parameters(function, entry.names, entry.type_of)
+    intrinsics = {e.intrinsic for e in all_expressions(function.body) if isinstance(e, Apply)}
+    if blocks.in_rows or {"blockIdx", "gridDim"} & set(coordinates):
+        out.append(read_extent("gridDim"))
+    if blocks.in_rows or "blockDim" in coordinates:
+        out.append(read_extent("blockDim"))
+    if launched in intrinsics:
         out.append(_launched_threads())
-    asked = len(out) > 1 or "shared_bytes" in {row.name.rpartition(".")[2] for row in rows}
-    if not asked:
-        out[0] = c.ExprStmt(c.CastExpr(c.NamedType("void"), c.Name("arguments")))
-    if uses_dynamic_shared(module):
+    reads_size = any(i.name.rpartition(".")[2] == "shared_bytes" for i in intrinsics)
+    if len(out) == 1 and not reads_size:
+        out = [discard("arguments")]
+    if uses_dynamic_shared(entry.module):
         out.append(_dynamic_shared())
-    loop = _by_rows(rows, blocks) if blocks.in_rows else [_by_blocks(places, blocks)]
-    around = (*blocks.before, *loop, *blocks.after)
+    loop = (
+        _loop_over_rows(intrinsics, blocks)
+        if blocks.in_rows
+        else [_loop_over_blocks(coordinates, blocks)]
+    )
     parameters = (
         c.ParameterDecl(c.PointerType(c.NamedType("void", const=True)), "arguments"),
         c.ParameterDecl(_INT, "first_block"),
         c.ParameterDecl(_INT, "last_block"),
     )
-    return c.FunctionDecl(name, c.NamedType("void"), parameters, (*out, *around))
+    body = (*out, *blocks.before, *loop, *blocks.after)
+    return c.FunctionDecl(entry.name, c.NamedType("void"), parameters, body)
+
+
+def discard(name: str) -> c.Stmt:
+    """Return ``(void)name;``, which avoids a warning that a variable is unused."""
+    return c.ExprStmt(c.CastExpr(c.NamedType("void"), c.Name(name)))
 
 
 def _dynamic_shared() -> c.Stmt:
@@ -136,14 +147,14 @@ def _dynamic_shared() -> c.Stmt:
     return c.DeclStmt(bytes_of, "dynamic_shared", None, ("__attribute__((aligned(64)))",))
 
 
-def read_extent(place: str) -> list[c.Stmt]:
+def read_extent(name: str) -> c.Stmt:
     """Return the declaration of ``gridDim`` or ``blockDim``, read from the arguments."""
-    field = c.MemberExpr(c.Name("args"), place, arrow=True)
-    return [_filled(place, [c.Index(field, c.Number(str(axis))) for axis in range(3)])]
+    field = c.MemberExpr(c.Name("args"), name, arrow=True)
+    return _declare_dim3(name, [c.Index(field, c.Number(str(axis))) for axis in range(3)])
 
 
-def _filled(place: str, values: Sequence[c.Expr]) -> c.Stmt:
-    return c.DeclStmt(_DIM3, place, c.CompoundLiteral("", tuple(values)), ("const",))
+def _declare_dim3(name: str, values: Sequence[c.Expr]) -> c.Stmt:
+    return c.DeclStmt(_DIM3, name, c.CompoundLiteral("", tuple(values)), ("const",))
 
 
 def _launched_threads() -> c.Stmt:
@@ -163,48 +174,46 @@ def _block_index(order: tuple[int, int, int]) -> tuple[c.Expr, c.Expr, c.Expr]:
     """Return the index of a block in the grid from its linear index."""
     inner, middle, outer = order
     row = c.BinaryExpr("/", _BLOCK, _GRID[inner])
-    here = {
+    index = {
         inner: c.BinaryExpr("%", _BLOCK, _GRID[inner]),
         middle: c.BinaryExpr("%", row, _GRID[middle]),
         outer: c.BinaryExpr("/", row, _GRID[middle]),
     }
-    return here[0], here[1], here[2]
+    return index[0], index[1], index[2]
 
 
-def _by_blocks(places: tuple[str, ...], blocks: Blocks) -> c.Stmt:
-    """Return the loop over single blocks."""
-    index = (_filled("blockIdx", _block_index(blocks.order)),) if "blockIdx" in places else ()
-    going = c.BinaryExpr("<", _BLOCK, c.Name("last_block"))
-    first = c.DeclStmt(_INT, "block", c.Name("first_block"))
-    return c.ForStmt(first, going, c.Increment(_BLOCK), (*index, *blocks.each))
+def _loop_over_blocks(coordinates: tuple[str, ...], blocks: Blocks) -> c.Stmt:
+    index = _declare_dim3("blockIdx", _block_index(blocks.order))
+    body = (index, *blocks.each) if "blockIdx" in coordinates else blocks.each
+    condition = c.BinaryExpr("<", _BLOCK, c.Name("last_block"))
+    start = c.DeclStmt(_INT, "block", c.Name("first_block"))
+    return c.ForStmt(start, condition, c.Increment(_BLOCK), body)
 
 
-def _by_rows(asked: Set[Intrinsic], blocks: Blocks) -> list[c.Stmt]:
+def _loop_over_rows(intrinsics: Set[Intrinsic], blocks: Blocks) -> list[c.Stmt]:
     """Return the loop over rows of blocks; an iteration runs the blocks of one row."""
-    following, size = c.Name("next_block"), [c.MemberExpr(c.Name("blockDim"), a) for a in "xyz"]
+    next_block, last = c.Name("next_block"), c.Name("last_block")
+    block_size = [c.MemberExpr(c.Name("blockDim"), a) for a in "xyz"]
     inner = blocks.order[0]
     row = c.BinaryExpr("/", _BLOCK, _GRID[inner])
     end = c.BinaryExpr("*", c.BinaryExpr("+", row, c.Number("1")), _GRID[inner])
-    last = c.Name("last_block")
-    inside: list[c.Stmt] = [
+    is_whole_row = c.BinaryExpr("<", c.Name("row_end"), last)
+    body: list[c.Stmt] = [
         c.DeclStmt(_INT, "row_end", end, ("const",)),
-        c.AssignStmt(
-            following,
-            c.Conditional(c.BinaryExpr("<", c.Name("row_end"), last), c.Name("row_end"), last),
-        ),
+        c.AssignStmt(next_block, c.Conditional(is_whole_row, c.Name("row_end"), last)),
     ]
-    here = _block_index(blocks.order)
-    together = c.BinaryExpr("-", following, _BLOCK)
-    for axis, first, after in zip(range(3), FIRST, LAST):
-        if not {first, after} & asked:
+    index = _block_index(blocks.order)
+    count = c.BinaryExpr("-", next_block, _BLOCK)
+    for axis, size, first_thread, last_thread in zip(range(3), block_size, FIRST, LAST):
+        if not {first_thread, last_thread} & intrinsics:
             continue
         name = f"first_{'xyz'[axis]}"
-        inside.append(c.DeclStmt(_INT, name, c.BinaryExpr("*", here[axis], size[axis]), ("const",)))
-        if after in asked:
-            width = c.BinaryExpr("*", together, size[axis]) if axis == inner else size[axis]
+        body.append(c.DeclStmt(_INT, name, c.BinaryExpr("*", index[axis], size), ("const",)))
+        if last_thread in intrinsics:
+            width = c.BinaryExpr("*", count, size) if axis == inner else size
             value = c.BinaryExpr("+", c.Name(name), width)
-            inside.append(c.DeclStmt(_INT, f"last_{'xyz'[axis]}", value, ("const",)))
-    going = c.BinaryExpr("<", _BLOCK, last)
+            body.append(c.DeclStmt(_INT, f"last_{'xyz'[axis]}", value, ("const",)))
+    condition = c.BinaryExpr("<", _BLOCK, last)
     start = c.DeclStmt(_INT, "block", c.Name("first_block"))
-    loop = c.ForStmt(start, going, c.AssignStmt(_BLOCK, following), (*inside, *blocks.each))
+    loop = c.ForStmt(start, condition, c.AssignStmt(_BLOCK, next_block), (*body, *blocks.each))
     return [c.DeclStmt(_INT, "next_block"), loop]

@@ -11,24 +11,25 @@ from functools import partial
 from pycu2c.analysis.effects import inline_c_body, uses_dynamic_shared, written_arrays
 from pycu2c.analysis.suspension_points import steps_of
 from pycu2c.analysis.variables import accessed_names
-from pycu2c.base.dtypes import DType
-from pycu2c.base.records import dataclass, replace
+from pycu2c.base.records import dataclass
 from pycu2c.base.types import Array, Scalar
 from pycu2c.codegen import coroutines, inline_c, vector_math
 from pycu2c.codegen.cpu_entry_point import (
     Blocks,
+    EntryPoint,
     coordinates_used,
     cpu_kernel,
     cpu_types,
+    discard,
     split_block_loop,
 )
 from pycu2c.codegen.dialect import Dialect
-from pycu2c.codegen.expressions import ExpressionSpeller
+from pycu2c.codegen.expressions import ExpressionSpeller, FileDefinitions
 from pycu2c.codegen.helpers.catalog import texts_of
-from pycu2c.codegen.names import constant_names, function_names, name_variables, names_as_written
+from pycu2c.codegen.names import global_names, name_variables, names_as_written
 from pycu2c.codegen.print_log import Prints
-from pycu2c.codegen.statements import Comments, StatementSpeller, numbered
-from pycu2c.codegen.structs import Records
+from pycu2c.codegen.statements import Comments, StatementSpeller, thread_rank
+from pycu2c.codegen.structs import Structs
 from pycu2c.csyntax import nodes as c
 from pycu2c.csyntax.printer import print_file
 from pycu2c.declarations.link_files import Link
@@ -58,46 +59,46 @@ def emit(module: Module, dialect: Dialect, comments: Comments = "none") -> Emitt
     """Return the C file of a flat module: used helpers, device functions, the kernel."""
     items, emitter = items_of(module, dialect, comments)
     text = print_items(items, dialect)
-    entry, prints = emitter.functions[module.kernel.name], tuple(emitter.prints.numbered)
+    entry, prints = emitter.file.functions[module.kernel.name], tuple(emitter.file.prints.numbered)
     return Emitted(text, entry, prints, tuple(emitter.waits), inline_c.links_of(module))
 
 
 def items_of(
-    module: Module, dialect: Dialect, comments: Comments, others: frozenset[str] = frozenset()
+    module: Module, dialect: Dialect, comments: Comments, reserved: frozenset[str] = frozenset()
 ) -> tuple[list[c.Item], ModuleEmitter]:
     """Return the items of the file of a module, and their emitter.
 
-    ``others`` are names that the file uses otherwise.
+    ``reserved`` are names that the module must not define.
     """
-    taken = {*inline_c.names_taken(module), *others}
-    functions = function_names(module, taken)
-    functions |= constant_names(module, {*taken, *functions.values()})
-    emitter = ModuleEmitter(module, dialect, comments, functions)
+    emitter = ModuleEmitter(module, dialect, comments, reserved)
+    file = emitter.file
     devices = [emitter.device(f) for f in module.devices]
-    steps = steps_of(module.kernel.body)
-    kernel = emitter.kernel() if steps is None else emitter.lower_to_coroutines(steps)
-    items: list[c.Item] = [c.Include(header) for header in emitter.headers]
-    items += emitter.records.headers()
-    for struct in emitter.records.definitions():
+    loop = steps_of(module.kernel.body)
+    kernel = emitter.kernel() if loop is None else emitter.coroutine_kernel(loop)
+    items: list[c.Item] = [c.Include(header) for header in file.headers]
+    items += file.structs.headers()
+    for struct in file.structs.definitions():
         items += [c.Blank(), struct]
     if dialect.name == "c":
-        items += [c.Blank(), *cpu_types(module, functions[module.kernel.name], emitter.ctype)]
-    if steps is not None:
+        name = file.functions[module.kernel.name]
+        items += [c.Blank(), *cpu_types(module, name, emitter.ctype)]
+    if loop is not None:
         items += [c.Blank(), c.Verbatim(coroutines.INTERFACE)]
     if dialect.dynamic and uses_dynamic_shared(module):
         items += [c.Blank(), c.Verbatim(dialect.dynamic)]
     for text in emitter.helper_texts():
         items += [c.Blank(), c.Verbatim(text)]
-    items += emitter.prints.definitions()
+    items += file.prints.definitions()
     items += emitter.constants()
     for lines in inline_c.preambles(module):
         items += [c.Blank(), *inline_c.parts(lines, comments)]
-    ahead = _called_ahead(module)
-    if ahead:
+    forward_called = _forward_called(module)
+    if forward_called:
         items.append(c.Blank())
-        items += [c.Prototype(d) for d, f in zip(devices, module.devices) if f.name in ahead]
-    for function, made in zip(devices, module.devices, strict=True):
-        items += [c.Blank(), *emitter.line_of(made), function]
+        pairs = zip(devices, module.devices)
+        items += [c.Prototype(d) for d, f in pairs if f.name in forward_called]
+    for function, declaration in zip(module.devices, devices, strict=True):
+        items += [c.Blank(), *emitter.line_of(function), declaration]
     items += [c.Blank(), *emitter.line_of(module.kernel), *kernel]
     return items, emitter
 
@@ -110,7 +111,7 @@ def print_items(items: list[c.Item], dialect: Dialect) -> str:
     return print_file(c.File((*headers, c.Blank()))) + text if headers else text
 
 
-def _called_ahead(module: Module) -> set[str]:
+def _forward_called(module: Module) -> set[str]:
     """Return the device functions that are called before their definition."""
     later = [f.name for f in module.devices]
     found: set[str] = set()
@@ -121,49 +122,40 @@ def _called_ahead(module: Module) -> set[str]:
 
 
 class ModuleEmitter:
-    """Emits the functions of a module, and collects the helpers, headers and prints they use."""
+    """Emits the functions of a module, and collects the definitions that they need."""
 
     def __init__(
-        self, module: Module, dialect: Dialect, comments: Comments, functions: dict[str, str]
+        self, module: Module, dialect: Dialect, comments: Comments, reserved: frozenset[str]
     ) -> None:
-        self.module, self.dialect, self.comments = module, dialect, comments
-        self.functions = functions
+        self.module, self.comments = module, comments
         self.written = written_arrays(module)
-        self.coordinates = coordinates_used(module) if dialect.name == "c" else {}
-        self.records = Records(module, dialect)
-        self.helpers: dict[tuple[str, DType], None] = {}
-        self.headers: dict[str, None] = {}
-        self.vectors: dict[str, None] = {}
-        self.prints = Prints(dialect, self.records.type_name)
+        structs = Structs(module, dialect)
+        self.file = FileDefinitions(
+            dialect,
+            global_names(module, {*inline_c.names_taken(module), *reserved}),
+            coordinates_used(module) if dialect.name == "c" else {},
+            structs,
+            Prints(dialect, structs.type_name),
+        )
         self.waits: list[BarrierWait] = []
 
     def speller(self, function: Function) -> ExpressionSpeller:
-        constants = {c.var.name: self.functions[c.var.name] for c in self.module.constants}
-        taken = {*self.functions.values(), *inline_c.names_taken(self.module)}
-        names = name_variables(function, taken, constants)
+        functions = self.file.functions
+        constants = {c.var.name: functions[c.var.name] for c in self.module.constants}
+        reserved = {*functions.values(), *inline_c.names_taken(self.module)}
+        names = name_variables(function, reserved, constants)
         if inline_c_body(function) is not None:
             names = names_as_written(function)
         pointers = frozenset(p.name for p in function.parameters if p.part is ArgumentPart.DATA)
-        return ExpressionSpeller(
-            self.dialect,
-            names,
-            self.functions,
-            self.records,
-            pointers,
-            self.coordinates,
-            self.helpers,
-            self.headers,
-            self.prints,
-            self.vectors,
-        )
+        return ExpressionSpeller(self.file, names, pointers)
 
     def ctype(self, p: Parameter) -> c.CType:
         """Return the C type of a flat parameter; pointers to data that is only read are const."""
         if isinstance(p.type, Array):
-            name = self.records.type_name(p.type.dtype)
+            name = self.file.structs.type_name(p.type.dtype)
             owner = self._owner(p)
             return c.PointerType(c.NamedType(name, const=p.name not in self.written[owner]))
-        return c.NamedType(self.records.type_name(p.type.dtype))
+        return c.NamedType(self.file.structs.type_name(p.type.dtype))
 
     def line_of(self, function: Function) -> list[c.Item]:
         """Return the ``#line`` directive of a function, for debuggers."""
@@ -179,57 +171,65 @@ class ModuleEmitter:
     def device(self, function: Function) -> c.FunctionDecl:
         speller = self.speller(function)
         body = StatementSpeller(speller, self.comments).block(function.body)
-        places = self.coordinates.get(function.name, ())
-        parameters = [
-            c.ParameterDecl(c.NamedType("struct dim3", const=True), name) for name in places
-        ]
-        parameters += [
-            c.ParameterDecl(self.ctype(p), speller.names[p.name]) for p in function.parameters
-        ]
-        if self.dialect.name == "c":
-            body = (*_unused(function, speller), *numbered(function.body), *body)
-        name, result = self.functions[function.name], _result(function, speller)
-        return c.FunctionDecl(name, result, tuple(parameters), body, self.dialect.device)
+        coordinates = self.file.coordinates.get(function.name, ())
+        dim3 = c.NamedType("struct dim3", const=True)
+        if self.file.dialect.name == "c":
+            body = (*_unused(function, speller), *thread_rank(function.body), *body)
+        return c.FunctionDecl(
+            self.file.functions[function.name],
+            _result(function, speller),
+            (
+                *(c.ParameterDecl(dim3, name) for name in coordinates),
+                *self._parameters(speller, function),
+            ),
+            body,
+            self.file.dialect.device,
+        )
+
+    def _parameters(self, speller: ExpressionSpeller, function: Function) -> list[c.ParameterDecl]:
+        return [c.ParameterDecl(self.ctype(p), speller.names[p.name]) for p in function.parameters]
 
     def kernel(self) -> list[c.Item]:
         function = self.module.kernel
         speller = self.speller(function)
-        on_cpu = self.dialect.name == "c"
+        on_cpu = self.file.dialect.name == "c"
         regions = parallel_regions.lines_of_regions(function) if self.comments == "regions" else {}
         statements = StatementSpeller(speller, self.comments, on_cpu, regions)
-        name = self.functions[function.name]
         if on_cpu:
-            before, loop, after = split_block_loop(function)
-            first, each, last = map(statements.block, (before, loop.body, after))
-            parts = Blocks(first, each, last, loop.order, loop.in_rows)
-            if statements.block_label:
-                parts = replace(parts, each=(*parts.each, c.LabelStatement(statements.block_label)))
-            places = self.coordinates[function.name]
-            made = cpu_kernel(name, self.module, speller.names.assigned, self.ctype, parts, places)
-            return [*statements.large_arrays.functions, made]
+            return self._cpu_kernel(statements)
         body = statements.block(function.body)
-        parameters = tuple(
-            c.ParameterDecl(self.ctype(p), speller.names[p.name]) for p in function.parameters
-        )
-        result = _result(function, speller)
+        name, result = self.file.functions[function.name], _result(function, speller)
+        parameters = tuple(self._parameters(speller, function))
         return [c.FunctionDecl(name, result, parameters, body, self._qualifiers())]
+
+    def _cpu_kernel(self, statements: StatementSpeller) -> list[c.Item]:
+        function = self.module.kernel
+        before, loop, after = split_block_loop(function)
+        first, each, last = map(statements.block, (before, loop.body, after))
+        if statements.block_label:
+            each = (*each, c.LabelStatement(statements.block_label))
+        blocks = Blocks(first, each, last, loop.order, loop.in_rows)
+        names = statements.speller.names.assigned
+        entry = EntryPoint(self.file.functions[function.name], self.module, names, self.ctype)
+        kernel = cpu_kernel(entry, blocks, self.file.coordinates[function.name])
+        return [*statements.large_arrays.functions, kernel]
 
     def _qualifiers(self) -> tuple[str, ...]:
         if not self.module.cluster:
-            return self.dialect.kernel
+            return self.file.dialect.kernel
         sizes = ", ".join(map(str, self.module.cluster))
-        return (*self.dialect.kernel, self.dialect.clusters.format(sizes))
+        return (*self.file.dialect.kernel, self.file.dialect.clusters.format(sizes))
 
-    def lower_to_coroutines(self, steps: CoroutineLoop) -> list[c.Item]:
+    def coroutine_kernel(self, loop: CoroutineLoop) -> list[c.Item]:
         """Return the items of a coroutine kernel."""
         function = self.module.kernel
         speller = self.speller(function)
-        speller.struct_members = coroutines.struct_members(function, steps, speller.names.assigned)
+        speller.struct_members = coroutines.struct_members(function, loop, speller.names.assigned)
         speller.distributed_shared = partial(coroutines.distributed_shared_array, speller)
         statements = coroutines.CoroutineSpeller(speller, self.comments, waits=self.waits)
-        name, cluster = self.functions[function.name], self.module.cluster
+        name, cluster = self.file.functions[function.name], self.module.cluster
         return coroutines.coroutine_items(
-            coroutines.CoroutineDefinition(name, function, steps, cluster), statements, self.ctype
+            coroutines.CoroutineDefinition(name, function, loop, cluster), statements, self.ctype
         )
 
     def constants(self) -> list[c.Item]:
@@ -240,16 +240,16 @@ class ModuleEmitter:
             kind = constant.var.type
             assert isinstance(kind, Array)
             assert kind.shape is not None
-            of = c.ArrayType(speller.type(kind.element), kind.shape)
-            values = tuple(speller.element(e) for e in constant.values)
-            name = self.functions[constant.var.name]
-            out += [c.Blank(), c.ConstantTable(of, name, values, self.dialect.constant)]
+            array = c.ArrayType(speller.type(kind.element), kind.shape)
+            values = tuple(speller.constant_element(e) for e in constant.values)
+            name = self.file.functions[constant.var.name]
+            out += [c.Blank(), c.ConstantTable(array, name, values, self.file.dialect.constant)]
         return out
 
     def helper_texts(self) -> list[str]:
-        texts = texts_of(self.helpers, self.dialect.name)
-        if self.vectors and self.dialect.name == "c":
-            texts.insert(0, vector_math.declarations(self.vectors))
+        texts = texts_of(self.file.helpers, self.file.dialect.name)
+        if self.file.vectors and self.file.dialect.name == "c":
+            texts.insert(0, vector_math.declarations(self.file.vectors))
         return texts
 
 
@@ -263,5 +263,4 @@ def _result(function: Function, speller: ExpressionSpeller) -> c.CType:
 def _unused(function: Function, speller: ExpressionSpeller) -> list[c.Stmt]:
     """Return statements that mark unused parameters, to avoid warnings of gcc."""
     read = accessed_names(function.body)
-    names = [speller.names[p.name] for p in function.parameters if p.name not in read]
-    return [c.ExprStmt(c.CastExpr(c.NamedType("void"), c.Name(name))) for name in names]
+    return [discard(speller.names[p.name]) for p in function.parameters if p.name not in read]

@@ -22,7 +22,7 @@ from pycu2c.codegen.helpers.catalog import function_name
 from pycu2c.codegen.includes import is_math
 from pycu2c.codegen.names import Names, identifier
 from pycu2c.codegen.print_log import Prints
-from pycu2c.codegen.structs import Records
+from pycu2c.codegen.structs import Structs
 from pycu2c.csyntax import nodes as c
 from pycu2c.ir.builders import scalar_type
 from pycu2c.ir.nodes import (
@@ -59,33 +59,47 @@ _MODULAR = (ADD, SUB, MUL)
 
 
 @dataclass(slots=True)
-class ExpressionSpeller:
-    """Spells the expressions of one function, and collects the helpers that they call."""
+class FileDefinitions:
+    """The definitions of a file: those of the module, and those that its functions need.
+
+    ``functions`` has the C names of functions and constants, ``coordinates`` the built-in
+    variables that each function takes as parameters in C, ``vectors`` the functions with vector
+    variants.
+    """
 
     dialect: Dialect
-    names: Names
     functions: Mapping[str, str]
-    records: Records
-    pointers: frozenset[str] = frozenset()  # arrays that are parameters
-    coordinates: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    coordinates: Mapping[str, tuple[str, ...]]
+    structs: Structs
+    prints: Prints
     helpers: dict[tuple[str, DType], None] = field(default_factory=dict)
     headers: dict[str, None] = field(default_factory=dict)
-    prints: Prints | None = None
-    vectors: dict[str, None] = field(default_factory=dict)  # functions with vector variants
-    struct_members: Mapping[str, c.Expr] = field(
-        default_factory=dict
-    )  # variables in structs of a coroutine kernel
-    # the shared array of another block of the cluster, from its name and the block's number
+    vectors: dict[str, None] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class ExpressionSpeller:
+    """Spells the expressions of one function.
+
+    ``pointers`` are the arrays that are parameters. In a coroutine kernel, ``struct_members`` are
+    the variables in its structs, and ``distributed_shared`` spells the shared array of the block
+    with a given rank in the cluster.
+    """
+
+    file: FileDefinitions
+    names: Names
+    pointers: frozenset[str]
+    struct_members: Mapping[str, c.Expr] = field(default_factory=dict)
     distributed_shared: Callable[[Var, c.Expr], c.Expr] | None = None
 
-    def named(self, variable: str) -> c.Expr:
+    def variable(self, name: str) -> c.Expr:
         """Return a variable or array: a name, or a member of a struct."""
-        return self.struct_members.get(variable) or c.Name(self.names[variable])
+        return self.struct_members.get(name) or c.Name(self.names[name])
 
     def type(self, scalar: Scalar) -> c.NamedType:
-        return c.NamedType(self.records.type_name(scalar.dtype))
+        return c.NamedType(self.file.structs.type_name(scalar.dtype))
 
-    def into(self, e: Expr, dtype: DType) -> c.Expr:
+    def converted(self, e: Expr, dtype: DType) -> c.Expr:
         """Spell a value where C converts it to ``dtype`` implicitly; widening needs no cast."""
         if isinstance(e, Cast) and scalar_type(e).dtype is dtype and _is_integral(e.operand):
             # the context converts from the type of the operand, which must be exact
@@ -119,12 +133,11 @@ class ExpressionSpeller:
             return spelled.operand
         return spelled
 
-    def printed(self, s: Print) -> c.Expr:
+    def print_call(self, s: Print) -> c.Expr:
         """Return the call that appends a record to the print log."""
-        assert self.prints is not None
         pairs = zip(s.values, scalar_types(s.text))
-        values = tuple(self.into(value, kind.dtype) for value, kind in pairs)
-        return c.CallExpr(self.prints.name(s.text), values)
+        values = tuple(self.converted(value, kind.dtype) for value, kind in pairs)
+        return c.CallExpr(self.file.prints.name(s.text), values)
 
     def spell(self, e: Expr, exact: bool = True) -> c.Expr:
         match e:
@@ -144,16 +157,16 @@ class ExpressionSpeller:
             case Cast():
                 return self._cast(e)
             case Load():
-                return self.place(e)
+                return self.lvalue(e)
             case ElementOf():
-                return c.UnaryExpr("&", self.place(e))
+                return c.UnaryExpr("&", self.lvalue(e))
             case Member():
                 return self._member(e)
             case Item():
                 return self._item(e)
             case Pack():
                 parts = tuple(self.spell(part) for part in e.parts)
-                return self.records.packed(e.type.dtype, parts)
+                return self.file.structs.construct(e.type.dtype, parts)
             case Apply():
                 return self._apply(e)
             case Call():
@@ -164,7 +177,7 @@ class ExpressionSpeller:
                 assert_never(e)
 
     def _variable(self, e: Var) -> c.Expr:
-        name = self.named(e.name)
+        name = self.variable(e.name)
         kind = e.type
         if isinstance(kind, Array) and kind.shape is not None and kind.ndim > 1:
             if e.name in self.pointers:
@@ -185,11 +198,12 @@ class ExpressionSpeller:
             left, right = self.spell(e.left, exact=True), self.spell(e.right, exact=False)
         else:
             # C would compute an operation on two literals in int
-            demanded = exact or comparison or (_is_literal_expression(e) and _overflows_int(e))
-            left = self._operand(e.left, e.right, demanded and not left_is_literal)
+            is_exact = exact or comparison or (_is_literal_expression(e) and _overflows_int(e))
+            left = self._operand(e.left, e.right, is_exact and not left_is_literal)
             # only one operand may be converted implicitly
-            firm = e.left if not _is_implicit_conversion(e.left, e.right) else None
-            right = self._operand(e.right, firm, demanded and left_is_literal)
+            left_keeps_type = not _is_implicit_conversion(e.left, e.right)
+            other = e.left if left_keeps_type else None
+            right = self._operand(e.right, other, is_exact and left_is_literal)
         assert e.op.c is not None, f"{e.op} is not C's"
         return c.BinaryExpr(e.op.c, left, right)
 
@@ -216,7 +230,7 @@ class ExpressionSpeller:
             return self.spell(e.operand)
         source = scalar_type(e.operand).dtype
         if source.is_half or e.type.dtype.is_half:
-            function = half_types.conversion(source, e.type.dtype, self.dialect.name)
+            function = half_types.conversion(source, e.type.dtype, self.file.dialect.name)
             return c.CallExpr(function, (self.spell(e.operand),))
         inner = self.spell(
             e.operand, exact=_is_literal_expression(e.operand) and _overflows_int(e.operand)
@@ -225,25 +239,25 @@ class ExpressionSpeller:
             inner = inner.operand if e.operand.intrinsic.is_attribute else inner
         return c.CastExpr(self.type(e.type), inner)
 
-    def place(self, e: Load | ElementOf | Store) -> c.Expr:
+    def lvalue(self, e: Load | ElementOf | Store) -> c.Expr:
         """Spell an lvalue: ``a[i]``, ``a[i].x``."""
-        place: c.Expr = self.named(e.array.name)
+        lvalue: c.Expr = self.variable(e.array.name)
         indices = e.indices
         if in_cluster(e.array):
-            place, indices = self._distributed_shared_array(e.array, indices[0]), indices[1:]
+            lvalue, indices = self._distributed_shared_array(e.array, indices[0]), indices[1:]
         for index in indices[:-1]:
-            place = c.Index(place, self._subscript(index))
+            lvalue = c.Index(lvalue, self._subscript(index))
         if indices:
-            place = c.Index(self._element_pointer(e, place), self._subscript(indices[-1]))
+            lvalue = c.Index(self._element_pointer(e, lvalue), self._subscript(indices[-1]))
         path = () if isinstance(e, Load) else e.path
         for number, step in enumerate(path):
             if not isinstance(step, str):
-                place = c.Index(place, self._subscript(step))
+                lvalue = c.Index(lvalue, self._subscript(step))
             elif number == 0 and _is_reference(e.array):  # p->x
-                place = self._field(self.named(e.array.name), step, True)
+                lvalue = c.MemberExpr(self.variable(e.array.name), identifier(step), arrow=True)
             else:
-                place = self._field(place, step, False)
-        return place
+                lvalue = c.MemberExpr(lvalue, identifier(step))
+        return lvalue
 
     def _distributed_shared_array(self, array: Var, rank: Expr) -> c.Expr:
         """Spell the shared array of another block of the cluster."""
@@ -251,65 +265,64 @@ class ExpressionSpeller:
         if self.distributed_shared is not None:
             return self.distributed_shared(array, number)
         (helper,) = clusters.map_shared_rank.cuda_helpers
-        self.helpers[helper, INT32] = None
-        return c.CallExpr(helper, (self.named(array.name), number))
+        self.file.helpers[helper, INT32] = None
+        return c.CallExpr(helper, (self.variable(array.name), number))
 
     def _member(self, e: Member) -> c.Expr:
         """Spell the value of a field."""
         if isinstance(e.operand, Load) and _is_reference(e.operand.array):
-            place = self._field(self.named(e.operand.array.name), e.field, True)
+            lvalue = c.MemberExpr(
+                self.variable(e.operand.array.name), identifier(e.field), arrow=True
+            )
         else:
-            place = self._field(self.spell(e.operand), e.field, False)
-        return self.records.taken(scalar_type(e.operand).dtype, e.type.dtype, place)
+            lvalue = c.MemberExpr(self.spell(e.operand), identifier(e.field))
+        return self.file.structs.load_field(scalar_type(e.operand).dtype, e.type.dtype, lvalue)
 
     def _item(self, e: Item) -> c.Expr:
         """Spell the value of an element of a field."""
-        place = c.Index(self.spell(e.operand), self._subscript(e.index))
+        lvalue = c.Index(self.spell(e.operand), self._subscript(e.index))
         owner = e.operand
         while isinstance(owner, Item):
             owner = owner.operand
         assert isinstance(owner, Member)
-        return self.records.taken(scalar_type(owner.operand).dtype, e.type.dtype, place)
+        return self.file.structs.load_field(scalar_type(owner.operand).dtype, e.type.dtype, lvalue)
 
-    def stored(self, s: Store) -> c.Expr:
+    def stored_value(self, s: Store) -> c.Expr:
         """Spell the value of a store, in the type of the field."""
         kind = scalar_type(s.value).dtype
-        value = self.into(s.value, kind)
+        value = self.converted(s.value, kind)
         assert isinstance(s.array.type, Array)
         element = s.array.type.element
         outer = [field_type(element, s.path[:i]).dtype for i in range(len(s.path))]
-        return self.records.put(outer, kind, value)
+        return self.file.structs.store_field(outer, kind, value)
 
-    def _element_pointer(self, e: Load | ElementOf | Store, place: c.Expr) -> c.Expr:
+    def _element_pointer(self, e: Load | ElementOf | Store, array: c.Expr) -> c.Expr:
         """Spell a pointer to the first element, if the last index is a linear index."""
         kind = e.array.type
         assert isinstance(kind, Array)
         missing = kind.ndim - len(e.indices)
         if e.array.name in self.pointers or missing <= 0:
-            return place
+            return array
         for _ in range(missing + 1):
-            place = c.Index(place, c.Number("0"))
-        return c.UnaryExpr("&", place)
-
-    def _field(self, record: c.Expr, name: str, arrow: bool) -> c.Expr:
-        return c.MemberExpr(record, identifier(name), arrow)
+            array = c.Index(array, c.Number("0"))
+        return c.UnaryExpr("&", array)
 
     def _apply(self, e: Apply) -> c.Expr:
-        row = e.intrinsic
-        spell = self.dialect.spell(row)
-        assert spell is not None, f"{row.name} has no {self.dialect.name} spelling"
-        self.headers |= dict.fromkeys(self.dialect.header_names(row))
+        dialect, intrinsic = self.file.dialect, e.intrinsic
+        spell = dialect.spell(intrinsic)
+        assert spell is not None, f"{intrinsic.name} has no {dialect.name} spelling"
+        self.file.headers |= dict.fromkeys(dialect.header_names(intrinsic))
         dtype = self._dtype_of(e)
-        names = [name for name, kind in row.parameters if kind != "index"]
+        names = [name for name, kind in intrinsic.parameters if kind != "index"]
         arguments = {n: self.spell(a) for n, a in zip(names, e.arguments)}
         spelled = spell(arguments, dtype)
         if isinstance(spelled, c.CallExpr) and is_math(spelled.function):
             if vector_math.has_vectors(spelled.function):
-                self.vectors[spelled.function] = None
-        for helper in self.dialect.helper_names(row):  # some dtypes do without it
+                self.file.vectors[spelled.function] = None
+        for helper in dialect.helper_names(intrinsic):  # some dtypes need none
             if _calls(spelled, function_name(helper, dtype)):
-                self.helpers[helper, dtype] = None
-        if row.c_result is None or row.c_result is scalar_type(e).dtype:
+                self.file.helpers[helper, dtype] = None
+        if intrinsic.c_result is None or intrinsic.c_result is scalar_type(e).dtype:
             return spelled
         return c.CastExpr(self.type(scalar_type(e)), spelled)
 
@@ -322,40 +335,42 @@ class ExpressionSpeller:
         return e.type.dtype if isinstance(e.type, Scalar) else INT32
 
     def _call(self, e: Call) -> c.Expr:
-        passed = tuple(c.Name(name) for name in self.coordinates.get(e.function, ()))
+        coordinates = tuple(c.Name(name) for name in self.file.coordinates.get(e.function, ()))
         arguments = tuple(self.spell(a, exact=False) for a in e.arguments)
-        return c.CallExpr(self.functions[e.function], passed + arguments)
+        return c.CallExpr(self.file.functions[e.function], coordinates + arguments)
 
     def _literal(self, e: Const, exact: bool) -> c.Expr:
         dtype = e.type.dtype
         if dtype.is_half:
             value = self._float(float(e.value), FLOAT32)
-            return c.CallExpr(half_types.conversion(FLOAT32, dtype, self.dialect.name), (value,))
+            return c.CallExpr(
+                half_types.conversion(FLOAT32, dtype, self.file.dialect.name), (value,)
+            )
         if dtype.is_float:
             return self._float(float(e.value), dtype)
         if isinstance(e.value, bool) or dtype.name == "bool":
             return c.Number("true" if e.value else "false")
         return self.integer(wrap(int(e.value), e.type), dtype, exact)
 
-    def element(self, e: Expr) -> c.Expr:
+    def constant_element(self, e: Expr) -> c.Expr:
         """Spell an element of a constant array, where C allows only constants."""
         if isinstance(e, Pack):
-            return c.CompoundLiteral("", tuple(self.element(part) for part in e.parts))
+            return c.CompoundLiteral("", tuple(self.constant_element(part) for part in e.parts))
         dtype = scalar_type(e).dtype
         assert isinstance(e, Const)
-        if self.dialect.name == "cuda" and dtype in (FLOAT32, FLOAT64):
+        if self.file.dialect.name == "cuda" and dtype in (FLOAT32, FLOAT64):
             return self._constant_float(float(e.value), dtype)
         if not dtype.is_half:
             return self.spell(e, exact=False)
-        shown = self._float(float(e.value), FLOAT32)
-        return half_types.constant(float(e.value), shown, dtype, self.dialect.name)
+        literal = self._float(float(e.value), FLOAT32)
+        return half_types.constant(float(e.value), literal, dtype, self.file.dialect.name)
 
     def _constant_float(self, value: float, dtype: DType) -> c.Expr:
         """Spell a float constant; CUDA's infinity is a call, so a quotient replaces it."""
         if math.isfinite(value):
             return self._float(value, dtype)
-        over = 0.0 if math.isnan(value) else math.copysign(1.0, value)
-        return c.BinaryExpr("/", self._float(over, dtype), self._float(0.0, dtype))
+        dividend = 0.0 if math.isnan(value) else math.copysign(1.0, value)
+        return c.BinaryExpr("/", self._float(dividend, dtype), self._float(0.0, dtype))
 
     def integer(self, value: int, dtype: DType, exact: bool) -> c.Expr:
         """Spell an integer, with a suffix where the type or the width requires one."""
@@ -368,9 +383,9 @@ class ExpressionSpeller:
 
     def _float(self, value: float, dtype: DType) -> c.Expr:
         if math.isnan(value):
-            return c.Number(self.dialect.nan[dtype.short])
+            return c.Number(self.file.dialect.nan[dtype.short])
         if math.isinf(value):
-            infinity: c.Expr = c.Number(self.dialect.infinity[dtype.short])
+            infinity: c.Expr = c.Number(self.file.dialect.infinity[dtype.short])
             return infinity if value > 0 else c.UnaryExpr("-", infinity)
         shortest = str(np.float32(value)) if dtype is FLOAT32 else repr(value)
         if not any(mark in shortest for mark in ".e"):
@@ -391,10 +406,10 @@ def _is_implicit_conversion(e: Expr, other: Expr) -> bool:
         or _is_literal_expression(other)
     ):
         return False
-    source, wanted = scalar_type(e.operand).dtype, scalar_type(e).dtype
-    if not (source.is_integer and wanted.is_integer) or wanted.bits < 32:
+    source, target = scalar_type(e.operand).dtype, scalar_type(e).dtype
+    if not (source.is_integer and target.is_integer) or target.bits < 32:
         return False
-    return source.bits < wanted.bits or (source.bits == wanted.bits and not wanted.is_signed)
+    return source.bits < target.bits or (source.bits == target.bits and not target.is_signed)
 
 
 def _is_literal_expression(e: Expr) -> bool:

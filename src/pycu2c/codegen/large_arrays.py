@@ -32,10 +32,10 @@ class LargeArrays:
         if self._on_stack + size <= _MOST_ON_STACK:
             self._on_stack += size
             return c.DeclStmt(of, name)
-        function = names.of_helper(f"memory_of_{name}")
+        function = names.helper_name(f"memory_of_{name}")
         self.functions += [_address_function(function, of), c.Blank()]
-        row = c.ArrayType(of.of, of.extents[1:]) if of.extents[1:] else of.of
-        return c.DeclStmt(c.PointerType(row, restrict=True), name, c.CallExpr(function, ()))
+        inner = c.ArrayType(of.of, of.extents[1:]) if of.extents[1:] else of.of
+        return c.DeclStmt(c.PointerType(inner, restrict=True), name, c.CallExpr(function, ()))
 
 
 def _address_function(function: str, of: c.ArrayType) -> c.FunctionDecl:

@@ -11,59 +11,59 @@ from pycu2c.csyntax import nodes as c
 from pycu2c.ir.nodes import Module, Print
 from pycu2c.ir.walk import statements
 
-Part = tuple[c.Item, ...]  # the items between two empty lines
+Paragraph = tuple[c.Item, ...]  # the items between two empty lines
 
 
-def emit_file(made: Sequence[tuple[Module, Dialect]], comments: Comments) -> str:
+def emit_file(modules: Sequence[tuple[Module, Dialect]], comments: Comments) -> str:
     """Return the text of a file with several flat modules.
 
     Different definitions with the same name get numbers: ``clamp_1``. Raises MultiplePrintsError.
     """
-    _check_prints(made)
-    known: dict[str, c.Item] = {}
+    _check_prints(modules)
+    defined: dict[str, c.Item] = {}
     headers: dict[c.Item, None] = {}
-    parts: dict[Part, None] = {}
-    for module, dialect in made:
-        items = _agreeing(module, dialect, comments, known)
+    paragraphs: dict[Paragraph, None] = {}
+    for module, dialect in modules:
+        items = _items_without_clashes(module, dialect, comments, defined)
         headers |= dict.fromkeys(item for item in items if isinstance(item, c.Include))
-        parts |= dict.fromkeys(_parts(items))
-        known |= _named(items)
+        paragraphs |= dict.fromkeys(_paragraphs(items))
+        defined |= _named(items)
     out: list[c.Item] = list(headers)
-    for part in parts:
-        out += [c.Blank(), *part]
-    return print_items(out, made[0][1])
+    for paragraph in paragraphs:
+        out += [c.Blank(), *paragraph]
+    return print_items(out, modules[0][1])
 
 
 class MultiplePrintsError(ValueError):
     """Raised if more than one kernel of a file prints, because prints are numbered per kernel."""
 
 
-def _check_prints(made: Sequence[tuple[Module, Dialect]]) -> None:
+def _check_prints(modules: Sequence[tuple[Module, Dialect]]) -> None:
     printing = [
         module.kernel.python_name
-        for module, _ in made
+        for module, _ in modules
         for function in (module.kernel, *module.devices)
         if any(isinstance(s, Print) for s in statements(function.body))
     ]
     names = sorted(set(printing))
     if len(names) > 1:
         raise MultiplePrintsError(
-            f"{', '.join(names)} print, which one kernel of a file can: write FILE:KERNEL for "
-            "each, or take the prints out"
+            f"{', '.join(names)} print, and only one kernel of a file can print: write FILE:KERNEL "
+            "for each, or take the prints out"
         )
 
 
-def _agreeing(
-    module: Module, dialect: Dialect, comments: Comments, known: dict[str, c.Item]
+def _items_without_clashes(
+    module: Module, dialect: Dialect, comments: Comments, defined: dict[str, c.Item]
 ) -> list[c.Item]:
-    """Return the items of a module, renamed where ``known`` defines a name differently."""
-    others: frozenset[str] = frozenset()
+    """Return the items of a module, renamed where ``defined`` defines a name differently."""
+    reserved: frozenset[str] = frozenset()
     while True:
-        items, _ = items_of(module, dialect, comments, others)
-        clashes = {name for name, item in _named(items).items() if known.get(name, item) != item}
-        if clashes <= others:
+        items, _ = items_of(module, dialect, comments, reserved)
+        clashes = {name for name, item in _named(items).items() if defined.get(name, item) != item}
+        if clashes <= reserved:
             return items
-        others |= clashes
+        reserved |= clashes
 
 
 def _named(items: Sequence[c.Item]) -> dict[str, c.Item]:
@@ -74,11 +74,11 @@ def _named(items: Sequence[c.Item]) -> dict[str, c.Item]:
     }
 
 
-def _parts(items: Sequence[c.Item]) -> Iterator[Part]:
-    part: list[c.Item] = []
+def _paragraphs(items: Sequence[c.Item]) -> Iterator[Paragraph]:
+    paragraph: list[c.Item] = []
     for item in (*items, c.Blank()):
-        if isinstance(item, c.Blank) and part:
-            yield tuple(part)
-            part = []
+        if isinstance(item, c.Blank) and paragraph:
+            yield tuple(paragraph)
+            paragraph = []
         elif not isinstance(item, c.Blank | c.Include):
-            part.append(item)
+            paragraph.append(item)

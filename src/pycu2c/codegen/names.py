@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Container, Iterable
-from itertools import pairwise
 
 from pycu2c.analysis.suspension_points import live_across_waits, steps_of
 from pycu2c.base.external_code import length_name, stride_name
@@ -20,10 +20,19 @@ def identifier(name: str) -> str:
     """Return a C identifier for a Python name: ``größe`` -> ``gru00f6u00dfe``, ``double_``."""
     plain = "".join(c if c.isascii() else f"u{ord(c):04x}" for c in name)
     plain = re.sub(r"\W", "_", plain)
-    starts_reserved = plain.startswith("__") or re.match(r"_[A-Z]", plain) or plain[:1].isdigit()
-    if starts_reserved:
+    if re.match(r"__|_[A-Z]|\d", plain):  # reserved for the implementation, or a number
         plain = "v" + plain
     return f"{plain}_" if is_reserved(plain) else plain
+
+
+def unique_name(preferred: str, *taken: Container[str]) -> str:
+    """Return a name that is in no container: the preferred one, or that with a number."""
+    chosen = preferred
+    for number in itertools.count(1):
+        if not any(chosen in names for names in taken):
+            break
+        chosen = f"{preferred.rstrip('_')}_{number}"
+    return chosen
 
 
 def _preferred_name(name: str, ndim: int) -> str:
@@ -35,7 +44,7 @@ def _preferred_name(name: str, ndim: int) -> str:
         return stride_name(base, int(rest[rest.index("stride") + 1]))
     if rest == ["own"]:
         return f"own_{base}"
-    parts = [part for part, mark in pairwise(rest) if mark == "item" and part[:1] != "<"]
+    parts = [part for part, mark in itertools.pairwise(rest) if mark == "item" and part[:1] != "<"]
     suffix = [word for word in ("given", "of", "first", "end") if word in rest][:1]
     return "_".join([base, *parts, *suffix])
 
@@ -50,20 +59,17 @@ class Names:
     def __getitem__(self, name: str) -> str:
         return self.assigned[name]
 
-    def give(self, name: str, visible: set[str], ndim: int = 0) -> None:
-        wish = identifier(_preferred_name(name, ndim))
-        chosen, count = wish, 0
-        while chosen in visible or chosen in self.reserved:
-            count += 1
-            chosen = f"{wish.rstrip('_')}_{count}"
+    def assign(self, name: str, visible: set[str], ndim: int = 0) -> None:
+        """Assign a name to a variable, unlike the ``visible`` names, to which it is added."""
+        chosen = unique_name(identifier(_preferred_name(name, ndim)), visible, self.reserved)
         self.assigned[name] = chosen
         visible.add(chosen)
 
-    def of_helper(self, wish: str) -> str:
+    def helper_name(self, preferred: str) -> str:
         """Return a name for a helper function, which no variable of this function hides."""
-        while wish in self.reserved or wish in self.assigned.values():
-            wish += "_"
-        return wish
+        while preferred in self.reserved or preferred in self.assigned.values():
+            preferred += "_"
+        return preferred
 
 
 def name_variables(function: Function, reserved: Iterable[str], constants: dict[str, str]) -> Names:
@@ -72,16 +78,13 @@ def name_variables(function: Function, reserved: Iterable[str], constants: dict[
     ndims = {p.argument: p.type.ndim for p in function.parameters if isinstance(p.type, Array)}
     visible = {"pc", "mask", "cluster"} if steps_of(function.body) else set()
     for p in function.parameters:
-        names.give(p.name, visible, ndims.get(p.argument, 0))
-    for name in _in_struct(function):
-        names.give(name, visible)
-    given = (s for s in statements(function.body) if isinstance(s, Declare | AxisLoop))
-    declared = [s.var.name for s in given]
-    for name, count in Counter(declared).items():
-        if (
-            count > 1 and name not in names.assigned
-        ):  # declared in more than one work-item loop: one name for all of them
-            names.give(name, visible)
+        names.assign(p.name, visible, ndims.get(p.argument, 0))
+    for name in _struct_variables(function):
+        names.assign(name, visible)
+    declarations = (s for s in statements(function.body) if isinstance(s, Declare | AxisLoop))
+    for name, count in Counter(s.var.name for s in declarations).items():
+        if count > 1 and name not in names.assigned:  # in several work-item loops: one name
+            names.assign(name, visible)
     _name_block(function.body, names, visible)
     return names
 
@@ -89,11 +92,11 @@ def name_variables(function: Function, reserved: Iterable[str], constants: dict[
 def names_as_written(function: Function) -> Names:
     """Return the names for inline C, which uses the names of the parameters as written."""
     ndims = {p.argument: p.type.ndim for p in function.parameters if isinstance(p.type, Array)}
-    known = {p.name: _preferred_name(p.name, ndims.get(p.argument, 0)) for p in function.parameters}
-    return Names(frozenset(), known)
+    names = {p.name: _preferred_name(p.name, ndims.get(p.argument, 0)) for p in function.parameters}
+    return Names(frozenset(), names)
 
 
-def _in_struct(function: Function) -> list[str]:
+def _struct_variables(function: Function) -> list[str]:
     """Return the variables in the structs of a coroutine kernel; no block may hide their names."""
     steps = steps_of(function.body)
     if steps is None:
@@ -107,36 +110,20 @@ def _name_block(body: Body, names: Names, visible: set[str]) -> None:
     visible = set(visible)
     for s in body:
         if isinstance(s, (Declare, Allocate)) and s.var.name not in names.assigned:
-            names.give(s.var.name, visible)
+            names.assign(s.var.name, visible)
     for s in body:
         inner = set(visible)
         if isinstance(s, For | AxisLoop) and s.var.name not in names.assigned:
-            names.give(s.var.name, inner)
+            names.assign(s.var.name, inner)
         for block in bodies(s):
             _name_block(block, names, inner)
 
 
-def function_names(module: Module, reserved: Container[str] = ()) -> dict[str, str]:
-    """Return the C names of the functions of a module, by their names in the IR."""
-    names: dict[str, str] = {}
-    for function in (module.kernel, *module.devices):
-        wish = identifier(function.name.split(".")[0])
-        chosen, count = wish, 0
-        while chosen in names.values() or chosen in reserved:
-            count += 1
-            chosen = f"{wish.rstrip('_')}_{count}"
-        names[function.name] = chosen
-    return names
-
-
-def constant_names(module: Module, reserved: Container[str]) -> dict[str, str]:
-    """Return the C names of the constant arrays of a module, by their names in the IR."""
-    names: dict[str, str] = {}
-    for constant in module.constants:
-        wish = identifier(constant.var.name.split(".")[0])
-        chosen, count = wish, 0
-        while chosen in reserved or chosen in names.values():
-            count += 1
-            chosen = f"{wish.rstrip('_')}_{count}"
-        names[constant.var.name] = chosen
-    return names
+def global_names(module: Module, reserved: Container[str]) -> dict[str, str]:
+    """Return the C names of the functions and constant arrays, by their names in the IR."""
+    assigned: dict[str, str] = {}
+    functions = [function.name for function in (module.kernel, *module.devices)]
+    for name in (*functions, *(constant.var.name for constant in module.constants)):
+        preferred = identifier(name.split(".")[0])
+        assigned[name] = unique_name(preferred, {*assigned.values()}, reserved)
+    return assigned

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Mapping
+from functools import partial
 from typing import Literal, TypeAlias, assert_never
 
 from pycu2c.analysis.variables import accessed_names
@@ -71,12 +72,8 @@ class StatementSpeller:
 
     speller: ExpressionSpeller
     comments: Comments = "none"
-    in_block_loop: bool = (
-        False  # in the loop over blocks of a CPU kernel, where Return continues it
-    )
-    regions: Mapping[AxisLoop, str] = field(
-        default_factory=dict
-    )  # comments of the parallel regions
+    in_block_loop: bool = False  # of a CPU kernel, where Return continues this loop
+    regions: Mapping[AxisLoop, str] = field(default_factory=dict)  # comments of parallel regions
     _line: int = 0  # the last quoted line of Python
     _file: str = ""
     _loops: int = 0  # inside the innermost work-item loop
@@ -120,14 +117,14 @@ class StatementSpeller:
             case Declare():
                 return [self._declare(s)]
             case Assign():
-                target = self.speller.named(s.var.name)
+                target = self.speller.variable(s.var.name)
                 return [self._assign(target, s.value, scalar_type(s.var))]
             case Store():
                 return [self._store(s)]
             case Evaluate():
                 return [c.ExprStmt(_for_its_effect(self.speller.spell(s.value)))]
             case Print():
-                return [c.ExprStmt(self.speller.printed(s))]
+                return [c.ExprStmt(self.speller.print_call(s))]
             case If():
                 return [self._if(s)]
             case While():
@@ -144,16 +141,14 @@ class StatementSpeller:
             case WorkItemLoop() | StripLoop():
                 raise AssertionError("thread loops have axes before emission")
             case AxisLoop():
-                said = self.regions.get(s)
-                return [*([c.Comment(said)] if said else []), *self._axis_loop(s)]
+                comment = self.regions.get(s)
+                return [*([c.Comment(comment)] if comment else []), *self._axis_loop(s)]
             case NextWorkItem():
                 return [self._next_thread()]
-            case BarrierWait() | CoroutineLoop():
-                raise AssertionError("resumable code is emitted by emit/resumable")
             case InlineC():
                 return [*inline_c.parts(s.code.lines, self.comments)]
-            case BlockLoop():
-                raise AssertionError("the kernel's frame has the loop over blocks")
+            case BarrierWait() | CoroutineLoop() | BlockLoop():
+                raise AssertionError("coroutines and cpu_entry_point emit these statements")
             case _:
                 assert_never(s)
 
@@ -162,62 +157,62 @@ class StatementSpeller:
         assert isinstance(kind, Array)
         if kind.shape is None:
             return dynamic_array(s.var, self.speller, c.Name(DYNAMIC))
-        of = c.ArrayType(self.speller.type(kind.element), kind.shape)
+        array = c.ArrayType(self.speller.type(kind.element), kind.shape)
         name = self.speller.names[s.var.name]
         if self.in_block_loop:
-            return self.large_arrays.declare(kind, of, name, self.speller.names)
-        qualifiers = self.speller.dialect.shared if kind.space is MemorySpace.SHARED else ()
-        return c.DeclStmt(of, name, None, qualifiers)
+            return self.large_arrays.declare(kind, array, name, self.speller.names)
+        qualifiers = self.speller.file.dialect.shared if kind.space is MemorySpace.SHARED else ()
+        return c.DeclStmt(array, name, None, qualifiers)
 
     def _declare(self, s: Declare) -> c.Stmt:
         kind = s.var.type
         assert isinstance(kind, Scalar)
-        init = None if s.init is None else self.speller.into(s.init, kind.dtype)
+        init = None if s.init is None else self.speller.converted(s.init, kind.dtype)
         return c.DeclStmt(self.speller.type(kind), self.speller.names[s.var.name], init)
 
-    def _assign(self, place: c.Expr, value: Expr, kind: Scalar) -> c.Stmt:
+    def _assign(self, lvalue: c.Expr, value: Expr, kind: Scalar) -> c.Stmt:
         """Assign; ``x = x + v`` becomes ``x += v``, ``v = {a, v.y, v.z}`` becomes ``v.x = a``."""
-        part = self._changed_part(place, value)
-        if part is not None:
-            name, new = part
-            return self._assign(c.MemberExpr(place, name), new, scalar_type(new))
-        compound = self._compound(place, value, kind)
-        return compound or c.AssignStmt(place, self.speller.into(value, kind.dtype))
+        component = self._changed_component(lvalue, value)
+        if component is not None:
+            name, new = component
+            return self._assign(c.MemberExpr(lvalue, name), new, scalar_type(new))
+        compound = self._compound(lvalue, value, kind)
+        return compound or c.AssignStmt(lvalue, self.speller.converted(value, kind.dtype))
 
-    def _compound(self, place: c.Expr, value: Expr, kind: Scalar) -> c.Stmt | None:
+    def _compound(self, lvalue: c.Expr, value: Expr, kind: Scalar) -> c.Stmt | None:
         """Return ``x += v``, also for unsigned arithmetic such as ``x += 1ULL``, or None."""
-        small = _in_int(value, kind)
-        if small is not None and self.speller.spell(small.left) == place:
-            return c.AssignStmt(
-                place, self.speller.into(small.right, small.type.dtype), f"{small.op.c}="
-            )
-        wraps = _wrapped_sum(value)
-        value = wraps or value
+        small = _computed_in_int(value, kind)
+        if small is not None and self.speller.spell(small.left) == lvalue:
+            right = self.speller.converted(small.right, small.type.dtype)
+            return c.AssignStmt(lvalue, right, f"{small.op.c}=")
+        wrapped = _wrapped_sum(value)
+        value = wrapped or value
         if not isinstance(value, Binary) or value.op not in _COMPOUND or kind.dtype.bits < 32:
             return None
-        left = value.left.operand if wraps and isinstance(value.left, Cast) else value.left
-        if not isinstance(left, (Var, Load, Member)) or self.speller.spell(left) != place:
+        left = value.left.operand if wrapped and isinstance(value.left, Cast) else value.left
+        if not isinstance(left, (Var, Load, Member)) or self.speller.spell(left) != lvalue:
             return None
-        literal = isinstance(value.right, Const) and not wraps
+        literal = isinstance(value.right, Const) and not wrapped
         exact = value.op not in (C_SHL, C_SHR) and not literal
-        return c.AssignStmt(place, self.speller.spell(value.right, exact), f"{value.op.c}=")
+        return c.AssignStmt(lvalue, self.speller.spell(value.right, exact), f"{value.op.c}=")
 
     def _store(self, s: Store) -> c.Stmt:
-        place = self.speller.place(s)
-        if s.path and scalar_type(s.value).dtype in self.speller.records.copies:
-            return c.AssignStmt(place, self.speller.stored(s))
-        return self._assign(place, s.value, scalar_type(s.value))
+        lvalue = self.speller.lvalue(s)
+        if s.path and scalar_type(s.value).dtype in self.speller.file.structs.copies:
+            return c.AssignStmt(lvalue, self.speller.stored_value(s))
+        return self._assign(lvalue, s.value, scalar_type(s.value))
 
-    def _changed_part(self, place: c.Expr, value: Expr) -> tuple[str, Expr] | None:
+    def _changed_component(self, lvalue: c.Expr, value: Expr) -> tuple[str, Expr] | None:
         """Return the component in which a vector differs from the assigned one, if it is one."""
         if not isinstance(value, Pack) or not value.type.dtype.is_vector:
             return None
         pairs = [(f.name, part) for f, part in zip(value.type.dtype.fields, value.parts)]
-        changed = [(n, e) for n, e in pairs if self._spelled(e) != c.MemberExpr(place, n)]
+        changed = [
+            (name, e)
+            for name, e in pairs
+            if not isinstance(e, Member) or self.speller.spell(e) != c.MemberExpr(lvalue, name)
+        ]
         return changed[0] if len(changed) == 1 else None
-
-    def _spelled(self, e: Expr) -> c.Expr | None:
-        return self.speller.spell(e) if isinstance(e, Member) else None
 
     def _if(self, s: If) -> c.Stmt:
         condition = self.speller.spell(s.condition, exact=False)
@@ -231,19 +226,18 @@ class StatementSpeller:
 
     def _for(self, s: For) -> c.Stmt:
         kind = scalar_type(s.var)
-        name = self.speller.named(s.var.name)
-        start = self.speller.into(s.start, kind.dtype)
+        name = self.speller.variable(s.var.name)
+        start = self.speller.converted(s.start, kind.dtype)
         stop = self.speller.spell(s.stop, exact=False)
-        pace = s.step.value if isinstance(s.step, Const) else None
-        backwards = pace is not None and pace < 0
+        stride = s.step.value if isinstance(s.step, Const) else None
+        backwards = stride is not None and stride < 0
         step: c.AssignStmt | c.Increment
-        if pace in (1, -1):
-            step = c.Increment(name, "++" if pace == 1 else "--")
-        elif backwards:
-            assert pace is not None
-            step = c.AssignStmt(name, self.speller.integer(int(-pace), kind.dtype, False), "-=")
+        if stride in (1, -1):
+            step = c.Increment(name, "++" if stride == 1 else "--")
+        elif stride is not None and stride < 0:
+            step = c.AssignStmt(name, self.speller.integer(int(-stride), kind.dtype, False), "-=")
         else:
-            step = c.AssignStmt(name, self.speller.into(s.step, kind.dtype), "+=")
+            step = c.AssignStmt(name, self.speller.converted(s.step, kind.dtype), "+=")
         condition = c.BinaryExpr(">" if backwards else "<", name, stop)
         return c.ForStmt(self._counter(s.var, start), condition, step, self._loop_body(s.body))
 
@@ -259,7 +253,7 @@ class StatementSpeller:
             return c.Goto(self.block_label)
         if s.value is None:
             return c.ReturnStmt()
-        return c.ReturnStmt(self.speller.into(s.value, scalar_type(s.value).dtype))
+        return c.ReturnStmt(self.speller.converted(s.value, scalar_type(s.value).dtype))
 
     # ---- the CPU's loops over the threads of a block ----
 
@@ -273,26 +267,28 @@ class StatementSpeller:
             body = (*body, c.LabelStatement(self._label))
         self._loops, self._label = outer
         name = self.speller.names[s.var.name]
-        start = self.speller.into(s.start, INT64)
-        if _is_one(s) and not _ends_threads(s.body):
-            read = s.var.name in accessed_names(s.body)
-            own = [c.DeclStmt(_INT, name, start, ("const",))] if read else []
-            return [c.CompoundStmt((*own, *body))]
-        going = c.BinaryExpr("<", c.Name(name), self.speller.spell(s.stop, exact=False))
+        start = self.speller.converted(s.start, INT64)
+        if _runs_once(s) and not _ends_threads(s.body):
+            is_read = s.var.name in accessed_names(s.body)
+            index = [c.DeclStmt(_INT, name, start, ("const",))] if is_read else []
+            return [c.CompoundStmt((*index, *body))]
+        condition = c.BinaryExpr("<", c.Name(name), self.speller.spell(s.stop, exact=False))
         step: c.AssignStmt | c.Increment = c.Increment(c.Name(name))
         if not (isinstance(s.step, Const) and s.step.value == 1):
-            step = c.AssignStmt(c.Name(name), self.speller.into(s.step, INT64), "+=")
-        loop = c.ForStmt(c.DeclStmt(_INT, name, start), going, step, body)
+            step = c.AssignStmt(c.Name(name), self.speller.converted(s.step, INT64), "+=")
+        loop = c.ForStmt(c.DeclStmt(_INT, name, start), condition, step, body)
         if s.lockstep:
-            return [c.Pragma(f"omp simd{self._joined(s)}"), loop]
-        return [c.Pragma("GCC unroll 4"), loop] if _only_counts(s.body) else [loop]
+            return [c.Pragma(f"omp simd{self._reduction_clause(s)}"), loop]
+        return [c.Pragma("GCC unroll 4"), loop] if _only_adds(s.body) else [loop]
 
-    def _joined(self, s: AxisLoop) -> str:
-        """Return a reduction clause: variables that any thread sets are combined with or."""
-        own = {x.var.name for x in statements(s.body) if isinstance(x, Declare | For)}
+    def _reduction_clause(self, s: AxisLoop) -> str:
+        """Return the clause that combines with or the variables that any thread sets."""
+        private = {x.var.name for x in statements(s.body) if isinstance(x, Declare | For)}
         assigned = (x.var.name for x in statements(s.body) if isinstance(x, Assign))
-        joined = [self.speller.names[name] for name in dict.fromkeys(assigned) if name not in own]
-        return f" reduction(|:{', '.join(joined)})" if joined else ""
+        names = [
+            self.speller.names[name] for name in dict.fromkeys(assigned) if name not in private
+        ]
+        return f" reduction(|:{', '.join(names)})" if names else ""
 
     def _next_thread(self) -> c.Stmt:
         if self._loops == 0:
@@ -301,13 +297,12 @@ class StatementSpeller:
         return c.Goto(self._label)
 
 
-def dynamic_array(var: Var, speller: ExpressionSpeller, given: c.Expr) -> c.Stmt:
+def dynamic_array(var: Var, speller: ExpressionSpeller, memory: c.Expr) -> c.Stmt:
     """Declare a pointer to dynamic shared memory; all dynamic arrays start there."""
     assert isinstance(var.type, Array)
     pointer = c.PointerType(speller.type(var.type.element))
-    return c.DeclStmt(
-        replace(pointer, const=True), speller.names[var.name], c.CastExpr(pointer, given)
-    )
+    constant = replace(pointer, const=True)
+    return c.DeclStmt(constant, speller.names[var.name], c.CastExpr(pointer, memory))
 
 
 def _wrapped_sum(value: Expr) -> Binary | None:
@@ -321,7 +316,7 @@ def _wrapped_sum(value: Expr) -> Binary | None:
     return value.operand if fits else None
 
 
-def _in_int(value: Expr, kind: Scalar) -> Binary | None:
+def _computed_in_int(value: Expr, kind: Scalar) -> Binary | None:
     """Return ``x + v`` of 8 or 16 bits, which C computes in int and truncates, as ``x += v``."""
     if not kind.dtype.is_integer or kind.dtype.bits >= 32:
         return None
@@ -338,14 +333,16 @@ def _in_int(value: Expr, kind: Scalar) -> Binary | None:
     return replace(wide, left=left.operand)
 
 
-def _only_counts(body: Body) -> bool:
-    """Whether each thread does no more than to add to what its OS thread alone has, as in a
-    histogram: that takes no longer than to count threads."""
+def _only_adds(body: Body) -> bool:
+    """Return whether each thread only updates memory of its OS thread, as in a histogram.
+
+    The loop over the threads then takes a considerable part of the time.
+    """
     if not all(isinstance(s, Declare | Evaluate) for s in body):
         return False
     values = [s.value for s in body if isinstance(s, Evaluate)]
-    own = (isinstance(e, Apply) and e.intrinsic in atomic.OWN.values() for e in values)
-    return bool(values) and all(own)
+    updates = (isinstance(e, Apply) and e.intrinsic in atomic.OWN.values() for e in values)
+    return bool(values) and all(updates)
 
 
 def _for_its_effect(e: c.Expr) -> c.Expr:
@@ -359,29 +356,22 @@ def _for_its_effect(e: c.Expr) -> c.Expr:
             return e
 
 
-def numbered(body: Body) -> list[c.Stmt]:
+def thread_rank(body: Body) -> list[c.Stmt]:
     """Return the declaration of ``thread``, the rank in the block, if a body reads it."""
-    rows = [e.intrinsic.name for e in all_expressions(body) if isinstance(e, Apply)]
-    return [_thread_number()] if "block.thread" in rows else []
+    intrinsics = (e.intrinsic.name for e in all_expressions(body) if isinstance(e, Apply))
+    if "block.thread" not in intrinsics:
+        return []
+    index, extent = (partial(c.MemberExpr, c.Name(name)) for name in ("threadIdx", "blockDim"))
+    rank: c.Expr = c.BinaryExpr("+", index("y"), c.BinaryExpr("*", extent("y"), index("z")))
+    rank = c.BinaryExpr("+", index("x"), c.BinaryExpr("*", extent("x"), rank))
+    return [c.DeclStmt(c.NamedType("int64_t", const=True), "thread", rank)]
 
 
-def _thread_number() -> c.Stmt:
-
-    def member(variable: str, axis: str) -> c.Expr:
-        return c.MemberExpr(c.Name(variable), axis)
-
-    rows = c.BinaryExpr("*", member("blockDim", "y"), member("threadIdx", "z"))
-    row = c.BinaryExpr("+", member("threadIdx", "y"), rows)
-    number = c.BinaryExpr(
-        "+", member("threadIdx", "x"), c.BinaryExpr("*", member("blockDim", "x"), row)
-    )
-    return c.DeclStmt(c.NamedType("int64_t", const=True), "thread", number)
-
-
-def _is_one(s: AxisLoop) -> bool:
-    numbers = (s.start, s.stop)
-    first, last = (e.value if isinstance(e, Const) else None for e in numbers)
-    return first is not None and last is not None and last - first == 1
+def _runs_once(s: AxisLoop) -> bool:
+    match s.start, s.stop:
+        case Const(start), Const(stop):
+            return stop - start == 1
+    return False
 
 
 def _ends_threads(body: Body) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.limits import MAX_CLUSTER_BLOCKS, MAX_SHARED_BYTES
-from pycu2c.codegen.coroutines import INTERFACE, PLACE_BITS
+from pycu2c.codegen.coroutines import INTERFACE, WAIT_NUMBER_BITS
 from pycu2c.ir.nodes import BarrierWait
 from pycu2c.runtime.c_sources import c_text
 from pycu2c.runtime.cpu.cpu_kernel import BODY, CpuKernel, cffi_backend, load, pool, symbol
@@ -19,7 +19,7 @@ from pycu2c.toolchain.binary import CompiledBinary
 from pycu2c.toolchain.cc import cc
 
 _DEADLOCK, _NO_MEMORY, _MAX_THREADS = 64, 65, 1024  # as in scheduler.c
-_WAIT_MASK = (1 << PLACE_BITS) - 1
+_WAIT_MASK = (1 << WAIT_NUMBER_BITS) - 1
 
 
 class CoroutineKernel(CpuKernel):
