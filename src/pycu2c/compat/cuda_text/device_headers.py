@@ -11,7 +11,7 @@ import os
 from collections.abc import Set
 
 from pycu2c.base.limits import MAX_SHARED_BYTES
-from pycu2c.compat.cuda_text import textures
+from pycu2c.codegen.helpers.texture_helpers import definition
 from pycu2c.compat.cuda_text.collective_functions import collective_functions
 from pycu2c.compat.cuda_text.scalar_functions import scalar_functions
 
@@ -29,6 +29,7 @@ _BY_WORD = {  # identifiers that need a header
     "__nv_bfloat16": "bfloat16.h",
     "__nv_bfloat162": "bfloat16.h",
 }
+TEXTURE_TYPES = frozenset(("cudaTextureObject_t", "cudaSurfaceObject_t"))
 _INCLUDES = ("#include <fenv.h>", "#include <stdbool.h>", "#include <errno.h>")
 
 
@@ -46,9 +47,15 @@ def prelude(words: Set[str], *, include_all: bool, has_split_kernels: bool = Fal
             *_INCLUDES,
             *(text for name in headers for text in _header(name)),
             *scalar_functions(None if include_all else words),
-            textures.declarations() if include_all or words & textures.WORDS else "",
+            *(_textures() if include_all or words & TEXTURE_TYPES else ()),
         )
     )
+
+
+def _textures() -> tuple[str, ...]:
+    """Return the texture functions, over the texture helpers of ``@kernel``."""
+    types = definition("texture"), definition("surface")
+    return ("namespace pycu2c_texels {", *types, "}", *_header("textures.h"))
 
 
 @functools.cache

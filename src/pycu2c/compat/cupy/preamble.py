@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pycu2c.base.dtypes import FLOAT32, DType
 from pycu2c.codegen import vector_math
 from pycu2c.codegen.helpers.catalog import texts_of
-from pycu2c.compat.cuda_text import device_headers, textures
+from pycu2c.compat.cuda_text import device_headers
 from pycu2c.compat.cupy.parameter_declarations import names_in
 
 _HEADERS = {"CArray": "carray.h", "CIndexer": "cindexer.h"}
@@ -40,7 +40,7 @@ def prelude(types: Iterable[DType], names: frozenset[str], *, on_cpu: bool) -> l
     """Return the parts of the preamble for the names and number types of a text."""
     rows = set(types)
     if any(row.handle for row in rows):
-        names |= textures.WORDS
+        names |= device_headers.TEXTURE_TYPES
     if on_cpu:
         plain = [device_headers.prelude(names, include_all=False)]
     else:
