@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from functools import reduce
+from typing import NamedTuple
 
 from pycu2c.analysis.effects import uses_dynamic_shared
 from pycu2c.analysis.variables import accessed_names
 from pycu2c.base.limits import MAX_SHARED_BYTES
-from pycu2c.base.records import NamedTuple, dataclass
+from pycu2c.base.records import dataclass
 from pycu2c.csyntax import nodes as c
 from pycu2c.ir.call_graph import fixed_point_summaries
 from pycu2c.ir.nodes import Apply, BlockLoop, Body, Call, Function, Module, Parameter
