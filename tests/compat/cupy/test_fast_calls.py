@@ -26,7 +26,7 @@ def learnt(kernel: Any, *args: Any, **named: Any) -> Any:
     """A kernel that has been called often enough, and knows such calls."""
     for _ in range(9):
         kernel(*args, **named)
-    assert kernel._call_cache._kinds
+    assert kernel._call_cache._calls
     return kernel
 
 
@@ -135,5 +135,5 @@ def test_kinds_of_calls_are_forgotten_in_the_end(monkeypatch: pytest.MonkeyPatch
     kernel = ElementwiseKernel("T x", "T z", "z = x + 1", "next")
     for n in range(1, 8):
         learnt(kernel, np.zeros(n))
-    assert len(kernel._call_cache._kinds) <= 3
+    assert len(kernel._call_cache._calls) <= 3
     assert kernel(np.zeros(2)).tolist() == [1, 1]

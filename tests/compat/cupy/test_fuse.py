@@ -111,7 +111,7 @@ def test_names_that_c_has_others_for() -> None:
 
 
 def test_what_cannot_be_fused() -> None:
-    with pytest.raises(TypeError, match="gives arrays"):
+    with pytest.raises(TypeError, match="returns arrays"):
         fuse(lambda x: [x for _ in x])(X)
     with pytest.raises(AttributeError, match="an array of a fused function has no T: it has oper"):
         fuse(lambda x: x.T + 1)(X)

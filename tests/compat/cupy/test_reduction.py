@@ -250,9 +250,9 @@ def test_functions_of_python(place: str) -> None:
 
 
 def test_functions_that_do_not_fit() -> None:
-    with pytest.raises(TypeError, match="it is given 2 values"):
+    with pytest.raises(TypeError, match="it is called with 2 values"):
         ReductionKernel("T x", "T y", "x", lambda a: a, "y = a", 0)(numbers(3))
-    with pytest.raises(TypeError, match="gives 2 values, not 1"):
+    with pytest.raises(TypeError, match="returns 2 values, not 1"):
         ReductionKernel("T x", "T y", lambda x: (x, x), "a + b", "y = a", 0)(numbers(3))
 
 
@@ -336,5 +336,5 @@ def test_arrays_in_two_places() -> None:
         }  # fmt: skip
 
     kernel = ReductionKernel("T x, T w", "T y", "x * w", "a + b", "y = a", "0", "dot")
-    with pytest.raises(LaunchError, match=r"argument 2 \(w\) lies on a GPU, and .* of the host"):
+    with pytest.raises(LaunchError, match=r"argument 2 \(w\) is on a GPU, and .* in host memory"):
         kernel(numbers(3), OnGpu())

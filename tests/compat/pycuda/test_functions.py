@@ -307,11 +307,11 @@ def test_what_prepared_calls_refuse() -> None:
         function.prepared_call((1, 1), (1, 1, 1), 0, 0, 1, 1, shared=3)
     with pytest.raises(TypeError, match="copy the array with"):
         function.prepared_call((1, 1), (1, 1, 1), drv.In(np.zeros(1)), 0, 1, 1)
-    with pytest.raises(drv.LogicError, match="no list of types"):
+    with pytest.raises(drv.LogicError, match="not a list of types"):
         function.prepare("P*")
     with pytest.raises(TypeError, match="a stream"):
         function.prepared_async_call((1, 1), (1, 1, 1))
-    with pytest.raises(TypeError, match="tuple of numbers of threads"):
+    with pytest.raises(TypeError, match="block must be a tuple"):
         function.prepare("P", block=256)
 
 

@@ -231,7 +231,7 @@ def test_python_functions_reduce_and_scan() -> None:
     assert np.allclose(found.get(), 2 * np.dot(x.astype(float), y))
     least = InclusiveScanKernel(np.float32, lambda a, b: min(a, b))
     assert (least(gpuarray.to_gpu(x)).get() == np.minimum.accumulate(x)).all()
-    with pytest.raises(TypeError, match=r"values a, b here, and this one takes \(a\)"):
+    with pytest.raises(TypeError, match=r"called with a, b, and takes \(a\)"):
         ReductionKernel(np.float32, "0", lambda a: a, arguments="float *x")(gpuarray.to_gpu(x))
     with pytest.raises(TypeError, match="integers and floats"):
         ReductionKernel(np.complex64, "0", lambda a, b: a + b)(gpuarray.zeros(3, np.complex64))

@@ -1,4 +1,4 @@
-"""Declare the parameters of a kernel, in C, for the argument types of a call."""
+"""Declare the C parameters of a kernel for the argument types of a call."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ StrideKind: TypeAlias = Literal["unit", "none", "any"]  # the stride along an ax
 class BoundParameter:
     """A parameter with the types of a call.
 
-    steps: the strides along each axis of the iteration space; empty for a raw array.
+    strides: the kind of stride along each axis of the iteration space; empty for a raw array.
     axes, packed: the number of axes of a raw array, and whether it is contiguous.
     """
 
     info: ParameterInfo
-    row: DType
+    dtype: DType
     kind: Literal["array", "raw", "number"]
     pointer: str = ""
-    steps: tuple[StrideKind, ...] = ()
+    strides: tuple[StrideKind, ...] = ()
     axes: int = 0
     packed: bool = False
 
@@ -61,25 +61,25 @@ class KernelField(NamedTuple):
 
 def pointer_names(inputs: Sequence[ParameterInfo], outputs: Sequence[ParameterInfo]) -> list[str]:
     """Return the names of array pointers: an output may have the name of an input."""
-    own = {p.name for p in outputs}
-    found = [f"_in_{p.name}" if p.name in own else f"_raw_{p.name}" for p in inputs]
-    return found + [f"_raw_{p.name}" for p in outputs]
+    output_names = {p.name for p in outputs}
+    names = [f"_in_{p.name}" if p.name in output_names else f"_raw_{p.name}" for p in inputs]
+    return names + [f"_raw_{p.name}" for p in outputs]
 
 
 def kernel_fields(bounds: Sequence[BoundParameter], index: DType) -> Iterator[KernelField]:
     """Yield the fields of the parameters; ``index`` is the type of strides."""
     for position, bound in enumerate(bounds):
         if bound.kind == "number":
-            made = Parameter(bound.name, Scalar(bound.row), position)
-            yield KernelField(f"const {bound.ctype}", made)
+            number = Parameter(bound.name, Scalar(bound.dtype), position)
+            yield KernelField(f"const {bound.ctype}", number)
             continue
-        form = Array(bound.row, 1, "A")
+        array = Array(bound.dtype, 1, "A")
         yield KernelField(
-            f"{bound.element} *", Parameter(bound.pointer, form, position, ArgumentPart.DATA)
+            f"{bound.element} *", Parameter(bound.pointer, array, position, ArgumentPart.DATA)
         )
         if bound.kind == "array":
-            moving = (axis for axis, step in enumerate(bound.steps) if step == "any")
-            yield from (_stride_field(bound, position, axis, index) for axis in moving)
+            axes = (axis for axis, stride in enumerate(bound.strides) if stride == "any")
+            yield from (_stride_field(bound, position, axis, index) for axis in axes)
         else:
             yield from _raw_array_fields(bound, position)
 
@@ -94,15 +94,15 @@ def _stride_field(bound: BoundParameter, position: int, axis: int, index: DType)
 def _raw_array_fields(bound: BoundParameter, position: int) -> Iterator[KernelField]:
     """Yield the fields for shape and strides of a raw array."""
     kind = Scalar(dtypes.INT64)
-    for part, word in ((ArgumentPart.SHAPE, "n"), (ArgumentPart.STRIDE, "s")):
+    for part, letter in ((ArgumentPart.SHAPE, "n"), (ArgumentPart.STRIDE, "s")):
         for axis in range(bound.axes):
-            name = f"_{bound.name}_{word}{axis}"
+            name = f"_{bound.name}_{letter}{axis}"
             yield KernelField("const ptrdiff_t", Parameter(name, kind, position, part, axis))
 
 
-def number_field(name: str, row: DType, position: int, ctype: str = "") -> KernelField:
+def number_field(name: str, dtype: DType, position: int, ctype: str = "") -> KernelField:
     """Return a field for a number that depends on the call."""
-    return KernelField(f"const {ctype or row.cuda}", Parameter(name, Scalar(row), position))
+    return KernelField(f"const {ctype or dtype.cuda}", Parameter(name, Scalar(dtype), position))
 
 
 def stride_name(name: str, axis: int) -> str:
@@ -113,36 +113,39 @@ def extent_name(axis: int) -> str:
     return f"_n{axis}"
 
 
-def offset(bound: BoundParameter, places: Sequence[str]) -> str:
-    """Return the offset of an element, from its index along each axis; empty for 0."""
+def offset(bound: BoundParameter, indices: Sequence[str], first_axis: int = 0) -> str:
+    """Return the offset of an element in C; empty for 0.
+
+    ``indices`` are the expressions of its indices along consecutive axes.
+    """
     terms = [
-        place if step == "unit" else f"{place} * {stride_name(bound.name, axis)}"
-        for axis, (place, step) in enumerate(zip(places, bound.steps))
-        if step != "none"
+        index if stride == "unit" else f"{index} * {stride_name(bound.name, axis)}"
+        for axis, (index, stride) in enumerate(zip(indices, bound.strides[first_axis:]), first_axis)
+        if stride != "none"
     ]
     return " + ".join(terms)
 
 
 def raw_array_views(bounds: Sequence[BoundParameter]) -> list[str]:
     """Return the declarations of raw arrays, with the names that the user's text uses."""
-    found = []
+    views = []
     for bound in bounds:
         if bound.kind == "raw":
             packed = ", true" if bound.packed else ""
             parts = [f"{{{_axis_names(bound, 'n')}}}", f"{{{_axis_names(bound, 's')}}}"]
-            form = f"CArray<{bound.element}, {bound.axes}{packed}>"
-            found.append(f"const {form} {bound.name} = {{{bound.pointer}, {', '.join(parts)}}};")
-    return found
+            ctype = f"CArray<{bound.element}, {bound.axes}{packed}>"
+            views.append(f"const {ctype} {bound.name} = {{{bound.pointer}, {', '.join(parts)}}};")
+    return views
 
 
-def _axis_names(bound: BoundParameter, word: str) -> str:
-    return ", ".join(f"_{bound.name}_{word}{axis}" for axis in range(bound.axes))
+def _axis_names(bound: BoundParameter, letter: str) -> str:
+    return ", ".join(f"_{bound.name}_{letter}{axis}" for axis in range(bound.axes))
 
 
 def typedefs(placeholders: Sequence[tuple[str, DType]]) -> list[str]:
-    return [f"typedef {c_name(row)} {name};" for name, row in placeholders]
+    return [f"typedef {c_name(dtype)} {name};" for name, dtype in placeholders]
 
 
 def dtypes_of(bounds: Sequence[BoundParameter]) -> tuple[np.dtype[np.generic], ...]:
     """Return the dtypes of the arrays."""
-    return tuple(bound.row.numpy for bound in bounds if bound.kind != "number")
+    return tuple(bound.dtype.numpy for bound in bounds if bound.kind != "number")

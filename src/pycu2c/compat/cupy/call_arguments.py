@@ -26,27 +26,27 @@ from pycu2c.runtime.arguments.strides import Shape
 class CallArguments:
     """The arguments of a call.
 
-    given, out: the inputs, and the arrays that were passed for outputs.
+    inputs, out: the inputs, and the arrays that were passed for outputs.
     types: the types of the parameters.
     backend: where the kernel runs, "cuda" or "cpu".
-    family, like: the package of the arrays, and one of the arrays.
+    package, like: the package of the arrays, and one of the arrays.
     """
 
-    given: tuple[Operand, ...]
+    inputs: tuple[Operand, ...]
     out: tuple[ArrayArgument, ...]
     types: CallTypes
     backend: str
-    family: operands.ArrayPackage
+    package: operands.ArrayPackage
     like: Any
 
     def without_memory(self) -> CallArguments:
         """Return a copy that keeps no array alive."""
-        given = tuple(map(operands.without_memory, self.given))
-        return replace(self, given=given, out=(), like=None)
+        inputs = tuple(map(operands.without_memory, self.inputs))
+        return replace(self, inputs=inputs, out=(), like=None)
 
-    def stream(self, wanted: Any) -> Any:
+    def stream(self, stream: Any) -> Any:
         """Return the stream to use; the default is the current stream of the array package."""
-        return self.family.stream() if wanted is None and self.backend == "cuda" else wanted
+        return self.package.stream() if stream is None and self.backend == "cuda" else stream
 
 
 class KernelDeclaration:
@@ -54,7 +54,7 @@ class KernelDeclaration:
 
     def __init__(self, name: str, in_params: str, out_params: str) -> None:
         if not is_kernel_name(name):
-            raise ValueError(f"Invalid kernel name: {name!r} is no name in C")
+            raise ValueError(f"Invalid kernel name: {name!r} is not an identifier in C")
         self.name = name
         self.inputs = parameters(in_params, is_const=True)
         self.outputs = parameters(out_params, is_const=False)
@@ -78,65 +78,65 @@ class KernelDeclaration:
             raise ArgumentTypeError(
                 f"{self.name} takes {count} arguments{outputs}, not {len(args)}"
             )
-        found = [operands.operand(a, n) for a, n in zip(args, self.shown)]
-        given, out = found[:count], tuple(map(_target, found[count:], self.output_names))
-        arrays = [(n, a) for n, a in zip(self.shown, found) if isinstance(a, ArrayArgument)]
+        leaves = [operands.operand(a, n) for a, n in zip(args, self.shown)]
+        inputs, out = leaves[:count], tuple(map(_output, leaves[count:], self.output_names))
+        arrays = [(n, a) for n, a in zip(self.shown, leaves) if isinstance(a, ArrayArgument)]
         if not arrays:
             raise ArgumentValueError(
                 f"{self.name}: Loop size is undecided: no argument is an array"
             )
-        kinds = [_argument_type(a) for a in given]
-        types = types_of(self.inputs, self.outputs, kinds, [a.dtype.numpy for a in out])
-        fitting = (
-            a if isinstance(a, _OBJECTS) else operands.number_as(a, row, name)
-            for a, row, name in zip(given, types.inputs, self.shown)
+        argument_types = [_argument_type(a) for a in inputs]
+        types = types_of(self.inputs, self.outputs, argument_types, [a.dtype.numpy for a in out])
+        converted = (
+            a if isinstance(a, _OBJECTS) else operands.number_as(a, dtype, name)
+            for a, dtype, name in zip(inputs, types.inputs, self.shown)
         )
         first = arrays[0][1]
-        family = operands.array_package_of(first)
+        package = operands.array_package_of(first)
         return CallArguments(
-            tuple(fitting), out, types, operands.backend_of(arrays), family, first.owner
+            tuple(converted), out, types, operands.backend_of(arrays), package, first.owner
         )
 
-    def new(self, arguments: CallArguments, shape: Shape) -> tuple[ArrayArgument, ...]:
+    def new_outputs(self, arguments: CallArguments, shape: Shape) -> tuple[ArrayArgument, ...]:
         """Allocate the outputs, as arrays of the package of the inputs."""
-        made = (
-            arguments.family.empty(shape, row.numpy, arguments.like)
-            for row in arguments.types.outputs
+        arrays = (
+            arguments.package.empty(shape, dtype.numpy, arguments.like)
+            for dtype in arguments.types.outputs
         )
-        found = (operands.operand(array, self.name) for array in made)
-        return tuple(array for array in found if isinstance(array, ArrayArgument))
+        leaves = (operands.operand(array, self.name) for array in arrays)
+        return tuple(array for array in leaves if isinstance(array, ArrayArgument))
 
-    def apart(
+    def unaliased_inputs(
         self, arguments: CallArguments, targets: Sequence[ArrayArgument]
     ) -> tuple[Operand, ...]:
         """Return the inputs, with copies of those that overlap an output and would be overwritten
         before they are read."""
-        return tuple(_unaliased(p, a, targets) for p, a in zip(self.inputs, arguments.given))
+        return tuple(_unaliased(p, a, targets) for p, a in zip(self.inputs, arguments.inputs))
 
 
 _OBJECTS = (ArrayArgument, HandleArgument)
 
 
-def _argument_type(given: Operand) -> Any:
+def _argument_type(leaf: Operand) -> Any:
     """Return what determines the type of a parameter: a dtype, a texture type, or a number."""
-    if isinstance(given, HandleArgument):
-        return given.dtype
-    return given.dtype.numpy if isinstance(given, ArrayArgument) else given
+    if isinstance(leaf, HandleArgument):
+        return leaf.dtype
+    return leaf.dtype.numpy if isinstance(leaf, ArrayArgument) else leaf
 
 
-def _target(value: Operand, name: str) -> ArrayArgument:
+def _output(value: Operand, name: str) -> ArrayArgument:
     if not isinstance(value, ArrayArgument):
         raise ArgumentTypeError(f"{name} is an output: pass an array, not {value!r}")
     if value.readonly:
-        raise LaunchError(f"{name} is written, and it is read-only: pass a copy")
+        raise LaunchError(f"{name} is an output, and the array is read-only: pass a copy")
     return value
 
 
 def _unaliased(
-    parameter: ParameterInfo, given: Operand, targets: Sequence[ArrayArgument]
+    parameter: ParameterInfo, leaf: Operand, targets: Sequence[ArrayArgument]
 ) -> Operand:
-    if not isinstance(given, ArrayArgument) or parameter.raw:
-        return given
-    if not any(iteration_space.may_overwrite(given, target) for target in targets):
-        return given
-    return operands.operand(operands.array_package_of(given).copy(given.owner), parameter.name)
+    if not isinstance(leaf, ArrayArgument) or parameter.raw:
+        return leaf
+    if not any(iteration_space.may_overwrite(leaf, target) for target in targets):
+        return leaf
+    return operands.operand(operands.array_package_of(leaf).copy(leaf.owner), parameter.name)

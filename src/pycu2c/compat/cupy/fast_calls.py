@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from pycu2c.base import dtypes, graph_capture
+from pycu2c.base.dtypes import DType
 from pycu2c.base.parameters import ArgumentPart, Parameter
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import Scalar, Signature
@@ -40,7 +41,7 @@ class CompletedCall:
     values: tuple[Any, ...]
     described: tuple[Operand, ...]
     passed: tuple[Any, ...]
-    inputs: int
+    inputs: int  # number of inputs
     raw: frozenset[int]  # positions of raw arrays
     runner: Runner
     launch: Launch
@@ -83,68 +84,71 @@ _NUMBERS = frozenset((bool, int, float, complex))
 class CallCache:
     """The cached calls of one kernel."""
 
-    __slots__ = ("_kinds", "_name", "_seen")
+    __slots__ = ("_calls", "_name", "_seen")
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._kinds: dict[Key, CachedCall] = {}
+        self._calls: dict[Key, CachedCall] = {}
         self._seen: dict[Key, int] = {}
 
-    def outputs(self, key: Key, given: tuple[Any, ...], inputs: int) -> tuple[Any, ...] | None:
-        """Launch a cached call and return its outputs; None if it is not cached."""
-        known = self._kinds.get(key)
-        if known is None:
+    def outputs(self, key: Key, args: tuple[Any, ...], inputs: int) -> tuple[Any, ...] | None:
+        """Launch a cached call and return its outputs; None if it is not cached.
+
+        ``inputs`` is the number of inputs; outputs that are not in ``args`` are allocated.
+        """
+        cached = self._calls.get(key)
+        if cached is None:
             return None
-        values = given if len(given) > inputs else (*given, *known.results(given))
-        arguments = (*values, *known.numbers, *known.make_workspace())
-        if known.entries.launch(known.configuration, arguments):
+        values = args if len(args) > inputs else (*args, *cached.results(args))
+        arguments = (*values, *cached.numbers, *cached.make_workspace())
+        if cached.entries.launch(cached.configuration, arguments):
             return values[inputs:]
         return None
 
-    def learn(self, key: Key, ran: CompletedCall) -> None:
-        """Cache a call, unless it is the first of its kind."""
+    def add(self, key: Key, completed: CompletedCall) -> None:
+        """Cache a call, unless it is the first one with this key."""
         seen = self._seen[key] = self._seen.get(key, 0) + 1
         if seen & (seen - 1) or seen < 2 or graph_capture.current() is not None:
             return  # retry at growing intervals after failures
-        direct = ran.runner.direct
-        if direct is None or ran.launch.stream is not None:
+        direct = completed.runner.direct
+        if direct is None or completed.launch.stream is not None:
             return
-        if len(self._kinds) >= _MAX_CALLS:
-            self._kinds.clear()
-        known = _cached_call(self._name, ran)
-        if known is not None:
-            self._kinds[key] = known
+        if len(self._calls) >= _MAX_CALLS:
+            self._calls.clear()
+        cached = _cached_call(self._name, completed)
+        if cached is not None:
+            self._calls[key] = cached
 
 
-def _cached_call(name: str, ran: CompletedCall) -> CachedCall | None:
-    direct, count = ran.runner.direct, len(ran.values)
+def _cached_call(name: str, completed: CompletedCall) -> CachedCall | None:
+    direct, count = completed.runner.direct, len(completed.values)
     assert direct is not None
     parameters: list[Parameter] = []
     numbers: list[int] = []
     for p in direct.layout.parameters:
-        own = p.argument < count and p.part in (ArgumentPart.DATA, ArgumentPart.VALUE)
-        if own or p.part is ArgumentPart.DATA:
+        is_value = p.argument < count and p.part in (ArgumentPart.DATA, ArgumentPart.VALUE)
+        if is_value or p.part is ArgumentPart.DATA:
             parameters.append(p)
             continue
-        place = count + len(numbers)
-        numbers.append(_number(p, ran.passed))
-        parameters.append(Parameter(p.name, Scalar(dtypes.INT64), place))
-    workspace, first = ran.make_workspace(), count + len(numbers)
-    arrays = len(ran.passed) - len(workspace)
-    moved = [
+        position = count + len(numbers)
+        numbers.append(_number(p, completed.passed))
+        parameters.append(Parameter(p.name, Scalar(dtypes.INT64), position))
+    workspace, first = completed.make_workspace(), count + len(numbers)
+    arrays = len(completed.passed) - len(workspace)
+    renumbered = [
         replace(p, argument=p.argument - arrays + first)
         if p.part is ArgumentPart.DATA and p.argument >= count
         else _with_size(p, direct.layout.parameters)
         for p in parameters
     ]
-    values = (*ran.values, *numbers, *workspace)
-    return _dispatched(name, ran, values, moved, tuple(numbers))
+    values = (*completed.values, *numbers, *workspace)
+    return _dispatched(name, completed, values, renumbered, tuple(numbers))
 
 
 def _with_size(p: Parameter, before: Sequence[Parameter]) -> Parameter:
     """Return a parameter as an integer of the same size."""
-    same = next(q for q in before if q.name == p.name)
-    return replace(p, type=same.type)
+    original = next(q for q in before if q.name == p.name)
+    return replace(p, type=original.type)
 
 
 def _number(p: Parameter, passed: Sequence[Any]) -> int:
@@ -161,31 +165,35 @@ def _number(p: Parameter, passed: Sequence[Any]) -> int:
 
 def _dispatched(
     name: str,
-    ran: CompletedCall,
+    completed: CompletedCall,
     values: tuple[Any, ...],
     parameters: Sequence[Parameter],
     numbers: tuple[int, ...],
 ) -> CachedCall | None:
     """Return a cached call with a dispatch table for these values."""
-    direct, count = ran.runner.direct, len(ran.values)
+    direct, count = completed.runner.direct, len(completed.values)
     assert direct is not None
     tail = values[count:]
-    leaves = (*ran.described, *(describe(v) or v for v in tail))
+    leaves = (*completed.described, *(describe(v) or v for v in tail))
     types = tuple(_type_of(k, leaf, parameters) for k, leaf in enumerate(leaves))
     arrays = [k for k, leaf in enumerate(leaves[:count]) if isinstance(leaf, ArrayArgument)]
-    written = tuple(k for k in arrays if k >= ran.inputs)
+    written = tuple(k for k in arrays if k >= completed.inputs)
     launch = guards.RecordedLaunch(values, types, leaves, written, {})
-    read = tuple(k for k in arrays if k < ran.inputs and k not in ran.raw)
-    over = tuple(k for k in written if k not in ran.raw)
-    guard = table.LaunchGuard(None, 0, read=read, written=over)
+    read = tuple(k for k in arrays if k < completed.inputs and k not in completed.raw)
+    written_once = tuple(k for k in written if k not in completed.raw)
+    guard = table.LaunchGuard(None, 0, read=read, written=written_once)
     names = tuple(f"_{k}" for k in range(len(values)))
     entries = table.DispatchTable(CallSignature(name, names, len(names), None, {}))
-    new = replace(direct, layout=layout_of(parameters))
-    if not entries.record(launch, guard, new, _NO_TYPES):
+    renumbered = replace(direct, layout=layout_of(parameters))
+    if not entries.record(launch, guard, renumbered, _NO_TYPES):
         return None
-    wanted = LaunchRequest(ran.launch.grid, ran.launch.block, None, 0)
+    request = LaunchRequest(completed.launch.grid, completed.launch.block, None, 0)
     return CachedCall(
-        entries, wanted.configuration(0, ordered=True), numbers, ran.make_workspace, ran.results
+        entries,
+        request.configuration(0, ordered=True),
+        numbers,
+        completed.make_workspace,
+        completed.results,
     )
 
 
@@ -196,11 +204,11 @@ def _type_of(position: int, leaf: Any, parameters: Sequence[Parameter]) -> Any:
 
 
 def new_outputs(
-    family: ArrayPackage, shape: tuple[int, ...], rows: Sequence[Any], position: int
+    package: ArrayPackage, shape: tuple[int, ...], types: Sequence[DType], position: int
 ) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
     """Return a function that allocates outputs like the array at a position."""
-    empty, dtypes_of = family.empty, tuple(row.numpy for row in rows)
-    if len(dtypes_of) == 1:
-        (only,) = dtypes_of
-        return lambda given: (empty(shape, only, given[position]),)
-    return lambda given: tuple(empty(shape, dtype, given[position]) for dtype in dtypes_of)
+    empty, numpy_dtypes = package.empty, tuple(dtype.numpy for dtype in types)
+    if len(numpy_dtypes) == 1:
+        (only,) = numpy_dtypes
+        return lambda args: (empty(shape, only, args[position]),)
+    return lambda args: tuple(empty(shape, dtype, args[position]) for dtype in numpy_dtypes)

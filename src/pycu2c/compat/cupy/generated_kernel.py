@@ -219,7 +219,7 @@ class GeneratedKernel:
         prepared = prepare(call, stream)
         prepared.runner.run(prepared.launch, prepared.passed)
         if key is not None:
-            self._call_cache.learn(key, self._completed(call, prepared, values))
+            self._call_cache.add(key, self._completed(call, prepared, values))
         return call.results
 
     def _completed(
@@ -227,7 +227,7 @@ class GeneratedKernel:
     ) -> CompletedCall:
         """Return what the cache of calls needs."""
         arguments, outputs = call.arguments, call.leaves[self.nin :]
-        like = next((k for k, a in enumerate(arguments.given) if isinstance(a, ArrayArgument)), 0)
+        like = next((k for k, a in enumerate(arguments.inputs) if isinstance(a, ArrayArgument)), 0)
         shape = next((a.shape for a in outputs if isinstance(a, ArrayArgument)), call.shape)
         return CompletedCall(
             values,
@@ -237,7 +237,7 @@ class GeneratedKernel:
             self._raw,
             prepared.runner,
             prepared.launch,
-            new_outputs(arguments.family, shape, arguments.types.outputs, like),
+            new_outputs(arguments.package, shape, arguments.types.outputs, like),
             prepared.make_workspace,
         )
 
@@ -264,7 +264,7 @@ class CapturableKernel:
     def ready(self, request: LaunchRequest, values: tuple[object, ...]) -> Ready:
         """Prepare a launch without starting it. Raises LaunchError."""
         call = self._check(values)
-        if any(a is not b for a, b in zip(call.leaves, call.arguments.given)):
+        if any(a is not b for a, b in zip(call.leaves, call.arguments.inputs)):
             graph_capture.reject(
                 f"{self.name} would copy an argument, which an output overlaps: pass the copy"
             )

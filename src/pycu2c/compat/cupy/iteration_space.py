@@ -26,16 +26,17 @@ def iteration_space(
 ) -> IterationSpace:
     """Return the iteration space of arrays with a common shape.
 
-    Unless ``in_order`` requires C order, axes follow the memory order of the last array, an output.
+    in_order: keep the axes in C order; otherwise they follow the memory order of the last array,
+    which is an output. join: merge axes that are contiguous in all arrays.
     """
     axes = list(range(len(shape)))
     if not in_order and strides:
         axes.sort(key=lambda axis: -abs(strides[-1][axis]))
     ordered = tuple(shape[axis] for axis in axes)
-    steps = tuple(tuple(s[axis] for axis in axes) for s in strides)
+    reordered = tuple(tuple(s[axis] for axis in axes) for s in strides)
     if not join:
-        return IterationSpace(ordered or (1,), tuple(s or (0,) for s in steps))
-    merged = view_geometry.merged_axes(ordered, *steps) or [MergedAxis(1, (0,) * len(strides))]
+        return IterationSpace(ordered or (1,), tuple(s or (0,) for s in reordered))
+    merged = view_geometry.merged_axes(ordered, *reordered) or [MergedAxis(1, (0,) * len(strides))]
     return IterationSpace(
         tuple(axis.extent for axis in merged), tuple(zip(*(axis.strides for axis in merged)))
     )
@@ -44,19 +45,19 @@ def iteration_space(
 def stride_kinds(strides: Shape, itemsize: int, last: int) -> tuple[StrideKind, ...]:
     """Classify the strides of an array; ``last`` is the contiguous axis."""
     kinds: list[StrideKind] = []
-    for axis, step in enumerate(strides):
-        is_near = step == itemsize and axis == last
-        kinds.append("none" if step == 0 else "unit" if is_near else "any")
+    for axis, stride in enumerate(strides):
+        is_unit = stride == itemsize and axis == last
+        kinds.append("none" if stride == 0 else "unit" if is_unit else "any")
     return tuple(kinds)
 
 
-def needs_64_bit_index(walked: IterationSpace, itemsizes: Sequence[int], size: int) -> bool:
+def needs_64_bit_index(space: IterationSpace, itemsizes: Sequence[int], size: int) -> bool:
     """Return whether element offsets exceed 32 bits."""
-    reaches = [
-        sum((n - 1) * abs(s) for n, s in zip(walked.shape, strides)) // itemsize
-        for strides, itemsize in zip(walked.strides, itemsizes)
+    extents = [
+        sum((n - 1) * abs(s) for n, s in zip(space.shape, strides)) // itemsize
+        for strides, itemsize in zip(space.strides, itemsizes)
     ]
-    return max(size, *reaches) >= INDEX32_LIMIT if reaches else size >= INDEX32_LIMIT
+    return max(size, *extents, 0) >= INDEX32_LIMIT
 
 
 def may_overwrite(source: ArrayArgument, target: ArrayArgument) -> bool:

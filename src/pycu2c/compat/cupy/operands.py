@@ -33,62 +33,58 @@ def operand(value: Any, name: str) -> Operand:
     if handle is not None:
         return handle
     has_no_axes = getattr(value, "ndim", None) == 0
-    found = (
-        None if isinstance(value, type) else describe(_flat(value) if has_no_axes else value, name)
+    described = (
+        None
+        if isinstance(value, type)
+        else describe(value.reshape(1) if has_no_axes else value, name)
     )
-    if found is None:
+    if described is None:
         hint = ": pass numpy.array(…)" if isinstance(value, (list, tuple)) else ""
         raise ArgumentTypeError(
             f"{name} is a {type(value).__name__}, and kernels take arrays and numbers{hint}"
         )
-    return (
-        found._replace(owner=value, shape=(), strides=())
-        if has_no_axes
-        else found._replace(owner=value)
-    )
+    if has_no_axes:
+        return described._replace(owner=value, shape=(), strides=())
+    return described._replace(owner=value)
 
 
-def without_memory(given: Operand) -> Operand:
+def without_memory(leaf: Operand) -> Operand:
     """Return a description that does not keep the array or texture alive."""
-    if isinstance(given, HandleArgument):
-        return HandleArgument(given.dtype, None)
-    return given._replace(owner=None) if isinstance(given, ArrayArgument) else given
-
-
-def _flat(value: Any) -> Any:
-    return value.reshape(1)
+    if isinstance(leaf, HandleArgument):
+        return HandleArgument(leaf.dtype, None)
+    return leaf._replace(owner=None) if isinstance(leaf, ArrayArgument) else leaf
 
 
 def backend_of(arrays: Sequence[tuple[str, ArrayArgument]]) -> str:
     """Return the backend of arrays: "cuda" or "cpu". Raises ArgumentTypeError."""
-    (first, one), *others = arrays
+    (first_name, first), *others = arrays
     for name, array in others:
-        if array.where != one.where:
-            on_gpu, on_host = (first, name) if one.where == "device" else (name, first)
+        if array.where != first.where:
+            names = (first_name, name) if first.where == "device" else (name, first_name)
             raise ArgumentTypeError(
-                f"{on_gpu} lies on a GPU, and {on_host} in memory of the host: copy one of them, "
+                f"{names[0]} is on a GPU, and {names[1]} in host memory: copy one of them with "
                 "cuda.to_device(…) or copy_to_host()"
             )
-    return "cuda" if one.where == "device" else "cpu"
+    return "cuda" if first.where == "device" else "cpu"
 
 
-def number_as(value: Any, row: DType, name: str) -> Number:
+def number_as(value: Any, dtype: DType, name: str) -> Number:
     """Convert a number to the dtype of its parameter; integers wrap, as in ``astype``."""
-    scalar = Scalar(row)
-    if row.is_complex:
+    scalar = Scalar(dtype)
+    if dtype.is_complex:
         return convert(value, scalar)
     if isinstance(value, (complex, np.complexfloating)):
-        raise ArgumentTypeError(f"{name} is {row}, and {value!r} is complex: pass its real part")
-    if row.is_integer and not isinstance(value, (int, np.integer)):
+        raise ArgumentTypeError(f"{name} is {dtype}, and {value!r} is complex: pass its real part")
+    if dtype.is_integer and not isinstance(value, (int, np.integer)):
         return wrap(int(convert(float(value), scalar)), scalar)
-    return wrap(int(value), scalar) if row.is_integer else convert(value, scalar)
+    return wrap(int(value), scalar) if dtype.is_integer else convert(value, scalar)
 
 
 def broadcast_strides(array: ArrayArgument, shape: Shape) -> Shape:
     """Return the strides of an array that is broadcast to a shape."""
     missing = len(shape) - len(array.shape)
     return (0,) * missing + tuple(
-        0 if n == 1 else step for n, step in zip(array.shape, array.strides)
+        0 if n == 1 else stride for n, stride in zip(array.shape, array.strides)
     )
 
 
@@ -97,10 +93,8 @@ def common_shape(arrays: Sequence[tuple[str, ArrayArgument]]) -> Shape:
     try:
         return np.broadcast_shapes(*(a.shape for _, a in arrays))
     except ValueError:
-        shown = ", ".join(f"{name} {a.shape}" for name, a in arrays)
-        raise ArgumentValueError(
-            f"arrays of these shapes cannot be broadcast together: {shown}"
-        ) from None
+        shapes = ", ".join(f"{name} {a.shape}" for name, a in arrays)
+        raise ArgumentValueError(f"these shapes cannot be broadcast together: {shapes}") from None
 
 
 # ---- array packages ------------------------------------------------------------------------
@@ -130,7 +124,7 @@ def _empty_torch_tensor(shape: Shape, dtype: np.dtype[Any], like: Any) -> Any:
     return torch.empty(shape, dtype=getattr(torch, dtype.name), device=like.device)
 
 
-FAMILIES = {
+_PACKAGES = {
     "numpy": ArrayPackage(result_memory.empty, np.array, _no_stream),
     "cupy": ArrayPackage(
         lambda shape, dtype, _: sys.modules["cupy"].empty(shape, dtype),
@@ -143,7 +137,7 @@ FAMILIES = {
         lambda: sys.modules["torch"].cuda.current_stream().cuda_stream or None,
     ),
 }
-_OURS = ArrayPackage(_empty_device_array, lambda array: array.copy(), _no_stream)
+_DEVICE_ARRAYS = ArrayPackage(_empty_device_array, lambda array: array.copy(), _no_stream)
 _SELF_DESCRIBING = ArrayPackage(  # arrays that implement ``empty_like`` themselves
     lambda shape, dtype, like: like.__pycu2c_new__(shape, dtype),
     lambda array: array.copy(),
@@ -155,10 +149,10 @@ def array_package_of(array: ArrayArgument) -> ArrayPackage:
     """Return the package of an array; for unknown packages, our arrays or numpy."""
     kind = type(array.owner)
     if kind is DeviceArray:
-        return _OURS
+        return _DEVICE_ARRAYS
     if hasattr(kind, "__pycu2c_new__"):
         return _SELF_DESCRIBING
-    found = FAMILIES.get(kind.__module__.partition(".")[0])
-    if found is not None and (found is not FAMILIES["torch"] or array.where == "device"):
-        return found
-    return _OURS if array.where == "device" else FAMILIES["numpy"]
+    package = _PACKAGES.get(kind.__module__.partition(".")[0])
+    if package is not None and (package is not _PACKAGES["torch"] or array.where == "device"):
+        return package
+    return _DEVICE_ARRAYS if array.where == "device" else _PACKAGES["numpy"]

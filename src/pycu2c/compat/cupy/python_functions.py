@@ -21,10 +21,10 @@ from pycu2c.kernels.kernel import DeviceFunction
 
 
 class CValue(NamedTuple):
-    """An argument of a function: its type and its C expression, or the parts of an array."""
+    """An argument of a function: its type, and the C expression of each parameter it becomes."""
 
     type: Scalar | Array
-    spelled: Callable[[Parameter], str]
+    expression: Callable[[Parameter], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,30 +64,30 @@ class PythonFunction:
     @property
     def parameters(self) -> tuple[str, ...]:
         """Return the names of the parameters."""
-        given = self.source.tree.args
-        return tuple(a.arg for a in (*given.posonlyargs, *given.args))
+        parameters = self.source.tree.args
+        return tuple(a.arg for a in (*parameters.posonlyargs, *parameters.args))
 
-    def called(self, values: Sequence[CValue]) -> GeneratedCall:
+    def call_with(self, values: Sequence[CValue]) -> GeneratedCall:
         """Generate a call with typed values. Raises CompileError, ArgumentTypeError."""
         types = (self._type(k, value.type) for k, value in enumerate(values))
-        made, result = specialization.generate_device(
+        function, result = specialization.generate_device(
             self.source,
             Signature(tuple(types)),
             DEFAULT_OPTIONS,
             self.name,
             specialization.FOR_ONE_TEXT,
         )
-        if made.prints:
-            raise ArgumentTypeError(f"{self.name} prints, which an operation in Python cannot")
-        passed = ", ".join(values[p.argument].spelled(p) for p in made.parameters)
-        kinds = tuple(_dtypes_in(result, self.name))
+        if function.prints:
+            raise ArgumentTypeError(f"{self.name} prints: an operation in Python cannot print")
+        passed = ", ".join(values[p.argument].expression(p) for p in function.parameters)
+        dtypes = tuple(_dtypes_in(result, self.name))
         is_tuple = isinstance(result, Tuple)
-        to_float = "(float)" if not is_tuple and any(kind.is_half for kind in kinds) else ""
-        return GeneratedCall(made.text, f"{to_float}{self.name}({passed})", kinds, is_tuple)
+        to_float = "(float)" if not is_tuple and any(dtype.is_half for dtype in dtypes) else ""
+        return GeneratedCall(function.text, f"{to_float}{self.name}({passed})", dtypes, is_tuple)
 
-    def _type(self, position: int, given: Scalar | Array) -> Scalar | Array:
-        is_weak = position in self._weak and isinstance(given, Scalar)
-        return Scalar(given.dtype, weak=True) if is_weak else given
+    def _type(self, position: int, declared: Scalar | Array) -> Scalar | Array:
+        is_weak = position in self._weak and isinstance(declared, Scalar)
+        return Scalar(declared.dtype, weak=True) if is_weak else declared
 
 
 def device_function_source(function: Any) -> Source:
@@ -96,10 +96,10 @@ def device_function_source(function: Any) -> Source:
     return device.__pycu2c_device__
 
 
-def value_of(name: str, row: DType) -> CValue:
+def value_of(name: str, dtype: DType) -> CValue:
     """Return a C variable as a value; float16 has another class inside functions."""
-    spelled = f"({row.cuda})(float){name}" if row.is_half else name
-    return CValue(Scalar(row), lambda _: spelled)
+    expression = f"({dtype.cuda})(float){name}" if dtype.is_half else name
+    return CValue(Scalar(dtype), lambda _: expression)
 
 
 def _dtypes_in(result: ParameterType, name: str) -> Iterator[DType]:
@@ -108,16 +108,27 @@ def _dtypes_in(result: ParameterType, name: str) -> Iterator[DType]:
         if item == NONE:
             continue
         if not isinstance(item, Scalar):
-            raise ArgumentTypeError(f"{name} gives {item}: an operation gives numbers")
+            raise ArgumentTypeError(f"{name} returns {item}: an operation returns numbers")
         yield item.dtype
 
 
-def check_conversion(given: DType, wanted: DType, what: str) -> None:
+def check_conversion(result: DType, target: DType, name: str) -> None:
     """Check that a result converts to an output. Raises ArgumentTypeError."""
-    if given.is_complex and not wanted.is_complex:
+    if result.is_complex and not target.is_complex:
         raise ArgumentTypeError(
-            f"{what} is {wanted}, and the function gives {given}: give its real part"
+            f"{name} is {target}, and the function returns {result}: return its real part"
         )
+
+
+def assignments(call: GeneratedCall, targets: Sequence[str]) -> str:
+    """Return the statements that assign the results of a call to variables."""
+    if not call.is_tuple:
+        return f"{targets[0]} = {call.call};" if targets else f"{call.call};"
+    items = [
+        f"{target} = {'(float)' if dtype.is_half else ''}_results.item{k};"
+        for k, (target, dtype) in enumerate(zip(targets, call.results))
+    ]
+    return "\n".join([f"const auto _results = {call.call};", *items])
 
 
 def joined_texts(texts: Sequence[str]) -> str:

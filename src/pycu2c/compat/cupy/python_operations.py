@@ -20,6 +20,7 @@ from pycu2c.compat.cupy.python_functions import (
     CValue,
     GeneratedCall,
     PythonFunction,
+    assignments,
     check_conversion,
     joined_texts,
     value_of,
@@ -38,18 +39,19 @@ class PythonOperation:
         inputs: Sequence[ParameterInfo],
         outputs: Sequence[ParameterInfo],
     ) -> None:
-        own = isinstance(function, PythonFunction)
-        self._function = function if own else PythonFunction(function, f"{name}_operation")
+        if not isinstance(function, PythonFunction):
+            function = PythonFunction(function, f"{name}_operation")
+        self._function = function
         self._inputs, self._outputs = inputs, outputs
-        asked = self._function.parameters
-        self._extra = asked[len(inputs) :]
-        known = {p.name for p in outputs if p.raw} | _INDICES.keys()
-        unknown = [n for n in self._extra if n not in known]
-        if len(asked) < len(inputs) or unknown:
-            wanted = ", ".join(p.name for p in inputs)
+        parameters = self._function.parameters
+        self._extra = parameters[len(inputs) :]
+        optional = {p.name for p in outputs if p.raw} | _INDICES.keys()
+        unknown = [n for n in self._extra if n not in optional]
+        if len(parameters) < len(inputs) or unknown:
+            required = ", ".join(p.name for p in inputs)
             raise ArgumentTypeError(
-                f"{name}: the function takes ({', '.join(asked)}): it is given ({wanted}), and "
-                f"after them what it asks for of {', '.join(sorted(known))}"
+                f"{name}: the function takes ({', '.join(parameters)}): its first parameters must "
+                f"be ({required}), and others may be {', '.join(sorted(optional))}"
             )
 
     @property
@@ -57,33 +59,31 @@ class PythonOperation:
         """Return its parameters besides the inputs."""
         return frozenset(self._extra)
 
-    def operation(self, form: ElementwiseForm, frame: ElementwiseOperation) -> ElementwiseOperation:
-        """Return the operation as text. Raises CompileError, ArgumentTypeError."""
+    def operation(
+        self, form: ElementwiseForm, template: ElementwiseOperation
+    ) -> ElementwiseOperation:
+        """Return the operation as text, with the other texts of ``template``.
+
+        Raises CompileError, ArgumentTypeError.
+        """
         inputs = form.bounds[: len(self._inputs)]
         outputs = {b.name: b for b in form.bounds[len(self._inputs) :]}
         values = [_value(b) for b in inputs]
         values += [_value(outputs[n]) if n in outputs else _index(n) for n in self._extra]
-        called = self._function.called(values)
-        text = self._assigned(called, [b for b in outputs.values() if b.kind == "array"])
-        return replace(frame, text=text, preamble=joined_texts([frame.preamble, called.text]))
+        call = self._function.call_with(values)
+        text = self._assign_results(call, [b for b in outputs.values() if b.kind == "array"])
+        return replace(template, text=text, preamble=joined_texts([template.preamble, call.text]))
 
-    def _assigned(self, called: GeneratedCall, outputs: Sequence[BoundParameter]) -> str:
+    def _assign_results(self, call: GeneratedCall, outputs: Sequence[BoundParameter]) -> str:
         """Return the statements that assign the results of the call to the outputs."""
-        if len(called.results) != len(outputs):
+        if len(call.results) != len(outputs):
             raise ArgumentTypeError(
-                f"{self._function.name} gives {len(called.results)} values, and there are "
-                f"{len(outputs)} outputs to assign them to"
+                f"{self._function.name} returns {len(call.results)} values, and the kernel has "
+                f"{len(outputs)} outputs"
             )
-        for result, bound in zip(called.results, outputs):
-            check_conversion(result, bound.row, bound.name)
-        if not called.is_tuple:
-            return f"{outputs[0].name} = {called.call};" if outputs else f"{called.call};"
-        of_halves = ["(float)" if row.is_half else "" for row in called.results]
-        parts = [
-            f"{b.name} = {convert}_results.item{k};"
-            for k, (b, convert) in enumerate(zip(outputs, of_halves))
-        ]
-        return "\n".join([f"const auto _results = {called.call};", *parts])
+        for result, bound in zip(call.results, outputs):
+            check_conversion(result, bound.dtype, bound.name)
+        return assignments(call, [bound.name for bound in outputs])
 
 
 def _index(name: str) -> CValue:
@@ -92,9 +92,9 @@ def _index(name: str) -> CValue:
 
 def _value(bound: BoundParameter) -> CValue:
     if bound.kind != "raw":
-        return value_of(bound.name, bound.row)
-    kind = Array(bound.row, max(bound.axes, 1), "C" if bound.packed else "A")
-    return CValue(kind, lambda part: _part_of(bound, part))
+        return value_of(bound.name, bound.dtype)
+    array = Array(bound.dtype, max(bound.axes, 1), "C" if bound.packed else "A")
+    return CValue(array, lambda part: _part_of(bound, part))
 
 
 def _part_of(bound: BoundParameter, part: Parameter) -> str:

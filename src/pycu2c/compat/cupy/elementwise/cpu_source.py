@@ -24,7 +24,7 @@ from pycu2c.compat.cupy.kernel_prologue import (
 )
 
 CHUNK = 1024  # elements per block of the thread pool
-_IN_ORDER = frozenset(("return", "break", "goto", "static", "asm", "printf"))
+_PREVENTS_SIMD = frozenset(("return", "break", "goto", "static", "asm", "printf"))
 
 
 def cpu_text(form: ElementwiseForm, operation: ElementwiseOperation) -> GeneratedText:
@@ -53,10 +53,10 @@ def _body(operation: ElementwiseOperation) -> str:
     return block("[&]", [f"{block('do', [text])} while (0);"]) + "();"
 
 
-def _may_be_vectors(form: ElementwiseForm, operation: ElementwiseOperation) -> bool:
+def _is_vectorizable(form: ElementwiseForm, operation: ElementwiseOperation) -> bool:
     """Return whether elements are independent, so that the loop can be vectorized."""
     names = operation.names
-    free = not (operation.loop_prep or operation.after_loop or names & _IN_ORDER)
+    free = not (operation.loop_prep or operation.after_loop or names & _PREVENTS_SIMD)
     writes_anywhere = any(b.kind == "raw" and not b.info.is_const for b in form.bounds)
     return free and not writes_anywhere and not any(n.startswith("atomic") for n in names)
 
@@ -65,40 +65,38 @@ def _one_axis(form: ElementwiseForm, operation: ElementwiseOperation) -> list[st
     body = ["_ind.set(i);" if "_ind" in operation.names else ""]
     body += elements(form, in_memory(form, ["i"]))
     loop = block("for (ptrdiff_t i = _begin; i < _end; i++)", [*body, _body(operation)])
-    return [_vectors(form, operation), loop]
+    return [_simd_pragma(form, operation), loop]
 
 
-def _vectors(form: ElementwiseForm, operation: ElementwiseOperation) -> str:
-    return "#pragma omp simd" if _may_be_vectors(form, operation) else ""
+def _simd_pragma(form: ElementwiseForm, operation: ElementwiseOperation) -> str:
+    return "#pragma omp simd" if _is_vectorizable(form, operation) else ""
 
 
 def _rows(form: ElementwiseForm, operation: ElementwiseOperation) -> list[str]:
     """Generate loops along the last axis, up to the end of the row or chunk."""
     last = form.axes - 1
-    found = ["ptrdiff_t _left = _row;", f"const ptrdiff_t _k = _left % {extent_name(last)};"]
+    lines = ["ptrdiff_t _left = _row;", f"const ptrdiff_t _k = _left % {extent_name(last)};"]
     for axis in range(last - 1, -1, -1):
-        found.append(f"_left /= {extent_name(axis + 1)};")
-        found.append(
+        lines.append(f"_left /= {extent_name(axis + 1)};")
+        lines.append(
             f"const ptrdiff_t _i{axis} = _left{f' % {extent_name(axis)}' if axis else ''};"
         )
     rest = f"{extent_name(last)} - _k"
-    found.append(f"const ptrdiff_t _count = {rest} < _end - _row ? {rest} : _end - _row;")
+    lines.append(f"const ptrdiff_t _count = {rest} < _end - _row ? {rest} : _end - _row;")
     names = [*(f"_i{axis}" for axis in range(last)), "_k"]
-    found_at: dict[int, str] = {}
+    element_at: dict[int, str] = {}
     for position, bound in enumerate(form.bounds):
         if bound.kind != "array":
             continue
         start = offset(bound, names)
-        found.append(
+        lines.append(
             f"{bound.element} *const _at{bound.pointer} = {bound.pointer}"
             f"{f' + {start}' if start else ''};"
         )
-        ahead = offset(bound, ["0"] * last + ["_j"]).rpartition(" + ")[2]
-        place = ahead if bound.steps[last] != "none" else "0"
-        found_at[position] = f"_at{bound.pointer}[{place}]"
+        element_at[position] = f"_at{bound.pointer}[{offset(bound, ['_j'], last) or '0'}]"
     needs_i = operation.names & {"i", "_ind"}
     body = ["const ptrdiff_t i = _row + _j;" if needs_i else ""]
-    body += ["_ind.set(i);" if "_ind" in operation.names else "", *elements(form, found_at)]
+    body += ["_ind.set(i);" if "_ind" in operation.names else "", *elements(form, element_at)]
     loop = block("for (ptrdiff_t _j = 0; _j < _count; _j++)", [*body, _body(operation)])
-    row = [*found, _vectors(form, operation), loop, "_row += _count;"]
+    row = [*lines, _simd_pragma(form, operation), loop, "_row += _count;"]
     return [block("for (ptrdiff_t _row = _begin; _row < _end;)", row)]

@@ -28,22 +28,23 @@ from pycu2c.compat.cupy.kernel_prologue import (
 
 # A thread with several elements loads all of them before it computes. Enough bytes in flight per
 # array hide the memory latency.
-_BYTES = 16
-_MOST = 4
-# operations that leave the element, or that are compute-bound
-_ALONE = frozenset(("return", "break", "goto", "for", "while"))
+_BYTES_IN_FLIGHT = 16  # per array and thread
+_MAX_ELEMENTS = 4
+# statements that end an element early, or make it compute-bound
+_SINGLE_ELEMENT = frozenset(("return", "break", "goto", "for", "while"))
 
 
 def elements_of_thread(form: ElementwiseForm, operation: ElementwiseOperation) -> int:
     """Return the number of elements per thread."""
-    sizes = [form.bounds[position].row.size for position in _prefetched(form)]
-    around = operation.loop_prep or operation.after_loop
-    if form.axes > 1 or not sizes or around or operation.names & _ALONE:
+    sizes = [form.bounds[position].dtype.size for position in _prefetched(form)]
+    surrounding = operation.loop_prep or operation.after_loop
+    if form.axes > 1 or not sizes or surrounding or operation.names & _SINGLE_ELEMENT:
         return 1
-    return min(max(_BYTES // min(sizes), 1), _MOST)
+    return min(max(_BYTES_IN_FLIGHT // min(sizes), 1), _MAX_ELEMENTS)
 
 
 def cuda_text(form: ElementwiseForm, operation: ElementwiseOperation) -> GeneratedText:
+    """Generate a CUDA kernel."""
     index = dtypes.INT64 if form.wide else dtypes.INT32
     count = elements_of_thread(form, operation)
     work = (
@@ -67,8 +68,8 @@ def cuda_text(form: ElementwiseForm, operation: ElementwiseOperation) -> Generat
 def _single_element(form: ElementwiseForm, operation: ElementwiseOperation) -> list[str]:
     """Generate one element per thread."""
     names = [f"_i{axis}" for axis in range(form.axes)] if form.axes > 1 else ["i"]
-    places = _axis_indices(form) if form.axes > 1 else []
-    body = [*places, *_body(form, operation, in_memory(form, names))]
+    indices = _axis_indices(form) if form.axes > 1 else []
+    body = [*indices, *_body(form, operation, in_memory(form, names))]
     if operation.names & {"continue", "break"}:  # they end the element
         body = [f"{block('do', body)} while (0);"]
     return [
@@ -81,22 +82,22 @@ def _multiple_elements(
     form: ElementwiseForm, operation: ElementwiseOperation, count: int
 ) -> list[str]:
     """Generate several elements per thread, with the block size as stride."""
-    found_at, copies, reads = in_memory(form, ["i"]), [], []
+    element_at, copies, reads = in_memory(form, ["i"]), [], []
     for position in _prefetched(form):
         bound = form.bounds[position]
         copies.append(f"{bound.ctype} _read_{bound.name}[{count}];")
-        reads.append(f"_read_{bound.name}[_k] = {found_at[position]};")
-        found_at[position] = f"_read_{bound.name}[_k]"
+        reads.append(f"_read_{bound.name}[_k] = {element_at[position]};")
+        element_at[position] = f"_read_{bound.name}[_k]"
     each = f"for (int _k = 0; _k < {count}; _k++)"
-    place = "const ptrdiff_t i = _begin + _k * blockDim.x;"
-    own = block("if (i < _size)", _body(form, operation, found_at))
+    index = "const ptrdiff_t i = _begin + _k * blockDim.x;"
+    body = block("if (i < _size)", _body(form, operation, element_at))
     return [
         f"const ptrdiff_t _begin = (ptrdiff_t)blockIdx.x * ({count} * blockDim.x) + threadIdx.x;",
         *copies,
         "#pragma unroll",
-        block(each, [place, block("if (i < _size)", reads)]),
+        block(each, [index, block("if (i < _size)", reads)]),
         "#pragma unroll",
-        block(each, [place, own]),
+        block(each, [index, body]),
     ]
 
 
@@ -110,20 +111,20 @@ def _prefetched(form: ElementwiseForm) -> list[int]:
 
 
 def _body(
-    form: ElementwiseForm, operation: ElementwiseOperation, found_at: Mapping[int, str]
+    form: ElementwiseForm, operation: ElementwiseOperation, element_at: Mapping[int, str]
 ) -> list[str]:
     return [
         "_ind.set(i);" if "_ind" in operation.names else "",
-        *elements(form, found_at),
+        *elements(form, element_at),
         as_statement(operation.text),
     ]
 
 
 def _axis_indices(form: ElementwiseForm) -> list[str]:
     """Declare the index of an element along each axis, in 32 bits if possible."""
-    whole, part = ("unsigned long long", "ptrdiff_t") if form.wide else ("unsigned int", "int")
-    found = [f"{whole} _left = ({whole})i;"]
+    unsigned, signed = ("unsigned long long", "ptrdiff_t") if form.wide else ("unsigned int", "int")
+    lines = [f"{unsigned} _left = ({unsigned})i;"]
     for axis in range(form.axes - 1, 0, -1):
-        found.append(f"const {part} _i{axis} = _left % {extent_name(axis)};")
-        found.append(f"_left /= {extent_name(axis)};")
-    return [*found, f"const {part} _i0 = _left;"]
+        lines.append(f"const {signed} _i{axis} = _left % {extent_name(axis)};")
+        lines.append(f"_left /= {extent_name(axis)};")
+    return [*lines, f"const {signed} _i0 = _left;"]

@@ -102,14 +102,14 @@ class ElementwiseKernel(GeneratedKernel):
     def _check(self, args: tuple[Any, ...], size: int | None) -> KernelCall:
         """Check the arguments of a call. Raises LaunchError."""
         arguments = self._declared.parse(args)
-        shape = self._shape((*arguments.given, *arguments.out), size)
+        shape = self._shape((*arguments.inputs, *arguments.out), size)
         raw = [p.name for p in self.out_params if p.raw]
         if raw and not arguments.out and size is None:
             raise ArgumentValueError(
                 f"{self.name}: Output array size is Undecided: pass an array for {raw[0]}, or size"
             )
-        targets = arguments.out or self._declared.new(arguments, shape)
-        leaves = (*self._declared.apart(arguments, targets), *targets)
+        targets = arguments.out or self._declared.new_outputs(arguments, shape)
+        leaves = (*self._declared.unaliased_inputs(arguments, targets), *targets)
         return KernelCall(shape, leaves, tuple(a.owner for a in targets), arguments)
 
     def _shape(self, leaves: Sequence[Operand], size: int | None) -> Shape:

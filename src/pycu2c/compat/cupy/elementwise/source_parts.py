@@ -67,7 +67,7 @@ def preamble_text(
     form: ElementwiseForm, operation: ElementwiseOperation, extra: str, *, on_cpu: bool
 ) -> list[str]:
     """Return the lines before the kernel."""
-    types = [b.row for b in form.bounds] + [row for _, row in form.placeholders]
+    types = [b.dtype for b in form.bounds] + [dtype for _, dtype in form.placeholders]
     text = "\n".join((operation.preamble, operation.loop_prep, operation.text))
     needed = prelude(types, names_in(text, extra, *operation.macros), on_cpu=on_cpu)
     preamble = without_headers(operation.preamble, on_cpu=on_cpu)
@@ -76,38 +76,38 @@ def preamble_text(
 
 
 def size_declarations(form: ElementwiseForm, operation: ElementwiseOperation) -> list[str]:
-    """Declare ``n`` and ``_ind`` if the operation uses them."""
-    names, taken = operation.names, {b.name for b in form.bounds}
-    found = raw_array_views(form.bounds)
-    if "n" in names and "n" not in taken:
-        found.append("const ptrdiff_t n = _size;")
+    """Declare raw arrays, and ``n`` and ``_ind`` if the operation uses them."""
+    names, parameters = operation.names, {b.name for b in form.bounds}
+    lines = raw_array_views(form.bounds)
+    if "n" in names and "n" not in parameters:
+        lines.append("const ptrdiff_t n = _size;")
     if "_ind" in names:
         extents = ", ".join(extent_name(axis) for axis in range(1, form.axes))
         first = f"_size / ({extents.replace(', ', ' * ')})" if extents else "_size"
         shape = f"{first}, {extents}" if extents else first
-        found.append(f"CIndexer<{form.axes}> _ind = {{_size, {{{shape}}}, {{}}}};")
-    return found
+        lines.append(f"CIndexer<{form.axes}> _ind = {{_size, {{{shape}}}, {{}}}};")
+    return lines
 
 
-def elements(form: ElementwiseForm, found_at: Mapping[int, str]) -> list[str]:
+def elements(form: ElementwiseForm, element_at: Mapping[int, str]) -> list[str]:
     """Declare the elements: inputs as copies, outputs as references.
 
-    ``found_at``: the expression of each element.
+    ``element_at``: the expression of each element.
     """
-    found = []
+    lines = []
     inputs = {b.name: b for b in form.bounds if b.info.is_const}
     for position, bound in enumerate(form.bounds):
         if bound.kind != "array":
             continue
-        element = found_at[position]
+        element = element_at[position]
         if not bound.info.is_const:
-            found.append(f"{bound.ctype} &{bound.name} = {element};")
-            given = inputs.get(bound.name)
-            if given:
-                found.append(f"{bound.name} = {found_at[form.bounds.index(given)]};")
+            lines.append(f"{bound.ctype} &{bound.name} = {element};")
+            same_name = inputs.get(bound.name)
+            if same_name:
+                lines.append(f"{bound.name} = {element_at[form.bounds.index(same_name)]};")
         elif not is_also_written(form, bound):
-            found.append(f"const {bound.ctype} {bound.name} = {element};")
-    return found
+            lines.append(f"const {bound.ctype} {bound.name} = {element};")
+    return lines
 
 
 def in_memory(form: ElementwiseForm, names: Sequence[str]) -> dict[int, str]:

@@ -35,9 +35,9 @@ from pycu2c.compat.cupy.python_functions import CValue, PythonFunction, device_f
 from pycu2c.compat.numba.dispatcher import python_function
 from pycu2c.runtime.arguments.array_argument import ArrayArgument, HandleArgument
 
-Made: TypeAlias = Callable[..., Any]
+FusedFunction: TypeAlias = Callable[..., Any]  # for one combination of types and shapes
 Result: TypeAlias = Callable[[list[Any]], Any]
-_MOST = 256  # cached combinations per function
+_MAX_CACHED = 256  # combinations per function
 _NOT_IN_C = frozenset("i n in out a b int float double short long char bool auto".split())  # noqa: SIM905
 
 
@@ -51,7 +51,7 @@ class Fusion:
         self.name = kernel_name or ("fused" if own == "<lambda>" else own)
         if not is_kernel_name(self.name):
             raise ValueError(f"Invalid kernel name: {self.name!r} is no name in C")
-        self._made: dict[tuple[object, ...], Made] = {}
+        self._fused: dict[tuple[object, ...], FusedFunction] = {}
         self._built: KernelCache = {}
 
     @functools.cached_property
@@ -70,97 +70,102 @@ class Fusion:
         if any(isinstance(a, TracedArray) for a in args):
             return self._function(*args)
         key = _key(args)
-        made = self._made.get(key)
-        if made is None:
-            if len(self._made) >= _MOST:
-                self._made.clear()
-            made = self._made[key] = self._for(args)
-        return made(*args)
+        fused = self._fused.get(key)
+        if fused is None:
+            if len(self._fused) >= _MAX_CACHED:
+                self._fused.clear()
+            fused = self._fused[key] = self._fuse(args)
+        return fused(*args)
 
     def clear_cache(self) -> None:
         """Remove all compiled kernels."""
-        self._made.clear()
+        self._fused.clear()
         self._built.clear()
 
-    def _for(self, args: Sequence[Any]) -> Made:
-        """Return the plan for arguments of these types and shapes."""
+    def _fuse(self, args: Sequence[Any]) -> FusedFunction:
+        """Return the function for arguments of these types and shapes."""
         names = [f"{self.name}: argument {k}" for k in range(1, len(args) + 1)]
-        found = [None if a is None else operands.operand(a, n) for a, n in zip(args, names)]
-        if not any(isinstance(a, ArrayArgument) for a in found):
+        leaves = [None if a is None else operands.operand(a, n) for a, n in zip(args, names)]
+        if not any(isinstance(a, ArrayArgument) for a in leaves):
             return self._function
-        given: list[Any] = [_traced(k, a) for k, a in enumerate(found)]
-        for k, first in enumerate(args):
-            same = next(j for j, other in enumerate(args) if other is first)
-            given[k] = given[same]
+        traced: list[Any] = [_traced(k, a) for k, a in enumerate(leaves)]
+        for k, arg in enumerate(args):  # an array that is passed twice is traced once
+            first = next(j for j, other in enumerate(args) if other is arg)
+            traced[k] = traced[first]
         try:
-            result = self._function(*given)
+            result = self._function(*traced)
         except UntraceableError:
-            return self._by_elements(args, found)
-        return _FusedPlan(self, given, result, names).run
+            return self._fuse_by_elements(leaves)
+        return _FusedPlan(self, traced, result, names).run
 
     @property
     def _parameters(self) -> list[str]:
         code = self._function.__code__
         return list(code.co_varnames[: code.co_argcount])
 
-    def planner(self, count: int) -> Scheduler:
-        """Return the plan for a number of arguments."""
-        own = [_parameter_name(n) for n in self._parameters]
-        return Scheduler(self.name, own + [f"x{k}" for k in range(len(own), count)], self._built)
+    def scheduler(self, count: int) -> Scheduler:
+        """Return the scheduler for a number of arguments."""
+        names = [_parameter_name(n) for n in self._parameters]
+        names += [f"x{k}" for k in range(len(names), count)]
+        return Scheduler(self.name, names, self._built)
 
     # ---- elementwise functions ----
 
-    def _by_elements(self, args: Sequence[Any], found: Sequence[Operand | None]) -> Made:
-        if None in found:
+    def _fuse_by_elements(self, args: Sequence[Operand | None]) -> FusedFunction:
+        """Return an elementwise kernel that calls the function for each element."""
+        leaves = [a for a in args if a is not None]
+        if len(leaves) < len(args):
             raise ArgumentTypeError(
-                f"{self.name} takes None where it computes with whole arrays alone"
+                f"{self.name} reads elements of its arguments, so that none may be None"
             )
-        leaves = [a for a in found if a is not None]
         source = self.__pycu2c_device__
         _reject_rebinding(source)
         weak = frozenset(k for k, a in enumerate(leaves) if _is_weak(a))
         function = PythonFunction(self._function, f"{self.name}_operation", source, weak)
-        rows = [_dtype_of(a) for a in leaves]
-        spelled = map(_parameter_name, function.parameters)
-        inputs = ", ".join(f"{row.name} {name}" for row, name in zip(rows, spelled))
-        results = function.called([CValue(Scalar(row), lambda p: p.name) for row in rows]).results
-        outputs = ", ".join(f"{row.name} out{k}" for k, row in enumerate(results))
+        dtypes = [_dtype_of(a) for a in leaves]
+        names = map(_parameter_name, function.parameters)
+        inputs = ", ".join(f"{dtype.name} {name}" for dtype, name in zip(dtypes, names))
+        call = function.call_with([CValue(Scalar(dtype), lambda p: p.name) for dtype in dtypes])
+        outputs = ", ".join(f"{dtype.name} out{k}" for k, dtype in enumerate(call.results))
         return ElementwiseKernel(inputs, outputs, function, self.name)
 
 
 class _FusedPlan:
-    """The steps of calls of one kind, and their results."""
+    """The steps of calls with one combination of types and shapes, and their results."""
 
     def __init__(
-        self, fusion: Fusion, given: Sequence[Any], result: Any, names: Sequence[str]
+        self, fusion: Fusion, traced: Sequence[Any], result: Any, names: Sequence[str]
     ) -> None:
         self._names = names
-        arguments = {id(t): k for k, t in reversed(list(enumerate(given))) if t is not None}
+        arguments = {id(t): k for k, t in reversed(list(enumerate(traced))) if t is not None}
         stored = [
             FusionTarget(t, t.node, k)
-            for k, t in enumerate(given)
+            for k, t in enumerate(traced)
             if isinstance(t, TracedArray) and arguments[id(t)] == k and _is_changed(t, k)
         ]
         self._written = [t.argument for t in stored if t.argument is not None]
-        planner = fusion.planner(len(given))
+        scheduler = fusion.scheduler(len(traced))
         new = {id(t): t for t in _new_arrays(result, arguments)}
-        kept = {k: planner.slot(t.node) for k, t in new.items() if isinstance(t.node, ReduceNode)}
-        targets = [FusionTarget(t, t.node, None) for k, t in new.items() if k not in kept]
-        places = {**arguments, **kept, **planner.fill([*targets, *stored])}
-        self._steps: list[Step] = planner.steps
-        self._empty_slots = [None] * (planner.count - len(given))
-        self._result = _result_of(result, places)
+        reduced = {
+            k: scheduler.slot(t.node) for k, t in new.items() if isinstance(t.node, ReduceNode)
+        }
+        targets = [FusionTarget(t, t.node, None) for k, t in new.items() if k not in reduced]
+        slots = {**arguments, **reduced, **scheduler.fill([*targets, *stored])}
+        self._steps: list[Step] = scheduler.steps
+        self._empty_slots = [None] * (scheduler.count - len(traced))
+        self._result = _result_of(result, slots)
 
     def run(self, *args: Any) -> Any:
-        """Compile and call the kernel."""
+        """Execute the steps for the arguments of a call, and return its result."""
         if self._written:
-            self._refuse_overlaps(args)
+            self._reject_overlaps(args)
         arrays = [*args, *self._empty_slots]
         for step in self._steps:
             step(arrays)
         return self._result(arrays)
 
-    def _refuse_overlaps(self, args: Sequence[Any]) -> None:
+    def _reject_overlaps(self, args: Sequence[Any]) -> None:
+        """Raise ArgumentValueError if an argument that is written overlaps another one."""
         described = {
             k: a
             for k, value in enumerate(args)
@@ -187,17 +192,17 @@ def _key(args: Sequence[Any]) -> tuple[object, ...]:
     return (*kinds, *(ids.index(one) for one in ids)) if len(set(ids)) < len(ids) else (*kinds,)
 
 
-def _traced(position: int, found: Operand | None) -> TracedArray | None:
-    if found is None:
+def _traced(position: int, leaf: Operand | None) -> TracedArray | None:
+    if leaf is None:
         return None
-    if isinstance(found, ArrayArgument):
-        like = graph.sample_array(found.shape, found.dtype.numpy)
-        return TracedArray(GraphInput(position, found.shape, like))
-    if isinstance(found, HandleArgument):
+    if isinstance(leaf, ArrayArgument):
+        like = graph.sample_array(leaf.shape, leaf.dtype.numpy)
+        return TracedArray(GraphInput(position, leaf.shape, like))
+    if isinstance(leaf, HandleArgument):
         raise ArgumentTypeError(
             "fused functions take arrays and numbers: ElementwiseKernel takes textures"
         )
-    return TracedArray(GraphInput(position, (), type(found)(1)))
+    return TracedArray(GraphInput(position, (), type(leaf)(1)))
 
 
 def _is_changed(argument: TracedArray, position: int) -> bool:
@@ -215,25 +220,25 @@ def _new_arrays(result: Any, arguments: dict[int, int]) -> list[TracedArray]:
     return [] if id(result) in arguments else [result]
 
 
-def _result_of(result: Any, places: dict[int, int]) -> Result:
+def _result_of(result: Any, slots: dict[int, int]) -> Result:
     """Build the result of a call from its arrays."""
     if isinstance(result, tuple):
-        items = [_result_of(item, places) for item in result]
+        items = [_result_of(item, slots) for item in result]
         return lambda arrays: tuple(item(arrays) for item in items)
     if isinstance(result, TracedArray):
-        return _array_of(result, places)
+        return _array_of(result, slots)
     if result is None or isinstance(result, (bool, int, float, complex, np.generic)):
         return lambda _: result
     raise ArgumentTypeError(
-        f"a fused function gives arrays, numbers, tuples of them or None, not {result}"
+        f"a fused function returns arrays, numbers, tuples of them or None, not {result}"
     )
 
 
-def _array_of(traced: TracedArray, places: dict[int, int]) -> Result:
+def _array_of(traced: TracedArray, slots: dict[int, int]) -> Result:
     if traced.base is None:
-        place = places[id(traced)]
-        return lambda arrays: arrays[place]
-    node, base = traced.node, _array_of(traced.base, places)
+        slot = slots[id(traced)]
+        return lambda arrays: arrays[slot]
+    node, base = traced.node, _array_of(traced.base, slots)
     assert isinstance(node, ViewNode)
     return lambda arrays: base(arrays)[node.index]
 
@@ -252,20 +257,20 @@ def _reject_rebinding(source: Source) -> None:
         if isinstance(node, ast.AugAssign) and getattr(node.target, "id", None) in names:
             name = getattr(node.target, "id", "")
             raise ArgumentTypeError(
-                f"{source.name} changes {name} in place, and asks for the truth of elements, as "
-                f"`if` does: write {name} = {name} + …, or choose with np.where"
+                f"{source.name} changes {name} in place, and reads elements, as in `if`: write "
+                f"{name} = {name} + …, or select elements with np.where"
             )
 
 
-def _is_weak(given: Operand) -> bool:
-    scalar = None if isinstance(given, ArrayArgument) else scalar_of(given)
+def _is_weak(leaf: Operand) -> bool:
+    scalar = None if isinstance(leaf, ArrayArgument) else scalar_of(leaf)
     return scalar is not None and scalar.weak
 
 
-def _dtype_of(given: Operand) -> DType:
-    if isinstance(given, ArrayArgument):
-        return given.dtype
-    scalar = scalar_of(given)
+def _dtype_of(leaf: Operand) -> DType:
+    if isinstance(leaf, ArrayArgument):
+        return leaf.dtype
+    scalar = scalar_of(leaf)
     assert scalar is not None
     return scalar.dtype
 

@@ -83,25 +83,25 @@ Node: TypeAlias = "GraphInput | GraphConstant | UfuncNode | CastNode | ReduceNod
 class Reduction:
     """A reduction: its binary operation, its identity, and whether values are converted to bool."""
 
-    numpys: Callable[..., Any]
+    numpy_function: Callable[..., Any]
     join: Callable[[Any, Any], Any] | str
     identity: str | None
-    of_truths: bool = False
+    to_bool: bool = False
 
 
 _SUM = Reduction(np.sum, lambda a, b: a + b, "0")
 _PRODUCT = Reduction(np.prod, lambda a, b: a * b, "1")
-_MOST = Reduction(np.max, lambda a, b: np.maximum(a, b), None)
-_LEAST = Reduction(np.min, lambda a, b: np.minimum(a, b), None)
+_MAX = Reduction(np.max, lambda a, b: np.maximum(a, b), None)
+_MIN = Reduction(np.min, lambda a, b: np.minimum(a, b), None)
 REDUCTIONS: dict[Any, Reduction] = {
     np.sum: _SUM,
     np.prod: _PRODUCT,
-    np.max: _MOST,
-    np.amax: _MOST,
-    np.min: _LEAST,
-    np.amin: _LEAST,
-    np.all: Reduction(np.all, "a && b", "true", of_truths=True),
-    np.any: Reduction(np.any, "a || b", "false", of_truths=True),
+    np.max: _MAX,
+    np.amax: _MAX,
+    np.min: _MIN,
+    np.amin: _MIN,
+    np.all: Reduction(np.all, "a && b", "true", to_bool=True),
+    np.any: Reduction(np.any, "a || b", "false", to_bool=True),
 }
 
 
@@ -136,13 +136,13 @@ def apply_ufunc(
     """Apply a numpy function to nodes; return several nodes if it has several results."""
     shape = np.broadcast_shapes(*(a.shape for a in arguments))
     with np.errstate(all="ignore"):
-        found = function(*(a.like for a in arguments))
+        like = function(*(a.like for a in arguments))
     if all(dtype_of(a) is None for a in arguments):  # Python numbers stay weak
-        found = tuple(r.item() for r in found) if isinstance(found, tuple) else found.item()
+        like = tuple(r.item() for r in like) if isinstance(like, tuple) else like.item()
     name = function.__name__
-    if isinstance(found, tuple):
-        return tuple(UfuncNode(name, arguments, k, shape, r) for k, r in enumerate(found))
-    return UfuncNode(name, arguments, None, shape, found)
+    if isinstance(like, tuple):
+        return tuple(UfuncNode(name, arguments, k, shape, r) for k, r in enumerate(like))
+    return UfuncNode(name, arguments, None, shape, like)
 
 
 def cast_node(value: Node, dtype: Any, filled: Node | None = None) -> Node:
@@ -155,18 +155,18 @@ def cast_node(value: Node, dtype: Any, filled: Node | None = None) -> Node:
 
 def reduce_node(rule: Reduction, value: Node, axis: Any, dtype: Any, *, keepdims: bool) -> Node:
     """Reduce a node along axes."""
-    along = tuple(range(len(value.shape))) if axis is None else axis
-    axes = np.lib.array_utils.normalize_axis_tuple(along, len(value.shape), "axis")
-    if rule.of_truths:
+    axis = tuple(range(len(value.shape))) if axis is None else axis
+    axes = np.lib.array_utils.normalize_axis_tuple(axis, len(value.shape), "axis")
+    if rule.to_bool:
         value = cast_node(value, np.dtype(bool))
     elif dtype is not None:
         value = cast_node(value, np.dtype(dtype))
-    like = rule.numpys(value.like) if dtype is None else value.like
+    like = rule.numpy_function(value.like) if dtype is None else value.like
     shape = tuple(
         1 if k in axes else n for k, n in enumerate(value.shape) if keepdims or k not in axes
     )
-    whole = sample_array(shape, like.dtype)
-    return ReduceNode(rule, value, axes, keepdims, shape, whole if shape else whole[()])
+    sample = sample_array(shape, like.dtype)
+    return ReduceNode(rule, value, axes, keepdims, shape, sample if shape else sample[()])
 
 
 def view_node(value: Node, index: Any) -> Node:
@@ -176,6 +176,6 @@ def view_node(value: Node, index: Any) -> Node:
             raise ArgumentTypeError(
                 f"a fused function indexes arrays by integers, slices, None and ..., not {part!r}"
             )
-    found = np.broadcast_to(np.int8(0), value.shape)[index]
-    like = sample_array(found.shape, dtype_of(value))
-    return ViewNode(value, index, found.shape, like if isinstance(found, np.ndarray) else like[()])
+    view = np.broadcast_to(np.int8(0), value.shape)[index]
+    like = sample_array(view.shape, dtype_of(value))
+    return ViewNode(value, index, view.shape, like if isinstance(view, np.ndarray) else like[()])

@@ -56,10 +56,10 @@ class ElementText:
 def element_text(name: str, nodes: Sequence[Node], parameters: Sequence[str]) -> ElementText:
     """Generate the function of several nodes; ``parameters``: names of the arguments."""
     writer = _Writer(parameters)
-    results = [writer.spelled(node) for node in nodes]
-    given = results[0] if len(results) == 1 else f"({', '.join(results)})"
+    results = [writer.name_of(node) for node in nodes]
+    returned = results[0] if len(results) == 1 else f"({', '.join(results)})"
     head = f"def {name}({', '.join(writer.names)}):"
-    lines = [head, *(f"    {line}" for line in writer.lines), f"    return {given}"]
+    lines = [head, *(f"    {line}" for line in writer.lines), f"    return {returned}"]
     text = "\n".join(lines) + "\n"
     return ElementText(text, tuple(writer.leaves), tuple(writer.names), tuple(writer.constants))
 
@@ -69,34 +69,34 @@ class _Writer:
 
     def __init__(self, parameters: Sequence[str]) -> None:
         self._parameters = parameters
-        self._known: dict[int, str] = {}
+        self._names: dict[int, str] = {}
         self._nodes: list[Node] = []  # kept alive, because their ids are keys
         self.lines: list[str] = []
         self.leaves: list[Leaf] = []
         self.names: list[str] = []
         self.constants: list[Any] = []
 
-    def spelled(self, node: Node) -> str:
+    def name_of(self, node: Node) -> str:
         """Return the name of a node, after an assignment of its value."""
-        known = self._known.get(id(node))
-        if known is None:
-            known = self._known[id(node)] = self._new(node)
+        name = self._names.get(id(node))
+        if name is None:
+            name = self._names[id(node)] = self._add(node)
             self._nodes.append(node)
-        return known
+        return name
 
-    def _new(self, node: Node) -> str:
+    def _add(self, node: Node) -> str:
         match node:
             case GraphConstant(like):
                 self.constants.append(like)
                 return f"c{len(self.constants) - 1}"
             case UfuncNode(function, arguments, part):
-                call = f"np.{function}({', '.join(map(self.spelled, arguments))})"
-                return self._assigned(
+                call = f"np.{function}({', '.join(map(self.name_of, arguments))})"
+                return self._assign(
                     _typed_result(node, call if part is None else f"{call}[{part}]")
                 )
             case CastNode(value, filled):
-                self._fills(filled)
-                return self._assigned(_convert(dtype_of(node), self.spelled(value)))
+                self._add_leaves(filled)
+                return self._assign(_convert(dtype_of(node), self.name_of(value)))
             case GraphInput(position):
                 return self._leaf(node, self._parameters[position])
             case ReduceNode():
@@ -104,7 +104,7 @@ class _Writer:
             case ViewNode():
                 return self._leaf(node, f"part{len(self.leaves)}")
 
-    def _assigned(self, value: str) -> str:
+    def _assign(self, value: str) -> str:
         name = f"t{len(self.lines)}"
         self.lines.append(f"{name} = {value}")
         return name
@@ -114,22 +114,22 @@ class _Writer:
         self.names.append(name)
         return name
 
-    def _fills(self, node: Node) -> None:
-        """Add a leaf with the shape of a node."""
+    def _add_leaves(self, node: Node) -> None:
+        """Add the leaves of a node, so that the kernel has its shape."""
         if isinstance(node, (GraphInput, ReduceNode, ViewNode)):
-            self.spelled(node)
+            self.name_of(node)
         elif isinstance(node, CastNode):
-            self._fills(node.filled)
+            self._add_leaves(node.filled)
         elif isinstance(node, UfuncNode):
             for argument in node.arguments:
-                self._fills(argument)
+                self._add_leaves(argument)
 
 
 def _typed_result(node: UfuncNode, text: str) -> str:
     """Convert a result to numpy's dtype if kernels have another one."""
     dtype = dtype_of(node)
-    given = {dtype_of(a) for a in node.arguments} - {None}
-    return text if dtype is None or given == {dtype} else _convert(dtype, text)
+    argument_dtypes = {dtype_of(a) for a in node.arguments} - {None}
+    return text if dtype is None or argument_dtypes == {dtype} else _convert(dtype, text)
 
 
 def _convert(dtype: np.dtype[Any] | None, text: str) -> str:

@@ -54,21 +54,21 @@ class Scheduler:
         """Add the steps that write all targets; return the slots of new arrays by node id."""
         groups: dict[object, list[FusionTarget]] = {}
         for target in targets:
-            kind = (target.node.shape, graph.is_number(target.node))
-            groups.setdefault(kind, []).append(target)
+            key = (target.node.shape, graph.is_number(target.node))
+            groups.setdefault(key, []).append(target)
         texts = [
             (group, element_text(self._operation, [t.node for t in group], self._parameters))
             for group in groups.values()
         ]
         ready = [(group, text, [self.slot(n) for n in text.leaves]) for group, text in texts]
         ready.sort(key=lambda r: any(t.argument is not None for t in r[0]))
-        found: dict[int, int] = {}
+        new_slots: dict[int, int] = {}
         for k, (group, text, slots) in enumerate(ready):
-            own = {t.argument for t in group if t.argument is not None}
+            written = {t.argument for t in group if t.argument is not None}
             later = [s for _, _, others in ready[k + 1 :] for s in others]
-            self._save(own, later, ready[k + 1 :])
-            self._fill_group(group, text, slots, found)
-        return found
+            self._save(written, later, ready[k + 1 :])
+            new_slots |= self._fill_group(group, text, slots)
+        return new_slots
 
     def _save(self, written: set[int], later: list[int], groups: Sequence[Any]) -> None:
         """Copy arguments that are written before other steps read them."""
@@ -81,28 +81,29 @@ class Scheduler:
                 slots[:] = [copied if s == slot else s for s in slots]
 
     def _fill_group(
-        self, group: list[FusionTarget], text: ElementText, slots: list[int], found: dict[int, int]
-    ) -> None:
-        places = [self._new_slot() if t.argument is None else t.argument for t in group]
-        found.update((id(t.traced), place) for t, place in zip(group, places))
+        self, group: list[FusionTarget], text: ElementText, slots: list[int]
+    ) -> dict[int, int]:
+        """Add the step that writes targets of one shape; return their slots by node id."""
+        targets = [self._new_slot() if t.argument is None else t.argument for t in group]
+        dtypes = [np.result_type(t.node.like) for t in group]
         if all(map(graph.is_number, (t.node for t in group))):
-            self.steps.append(_scalar_step(text.of_numbers(self._operation), slots, places))
-            return
-        rows = [np.result_type(t.node.like) for t in group]
-        kernel = self._elementwise(text, rows)
-        if all(t.argument is None for t in group):
-            self.steps.append(_call_step(kernel, slots, places))
-            return
-        new = [None if t.argument is not None else d for t, d in zip(group, rows)]
-        self.steps.append(_fill_step(kernel, slots, places, new, group[0].node.shape))
+            step = _scalar_step(text.of_numbers(self._operation), slots, targets)
+        elif all(t.argument is None for t in group):
+            step = _call_step(self._elementwise(text, dtypes), slots, targets)
+        else:
+            new = [None if t.argument is not None else d for t, d in zip(group, dtypes)]
+            kernel = self._elementwise(text, dtypes)
+            step = _fill_step(kernel, slots, targets, new, group[0].node.shape)
+        self.steps.append(step)
+        return {id(t.traced): slot for t, slot in zip(group, targets)}
 
-    def _elementwise(self, text: ElementText, rows: Sequence[np.dtype[Any]]) -> Any:
+    def _elementwise(self, text: ElementText, dtypes: Sequence[np.dtype[Any]]) -> Any:
         types = tuple(map(_parameter_text, text.leaves))
-        key = (text.text, types, tuple(rows), _constants_key(text))
+        key = (text.text, types, tuple(dtypes), _constants_key(text))
         kernel = self._built.get(key)
         if kernel is None:
             inputs = ", ".join(f"{t} {n}" for t, n in zip(types, text.names))
-            outputs = ", ".join(f"{number_dtype(d).name} out{k}" for k, d in enumerate(rows))
+            outputs = ", ".join(f"{number_dtype(d).name} out{k}" for k, d in enumerate(dtypes))
             function = text.function(self._operation)
             kernel = ElementwiseKernel(inputs, outputs, function, self._name, return_tuple=True)
             self._built[key] = kernel
@@ -122,50 +123,49 @@ class Scheduler:
         """Return the slot of a node."""
         if isinstance(node, GraphInput):
             return node.position
-        known = self._slots.get(id(node))
-        if known is None:
-            known = self._made(node)
-            self._slots[id(node)] = known
+        slot = self._slots.get(id(node))
+        if slot is None:
+            slot = self._slots[id(node)] = self._compute(node)
             self._nodes.append(node)
-        return known
+        return slot
 
-    def _made(self, node: Node) -> int:
+    def _compute(self, node: Node) -> int:
         match node:
             case ReduceNode():
                 return self._reduced(node)
             case ViewNode(value, index):
-                slot, place = self.slot(value), self._new_slot()
-                self.steps.append(_view_step(slot, index, place))
-                self._of_argument[place] = self._of_argument.get(slot, slot)
-                return place
+                base, view = self.slot(value), self._new_slot()
+                self.steps.append(_view_step(base, index, view))
+                self._of_argument[view] = self._of_argument.get(base, base)
+                return view
             case _:
                 text = element_text(self._operation, [node], self._parameters)
-                slots, place = [self.slot(n) for n in text.leaves], self._new_slot()
+                slots, target = [self.slot(n) for n in text.leaves], self._new_slot()
                 kernel = self._elementwise(text, [np.result_type(node.like)])
-                self.steps.append(_call_step(kernel, slots, [place]))
-                return place
+                self.steps.append(_call_step(kernel, slots, [target]))
+                return target
 
     def _reduced(self, node: ReduceNode) -> int:
         text = element_text(self._operation, [node.value], self._parameters)
-        slots, place = [self.slot(n) for n in text.leaves], self._new_slot()
+        slots, target = [self.slot(n) for n in text.leaves], self._new_slot()
         types, rule = tuple(map(_parameter_text, text.leaves)), node.rule
         key = (text.text, types, rule, _constants_key(text))
         kernel = self._built.get(key)
         if kernel is None:
             inputs = ", ".join(f"{t} {n}" for t, n in zip(types, text.names))
-            row = number_dtype(dtype_of(node) or np.result_type(node.like))
+            dtype = number_dtype(dtype_of(node) or np.result_type(node.like))
             kernel = self._built[key] = ReductionKernel(
                 inputs,
-                f"{row.name} out",
+                f"{dtype.name} out",
                 text.function(self._operation),
                 rule.join,
                 "out = a",
                 rule.identity,
                 self._name,
-                c_name(row),
+                c_name(dtype),
             )
-        self.steps.append(_reduce_step(kernel, slots, place, node))
-        return place
+        self.steps.append(_reduce_step(kernel, slots, target, node))
+        return target
 
 
 def _parameter_text(leaf: Leaf) -> str:
@@ -179,11 +179,11 @@ def _constants_key(text: ElementText) -> tuple[object, ...]:
 # ---- steps -------------------------------------------------------------------------------------
 
 
-def _call_step(kernel: Any, slots: Sequence[int], places: Sequence[int]) -> Step:
+def _call_step(kernel: Any, slots: Sequence[int], targets: Sequence[int]) -> Step:
     def step(arrays: list[Any]) -> None:
-        found = kernel(*(arrays[s] for s in slots))
-        for place, array in zip(places, found):
-            arrays[place] = array
+        results = kernel(*(arrays[s] for s in slots))
+        for target, array in zip(targets, results):
+            arrays[target] = array
 
     return step
 
@@ -191,52 +191,57 @@ def _call_step(kernel: Any, slots: Sequence[int], places: Sequence[int]) -> Step
 def _fill_step(
     kernel: Any,
     slots: Sequence[int],
-    places: Sequence[int],
+    targets: Sequence[int],
     new: Sequence[np.dtype[Any] | None],
     shape: Shape,
 ) -> Step:
     def step(arrays: list[Any]) -> None:
         like = next(a for a in arrays if getattr(a, "shape", None) is not None)
         described = operands.operand(like, "an argument")
-        for place, dtype in zip(places, new):
+        for target, dtype in zip(targets, new):
             if dtype is not None:
-                arrays[place] = operands.array_package_of(described).empty(shape, dtype, like)  # type: ignore[arg-type]
-        kernel(*(arrays[s] for s in slots), *(arrays[p] for p in places))
+                arrays[target] = operands.array_package_of(described).empty(shape, dtype, like)  # type: ignore[arg-type]
+        kernel(*(arrays[s] for s in slots), *(arrays[t] for t in targets))
 
     return step
 
 
-def _reduce_step(kernel: Any, slots: Sequence[int], place: int, node: ReduceNode) -> Step:
+def _reduce_step(kernel: Any, slots: Sequence[int], target: int, node: ReduceNode) -> Step:
     def step(arrays: list[Any]) -> None:
-        given = (arrays[s] for s in slots)
-        arrays[place] = kernel(*given, axis=node.axes, keepdims=node.keepdims)
+        inputs = (arrays[s] for s in slots)
+        arrays[target] = kernel(*inputs, axis=node.axes, keepdims=node.keepdims)
 
     return step
 
 
-def _view_step(slot: int, index: Any, place: int) -> Step:
-    """Index with ``...``, so that a single element is an array, too."""
+def _view_step(slot: int, index: Any, target: int) -> Step:
+    """Return the step that makes a view.
+
+    The index includes ``...``, so that a single element is an array, too.
+    """
     parts = index if isinstance(index, tuple) else (index,)
     index = parts if ... in parts else (*parts, ...)
 
     def step(arrays: list[Any]) -> None:
-        arrays[place] = arrays[slot][index]
+        arrays[target] = arrays[slot][index]
 
     return step
 
 
-def _copy_step(slot: int, place: int) -> Step:
+def _copy_step(slot: int, target: int) -> Step:
     def step(arrays: list[Any]) -> None:
         array = operands.operand(arrays[slot], "an argument")
-        arrays[place] = operands.array_package_of(array).copy(arrays[slot])  # type: ignore[arg-type]
+        arrays[target] = operands.array_package_of(array).copy(arrays[slot])  # type: ignore[arg-type]
 
     return step
 
 
-def _scalar_step(function: Callable[..., Any], slots: Sequence[int], places: Sequence[int]) -> Step:
+def _scalar_step(
+    function: Callable[..., Any], slots: Sequence[int], targets: Sequence[int]
+) -> Step:
     def step(arrays: list[Any]) -> None:
-        found = function(*(arrays[s] for s in slots))
-        for place, number in zip(places, found if len(places) > 1 else (found,)):
-            arrays[place] = number
+        results = function(*(arrays[s] for s in slots))
+        for target, number in zip(targets, results if len(targets) > 1 else (results,)):
+            arrays[target] = number
 
     return step

@@ -6,7 +6,7 @@ An in-place operation replaces the node of an array.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -21,20 +21,24 @@ class UntraceableError(Exception):
     """The function reads an element, which a traced array does not have."""
 
 
+def _reduction_method(function: Any) -> Callable[..., Any]:
+    return lambda array, *args, **kwargs: _reduce(function, array, *args, **kwargs)
+
+
 class TracedArray(NDArrayOperatorsMixin):
     """A traced array or number; a view refers to its base array."""
 
     def __init__(self, node: Node, base: TracedArray | None = None) -> None:
         self._node, self.base = node, base
-        self._of: Node | None = base.node if base is not None else None
+        self._base_node: Node | None = base.node if base is not None else None
 
     @property
     def node(self) -> Node:
         """Return the current node."""
-        if self.base is not None and self._of is not self.base.node:
+        if self.base is not None and self._base_node is not self.base.node:
             assert isinstance(self._node, ViewNode)
-            self._of = self.base.node
-            self._node = graph.view_node(self._of, self._node.index)
+            self._base_node = self.base.node
+            self._node = graph.view_node(self._base_node, self._node.index)
         return self._node
 
     # ---- numpy's protocols ----
@@ -44,19 +48,19 @@ class TracedArray(NDArrayOperatorsMixin):
         if method != "__call__" or named:
             shown = ", ".join(named) if method == "__call__" else f".{method}"
             raise ArgumentTypeError(f"a fused function calls np.{ufunc.__name__} without {shown}")
-        found = graph.apply_ufunc(ufunc, tuple(map(_as_node, inputs)))
+        nodes = graph.apply_ufunc(ufunc, tuple(map(_as_node, inputs)))
         if out is None:
-            return _wrap(found)
-        values = found if isinstance(found, tuple) else (found,)
-        put = tuple(_store(_as_traced(target), value) for target, value in zip(out, values))
-        return put if isinstance(found, tuple) else put[0]
+            return _wrap(nodes)
+        values = nodes if isinstance(nodes, tuple) else (nodes,)
+        stored = tuple(_store(_as_traced(target), value) for target, value in zip(out, values))
+        return stored if isinstance(nodes, tuple) else stored[0]
 
-    def __array_function__(self, function: Any, _: Any, given: Any, named: Any) -> Any:
+    def __array_function__(self, function: Any, _: Any, args: Any, named: Any) -> Any:
         if function in REDUCTIONS:
-            return _reduce(function, *given, **named)
-        if function in _OTHERS:
-            return _OTHERS[function](*given, **named)
-        if function not in _OF_ELEMENTS:
+            return _reduce(function, *args, **named)
+        if function in _REPLACEMENTS:
+            return _REPLACEMENTS[function](*args, **named)
+        if function not in _ELEMENTWISE:
             raise ArgumentTypeError(
                 f"a fused function cannot call np.{function.__name__}: it has numpy's functions of "
                 "elements, and sum, prod, max, min, all and any"
@@ -65,7 +69,7 @@ class TracedArray(NDArrayOperatorsMixin):
             raise ArgumentTypeError(
                 f"a fused function calls np.{function.__name__} without {', '.join(named)}"
             )
-        return _apply(function, *given)
+        return _apply(function, *args)
 
     # ---- attributes ----
 
@@ -111,17 +115,17 @@ class TracedArray(NDArrayOperatorsMixin):
 
     def assign(self, value: Node, casting: Any) -> None:
         """Assign all elements."""
-        own = self.node
+        node = self.node
         if self.base is not None:
             raise ArgumentTypeError(
                 "a fused function changes whole arrays, not parts: pass the part"
             )
-        if np.broadcast_shapes(value.shape, own.shape) != own.shape:
-            raise ArgumentValueError(f"what has shape {value.shape} does not fit into {own.shape}")
-        dtype, given = graph.dtype_of(own), graph.dtype_of(value)
-        if dtype is not None and given is not None and not np.can_cast(given, dtype, casting):
-            raise ArgumentTypeError(f"{given} does not become {dtype} in place: write x = x + y")
-        self._node = value if dtype is None else graph.cast_node(value, dtype, own)
+        if np.broadcast_shapes(value.shape, node.shape) != node.shape:
+            raise ArgumentValueError(f"shape {value.shape} cannot be broadcast to {node.shape}")
+        dtype, source = graph.dtype_of(node), graph.dtype_of(value)
+        if dtype is not None and source is not None and not np.can_cast(source, dtype, casting):
+            raise ArgumentTypeError(f"cannot cast {source} to {dtype} in place: write x = x + y")
+        self._node = value if dtype is None else graph.cast_node(value, dtype, node)
 
     def __bool__(self) -> NoReturn:
         raise UntraceableError
@@ -133,35 +137,30 @@ class TracedArray(NDArrayOperatorsMixin):
     if not TYPE_CHECKING:  # type checkers use the declared attributes
 
         def __getattr__(self, name: str) -> NoReturn:
-            has = "operators, indices, astype, copy, clip, round, conj, real, imag and reductions"
-            hint = "" if name.startswith("_") else f": it has {has}; do others before the call"
+            supported = (
+                "operators, indices, astype, copy, clip, round, conj, real, imag and reductions"
+            )
+            hint = (
+                ""
+                if name.startswith("_")
+                else f": it has {supported}; call others before the fused function"
+            )
             raise AttributeError(f"an array of a fused function has no {name}{hint}", name=name)
 
     def copy(self) -> TracedArray:
         return TracedArray(self.node)
 
     def astype(self, dtype: Any, copy: bool = True) -> TracedArray:
-        wanted = np.dtype(dtype)
-        is_same = graph.dtype_of(self.node) == wanted
-        return self if is_same and not copy else TracedArray(graph.cast_node(self.node, wanted))
+        dtype = np.dtype(dtype)
+        is_same = graph.dtype_of(self.node) == dtype
+        return self if is_same and not copy else TracedArray(graph.cast_node(self.node, dtype))
 
-    def sum(self, *given: Any, **named: Any) -> Any:
-        return _reduce(np.sum, self, *given, **named)
-
-    def prod(self, *given: Any, **named: Any) -> Any:
-        return _reduce(np.prod, self, *given, **named)
-
-    def max(self, *given: Any, **named: Any) -> Any:
-        return _reduce(np.max, self, *given, **named)
-
-    def min(self, *given: Any, **named: Any) -> Any:
-        return _reduce(np.min, self, *given, **named)
-
-    def all(self, *given: Any, **named: Any) -> Any:
-        return _reduce(np.all, self, *given, **named)
-
-    def any(self, *given: Any, **named: Any) -> Any:
-        return _reduce(np.any, self, *given, **named)
+    sum = _reduction_method(np.sum)
+    prod = _reduction_method(np.prod)
+    max = _reduction_method(np.max)
+    min = _reduction_method(np.min)
+    all = _reduction_method(np.all)
+    any = _reduction_method(np.any)
 
     def conj(self) -> Any:
         return np.conjugate(self)
@@ -169,13 +168,13 @@ class TracedArray(NDArrayOperatorsMixin):
     def round(self, decimals: int = 0) -> Any:
         return _apply(np.round, self, decimals)
 
-    def clip(self, least: Any, most: Any) -> Any:
-        return _apply(np.clip, self, least, most)
+    def clip(self, minimum: Any, maximum: Any) -> Any:
+        return _apply(np.clip, self, minimum, maximum)
 
 
 # elementwise numpy functions that are no ufuncs, and their replacements
-_OF_ELEMENTS = frozenset((np.where, np.clip, np.round, np.real, np.imag, np.sinc, np.isclose))
-_OTHERS: dict[Any, Any] = {
+_ELEMENTWISE = frozenset((np.where, np.clip, np.round, np.real, np.imag, np.sinc, np.isclose))
+_REPLACEMENTS: dict[Any, Any] = {
     np.around: np.round,
     np.fix: np.trunc,
     np.angle: lambda z: np.arctan2(np.imag(z), np.real(z)),
@@ -184,8 +183,8 @@ _OTHERS: dict[Any, Any] = {
 }
 
 
-def _apply(function: Any, *given: Any) -> Any:
-    return _wrap(graph.apply_ufunc(function, tuple(map(_as_node, given))))
+def _apply(function: Any, *args: Any) -> Any:
+    return _wrap(graph.apply_ufunc(function, tuple(map(_as_node, args))))
 
 
 def _as_node(value: Any) -> Node:
@@ -202,7 +201,7 @@ def _as_node(value: Any) -> Node:
 def _as_traced(value: Any) -> TracedArray:
     if isinstance(value, TracedArray):
         return value
-    raise ArgumentTypeError(f"a fused function puts results into its arguments, not into {value!r}")
+    raise ArgumentTypeError(f"a fused function stores results in its arguments, not in {value!r}")
 
 
 def _store(target: TracedArray, value: Node) -> TracedArray:
@@ -213,8 +212,8 @@ def _store(target: TracedArray, value: Node) -> TracedArray:
     return target
 
 
-def _wrap(found: Any) -> Any:
-    return tuple(map(TracedArray, found)) if isinstance(found, tuple) else TracedArray(found)
+def _wrap(nodes: Any) -> Any:
+    return tuple(map(TracedArray, nodes)) if isinstance(nodes, tuple) else TracedArray(nodes)
 
 
 def _reduce(
@@ -225,23 +224,23 @@ def _reduce(
         named = {"dtype": dtype, "out": out, **named}
     else:  # without a dtype parameter
         named = {"out": dtype if out is None else out, **named}
-    known = {k: named.pop(k, None) for k in ("dtype", "out", "keepdims")}
+    options = {k: named.pop(k, None) for k in ("dtype", "out", "keepdims")}
     unknown = [k for k, v in named.items() if v is not np._NoValue]
     if unknown:
         raise ArgumentTypeError(
             f"a fused function calls np.{function.__name__} without {unknown[0]}"
         )
-    keepdims = known["keepdims"] is True
-    found = graph.reduce_node(rule, _as_node(value), axis, known["dtype"], keepdims=keepdims)
-    if known["out"] is None:
-        return TracedArray(found)
-    return _store(_as_traced(known["out"]), found)
+    keepdims = options["keepdims"] is True
+    node = graph.reduce_node(rule, _as_node(value), axis, options["dtype"], keepdims=keepdims)
+    if options["out"] is None:
+        return TracedArray(node)
+    return _store(_as_traced(options["out"]), node)
 
 
 def _copyto(dst: Any, src: Any, casting: str, where: Any) -> None:
     target, value = _as_traced(dst), _as_node(src)
     if where is not True:
-        kept = graph.apply_ufunc(np.where, (_as_node(where), value, target.node))
-        assert not isinstance(kept, tuple)
-        value = graph.cast_node(kept, graph.dtype_of(value) or target.dtype)
+        selected = graph.apply_ufunc(np.where, (_as_node(where), value, target.node))
+        assert not isinstance(selected, tuple)
+        value = graph.cast_node(selected, graph.dtype_of(value) or target.dtype)
     target.assign(value, casting)

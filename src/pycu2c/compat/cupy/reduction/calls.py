@@ -29,7 +29,7 @@ class ReductionCall(KernelCall):
 
     @property
     def is_empty(self) -> bool:
-        outputs = self.leaves[len(self.arguments.given) :]
+        outputs = self.leaves[len(self.arguments.inputs) :]
         return not any(a.size for a in outputs if isinstance(a, ArrayArgument))
 
 

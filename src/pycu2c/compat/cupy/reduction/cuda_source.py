@@ -12,7 +12,7 @@ from pycu2c.compat.cupy.reduction.source_parts import (
     ReductionForm,
     functions,
     mapped_call,
-    reduced_offset,
+    offset_in_row,
     reduction_fields,
     reduction_preamble,
     row_pointers,
@@ -22,7 +22,7 @@ from pycu2c.compat.cupy.reduction.source_parts import (
 THREADS = 256  # per block
 
 _MAYBE = """
-// A value, or nothing yet: there is no identity to begin with.
+// A value, or none yet: without an identity there is no initial value.
 struct _Maybe {
     _type_reduce value;
     bool is;
@@ -33,100 +33,102 @@ _JOIN_MAYBE = """const auto _join = [&](const _Maybe &a, const _Maybe &b) -> _Ma
 };"""
 
 
-def cuda_reduction(form: ReductionForm, written: Expressions) -> GeneratedText:
+def cuda_reduction(form: ReductionForm, expressions: Expressions) -> GeneratedText:
     index = dtypes.INT64 if form.wide else dtypes.INT32
     kind = "ptrdiff_t" if form.wide else "int"
     body = [
-        *functions(form, written, kind),
-        *_join_function(written),
+        *functions(form, expressions, kind),
+        *_join_function(expressions),
         *_index_declarations(form, kind),
     ]
     body += [
-        *_thread_loop(form, written, kind),
-        *_combine_parts(form, written),
-        *_result(form, written),
+        *_thread_loop(form, expressions, kind),
+        *_combine_parts(form, expressions),
+        *_result(form, expressions),
     ]
     arguments = used(reduction_fields(form, index, index), body)
-    kernel = cuda_kernel(written.name, arguments, body, THREADS)
-    entry = cuda_name(written.name)
+    kernel = cuda_kernel(expressions.name, arguments, body, THREADS)
+    entry = cuda_name(expressions.name)
     size = f'extern "C" __device__ unsigned char {entry}_partial[sizeof(_Partial)];'
-    partial = "typedef _type_reduce _Partial;" if written.identity else _MAYBE
-    if not written.identity:
+    partial = "typedef _type_reduce _Partial;" if expressions.identity else _MAYBE
+    if not expressions.identity:
         partial += "\ntypedef _Maybe _Partial;"
-    parts = [*reduction_preamble(form, written, kernel, on_cpu=False), partial, size]
+    parts = [*reduction_preamble(form, expressions, kernel, on_cpu=False), partial, size]
     parts += functions_of("reductions.h", names_in(kernel))
     return GeneratedText(
-        text_of([*parts, kernel]), entry, tuple(arguments), written.name, written.written
+        text_of([*parts, kernel]), entry, tuple(arguments), expressions.name, expressions.written
     )
 
 
-def _join_function(written: Expressions) -> list[str]:
-    return ["const auto &_join = _reduce;"] if written.identity else [_JOIN_MAYBE]
+def _join_function(expressions: Expressions) -> list[str]:
+    return ["const auto &_join = _reduce;"] if expressions.identity else [_JOIN_MAYBE]
 
 
-def _initial_value(written: Expressions) -> str:
+def _initial_value(expressions: Expressions) -> str:
     """Return the initial value of a thread."""
-    return f"_type_reduce({written.identity})" if written.identity else "_Maybe{{}, false}"
+    return f"_type_reduce({expressions.identity})" if expressions.identity else "_Maybe{{}, false}"
 
 
-def _as_partial(written: Expressions, value: str) -> str:
-    return value if written.identity else f"_Maybe{{{value}, true}}"
+def _as_partial(expressions: Expressions, value: str) -> str:
+    return value if expressions.identity else f"_Maybe{{{value}, true}}"
 
 
 def _index_declarations(form: ReductionForm, kind: str) -> list[str]:
-    """Declare the row of a thread, and its start index in the row."""
+    """Declare the row or column of a thread, and the first index and the step of its loop."""
     lanes, of_block = form.lanes, THREADS // form.lanes
     beside = f", _beside = {of_block}" if form.columns or of_block > 1 else ""
-    found = [f"enum {{ _lanes = {lanes}{beside} }};"]
+    lines = [f"enum {{ _lanes = {lanes}{beside} }};"]
     if form.lanes <= 32 and not form.columns:
         return [
-            *found,
+            *lines,
             "const ptrdiff_t _i = (ptrdiff_t)blockIdx.x * _beside + threadIdx.x / _lanes;",
             f"const {kind} _begin = threadIdx.x % _lanes, _step = _lanes;",
         ]
-    found.append("const ptrdiff_t _part = blockIdx.x % _splits, _group_at = blockIdx.x / _splits;")
+    lines.append("const ptrdiff_t _part = blockIdx.x % _splits, _group_at = blockIdx.x / _splits;")
     if form.columns:
-        found.append("const ptrdiff_t _i = _group_at * _lanes + threadIdx.x % _lanes;")
-        found.append(f"const {kind} _begin = _part * _beside + threadIdx.x / _lanes;")
-        found.append(f"const {kind} _step = _splits * _beside;")
+        lines.append("const ptrdiff_t _i = _group_at * _lanes + threadIdx.x % _lanes;")
+        lines.append(f"const {kind} _begin = _part * _beside + threadIdx.x / _lanes;")
+        lines.append(f"const {kind} _step = _splits * _beside;")
     else:
-        found.append("const ptrdiff_t _i = _group_at;")
-        found.append(f"const {kind} _begin = _part * _lanes + threadIdx.x;")
-        found.append(f"const {kind} _step = _splits * _lanes;")
-    return found
+        lines.append("const ptrdiff_t _i = _group_at;")
+        lines.append(f"const {kind} _begin = _part * _lanes + threadIdx.x;")
+        lines.append(f"const {kind} _step = _splits * _lanes;")
+    return lines
 
 
-def _thread_loop(form: ReductionForm, written: Expressions, kind: str) -> list[str]:
+def _thread_loop(form: ReductionForm, expressions: Expressions, kind: str) -> list[str]:
     """Generate the partial result of a thread."""
     loops = [*row_pointers(form, "_i")]
     if form.pack > 1:
-        loops += _vector_loop(form, written, kind)
-    loops.append(_scalar_loop(form, written, kind, f"_begin{' + _packs' if form.pack > 1 else ''}"))
-    return [f"_Partial _s = {_initial_value(written)};", block("if (_i < _rows)", loops)]
+        loops += _vector_loop(form, expressions, kind)
+    loops.append(
+        _scalar_loop(form, expressions, kind, f"_begin{' + _packs' if form.pack > 1 else ''}")
+    )
+    return [f"_Partial _s = {_initial_value(expressions)};", block("if (_i < _rows)", loops)]
 
 
-def _scalar_loop(form: ReductionForm, written: Expressions, kind: str, begin: str) -> str:
-    places = ["_J"] if form.reduced == 1 else [f"_along{axis}" for axis in range(form.reduced)]
+def _scalar_loop(form: ReductionForm, expressions: Expressions, kind: str, begin: str) -> str:
+    indices = ["_J"] if form.reduced == 1 else [f"_along{axis}" for axis in range(form.reduced)]
     body = split_index("_J", form.kept, form.reduced, kind, "_along") if form.reduced > 1 else []
-    elements = [f"_row_{b.name}[{reduced_offset(form, b, places) or '0'}]" for b in form.arrays]
-    value = mapped_call(form, written, elements, "_J", "_i")
-    body.append(f"_s = _join(_s, {_as_partial(written, value)});")
+    elements = [f"_row_{b.name}[{offset_in_row(form, b, indices) or '0'}]" for b in form.arrays]
+    value = mapped_call(expressions, elements, "_J", "_i")
+    body.append(f"_s = _join(_s, {_as_partial(expressions, value)});")
     loop = block(f"for ({kind} _J = {begin}; _J < _length; _J += _step)", body)
     return f"#pragma unroll {1 if form.pack > 1 else 8}\n{loop}"
 
 
-def _vector_loop(form: ReductionForm, written: Expressions, kind: str) -> list[str]:
+def _vector_loop(form: ReductionForm, expressions: Expressions, kind: str) -> list[str]:
     """Loop along a contiguous row with vector loads."""
     loads, elements = [], []
     for b in form.arrays:
-        if b.steps[-1] == "none":
+        if b.strides[-1] == "none":
             elements.append(f"_row_{b.name}[0]")
             continue
         pack = f"_Pack<{b.ctype}, {form.pack}>"
         loads.append(f"const {pack} _all_{b.name} = ((const {pack} *)_row_{b.name})[_p];")
         elements.append(f"_all_{b.name}.values[_k]")
-    place = f"_p * {form.pack} + _k"
-    value = _as_partial(written, mapped_call(form, written, elements, place, "_i"))
+    index = f"_p * {form.pack} + _k"
+    value = _as_partial(expressions, mapped_call(expressions, elements, index, "_i"))
     each = block(f"for (int _k = 0; _k < {form.pack}; _k++)", [f"_s = _join(_s, {value});"])
     loop = block(
         f"for ({kind} _p = _begin; _p < _packs / {form.pack}; _p += _step)",
@@ -153,11 +155,11 @@ def _is_writer(form: ReductionForm) -> str:
     return "threadIdx.x < _lanes" if form.columns else "threadIdx.x % _lanes == 0"
 
 
-def _combine_parts(form: ReductionForm, written: Expressions) -> list[str]:
+def _combine_parts(form: ReductionForm, expressions: Expressions) -> list[str]:
     """Combine the parts of a row: the last block reads the partial results of the others."""
-    found = [f"_s = {_combine_block(form)};"]
+    combine = f"_s = {_combine_block(form)};"
     if not form.columns and form.lanes <= 32:
-        return found
+        return [combine]
     begin, step = ("threadIdx.x / _lanes", "_beside") if form.columns else ("threadIdx.x", "_lanes")
     read = block(
         f"for (ptrdiff_t _k = {begin}; _i < _rows && _k < _splits; _k += {step})",
@@ -166,13 +168,13 @@ def _combine_parts(form: ReductionForm, written: Expressions) -> list[str]:
     lines = [
         f"if ({_is_writer(form)} && _i < _rows) _write(&_partials[_part * _rows + _i], _s);",
         "if (!_is_last(&_done[_group_at], _splits)) return;",
-        f"_s = {_initial_value(written)};",
+        f"_s = {_initial_value(expressions)};",
         read,
-        f"_s = {_combine_block(form)};",
+        combine,
     ]
-    return [*found, block("if (_splits > 1)", lines)]
+    return [combine, block("if (_splits > 1)", lines)]
 
 
-def _result(form: ReductionForm, written: Expressions) -> list[str]:
-    value = "_s" if written.identity else "_s.value"
+def _result(form: ReductionForm, expressions: Expressions) -> list[str]:
+    value = "_s" if expressions.identity else "_s.value"
     return [f"if ({_is_writer(form)} && _i < _rows) _finish(_i, {value});"]

@@ -10,10 +10,10 @@ from pycu2c.compat.cupy.iteration_space import IterationSpace, iteration_space
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.arguments.strides import Shape
 
-_GPU_THREADS, _BLOCKS_OF_ONE = 256, 8  # threads per block; blocks per multiprocessor
+_GPU_THREADS, _BLOCKS_PER_MULTIPROCESSOR = 256, 8
 _CPU_PART = 1 << 14  # elements of a block on the CPU
 CPU_COLUMNS = 2048  # maximum columns of a block
-_FEW = 64  # rows, or groups of columns, that do not occupy all cores
+_MIN_BLOCKS = 64  # with fewer rows or groups of columns, rows are split to occupy all cores
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +47,18 @@ def reduction_axes(
     """Return the iteration spaces; ``outputs``: strides of results along the kept axes."""
     kept = [axis for axis in range(len(shape)) if axis not in reduced]
 
-    def chosen(axes: Sequence[int], strides: Shape) -> Shape:
+    def select(axes: Sequence[int], strides: Shape) -> Shape:
         return tuple(strides[axis] for axis in axes)
 
-    of_kept = [*outputs, *(chosen(kept, s) for s in inputs)]
-    along = iteration_space(chosen(kept, shape), of_kept, in_order=in_order, join=join)
+    # the last array, an input, determines the order of the axes
+    kept_strides = [*outputs, *(select(kept, s) for s in inputs)]
+    space = iteration_space(select(kept, shape), kept_strides, in_order=in_order, join=join)
     count = len(outputs)
-    moved = IterationSpace(along.shape, (*along.strides[count:], *along.strides[:count]))
-    over = [chosen(reduced, s) for s in inputs]
+    kept_space = IterationSpace(space.shape, (*space.strides[count:], *space.strides[:count]))
+    reduced_strides = [select(reduced, s) for s in inputs]
     return ReductionAxes(
-        moved, iteration_space(chosen(reduced, shape), over, in_order=in_order, join=join)
+        kept_space,
+        iteration_space(select(reduced, shape), reduced_strides, in_order=in_order, join=join),
     )
 
 
@@ -64,12 +66,11 @@ def reduces_columns(axes: ReductionAxes, inputs: int) -> bool:
     """Return whether neighbors in memory belong to different results."""
     if axes.rows == 1 or axes.length <= 1:
         return False
-    by_kept = _least(axes.kept.strides[:inputs])
-    return by_kept < _least(axes.reduced.strides)
+    return _min_stride(axes.kept.strides[:inputs]) < _min_stride(axes.reduced.strides)
 
 
-def _least(strides: Sequence[Shape]) -> int:
-    return min((abs(step) for s in strides for step in s if step), default=1 << 62)
+def _min_stride(strides: Sequence[Shape]) -> int:
+    return min((abs(stride) for s in strides for stride in s if stride), default=1 << 62)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +92,13 @@ def partition_for_cpu(axes: ReductionAxes, columns: bool) -> Partition:
     rows, length = axes.rows, axes.length
     if columns:
         groups = rows // axes.kept.shape[-1] * -(-axes.kept.shape[-1] // CPU_COLUMNS)
-        beside = min(axes.kept.shape[-1], CPU_COLUMNS)
-        piece = max(4 * _CPU_PART // beside, -(-length // (_FEW // 2)))
-        splits = -(-length // piece) if groups < _FEW else 1
+        columns_of_block = min(axes.kept.shape[-1], CPU_COLUMNS)
+        piece = max(4 * _CPU_PART // columns_of_block, -(-length // (_MIN_BLOCKS // 2)))
+        splits = -(-length // piece) if groups < _MIN_BLOCKS else 1
         piece = piece if splits > 1 else length
         return Partition(groups * splits, splits, piece, 1, 1)
     lanes = 64 if length >= 512 else 32 if length >= 64 else 1
-    if rows < _FEW and length > 2 * _CPU_PART:
+    if rows < _MIN_BLOCKS and length > 2 * _CPU_PART:
         splits = -(-length // _CPU_PART)
         return Partition(rows * splits, splits, _CPU_PART, 1, lanes)
     group = max(1, _CPU_PART // max(length, 1))
@@ -108,15 +109,16 @@ def partition_for_gpu(
     axes: ReductionAxes, columns: bool, pack: int, itemsize: int, processors: int
 ) -> Partition:
     """Partition for a GPU; ``itemsize``: size of the smallest elements."""
-    rows, length, wanted = axes.rows, axes.length, processors * _BLOCKS_OF_ONE
+    rows, length = axes.rows, axes.length
+    target = processors * _BLOCKS_PER_MULTIPROCESSOR  # number of blocks
     if columns:
         lanes = min(_power_of_two(axes.kept.shape[-1]), max(32, 128 // itemsize))
-        groups, beside = -(-rows // lanes), _GPU_THREADS // lanes
-        splits = max(1, min(-(-wanted // groups), length // (beside * 8)))
+        groups, threads_per_column = -(-rows // lanes), _GPU_THREADS // lanes
+        splits = max(1, min(-(-target // groups), length // (threads_per_column * 8)))
         return Partition(groups * splits, splits, length, 1, lanes)
     steps = -(-length // pack)
-    if steps >= 1024 or (rows < wanted and steps > 128):
-        splits = max(1, min(wanted // rows, steps // (_GPU_THREADS * 4)))
+    if steps >= 1024 or (rows < target and steps > 128):
+        splits = max(1, min(target // rows, steps // (_GPU_THREADS * 4)))
         return Partition(rows * splits, splits, length, 1, _GPU_THREADS, pack)
     lanes = min(32, _power_of_two(steps))
     return Partition(-(-rows * lanes // _GPU_THREADS), 1, length, 1, lanes, pack)
@@ -132,17 +134,17 @@ def vector_width(axes: ReductionAxes, arrays: Sequence[ArrayArgument]) -> int:
     aligned."""
     if len(axes.reduced.shape) != 1:
         return 1
-    moving = [
+    varying = [
         (array, kept)
-        for array, kept, (step,) in zip(arrays, axes.kept.strides, axes.reduced.strides)
-        if step
+        for array, kept, (stride,) in zip(arrays, axes.kept.strides, axes.reduced.strides)
+        if stride
     ]
-    steps = [s for (s,) in axes.reduced.strides if s]
-    if not moving or steps != [array.dtype.size for array, _ in moving]:
+    strides = [s for (s,) in axes.reduced.strides if s]
+    if not varying or strides != [array.dtype.size for array, _ in varying]:
         return 1
-    pack = 16 // max(steps)
-    for array, kept in moving:
+    pack = 16 // max(strides)
+    for array, kept in varying:
         size = pack * array.dtype.size
-        if array.address % size or any(step % size for step in kept):
+        if array.address % size or any(stride % size for stride in kept):
             return 1
     return pack if axes.length >= 32 * pack else 1

@@ -119,7 +119,7 @@ class ReductionKernel(GeneratedKernel):
         arguments = self._declared.parse(args)
         arrays = [
             (name, a)
-            for p, name, a in zip(self.in_params, self._declared.shown, arguments.given)
+            for p, name, a in zip(self.in_params, self._declared.shown, arguments.inputs)
             if isinstance(a, ArrayArgument) and not p.raw
         ]
         if not arrays:
@@ -134,14 +134,14 @@ class ReductionKernel(GeneratedKernel):
                 raise ArgumentValueError(
                     f"Out shape is mismatched: {name} has {array.shape}, and the result {result}"
                 )
-        out = arguments.out or self._declared.new(arguments, result)
+        out = arguments.out or self._declared.new_outputs(arguments, result)
         if not self._source.identity and 0 in shape and 0 not in result:
             raise ArgumentValueError(
                 f"zero-size array to reduction operation {self.name} which has no identity"
             )
         kept = [k for k in range(len(result)) if not (keepdims and k in reduced)]
         targets = tuple(tuple(a.strides[k] for k in kept if a.shape) for a in out)
-        leaves = (*self._declared.apart(arguments, out), *out)
+        leaves = (*self._declared.unaliased_inputs(arguments, out), *out)
         results = tuple(a.owner for a in out)
         return ReductionCall(shape, leaves, results, arguments, reduced, targets)
 

@@ -16,6 +16,7 @@ from pycu2c.compat.cupy.parameter_declarations import (
 )
 from pycu2c.compat.cupy.python_functions import (
     PythonFunction,
+    assignments,
     check_conversion,
     joined_texts,
     value_of,
@@ -28,24 +29,24 @@ _NUMBER = re.compile(r"[-+]?(\d|\.\d)[\w.+-]*")
 class ReductionSource:
     """The expressions of a kernel, as text for the types of a call.
 
-    An example in CuPy's documentation omits post_map_expr, and so passes the identity in its place
-    and the name in place of the identity. A number as post_map_expr would assign no output, so it
-    is taken as the identity, and the following argument as the name.
+    An example in CuPy's documentation omits post_map_expr, so that the identity is passed as
+    post_map_expr, and the name as identity. If post_map_expr is a number, it is used as the
+    identity, and the next argument as the name.
     """
 
     def __init__(
         self,
         declared: KernelDeclaration,
-        given: tuple[Any, Any, Any],
+        expressions: tuple[Any, Any, Any],
         identity: object,
         reduce_type: str | None,
         preamble: str,
         macros: tuple[str, ...],
     ) -> None:
         self._declared, self._preamble, self._macros = declared, preamble, macros
-        self.mapped, self.reduced, self.finished = given
+        self.mapped, self.reduced, self.finished = expressions
         self.name = declared.name
-        if self._is_left_out(identity):
+        if self._omits_post_map(identity):
             identity, self.finished, self.name = self.finished, "", str(identity)
         self.identity = "" if identity is None else str(identity)
         if isinstance(self.finished, str) and not self.finished.strip():
@@ -60,7 +61,7 @@ class ReductionSource:
             if not isinstance(text, str)
         }
 
-    def _is_left_out(self, identity: object) -> bool:
+    def _omits_post_map(self, identity: object) -> bool:
         """Return whether post_map_expr is omitted, as in CuPy's example."""
         is_number = isinstance(self.finished, (int, float)) or (
             isinstance(self.finished, str) and _NUMBER.fullmatch(self.finished.strip())
@@ -76,11 +77,11 @@ class ReductionSource:
         """Return the text for the types of a call. Raises CompileError, ArgumentTypeError."""
         texts: dict[str, str] = {"mapped": self.mapped, "reduced": self.reduced}
         texts["finished"] = self.finished
-        made: list[str] = []
+        functions: list[str] = []
         for role, function in self._functions.items():
             texts[role], text = self._called(role, function, form)
-            made.append(text)
-        preamble = joined_texts([self._preamble, *made]) if made else self._preamble
+            functions.append(text)
+        preamble = joined_texts([self._preamble, *functions]) if functions else self._preamble
         return Expressions(
             self.name,
             texts["mapped"],
@@ -94,47 +95,43 @@ class ReductionSource:
 
     def _called(self, role: str, function: PythonFunction, form: ReductionForm) -> tuple[str, str]:
         """Return the call of a function that replaces a text, and the text of the function."""
-        between = self._between(form)
+        reduced_dtype = self._reduced_dtype(form)
         if role == "mapped":
-            values = [value_of(b.name, b.row) for b in form.bounds[: form.inputs]]
+            values = [value_of(b.name, b.dtype) for b in form.bounds[: form.inputs]]
         else:
             names = ("a", "b") if role == "reduced" else ("a",)
-            values = [value_of(name, between) for name in names]
+            values = [value_of(name, reduced_dtype) for name in names]
         if len(function.parameters) != len(values):
             raise ArgumentTypeError(
-                f"{function.name} takes ({', '.join(function.parameters)}): it is given "
-                f"{len(values)} values"
+                f"{function.name} takes ({', '.join(function.parameters)}): it is called "
+                f"with {len(values)} values"
             )
-        called = function.called(values)
+        call = function.call_with(values)
         outputs = form.bounds[form.inputs :]
-        wanted = [b.row for b in outputs] if role == "finished" else [between]
-        if len(called.results) != len(wanted):
+        targets = [b.dtype for b in outputs] if role == "finished" else [reduced_dtype]
+        if len(call.results) != len(targets):
             raise ArgumentTypeError(
-                f"{function.name} gives {len(called.results)} values, not {len(wanted)}"
+                f"{function.name} returns {len(call.results)} values, not {len(targets)}"
             )
-        for result, row in zip(called.results, wanted):
-            check_conversion(result, row, role)
+        for result, target in zip(call.results, targets):
+            check_conversion(result, target, role)
         if role != "finished":
-            return called.call, called.text
-        if not called.is_tuple:
-            return f"{outputs[0].name} = {called.call};", called.text
-        parts = [f"{b.name} = _results.item{k};" for k, b in enumerate(outputs)]
-        return "\n".join([f"const auto _results = {called.call};", *parts]), called.text
+            return call.call, call.text
+        return assignments(call, [b.name for b in outputs]), call.text
 
-    def _between(self, form: ReductionForm) -> DType:
+    def _reduced_dtype(self, form: ReductionForm) -> DType:
         """Return the type of the reduced values."""
-        known = dict(form.placeholders)
-        known |= {c_name(row): row for row in dtypes.DTYPES}
-        row = known.get(self.reduce_type)
-        if row is None:
+        by_name = dict(form.placeholders) | {c_name(dtype): dtype for dtype in dtypes.DTYPES}
+        dtype = by_name.get(self.reduce_type)
+        if dtype is None:
             raise ArgumentTypeError(
-                f"{self.name}: reduce_type is {self.reduce_type}, and Python functions know the "
-                f"types {', '.join(c_name(d) for d in dtypes.DTYPES)}: write text"
+                f"{self.name}: reduce_type is {self.reduce_type}, and Python functions have the "
+                f"types {', '.join(c_name(d) for d in dtypes.DTYPES)}: write C text"
             )
-        return row
+        return dtype
 
 
 def _c_type(name: str) -> str:
     """Return a C type name; numpy's dtype names are accepted."""
-    row = dtypes.BY_NAME.get(name)
-    return c_name(row) if row and not row.is_vector else name
+    dtype = dtypes.BY_NAME.get(name)
+    return c_name(dtype) if dtype and not dtype.is_vector else name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 from pycu2c.base import dtypes
@@ -17,7 +18,6 @@ from pycu2c.compat.cupy.bound_parameters import (
     number_field,
     offset,
     raw_array_views,
-    stride_name,
     typedefs,
 )
 from pycu2c.compat.cupy.kernel_prologue import as_statement, block
@@ -29,7 +29,10 @@ COUNTS = ("_rows", "_length", "_splits", "_piece", "_group")
 
 @dataclass(frozen=True, slots=True)
 class Expressions:
-    """The text of the user. ``identity`` may be empty; ``macros``: macros from options."""
+    """The texts of the user.
+
+    identity: may be empty. macros: macros from options, as lines.
+    """
 
     name: str
     mapped: str
@@ -54,9 +57,10 @@ class Expressions:
 
 @dataclass(frozen=True, slots=True)
 class ReductionForm:
-    """What the text depends on; ``kept`` axes are before the ``reduced`` ones.
+    """What the text depends on: parameters, and the iteration space.
 
-    columns: neighbors in memory belong to different results.
+    inputs: the number of inputs. kept, reduced: the number of axes, the kept ones first.
+    columns: whether neighbors in memory belong to different results.
     lanes: on a GPU threads per result, or columns per block; on the CPU SIMD accumulators.
     pack: elements per vector load on a GPU.
     wide: indices require 64 bits.
@@ -84,143 +88,119 @@ class ReductionForm:
 
 def reduction_fields(form: ReductionForm, index: DType, extent: DType) -> list[KernelField]:
     """Return the fields: parameters of the user, launch numbers, axis lengths, workspace."""
-    place = len(form.bounds)
-    found = list(kernel_fields(form.bounds, index))
-    for name in COUNTS:
-        found.append(number_field(name, dtypes.INT64, place, "ptrdiff_t"))
-        place += 1
+    position = itertools.count(len(form.bounds))
+    fields = list(kernel_fields(form.bounds, index))
+    fields += [number_field(n, dtypes.INT64, next(position), "ptrdiff_t") for n in COUNTS]
     for axis in range(form.kept + form.reduced):
-        found.append(number_field(extent_name(axis), extent, place))
-        place += 1
-    for name, row, ctype in (
+        fields.append(number_field(extent_name(axis), extent, next(position)))
+    for name, dtype, ctype in (
         ("_partials", dtypes.UINT8, "_Partial *"),
         ("_done", dtypes.UINT32, "unsigned int *"),
     ):
-        found.append(
-            KernelField(ctype, Parameter(name, Array(row, 1, "C"), place, ArgumentPart.DATA))
-        )
-        place += 1
-    return found
+        array = Parameter(name, Array(dtype, 1, "C"), next(position), ArgumentPart.DATA)
+        fields.append(KernelField(ctype, array))
+    return fields
 
 
 def reduction_preamble(
-    form: ReductionForm, written: Expressions, body: str, *, on_cpu: bool
+    form: ReductionForm, expressions: Expressions, body: str, *, on_cpu: bool
 ) -> list[str]:
     """Return the lines before the kernel."""
-    rows = [b.row for b in form.bounds] + [row for _, row in form.placeholders]
-    texts = (written.preamble, written.mapped, written.reduced, written.finished)
-    names = names_in(*texts, written.identity, written.reduce_type, body, *written.macros)
-    preamble = without_headers(written.preamble, on_cpu=on_cpu)
+    types = [b.dtype for b in form.bounds] + [dtype for _, dtype in form.placeholders]
+    texts = (expressions.preamble, expressions.mapped, expressions.reduced, expressions.finished)
+    names = names_in(
+        *texts, expressions.identity, expressions.reduce_type, body, *expressions.macros
+    )
+    preamble = without_headers(expressions.preamble, on_cpu=on_cpu)
     return [
-        *prelude(rows, names, on_cpu=on_cpu),
-        "\n".join(written.macros),
+        *prelude(types, names, on_cpu=on_cpu),
+        "\n".join(expressions.macros),
         "\n".join(typedefs(form.placeholders)),
         preamble,
-        f"typedef {written.reduce_type} _type_reduce;",
+        f"typedef {expressions.reduce_type} _type_reduce;",
     ]
 
 
-def functions(form: ReductionForm, written: Expressions, index: str) -> list[str]:
+def functions(form: ReductionForm, expressions: Expressions, index: str) -> list[str]:
     """Declare the user's expressions as functions that map, reduce and finish."""
-    given = ", ".join(f"const {b.ctype} {b.name}" for b in form.arrays)
-    places = _index_declarations(written, index)
-    mapped = f"[&]({', '.join(part for part in (given, *places) if part)}) -> _type_reduce"
-    value = f"return static_cast<_type_reduce>({written.mapped.strip()});"
+    elements = [f"const {b.ctype} {b.name}" for b in form.arrays]
+    parameters = ", ".join([*elements, *_index_parameters(expressions, index)])
+    mapped = f"[&]({parameters}) -> _type_reduce"
+    value = f"return static_cast<_type_reduce>({expressions.mapped.strip()});"
     return [
         *raw_array_views(form.bounds),
-        *_indexers(written),
+        *_indexers(expressions),
         "const auto _reduce = [&](_type_reduce a, _type_reduce b) -> _type_reduce {\n"
-        f"    return {written.reduced.strip()};\n}};",
+        f"    return {expressions.reduced.strip()};\n}};",
         block(f"const auto _mapped = {mapped}", [value]) + ";",
         block(
             "const auto _finish = [&](ptrdiff_t _i, _type_reduce a)",
-            [*_result_references(form), as_statement(written.finished)],
+            [*_result_references(form), as_statement(expressions.finished)],
         )
         + ";",
     ]
 
 
-def _index_declarations(written: Expressions, index: str) -> list[str]:
-    asked = names_in(written.mapped)
+def _index_parameters(expressions: Expressions, index: str) -> list[str]:
+    """Declare the indices that the map expression uses."""
+    names = names_in(expressions.mapped)
     return [
         f"{kind} {name}"
         for name, kind in (("_J", index), ("_i", "ptrdiff_t"), ("_j", "ptrdiff_t"))
-        if name in asked
+        if name in names
     ]
 
 
-def mapped_call(
-    form: ReductionForm, written: Expressions, elements: Sequence[str], place: str, row: str
-) -> str:
+def mapped_call(expressions: Expressions, elements: Sequence[str], index: str, row: str) -> str:
     """Return the call that maps the elements at an index of a row."""
-    asked = names_in(written.mapped)
-    others = {"_J": place, "_i": row, "_j": f"(ptrdiff_t)({place}) * _rows + {row}"}
-    spelled = [*elements, *(text for name, text in others.items() if name in asked)]
-    return f"_mapped({', '.join(spelled)})"
+    names = names_in(expressions.mapped)
+    indices = {"_J": index, "_i": row, "_j": f"(ptrdiff_t)({index}) * _rows + {row}"}
+    arguments = [*elements, *(text for name, text in indices.items() if name in names)]
+    return f"_mapped({', '.join(arguments)})"
 
 
-def _indexers(written: Expressions) -> list[str]:
+def _indexers(expressions: Expressions) -> list[str]:
     sizes = {"_in_ind": "_rows * _length", "_out_ind": "_rows"}
     return [
         f"const CIndexer<1> {name} = {{{size}, {{{size}}}, {{}}}};"
         for name, size in sizes.items()
-        if name in written.names
+        if name in expressions.names
     ]
 
 
 def _result_references(form: ReductionForm) -> list[str]:
     """Declare references to the outputs of a row."""
-    moving = any(step != "none" for b in form.targets for step in b.steps)
-    places = [f"_i{axis}" for axis in range(form.kept)] if form.kept > 1 else ["_i"]
-    found = split_index("_i", 0, form.kept, "ptrdiff_t", "_i") if moving and form.kept > 1 else []
+    varies = any(stride != "none" for b in form.targets for stride in b.strides)
+    indices = [f"_i{axis}" for axis in range(form.kept)] if form.kept > 1 else ["_i"]
+    lines = split_index("_i", 0, form.kept, "ptrdiff_t", "_i") if varies and form.kept > 1 else []
     for bound in form.targets:
-        at = offset(bound, places) or "0"
-        found.append(f"{bound.ctype} &{bound.name} = {bound.pointer}[{at}];")
-    return found
+        element = f"{bound.pointer}[{offset(bound, indices) or '0'}]"
+        lines.append(f"{bound.ctype} &{bound.name} = {element};")
+    return lines
 
 
-def split_index(place: str, first: int, count: int, kind: str, name: str) -> list[str]:
-    """Split a linear index into an index per axis: ``name0``, …"""
+def split_index(index: str, first: int, count: int, kind: str, name: str) -> list[str]:
+    """Split a linear index into indices of type ``kind``, ``name0``, …, along ``count`` axes."""
     left = f"{name}_left"
-    found = [f"ptrdiff_t {left} = {place};"]
+    lines = [f"ptrdiff_t {left} = {index};"]
     for axis in range(count - 1, 0, -1):
         extent = extent_name(first + axis)
-        found.append(f"const {kind} {name}{axis} = {left} % {extent};")
-        found.append(f"{left} /= {extent};")
-    return [*found, f"const {kind} {name}0 = {left};"]
+        lines.append(f"const {kind} {name}{axis} = {left} % {extent};")
+        lines.append(f"{left} /= {extent};")
+    return [*lines, f"const {kind} {name}0 = {left};"]
 
 
 def row_pointers(form: ReductionForm, row: str) -> list[str]:
     """Declare pointers to the start of a row in each array."""
-    places = [f"_at{axis}" for axis in range(form.kept)] if form.kept > 1 else [row]
-    found = split_index(row, 0, form.kept, "ptrdiff_t", "_at") if form.kept > 1 else []
+    indices = [f"_at{axis}" for axis in range(form.kept)] if form.kept > 1 else [row]
+    lines = split_index(row, 0, form.kept, "ptrdiff_t", "_at") if form.kept > 1 else []
     for bound in form.arrays:
-        start = _outer_offset(form, bound, places)
+        start = offset(bound, indices)
         plus = f" + {start}" if start else ""
-        found.append(f"const {bound.ctype} *const _row_{bound.name} = {bound.pointer}{plus};")
-    return found
+        lines.append(f"const {bound.ctype} *const _row_{bound.name} = {bound.pointer}{plus};")
+    return lines
 
 
-def _outer_offset(form: ReductionForm, bound: BoundParameter, places: Sequence[str]) -> str:
-    terms = [
-        _term(bound, axis, place)
-        for axis, place in enumerate(places)
-        if bound.steps[axis] != "none"
-    ]
-    return " + ".join(terms)
-
-
-def reduced_offset(form: ReductionForm, bound: BoundParameter, places: Sequence[str]) -> str:
-    """Return the offset of an element in its row."""
-    terms = [
-        _term(bound, form.kept + k, place)
-        for k, place in enumerate(places)
-        if bound.steps[form.kept + k] != "none"
-    ]
-    return " + ".join(terms)
-
-
-def _term(bound: BoundParameter, axis: int, place: str) -> str:
-    if bound.steps[axis] == "unit":
-        return place
-    return f"{place} * {stride_name(bound.name, axis)}"
+def offset_in_row(form: ReductionForm, bound: BoundParameter, indices: Sequence[str]) -> str:
+    """Return the offset of an element in its row, from its indices along the reduced axes."""
+    return offset(bound, indices, form.kept)

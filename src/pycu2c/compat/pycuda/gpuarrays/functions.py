@@ -31,17 +31,19 @@ empty = GPUArray
 def to_gpu(ary: NDArray[Any], allocator: Any = mem_alloc) -> GPUArray:
     """Copy a numpy array to the device."""
     if not hasattr(ary, "shape"):
-        raise TypeError(f"to_gpu takes arrays: np.array(…) makes one of a {type(ary).__name__}")
-    made = GPUArray(ary.shape, ary.dtype, allocator, strides=compact_strides(ary))
-    made.set(ary)
-    return made
+        raise TypeError(
+            f"to_gpu takes numpy arrays: convert the {type(ary).__name__} with np.array(…)"
+        )
+    result = GPUArray(ary.shape, ary.dtype, allocator, strides=compact_strides(ary))
+    result.set(ary)
+    return result
 
 
 def to_gpu_async(ary: NDArray[Any], allocator: Any = mem_alloc, stream: object = None) -> GPUArray:
     """Copy a numpy array to the device, in a stream."""
-    made = GPUArray(ary.shape, ary.dtype, allocator, strides=compact_strides(ary))
-    made.set_async(ary, stream)
-    return made
+    result = GPUArray(ary.shape, ary.dtype, allocator, strides=compact_strides(ary))
+    result.set_async(ary, stream)
+    return result
 
 
 def zeros(
@@ -63,29 +65,29 @@ def empty_like(other_ary: GPUArray, dtype: Any = None, order: str = "K", **kwarg
     allocator = kwargs.pop("allocator", None) or other_ary.allocator
     if kwargs:
         raise TypeError(f"extra keyword arguments specified: {', '.join(kwargs)}")
-    wanted = np.dtype(other_ary.dtype if dtype is None else dtype)
+    dtype = np.dtype(other_ary.dtype if dtype is None else dtype)
     if order not in ("C", "F", "A", "K"):
         raise ValueError(f"Unsupported order: {order!r}")
     flags = other_ary.flags
     if order == "A":
         order = "F" if flags.f_contiguous and not flags.c_contiguous else "C"
     if order == "K":
-        steps = compact_strides(other_ary)
-        scaled = [step // other_ary.itemsize * wanted.itemsize for step in steps]
-        return GPUArray(other_ary.shape, wanted, allocator, strides=scaled)
-    return GPUArray(other_ary.shape, wanted, allocator, order=order)
+        strides = compact_strides(other_ary)
+        scaled = [stride // other_ary.itemsize * dtype.itemsize for stride in strides]
+        return GPUArray(other_ary.shape, dtype, allocator, strides=scaled)
+    return GPUArray(other_ary.shape, dtype, allocator, order=order)
 
 
 def zeros_like(other_ary: GPUArray, dtype: Any = None, order: str = "K") -> GPUArray:
     """Return a new array of zeros like another array."""
-    made = empty_like(other_ary, dtype, order)
-    return made.fill(np.zeros((), made.dtype))
+    result = empty_like(other_ary, dtype, order)
+    return result.fill(np.zeros((), result.dtype))
 
 
 def ones_like(other_ary: GPUArray, dtype: Any = None, order: str = "K") -> GPUArray:
     """Return a new array of ones like another array."""
-    made = empty_like(other_ary, dtype, order)
-    return made.fill(np.ones((), made.dtype))
+    result = empty_like(other_ary, dtype, order)
+    return result.fill(np.ones((), result.dtype))
 
 
 @translating
@@ -96,33 +98,36 @@ def arange(*args: Any, **kwargs: Any) -> GPUArray:
     if dtype is None:
         dtype = np.array([start, stop, step]).dtype
         if dtype != np.float32:
-            warnings.warn(f"arange() makes numbers of {dtype}: say which by dtype=", stacklevel=3)
+            warnings.warn(
+                f"arange() creates an array of {dtype}: pass dtype= to select the type",
+                stacklevel=3,
+            )
     kind = np.dtype(dtype)
     first, end, by = (kind.type(n) for n in (start, stop, step))
-    made = GPUArray((builtins.max(0, math.ceil((end - first) / by)),), kind)
-    launch(kernels.counted, made.size, (first, by, made.flat()), stream)
-    return made
+    result = GPUArray((builtins.max(0, math.ceil((end - first) / by)),), kind)
+    launch(kernels.arange, result.size, (first, by, result.flat()), stream)
+    return result
 
 
 def _range(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any, Any]:
     """Parse the arguments of ``arange``. Raises ValueError."""
-    given = dict(kwargs)
+    options = dict(kwargs)
     if args and isinstance(args[-1], np.dtype):
-        given.setdefault("dtype", args[-1])
+        options.setdefault("dtype", args[-1])
         args = args[:-1]
     names = ("stop",) if len(args) == 1 else ("start", "stop", "step")
     if len(args) > len(names):
         raise ValueError("too many arguments")
     for name, value in zip(names, args):
-        if name in given:
+        if name in options:
             raise ValueError(f"may not specify '{name}' by position and keyword")
-        given[name] = value
-    for name in given:
+        options[name] = value
+    for name in options:
         if name not in ("start", "stop", "step", "dtype"):
             raise ValueError(f"unexpected keyword argument '{name}'")
-    if given.get("stop") is None:
+    if options.get("stop") is None:
         raise ValueError("stop argument required")
-    return given.get("start", 0), given["stop"], given.get("step", 1), given.get("dtype")
+    return options.get("start", 0), options["stop"], options.get("step", 1), options.get("dtype")
 
 
 def splay(n: int, dev: Any = None) -> tuple[tuple[int, int], tuple[int, int, int]]:
@@ -149,9 +154,9 @@ def take(
 ) -> GPUArray:
     """Return ``a[indices]``."""
     a, indices = as_gpuarray(a), as_gpuarray(indices)
-    made = GPUArray(indices.shape, a.dtype, a.allocator) if out is None else out
-    launch(kernels.taken, indices.size, (a.flat(), indices.flat(), made.flat()), stream)
-    return made
+    result = GPUArray(indices.shape, a.dtype, a.allocator) if out is None else out
+    launch(kernels.take, indices.size, (a.flat(), indices.flat(), result.flat()), stream)
+    return result
 
 
 def multi_take(
@@ -185,8 +190,8 @@ def multi_put(
     """Assign ``out[dest_indices] = a`` for several arrays."""
     targets = _targets(arrays, dest_shape, out)
     for a, to in zip(arrays, targets):
-        given = (a.flat(), dest_indices.flat(), to.flat())
-        launch(kernels.put, dest_indices.size, given, stream)
+        arguments = (a.flat(), dest_indices.flat(), to.flat())
+        launch(kernels.put, dest_indices.size, arguments, stream)
     return targets
 
 
@@ -210,8 +215,8 @@ def multi_take_put(
     if len(offsets) != len(arrays):
         raise ValueError("src_indices and src_offsets must have the same length")
     for a, offset, to in zip(arrays, offsets, targets):
-        given = (a.flat(), src_indices.flat(), offset, dest_indices.flat(), to.flat())
-        launch(kernels.taken_and_put, src_indices.size, given, stream)
+        arguments = (a.flat(), src_indices.flat(), offset, dest_indices.flat(), to.flat())
+        launch(kernels.take_put, src_indices.size, arguments, stream)
     return targets
 
 
@@ -236,13 +241,13 @@ def concatenate(arrays: Sequence[GPUArray], axis: int = 0, allocator: Any = None
     length = builtins.sum(each.shape[axis] for each in arrays)
     shape = (*first.shape[:axis], length, *first.shape[axis + 1 :])
     dtype = np.result_type(*(each.dtype for each in arrays))
-    made, start = GPUArray(shape, dtype, allocator or first.allocator), 0
+    result, start = GPUArray(shape, dtype, allocator or first.allocator), 0
     for each in arrays:
         stop = start + each.shape[axis]
         part = each if each.dtype == dtype else each.astype(dtype)
-        made[(*(slice(None),) * axis, slice(start, stop))] = part
+        result[(*(slice(None),) * axis, slice(start, stop))] = part
         start = stop
-    return made
+    return result
 
 
 def stack(arrays: Sequence[GPUArray], axis: int = 0, allocator: Any = None) -> GPUArray:
@@ -259,11 +264,11 @@ def stack(arrays: Sequence[GPUArray], axis: int = 0, allocator: Any = None) -> G
     shape = (*first.shape[:axis], len(arrays), *first.shape[axis:])
     dtype = np.result_type(*(each.dtype for each in arrays))
     order = "C" if axis == 0 else "F"
-    made = GPUArray(shape, dtype, allocator or first.allocator, order=order)
+    result = GPUArray(shape, dtype, allocator or first.allocator, order=order)
     for number, each in enumerate(arrays):
         part = each if each.dtype == dtype else each.astype(dtype)
-        made[(*(slice(None),) * axis, number)] = part
-    return made
+        result[(*(slice(None),) * axis, number)] = part
+    return result
 
 
 def any_differs(arrays: Sequence[GPUArray]) -> bool:
@@ -296,7 +301,7 @@ def if_positive(
         raise ValueError("shapes do not match")
     if then_.dtype != else_.dtype:
         raise ValueError("dtypes do not match")
-    return _chosen(kernels.positive_chosen, (criterion, then_, else_), out, stream)
+    return _select(kernels.select_positive, (criterion, then_, else_), out, stream)
 
 
 def where(
@@ -311,30 +316,30 @@ def where(
         raise NotImplementedError("shape broadcast not implemented")
     if then_.dtype != else_.dtype:
         raise NotImplementedError("dtype broadcast not implemented")
-    return _chosen(kernels.chosen, (criterion, then_, else_), out, stream)
+    return _select(kernels.select, (criterion, then_, else_), out, stream)
 
 
 @translating
-def _chosen(
-    run: Any, given: tuple[GPUArray, ...], out: GPUArray | None, stream: object
+def _select(
+    run: Any, arrays: tuple[GPUArray, ...], out: GPUArray | None, stream: object
 ) -> GPUArray:
-    given = tuple(map(as_gpuarray, given))
-    made = empty_like(given[1]) if out is None else out
-    order = made.memory_order if made.ndim > 1 else ""
-    launch(run, made.size, (*(each.flat(order) for each in given), made.flat()), stream)
-    return made
+    arrays = tuple(map(as_gpuarray, arrays))
+    result = empty_like(arrays[1]) if out is None else out
+    order = result.memory_order if result.ndim > 1 else ""
+    launch(run, result.size, (*(each.flat(order) for each in arrays), result.flat()), stream)
+    return result
 
 
 @translating
 def _pairwise(
-    pairs: BinaryOperation, a: Any, b: Any, out: GPUArray | None, stream: object
+    operation: BinaryOperation, a: Any, b: Any, out: GPUArray | None, stream: object
 ) -> GPUArray:
     a, b = (each if is_number(each) else as_gpuarray(each) for each in (a, b))
-    made = empty_like(b if is_number(a) else a) if out is None else out
-    order = made.memory_order if made.ndim > 1 else ""
+    result = empty_like(b if is_number(a) else a) if out is None else out
+    order = result.memory_order if result.ndim > 1 else ""
     x, y = (each if is_number(each) else each.flat(order) for each in (a, b))
-    pairs.run(x, y, made.flat(), stream)
-    return made
+    operation.run(x, y, result.flat(), stream)
+    return result
 
 
 def minimum(a: Any, b: Any, out: GPUArray | None = None, stream: object = None) -> GPUArray:
@@ -348,18 +353,18 @@ def maximum(a: Any, b: Any, out: GPUArray | None = None, stream: object = None) 
 
 
 def _logical(
-    pairs: BinaryOperation, x1: Any, x2: Any, out: GPUArray | None, allocator: Any
+    operation: BinaryOperation, x1: Any, x2: Any, out: GPUArray | None, allocator: Any
 ) -> GPUArray:
     arrays = [x for x in (x1, x2) if isinstance(x, GPUArray)]
     if builtins.any(not isinstance(x, GPUArray) and not is_number(x) for x in (x1, x2)):
         raise ValueError("logical functions take numbers and GPUArrays")
     if not arrays:
-        made = GPUArray((), np.bool_, allocator or mem_alloc) if out is None else out
-        return made.fill(bool(pairs.operation(x1, x2)))
+        result = GPUArray((), np.bool_, allocator or mem_alloc) if out is None else out
+        return result.fill(bool(operation.operation(x1, x2)))
     if any_differs(arrays):
         raise NotImplementedError("Broadcasting not supported")
-    made = empty_like(arrays[0], np.bool_) if out is None else out
-    return _pairwise(pairs, x1, x2, made, None)
+    result = empty_like(arrays[0], np.bool_) if out is None else out
+    return _pairwise(operation, x1, x2, result, None)
 
 
 def logical_and(
@@ -379,11 +384,10 @@ def logical_or(
 def logical_not(x: Any, /, out: GPUArray | None = None, *, allocator: Any = mem_alloc) -> GPUArray:
     """Return the logical negation."""
     if is_number(x):
-        made = GPUArray((), np.bool_, allocator) if out is None else out
-        return made.fill(not x)
-    made = empty_like(x, np.bool_) if out is None else out
-    found: GPUArray = x.each(kernels.LOGICAL_NOT, out=made)
-    return found
+        result = GPUArray((), np.bool_, allocator) if out is None else out
+        return result.fill(not x)
+    result = empty_like(x, np.bool_) if out is None else out
+    return as_gpuarray(x.each(kernels.LOGICAL_NOT, out=result))
 
 
 # ---- reductions --------------------------------------------------------------------------------

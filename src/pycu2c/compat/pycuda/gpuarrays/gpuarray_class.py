@@ -11,76 +11,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pycu2c.compat.pycuda.enums import TRSF_READ_AS_INTEGER, array_format
 from pycu2c.compat.pycuda.errors import translating
 from pycu2c.compat.pycuda.gpuarrays import kernels
-from pycu2c.compat.pycuda.gpuarrays.interoperability import ArrayInterop
 from pycu2c.compat.pycuda.gpuarrays.kernels import launch
-from pycu2c.compat.pycuda.gpuarrays.layout import Flags, compact_strides, is_number
+from pycu2c.compat.pycuda.gpuarrays.layout import compact_strides, is_number
 from pycu2c.compat.pycuda.gpuarrays.operators import Operators
-from pycu2c.compat.pycuda.memory.allocations import mem_alloc, on_gpu
+from pycu2c.compat.pycuda.memory.allocations import on_gpu
 from pycu2c.compat.pycuda.memory.host_memory import pagelocked_empty
-from pycu2c.compat.pycuda.textures.array_binding import TextureBinding
+from pycu2c.compat.pycuda.textures.cuda_arrays import dtype_to_array_form, dtype_to_array_format
 from pycu2c.devices import copies, interoperability, view_geometry
 from pycu2c.devices.array import DeviceArray, as_device_array
-from pycu2c.devices.array_data import check_dtype
 from pycu2c.devices.view_geometry import ViewGeometry
 from pycu2c.runtime.arguments.strides import packed_strides
 from pycu2c.runtime.cuda.memory import HOST
 
 
-class GPUArray(ArrayInterop, Operators, TextureBinding):
+class GPUArray(Operators):
     """An array on the device, with elementwise operators."""
 
     __array_priority__ = 100
     __array_ufunc__ = None  # numpy defers operators to this class
     __hash__ = None  # type: ignore[assignment]
-
-    def __init__(
-        self,
-        shape: Any,
-        dtype: Any,
-        allocator: Any = mem_alloc,
-        base: Any = None,
-        gpudata: Any = None,
-        strides: Any = None,
-        order: str = "C",
-    ) -> None:
-        self.dtype = check_dtype(dtype)
-        self.shape = _shape(shape)
-        self.itemsize = self.dtype.itemsize
-        self.size = self.mem_size = math.prod(self.shape)
-        self.nbytes = self.size * self.itemsize
-        if order not in ("C", "F"):
-            raise ValueError(f"invalid order: {order}")
-        given = packed_strides(self.shape, self.itemsize, order) if strides is None else strides
-        self.strides = tuple(map(int, given))
-        self.allocator, self.base = allocator or mem_alloc, base
-        self.gpudata = gpudata
-        if gpudata is None and self.size:
-            self.gpudata = self.allocator(self.nbytes)
-
-    # ---- attributes ----
-
-    @property
-    def flags(self) -> Flags:
-        """Return ``flags.c_contiguous``, ``flags.f_contiguous`` and ``flags.forc``."""
-        return Flags(self.shape, self.strides, self.itemsize)
-
-    @property
-    def ptr(self) -> int:
-        """Return the address of the first element."""
-        return operator.index(self.gpudata) if self.gpudata is not None else 0
-
-    def flat(self, order: str = "") -> DeviceArray:
-        """Return the elements along one axis, in memory order; a copy if the array is not
-        contiguous in the requested order."""
-        flags = self.flags
-        fits = flags.forc if not order else getattr(flags, f"{order.lower()}_contiguous")
-        form = (self.size,), (self.itemsize,)
-        if fits:
-            return DeviceArray(self._memory(), self.ptr, *form, self.dtype)
-        whole = self.device_array().copy(order=order or "C")  # type: ignore[arg-type]
-        return whole._view(ViewGeometry(0, *form))
 
     def __len__(self) -> int:
         if not self.shape:
@@ -101,12 +53,12 @@ class GPUArray(ArrayInterop, Operators, TextureBinding):
     def __repr__(self) -> str:
         return repr(self.get())
 
-    def _operand(self, given: Any) -> Any:
-        if isinstance(given, GPUArray) or is_number(given):
-            return given
-        if isinstance(given, np.ndarray):
-            raise TypeError("an array of numpy's is in memory of the host: to_gpu copies it")
-        return as_gpuarray(given) if interoperability.is_on_device(given) else NotImplemented
+    def _operand(self, value: Any) -> Any:
+        if isinstance(value, GPUArray) or is_number(value):
+            return value
+        if isinstance(value, np.ndarray):
+            raise TypeError("the operand is a numpy array in host memory: copy it with to_gpu")
+        return as_gpuarray(value) if interoperability.is_on_device(value) else NotImplemented
 
     # ---- copies ----
 
@@ -156,10 +108,10 @@ class GPUArray(ArrayInterop, Operators, TextureBinding):
 
     def _host_array(self, pagelocked: bool) -> NDArray[Any]:
         """Return a new array like this one, with its order of axes."""
-        order = np.argsort([-abs(step) for step in self.strides], kind="stable").tolist()
+        order = np.argsort([-abs(stride) for stride in self.strides], kind="stable").tolist()
         shape = tuple(self.shape[axis] for axis in order)
-        made = (pagelocked_empty if pagelocked else np.empty)(shape, self.dtype)
-        return made.transpose(np.argsort(order)) if order else made
+        array = (pagelocked_empty if pagelocked else np.empty)(shape, self.dtype)
+        return array.transpose(np.argsort(order)) if order else array
 
     def get_async(self, stream: object = None, ary: NDArray[Any] | None = None) -> NDArray[Any]:
         """Return a copy, in a stream."""
@@ -168,10 +120,10 @@ class GPUArray(ArrayInterop, Operators, TextureBinding):
     @translating
     def copy(self, stream: object = None) -> GPUArray:
         """Return a copy."""
-        made = GPUArray(self.shape, self.dtype, self.allocator, strides=compact_strides(self))
+        copy = GPUArray(self.shape, self.dtype, self.allocator, strides=compact_strides(self))
         if self.size:
-            copies.assign(made.device_array(), self.device_array(), stream)
-        return made
+            copies.assign(copy.device_array(), self.device_array(), stream)
+        return copy
 
     def __copy__(self) -> GPUArray:
         return self.copy()
@@ -181,16 +133,10 @@ class GPUArray(ArrayInterop, Operators, TextureBinding):
         """Return the elements converted to another dtype, as numpy does."""
         if np.dtype(dtype) == self.dtype:
             return self.copy(stream=stream)
-        made = self._new_like_me(dtype)
+        converted = self._new_like_me(dtype)
         if self.size:
-            copies.assign(made.device_array(), self.device_array(), stream)
-        return made
-
-    def _new_like_me(self, dtype: Any = None) -> GPUArray:
-        """Return a new array with the same shape and order of axes."""
-        wanted = self.dtype if dtype is None else np.dtype(dtype)
-        order = self.memory_order
-        return GPUArray(self.shape, wanted, self.allocator, order=order)
+            copies.assign(converted.device_array(), self.device_array(), stream)
+        return converted
 
     @translating
     def fill(self, value: Any, stream: object = None) -> GPUArray:
@@ -210,8 +156,7 @@ class GPUArray(ArrayInterop, Operators, TextureBinding):
     def imag(self) -> GPUArray:
         """Return the imaginary parts."""
         if self._is_complex:
-            found: GPUArray = self.each(kernels.IMAGINARY, self._real_dtype())
-            return found
+            return self.each(kernels.IMAGINARY, self._real_dtype())
         return self._new_like_me().fill(0)
 
     @property
@@ -222,8 +167,7 @@ class GPUArray(ArrayInterop, Operators, TextureBinding):
         """Return the conjugates; the array itself if it is real and ``out`` is not given."""
         if out is None and not self._is_complex:
             return self
-        found: GPUArray = self.each(kernels.CONJUGATE, out=out)
-        return found
+        return self.each(kernels.CONJUGATE, out=out)
 
     conjugate = conj
 
@@ -265,16 +209,16 @@ class GPUArray(ArrayInterop, Operators, TextureBinding):
         """Return a view with another shape."""
         if not self.flags.forc:
             raise RuntimeError("only contiguous arrays may be used as arguments to this operation")
-        given = tuple(shape[0]) if isinstance(shape[0], (tuple, list)) else shape
-        wanted = tuple(map(operator.index, given))
-        if wanted.count(-1) > 1:
+        shape = tuple(shape[0]) if isinstance(shape[0], (tuple, list)) else shape
+        lengths = tuple(map(operator.index, shape))
+        if lengths.count(-1) > 1:
             raise ValueError("can only specify one unknown dimension")
-        if -1 in wanted:
-            known = -math.prod(wanted)
-            wanted = tuple(self.size // known if n == -1 else n for n in wanted)
-        if math.prod(wanted) != self.size:
+        if -1 in lengths:
+            others = -math.prod(lengths)
+            lengths = tuple(self.size // others if n == -1 else n for n in lengths)
+        if math.prod(lengths) != self.size:
             raise ValueError("total size of new array must be unchanged")
-        return self._view(ViewGeometry(0, wanted, packed_strides(wanted, self.itemsize, order)))
+        return self._view(ViewGeometry(0, lengths, packed_strides(lengths, self.itemsize, order)))
 
     def ravel(self) -> GPUArray:
         """Return a view with one axis."""
@@ -282,13 +226,13 @@ class GPUArray(ArrayInterop, Operators, TextureBinding):
 
     def view(self, dtype: Any = None) -> GPUArray:
         """Return a view with another dtype."""
-        seen = self.device_array()._numpy_view
-        wanted = self.dtype if dtype is None else np.dtype(dtype)
+        array = self.device_array()._numpy_view
+        dtype = self.dtype if dtype is None else np.dtype(dtype)
         axis = min(range(self.ndim), key=lambda a: abs(self.strides[a]), default=0)
-        if self.shape[axis] * self.itemsize % wanted.itemsize:
+        if self.shape[axis] * self.itemsize % dtype.itemsize:
             raise ValueError("new type not compatible with array")
-        moved = np.moveaxis(np.moveaxis(seen, axis, -1).view(wanted), -1, axis)
-        return self._view(ViewGeometry(0, moved.shape, moved.strides), wanted)
+        view = np.moveaxis(np.moveaxis(array, axis, -1).view(dtype), -1, axis)
+        return self._view(ViewGeometry(0, view.shape, view.strides), dtype)
 
     def squeeze(self) -> GPUArray:
         """Return a view without axes of length 1."""
@@ -317,22 +261,49 @@ class GPUArray(ArrayInterop, Operators, TextureBinding):
     @translating
     def _search(self, run: Any, default: bool, stream: object, allocator: Any) -> GPUArray:
         """Return a bool without axes, which a kernel changes if it finds an element."""
-        found = GPUArray((), bool, allocator or self.allocator).fill(default, stream)
-        launch(run, self.size, (self.flat(), found.flat()), stream)
-        return found
+        result = GPUArray((), bool, allocator or self.allocator).fill(default, stream)
+        launch(run, self.size, (self.flat(), result.flat()), stream)
+        return result
 
     def reverse(self, stream: object = None) -> GPUArray:
         """Return the elements in reverse order, along one axis."""
-        found: GPUArray = self.each(kernels.reversed_order, stream=stream)
-        return found
+        return self.each(kernels.reversed_order, stream=stream)
 
+    # ---- textures ----
 
-def _shape(given: Any) -> tuple[int, ...]:
-    if isinstance(given, np.ndarray):
-        given = given.tolist()
-    if hasattr(given, "__index__"):
-        return (operator.index(given),)
-    return tuple(int(n) for n in given)
+    def bind_to_texref(self, texref: Any, allow_offset: bool = False) -> float:
+        """Bind the elements to a texture reference; return the offset of the first element."""
+        offset: int = texref.set_address(self.gpudata, self.nbytes, allow_offset=allow_offset)
+        return offset / int(self.dtype.itemsize)
+
+    def bind_to_texref_ext(
+        self,
+        texref: Any,
+        channels: int = 1,
+        allow_double_hack: bool = False,
+        allow_complex_hack: bool = False,
+        allow_offset: bool = False,
+    ) -> float:
+        """Bind the elements, and set the format.
+
+        If that is allowed, doubles and complex numbers are bound as ints, which
+        ``pycuda-helpers.hpp`` converts.
+        """
+        if not self.flags.forc:
+            raise RuntimeError("only contiguous arrays may be used as arguments to this operation")
+        as_ints = (allow_double_hack and self.dtype.name == "float64") or (
+            allow_complex_hack and self._is_complex
+        )
+        texel: tuple[Any, int] = (
+            dtype_to_array_form(self.dtype) if as_ints else (dtype_to_array_format(self.dtype), 1)
+        )
+        if texel[1] > 1 and channels != 1:
+            raise ValueError(f"'fake' {self.dtype} textures can only have one channel")
+        offset: int = texref.set_address(self.gpudata, self.nbytes, allow_offset=allow_offset)
+        texref.set_format(texel[0], texel[1] * channels)
+        if texel[0] not in (array_format.FLOAT, array_format.HALF):
+            texref.set_flags(texref.get_flags() | TRSF_READ_AS_INTEGER)
+        return offset / int(self.dtype.itemsize)
 
 
 def _is_async(async_: bool, kwargs: dict[str, Any]) -> bool:
@@ -349,12 +320,14 @@ def as_gpuarray(ary: Any) -> GPUArray:
     if isinstance(ary, GPUArray):
         return ary
     if not (isinstance(ary, DeviceArray) or interoperability.is_on_device(ary)):
-        raise TypeError(f"a {type(ary).__name__} is no array of the device: to_gpu copies there")
-    found = as_device_array(ary)
-    if (found.device == HOST) == on_gpu():
-        raise TypeError("the array is in memory of the host, and the device is a GPU: copy it")
+        raise TypeError(
+            f"a {type(ary).__name__} is not a device array: copy numpy arrays with to_gpu"
+        )
+    array = as_device_array(ary)
+    if (array.device == HOST) == on_gpu():
+        raise TypeError("the array is in host memory, and the device is a GPU: copy it")
     return GPUArray(
-        found.shape, found.dtype, base=found, gpudata=found.address, strides=found.strides
+        array.shape, array.dtype, base=array, gpudata=array.address, strides=array.strides
     )
 
 
@@ -362,6 +335,6 @@ copyreg.pickle(GPUArray, lambda array: (_from_numpy, (array.get(),)))
 
 
 def _from_numpy(ary: NDArray[Any]) -> GPUArray:
-    made = GPUArray(ary.shape, ary.dtype, strides=compact_strides(ary))
-    made.set(ary)
-    return made
+    array = GPUArray(ary.shape, ary.dtype, strides=compact_strides(ary))
+    array.set(ary)
+    return array

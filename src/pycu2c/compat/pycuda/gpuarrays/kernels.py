@@ -55,8 +55,8 @@ class BinaryOperation:
         """Compute ``out = operation(x, y)``."""
         arrays, right, left = self._kernels
         x_is_array, y_is_array = isinstance(x, DeviceArray), isinstance(y, DeviceArray)
-        chosen = arrays if x_is_array and y_is_array else right if x_is_array else left
-        launch(chosen, out.size, (x, y, out), stream)
+        run = arrays if x_is_array and y_is_array else right if x_is_array else left
+        launch(run, out.size, (x, y, out), stream)
 
 
 ADD = BinaryOperation(lambda a, b: a + b)
@@ -116,7 +116,7 @@ def scaled_sum(a, x, b, y, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def counted(start, step, out):  # type: ignore[no-untyped-def]
+def arange(start, step, out):  # type: ignore[no-untyped-def]
     i = cuda.grid(1)
     if i < out.size:
         out[i] = start + i * step
@@ -146,7 +146,7 @@ def find_false(x, found):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def taken(x, indices, out):  # type: ignore[no-untyped-def]
+def take(x, indices, out):  # type: ignore[no-untyped-def]
     i = cuda.grid(1)
     if i < indices.size:
         out[i] = x[indices[i]]
@@ -160,14 +160,14 @@ def put(x, indices, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def taken_and_put(x, sources, offset, targets, out):  # type: ignore[no-untyped-def]
+def take_put(x, sources, offset, targets, out):  # type: ignore[no-untyped-def]
     i = cuda.grid(1)
     if i < sources.size:
         out[targets[i]] = x[sources[i] + offset]
 
 
 @kernel
-def positive_chosen(criterion, then, otherwise, out):  # type: ignore[no-untyped-def]
+def select_positive(criterion, then, otherwise, out):  # type: ignore[no-untyped-def]
     i = cuda.grid(1)
     if i < out.size:
         if criterion[i] > 0:
@@ -177,7 +177,7 @@ def positive_chosen(criterion, then, otherwise, out):  # type: ignore[no-untyped
 
 
 @kernel
-def chosen(criterion, then, otherwise, out):  # type: ignore[no-untyped-def]
+def select(criterion, then, otherwise, out):  # type: ignore[no-untyped-def]
     i = cuda.grid(1)
     if i < out.size:
         if criterion[i]:

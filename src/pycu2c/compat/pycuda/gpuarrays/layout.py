@@ -35,27 +35,26 @@ class Flags(NamedTuple):
 
 def compact_strides(array: Any) -> tuple[int, ...]:
     """Return contiguous strides, with the order of axes of another array."""
-    steps, step = [0] * len(array.shape), array.dtype.itemsize
-    found = sorted(range(len(array.shape)), key=lambda a: (abs(array.strides[a]), -a))
-    for axis in found:
-        steps[axis] = step
-        step *= max(array.shape[axis], 1)
-    return tuple(steps)
+    strides, stride = [0] * len(array.shape), array.dtype.itemsize
+    for axis in sorted(range(len(array.shape)), key=lambda a: (abs(array.strides[a]), -a)):
+        strides[axis] = stride
+        stride *= max(array.shape[axis], 1)
+    return tuple(strides)
 
 
-def is_number(given: object) -> bool:
+def is_number(value: object) -> bool:
     """Return whether a value is a Python or numpy number."""
-    return isinstance(given, (numbers.Number, np.generic)) or (
-        isinstance(given, np.ndarray) and given.shape == ()
+    return isinstance(value, (numbers.Number, np.generic)) or (
+        isinstance(value, np.ndarray) and value.shape == ()
     )
 
 
 def common_dtype(x: Any, y: Any) -> np.dtype[Any]:
     """Return the result dtype of two arrays, or of an array and a number."""
-    return np.result_type(*(getattr(each, "dtype", each) for each in (x, y)))
+    return np.result_type(*(getattr(operand, "dtype", operand) for operand in (x, y)))
 
 
 def quotient_dtype(x: Any, y: Any) -> np.dtype[Any]:
     """Return the result dtype of a division; float64 for integers."""
-    found = common_dtype(x, y)
-    return np.dtype(np.float64) if found.kind in "iub" else found
+    dtype = common_dtype(x, y)
+    return np.dtype(np.float64) if dtype.kind in "iub" else dtype

@@ -2,151 +2,114 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 
 from pycu2c.compat.pycuda.errors import translating
 from pycu2c.compat.pycuda.gpuarrays import kernels
 from pycu2c.compat.pycuda.gpuarrays.kernels import BinaryOperation, launch
-from pycu2c.compat.pycuda.gpuarrays.layout import Flags, common_dtype, quotient_dtype
+from pycu2c.compat.pycuda.gpuarrays.layout import common_dtype, quotient_dtype
+from pycu2c.compat.pycuda.gpuarrays.strided_memory import StridedMemory
 from pycu2c.devices import copies
-from pycu2c.devices.array import DeviceArray
 from pycu2c.devices.view_geometry import ViewGeometry
 
 
-class Operators:
-    """The operators, as a base class of ``GPUArray``."""
+def _binary(
+    operation: BinaryOperation, *, swapped: bool = False, quotient: bool = False
+) -> Callable[[Any, Any], Any]:
+    """Return the method of an operator; ``swapped``: this array is the right operand."""
+    result_dtype = quotient_dtype if quotient else common_dtype
 
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-    size: int
+    def method(self: Operators, other: Any) -> Any:
+        other = self._operand(other)
+        if other is NotImplemented:
+            return NotImplemented
+        x, y = (other, self) if swapped else (self, other)
+        return self._apply(operation, x, y, result_dtype(x, y))
 
-    @property
-    def ndim(self) -> int:
-        """Return the number of axes."""
-        return len(self.shape)
+    return method
 
-    @property
-    def flags(self) -> Flags:
-        """Return the memory layout."""
-        raise NotImplementedError
 
-    @property
-    def memory_order(self) -> str:
-        """Return "F" if the array is contiguous in Fortran order only, else "C"."""
-        flags = self.flags
-        return "F" if flags.f_contiguous and not flags.c_contiguous else "C"
+def _in_place(operation: BinaryOperation) -> Callable[[Any, Any], Any]:
+    """Return the method of an assignment operator such as ``+=``."""
 
-    def device_array(self) -> DeviceArray:
-        """Return a device array of this package over the same elements."""
-        raise NotImplementedError
+    def method(self: Operators, other: Any) -> Any:
+        other = self._operand(other)
+        if other is NotImplemented:
+            return NotImplemented
+        return self._apply(operation, self, other, self.dtype, out=self)
 
-    def flat(self, order: str = "") -> DeviceArray:
-        """Return the elements along one axis."""
-        raise NotImplementedError
+    return method
 
-    def _new_like_me(self, dtype: Any = None) -> Any:
-        """Return a new array with the same shape."""
-        raise NotImplementedError
 
-    def _operand(self, given: Any) -> Any:
+def _comparison(operation: BinaryOperation) -> Callable[[Any, Any], Any]:
+    """Return the method of a comparison."""
+
+    def method(self: Operators, other: Any) -> Any:
+        other = self._operand(other)
+        if other is NotImplemented:
+            return NotImplemented
+        dtype = common_dtype(self, other) if isinstance(other, Operators) else self.dtype
+        return self._apply(operation, self, other, dtype)
+
+    return method
+
+
+A = TypeVar("A", bound="Operators")
+
+
+class Operators(StridedMemory):
+    """Arrays with arithmetic and comparison operators."""
+
+    def _operand(self, value: Any) -> Any:
         """Convert an operand to a number or array; NotImplemented for anything else."""
         raise NotImplementedError
 
     # ---- arithmetic ----
 
     @translating
-    def _paired(
-        self, pairs: BinaryOperation, x: Any, y: Any, dtype: Any, out: Operators | None = None
+    def _apply(
+        self, operation: BinaryOperation, x: Any, y: Any, dtype: Any, out: Operators | None = None
     ) -> Any:
         """Return ``operation(x, y)``; one operand is this array."""
         other = y if x is self else x
-        like = self
-        if isinstance(other, Operators):
-            like = _broadcast(self, other)
+        like = _broadcast(self, other) if isinstance(other, Operators) else self
         target = like._new_like_me(dtype) if out is None else out
         order = target.memory_order if target.ndim > 1 else ""
-        room = target.flat()
-        pairs.run(_operand(x, target, order), _operand(y, target, order), room)
+        flat = target.flat()
+        operation.run(_operand(x, target, order), _operand(y, target, order), flat)
         if not target.flags.forc:
-            copies.assign(target.device_array(), room.reshape(target.shape), None)
+            copies.assign(target.device_array(), flat.reshape(target.shape), None)
         return target
 
-    def _arithmetic(
-        self, pairs: BinaryOperation, other: Any, *, swapped: bool = False, quotient: bool = False
-    ) -> Any:
-        other = self._operand(other)
-        if other is NotImplemented:
-            return NotImplemented
-        x, y = (other, self) if swapped else (self, other)
-        dtype = (quotient_dtype if quotient else common_dtype)(x, y)
-        return self._paired(pairs, x, y, dtype)
+    __add__ = __radd__ = _binary(kernels.ADD)
+    __sub__ = _binary(kernels.SUBTRACT)
+    __rsub__ = _binary(kernels.SUBTRACT, swapped=True)
+    __mul__ = __rmul__ = _binary(kernels.MULTIPLY)
+    __truediv__ = __div__ = _binary(kernels.DIVIDE, quotient=True)
+    __rtruediv__ = __rdiv__ = _binary(kernels.DIVIDE, swapped=True, quotient=True)
+    __floordiv__ = _binary(kernels.FLOOR_DIVIDE)
+    __rfloordiv__ = _binary(kernels.FLOOR_DIVIDE, swapped=True)
+    __mod__ = _binary(kernels.REMAINDER)
+    __rmod__ = _binary(kernels.REMAINDER, swapped=True)
+    __pow__ = _binary(kernels.POWER)
+    __rpow__ = _binary(kernels.POWER, swapped=True)
 
-    def _in_place(self, pairs: BinaryOperation, other: Any) -> Any:
-        other = self._operand(other)
-        if other is NotImplemented:
-            return NotImplemented
-        return self._paired(pairs, self, other, self.dtype, out=self)
+    __iadd__ = _in_place(kernels.ADD)
+    __isub__ = _in_place(kernels.SUBTRACT)
+    __imul__ = _in_place(kernels.MULTIPLY)
+    __itruediv__ = __idiv__ = _in_place(kernels.DIVIDE)
+    __ipow__ = _in_place(kernels.POWER)
 
-    def __add__(self, other: Any) -> Any:
-        return self._arithmetic(kernels.ADD, other)
-
-    __radd__ = __add__
-
-    def __sub__(self, other: Any) -> Any:
-        return self._arithmetic(kernels.SUBTRACT, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return self._arithmetic(kernels.SUBTRACT, other, swapped=True)
-
-    def __mul__(self, other: Any) -> Any:
-        return self._arithmetic(kernels.MULTIPLY, other)
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: Any) -> Any:
-        return self._arithmetic(kernels.DIVIDE, other, quotient=True)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return self._arithmetic(kernels.DIVIDE, other, swapped=True, quotient=True)
-
-    __div__, __rdiv__ = __truediv__, __rtruediv__
-
-    def __floordiv__(self, other: Any) -> Any:
-        return self._arithmetic(kernels.FLOOR_DIVIDE, other)
-
-    def __mod__(self, other: Any) -> Any:
-        return self._arithmetic(kernels.REMAINDER, other)
-
-    def __rfloordiv__(self, other: Any) -> Any:
-        return self._arithmetic(kernels.FLOOR_DIVIDE, other, swapped=True)
-
-    def __rmod__(self, other: Any) -> Any:
-        return self._arithmetic(kernels.REMAINDER, other, swapped=True)
-
-    def __pow__(self, other: Any) -> Any:
-        return self._arithmetic(kernels.POWER, other)
-
-    def __rpow__(self, other: Any) -> Any:
-        return self._arithmetic(kernels.POWER, other, swapped=True)
-
-    def __iadd__(self, other: Any) -> Any:
-        return self._in_place(kernels.ADD, other)
-
-    def __isub__(self, other: Any) -> Any:
-        return self._in_place(kernels.SUBTRACT, other)
-
-    def __imul__(self, other: Any) -> Any:
-        return self._in_place(kernels.MULTIPLY, other)
-
-    def __itruediv__(self, other: Any) -> Any:
-        return self._in_place(kernels.DIVIDE, other)
-
-    __idiv__ = __itruediv__
-
-    def __ipow__(self, other: Any) -> Any:
-        return self._in_place(kernels.POWER, other)
+    # results are 1 and 0 in the dtype of the arrays
+    __eq__ = _comparison(kernels.EQUAL)
+    __ne__ = _comparison(kernels.UNEQUAL)
+    __lt__ = _comparison(kernels.LESS)
+    __le__ = _comparison(kernels.LESS_EQUAL)
+    __gt__ = _comparison(kernels.GREATER)
+    __ge__ = _comparison(kernels.GREATER_EQUAL)
 
     def __pos__(self) -> Any:
         return self
@@ -162,13 +125,13 @@ class Operators:
 
     @translating
     def each(
-        self, run: Any, dtype: Any = None, out: Operators | None = None, stream: object = None
-    ) -> Any:
+        self: A, run: Any, dtype: Any = None, out: A | None = None, stream: object = None
+    ) -> A:
         """Return the result of a kernel for each element."""
-        made = self._new_like_me(dtype) if out is None else out
-        source = self.flat(made.memory_order if self.ndim > 1 else "")
-        launch(run, self.size, (source, made.flat()), stream)
-        return made
+        result = self._new_like_me(dtype) if out is None else out
+        source = self.flat(result.memory_order if self.ndim > 1 else "")
+        launch(run, self.size, (source, result.flat()), stream)
+        return result
 
     @translating
     def mul_add(
@@ -183,39 +146,12 @@ class Operators:
         """Return ``selffac * self + otherfac * other``."""
         other = self._operand(other)
         like = _broadcast(self, other)
-        made = like._new_like_me(common_dtype(self, other)) if out is None else out
-        order = made.memory_order if made.ndim > 1 else ""
-        x, y = _operand(self, made, order), _operand(other, made, order)
-        arguments = (selffac, x, otherfac, y, made.flat())
-        launch(kernels.scaled_sum, made.size, arguments, stream)
-        return made
-
-    # ---- comparison: results are 1 and 0 in the dtype of the arrays ----
-
-    def _compared(self, pairs: BinaryOperation, other: Any) -> Any:
-        other = self._operand(other)
-        if other is NotImplemented:
-            return NotImplemented
-        dtype = common_dtype(self, other) if isinstance(other, Operators) else self.dtype
-        return self._paired(pairs, self, other, dtype)
-
-    def __eq__(self, other: object) -> Any:
-        return self._compared(kernels.EQUAL, other)
-
-    def __ne__(self, other: object) -> Any:
-        return self._compared(kernels.UNEQUAL, other)
-
-    def __lt__(self, other: Any) -> Any:
-        return self._compared(kernels.LESS, other)
-
-    def __le__(self, other: Any) -> Any:
-        return self._compared(kernels.LESS_EQUAL, other)
-
-    def __gt__(self, other: Any) -> Any:
-        return self._compared(kernels.GREATER, other)
-
-    def __ge__(self, other: Any) -> Any:
-        return self._compared(kernels.GREATER_EQUAL, other)
+        result = like._new_like_me(common_dtype(self, other)) if out is None else out
+        order = result.memory_order if result.ndim > 1 else ""
+        x, y = _operand(self, result, order), _operand(other, result, order)
+        arguments = (selffac, x, otherfac, y, result.flat())
+        launch(kernels.scaled_sum, result.size, arguments, stream)
+        return result
 
 
 def _broadcast(a: Operators, b: Operators) -> Any:
@@ -227,11 +163,11 @@ def _broadcast(a: Operators, b: Operators) -> Any:
     raise NotImplementedError(f"Broadcasting binary operator with shapes: {a.shape}, {b.shape}.")
 
 
-def _operand(given: Any, like: Operators, order: str) -> Any:
+def _operand(value: Any, like: Operators, order: str) -> Any:
     """Return a number, or elements in the order of another array; broadcast an array without
     axes."""
-    if not isinstance(given, Operators):
-        return given
-    if given.shape == () and like.shape != ():
-        return given.device_array()._view(ViewGeometry(0, (like.size,), (0,)))
-    return given.flat(order)
+    if not isinstance(value, Operators):
+        return value
+    if value.shape == () and like.shape != ():
+        return value.device_array()._view(ViewGeometry(0, (like.size,), (0,)))
+    return value.flat(order)

@@ -21,29 +21,31 @@ class CExpression(NamedTuple):
 
 
 def in_c(
-    given: Expression, values: Sequence[tuple[str, Any]], wanted: Any, name: str
+    expression: Expression, values: Sequence[tuple[str, Any]], result_dtype: Any, name: str
 ) -> CExpression:
-    """Return a text as it is, or the call of a function with C expressions of known dtypes.
+    """Return a text as it is, or the call of a Python function.
+
+    values: the arguments of the function: C expressions and their dtypes.
 
     Raises CompileError, TypeError.
     """
-    if isinstance(given, str):
-        return CExpression(given)
-    function = python_functions.PythonFunction(given, name)
+    if isinstance(expression, str):
+        return CExpression(expression)
+    function = python_functions.PythonFunction(expression, name)
     if len(function.parameters) != len(values):
-        spelled = ", ".join(text for text, _ in values)
+        arguments = ", ".join(text for text, _ in values)
         raise TypeError(
-            f"a Python function takes the values {spelled} here, and this one takes "
+            f"the Python function is called with {arguments}, and takes "
             f"({', '.join(function.parameters)})"
         )
-    rows = [(text, from_numpy(np.dtype(dtype))) for text, dtype in values]
-    target = from_numpy(np.dtype(wanted))
-    if target is None or target.is_complex or any(r is None or r.is_complex for _, r in rows):
-        raise TypeError("Python functions take and give integers and floats here: write C")
-    called = function.called(
-        [python_functions.value_of(text, row) for text, row in rows if row is not None]
+    typed = [(text, from_numpy(np.dtype(dtype))) for text, dtype in values]
+    target = from_numpy(np.dtype(result_dtype))
+    if target is None or target.is_complex or any(t is None or t.is_complex for _, t in typed):
+        raise TypeError("Python functions take and return integers and floats here: write C")
+    call = function.call_with(
+        [python_functions.value_of(text, dtype) for text, dtype in typed if dtype is not None]
     )
-    if len(called.results) != 1:
-        raise TypeError(f"a Python function gives one value here, not {len(called.results)}")
-    python_functions.check_conversion(called.results[0], target, name)
-    return CExpression(called.call, called.text)
+    if len(call.results) != 1:
+        raise TypeError(f"a Python function returns one value here, not {len(call.results)}")
+    python_functions.check_conversion(call.results[0], target, name)
+    return CExpression(call.call, call.text)
