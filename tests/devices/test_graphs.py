@@ -15,8 +15,8 @@ import pytest
 
 from pycu2c import LaunchError, cuda
 from pycu2c.cuda_driver import driver
+from pycu2c.devices.cpu_graphs import in_sequence
 from pycu2c.kernels.kernel import Kernel
-from pycu2c.runtime.dispatch.sequence import in_sequence
 
 
 def add(out, a, x):  # type: ignore[no-untyped-def]

@@ -17,7 +17,7 @@ from pycu2c.cuda_driver import driver
 from pycu2c.devices import copies, gpu_selection, interoperability, view_geometry
 from pycu2c.devices.array_data import ArrayData, Order, check_dtype
 from pycu2c.devices.gpu_selection import Where
-from pycu2c.devices.unsupported_arithmetic import COMPUTED, NoHostArithmetic
+from pycu2c.devices.unsupported_arithmetic import HINT, NoHostArithmetic
 from pycu2c.devices.view_geometry import ViewGeometry
 from pycu2c.runtime.arguments import array_interface, dlpack
 from pycu2c.runtime.arguments.dlpack import CPU, CUDA, CUDA_HOST, CUDA_MANAGED
@@ -78,7 +78,7 @@ class DeviceArray(ArrayData, NoHostArithmetic):
                 own.__get__(self)  # raises the AttributeError that led here
             is_numpys = not name.startswith("_") and hasattr(np.ndarray, name)
             hint = _COPY_HINT if name in _COPY_METHODS else _NUMBA_HINTS.get(name, "")
-            hint = COMPUTED if is_numpys else hint
+            hint = HINT if is_numpys else hint
             raise AttributeError(f"a device array has no {name}{hint}", name=name, obj=self)
 
     # ---- elements ----

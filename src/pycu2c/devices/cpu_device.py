@@ -1,5 +1,4 @@
-"""The CPU in the place of a GPU: what programs ask of the device that they work on, where kernels
-run on the CPU. Knows the limits of launches, which are the same there."""
+"""The CPU with the attributes of a GPU, for programs that query their device without a GPU."""
 
 from __future__ import annotations
 
@@ -12,40 +11,37 @@ from pycu2c.base.limits import MAX_BLOCK_THREADS, MAX_SHARED_BYTES
 from pycu2c.runtime.cpu.thread_count import thread_count
 from pycu2c.runtime.launch_configuration import LIMITS
 
-_LANES = 32
-_CONSTANT = 64 * 1024
-_REGISTERS = 65536
+_REGISTERS = 65536  # of a block and a multiprocessor
 
 
 class MemoryInfo(NamedTuple):
-    """Bytes of a device."""
+    """The free and the total bytes of a device."""
 
     free: int
     total: int
 
 
 class DeviceName(str):
-    """The name of a device: text, and as numba gives it, bytes that are to be decoded."""
+    """The name of a device. It has ``decode``, because numba's names are bytes."""
 
     __slots__ = ()
 
     def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
-        """The text."""
         return str(self)
 
 
 class Cpu:
-    """Stands for the one device of a machine whose kernels run on the CPU.
+    """The CPU as the only device of a machine.
 
-    Numbers such as ``MAX_THREADS_PER_BLOCK`` are those of launches, which have the limits of a GPU
-    there, too; ``MULTIPROCESSOR_COUNT`` is the number of OS threads that run blocks.
+    Its limits, such as ``MAX_THREADS_PER_BLOCK``, are those of launches on a GPU.
+    ``MULTIPROCESSOR_COUNT`` is the number of OS threads that run blocks.
     """
 
     __slots__ = ()
 
     id = 0
     uuid = "GPU-00000000-0000-0000-0000-000000000000"
-    compute_capability = (9, 0)  # all that kernels do is there
+    compute_capability = (9, 0)  # every feature of kernels is supported
     supports_float16 = True
 
     def __repr__(self) -> str:
@@ -59,34 +55,34 @@ class Cpu:
         return DeviceName(_processor())
 
     def __getattr__(self, name: str) -> int:
-        """A number by the driver's name: ``device.WARP_SIZE``."""
-        known = _numbers()
-        if name not in known:
+        """Return an attribute by the driver's name: ``device.WARP_SIZE``."""
+        attributes = _attributes()
+        if name not in attributes:
             raise AttributeError(
-                f"the CPU has no {name}: it has {', '.join(known)}", name=name, obj=self
+                f"the CPU has no {name}: it has {', '.join(attributes)}", name=name, obj=self
             )
-        return known[name]
+        return attributes[name]
 
     def __dir__(self) -> Iterable[str]:
-        return [*super().__dir__(), *_numbers()]
+        return [*super().__dir__(), *_attributes()]
 
     @property
     def memory(self) -> MemoryInfo:
-        """How much of the host's memory is free, and how much there is."""
+        """The free and the total bytes of host memory."""
         if not hasattr(os, "sysconf"):
             return MemoryInfo(0, 0)
         page = os.sysconf("SC_PAGE_SIZE")
         return MemoryInfo(page * os.sysconf("SC_AVPHYS_PAGES"), page * os.sysconf("SC_PHYS_PAGES"))
 
     def synchronize(self) -> None:
-        """Launches on the CPU are done when they return."""
+        """Do nothing: launches on the CPU are synchronous."""
 
     def can_access_peer(self, other: object) -> bool:
-        """There is no other."""
+        """Return False: there is no other device."""
         return False
 
     def reset(self) -> None:
-        """Nothing is kept."""
+        """Do nothing: no memory is cached."""
 
     def __enter__(self) -> Cpu:
         return self
@@ -98,13 +94,13 @@ class Cpu:
 CPU = Cpu()
 
 
-def _numbers() -> dict[str, int]:
+def _attributes() -> dict[str, int]:
     return {
         "MAX_THREADS_PER_BLOCK": MAX_BLOCK_THREADS,
         **{
-            f"MAX_{what.upper()}_DIM_{axis}": most
-            for what, limits in LIMITS.items()
-            for axis, most in zip("XYZ", limits)
+            f"MAX_{extent.upper()}_DIM_{axis}": limit
+            for extent, limits in LIMITS.items()
+            for axis, limit in zip("XYZ", limits)
         },
         "MAX_SHARED_MEMORY_PER_BLOCK": 48 * 1024,
         "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": MAX_SHARED_BYTES,
@@ -112,9 +108,9 @@ def _numbers() -> dict[str, int]:
         "MAX_THREADS_PER_MULTI_PROCESSOR": 2 * MAX_BLOCK_THREADS,
         "MAX_REGISTERS_PER_BLOCK": _REGISTERS,
         "MAX_REGISTERS_PER_MULTIPROCESSOR": _REGISTERS,
-        "TOTAL_CONSTANT_MEMORY": _CONSTANT,
+        "TOTAL_CONSTANT_MEMORY": 64 * 1024,
         "MULTIPROCESSOR_COUNT": thread_count(),
-        "WARP_SIZE": _LANES,
+        "WARP_SIZE": 32,
         "COMPUTE_CAPABILITY_MAJOR": Cpu.compute_capability[0],
         "COMPUTE_CAPABILITY_MINOR": Cpu.compute_capability[1],
         "SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO": 2,
@@ -133,10 +129,10 @@ def _numbers() -> dict[str, int]:
 
 
 def _processor() -> str:
-    """The processor's name, where the system tells it."""
+    """Return the name of the processor, or of the architecture."""
     try:
         with open("/proc/cpuinfo") as lines:
-            found = next((line for line in lines if line.startswith("model name")), "")
+            model = next((line for line in lines if line.startswith("model name")), "")
     except OSError:
-        found = ""
-    return found.partition(":")[2].strip() or platform.processor() or platform.machine()
+        model = ""
+    return model.partition(":")[2].strip() or platform.processor() or platform.machine()

@@ -1,103 +1,114 @@
-"""Graphs on the CPU: lists of what is to be done."""
+"""Graphs on the CPU: lists of host functions and of checked, packed launches."""
 
 from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from pycu2c.base import graph_capture
 from pycu2c.base.diagnostics import LaunchError
-from pycu2c.devices.graph_nodes import Captured, Node
+from pycu2c.devices.graph_nodes import CapturedGraph, Node
 from pycu2c.kernels.launcher import Launcher, Ready
+from pycu2c.native.extension import UNAVAILABLE, LaunchSequence
 from pycu2c.runtime import nvtx_ranges
 from pycu2c.runtime.cpu.captured_launch import CapturedCpuLaunch
 from pycu2c.runtime.cpu.cpu_runner import CpuRunner
-from pycu2c.runtime.dispatch.sequence import in_sequence
 from pycu2c.runtime.launch_configuration import LaunchRequest
 
 
-class HostGraph:
-    """What is to be done, in order."""
+class CpuGraph:
+    """A list of actions, which a launch of the graph executes in order."""
 
     handle = 0
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []
         self._actions: list[Callable[[], object]] = []
-        self._places: list[int] = []  # of the nodes' actions
-        self._joined: list[Callable[[], object]] | None = None  # what is run
-        self._kept: list[object] = []
+        self._positions: list[int] = []  # of the nodes' actions
+        self._merged: list[Callable[[], object]] | None = None  # the actions, launches merged
+        self._kept_alive: list[object] = []
 
-    def going_on(self) -> contextlib.AbstractContextManager[None]:
+    def capturing(self) -> contextlib.AbstractContextManager[None]:
         return graph_capture.capturing(self)
 
-    def launch(self, launcher: Launcher, wanted: LaunchRequest, values: tuple[object, ...]) -> None:
-        ready = launcher.ready(wanted, values)
-        action = _action(ready)
+    def launch(
+        self, launcher: Launcher, request: LaunchRequest, values: tuple[object, ...]
+    ) -> None:
+        ready = launcher.ready(request, values)
+        action = _action_of(ready)
         if graph_capture.records_nodes():
-            self.nodes.append(Node(self, launcher, wanted, ready))
-            self._places.append(len(self._actions))
+            self.nodes.append(Node(self, launcher, request, ready))
+            self._positions.append(len(self._actions))
         else:
-            self._kept.append(ready)
+            self._kept_alive.append(ready)
         self._actions.append(action)
 
     def do(self, action: Callable[[], object]) -> None:
         self._actions.append(action)
 
     def use(self, memory: object) -> None:
-        if memory not in self._kept:
-            self._kept.append(memory)
+        if memory not in self._kept_alive:
+            self._kept_alive.append(memory)
 
     def join(self, stream: int) -> None:
-        """All that is captured is in one order."""
+        """Do nothing: actions are executed in the order of their capture."""
 
-    def there(self) -> contextlib.AbstractContextManager[None]:
+    def on_device(self) -> contextlib.AbstractContextManager[None]:
         return contextlib.nullcontext()
 
-    def make(self, before: Captured | None) -> None:
-        """There is nothing to make."""
+    def instantiate(self, previous: CapturedGraph | None) -> None:
+        """Do nothing: the first launch merges the actions."""
 
-    def change(self, place: int, ready: Ready) -> None:
-        self._actions[self._places[place]] = _action(ready)
-        self._joined = None
+    def update_node(self, index: int, ready: Ready) -> None:
+        self._actions[self._positions[index]] = _action_of(ready)
+        self._merged = None
 
     def start(self, stream: object) -> None:
-        if self._joined is None:
-            self._joined = list(_joined(self._actions))
-        graph_capture.run_on_host(
-            partial(_run, self._joined)
-        )  # of another graph a part that does not change
+        if self._merged is None:
+            self._merged = list(_merge_launches(self._actions))
+        graph_capture.run_on_host(partial(_run_all, self._merged))  # another graph copies the list
 
 
-def _run(actions: list[Callable[[], object]]) -> None:
+def _run_all(actions: Sequence[Callable[[], object]]) -> None:
     for action in actions:
         action()
 
 
-def _joined(actions: list[Callable[[], object]]) -> Iterator[Callable[[], object]]:
-    """The same actions, with launches one after the other as one."""
-    for is_noted, group in itertools.groupby(actions, lambda a: isinstance(a, CapturedCpuLaunch)):
+def _action_of(ready: Ready) -> Callable[[], None]:
+    """Return a function that executes a checked launch."""
+    runner = nvtx_ranges.without_nvtx_ranges(ready.runner)
+    if isinstance(runner, CpuRunner):
+        return runner.capture(ready.launch, ready.taken.leaves)
+    if ready.key.backend == "cuda":
+        raise LaunchError(
+            "a launch on a GPU is no part of a graph on the CPU: leave the graph's device='cpu' out"
+        )
+    return partial(runner.run, ready.launch, ready.taken.leaves)
+
+
+def _merge_launches(actions: Sequence[Callable[[], object]]) -> Iterator[Callable[[], object]]:
+    """Yield the actions, with adjacent launches merged into one."""
+    for _, group in itertools.groupby(actions, lambda a: isinstance(a, CapturedCpuLaunch)):
         some = list(group)
         launches = [action for action in some if isinstance(action, CapturedCpuLaunch)]
-        if is_noted and len(launches) > 1:
+        if len(launches) > 1:
             yield in_sequence(launches)
         else:
             yield from some
 
 
-def _action(ready: Ready) -> Callable[[], None]:
-    """A launch, to be done later."""
-    runner, launch, leaves = (
-        nvtx_ranges.without_nvtx_ranges(ready.runner),
-        ready.launch,
-        ready.taken.leaves,
-    )
-    if isinstance(runner, CpuRunner):
-        return runner.capture(launch, leaves)
-    if ready.key.backend == "cuda":
-        raise LaunchError(
-            "a launch on a GPU is no part of a graph on the CPU: leave the graph's device='cpu' out"
-        )
-    return partial(runner.run, launch, leaves)
+def in_sequence(launches: Sequence[CapturedCpuLaunch]) -> Callable[[], None]:
+    """Return a function that runs launches in order; the C extension needs a single call."""
+    if UNAVAILABLE:
+        return partial(_run_all, launches)
+    sequence = LaunchSequence(tuple(launch.step for launch in launches))
+
+    def run() -> None:
+        ended = sequence.run()
+        if ended is not None:
+            index, code = ended
+            launches[index].finished(code)
+
+    return run

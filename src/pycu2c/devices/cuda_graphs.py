@@ -1,8 +1,8 @@
-"""Graphs of the driver: what a stream is given while it is captured becomes one.
+"""Graphs of the CUDA driver, captured from a stream.
 
-The stream is one that the default stream does not wait for, and the capture a relaxed one: all
-else goes on as ever meanwhile, in this thread and in others. What arrays need before their memory
-is used on a stream is done at each launch of the graph.
+The stream does not synchronize with the default stream, and the capture mode is relaxed: other work
+of this and other threads continues. Each launch of a graph orders it with other streams' work on
+its memory.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pycu2c.base import graph_capture
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.cuda_driver import driver, libcuda, recent_launches
 from pycu2c.devices import streams
-from pycu2c.devices.graph_nodes import Captured, Node
+from pycu2c.devices.graph_nodes import CapturedGraph, Node
 from pycu2c.devices.streams import Stream
 from pycu2c.kernels.launcher import Launcher, Ready
 from pycu2c.runtime import nvtx_ranges
@@ -27,17 +27,17 @@ from pycu2c.runtime.cuda.cuda_runner import CudaRunner
 from pycu2c.runtime.cuda.memory import DeviceMemory, memory_behind
 from pycu2c.runtime.launch_configuration import LaunchRequest
 
-_MOST_NAMED = 3
-_INSTEAD = 1  # of the nodes that a stream's next one came after so far
+_MAX_NAMES = 3  # of kernels in the name of a graph
+_SET_DEPENDENCIES = 1  # CU_STREAM_SET_CAPTURE_DEPENDENCIES
 
 
 def stream_to_capture(stream: object) -> Stream:
-    """The stream that is named, if it can be captured; else a new one."""
+    """Return a stream, or a new one for None. Raises LaunchError if it cannot be captured."""
     driver.make_current()
     if stream is None:
         return streams.stream(blocking=False)
     found = stream if isinstance(stream, Stream) else streams.external_stream(stream)
-    if found.handle in graph_capture.DEFAULT_STREAMS or not _is_apart(found.handle):
+    if found.handle in graph_capture.DEFAULT_STREAMS or not _is_non_blocking(found.handle):
         raise LaunchError(
             "a graph is captured in a stream that the default stream does not wait for: pass one "
             "made by cuda.stream(blocking=False), or none"
@@ -45,14 +45,13 @@ def stream_to_capture(stream: object) -> Stream:
     return found
 
 
-def _is_apart(handle: int) -> bool:
-    bindings = driver.api()
-    flags = driver.check(bindings.cuStreamGetFlags(handle), "ask a stream")
-    return bool(int(flags) & int(bindings.CUstream_flags.CU_STREAM_NON_BLOCKING))
+def _is_non_blocking(handle: int) -> bool:
+    flags = driver.call("cuStreamGetFlags", handle, doing="read the flags of a stream")
+    return bool(int(flags) & int(driver.api().CUstream_flags.CU_STREAM_NON_BLOCKING))
 
 
-class _Drawing:
-    """What was captured: the driver's graph and the handles of its launches."""
+class _GraphTemplate:
+    """A captured graph of the driver, and the handles of its launches."""
 
     def __init__(self) -> None:
         self.graph: Any = None
@@ -60,52 +59,55 @@ class _Drawing:
 
     def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
         if self.graph is not None and not finalizing():
-            with contextlib.suppress(Exception):  # of a driver that is gone
+            with contextlib.suppress(Exception):  # the driver is unloaded
                 driver.api().cuGraphDestroy(self.graph)
 
 
-class DeviceGraph:
-    """A graph of the driver, with what may change of it."""
+class CudaGraph:
+    """A graph of the driver, whose launches can be updated."""
 
     def __init__(self, stream: Stream, ordinal: int) -> None:
         self.handle, self._stream, self._ordinal = stream.handle, stream, ordinal
         self.nodes: list[Node] = []
-        self._drawn = _Drawing()
-        self._origin = self._drawn  # what was made ready first: changes name its nodes
-        self._kept: dict[int, object] = {}  # what work uses beside the arguments of nodes
+        self._template = _GraphTemplate()
+        self._instantiated = self._template  # updates name the nodes of this one
+        self._kept_alive: dict[int, object] = {}  # memory that is no argument of a node
         self._owners: list[object] = []
         self._memories: list[DeviceMemory] = []
-        self._ready: Any = None  # the graph as it is launched
+        self._executable: Any = None
 
-    # ---- capturing ----
+    # ---- capture ----
 
     @contextlib.contextmanager
-    def going_on(self) -> Iterator[None]:
+    def capturing(self) -> Iterator[None]:
         driver.make_current()
-        bindings = driver.api()
-        mode = bindings.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
-        driver.check(bindings.cuStreamBeginCapture(self.handle, mode), "begin to capture a graph")
+        mode = driver.api().CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
+        driver.call("cuStreamBeginCapture", self.handle, mode, doing="begin to capture a graph")
         try:
             with graph_capture.capturing(self):
                 yield
         except BaseException:
-            _, self._drawn.graph = bindings.cuStreamEndCapture(self.handle)
+            _, self._template.graph = driver.api().cuStreamEndCapture(self.handle)
             raise
         doing = "end the capture of a graph"
-        self._drawn.graph = driver.check(bindings.cuStreamEndCapture(self.handle), doing)
+        self._template.graph = driver.call("cuStreamEndCapture", self.handle, doing=doing)
 
-    def launch(self, launcher: Launcher, wanted: LaunchRequest, values: tuple[object, ...]) -> None:
-        ready = launcher.ready(wanted, values)
-        runner = _checked(launcher, ready)
-        handle = driver.working_stream(wanted.stream)
+    def launch(
+        self, launcher: Launcher, request: LaunchRequest, values: tuple[object, ...]
+    ) -> None:
+        ready = launcher.ready(request, values)
+        runner = _capturable_runner(launcher, ready)
+        handle = driver.working_stream(request.stream)
         if handle != self.handle:
-            _check_other(handle)
+            _check_is_captured(handle)
         runner.run(ready.launch, ready.taken.leaves)
         if graph_capture.records_nodes():
-            self._drawn.nodes.append(_latest(handle))
-            self.nodes.append(Node(self, launcher, wanted, ready))
-        else:
-            self._keep(ready)
+            self._template.nodes.append(_latest_node(handle))
+            self.nodes.append(Node(self, launcher, request, ready))
+            return
+        for leaf in ready.taken.leaves:
+            if isinstance(leaf, ArrayArgument):
+                self.use(leaf.owner)
 
     def do(self, action: Callable[[], object]) -> None:
         graph_capture.reject(
@@ -114,80 +116,81 @@ class DeviceGraph:
         )
 
     def use(self, memory: object) -> None:
-        self._kept[id(memory)] = memory
+        self._kept_alive[id(memory)] = memory
 
     def join(self, stream: int) -> None:
-        if not _is_captured(stream) and not _is_apart(stream):
+        if not _is_captured(stream) and not _is_non_blocking(stream):
             graph_capture.reject(
                 "a stream that the default stream waits for would become a part of it: make it "
                 "by cuda.stream(blocking=False)"
             )
 
-    def _take_in(self, other: DeviceGraph, handle: int) -> None:
-        """A part that does as the other graph does now."""
+    def _add_child(self, other: CudaGraph, handle: int) -> None:
+        """Add a copy of another graph as a node of the stream that is captured."""
         if handle != self.handle:
-            _check_other(handle)
+            _check_is_captured(handle)
         for owner in other._owners:
             self.use(owner)
-        graph, latest = _state(handle)
-        bindings = driver.api()
-        call = graph, latest, len(latest), other._drawn.graph
-        part = driver.check(bindings.cuGraphAddChildGraphNode(*call), "put a graph into another")
-        nodes = (ctypes.c_void_p * 1)(int(part))
-        move = _taking(4, "cuStreamUpdateCaptureDependencies")
-        code = move(handle, nodes, 1, _INSTEAD)
-        driver.check((bindings.CUresult(code),), "put a graph into another")
+        graph, latest = _capture_state(handle)
+        doing = "put a graph into another"
+        arguments = graph, latest, len(latest), other._template.graph
+        child = driver.call("cuGraphAddChildGraphNode", *arguments, doing=doing)
+        nodes = (ctypes.c_void_p * 1)(int(child))
+        set_dependencies = _driver_function("cuStreamUpdateCaptureDependencies", 4)
+        code = set_dependencies(handle, nodes, 1, _SET_DEPENDENCIES)
+        driver.check((driver.api().CUresult(code),), doing)
 
-    def _keep(self, ready: Ready) -> None:
-        for leaf in ready.taken.leaves:
-            if isinstance(leaf, ArrayArgument):
-                self.use(leaf.owner)
+    # ---- launches ----
 
-    # ---- made ----
-
-    def there(self) -> contextlib.AbstractContextManager[None]:
+    def on_device(self) -> contextlib.AbstractContextManager[None]:
         return driver.on_device(self._ordinal)
 
-    def make(self, before: Captured | None) -> None:
-        if not (isinstance(before, DeviceGraph) and self._take_over(before)):
-            answer = driver.api().cuGraphInstantiate(self._drawn.graph, 0)
-            self._ready = driver.check(answer, "make a graph ready to be launched")
-        self._note_memories()
+    def instantiate(self, previous: CapturedGraph | None) -> None:
+        if not (isinstance(previous, CudaGraph) and self._update_executable(previous)):
+            doing = "make a graph ready to be launched"
+            self._executable = driver.call(
+                "cuGraphInstantiate", self._template.graph, 0, doing=doing
+            )
+        self._collect_memories()
 
-    def _take_over(self, before: DeviceGraph) -> bool:
-        """Whether a graph that is ready could be changed into this one: it keeps the nodes that it
-        was made of."""
-        code, *_ = driver.api().cuGraphExecUpdate(before._ready, self._drawn.graph)
+    def _update_executable(self, previous: CudaGraph) -> bool:
+        """Take over the executable of another graph; return whether it could be updated.
+
+        An updated executable keeps the node handles of its first template.
+        """
+        code, *_ = driver.api().cuGraphExecUpdate(previous._executable, self._template.graph)
         if int(code):
             return False
-        self._ready, before._ready = before._ready, None
-        self._origin = before._origin
+        self._executable, previous._executable = previous._executable, None
+        self._instantiated = previous._instantiated
         return True
 
-    def change(self, place: int, ready: Ready) -> None:
-        node = self.nodes[place]
-        runner = _checked(node.launcher, ready)
+    def update_node(self, index: int, ready: Ready) -> None:
+        node = self.nodes[index]
+        runner = _capturable_runner(node.launcher, ready)
         peer_access.peer_devices(ready.taken.leaves, node.name)
-        made = runner.as_node(ready.launch, ready.taken.leaves)
-        bindings, doing = driver.api(), f"change {node!r}"
-        call = self._ready, self._origin.nodes[place], made.parameters
-        driver.check(bindings.cuGraphExecKernelNodeSetParams(*call), doing)
-        drawn = self._drawn.nodes[place], made.parameters  # for graphs that take this one in
-        driver.check(bindings.cuGraphKernelNodeSetParams(*drawn), doing)
+        new = runner.as_node(ready.launch, ready.taken.leaves)
+        doing = f"change {node!r}"
+        handle = self._instantiated.nodes[index]
+        update = "cuGraphExecKernelNodeSetParams"
+        driver.call(update, self._executable, handle, new.parameters, doing=doing)
+        # the template, for graphs that have this one as a child
+        handle = self._template.nodes[index]
+        driver.call("cuGraphKernelNodeSetParams", handle, new.parameters, doing=doing)
         node.ready = ready
-        self._note_memories()
+        self._collect_memories()
 
-    def _note_memories(self) -> None:
-        """What has to be ordered with other streams at each launch."""
+    def _collect_memories(self) -> None:
+        """Collect the memory that each launch must order with other streams, and the name."""
         leaves = (leaf for node in self.nodes for leaf in node.ready.taken.leaves)
         owners = [leaf.owner for leaf in leaves if isinstance(leaf, ArrayArgument)]
-        used = {id(owner): owner for owner in (*owners, *self._kept.values())}
+        used = {id(owner): owner for owner in (*owners, *self._kept_alive.values())}
         self._owners = list(used.values())
-        found = dict.fromkeys(map(memory_behind, self._owners))
-        self._memories = [each for each in found if isinstance(each, DeviceMemory)]
+        memories = dict.fromkeys(map(memory_behind, self._owners))
+        self._memories = [each for each in memories if isinstance(each, DeviceMemory)]
         names = list(dict.fromkeys(node.name for node in self.nodes))
-        more = ", …" if len(names) > _MOST_NAMED else ""
-        self._name = f"a graph ({', '.join(names[:_MOST_NAMED])}{more})"
+        more = ", …" if len(names) > _MAX_NAMES else ""
+        self._name = f"a graph ({', '.join(names[:_MAX_NAMES])}{more})"
 
     def start(self, stream: object) -> None:
         if driver.has_multiple_devices() and driver.current_ordinal() != self._ordinal:
@@ -197,38 +200,36 @@ class DeviceGraph:
         handle = driver.working_stream(stream)
         match graph_capture.current():
             case None:
-                self._start(stream, handle)
-            case DeviceGraph() as other:
-                other._take_in(self, handle)
+                self._launch_executable(stream, handle)
+            case CudaGraph() as other:
+                other._add_child(self, handle)
             case _:
                 graph_capture.reject(
                     "it is one of the CPU, and what it is to launch is a graph of a GPU: leave "
                     "device='cpu' out"
                 )
 
-    def _start(self, stream: object, handle: int) -> None:
+    def _launch_executable(self, stream: object, handle: int) -> None:
         for memory in self._memories:
             memory.before_use(handle)
             if stream is not None:
                 memory.used_on(stream)
-        (code,) = driver.api().cuGraphLaunch(self._ready, handle)
+        (code,) = driver.api().cuGraphLaunch(self._executable, handle)
         if code:
             driver.check((code,), f"launch {self._name}")
         recent_launches.record(self._name)
 
     def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
-        if finalizing():
-            return
-        with contextlib.suppress(Exception):  # of a driver that is gone
-            if self._ready is not None:
-                driver.api().cuGraphExecDestroy(self._ready)
+        if self._executable is not None and not finalizing():
+            with contextlib.suppress(Exception):  # the driver is unloaded
+                driver.api().cuGraphExecDestroy(self._executable)
 
 
-# ---- what can be captured ----------------------------------------------------------------------
+# ---- checks ------------------------------------------------------------------------------------
 
 
-def _checked(launcher: Launcher, ready: Ready) -> CudaRunner:
-    """The kernel of a launch that copies and prints nothing, and is one of the GPU. Raises
+def _capturable_runner(launcher: Launcher, ready: Ready) -> CudaRunner:
+    """Return the runner of a launch on the GPU that neither copies nor prints. Raises
     LaunchError."""
     if ready.key.backend != "cuda":
         raise LaunchError(
@@ -250,8 +251,8 @@ def _checked(launcher: Launcher, ready: Ready) -> CudaRunner:
     return runner
 
 
-def _check_other(handle: int) -> None:
-    """That a stream takes part in the capture."""
+def _check_is_captured(handle: int) -> None:
+    """Raise LaunchError if a stream is not part of the capture."""
     if not _is_captured(handle):
         graph_capture.reject(
             "a launch names another stream: leave the stream out; or make it by "
@@ -261,35 +262,41 @@ def _check_other(handle: int) -> None:
 
 
 def _is_captured(handle: int) -> bool:
-    bindings = driver.api()
-    status = driver.check(bindings.cuStreamIsCapturing(handle), "ask a stream")
-    return int(status) == int(bindings.CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_ACTIVE)
+    status = driver.call("cuStreamIsCapturing", handle, doing="query the capture of a stream")
+    active = driver.api().CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_ACTIVE
+    return int(status) == int(active)
 
 
-def _latest(handle: int) -> Any:
-    """The node that a stream has been given last."""
-    _, (node,) = _state(handle)  # a launch is one node
+# ---- driver functions by ctypes ----------------------------------------------------------------
+
+
+def _latest_node(handle: int) -> Any:
+    """Return the last node of a stream that is captured."""
+    _, (node,) = _capture_state(handle)  # a launch is one node
     return node
 
 
-def _state(handle: int) -> tuple[Any, list[Any]]:
-    """The graph that a stream is captured into, and the nodes that its next one comes after. (The
-    bindings read more than is asked for.)"""
+def _capture_state(handle: int) -> tuple[Any, list[Any]]:
+    """Return the graph that a stream is captured into, and the nodes before its next node.
+
+    By ctypes, because the bindings also read results that are not requested.
+    """
     status, count = ctypes.c_int(), ctypes.c_size_t()
     graph, latest = ctypes.c_void_p(), ctypes.POINTER(ctypes.c_void_p)()
-    asked = ctypes.addressof(status), None, ctypes.byref(graph), ctypes.byref(latest)
+    results = ctypes.addressof(status), None, ctypes.byref(graph), ctypes.byref(latest)
     try:
-        ask = _taking(7, "cuStreamGetCaptureInfo_v3")
-        code = ask(handle, *asked, None, ctypes.byref(count))
-    except AttributeError:  # a driver of before CUDA 12.3
-        code = _taking(6, "cuStreamGetCaptureInfo_v2")(handle, *asked, ctypes.byref(count))
+        get_info = _driver_function("cuStreamGetCaptureInfo_v3", 7)
+        code = get_info(handle, *results, None, ctypes.byref(count))
+    except AttributeError:  # a driver before CUDA 12.3
+        get_info = _driver_function("cuStreamGetCaptureInfo_v2", 6)
+        code = get_info(handle, *results, ctypes.byref(count))
     bindings = driver.api()
-    driver.check((bindings.CUresult(code),), "ask a stream what it has been given")
-    nodes = [bindings.CUgraphNode(latest[place]) for place in range(count.value)]
+    driver.check((bindings.CUresult(code),), "read the state of a capture")
+    nodes = [bindings.CUgraphNode(latest[i]) for i in range(count.value)]
     return bindings.CUgraph(graph.value), nodes
 
 
-def _taking(pointers: int, name: str) -> Callable[..., int]:
-    """A function of the driver."""
-    kind = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * pointers)
-    return kind(libcuda.address_of(name))
+def _driver_function(name: str, pointers: int) -> Callable[..., int]:
+    """Return a driver function with this number of pointer-sized parameters."""
+    prototype = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * pointers)
+    return prototype(libcuda.address_of(name))

@@ -1,4 +1,4 @@
-"""What graphs on a GPU and on the CPU have in common: nodes, and what is asked of the graph."""
+"""The nodes of graphs, and the interface that graphs of a GPU and of the CPU share."""
 
 from __future__ import annotations
 
@@ -12,46 +12,47 @@ from pycu2c.kernels.launcher import Launcher, Ready
 from pycu2c.runtime.launch_configuration import Extent, LaunchRequest
 
 
-class Captured(graph_capture.Capture, Protocol):
-    """A graph on one kind of machine: in the making, and made."""
+class CapturedGraph(graph_capture.Capture, Protocol):
+    """A graph during capture and after it."""
 
     @property
     def nodes(self) -> list[Node]: ...
 
-    def going_on(self) -> contextlib.AbstractContextManager[None]:
-        """Capture in a ``with``."""
+    def capturing(self) -> contextlib.AbstractContextManager[None]:
+        """Capture the work of the thread inside a ``with``."""
 
-    def there(self) -> contextlib.AbstractContextManager[None]:
-        """Be where it runs, in a ``with``."""
+    def on_device(self) -> contextlib.AbstractContextManager[None]:
+        """Select the device of the graph inside a ``with``."""
 
-    def make(self, before: Captured | None) -> None:
-        """Be ready to be launched, by changing what was captured before if that can be done."""
+    def instantiate(self, previous: CapturedGraph | None) -> None:
+        """Prepare the graph for launches, by updating ``previous`` if possible."""
 
-    def change(self, place: int, ready: Ready) -> None:
-        """Let a node launch something else from now on."""
+    def update_node(self, index: int, ready: Ready) -> None:
+        """Replace the launch of a node."""
 
-    def start(self, stream: object) -> None: ...
+    def start(self, stream: object) -> None:
+        """Launch the graph."""
 
 
 class Node:
-    """One launch of a graph."""
+    """A launch of a graph."""
 
-    __slots__ = ("_is_current", "_owner", "_place", "_wanted", "launcher", "ready")
+    __slots__ = ("_graph", "_index", "_is_current", "_request", "launcher", "ready")
 
     def __init__(
-        self, owner: Captured, launcher: Launcher, wanted: LaunchRequest, ready: Ready
+        self, graph: CapturedGraph, launcher: Launcher, request: LaunchRequest, ready: Ready
     ) -> None:
-        self._owner = weakref.ref(owner)  # which keeps this: what is used goes with the graph
+        self._graph = weakref.ref(graph)  # the graph owns the node
         self._is_current = True
-        self._place = len(owner.nodes)
-        self.launcher, self._wanted, self.ready = launcher, wanted, ready
+        self._index = len(graph.nodes)
+        self.launcher, self._request, self.ready = launcher, request, ready
 
     def __repr__(self) -> str:
         return f"<launch of {self.name} on grid {self.grid}, block {self.block}>"
 
     @property
     def name(self) -> str:
-        """The kernel's."""
+        """The name of the kernel."""
         return self.launcher.name
 
     @property
@@ -63,19 +64,19 @@ class Node:
         return self.ready.launch.block
 
     def set(self, *arguments: object, **named: object) -> None:
-        """Launch the kernel with other arguments from now on. They are checked as a launch's."""
-        owner = self._owner()
-        if owner is None or not self._is_current:
+        """Replace the arguments of the launch. They are checked as in a launch."""
+        graph = self._graph()
+        if graph is None or not self._is_current:
             raise LaunchError(
                 f"{self.name}: this node's graph has gone, or has been captured again: take the "
                 "node from g.nodes"
             )
         values = self.launcher.values(arguments, named)
-        with graph_capture.capturing(None), owner.there():
-            ready = self.launcher.ready(self._wanted, values)
-            owner.change(self._place, ready)
+        with graph_capture.capturing(None), graph.on_device():
+            ready = self.launcher.ready(self._request, values)
+            graph.update_node(self._index, ready)
         self.ready = ready
 
-    def forget(self) -> None:
-        """The graph has got other nodes."""
+    def invalidate(self) -> None:
+        """Reject later updates: the graph has been captured again."""
         self._is_current = False

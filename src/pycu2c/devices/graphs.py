@@ -1,4 +1,4 @@
-"""Graphs: launches, copies and fills that are captured once and then launched together, often."""
+"""Graphs: launches, copies and fills that are captured once, and then launched together."""
 
 from __future__ import annotations
 
@@ -9,24 +9,28 @@ from pycu2c.base import graph_capture
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.cuda_driver import driver
 from pycu2c.devices import cuda_graphs
-from pycu2c.devices.cpu_graphs import HostGraph
+from pycu2c.devices.cpu_graphs import CpuGraph
 from pycu2c.devices.gpu_selection import Where, ordinal_of
-from pycu2c.devices.graph_nodes import Captured, Node
+from pycu2c.devices.graph_nodes import CapturedGraph, Node
 from pycu2c.devices.streams import Stream
 from pycu2c.runtime.cuda.memory import HOST
 
 
 class Graph:
-    """Launches, copies and fills that are done together.
+    """A graph of launches, copies and fills.
 
-    ``with g.capture():`` notes what the calling thread launches and copies instead of doing it,
-    and ``g.launch()`` does it. Arrays that take part are kept as long as the graph.
+    ``with g.capture():`` records the work of the calling thread without executing it, and
+    ``g.launch()`` executes it. The graph keeps its arrays alive.
+
+    Parameters
+    ----------
+    device
+        The ordinal of a GPU, or "cpu"; by default the current GPU, or the CPU without one.
     """
 
     def __init__(self, *, device: Where = None) -> None:
-        """device: 'cpu', or a GPU; without it a GPU if there is one."""
         self._ordinal = ordinal_of(device)
-        self._made: Captured | None = None
+        self._captured: CapturedGraph | None = None
         self.stream: Stream | None = None
 
     def __repr__(self) -> str:
@@ -35,49 +39,57 @@ class Graph:
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        """Its launches, in the order in which they were captured."""
-        return tuple(self._made.nodes) if self._made else ()
+        """The launches, in the order of their capture."""
+        return tuple(self._captured.nodes) if self._captured else ()
 
     @contextlib.contextmanager
     def capture(self, stream: object = None) -> Iterator[Graph]:
-        """Take in what the thread launches, copies and fills in the ``with``: of what names no
-        stream all, and what is in ``stream``, or in those that wait for it. Without one,
-        ``g.stream`` is the stream. A graph that has been captured becomes another: that is cheap
-        if both do the same to other arrays and numbers."""
+        """Capture the work of the thread inside a ``with``.
+
+        The graph takes work that names no stream, and work of the captured stream and of streams
+        that wait for it. To capture a graph again replaces its content; that is fast if only
+        arrays and numbers differ.
+
+        Parameters
+        ----------
+        stream
+            The stream to capture; by default a new one. It is ``g.stream`` inside the ``with``.
+        """
         if graph_capture.current() is not None:
             graph_capture.reject("no other can be begun there: launch that one in it")
-        before, fresh = self.nodes, self._fresh(stream)
+        old_nodes, captured = self.nodes, self._new_capture(stream)
         with driver.on_device(self._ordinal):
             try:
-                with fresh.going_on():
+                with captured.capturing():
                     yield self
             finally:
                 self.stream = None
-            fresh.make(self._made)
-        self._made = fresh
-        for node in before:
-            node.forget()
+            captured.instantiate(self._captured)
+        self._captured = captured
+        for node in old_nodes:
+            node.invalidate()
 
-    def _fresh(self, stream: object) -> Captured:
+    def _new_capture(self, stream: object) -> CapturedGraph:
         if self._ordinal == HOST:
             self.stream = Stream(0)
-            return HostGraph()
+            return CpuGraph()
         with driver.on_device(self._ordinal):
             self.stream = cuda_graphs.stream_to_capture(stream)
-        return cuda_graphs.DeviceGraph(self.stream, self._ordinal)
+        return cuda_graphs.CudaGraph(self.stream, self._ordinal)
 
     def launch(self, stream: object = None) -> None:
-        """Do all of it, in the order of a stream: the default one if none is named."""
-        if self._made is None:
+        """Execute the captured work in a stream, by default the default stream."""
+        if self._captured is None:
             raise LaunchError("this graph is empty: capture what it is to do (with g.capture():)")
-        self._made.start(stream)
+        self._captured.start(stream)
 
     __call__ = launch
 
 
 @contextlib.contextmanager
 def graph(stream: object = None, *, device: Where = None) -> Iterator[Graph]:
-    """``with cuda.graph() as g:`` captures what is in the ``with``; ``g.launch()`` does it."""
-    made = Graph(device=device)
-    with made.capture(stream):
-        yield made
+    """Return a new graph that captures the ``with``: ``with cuda.graph() as g: …``, then
+    ``g.launch()``."""
+    new_graph = Graph(device=device)
+    with new_graph.capture(stream):
+        yield new_graph

@@ -1,6 +1,7 @@
-"""Textures and surfaces: elements that kernels read through modes of addressing and filtering, or
-write, by places instead of indices. On a GPU they lie in a CUDA array; where there is none, and for
-launches on the CPU, in memory of the host.
+"""Textures and surfaces: elements that kernels access by coordinates, in a CUDA array on a GPU.
+
+Textures are read with an addressing and a filter mode; surfaces are read and written. Launches on
+the CPU use a copy of the elements in host memory.
 """
 
 from __future__ import annotations
@@ -42,11 +43,11 @@ FilterMode: TypeAlias = Literal["point", "linear"]
 ReadMode: TypeAlias = Literal["element", "normalized_float"]
 
 
-class _Handle:
-    """Something of the driver that goes when nobody has it, and before what it is ``over``."""
+class _OwnedHandle:
+    """A handle of the driver, which is freed with this object and before its ``parent``."""
 
-    def __init__(self, value: Any, free: Callable[[Any], None], over: object = None) -> None:
-        self.value, self._free, self._over = value, free, over
+    def __init__(self, value: Any, free: Callable[[Any], None], parent: object = None) -> None:
+        self.value, self._free, self._parent = value, free, parent
         self.ordinal = driver.current_ordinal()
 
     def __del__(self, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
@@ -56,90 +57,92 @@ class _Handle:
 
 
 class _Elements:
-    """Elements on the host, on a GPU or on both: whoever asks for them gets the newest. ``host``
-    has the numbers of an element on its last axis."""
+    """Elements on the host, on a GPU or on both. Access copies them if the other side is newer.
+
+    host: the elements on the host, with the numbers of an element on the last axis.
+    """
 
     def __init__(self, host: NDArray[Any], element: DType) -> None:
         number = texture_modes.component_type(element)
         self.host, self.element, self.number = host, element, number
         self.form = texture_objects.TexelFormat(host.shape[:-1], number, host.shape[-1])
-        self._there: _Handle | None = None
-        self._new_there, self._new_here = False, True
+        self._gpu_array: _OwnedHandle | None = None
+        self._gpu_is_current, self._host_is_current = False, True
         self._lock = threading.Lock()
 
     def on_host(self, *, written: bool = False) -> NDArray[Any]:
         with self._lock:
-            if not self._new_here:
-                assert self._there is not None
-                with driver.on_device(self._there.ordinal):
-                    texture_objects.read(self._there.value, self.form, self.host.ctypes.data)
-            self._new_here = True
-            self._new_there = self._new_there and not written
+            if not self._host_is_current:
+                assert self._gpu_array is not None
+                with driver.on_device(self._gpu_array.ordinal):
+                    texture_objects.read(self._gpu_array.value, self.form, self.host.ctypes.data)
+            self._host_is_current = True
+            self._gpu_is_current = self._gpu_is_current and not written
             return self.host
 
-    def on_device(self, *, written: bool = False) -> _Handle:
+    def on_device(self, *, written: bool = False) -> _OwnedHandle:
         if graph_capture.current() is not None:
             graph_capture.reject("textures and surfaces are in no graph: launch it outside")
         with self._lock:
-            if self._there is None:
-                self._there = _Handle(
+            if self._gpu_array is None:
+                self._gpu_array = _OwnedHandle(
                     texture_objects.new_array(self.form), texture_objects.free_array
                 )
-            _check_place(self._there.ordinal)
-            if not self._new_there:
-                texture_objects.fill(self._there.value, self.form, self.host.ctypes.data)
-            self._new_there = True
-            self._new_here = self._new_here and not written
-            return self._there
+            _check_device(self._gpu_array.ordinal)
+            if not self._gpu_is_current:
+                texture_objects.fill(self._gpu_array.value, self.form, self.host.ctypes.data)
+            self._gpu_is_current = True
+            self._host_is_current = self._host_is_current and not written
+            return self._gpu_array
 
     def fill(self, array: object) -> None:
-        given = _elements_of(array)
-        if (given.host.shape, given.element) != (self.host.shape, self.element):
+        source = _elements_of(array)
+        if (source.host.shape, source.element) != (self.host.shape, self.element):
             raise ValueError(
                 f"the elements are {self.element} with the shape {self.form.shape}, and the array "
-                f"is {given.element} with the shape {given.form.shape}: make a new object"
+                f"is {source.element} with the shape {source.form.shape}: make a new object"
             )
-        np.copyto(self.on_host(written=True), given.host)
+        np.copyto(self.on_host(written=True), source.host)
 
 
-def _check_place(ordinal: int) -> None:
-    """That elements are used where they are. Raises LaunchError."""
-    here = driver.current_ordinal()
-    if ordinal != here:
+def _check_device(ordinal: int) -> None:
+    """Raise LaunchError if elements are on another GPU than the current one."""
+    current = driver.current_ordinal()
+    if ordinal != current:
         raise LaunchError(
             f"a texture or surface is on GPU {ordinal}, where it was used first, and the launch is "
-            f"on GPU {here}: launch it in `with cuda.gpus[{ordinal}]:`, or make another one"
+            f"on GPU {current}: launch it in `with cuda.gpus[{ordinal}]:`, or make another one"
         )
 
 
 def _elements_of(array: object) -> _Elements:
-    """A copy of an array's elements. Raises TypeError, ValueError."""
+    """Return a copy of an array's elements. Raises TypeError, ValueError."""
     host = array.copy_to_host() if isinstance(array, DeviceArray) else np.asarray(array)
-    row = from_numpy(host.dtype)
-    if row is not FLOAT16 and (row is None or not is_texel(row)):
+    dtype = from_numpy(host.dtype)
+    if dtype is not FLOAT16 and (dtype is None or not is_texel(dtype)):
         known = ", ".join(map(str, (*TEXELS, FLOAT16)))
-        vector = vector_like(row) if row else None
+        vector = vector_like(dtype) if dtype else None
         hint = f": pass .view(cuda.{vector}.numpy)" if vector and is_texel(vector) else ""
         raise TypeError(
             f"an array of {host.dtype} is no texture: they have {known}, and vectors of 2 or 4 "
             f"numbers but float16{hint}"
         )
-    assert row is not None
+    assert dtype is not None
     if not 1 <= host.ndim <= 3 or not host.size:
         raise ValueError(f"the shape is {host.shape}: textures have 1 to 3 axes, and elements")
-    number = texture_modes.component_type(row)
+    number = texture_modes.component_type(dtype)
     copied = np.array(host, order="C", copy=True).reshape(host.shape)
-    return _Elements(copied.view(number.numpy).reshape(*host.shape, -1), row)
+    return _Elements(copied.view(number.numpy).reshape(*host.shape, -1), dtype)
 
 
-class _Object:
-    """What kernels are given: a handle on a GPU, a struct on the host."""
+class _TexelObject:
+    """The base of textures and surfaces. Kernels receive a handle on a GPU, a struct on the CPU."""
 
     _access: Access
 
     def __init__(self, elements: _Elements, element: DType) -> None:
         self._elements, self._element = elements, element
-        self._there: _Handle | None = None
+        self._object: _OwnedHandle | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -151,21 +154,21 @@ class _Object:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Of the elements, as an array has them."""
+        """The dtype of the elements in arrays."""
         return self._elements.element.numpy
 
     @property
     def type(self) -> Scalar:
-        """The type that a kernel's parameter has."""
+        """The type of a kernel parameter for this object."""
         return Scalar(handle(self._access, self.ndim, self._element))
 
     def update(self, array: ArrayLike | DeviceArray) -> None:
-        """Take other elements; the shape and dtype stay."""
+        """Replace the elements by those of an array of the same shape and dtype."""
         graph_capture.reject_synchronization("update() of a texture or surface")
         self._elements.fill(array)
 
     def copy_to_host(self) -> NDArray[Any]:
-        """The elements, as a new array."""
+        """Return the elements as a new array."""
         graph_capture.reject_synchronization("copy_to_host()")
         host = self._elements.on_host().copy()
         return host.view(self.dtype).reshape(self.shape)
@@ -174,8 +177,8 @@ class _Object:
         return f"<{self.type} of the shape {self.shape}>"
 
 
-class Texture(_Object):
-    """Elements that kernels read by coordinates. ``cuda.texture`` makes one."""
+class Texture(_TexelObject):
+    """Elements that kernels read by coordinates, created by ``cuda.texture``."""
 
     _access = "texture"
 
@@ -188,7 +191,7 @@ class Texture(_Object):
         self._struct = self._sampler.packed()
 
     def at(self, *coordinates: float) -> Any:
-        """What a kernel reads at a place: ``x``, then ``y`` and ``z`` as far as there are axes."""
+        """Return what a kernel reads at ``x``, ``y``, ``z``; a coordinate for each axis."""
         self._elements.on_host()
         return self._sampler.at([float(np.float32(x)) for x in coordinates])
 
@@ -197,17 +200,16 @@ class Texture(_Object):
             self._elements.on_host()
             return self._struct.ctypes.data
         array = self._elements.on_device()
-        if self._there is None:
-            made = texture_objects.new_texture(
-                array.value, self.modes.for_device(self._elements.element)
-            )
-            self._there = _Handle(made, texture_objects.free_texture, array)
-        found: int = self._there.value
-        return found
+        if self._object is None:
+            sampler = self.modes.for_device(self._elements.element)
+            texture = texture_objects.new_texture(array.value, sampler)
+            self._object = _OwnedHandle(texture, texture_objects.free_texture, array)
+        handle: int = self._object.value
+        return handle
 
 
-class Surface(_Object):
-    """Elements that kernels read and write by indices. ``cuda.surface`` makes one."""
+class Surface(_TexelObject):
+    """Elements that kernels read and write by indices, created by ``cuda.surface``."""
 
     _access = "surface"
 
@@ -215,18 +217,18 @@ class Surface(_Object):
         super().__init__(elements, elements.element)
         self._struct = texture_sampling.packed_surface(elements.host)
 
-    def element(self, *place: int) -> Any:
-        """What a kernel reads at ``x``, ``y``, ``z``."""
+    def element(self, *coordinates: int) -> Any:
+        """Return what a kernel reads at ``x``, ``y``, ``z``; 0 outside."""
         host = self._elements.on_host()
-        row, index = self._element, place[::-1]
+        dtype, index = self._element, coordinates[::-1]
         if not self._has(index):
-            return convert(0, Scalar(row))
+            return convert(0, Scalar(dtype))
         numbers = host[index]
-        return vector(row, list(numbers)) if row.is_vector else numbers[0]
+        return vector(dtype, list(numbers)) if dtype.is_vector else numbers[0]
 
-    def set_element(self, value: Any, *place: int) -> None:
-        """What a kernel does that writes at ``x``, ``y``, ``z``."""
-        index = place[::-1]
+    def set_element(self, value: Any, *coordinates: int) -> None:
+        """Write as a kernel does at ``x``, ``y``, ``z``; nothing outside."""
+        index = coordinates[::-1]
         if self._has(index):
             parts = list(value) if self._element.is_vector else [value]
             self._elements.on_host(written=True)[index] = parts
@@ -239,14 +241,14 @@ class Surface(_Object):
             self._elements.on_host(written=True)
             return self._struct.ctypes.data
         array = self._elements.on_device(written=True)
-        if self._there is None:
-            made = texture_objects.new_surface(array.value)
-            self._there = _Handle(made, texture_objects.free_surface, array)
-        found: int = self._there.value
-        return found
+        if self._object is None:
+            surface = texture_objects.new_surface(array.value)
+            self._object = _OwnedHandle(surface, texture_objects.free_surface, array)
+        handle: int = self._object.value
+        return handle
 
 
-# ---- making them -------------------------------------------------------------------------------
+# ---- creation ----------------------------------------------------------------------------------
 
 
 def texture(
@@ -257,13 +259,22 @@ def texture(
     read_mode: ReadMode = "element",
     border: float | Sequence[float] = 0,
 ) -> Texture:
-    """A texture with a copy of an array's elements, or with those of a surface itself. ``a[y, x]``
-    is what ``tex2D`` reads at ``x + 0.5``, ``y + 0.5``.
+    """Return a texture of an array's elements. ``tex2D`` reads ``a[y, x]`` at ``x + 0.5, y + 0.5``.
 
-    ``address_mode`` says what is outside, for all axes or for each of x, y, z; ``filter_mode``
-    whether the nearest element is read or a mean of neighbours. Coordinates count elements, or are
-    1 at the end of each axis if they are ``normalized``. Under ``"normalized_float"`` integers of 8
-    and 16 bits are read as floats up to 1. ``border`` is what ``"border"`` has outside.
+    Parameters
+    ----------
+    array
+        An array, which is copied, or a surface, whose elements are shared.
+    address_mode
+        The addressing mode for coordinates outside: one for all axes, or one for each of x, y, z.
+    filter_mode
+        "point" for the nearest element, "linear" for interpolation.
+    normalized
+        Whether coordinates are from 0 to 1 along each axis; otherwise they count elements.
+    read_mode
+        "normalized_float" returns integers of 8 and 16 bits as floats up to 1.
+    border
+        The value outside with the addressing mode "border".
     """
     elements = array._elements if isinstance(array, Surface) else _elements_of(array)
     axes, channels = len(elements.form.shape), elements.form.channels
@@ -280,14 +291,21 @@ def texture(
 def surface(
     source: ArrayLike | DeviceArray | tuple[int, ...], dtype: DTypeLike | Scalar | None = None
 ) -> Surface:
-    """A surface: of a shape and dtype, filled with zeros, or, without a dtype, with a copy of an
-    array's elements."""
+    """Return a surface.
+
+    Parameters
+    ----------
+    source
+        An array, whose elements are copied, or with a ``dtype`` a shape.
+    dtype
+        The dtype of a surface of zeros.
+    """
     if dtype is None:
         elements = _elements_of(source)
     else:
-        plain = dtype.numpy if isinstance(dtype, Scalar) else np.dtype(dtype)
+        numpy_dtype = dtype.numpy if isinstance(dtype, Scalar) else np.dtype(dtype)
         shape: Any = source
-        elements = _elements_of(np.zeros(shape, plain))
+        elements = _elements_of(np.zeros(shape, numpy_dtype))
     if elements.element is FLOAT16:
         raise TypeError("surfaces have no float16: make one of float32, or of its bits as uint16")
     return Surface(elements)

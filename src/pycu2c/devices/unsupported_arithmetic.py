@@ -1,5 +1,4 @@
-"""What device arrays answer where Python or numpy would compute with them on the host: an error
-that says what computes instead. Knows operators and numpy's protocols, nothing of memory."""
+"""Reject operators and numpy functions on device arrays, with a hint to kernels."""
 
 from __future__ import annotations
 
@@ -8,11 +7,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-_INSTEAD = (
+_ALTERNATIVE = (
     "a kernel computes with it, or CuPy and PyTorch, which take it without a copy; copy_to_host() "
     "gives numpy's array"
 )
-COMPUTED = f": {_INSTEAD}, which has it"
+HINT = f": {_ALTERNATIVE}, which has it"
 
 _BINARY = {
     "add": "+",
@@ -29,12 +28,15 @@ _BINARY = {
     "lshift": "<<",
     "rshift": ">>",
 }
-_COMPARED = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+_COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 _UNARY = {"neg": "-", "pos": "+", "invert": "~", "abs": "abs()"}
+
+# numpy functions that read the attributes of an array, and no element
+_ATTRIBUTE_FUNCTIONS = {np.shape, np.ndim, np.size, np.result_type, np.can_cast}
 
 
 class NoHostArithmetic:
-    """Operators and numpy's functions as errors. Two such are the same if they are one object."""
+    """A base class whose operators and numpy functions raise TypeError."""
 
     __slots__ = ()
 
@@ -44,53 +46,47 @@ class NoHostArithmetic:
         )
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> NoReturn:
-        raise _refused(ufunc)
+        raise _numpy_error(ufunc)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        if function in _LOOK_ONLY:
+        if function in _ATTRIBUTE_FUNCTIONS:
             return function._implementation(*args, **kwargs)
-        raise _refused(function)
+        raise _numpy_error(function)
 
     __hash__ = object.__hash__
 
 
-# numpy's functions that read what an array says of itself, and none of its elements
-_LOOK_ONLY = {np.shape, np.ndim, np.size, np.result_type, np.can_cast}
+def _numpy_error(function: Any) -> TypeError:
+    return TypeError(f"numpy's {function.__name__} does not take a device array: {_ALTERNATIVE}")
 
 
-def _refused(function: Any) -> TypeError:
-    return TypeError(f"numpy's {function.__name__} does not take a device array: {_INSTEAD}")
+def _binary_operator(symbol: str) -> Callable[[Any, Any], Any]:
+    """Return a method for an operator, which raises TypeError."""
+    hint = f"{HINT}; `is` says whether they are one object" if symbol == "==" else HINT
 
-
-def _between(symbol: str) -> Callable[[Any, Any], Any]:
-    def refuse(self: Any, other: Any) -> Any:
-        if _computes_on_devices(other):
+    def reject(self: Any, other: Any) -> Any:
+        # CuPy's operators, for example, accept device arrays
+        foreign = not isinstance(other, NoHostArithmetic)
+        if foreign and hasattr(type(other), "__cuda_array_interface__"):
             return NotImplemented
-        hint = f"{COMPUTED}; `is` says whether they are one object" if symbol == "==" else COMPUTED
         raise TypeError(f"a device array has no {symbol}{hint}")
 
-    return refuse
+    return reject
 
 
-def _computes_on_devices(other: object) -> bool:
-    """Whether it is of a package whose operators may take device arrays, such as CuPy."""
-    return not isinstance(other, NoHostArithmetic) and hasattr(
-        type(other), "__cuda_array_interface__"
-    )
+def _unary_operator(symbol: str) -> Callable[[Any], Any]:
+    """Return a method for an operator, which raises TypeError."""
+
+    def reject(self: Any) -> Any:
+        raise TypeError(f"a device array has no {symbol}{HINT}")
+
+    return reject
 
 
-def _of_one(symbol: str) -> Callable[[Any], Any]:
-    def refuse(self: Any) -> Any:
-        raise TypeError(f"a device array has no {symbol}{COMPUTED}")
-
-    return refuse
-
-
-if not TYPE_CHECKING:  # checkers see a class without operators
+if not TYPE_CHECKING:  # type checkers see a class without operators
+    for _name, _symbol in (_BINARY | _COMPARISONS).items():
+        setattr(NoHostArithmetic, f"__{_name}__", _binary_operator(_symbol))
     for _name, _symbol in _BINARY.items():
-        setattr(NoHostArithmetic, f"__{_name}__", _between(_symbol))
-        setattr(NoHostArithmetic, f"__r{_name}__", _between(_symbol))
-    for _name, _symbol in _COMPARED.items():
-        setattr(NoHostArithmetic, f"__{_name}__", _between(_symbol))
+        setattr(NoHostArithmetic, f"__r{_name}__", _binary_operator(_symbol))
     for _name, _symbol in _UNARY.items():
-        setattr(NoHostArithmetic, f"__{_name}__", _of_one(_symbol))
+        setattr(NoHostArithmetic, f"__{_name}__", _unary_operator(_symbol))
