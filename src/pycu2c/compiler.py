@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pycu2c.analysis.effects import needs_cooperative_launch, written_arguments
-from pycu2c.analysis.suspension_points import steps_of
+from pycu2c.analysis.suspension_points import coroutine_loop
 from pycu2c.base.diagnostics import CompileError, reporting_recursion_limit
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, replace
@@ -27,17 +27,17 @@ from pycu2c.transforms.pass_contract import Observer, run_passes
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """A kernel as text for one target, with what a launch needs to know of it."""
+    """A kernel as text for one target, and the facts about it that a launch uses."""
 
     text: str
     entry: str
     parameters: tuple[ir.Parameter, ...]
-    written: frozenset[int]  # positions of arguments that are arrays it may write
-    prints: tuple[PrintFormat, ...] = ()  # what it prints, by the numbers that the text gives them
-    in_steps: bool = False  # whether its threads run in steps; then a scheduler runs it
-    waits: tuple[ir.BarrierWait, ...] = ()  # where they wait, from number 1
-    links: tuple[Link, ...] = ()  # what functions in C are linked with
-    needs_cooperative_launch: bool = False  # whether all its threads must run at the same time
+    written: frozenset[int]  # positions of the array arguments that the kernel may write
+    prints: tuple[PrintFormat, ...] = ()  # formats, by their numbers in the text
+    has_coroutines: bool = False  # whether threads are coroutines, which a scheduler runs
+    waits: tuple[ir.BarrierWait, ...] = ()  # suspension points of the coroutines, from number 1
+    links: tuple[Link, ...] = ()  # files that inline C is linked with
+    needs_cooperative_launch: bool = False  # whether all threads must run at the same time
 
 
 def build_module(
@@ -53,7 +53,7 @@ def build_module(
     with reporting_recursion_limit(source.span(source.tree)):
         built = build(source, signature, options.cluster, options.checked)
         if options.strict:
-            _refuse_undefined(built)
+            _reject_undefined(built)
         module = verified(built.module, "build")
         return replace(
             built,
@@ -61,11 +61,11 @@ def build_module(
         )
 
 
-def _refuse_undefined(built: BuiltModule) -> None:
-    """Under ``strict=True`` a variable without a value on some path is an error."""
-    found = [replace(d, severity="error") for d in built.warnings if d.code == "maybe-undefined"]
-    if found:
-        raise CompileError(found)
+def _reject_undefined(built: BuiltModule) -> None:
+    """Raise CompileError for variables that are undefined on some path (``strict=True``)."""
+    errors = [replace(d, severity="error") for d in built.warnings if d.code == "maybe-undefined"]
+    if errors:
+        raise CompileError(errors)
 
 
 def lower(
@@ -82,7 +82,7 @@ def lower(
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A kernel of a file with several, as typed IR."""
+    """One kernel of a file with several kernels, as typed IR."""
 
     module: ir.Module
     target: Target
@@ -90,8 +90,8 @@ class Piece:
     options: Options
 
 
-def generate_together(pieces: Sequence[Piece], comments: Comments = "none") -> str:
-    """Typed IR of several kernels to the text of one file."""
+def generate_file(pieces: Sequence[Piece], comments: Comments = "none") -> str:
+    """Generate the text of one file from the typed IR of several kernels."""
     lowered = [
         (lower(p.module, p.target, p.assumptions, p.options), p.target.dialect) for p in pieces
     ]
@@ -105,7 +105,7 @@ def generate(
     options: Options = DEFAULT_OPTIONS,
     comments: Comments = "none",
 ) -> Generated:
-    """Typed IR to the text of a target."""
+    """Generate the text of a kernel for one target."""
     with reporting_recursion_limit(module.kernel.span):
         lowered = lower(module, target, assumptions, options)
         emitted = emit(lowered, target.dialect, comments)
@@ -117,7 +117,7 @@ def generate(
             parameters,
             written,
             emitted.prints,
-            steps_of(lowered.kernel.body) is not None,
+            coroutine_loop(lowered.kernel.body) is not None,
             emitted.waits,
             emitted.links,
             needs_cooperative_launch(module),

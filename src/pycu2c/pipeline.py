@@ -105,26 +105,17 @@ def _has_devices(a: Analyses) -> bool:
     return a.get(SUMMARY).has_device_functions
 
 
-def _has_inline_c(a: Analyses) -> bool:
-    return a.get(SUMMARY).has_inline_c
-
-
 def _has_memory_intrinsics(a: Analyses) -> bool:
     return a.get(SUMMARY).has_memory_intrinsics
 
 
-def _has_intrinsics_to_lower(a: Analyses) -> bool:
-    """Whether there are intrinsics that synchronize, or that C does not have."""
-    return a.get(SUMMARY).needs_cpu_lowering
-
-
 def _has_rows_of_blocks(a: Analyses) -> bool:
-    """Whether blocks that run together are neighbours along other axes than x."""
+    """Return whether blocks that run together are neighbours along other axes than x."""
     return not a.get(SUMMARY).intrinsics.isdisjoint(FIRST[1:])
 
 
 def _has_single_region(a: Analyses) -> bool:
-    """Whether nothing splits the kernel: no barrier, strip-mined or interchanged loop."""
+    """Return whether nothing splits the kernel: no barrier, strip-mined or interchanged loop."""
     if a.get(SUMMARY).any_of(ir.BarrierWait) or a.get(STRIP_LOOPS):
         return False
     loops = (s for s in statements(a.module.kernel.body) if isinstance(s, ir.For))
@@ -133,22 +124,6 @@ def _has_single_region(a: Analyses) -> bool:
 
 def _uses_nontemporal_stores(a: Analyses) -> bool:
     return a.inputs.assumptions.exceeds_last_level_cache and a.get(SUMMARY).only_loads_and_stores
-
-
-def _has_fast_math(a: Analyses) -> bool:
-    return a.inputs.options.fastmath
-
-
-def _has_weak_float(a: Analyses) -> bool:
-    return a.inputs.options.weak_float is not None
-
-
-def _has_loops_to_narrow(a: Analyses) -> bool:
-    return narrow_integers_in_loops.has_candidate_loops(a.module)
-
-
-def _needs_coroutines(a: Analyses) -> bool:
-    return a.get(NEEDS_COROUTINES)
 
 
 _has_loops = _any_of(ir.For, ir.While)
@@ -161,7 +136,7 @@ def _inline_c(dialect: str) -> Pass:
     def select(module: ir.Module) -> ir.Module:
         return select_inline_c.select_inline_c(module, dialect)
 
-    return Pass("select_inline_c", select, (TYPED,), when=_has_inline_c)
+    return Pass("select_inline_c", select, (TYPED,), when=lambda a: a.get(SUMMARY).has_inline_c)
 
 
 # fmt: off
@@ -169,7 +144,7 @@ def _inline_c(dialect: str) -> Pass:
 FRONTEND = (
     Pass("recognize_grid_index", recognize_grid_index.recognize_grid_index, (TYPED,)),
     Pass("weak_floats", weak_floats.narrow_weak_floats, (TYPED,), uses=(WEAK_FLOAT,),
-         when=_has_weak_float),
+         when=lambda a: a.inputs.options.weak_float is not None),
 )
 _LEGAL = (
     Pass("legalize", legalize.legalize, (TYPED,), C_MEANING, uses=(INDEX_RULES, RANGES)),
@@ -188,7 +163,8 @@ _DECLARED = (
 
 _CUDA = (
     _inline_c("cuda"),
-    Pass("fast_math", fast_math.relax_nan_order, (TYPED,), when=_has_fast_math),
+    Pass("fast_math", fast_math.relax_nan_order, (TYPED,),
+         when=lambda a: a.inputs.options.fastmath),
     Pass("narrow_integers", narrow_integers.narrow, (TYPED,), uses=(INDEX_RULES, RANGES)),
     *_LEGAL,
     Pass("merge_live_ranges", merge_live_ranges.merge_live_ranges, (C_MEANING,)),
@@ -203,7 +179,8 @@ _ON_CPU = (
     Pass("fix_block_shape", fix_block_shape.fix_block, (TYPED,), uses=(ASSUMPTIONS,)),
     Pass("inline_small_calls", inline_small_calls.inline_small_calls, (TYPED,), when=_has_devices),
     Pass("narrow_integers_in_loops", narrow_integers_in_loops.narrow_integers_in_loops, (TYPED,),
-         uses=(INDEX_RULES, RANGES), when=_has_loops_to_narrow),
+         uses=(INDEX_RULES, RANGES),
+         when=lambda a: narrow_integers_in_loops.has_candidate_loops(a.module)),
     *_LEGAL,
     Pass("scalar_replacement", scalar_replacement.replace_aggregates, (C_MEANING,),
          when=_has_loops),
@@ -214,7 +191,7 @@ _ON_CPU = (
          (ORDERED,), when=_has_memory_intrinsics),
     *_DEAD_CODE,
     Pass("lower_barriers", lower_barriers.lower_barriers, (ORDERED,), uses=(ASSUMPTIONS,),
-         when=_has_intrinsics_to_lower),
+         when=lambda a: a.get(SUMMARY).needs_cpu_lowering),
     *_DECLARED,
 )
 
@@ -223,7 +200,7 @@ _ON_CPU = (
 # steps, as the IR between them is not valid: see its docstring.
 _PARALLEL_REGIONS = (
     Pass("coroutines", coroutines.lower_to_coroutines, (DECLARED,), COROUTINES,
-         when=_needs_coroutines),
+         when=lambda a: a.get(NEEDS_COROUTINES)),
     Pass("copy_parameters", work_item_loops.copy_parameters, (DECLARED,)),
     Pass("lane_counters", work_item_loops.count_lanes, (DECLARED,), uses=(STRIP_LOOPS,)),
     Pass("lane_coordinates", work_item_loops.hoist_coordinates, (DECLARED,), uses=(STRIP_LOOPS,)),

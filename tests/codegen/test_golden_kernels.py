@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from pycu2c import CompileWarning, pipeline
-from pycu2c.analysis.suspension_points import steps_of
+from pycu2c.analysis.suspension_points import coroutine_loop
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.compiler import lower
 from pycu2c.declarations.signatures import parse_signature
@@ -81,7 +81,7 @@ def cut_text(name: str, variant: str) -> str | None:
     into steps."""
     lowered = lower(*built_for_cpu(name, variant))
     body = lowered.kernel.body
-    is_cut = steps_of(body) is not None or len(list(regions_of(body))) > 1
+    is_cut = coroutine_loop(body) is not None or len(list(regions_of(body))) > 1
     return print_module(lowered) if is_cut else None
 
 

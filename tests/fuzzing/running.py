@@ -315,7 +315,7 @@ def _run_cpu(p: _Prepared, binaries: list[CompiledBinary]) -> Outcome:
     generated = p.texts[0]
     layout = layout_of(generated.parameters)
     runner: Runner = CpuRunner(_names(p), layout, CpuKernel(binaries[0]))
-    if generated.in_steps:
+    if generated.has_coroutines:
         kernel = CoroutineKernel(binaries[0], "k", generated.waits)
         runner = SteppingRunner(CpuRunner(_names(p), layout, kernel), kernel)
 

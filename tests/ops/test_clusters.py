@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pycu2c import CompileError, DeadlockError, LaunchError, cuda, int32, kernel
-from pycu2c.analysis.suspension_points import steps_of
+from pycu2c.analysis.suspension_points import coroutine_loop
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.compiler import lower
 from pycu2c.cuda_driver import driver, kernel_api
@@ -173,7 +173,7 @@ def test_launch_bounds_and_clusters_go_together():
 def in_steps(made, types):
     module = made.launcher.built(parse_signature(types)).module
     lowered = lower(module, TARGETS["cpu"], LaunchAssumptions(index32_safe=True), made.options)
-    return steps_of(lowered.kernel.body) is not None
+    return coroutine_loop(lowered.kernel.body) is not None
 
 
 def test_only_what_reaches_other_blocks_goes_in_steps_on_the_cpu():

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pycu2c.analysis.busy_wait import is_busy_wait
 from pycu2c.base.types import Array, MemorySpace
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.call_graph import callees, fixed_point_summaries
+from pycu2c.ir.call_graph import callees, fixed_point_summaries, functions_that
 from pycu2c.ir.walk import all_expressions, expressions, statements
 from pycu2c.ops.intrinsics.registry import Effect
 
@@ -57,20 +57,14 @@ def written_arguments(module: ir.Module) -> frozenset[int]:
 def effectful(module: ir.Module) -> frozenset[str]:
     """Return the device functions whose calls must be kept in order."""
 
-    def has_side_effect(function: ir.Function, summaries: Mapping[str, bool]) -> bool:
-        devices = frozenset(name for name, is_true in summaries.items() if is_true)
-        written_arrays = any(isinstance(s, (ir.Store, ir.Print)) for s in statements(function.body))
+    def has_side_effect(function: ir.Function, devices: frozenset[str]) -> bool:
         return (
-            written_arrays
+            any(isinstance(s, ir.Store | ir.Print) for s in statements(function.body))
             or inline_c_has_effect(function)
             or any(has_effect(e, devices) for e in all_expressions(function.body))
         )
 
-    return frozenset(
-        name
-        for name, is_true in fixed_point_summaries(module.devices, has_side_effect, False).items()
-        if is_true
-    )
+    return functions_that(module.devices, has_side_effect)
 
 
 def inline_c_has_effect(function: ir.Function) -> bool:
@@ -104,8 +98,8 @@ def reads_memory(e: ir.Expr) -> bool:
 def uses_dynamic_shared(module: ir.Module) -> bool:
     """Return whether a kernel uses dynamic shared memory."""
     functions = (*module.devices, module.kernel)
-    made = (s.var for f in functions for s in statements(f.body) if isinstance(s, ir.Allocate))
-    return any(map(is_dynamic, made))
+    arrays = (s.var for f in functions for s in statements(f.body) if isinstance(s, ir.Allocate))
+    return any(map(is_dynamic, arrays))
 
 
 def is_dynamic(array: ir.Var) -> bool:
@@ -142,11 +136,10 @@ def reaches_cluster(body: ir.Body) -> bool:
 def block_level_functions(module: ir.Module) -> frozenset[str]:
     """Return the block-level device functions and those that call one."""
 
-    def needs_whole_block(function: ir.Function, summaries: Mapping[str, bool]) -> bool:
-        return is_block_level(function) or any(summaries[name] for name in callees(function))
+    def is_or_calls_one(function: ir.Function, devices: frozenset[str]) -> bool:
+        return is_block_level(function) or not devices.isdisjoint(callees(function))
 
-    found = fixed_point_summaries(module.devices, needs_whole_block, False)
-    return frozenset(name for name, is_true in found.items() if is_true)
+    return functions_that(module.devices, is_or_calls_one)
 
 
 def needs_cooperative_launch(module: ir.Module) -> bool:

@@ -36,7 +36,7 @@ def in_lockstep(axis: ir.Var, body: ir.Body, effectful: Set[str]) -> bool:
             return False
         if isinstance(e, ir.Call) and e.function in effectful:
             return False
-    strides = LaneStrides(axis.name, single_definitions(body), _assigned_names(body))
+    strides = LaneStrides(axis.name, single_definitions(body), assigned_names(body))
     accesses = list(_accesses(body, strides))
     if any(a.writes and a.stride == 0 for a in accesses) or _accumulates(body, strides):
         return False
@@ -52,10 +52,6 @@ def _accumulates(body: ir.Body, strides: LaneStrides) -> bool:
     stores = (s for s in statements(body) if isinstance(s, ir.Store))
     elements = (s for s in stores if _space(s.array) is MemorySpace.BLOCK)
     return any(strides.of(s.indices[0]) is _IRREGULAR for s in elements)
-
-
-def _assigned_names(body: ir.Body) -> set[str]:
-    return assigned_names(body)
 
 
 # ---- strides of indices from one thread to the next --------------------------------------------

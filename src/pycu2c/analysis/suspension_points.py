@@ -9,7 +9,7 @@ from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import bodies, statements
 
 
-def steps_of(body: ir.Body) -> ir.CoroutineLoop | None:
+def coroutine_loop(body: ir.Body) -> ir.CoroutineLoop | None:
     """Return the coroutine body of a kernel that was lowered to coroutines, or None."""
     return next((s for s in body if isinstance(s, ir.CoroutineLoop)), None)
 

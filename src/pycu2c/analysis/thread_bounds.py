@@ -28,14 +28,26 @@ from pycu2c.base.types import WEAK_INT, Scalar
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, cast, integer, negation, scalar_type
 from pycu2c.ops.intrinsics.builtins import EXTREMES
-from pycu2c.ops.operators import ADD, AND, EQ, GE, GT, LE, LT, MUL, NOT, REMAINDER, SUB
+from pycu2c.ops.operators import (
+    ADD,
+    AND,
+    EQ,
+    GE,
+    GT,
+    INVERTED,
+    LT,
+    MIRRORED,
+    MUL,
+    NE,
+    NOT,
+    REMAINDER,
+    SUB,
+)
 
 IsInvariant: TypeAlias = Callable[[ir.Expr], bool]
 
 _MINIMUM, _MAXIMUM = EXTREMES[0], EXTREMES[1]
-_SWAPPED = {LT: GT, GT: LT, GE: LE, LE: GE, EQ: EQ}
 _MAX_STEP = 1 << 31  # so that adding a step cannot overflow
-_NEGATED = {LT: GE, GE: LT, GT: LE, LE: GT}
 
 
 def conjuncts(e: ir.Expr) -> Iterator[ir.Expr]:
@@ -47,9 +59,9 @@ def conjuncts(e: ir.Expr) -> Iterator[ir.Expr]:
         case ir.Unary(op=op, operand=ir.Logical(op=ir.LogicalOp.OR) as either) if op is NOT:
             yield from conjuncts(negation(either.left))
             yield from conjuncts(negation(either.right))
-        case ir.Unary(op=op, operand=ir.Binary() as inner) if op is NOT and inner.op in _NEGATED:
+        case ir.Unary(op=op, operand=ir.Binary() as inner) if op is NOT and inner.op in INVERTED:
             if is_integral(inner.left.type):
-                yield binary(_NEGATED[inner.op], inner.left, inner.right, inner.span)
+                yield binary(INVERTED[inner.op], inner.left, inner.right, inner.span)
             else:
                 yield e
         case _:
@@ -127,7 +139,7 @@ class BoundSolver:
 
         ``is_invariant`` tells whether an expression is the same for all threads along the axis.
         """
-        if not (isinstance(condition, ir.Binary) and condition.op in _SWAPPED):
+        if not (isinstance(condition, ir.Binary) and condition.op in MIRRORED):
             return None
         kind = scalar_type(condition.left)
         if not (is_integral(kind) and everything(WEAK_INT).contains(everything(kind))):
@@ -136,7 +148,7 @@ class BoundSolver:
             return AxisBound(step=step)
         for op, side, other in (
             (condition.op, condition.left, condition.right),
-            (_SWAPPED[condition.op], condition.right, condition.left),
+            (MIRRORED[condition.op], condition.right, condition.left),
         ):
             offset = self._offset(side, axis, is_invariant)
             if offset is not None and is_invariant(other):
@@ -200,6 +212,8 @@ class BoundSolver:
         after = binary(ADD, limit, integer(1, limit.span), limit.span)
         if op is LT:
             return AxisBound(stop=limit)
+        if op is NE:
+            return None
         if op is GE:
             return AxisBound(start=limit)
         if op is EQ:  # no thread is that far if this wraps

@@ -24,7 +24,7 @@ from pycu2c.cli.kernel_file import (
 from pycu2c.cli.print_after import PassPrinter, print_after
 from pycu2c.codegen.multi_module import MultiplePrintsError
 from pycu2c.codegen.statements import Comments
-from pycu2c.compiler import Generated, generate_together
+from pycu2c.compiler import Generated, generate_file
 from pycu2c.declarations.signatures import BadSignature
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.kernels.source_map import naming_origins
@@ -79,7 +79,7 @@ def emit(
         several = name is None and len(kernels) > 1 and target == "cuda" and signature is None
         if several and pass_name is None:
             pieces = [k.launcher.piece(signature_of(k, None)) for k in kernels.values()]
-            _write(generate_together(pieces, comments), target, output)
+            _write(generate_file(pieces, comments), target, output)
             return
         kernel = select_kernel(kernels, path, name)
         if target == "ast":

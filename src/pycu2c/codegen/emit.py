@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 
 from pycu2c.analysis.effects import inline_c_body, uses_dynamic_shared, written_arrays
-from pycu2c.analysis.suspension_points import steps_of
+from pycu2c.analysis.suspension_points import coroutine_loop
 from pycu2c.analysis.variables import accessed_names
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Array, Scalar
@@ -73,7 +73,7 @@ def items_of(
     emitter = ModuleEmitter(module, dialect, comments, reserved)
     file = emitter.file
     devices = [emitter.device(f) for f in module.devices]
-    loop = steps_of(module.kernel.body)
+    loop = coroutine_loop(module.kernel.body)
     kernel = emitter.kernel() if loop is None else emitter.coroutine_kernel(loop)
     items: list[c.Item] = [c.Include(header) for header in file.headers]
     items += file.structs.headers()

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Container, Iterable
 
-from pycu2c.analysis.suspension_points import live_across_waits, steps_of
+from pycu2c.analysis.suspension_points import coroutine_loop, live_across_waits
 from pycu2c.base.external_code import length_name, stride_name
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import Array
@@ -76,7 +76,7 @@ def name_variables(function: Function, reserved: Iterable[str], constants: dict[
     """Name the parameters of a function, then the variables of its blocks."""
     names = Names(frozenset(reserved), dict(constants))
     ndims = {p.argument: p.type.ndim for p in function.parameters if isinstance(p.type, Array)}
-    visible = {"pc", "mask", "cluster"} if steps_of(function.body) else set()
+    visible = {"pc", "mask", "cluster"} if coroutine_loop(function.body) else set()
     for p in function.parameters:
         names.assign(p.name, visible, ndims.get(p.argument, 0))
     for name in _struct_variables(function):
@@ -98,7 +98,7 @@ def names_as_written(function: Function) -> Names:
 
 def _struct_variables(function: Function) -> list[str]:
     """Return the variables in the structs of a coroutine kernel; no block may hide their names."""
-    steps = steps_of(function.body)
+    steps = coroutine_loop(function.body)
     if steps is None:
         return []
     return [s.var.name for s in function.body if isinstance(s, Allocate)] + [

@@ -35,6 +35,21 @@ def fixed_point_summaries(
     return summaries
 
 
+def functions_that(
+    functions: Sequence[ir.Function], holds: Callable[[ir.Function, frozenset[str]], bool]
+) -> frozenset[str]:
+    """Return the names of the functions with a property, the least fixed point of ``holds``.
+
+    ``holds`` receives a function and the names of the functions that are known to have it.
+    """
+
+    def summarize(function: ir.Function, summaries: Mapping[str, bool]) -> bool:
+        return holds(function, frozenset(name for name, found in summaries.items() if found))
+
+    found = fixed_point_summaries(functions, summarize, False)
+    return frozenset(name for name, has_property in found.items() if has_property)
+
+
 def transitive_callees(functions: Sequence[ir.Function]) -> dict[str, frozenset[str]]:
     """Return, for each function, the names of the functions that it calls transitively."""
 

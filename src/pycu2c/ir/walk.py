@@ -236,6 +236,16 @@ def statements(body: ir.Body) -> Iterator[ir.Stmt]:
             yield from statements(inner)
 
 
+def loop_jumps(body: ir.Body) -> Iterator[ir.Break | ir.Continue]:
+    """Yield the jumps of the loop that a block is the body of, without those of nested loops."""
+    for s in body:
+        if isinstance(s, ir.Break | ir.Continue):
+            yield s
+        elif not isinstance(s, ir.While | ir.For):
+            for inner in bodies(s):
+                yield from loop_jumps(inner)
+
+
 def all_expressions(body: ir.Body) -> Iterator[ir.Expr]:
     """Yield all expressions of all statements of a block."""
     for s in statements(body):

@@ -181,7 +181,7 @@ def _on_cpu(
     layout: Layout,
     assumptions: LaunchAssumptions,
 ) -> tuple[CpuKernel, Runner]:
-    if not made.in_steps:
+    if not made.has_coroutines:
         kernel = CpuKernel(binary, bool(assumptions.unaliased_accumulators))
         return kernel, CpuRunner(wanted.names, layout, kernel)
     in_steps = coroutine_scheduler.CoroutineKernel(binary, wanted.source.name, made.waits)

@@ -213,6 +213,8 @@ NE = Operator("!=", "ne", ast.NotEq, comparable, truth, operator.ne, "!=")
 
 # the equivalent comparison with exchanged operands
 MIRRORED = {LT: GT, LE: GE, GT: LT, GE: LE, EQ: EQ, NE: NE}
+# the comparison that holds where this one does not, for integers
+INVERTED = {LT: GE, GE: LT, GT: LE, LE: GT, EQ: NE, NE: EQ}
 
 OPERATORS: tuple[Operator, ...] = (
     ADD, SUB, MUL, DIV, FLOORDIV, MOD, POW, SHL, SHR, AND, OR, XOR, LT, LE, GT, GE, EQ, NE,

@@ -10,8 +10,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias, assert_never
 
-from pycu2c.analysis import induction_variables
 from pycu2c.analysis.launch_ranges import intrinsic_range, is_fixed, length_range
+from pycu2c.analysis.ranges import induction_variables
 from pycu2c.analysis.ranges.arithmetic import (
     assume_comparison,
     constant,
@@ -54,11 +54,11 @@ from pycu2c.ops.operators import (
     AND,
     EQ,
     FLOORDIV,
-    GE,
-    GT,
     INVERT,
+    INVERTED,
     LE,
     LT,
+    MIRRORED,
     MOD,
     MUL,
     NE,
@@ -73,8 +73,6 @@ from pycu2c.ops.operators import (
 _UNBOUNDED_VALUE = AbstractValue(UNBOUNDED)
 _ZERO = constant(0)
 _OPERATOR_BY_INTRINSIC = {intrinsic: op for op, intrinsic in OPERATOR_INTRINSICS.items()}
-_NEGATED = {LT: GE, GE: LT, GT: LE, LE: GT, EQ: NE, NE: EQ}
-_SWAPPED = {LT: GT, GT: LT, GE: LE, LE: GE, EQ: EQ, NE: NE}
 _MINIMUM, _MAXIMUM = ("min", "numpy.minimum"), ("max", "numpy.maximum")
 
 
@@ -350,13 +348,13 @@ class Evaluator:
                 return self._logical(e.left, e.right, e.op is ir.LogicalOp.AND, state, expected)
             case ir.Binary() if e.op.result is truth and is_integral(e.left.type):
                 left, right = self.value(e.left, state), self.value(e.right, state)
-                op = e.op if expected else _NEGATED[e.op]
+                op = e.op if expected else INVERTED[e.op]
                 if not assume_comparison(op, left, right, state):
                     return None
                 feasible = self._refine_square(op, e.left, right, state)
                 return (
                     state
-                    if feasible and self._refine_square(_SWAPPED[op], e.right, left, state)
+                    if feasible and self._refine_square(MIRRORED[op], e.right, left, state)
                     else None
                 )
             case ir.Binary() if e.op in (AND, OR) and e.type.dtype.kind is DTypeKind.BOOL:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from pycu2c.analysis import induction_variables
 from pycu2c.analysis.launch_ranges import argument_length_range, argument_range, intrinsic_range
+from pycu2c.analysis.ranges import induction_variables
 from pycu2c.analysis.ranges.domain import AbstractValue, RangeState, Term
 from pycu2c.analysis.ranges.evaluate import (
     ArgumentRange,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias, assert_never
 
-from pycu2c.analysis import induction_variables
+from pycu2c.analysis.ranges import induction_variables
 from pycu2c.analysis.ranges.arithmetic import merge_offsets
 from pycu2c.analysis.ranges.domain import AbstractValue, LoopBounds, RangeState, TermOffset, join
 from pycu2c.analysis.ranges.evaluate import Evaluator

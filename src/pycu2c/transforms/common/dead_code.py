@@ -6,7 +6,7 @@ Side effects are preserved. Uses ``analysis.effects``.
 from __future__ import annotations
 
 from pycu2c.analysis.effects import any_effect
-from pycu2c.analysis.variables import referenced_names
+from pycu2c.analysis.variables import names_in, referenced_names
 from pycu2c.base.records import replace
 from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
@@ -81,18 +81,10 @@ def _read(body: ir.Body, devices: frozenset[str]) -> frozenset[str]:
     """
     found: set[str] = set()
     for s in walk.statements(body):
+        names = set(names_in(*walk.operands(s)))
         if isinstance(s, ir.Store):
-            found.add(s.array.name)
-        if isinstance(s, ir.Assign):
-            inside = {e.name for e in walk.expressions(s.value) if isinstance(e, ir.Var)}
-            found |= inside if any_effect(s.value, devices) else inside - {s.var.name}
-        elif isinstance(s, (ir.If, ir.While, ir.For)):
-            found |= _control_names(s)
-        else:
-            found |= {e.name for e in walk.all_expressions((s,)) if isinstance(e, ir.Var)}
+            names.add(s.array.name)
+        elif isinstance(s, ir.Assign) and not any_effect(s.value, devices):
+            names.discard(s.var.name)
+        found |= names
     return frozenset(found)
-
-
-def _control_names(s: ir.If | ir.While | ir.For) -> set[str]:
-    conditions = (s.start, s.stop, s.step) if isinstance(s, ir.For) else (s.condition,)
-    return {e.name for x in conditions for e in walk.expressions(x) if isinstance(e, ir.Var)}

@@ -86,48 +86,32 @@ class _Flattener:
             case ir.Load() | ir.ElementOf():
                 return replace(new, indices=self.indices(new.array, new.indices))
             case ir.Dim():
-                return cast(
-                    self.component(new.array, ir.ArgumentPart.SHAPE, new.axis, new.type, new),
-                    new.type,
-                )
+                return self.component(new.array, ir.ArgumentPart.SHAPE, new.axis, new.type, new)
             case ir.Stride():
-                return cast(
-                    self.component(new.array, ir.ArgumentPart.STRIDE, new.axis, new.type, new),
-                    new.type,
-                )
+                return self.component(new.array, ir.ArgumentPart.STRIDE, new.axis, new.type, new)
             case ir.Call():
                 return replace(new, arguments=self.arguments(new))
             case _:
                 return new
 
     def component(
-        self,
-        array: ir.Var,
-        component: ir.ArgumentPart,
-        axis: int,
-        array_type: Scalar,
-        origin: ir.Expr,
+        self, array: ir.Var, part: ir.ArgumentPart, axis: int, kind: Scalar, origin: ir.Expr
     ) -> ir.Expr:
-        """Return the parameter that holds a length or stride, or a literal if it is fixed."""
+        """Return a length or stride of type ``kind``: a parameter, or a literal if it is fixed."""
         assert isinstance(array.type, Array)
+        is_stride = part is ir.ArgumentPart.STRIDE
         if array.type.shape is not None:
-            after = array.type.shape[axis + 1 :] if component is ir.ArgumentPart.STRIDE else ()
-            fixed = (
-                math.prod(after) if component is ir.ArgumentPart.STRIDE else array.type.shape[axis]
-            )
-            return const(fixed, origin.span, array_type)
+            length, *after = array.type.shape[axis:]
+            return const(math.prod(after) if is_stride else length, origin.span, kind)
         if array.name not in self.arrays or ir.in_cluster(array):  # dynamic shared memory
-            if component is ir.ArgumentPart.STRIDE:
-                return const(1, origin.span, array_type)
-            size = const(array.type.dtype.size, origin.span, array_type)
+            if is_stride:
+                return const(1, origin.span, kind)
+            size = const(array.type.dtype.size, origin.span, kind)
             return binary(
-                QUOTIENT, ir.Apply(shared_bytes, (), array_type, origin.span), size, origin.span
+                QUOTIENT, ir.Apply(shared_bytes, (), kind, origin.span), size, origin.span
             )
-        key = (array.name, component, axis)
-        carried_type = self.used.setdefault(key, array_type)
-        return cast(
-            ir.Var(f"{array.name}.{component.value}.{axis}", carried_type, origin.span), array_type
-        )
+        parameter_type = self.used.setdefault((array.name, part, axis), kind)
+        return cast(ir.Var(f"{array.name}.{part.value}.{axis}", parameter_type, origin.span), kind)
 
     def indices(self, array: ir.Var, indices: tuple[ir.Expr, ...]) -> tuple[ir.Expr, ...]:
         """Return the one index of a pointer.
@@ -148,11 +132,9 @@ class _Flattener:
         use_32_bits = self.rules.index32 and all(scalar_type(i).dtype.bits <= 32 for i in indices)
         unsigned = any(scalar_type(i).dtype is dtypes.UINT32 for i in indices)
         index_type = WEAK_INT32 if use_32_bits and not unsigned else WEAK_INT
-        if array_type.layout == "C":
-            return (
-                self._row_major_index(array, [cast(i, index_type) for i in indices], index_type),
-            )
-        return (self._strided_index(array, [cast(i, index_type) for i in indices], index_type),)
+        converted = [cast(i, index_type) for i in indices]
+        linearize = self._row_major_index if array_type.layout == "C" else self._strided_index
+        return (linearize(array, converted, index_type),)
 
     def _row_major_index(
         self, array: ir.Var, indices: list[ir.Expr], index_type: Scalar
@@ -163,9 +145,7 @@ class _Flattener:
             if _is_constant(0, total):
                 total = index
                 continue
-            length = cast(
-                self.component(array, ir.ArgumentPart.SHAPE, axis, index_type, index), index_type
-            )
+            length = self.component(array, ir.ArgumentPart.SHAPE, axis, index_type, index)
             scaled = length if _is_constant(1, total) else binary(MUL, total, length, index.span)
             total = _sum(scaled, index)
         return total
@@ -175,9 +155,7 @@ class _Flattener:
         for axis, index in enumerate(indices):
             if _is_constant(0, index):
                 continue
-            stride = cast(
-                self.component(array, ir.ArgumentPart.STRIDE, axis, index_type, index), index_type
-            )
+            stride = self.component(array, ir.ArgumentPart.STRIDE, axis, index_type, index)
             term = stride if _is_constant(1, index) else binary(MUL, index, stride, index.span)
             total = term if _is_constant(0, total) else _sum(total, term)
         return total
@@ -195,14 +173,8 @@ class _Flattener:
                 continue
             assert isinstance(argument, ir.Var)
             assert isinstance(parameter.type, Scalar)
-            out.append(
-                cast(
-                    self.component(
-                        argument, parameter.part, parameter.axis, parameter.type, argument
-                    ),
-                    parameter.type,
-                )
-            )
+            part, axis = parameter.part, parameter.axis
+            out.append(self.component(argument, part, axis, parameter.type, argument))
         return tuple(out)
 
     def view_component(self, view: ir.View, parameter: ir.Parameter) -> ir.Expr:

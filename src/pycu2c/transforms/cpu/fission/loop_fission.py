@@ -17,7 +17,15 @@ from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, integer, negation
-from pycu2c.ir.walk import all_expressions, bodies, expressions, operands, statements, with_bodies
+from pycu2c.ir.walk import (
+    all_expressions,
+    bodies,
+    expressions,
+    loop_jumps,
+    operands,
+    statements,
+    with_bodies,
+)
 from pycu2c.ops.operators import ADD, GE, LT, QUOTIENT, REMAINDER
 from pycu2c.transforms.cpu.barriers.block_reductions import (
     clear,
@@ -388,10 +396,8 @@ class _Fission:
         return (*out, self.masks.if_none_live((ir.Break(span),), span))
 
 
-def _has_jump(s: ir.Stmt, kind: type[ir.Break] | type[ir.Continue]) -> bool:
-    """Return whether a loop itself, not a nested one, has a break or continue."""
-    inside = (inner for b in bodies(s) for inner in b if not isinstance(inner, ir.While | ir.For))
-    return any(isinstance(inner, kind) or _has_jump(inner, kind) for inner in inside)
+def _has_jump(loop: ir.While | ir.For, kind: type[ir.Break] | type[ir.Continue]) -> bool:
+    return any(isinstance(jump, kind) for jump in loop_jumps(loop.body))
 
 
 def _must_follow(s: ir.Stmt, before: list[ir.Stmt], placement: Placement) -> bool:

@@ -19,7 +19,7 @@ from pycu2c.analysis.axis_order import AxisOrder, choose_axis_order
 from pycu2c.analysis.launch_ranges import is_fixed
 from pycu2c.analysis.ranges.intervals import Interval
 from pycu2c.analysis.thread_bounds import BoundSolver, conjuncts
-from pycu2c.analysis.variables import assigned_names, single_definitions
+from pycu2c.analysis.variables import assigned_names, declared_names, single_definitions
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Span
@@ -373,7 +373,7 @@ class _AxisLoopBuilder:
 
     def _unused_name(self, name: str, body: ir.Body) -> str:
         """Return the name itself unless it is used in the body or for another type."""
-        coordinate_values = _declared_names(body) | {
+        coordinate_values = declared_names(body) | {
             e.name for e in all_expressions(body) if isinstance(e, ir.Var)
         }
         has_same_type = name not in self.types or self.types[name] == WEAK_INT
@@ -391,10 +391,6 @@ def _outermost_first(axes: Mapping[int, Axis], order: Sequence[int]) -> list[Axi
 def _variables(body: ir.Body) -> list[ir.Var]:
     declared = (s for s in statements(body) if isinstance(s, ir.Declare | ir.For | ir.Allocate))
     return [s.var for s in declared]
-
-
-def _declared_names(body: ir.Body) -> set[str]:
-    return {v.name for v in _variables(body)}
 
 
 def _extent_expression(extent: int | None, number: int, span: Span) -> ir.Expr:

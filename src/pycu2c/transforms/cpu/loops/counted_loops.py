@@ -16,7 +16,13 @@ from collections.abc import Mapping
 
 from pycu2c.analysis.launch_ranges import is_fixed
 from pycu2c.analysis.thread_bounds import BoundSolver
-from pycu2c.analysis.variables import defined_names, names_in, single_definitions
+from pycu2c.analysis.variables import (
+    NameGenerator,
+    defined_names,
+    fresh_names,
+    names_in,
+    single_definitions,
+)
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import WEAK_INT
@@ -35,25 +41,17 @@ def convert_while_to_for(module: ir.Module, assumptions: LaunchAssumptions) -> i
         assignment_counts = Counter(
             s.var.name for s in walk.statements(function.body) if isinstance(s, ir.Assign)
         )
-        used_names = {*parameters, *assignment_counts, *(e.name for e in _variables(function.body))}
-        return replace(
-            function,
-            body=_LoopConversion(solver, assignment_counts, used_names).block(function.body),
-        )
+        conversion = _LoopConversion(solver, assignment_counts, fresh_names(function))
+        return replace(function, body=conversion.block(function.body))
 
     return walk.map_functions(module, convert)
-
-
-def _variables(body: ir.Body) -> list[ir.Var]:
-    named = [s.var for s in walk.statements(body) if isinstance(s, ir.Declare | ir.For)]
-    return [*named, *(e for e in walk.all_expressions(body) if isinstance(e, ir.Var))]
 
 
 @dataclass(frozen=True, slots=True)
 class _LoopConversion:
     solver: BoundSolver
     assignment_counts: Mapping[str, int]  # by variable
-    used_names: set[str]  # names in use
+    fresh: NameGenerator
 
     def block(self, body: ir.Body) -> ir.Body:
         out: list[ir.Stmt] = []
@@ -85,7 +83,9 @@ class _LoopConversion:
                     and self.assignment_counts[var.name] == 1
                 ):
                     return None
-                if not self._has_constant_stride(stop, step, s.body) or _has_continue(tuple(body)):
+                if not self._has_constant_stride(stop, step, s.body) or any(
+                    isinstance(jump, ir.Continue) for jump in walk.loop_jumps(tuple(body))
+                ):
                     return None
                 if var.name in names_in(*walk.all_expressions(rest)):
                     return None
@@ -114,13 +114,9 @@ class _LoopConversion:
         )
 
     def _with_new_counter(self, loop: ir.For) -> ir.For:
-        candidate, number = loop.var.name, 0
-        while candidate in self.used_names:
-            number += 1
-            candidate = f"{loop.var.name}.{number}"
-        self.used_names.add(candidate)
-        body = rename_variables(loop.body, {loop.var.name: candidate})
-        return replace(loop, var=replace(loop.var, name=candidate), body=body)
+        name = self.fresh(loop.var.name)
+        body = rename_variables(loop.body, {loop.var.name: name})
+        return replace(loop, var=replace(loop.var, name=name), body=body)
 
 
 def _declaration(name: str, body: list[ir.Stmt]) -> ir.Declare | None:
@@ -148,13 +144,3 @@ def _is_invariant(e: ir.Expr, changed: set[str]) -> bool:
             return is_fixed(intrinsic)
         case _:
             return False
-
-
-def _has_continue(body: ir.Body) -> bool:
-    """Return whether an iteration may continue with the next one before its end."""
-    for s in body:
-        if isinstance(s, ir.Continue):
-            return True
-        if not isinstance(s, ir.While | ir.For) and any(_has_continue(b) for b in walk.bodies(s)):
-            return True
-    return False

@@ -18,14 +18,27 @@ from typing import Literal
 from pycu2c.analysis import warp_index
 from pycu2c.analysis.launch_ranges import intrinsic_range
 from pycu2c.analysis.uniformity import Uniformity
-from pycu2c.analysis.variables import NameGenerator, assigned_names, fresh_names, names_in
+from pycu2c.analysis.variables import (
+    NameGenerator,
+    assigned_names,
+    fresh_names,
+    names_in,
+    single_definitions,
+)
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, integer, logical
-from pycu2c.ir.walk import all_expressions, bodies, children, expressions, map_bodies, statements
+from pycu2c.ir.walk import (
+    all_expressions,
+    children,
+    expressions,
+    loop_jumps,
+    map_bodies,
+    statements,
+)
 from pycu2c.ops.intrinsics.reference_thread import WARP
 from pycu2c.ops.intrinsics.threads.coordinates import GRID, GRIDSIZE, PLACES
 from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
@@ -58,12 +71,8 @@ def interchange_loops(
 def _invariant_definitions(body: ir.Body) -> dict[str, ir.Expr]:
     """Return the variables with one definition whose operands never change."""
     changed = assigned_names(body)
-    declaration_counts = [s for s in statements(body) if isinstance(s, ir.Declare)]
-    return {
-        s.var.name: s.init
-        for s in declaration_counts
-        if s.init and not changed & {s.var.name, *names_in(s.init)}
-    }
+    definitions = single_definitions(body).items()
+    return {name: value for name, value in definitions if not changed & set(names_in(value))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +162,7 @@ class _Interchange:
     def _is_order_independent(self, body: ir.Body) -> bool:
         """Return whether the order of threads in a body is unobservable, and it has no exits."""
         jumps = (ir.Return, ir.BarrierWait, ir.Print)
-        if _exits_iteration(body) or any(isinstance(s, jumps) for s in statements(body)):
+        if any(loop_jumps(body)) or any(isinstance(s, jumps) for s in statements(body)):
             return False
         unused_results = {id(s.value) for s in statements(body) if isinstance(s, ir.Evaluate)}
         for e in all_expressions(body):
@@ -244,16 +253,6 @@ class _Interchange:
 def _loop_control(s: ir.For, start: _Start) -> list[ir.Expr]:
     """Return the expressions that control a loop."""
     return [e for e in (start.common, s.stop, s.step) if e is not None]
-
-
-def _exits_iteration(body: ir.Body) -> bool:
-    """Return whether a block breaks or continues the loop that it is the body of."""
-    for s in body:
-        if isinstance(s, ir.Break | ir.Continue):
-            return True
-        if not isinstance(s, ir.While | ir.For) and any(_exits_iteration(b) for b in bodies(s)):
-            return True
-    return False
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import reduce
 
-from pycu2c.analysis.suspension_points import steps_of
+from pycu2c.analysis.suspension_points import coroutine_loop
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.limits import MAX_ACCUMULATOR_ELEMENTS
 from pycu2c.base.records import dataclass, replace
@@ -94,7 +94,7 @@ def privatize_accumulators(module: ir.Module, assumptions: LaunchAssumptions) ->
         p for p in kernel.parameters if p.part is ir.ArgumentPart.DATA and p.name in found
     ]
     privatized = [p for p in privatized if p.argument in assumptions.unaliased_accumulators]
-    if not privatized or steps_of(kernel.body) is not None:
+    if not privatized or coroutine_loop(kernel.body) is not None:
         return module
     scalar_types = {p.name: p.type for p in kernel.parameters if isinstance(p.type, Scalar)}
     private_copies = {

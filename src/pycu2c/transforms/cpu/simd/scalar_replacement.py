@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pycu2c.analysis.variables import assigned_names
+from pycu2c.analysis.variables import assigned_names, names_in
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import Scalar, Type
 from pycu2c.ir import nodes as ir
@@ -110,7 +110,7 @@ class _ScalarReplacement:
         last: list[ir.Stmt] = []
         for i, (target, component) in enumerate(zip(targets, components)):
             value = cast(component, scalar_type(target))
-            if any(target.name in _read(later) for later in components[i + 1 :]):
+            if any(target.name in names_in(later) for later in components[i + 1 :]):
                 temporary = self._variable(scalar_type(target), value)
                 first.append(ir.Assign(temporary, value, s.span))
                 last.append(ir.Assign(target, temporary, s.span))
@@ -229,7 +229,3 @@ def _is_stable(e: ir.Expr) -> bool:
         or (isinstance(x, ir.Apply) and not x.intrinsic.is_pure)
         for x in walk.expressions(e)
     )
-
-
-def _read(e: ir.Expr) -> set[str]:
-    return {x.name for x in walk.expressions(e) if isinstance(x, ir.Var)}
