@@ -27,7 +27,7 @@ from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.ops.intrinsics.threads.clusters import Cluster
 from pycu2c.ops.intrinsics.threads.coalesced_groups import Coalesced
 from pycu2c.ops.intrinsics.threads.cooperative_groups import Block, Grid, tile_of
-from pycu2c.ops.names.cuda_namespace import CUDA, WRITTEN, find, members
+from pycu2c.ops.names.cuda_namespace import CUDA, LIBRARY_FUNCTIONS, find, members
 from pycu2c.ops.names.host_names import HOST_NAMES, MODULES
 from pycu2c.ops.names.numba_names import CURES
 from pycu2c.ops.names.operator_functions import FUNCTIONS
@@ -145,7 +145,9 @@ def language_functions() -> str:
     title = "## Functions on groups and on half-precision pairs"
     head = f"{title}\n\n| function | meaning |\n|---|---|\n"
     rows = []
-    for name, function in sorted(WRITTEN.items(), key=lambda item: item[0].rpartition(".")[0]):
+    for name, function in sorted(
+        LIBRARY_FUNCTIONS.items(), key=lambda item: item[0].rpartition(".")[0]
+    ):
         parameters = ", ".join(inspect.signature(function).parameters)
         meaning = (inspect.getdoc(function) or "").splitlines()[0]
         rows.append(f"| `{name}({parameters})` | {cell(meaning)} |")

@@ -19,7 +19,7 @@ from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions, bodies, children, expressions, operands, statements
 from pycu2c.ops.intrinsics.builtins import EXTREMES, OPERATOR_INTRINSICS
 from pycu2c.ops.intrinsics.registry import Intrinsic
-from pycu2c.ops.intrinsics.threads.coordinates import AXES, GRID, PLACES
+from pycu2c.ops.intrinsics.threads.coordinates import AXES, COORDINATES, GRID
 from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
 from pycu2c.ops.operators import ADD, MOD, MUL, QUOTIENT, REMAINDER, SUB
 
@@ -80,7 +80,7 @@ def choose_axis_order(
 def _used_axes(body: ir.Body) -> set[int]:
     """Return the axes whose coordinates the body reads."""
     intrinsics = {e.intrinsic for e in all_expressions(body) if isinstance(e, ir.Apply)}
-    return {n for n in range(3) if {GRID[n], PLACES["threadIdx", AXES[n]]} & intrinsics}
+    return {n for n in range(3) if {GRID[n], COORDINATES["threadIdx", AXES[n]]} & intrinsics}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,10 @@ class _AxisCostModel:
     variable_strides: dict[str, float | None] = field(default_factory=dict)  # cache, by variable
 
     def __post_init__(self) -> None:
-        self.coordinate_strides = {GRID[self.axis]: 1.0, PLACES["threadIdx", AXES[self.axis]]: 1.0}
+        self.coordinate_strides = {
+            GRID[self.axis]: 1.0,
+            COORDINATES["threadIdx", AXES[self.axis]]: 1.0,
+        }
         threads = 1.0
         for extent in self.extents[: self.axis]:
             threads *= extent or ASSUMED_LENGTH

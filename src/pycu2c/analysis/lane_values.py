@@ -22,7 +22,7 @@ from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import constant_value, scalar_type
 from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE, WARP, Thread
 from pycu2c.ops.intrinsics.registry import Intrinsic
-from pycu2c.ops.intrinsics.threads.coordinates import AXES, PLACES
+from pycu2c.ops.intrinsics.threads.coordinates import AXES, COORDINATES
 from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
 from pycu2c.ops.operators import (
     ADD,
@@ -47,7 +47,7 @@ from pycu2c.ops.operators import (
 
 _COORDINATES = (
     block_thread,
-    *(PLACES[v, axis] for v in ("threadIdx", "blockDim") for axis in AXES),
+    *(COORDINATES[v, axis] for v in ("threadIdx", "blockDim") for axis in AXES),
 )
 
 # exact Python integer arithmetic; the second group only for operands >= 0

@@ -9,7 +9,13 @@ from pycu2c.base.records import dataclass
 from pycu2c.base.types import Scalar
 from pycu2c.base.values import assumed_magnitude_limit
 from pycu2c.ops.intrinsics.registry import Intrinsic
-from pycu2c.ops.intrinsics.threads.coordinates import AXES, BLOCK_NUMBERS, GRID, GRIDSIZE, PLACES
+from pycu2c.ops.intrinsics.threads.coordinates import (
+    AXES,
+    BLOCK_NUMBERS,
+    COORDINATES,
+    GRID,
+    GRIDSIZE,
+)
 from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
 
 
@@ -39,7 +45,7 @@ def intrinsic_range(assumptions: LaunchAssumptions, intrinsic: Intrinsic) -> Int
     if assumptions.index32_safe and intrinsic in BLOCK_NUMBERS:
         high = min(high, BLOCKS32_LIMIT - (1 if low == 0 else 0))
     for axis, extent in zip(AXES, assumptions.block or ()):
-        if intrinsic is PLACES["threadIdx", axis]:
+        if intrinsic is COORDINATES["threadIdx", axis]:
             high = extent - 1
     return Interval(low, assumptions.threads - 1 if intrinsic is block_thread else high)
 

@@ -7,11 +7,11 @@ from pycu2c.base.types import WEAK_INT
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, integer
 from pycu2c.ops.intrinsics.reference_thread import WARP
-from pycu2c.ops.intrinsics.threads.coordinates import GRID, PLACES
+from pycu2c.ops.intrinsics.threads.coordinates import COORDINATES, GRID
 from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
 from pycu2c.ops.operators import ADD, AND, C_SHR, MUL, QUOTIENT, REMAINDER
 
-_LINEAR_INDICES = (block_thread, PLACES["threadIdx", "x"], GRID[0])
+_LINEAR_INDICES = (block_thread, COORDINATES["threadIdx", "x"], GRID[0])
 _LANE = ((REMAINDER, WARP), (AND, WARP - 1))
 _WARP = ((QUOTIENT, WARP), (C_SHR, WARP.bit_length() - 1))
 
@@ -59,6 +59,6 @@ def replace_warp_and_lane(
     assert isinstance(e.left, ir.Apply)
     if e.left.intrinsic is not GRID[0]:
         return warp
-    block = ir.Apply(PLACES["blockIdx", "x"], (), WEAK_INT, e.span)
+    block = ir.Apply(COORDINATES["blockIdx", "x"], (), WEAK_INT, e.span)
     first = binary(MUL, block, integer(assumptions.threads // WARP, e.span), e.span)
     return binary(ADD, first, warp, e.span)

@@ -7,24 +7,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from pycu2c.csyntax.nodes import (
-    ArrayType,
-    BinaryExpr,
-    CallExpr,
-    CastExpr,
-    CompoundLiteral,
-    Conditional,
-    CType,
-    Expr,
-    Index,
-    MemberExpr,
-    Name,
-    NamedType,
-    Number,
-    PointerType,
-    String,
-    UnaryExpr,
-)
+from pycu2c.csyntax import nodes as c
 
 # ---- expressions ---------------------------------------------------------------------------
 
@@ -49,70 +32,70 @@ _BITS = frozenset({"&", "|", "^"})
 _LOGIC = frozenset({"&&", "||"})
 
 
-def print_expr(e: Expr) -> str:
+def print_expr(e: c.Expr) -> str:
     """Return the text of an expression, with the parentheses that C, gcc or a reader needs."""
     match e:
-        case Name(text) | Number(text):
+        case c.Name(text) | c.Number(text):
             return text
-        case String(value):
+        case c.String(value):
             return _quoted(value)
-        case UnaryExpr(op, operand):
+        case c.UnaryExpr(op, operand):
             return print_prefix(op, operand)
-        case BinaryExpr(op, left, right):
+        case c.BinaryExpr(op, left, right):
             return f"{_operand(op, left, 0)} {op} {_operand(op, right, 1)}"
-        case Conditional(condition, then, orelse):
-            wrap_test = isinstance(condition, Conditional) or _operator(condition) in _LOGIC
+        case c.Conditional(condition, then, orelse):
+            wrap_test = isinstance(condition, c.Conditional) or _operator(condition) in _LOGIC
             test = _parenthesized(print_expr(condition), wrap_test)
-            first = _parenthesized(print_expr(then), isinstance(then, Conditional))
+            first = _parenthesized(print_expr(then), isinstance(then, c.Conditional))
             return f"{test} ? {first} : {print_expr(orelse)}"
-        case CallExpr(function, arguments):
+        case c.CallExpr(function, arguments):
             return f"{function}({', '.join(map(print_expr, arguments))})"
-        case Index(base, index):
+        case c.Index(base, index):
             return f"{_base(base)}[{print_expr(index)}]"
-        case MemberExpr(base, field, arrow):
+        case c.MemberExpr(base, field, arrow):
             return f"{_base(base)}{'->' if arrow else '.'}{field}"
-        case CastExpr(type_, operand):
+        case c.CastExpr(type_, operand):
             return f"({print_type(type_)}){print_unary_operand(operand)}"
-        case CompoundLiteral(head, items):
+        case c.CompoundLiteral(head, items):
             return f"{head}{{{', '.join(map(print_expr, items))}}}"
         case _:
             assert_never(e)
 
 
-def _precedence(e: Expr) -> int:
+def _precedence(e: c.Expr) -> int:
     """Return the precedence of an expression; a greater number binds more tightly."""
     match e:
-        case BinaryExpr(op, _, _):
+        case c.BinaryExpr(op, _, _):
             return _PRECEDENCE[op]
-        case Conditional():
+        case c.Conditional():
             return _CONDITIONAL
-        case UnaryExpr() | CastExpr():
+        case c.UnaryExpr() | c.CastExpr():
             return _UNARY
-        case Number(text):
+        case c.Number(text):
             return _UNARY if text[0] in "+-" else _PRIMARY
         case _:
             return _PRIMARY
 
 
-def _operator(e: Expr) -> str:
-    return e.op if isinstance(e, BinaryExpr | UnaryExpr) else ""
+def _operator(e: c.Expr) -> str:
+    return e.op if isinstance(e, c.BinaryExpr | c.UnaryExpr) else ""
 
 
 def _parenthesized(text: str, condition: bool) -> str:
     return f"({text})" if condition else text
 
 
-def _operand(op: str, e: Expr, side: int) -> str:
+def _operand(op: str, e: c.Expr, side: int) -> str:
     """Print the left (side 0) or right (side 1) operand of a binary operator."""
     needed = _precedence(e) < _PRECEDENCE[op] + side  # all of them are left-associative
     return _parenthesized(print_expr(e), needed or _is_confusing(op, e))
 
 
-def _is_confusing(op: str, e: Expr) -> bool:
+def _is_confusing(op: str, e: c.Expr) -> bool:
     """Whether gcc warns, or a reader hesitates, without parentheses that are redundant in C."""
-    if isinstance(e, UnaryExpr):
+    if isinstance(e, c.UnaryExpr):
         return e.op == "!" and op in _BITS | _COMPARISONS
-    if not isinstance(e, BinaryExpr):
+    if not isinstance(e, c.BinaryExpr):
         return False
     inner = e.op
     if op in _BITS:
@@ -128,20 +111,20 @@ def _is_confusing(op: str, e: Expr) -> bool:
     return False
 
 
-def print_prefix(op: str, operand: Expr) -> str:
+def print_prefix(op: str, operand: c.Expr) -> str:
     """Print a prefix operator: ``-x``, but ``-(-x)``, because ``--x`` is one token."""
     text = print_unary_operand(operand)
     return op + _parenthesized(text, op[-1] in "+-&" and text[0] == op[-1])
 
 
-def print_unary_operand(e: Expr) -> str:
+def print_unary_operand(e: c.Expr) -> str:
     """Print the operand of a prefix operator or a cast."""
     return _parenthesized(print_expr(e), _precedence(e) < _UNARY)
 
 
-def _base(e: Expr) -> str:
+def _base(e: c.Expr) -> str:
     """Print the operand before ``[`` or ``.``; a number needs parentheses, as in ``(1.).x``."""
-    return _parenthesized(print_expr(e), _precedence(e) < _PRIMARY or isinstance(e, Number))
+    return _parenthesized(print_expr(e), _precedence(e) < _PRIMARY or isinstance(e, c.Number))
 
 
 _ESCAPES = {ord('"'): '\\"', ord("\\"): "\\\\", ord("\n"): "\\n", ord("\t"): "\\t"}
@@ -163,17 +146,17 @@ def _quoted(value: str) -> str:
 # ---- types ---------------------------------------------------------------------------------
 
 
-def print_type(t: CType, name: str = "") -> str:
+def print_type(t: c.CType, name: str = "") -> str:
     """Return the text of a type, or of a declaration of ``name``: ``float (*row)[16]``."""
     match t:
-        case NamedType(text, const):
+        case c.NamedType(text, const):
             base = f"const {text}" if const else text
             return f"{base} {name}" if name else base
-        case PointerType(to, const, restrict):
+        case c.PointerType(to, const, restrict):
             words = [w for w, on in (("const", const), ("__restrict__", restrict)) if on]
             star = "*" + " ".join([*words, name] if name else words)
-            return print_type(to, _parenthesized(star, isinstance(to, ArrayType)))
-        case ArrayType(of, extents):
+            return print_type(to, _parenthesized(star, isinstance(to, c.ArrayType)))
+        case c.ArrayType(of, extents):
             return print_type(of, name + ("".join(f"[{n}]" for n in extents) or "[]"))
         case _:
             assert_never(t)

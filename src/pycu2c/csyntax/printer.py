@@ -9,44 +9,12 @@ import unicodedata
 from collections.abc import Iterator
 from typing import assert_never
 
+from pycu2c.csyntax import nodes as c
 from pycu2c.csyntax.expressions import (
     print_expr,
     print_prefix,
     print_type,
     print_unary_operand,
-)
-from pycu2c.csyntax.nodes import (
-    AssignStmt,
-    Blank,
-    BreakStmt,
-    Case,
-    Comment,
-    CompoundStmt,
-    ConstantTable,
-    ContinueStmt,
-    DeclStmt,
-    Expr,
-    ExprStmt,
-    File,
-    ForStmt,
-    FunctionDecl,
-    Goto,
-    IfStmt,
-    Include,
-    Increment,
-    Item,
-    LabelStatement,
-    LineDirective,
-    ParameterDecl,
-    Pragma,
-    Prototype,
-    ReturnStmt,
-    Stmt,
-    String,
-    Struct,
-    Switch,
-    Verbatim,
-    WhileStmt,
 )
 
 __all__ = ["print_expr", "print_file", "print_stmt", "print_type"]
@@ -58,75 +26,84 @@ SHORT_LINE = 80  # the longest `if (c) return;` on one line
 # ---- statements ----------------------------------------------------------------------------
 
 
-def print_stmt(s: Stmt, depth: int = 0) -> str:
+def print_stmt(s: c.Stmt, depth: int = 0) -> str:
     """Return the lines of a statement, indented ``depth`` times, without a final newline."""
     return "\n".join(_lines(s, depth))
 
 
-def _lines(s: Stmt, depth: int) -> Iterator[str]:
+def _lines(s: c.Stmt, depth: int) -> Iterator[str]:
     indent = INDENT * depth
     match s:
-        case IfStmt():
+        case c.IfStmt():
             yield from _if_lines(s, depth)
-        case ForStmt(init, condition, step, body):
+        case c.ForStmt(init, condition, step, body):
             yield from _braced(f"for ({_for_head(init, condition, step)})", body, depth)
-        case WhileStmt(condition, body):
+        case c.WhileStmt(condition, body):
             yield from _braced(f"while ({print_expr(condition)})", body, depth)
-        case CompoundStmt(body):
+        case c.CompoundStmt(body):
             yield indent + "{"
             yield from _inner(body, depth)
             yield indent + "}"
-        case LabelStatement(name):
+        case c.LabelStatement(name):
             yield f"{INDENT * (depth - 1)}{name}:;"
-        case Switch(subject, body):
+        case c.Switch(subject, body):
             yield from _braced(f"switch ({print_expr(subject)})", body, depth)
-        case Case(number):
+        case c.Case(number):
             yield f"{INDENT * (depth - 1)}case {number}:;"
-        case Comment(text):
+        case c.Comment(text):
             yield from (indent + line for line in _comment_lines(text))
-        case Pragma(text):
+        case c.Pragma(text):
             yield f"{indent}#pragma {text}"
-        case LineDirective():
+        case c.LineDirective():
             yield _directive(s)
-        case Blank():
+        case c.Blank():
             yield ""
-        case Verbatim(text):
+        case c.Verbatim(text):
             yield from (f"{indent}{line}".rstrip() for line in text.splitlines())
         case _:
             yield f"{indent}{_simple(s)};"
 
 
 SimpleStmt = (
-    DeclStmt | AssignStmt | Increment | ExprStmt | BreakStmt | ContinueStmt | Goto | ReturnStmt
+    c.DeclStmt
+    | c.AssignStmt
+    | c.Increment
+    | c.ExprStmt
+    | c.BreakStmt
+    | c.ContinueStmt
+    | c.Goto
+    | c.ReturnStmt
 )
 
 
 def _simple(s: SimpleStmt) -> str:
     """Return a statement of one line, without its semicolon."""
     match s:
-        case DeclStmt(type_, name, init, qualifiers):
+        case c.DeclStmt(type_, name, init, qualifiers):
             head = " ".join((*qualifiers, print_type(type_, name)))
             return head if init is None else f"{head} = {print_expr(init)}"
-        case AssignStmt(target, value, op):
+        case c.AssignStmt(target, value, op):
             return f"{print_unary_operand(target)} {op} {print_expr(value)}"
-        case Increment(target, op):
+        case c.Increment(target, op):
             return print_prefix(op, target)
-        case ExprStmt(expression):
+        case c.ExprStmt(expression):
             return print_expr(expression)
-        case BreakStmt():
+        case c.BreakStmt():
             return "break"
-        case ContinueStmt():
+        case c.ContinueStmt():
             return "continue"
-        case Goto(label):
+        case c.Goto(label):
             return f"goto {label}"
-        case ReturnStmt(value):
+        case c.ReturnStmt(value):
             return "return" if value is None else f"return {print_expr(value)}"
         case _:
             assert_never(s)
 
 
 def _for_head(
-    init: DeclStmt | AssignStmt | None, condition: Expr | None, step: AssignStmt | Increment | None
+    init: c.DeclStmt | c.AssignStmt | None,
+    condition: c.Expr | None,
+    step: c.AssignStmt | c.Increment | None,
 ) -> str:
     parts = ["" if init is None else _simple(init)]
     parts.append("" if condition is None else f" {print_expr(condition)}")
@@ -134,25 +111,25 @@ def _for_head(
     return ";".join(parts)
 
 
-def _inner(body: tuple[Stmt, ...], depth: int) -> Iterator[str]:
+def _inner(body: tuple[c.Stmt, ...], depth: int) -> Iterator[str]:
     for s in body:
         yield from _lines(s, depth + 1)
 
 
-def _braced(head: str, body: tuple[Stmt, ...], depth: int) -> Iterator[str]:
+def _braced(head: str, body: tuple[c.Stmt, ...], depth: int) -> Iterator[str]:
     yield f"{INDENT * depth}{head} {{"
     yield from _inner(body, depth)
     yield INDENT * depth + "}"
 
 
-def _if_lines(s: IfStmt, depth: int) -> Iterator[str]:
+def _if_lines(s: c.IfStmt, depth: int) -> Iterator[str]:
     """Yield the lines of an ``if``; an ``else`` with a single If becomes ``else if``."""
     indent = INDENT * depth
     head = f"{indent}if ({print_expr(s.condition)})"
     if (
         not s.orelse
         and len(s.then) == 1
-        and isinstance(s.then[0], BreakStmt | ContinueStmt | ReturnStmt | Goto)
+        and isinstance(s.then[0], c.BreakStmt | c.ContinueStmt | c.ReturnStmt | c.Goto)
     ):
         line = f"{head} {_simple(s.then[0])};"
         if len(line) <= SHORT_LINE:
@@ -161,7 +138,7 @@ def _if_lines(s: IfStmt, depth: int) -> Iterator[str]:
     yield head + " {"
     yield from _inner(s.then, depth)
     orelse = s.orelse
-    while len(orelse) == 1 and isinstance(orelse[0], IfStmt):
+    while len(orelse) == 1 and isinstance(orelse[0], c.IfStmt):
         yield f"{indent}}} else if ({print_expr(orelse[0].condition)}) {{"
         yield from _inner(orelse[0].then, depth)
         orelse = orelse[0].orelse
@@ -172,7 +149,7 @@ def _if_lines(s: IfStmt, depth: int) -> Iterator[str]:
 
 
 def _initializer_lines(
-    values: tuple[Expr, ...], extents: tuple[int, ...], depth: int
+    values: tuple[c.Expr, ...], extents: tuple[int, ...], depth: int
 ) -> Iterator[str]:
     """Yield the values of an array: braces for each axis but the first, full lines of values."""
     indent = INDENT * depth
@@ -208,8 +185,8 @@ def _comment_lines(text: str) -> Iterator[str]:
         yield f"// {printable}".rstrip()
 
 
-def _directive(line: LineDirective) -> str:
-    return f"#line {line.number} {print_expr(String(line.file))}"
+def _directive(line: c.LineDirective) -> str:
+    return f"#line {line.number} {print_expr(c.String(line.file))}"
 
 
 def _printable(character: str) -> str:
@@ -221,42 +198,42 @@ def _printable(character: str) -> str:
 # ---- a file --------------------------------------------------------------------------------
 
 
-def print_file(file: File) -> str:
+def print_file(file: c.File) -> str:
     """Return the text of a file, which ends with a newline."""
     return "".join(f"{line}\n" for item in file.items for line in _item_lines(item))
 
 
-def _item_lines(item: Item) -> Iterator[str]:
+def _item_lines(item: c.Item) -> Iterator[str]:
     match item:
-        case FunctionDecl():
+        case c.FunctionDecl():
             yield from _header_lines(item, " {")
             yield from _inner(item.body, 0)
             yield "}"
-        case Prototype(function):
+        case c.Prototype(function):
             yield from _header_lines(function, ";")
-        case Struct(name, fields, packed):
+        case c.Struct(name, fields, packed):
             yield f"struct {'__attribute__((packed)) ' if packed else ''}{name} {{"
             yield from (f"{INDENT}{print_type(f.type, f.name)};" for f in fields)
             yield "};"
-        case ConstantTable(type_, name, values, qualifiers):
+        case c.ConstantTable(type_, name, values, qualifiers):
             yield f"{' '.join(qualifiers)} {print_type(type_, name)} = {{"
             yield from _initializer_lines(values, type_.extents, 1)
             yield "};"
-        case Include(header):
+        case c.Include(header):
             yield f"#include <{header}>"
-        case Verbatim(text):
+        case c.Verbatim(text):
             yield text.rstrip("\n")
-        case Comment(text):
+        case c.Comment(text):
             yield from _comment_lines(text)
-        case LineDirective():
+        case c.LineDirective():
             yield _directive(item)
-        case Blank():
+        case c.Blank():
             yield ""
         case _:
             assert_never(item)
 
 
-def _header_lines(function: FunctionDecl, end: str) -> Iterator[str]:
+def _header_lines(function: c.FunctionDecl, end: str) -> Iterator[str]:
     """Yield ``void f(int a) {``; long parameter lists continue below the first parameter."""
     words = (*function.qualifiers, print_type(function.result, f"{function.name}("))
     line = " ".join(words)
@@ -271,6 +248,6 @@ def _header_lines(function: FunctionDecl, end: str) -> Iterator[str]:
     yield line
 
 
-def _parameter_texts(parameters: tuple[ParameterDecl, ...], end: str) -> list[str]:
+def _parameter_texts(parameters: tuple[c.ParameterDecl, ...], end: str) -> list[str]:
     texts = [print_type(p.type, p.name) for p in parameters] or ["void"]
     return [f"{text}," for text in texts[:-1]] + [f"{texts[-1]}){end}"]

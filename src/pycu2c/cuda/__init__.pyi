@@ -160,10 +160,10 @@ def activemask() -> int:
     """Return the mask of the active lanes of the warp, which depends on the hardware."""
 
 def all_sync(mask: SupportsIndex, predicate: _Real) -> bool:
-    """Whether ``predicate`` is true for all lanes of ``mask``."""
+    """Return whether ``predicate`` is true for all lanes of ``mask``."""
 
 def any_sync(mask: SupportsIndex, predicate: _Real) -> bool:
-    """Whether ``predicate`` is true for some lane of ``mask``."""
+    """Return whether ``predicate`` is true for any lane of ``mask``."""
 
 class _atomic:
     @staticmethod
@@ -212,7 +212,7 @@ class _atomic:
 atomic: _atomic
 
 def ballot_sync(mask: SupportsIndex, predicate: _Real) -> int:
-    """The bits of the lanes of ``mask`` for which ``predicate`` is true."""
+    """Return the mask of the lanes of ``mask`` for which ``predicate`` is true."""
 
 class _bf16:
     @staticmethod
@@ -557,31 +557,31 @@ def bfloat16_as_ushort(x: _Real) -> np.uint16:
 class _blockDim:
     @property
     def x(self) -> int:
-        """Threads per block, along x."""
+        """Return the threads per block, along x."""
     @property
     def y(self) -> int:
-        """Threads per block, along y."""
+        """Return the threads per block, along y."""
     @property
     def z(self) -> int:
-        """Threads per block, along z."""
+        """Return the threads per block, along z."""
 
 blockDim: _blockDim
 
 class _blockIdx:
     @property
     def x(self) -> int:
-        """The block's index in the grid, along x."""
+        """Return the index of the block in the grid, along x."""
     @property
     def y(self) -> int:
-        """The block's index in the grid, along y."""
+        """Return the index of the block in the grid, along y."""
     @property
     def z(self) -> int:
-        """The block's index in the grid, along z."""
+        """Return the index of the block in the grid, along z."""
 
 blockIdx: _blockIdx
 
 def brev(x: _T) -> _T:
-    """The bits of ``x`` in reverse order."""
+    """Return the bits of ``x`` in reverse order."""
 
 def byte_perm(x: SupportsIndex, y: SupportsIndex, z: SupportsIndex) -> np.uint32:
     """Four of the eight bytes of ``x`` and ``y``: which, the lowest first, say the lower 3 of 4 bits each of ``z``."""
@@ -592,41 +592,41 @@ def cbrt(x: _Real) -> float:
 class _cg:
     @staticmethod
     def binary_partition(group: Any, predicate: Any) -> Any:
-        """The threads of a tile or group for which ``predicate`` is as for the own one.
+        """Return the group of the threads of a tile or coalesced group with the same ``predicate``.
 
-        Of two groups the number 1 is that for which it is true."""
+        Of two groups, the one for which it is true has rank 1."""
     @staticmethod
     def bit_and(a: Any, b: Any) -> Any:
-        """``a & b``, for ``reduce``."""
+        """Return ``a & b``, for ``reduce``."""
     @staticmethod
     def bit_or(a: Any, b: Any) -> Any:
-        """``a | b``, for ``reduce``."""
+        """Return ``a | b``, for ``reduce``."""
     @staticmethod
     def bit_xor(a: Any, b: Any) -> Any:
-        """``a ^ b``, for ``reduce``."""
+        """Return ``a ^ b``, for ``reduce``."""
     @staticmethod
     def coalesced_threads() -> Any:
-        """The group of the lanes of the warp that run this together with the thread."""
+        """Return the group of the active lanes of the warp."""
     @staticmethod
     def greater(a: Any, b: Any) -> Any:
-        """The greater one, for ``reduce``."""
+        """Return the greater value, for ``reduce``."""
     @staticmethod
     def inclusive_scan(group: Any, value: Any, op: Any) -> Any:
-        """``op`` over the values of the threads up to the own one, in a tile or group."""
+        """Return the inclusive scan of the values of a tile or coalesced group, by rank."""
     @staticmethod
     def labeled_partition(group: Any, label: Any) -> Any:
-        """The threads of a tile, or of a group of lanes, that give the same ``label``."""
+        """Return the group of the threads of a tile or coalesced group with the same ``label``."""
     @staticmethod
     def less(a: Any, b: Any) -> Any:
-        """The lesser one, for ``reduce``."""
+        """Return the lesser value, for ``reduce``."""
     @staticmethod
     def plus(a: Any, b: Any) -> Any:
-        """``a + b``, for ``reduce``."""
+        """Return ``a + b``, for ``reduce``."""
     @staticmethod
     def reduce(group: Any, value: Any, op: Any) -> Any:
-        """``op`` over the values of the threads of a tile or group: ``reduce(g, x, cuda.cg.plus)``.
+        """Reduce the values of a tile or coalesced group: ``reduce(g, x, cuda.cg.plus)``.
 
-        Neighbours first, then pairs of them, and so on; every thread gets the result."""
+        The reduction is a tree over consecutive ranks. Every thread receives the result."""
     @staticmethod
     def this_cluster() -> Any:
         """Return the cluster of the block; ``@kernel(cluster=…)`` sets its size.
@@ -640,7 +640,7 @@ class _cg:
         No thread may return before the barrier. The blocks of such a launch must fit on the device."""
     @staticmethod
     def this_thread_block() -> Any:
-        """The threads of the block: ``block.sync()``, ``block.thread_rank()``."""
+        """Return the group of the threads of the block: ``block.sync()``, ``block.thread_rank()``."""
     @staticmethod
     def tiled_partition(group: _Number, size: Any) -> Any:
         """Return the tile of the thread in a block or tile: 1, 2, 4, 8, 16 or 32 consecutive lanes."""
@@ -654,7 +654,7 @@ def clock64() -> int:
     """Return the cycle counter of the multiprocessor; on the CPU, nanoseconds."""
 
 def clz(x: _T) -> int:
-    """How many zero bits ``x`` begins with, from the highest; all of them for 0."""
+    """Return the number of leading zero bits of ``x``; for 0, the number of all bits."""
 
 class _const:
     @overload
@@ -838,7 +838,7 @@ def e5m2_to_float(x: SupportsIndex) -> np.float32:
     """The float32 that the E5M2 with these bits is."""
 
 def eq_sync(mask: SupportsIndex, predicate: _Real) -> bool:
-    """Whether ``predicate`` is the same for all lanes of ``mask``."""
+    """Return whether ``predicate`` is the same for all lanes of ``mask``."""
 
 def erfcinv(x: _Real) -> float:
     """What ``erfc`` gives ``x`` of."""
@@ -910,7 +910,7 @@ def fdiv_rz(a: _Real, b: _Real) -> np.float32:
     """``a / b``, rounded toward 0."""
 
 def ffs(x: _T) -> int:
-    """The place of the lowest bit that is set, counted from 1; 0 for 0."""
+    """Return the position of the lowest set bit, counted from 1; 0 for 0."""
 
 def float2int_rd(x: _Real) -> np.int32:
     """A float as an integer, rounded down; saturates to the range of the type."""
@@ -1404,36 +1404,36 @@ def globaltimer() -> int:
 
 @overload
 def grid(ndim: Literal[1]) -> int:
-    """The thread's index in the grid: an int for 1 axis, a tuple (x, y) or (x, y, z) for more."""
+    """Return the thread's index in the grid: an int for 1 axis, a tuple (x, y, …) for more."""
 @overload
 def grid(ndim: Literal[2]) -> tuple[int, int]:
-    """The thread's index in the grid: an int for 1 axis, a tuple (x, y) or (x, y, z) for more."""
+    """Return the thread's index in the grid: an int for 1 axis, a tuple (x, y, …) for more."""
 @overload
 def grid(ndim: Literal[3]) -> tuple[int, int, int]:
-    """The thread's index in the grid: an int for 1 axis, a tuple (x, y) or (x, y, z) for more."""
+    """Return the thread's index in the grid: an int for 1 axis, a tuple (x, y, …) for more."""
 
 class _gridDim:
     @property
     def x(self) -> int:
-        """Blocks per grid, along x."""
+        """Return the blocks per grid, along x."""
     @property
     def y(self) -> int:
-        """Blocks per grid, along y."""
+        """Return the blocks per grid, along y."""
     @property
     def z(self) -> int:
-        """Blocks per grid, along z."""
+        """Return the blocks per grid, along z."""
 
 gridDim: _gridDim
 
 @overload
 def gridsize(ndim: Literal[1]) -> int:
-    """Threads in the whole grid: an int for 1 axis, a tuple for 2 or 3."""
+    """Return the threads of the grid: an int for 1 axis, a tuple for 2 or 3."""
 @overload
 def gridsize(ndim: Literal[2]) -> tuple[int, int]:
-    """Threads in the whole grid: an int for 1 axis, a tuple for 2 or 3."""
+    """Return the threads of the grid: an int for 1 axis, a tuple for 2 or 3."""
 @overload
 def gridsize(ndim: Literal[3]) -> tuple[int, int, int]:
-    """Threads in the whole grid: an int for 1 axis, a tuple for 2 or 3."""
+    """Return the threads of the grid: an int for 1 axis, a tuple for 2 or 3."""
 
 def hadd(x: SupportsIndex, y: SupportsIndex) -> np.int32:
     """The average of ``x`` and ``y``, rounded down, without overflow."""
@@ -1479,22 +1479,22 @@ def jn(n: SupportsIndex, x: _Real) -> float:
     """The Bessel function of the first kind, order ``n``."""
 
 laneid: int
-"""The thread's number in its warp, 0 to 31."""
+"""Return the lane of the thread in its warp, 0 to 31."""
 
 def lanemask_eq() -> int:
-    """The bits of the lanes of which there is one, the thread's own."""
+    """Return the mask of the lanes equal to the thread's own."""
 
 def lanemask_ge() -> int:
-    """The bits of the lanes from the thread's own on."""
+    """Return the mask of the lanes from the thread's own on."""
 
 def lanemask_gt() -> int:
-    """The bits of the lanes above the thread's own."""
+    """Return the mask of the lanes above the thread's own."""
 
 def lanemask_le() -> int:
-    """The bits of the lanes up to the thread's own."""
+    """Return the mask of the lanes up to the thread's own."""
 
 def lanemask_lt() -> int:
-    """The bits of the lanes below the thread's own."""
+    """Return the mask of the lanes below the thread's own."""
 
 def ldca(array: Array[_E, Any, Any], index: _Index) -> _E:
     """``array[index]`` in global memory, cached at all levels."""
@@ -1562,10 +1562,10 @@ class _libdevice:
         """The inverse hyperbolic tangent."""
     @staticmethod
     def brev(x: SupportsIndex) -> SupportsIndex:
-        """The bits of ``x`` in reverse order."""
+        """Return the bits of ``x`` in reverse order."""
     @staticmethod
     def brevll(x: SupportsIndex) -> SupportsIndex:
-        """The bits of ``x`` in reverse order."""
+        """Return the bits of ``x`` in reverse order."""
     @staticmethod
     def byte_perm(x: SupportsIndex, y: SupportsIndex, z: SupportsIndex) -> SupportsIndex:
         """Four of the eight bytes of ``x`` and ``y``: which, the lowest first, say the lower 3 of 4 bits each of ``z``."""
@@ -1583,10 +1583,10 @@ class _libdevice:
         """The smallest integer not below ``x``, as a float."""
     @staticmethod
     def clz(x: SupportsIndex) -> SupportsIndex:
-        """How many zero bits ``x`` begins with, from the highest; all of them for 0."""
+        """Return the number of leading zero bits of ``x``; for 0, the number of all bits."""
     @staticmethod
     def clzll(x: SupportsIndex) -> SupportsIndex:
-        """How many zero bits ``x`` begins with, from the highest; all of them for 0."""
+        """Return the number of leading zero bits of ``x``; for 0, the number of all bits."""
     @staticmethod
     def copysign(x: np.float64, y: np.float64) -> np.float64:
         """``a`` with the sign of ``b``."""
@@ -1865,10 +1865,10 @@ class _libdevice:
         """``a / b``, rounded toward 0."""
     @staticmethod
     def ffs(x: SupportsIndex) -> SupportsIndex:
-        """The place of the lowest bit that is set, counted from 1; 0 for 0."""
+        """Return the position of the lowest set bit, counted from 1; 0 for 0."""
     @staticmethod
     def ffsll(x: SupportsIndex) -> SupportsIndex:
-        """The place of the lowest bit that is set, counted from 1; 0 for 0."""
+        """Return the position of the lowest set bit, counted from 1; 0 for 0."""
     @staticmethod
     def finitef(x: np.float32) -> SupportsIndex:
         """Whether ``x`` is neither infinite nor NaN."""
@@ -2246,10 +2246,10 @@ class _libdevice:
         """What ``normcdf`` gives ``x`` of."""
     @staticmethod
     def popc(x: SupportsIndex) -> SupportsIndex:
-        """How many bits of ``x`` are set."""
+        """Return the number of set bits of ``x``."""
     @staticmethod
     def popcll(x: SupportsIndex) -> SupportsIndex:
-        """How many bits of ``x`` are set."""
+        """Return the number of set bits of ``x``."""
     @staticmethod
     def pow(x: np.float64, y: np.float64) -> np.float64:
         """``a`` to the power ``b``, as floats."""
@@ -2523,11 +2523,12 @@ def longlong_as_double(x: SupportsIndex) -> np.float64:
     """The float64 that has the bits of ``x``."""
 
 def match_all_sync(mask: SupportsIndex, value: _Number) -> tuple[int, bool]:
-    """Whether all lanes of ``mask`` give the same value: ``(mask, True)``, or ``(0, False)``."""
+    """Return ``(mask, True)`` if all lanes of ``mask`` have the same value, else ``(0, False)``."""
 
 def match_any_sync(mask: SupportsIndex, value: _T) -> int:
-    """The lanes of ``mask`` that give the same value as the thread: bit for bit, so that NaN is
-    like NaN, and -0.0 not like 0.0."""
+    """Return the lanes of ``mask`` with the same value, bit for bit.
+
+    NaN equals NaN, and -0.0 differs from 0.0."""
 
 def modf(x: _Real) -> tuple[Any, Any]:
     """The fraction and the whole part, both with the sign of ``x``."""
@@ -2557,7 +2558,7 @@ def normcdfinv(x: _Real) -> float:
     """What ``normcdf`` gives ``x`` of."""
 
 def popc(x: _T) -> int:
-    """How many bits of ``x`` are set."""
+    """Return the number of set bits of ``x``."""
 
 def powi(x: _Real, n: SupportsIndex) -> float:
     """``x`` to a whole power."""
@@ -2569,22 +2570,22 @@ def rcp(x: _Real) -> float:
     """``1 / x``."""
 
 def reduce_add_sync(mask: SupportsIndex, value: _T) -> _T:
-    """The sum of the values that the lanes of ``mask`` give."""
+    """Return the sum of the values of the lanes of ``mask``."""
 
 def reduce_and_sync(mask: SupportsIndex, value: _T) -> _T:
-    """The bits common to the values that the lanes of ``mask`` give."""
+    """Return the bitwise and of the values of the lanes of ``mask``."""
 
 def reduce_max_sync(mask: SupportsIndex, value: _T) -> _T:
-    """The greatest of the values that the lanes of ``mask`` give."""
+    """Return the maximum of the values of the lanes of ``mask``."""
 
 def reduce_min_sync(mask: SupportsIndex, value: _T) -> _T:
-    """The least of the values that the lanes of ``mask`` give."""
+    """Return the minimum of the values of the lanes of ``mask``."""
 
 def reduce_or_sync(mask: SupportsIndex, value: _T) -> _T:
-    """The bits of any of the values that the lanes of ``mask`` give."""
+    """Return the bitwise or of the values of the lanes of ``mask``."""
 
 def reduce_xor_sync(mask: SupportsIndex, value: _T) -> _T:
-    """The exclusive or of the values that the lanes of ``mask`` give."""
+    """Return the bitwise exclusive or of the values of the lanes of ``mask``."""
 
 def remquo(x: _Real, y: _Real) -> tuple[Any, Any]:
     """The remainder of ``x / y``, and the lowest 3 bits of the quotient."""
@@ -2649,20 +2650,18 @@ class _shared:
 shared: _shared
 
 def shfl_down_sync(mask: SupportsIndex, value: _E, delta: SupportsIndex, width: SupportsIndex = 32) -> _E:
-    """The value of the lane ``delta`` above; the own one where that is in another part."""
+    """Return the value of the lane ``delta`` above, or the thread's own beyond its segment."""
 
 def shfl_sync(mask: SupportsIndex, value: _E, src_lane: SupportsIndex, width: SupportsIndex = 32) -> _E:
-    """The value that lane ``src_lane`` gives.
+    """Return the value of lane ``src_lane``.
 
-    Lanes count modulo ``width`` (2, 4, 8, 16 or 32) from the first of the part that the thread
-    is in."""
+    Lanes count modulo ``width`` (2, 4, 8, 16 or 32) in the segment of the thread."""
 
 def shfl_up_sync(mask: SupportsIndex, value: _E, delta: SupportsIndex, width: SupportsIndex = 32) -> _E:
-    """The value of the lane ``delta`` below; the own one where that is in another part."""
+    """Return the value of the lane ``delta`` below, or the thread's own beyond its segment."""
 
 def shfl_xor_sync(mask: SupportsIndex, value: _E, lane_mask: SupportsIndex, width: SupportsIndex = 32) -> _E:
-    """The value of the lane whose number is the thread's own ``^ lane_mask``; the own value
-    where that lane is in a later part."""
+    """Return the value of lane ``laneid ^ lane_mask``, or the thread's own in a later segment."""
 
 def short_as_bfloat16(x: SupportsIndex) -> Any:
     """The bfloat16 that has the bits of ``x``."""
@@ -2746,13 +2745,13 @@ def tex3D(texture: texture3d[_E], x: _Real, y: _Real, z: _Real) -> _E:
 class _threadIdx:
     @property
     def x(self) -> int:
-        """The thread's index in its block, along x."""
+        """Return the index of the thread in its block, along x."""
     @property
     def y(self) -> int:
-        """The thread's index in its block, along y."""
+        """Return the index of the thread in its block, along y."""
     @property
     def z(self) -> int:
-        """The thread's index in its block, along z."""
+        """Return the index of the thread in its block, along z."""
 
 threadIdx: _threadIdx
 
@@ -3087,7 +3086,7 @@ def vsubus4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
     """``a - b``, of 4 numbers of 8 bits without a sign each, not beyond the ends."""
 
 warpsize: int
-"""The threads of a warp: 32."""
+"""Return the number of threads of a warp: 32."""
 
 def y0(x: _Real) -> float:
     """The Bessel function of the second kind, order 0."""

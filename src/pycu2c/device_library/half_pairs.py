@@ -19,7 +19,7 @@ from pycu2c.inline_c.functions import c_function
 from pycu2c.kernels.kernel import device
 from pycu2c.ops.intrinsics.floats.half import FUSED
 from pycu2c.ops.intrinsics.registry import REGISTRY
-from pycu2c.ops.names.cuda_namespace import WRITTEN
+from pycu2c.ops.names.cuda_namespace import LIBRARY_FUNCTIONS
 
 rsqrt, rcp, exp10 = (REGISTRY[f"cuda.{name}"] for name in ("rsqrt", "rcp", "exp10"))
 
@@ -364,4 +364,4 @@ _BF16: tuple[Any, ...] = (
 for _module, _kind, _type_specific in (("fp16", half2, _FP16), ("bf16", bfloat162, _BF16)):
     _functions = {f.__name__: _for_type(f, _kind) for f in (*_BOTH, *_type_specific)}
     _functions |= comparisons(_module, _kind)
-    WRITTEN.update((f"cuda.{_module}.{name}", f) for name, f in _functions.items())
+    LIBRARY_FUNCTIONS.update((f"cuda.{_module}.{name}", f) for name, f in _functions.items())

@@ -7,7 +7,7 @@ words of 2 or 4 numbers.
 from __future__ import annotations
 
 from pycu2c.codegen.helpers.templates import Helper, fixed_helpers, integer_helpers
-from pycu2c.ops.intrinsics.integers.simd_in_word_operations import OPERATIONS, Operation
+from pycu2c.ops.intrinsics.integers.simd_in_word import OPERATIONS, Operation
 
 BIT_HELPERS = integer_helpers(
     """
@@ -147,10 +147,10 @@ $q {word} {name}({word} x, {word} y, {word} z) {{
     )
 
 
-def _operands(bits: int, signed: bool, takes: int = 2) -> str:
+def _operands(bits: int, signed: bool, parameters: int = 2) -> str:
     """Return the declarations of number ``i`` of the words ``x`` and ``y``."""
     kind = f"{'' if signed else 'u'}int{bits}_t"
-    second = f", b = ({kind})(y >> i)" if takes == 2 else ""
+    second = f", b = ({kind})(y >> i)" if parameters == 2 else ""
     return f"        const int32_t a = ({kind})(x >> i){second};"
 
 
@@ -161,14 +161,14 @@ def _in_word(op: Operation, count: int) -> Helper:
     value = "value"
     if op.saturates:
         value = f"(value < {least} ? {least} : value > {most} ? {most} : value)"
-    parameters = "uint32_t x, uint32_t y" if op.takes == 2 else "uint32_t x"
+    parameters = "uint32_t x, uint32_t y" if op.parameters == 2 else "uint32_t x"
     return Helper(
         fixed=f"""
-// {op.said.replace("``", "")}, of {count} numbers in a word.
+// {op.doc.replace("``", "")}, of {count} numbers in a word.
 $q uint32_t {op.name}{count}({parameters}) {{
     uint32_t word = 0;
     for (int i = 0; i < 32; i += {bits}) {{
-{_operands(bits, op.signed, op.takes)}
+{_operands(bits, op.signed, op.parameters)}
         const int32_t value = {op.c};
         word |= ((uint32_t){value} & 0x{(1 << bits) - 1:x}) << i;
     }}

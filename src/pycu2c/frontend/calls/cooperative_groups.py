@@ -37,7 +37,7 @@ from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.ops.intrinsics.threads.clusters import PREFIX, Cluster, Extents
 from pycu2c.ops.intrinsics.threads.coalesced_groups import Coalesced
 from pycu2c.ops.intrinsics.threads.cooperative_groups import SIZES, Block, Grid, partition
-from pycu2c.ops.intrinsics.threads.coordinates import AXES, PLACES
+from pycu2c.ops.intrinsics.threads.coordinates import AXES, COORDINATES
 from pycu2c.ops.operators import MOD
 
 GROUP_METHODS = tuple(n for n, m in vars(Coalesced).items() if isfunction(m) and n[0] != "_")
@@ -109,7 +109,7 @@ def _cluster(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> 
 
 
 def _coordinate(variable: str, axis: str, span: Span) -> Expr:
-    return Apply(PLACES[variable, axis], (), WEAK_INT, span)
+    return Apply(COORDINATES[variable, axis], (), WEAK_INT, span)
 
 
 def _index(context: FunctionContext, span: Span) -> tuple[Expr, ...]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from pycu2c.base.dtypes import DTYPES, INT16, INT32, INT64, DType
 from pycu2c.base.values import convert, scalar_of
-from pycu2c.ops.intrinsics.c_tree import c
+from pycu2c.csyntax import nodes as c
 from pycu2c.ops.intrinsics.kinds import T, float64
 from pycu2c.ops.intrinsics.registry import Intrinsic, Spell, intrinsic
 from pycu2c.ops.intrinsics.spelling import by_kind, helper, library, overloaded

@@ -38,7 +38,7 @@ from typing import Any, TypeAlias
 
 from pycu2c.base.dtypes import DType
 from pycu2c.base.records import dataclass, field
-from pycu2c.ops.intrinsics.c_tree import c
+from pycu2c.csyntax import nodes as c
 from pycu2c.ops.intrinsics.threads.collective import CpuMeaning
 from pycu2c.ops.operators import Operator
 

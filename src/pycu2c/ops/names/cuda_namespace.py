@@ -12,16 +12,16 @@ from pycu2c.base.types import Scalar
 from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic, import_all
 
 
-class Written(Protocol):
+class LibraryFunction(Protocol):
     """A function in the kernel language."""
 
     __name__: str
 
-    def __call__(self, *given: Any) -> Any: ...
+    def __call__(self, *arguments: Any) -> Any: ...
 
 
 # the scalars are types, the functions written in the kernel language
-Member: TypeAlias = "Intrinsic | Namespace | Scalar | Written"
+Member: TypeAlias = "Intrinsic | Namespace | Scalar | LibraryFunction"
 
 
 NOTHING: Mapping[str, Any] = {}
@@ -76,14 +76,14 @@ class Namespace:
         self._import()
         start = f"{self._name}."
         known = [name for name in vars(self) if not name.startswith("_")]
-        paths = (*REGISTRY, *ALIASES, *WRITTEN)
+        paths = (*REGISTRY, *ALIASES, *LIBRARY_FUNCTIONS)
         below = [p.removeprefix(start).partition(".")[0] for p in paths if p.startswith(start)]
         return list(dict.fromkeys((*known, *self._inner, *below)))
 
 
 def _declared(path: str) -> Member | None:
     """Return the member at a path, if an imported module declares it."""
-    return WRITTEN.get(path) or REGISTRY.get(ALIASES.get(path, path))
+    return LIBRARY_FUNCTIONS.get(path) or REGISTRY.get(ALIASES.get(path, path))
 
 
 def members(namespace: Namespace) -> dict[str, Member]:
@@ -94,7 +94,7 @@ def members(namespace: Namespace) -> dict[str, Member]:
 # intrinsics of another namespace that numba has here
 ALIASES = {"cuda.cbrt": "math.cbrt"}
 # functions in the kernel language, once their module is imported
-WRITTEN: dict[str, Written] = {}
+LIBRARY_FUNCTIONS: dict[str, LibraryFunction] = {}
 
 # types that newer versions of numba have here, too
 _NAMES_OF_TYPES = """

@@ -15,7 +15,7 @@ from pycu2c.base.types import Scalar
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary
 from pycu2c.ir.walk import map_expr, map_functions, statements
-from pycu2c.ops.intrinsics.threads.coordinates import AXES, GRID, PLACES
+from pycu2c.ops.intrinsics.threads.coordinates import AXES, COORDINATES, GRID
 from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
 from pycu2c.ops.operators import ADD, MUL
 
@@ -55,9 +55,9 @@ class _CoordinateFolding:
         match e:
             case ir.Apply(intrinsic=intrinsic, type=Scalar() as kind):
                 for axis, extent in self.block.items():
-                    if intrinsic is PLACES["blockDim", axis]:
+                    if intrinsic is COORDINATES["blockDim", axis]:
                         return ir.Const(extent, kind, e.span)
-                    if intrinsic is PLACES["threadIdx", axis] and extent == 1:
+                    if intrinsic is COORDINATES["threadIdx", axis] and extent == 1:
                         return ir.Const(0, kind, e.span)
                 return e
             case ir.Binary():
@@ -94,8 +94,8 @@ class _CoordinateFolding:
     def _is_coordinate(self, e: ir.Expr, coordinate_name: str, axis: str) -> bool:
         if isinstance(e, ir.Var):
             found = self.coordinates.get(e.name)
-            return found is not None and found.intrinsic is PLACES[coordinate_name, axis]
-        return isinstance(e, ir.Apply) and e.intrinsic is PLACES[coordinate_name, axis]
+            return found is not None and found.intrinsic is COORDINATES[coordinate_name, axis]
+        return isinstance(e, ir.Apply) and e.intrinsic is COORDINATES[coordinate_name, axis]
 
 
 def _is_number(e: ir.Expr, value: int) -> bool:

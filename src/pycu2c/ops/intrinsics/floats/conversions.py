@@ -24,7 +24,7 @@ from pycu2c.base.dtypes import (
     UINT64,
     DType,
 )
-from pycu2c.ops.intrinsics.c_tree import c
+from pycu2c.csyntax import nodes as c
 from pycu2c.ops.intrinsics.floats.exact_rounding import (
     CUDA_NAMES,
     MODE_TEXT,

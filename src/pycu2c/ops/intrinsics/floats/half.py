@@ -16,7 +16,7 @@ import numpy as np
 
 from pycu2c.base.dtypes import BFLOAT16, FLOAT16, DType
 from pycu2c.base.values import convert, scalar_of
-from pycu2c.ops.intrinsics.c_tree import c
+from pycu2c.csyntax import nodes as c
 from pycu2c.ops.intrinsics.floats.exact_rounding import fraction, rounded_to_odd
 from pycu2c.ops.intrinsics.kinds import T
 from pycu2c.ops.intrinsics.registry import Intrinsic, Spell, intrinsic

@@ -17,7 +17,7 @@ import numpy as np
 from pycu2c.base.dtypes import FLOAT32, FLOAT64, INT64, DType
 from pycu2c.base.types import WEAK_FLOAT, Scalar, promote
 from pycu2c.base.values import Number, convert, scalar_of
-from pycu2c.ops.intrinsics.c_tree import c
+from pycu2c.csyntax import nodes as c
 from pycu2c.ops.intrinsics.kinds import F
 from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic, Spell, intrinsic
 from pycu2c.ops.intrinsics.spelling import helper, library, overloaded

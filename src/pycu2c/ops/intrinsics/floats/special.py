@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pycu2c.base.dtypes import FLOAT32, DType
-from pycu2c.ops.intrinsics.c_tree import c
+from pycu2c.csyntax import nodes as c
 from pycu2c.ops.intrinsics.floats import special_reference as values
 from pycu2c.ops.intrinsics.floats.math import FLOATS, in_floats
 from pycu2c.ops.intrinsics.floats.special_reference import over_float64

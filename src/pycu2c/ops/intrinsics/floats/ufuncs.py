@@ -14,8 +14,8 @@ import numpy as np
 from pycu2c.base.dtypes import FLOAT32, FLOAT64, DType, DTypeKind
 from pycu2c.base.types import Scalar, promote
 from pycu2c.base.values import Number, convert, scalar_of
+from pycu2c.csyntax import nodes as c
 from pycu2c.ops.intrinsics.builtins import NUMBERS
-from pycu2c.ops.intrinsics.c_tree import c
 from pycu2c.ops.intrinsics.floats.math import FLOATS, in_floats
 from pycu2c.ops.intrinsics.kinds import F, R, T, number
 from pycu2c.ops.intrinsics.registry import REGISTRY, Effect, Intrinsic, Spell, intrinsic

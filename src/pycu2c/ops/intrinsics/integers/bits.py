@@ -8,7 +8,7 @@ from typing import Any
 from pycu2c.base.dtypes import INT32, INT64, UINT32, UINT64, DType
 from pycu2c.base.types import Scalar
 from pycu2c.base.values import convert, scalar_of
-from pycu2c.ops.intrinsics.c_tree import c
+from pycu2c.csyntax import nodes as c
 from pycu2c.ops.intrinsics.kinds import T
 from pycu2c.ops.intrinsics.registry import Intrinsic, Spell, intrinsic
 from pycu2c.ops.intrinsics.spelling import helper
@@ -27,7 +27,7 @@ def _counted(body: Callable[..., Any], on_cpu: Spell, helpers: tuple[str, ...] =
     """Declare an intrinsic that returns a number of bits."""
     name = body.__name__
     cuda = _by_width(f"__{name}", f"__{name}ll")
-    found = intrinsic(
+    declare = intrinsic(
         f"cuda.{name}",
         dtypes=WORDS,
         cuda=cuda,
@@ -36,7 +36,7 @@ def _counted(body: Callable[..., Any], on_cpu: Spell, helpers: tuple[str, ...] =
         bounds=(0, 64),
         c_result=INT32,
     )
-    return found(body)
+    return declare(body)
 
 
 def _unsigned(value: Any) -> tuple[int, Scalar]:
@@ -47,18 +47,18 @@ def _unsigned(value: Any) -> tuple[int, Scalar]:
 
 
 def popc(x: T) -> int:
-    """How many bits of ``x`` are set."""
+    """Return the number of set bits of ``x``."""
     return _unsigned(x)[0].bit_count()
 
 
 def clz(x: T) -> int:
-    """How many zero bits ``x`` begins with, from the highest; all of them for 0."""
+    """Return the number of leading zero bits of ``x``; for 0, the number of all bits."""
     bits, scalar = _unsigned(x)
     return scalar.dtype.bits - bits.bit_length()
 
 
 def ffs(x: T) -> int:
-    """The place of the lowest bit that is set, counted from 1; 0 for 0."""
+    """Return the position of the lowest set bit, counted from 1; 0 for 0."""
     bits, _ = _unsigned(x)
     return (bits & -bits).bit_length()
 
@@ -76,6 +76,12 @@ FFS = _counted(ffs, _by_width("__builtin_ffs", "__builtin_ffsll"))
     c_helpers=("brev",),
 )
 def brev(x: T) -> T:
-    """The bits of ``x`` in reverse order."""
+    """Return the bits of ``x`` in reverse order."""
     bits, scalar = _unsigned(x)
     return convert(int(f"{bits:0{scalar.dtype.bits}b}"[::-1], 2), scalar)
+
+
+def parts_of(word: int, bits: int, signed: bool) -> list[int]:
+    """Return the parts of a word, the lowest first."""
+    parts = [word >> at & ((1 << bits) - 1) for at in range(0, 32, bits)]
+    return [p - (p >> (bits - 1) << bits) if signed else p for p in parts]

@@ -8,6 +8,7 @@ from typing import Any
 from pycu2c.base.dtypes import DType
 from pycu2c.base.types import Scalar
 from pycu2c.base.values import convert
+from pycu2c.ops.intrinsics.integers.bits import parts_of
 from pycu2c.ops.intrinsics.kinds import FIXED
 from pycu2c.ops.intrinsics.registry import Intrinsic, Spell, intrinsic
 from pycu2c.ops.intrinsics.spelling import overloaded
@@ -91,14 +92,8 @@ _declare("usad", "uint32 uint32 uint32 uint32", lambda x, y, z: abs(x - y) + z, 
 # ---- bytes -------------------------------------------------------------------------------------
 
 
-def _parts(x: int, bits: int, signed: bool) -> list[int]:
-    """Return the parts of a word, the lowest first."""
-    parts = [x >> at & (1 << bits) - 1 for at in range(0, 32, bits)]
-    return [p - (p >> bits - 1 << bits) if signed else p for p in parts]
-
-
 def _permuted(x: int, y: int, z: int) -> int:
-    source = [*_parts(x, 8, False), *_parts(y, 8, False)]
+    source = [*parts_of(x, 8, False), *parts_of(y, 8, False)]
     return sum(source[z >> 4 * place & 7] << 8 * place for place in range(4))
 
 
@@ -115,7 +110,7 @@ def _dot(bits: int, signed: bool, start: int = 0) -> Callable[[int, int, int], i
     """Return a dot product; ``start`` is the first byte of the second word."""
 
     def compute(x: int, y: int, z: int) -> int:
-        pairs = zip(_parts(x, bits, signed), _parts(y, 8, signed)[start:])
+        pairs = zip(parts_of(x, bits, signed), parts_of(y, 8, signed)[start:])
         return sum(a * b for a, b in pairs) + z
 
     return compute

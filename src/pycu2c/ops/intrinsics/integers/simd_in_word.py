@@ -1,4 +1,7 @@
-"""CUDA's SIMD-in-a-word arithmetic on 2 numbers of 16 bits or 4 of 8 bits: ``cuda.vadd4``."""
+"""CUDA's SIMD-in-a-word arithmetic on 2 numbers of 16 bits or 4 of 8 bits: ``cuda.vadd4``.
+
+``codegen/helpers/simd_in_word_helpers.py`` writes the C helpers from the same operations.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +10,120 @@ from typing import Any
 
 import numpy as np
 
-from pycu2c.ops.intrinsics.integers.simd_in_word_operations import OPERATIONS, Operation
+from pycu2c.base.records import dataclass
+from pycu2c.ops.intrinsics.integers.bits import parts_of
 from pycu2c.ops.intrinsics.registry import Intrinsic, intrinsic
 from pycu2c.ops.intrinsics.spelling import overloaded
 
+# ---- the operations ------------------------------------------------------------------------------
 
-def parts_of(word: int, bits: int, signed: bool) -> list[int]:
-    """Return the numbers in a word, the lowest first."""
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """The operation on each pair of parts ``a`` and ``b``; ``c`` is the formula in C.
+
+    Results out of range wrap, or are clamped if the operation ``saturates``.
+    """
+
+    name: str
+    doc: str
+    signed: bool
+    compute: Callable[[int, int], int]
+    c: str
+    saturates: bool = False
+    parameters: int = 2
+
+
+def _floor_half(a: int, b: int) -> int:
+    return (a + b) >> 1
+
+
+def _ceil_half(a: int, b: int) -> int:
+    return (a + b + 1) >> 1
+
+
+def _away(a: int, b: int) -> int:
+    return (a + b + (a + b >= 0)) >> 1
+
+
+_AWAY = "(a + b + (a + b >= 0)) >> 1"
+
+
+def _signs(
+    stem: str, doc: str, compute: Callable[[int, int], int], formula: str
+) -> tuple[Operation, ...]:
+    """Return the operation on signed parts and on unsigned parts."""
+    return (
+        Operation(f"{stem}s", doc, True, compute, formula),
+        Operation(f"{stem}u", doc, False, compute, formula),
+    )
+
+
+_COMPARISONS: tuple[tuple[str, Callable[[int, int], int], str], ...] = (
+    ("ge", lambda a, b: a >= b, "a >= b"),
+    ("gt", lambda a, b: a > b, "a > b"),
+    ("le", lambda a, b: a <= b, "a <= b"),
+    ("lt", lambda a, b: a < b, "a < b"),
+)
+_EQUALITY: tuple[tuple[str, Callable[[int, int], int], str], ...] = (
+    ("eq", lambda a, b: a == b, "a == b"),
+    ("ne", lambda a, b: a != b, "a != b"),
+)
+
+
+def _masks(holds: Callable[[int, int], int]) -> Callable[[int, int], int]:
+    return lambda a, b: -int(holds(a, b))
+
+
+def _flags(holds: Callable[[int, int], int]) -> Callable[[int, int], int]:
+    return lambda a, b: int(holds(a, b))
+
+
+def _compared() -> list[Operation]:
+    """Return the comparisons: ``vcmp…`` sets all bits of a part, ``vset…`` sets it to 1."""
     found = []
-    for at in range(0, 32, bits):
-        part = word >> at & ((1 << bits) - 1)
-        found.append(part - (1 << bits) if signed and part >> (bits - 1) else part)
+    for name, holds, formula in _EQUALITY:
+        found.append(
+            Operation(
+                f"vcmp{name}",
+                f"All bits where ``{formula}``",
+                False,
+                _masks(holds),
+                f"-({formula})",
+            )
+        )
+        found.append(
+            Operation(f"vset{name}", f"1 where ``{formula}``", False, _flags(holds), formula)
+        )
+    for name, holds, formula in _COMPARISONS:
+        condition = f"where ``{formula}``"
+        found += _signs(f"vcmp{name}", f"All bits {condition}", _masks(holds), f"-({formula})")
+        found += _signs(f"vset{name}", f"1 {condition}", _flags(holds), formula)
     return found
+
+
+OPERATIONS: tuple[Operation, ...] = (
+    Operation("vadd", "``a + b``", False, lambda a, b: a + b, "a + b"),
+    Operation("vaddss", "``a + b``", True, lambda a, b: a + b, "a + b", True),
+    Operation("vaddus", "``a + b``", False, lambda a, b: a + b, "a + b", True),
+    Operation("vsub", "``a - b``", False, lambda a, b: a - b, "a - b"),
+    Operation("vsubss", "``a - b``", True, lambda a, b: a - b, "a - b", True),
+    Operation("vsubus", "``a - b``", False, lambda a, b: a - b, "a - b", True),
+    Operation("vabs", "``|a|``", True, lambda a, _: abs(a), "a < 0 ? -a : a", False, 1),
+    Operation("vabsss", "``|a|``", True, lambda a, _: abs(a), "a < 0 ? -a : a", True, 1),
+    Operation("vneg", "``-a``", True, lambda a, _: -a, "-a", False, 1),
+    Operation("vnegss", "``-a``", True, lambda a, _: -a, "-a", True, 1),
+    *_signs("vabsdiff", "``|a - b|``", lambda a, b: abs(a - b), "a < b ? b - a : a - b"),
+    Operation("vavgs", "The average of a and b, rounded away from 0", True, _away, _AWAY),
+    Operation("vavgu", "The average of a and b, rounded up", False, _ceil_half, "(a + b + 1) >> 1"),
+    Operation("vhaddu", "The average of a and b, rounded down", False, _floor_half, "(a + b) >> 1"),
+    *_signs("vmax", "The greater of a and b", max, "a > b ? a : b"),
+    *_signs("vmin", "The lesser of a and b", min, "a < b ? a : b"),
+    *_compared(),
+)
+
+
+# ---- intrinsics ----------------------------------------------------------------------------------
 
 
 def _computed(op: Operation, bits: int, x: Any, y: Any) -> Any:
@@ -32,9 +137,9 @@ def _computed(op: Operation, bits: int, x: Any, y: Any) -> Any:
     return np.uint32(word)
 
 
-def _declare(name: str, body: Callable[..., Any], doc: str, takes: int) -> Intrinsic:
+def _declare(name: str, body: Callable[..., Any], doc: str, parameters: int) -> Intrinsic:
     body.__doc__ = doc
-    body.__annotations__ = dict.fromkeys(("x", "y")[:takes], "uint32") | {"return": "uint32"}
+    body.__annotations__ = dict.fromkeys(("x", "y")[:parameters], "uint32") | {"return": "uint32"}
     return intrinsic(
         f"cuda.{name}", cuda=overloaded(f"__{name}"), c=overloaded(name), c_helpers=(name,)
     )(body)
@@ -51,8 +156,10 @@ def _of_parts(op: Operation, count: int) -> Intrinsic:
 
     kind = "with a sign" if op.signed else "without a sign"
     end = ", not beyond the ends" if op.saturates else ""
-    doc = f"{op.said}, of {count} numbers of {bits} bits {kind} each{end}."
-    return _declare(f"{op.name}{count}", of_one if op.takes == 1 else of_two, doc, op.takes)
+    doc = f"{op.doc}, of {count} numbers of {bits} bits {kind} each{end}."
+    return _declare(
+        f"{op.name}{count}", of_one if op.parameters == 1 else of_two, doc, op.parameters
+    )
 
 
 def _sum_of_differences(count: int, signed: bool) -> Intrinsic:

@@ -29,7 +29,7 @@ from pycu2c.base.dtypes import (
 from pycu2c.base.records import dataclass
 from pycu2c.base.values import convert, scalar_of
 from pycu2c.base.vectors import vector
-from pycu2c.ops.intrinsics.c_tree import c
+from pycu2c.csyntax import nodes as c
 from pycu2c.ops.intrinsics.kinds import T, array, index
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, intrinsic
 

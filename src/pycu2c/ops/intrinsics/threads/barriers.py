@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 
 from pycu2c.base.dtypes import INT32, INT64, UINT32, DType
-from pycu2c.ops.intrinsics.c_tree import c
+from pycu2c.csyntax import nodes as c
 from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, intrinsic
 from pycu2c.ops.intrinsics.spelling import overloaded
@@ -80,18 +80,18 @@ def grid_sync() -> None:
 # ---- fences ------------------------------------------------------------------------------------
 
 
-def _fence(name: str, seen_by: str, on_cpu: str) -> Intrinsic:
+def _fence(name: str, observers: str, cpu_function: str) -> Intrinsic:
     def body() -> None:
         return None
 
     body.__doc__ = (
-        f"Make earlier writes of this thread visible to {seen_by} before its later writes."
+        f"Make earlier writes of this thread visible to {observers} before its later writes."
     )
 
-    def in_c(_: Mapping[str, c.Expr], __: DType) -> c.Expr:
-        return c.CallExpr(on_cpu, (c.Name("__ATOMIC_SEQ_CST"),))
+    def spell(_: Mapping[str, c.Expr], __: DType) -> c.Expr:
+        return c.CallExpr(cpu_function, (c.Name("__ATOMIC_SEQ_CST"),))
 
-    declare = intrinsic(f"cuda.{name}", effect=Effect.MEMORY, cuda=overloaded(f"__{name}"), c=in_c)
+    declare = intrinsic(f"cuda.{name}", effect=Effect.MEMORY, cuda=overloaded(f"__{name}"), c=spell)
     return declare(body)
 
 
@@ -103,11 +103,11 @@ FENCES = (
 )
 
 
-def _nothing(a: Mapping[str, c.Expr], _: DType) -> c.Expr:
+def _no_operation(a: Mapping[str, c.Expr], _: DType) -> c.Expr:
     return c.CastExpr(c.NamedType("void"), a["ns"])
 
 
-@intrinsic("cuda.nanosleep", effect=Effect.MEMORY, cuda=overloaded("__nanosleep"), c=_nothing)
+@intrinsic("cuda.nanosleep", effect=Effect.MEMORY, cuda=overloaded("__nanosleep"), c=_no_operation)
 def nanosleep(ns: int) -> None:
     """Suspend the thread for about ``ns`` nanoseconds; has no effect on the CPU."""
 
@@ -115,9 +115,9 @@ def nanosleep(ns: int) -> None:
 # ---- clocks ------------------------------------------------------------------------------------
 
 
-def _clock(name: str, doc: str, function: str, gives: DType) -> Intrinsic:
+def _clock(name: str, doc: str, function: str, dtype: DType) -> Intrinsic:
     """Declare a clock; on the CPU all clocks count nanoseconds."""
-    most = 2**32 - 1 if gives is UINT32 else 2**63 - 1
+    most = 2**32 - 1 if dtype is UINT32 else 2**63 - 1
 
     def body() -> int:
         return time.perf_counter_ns() & most
@@ -127,11 +127,11 @@ def _clock(name: str, doc: str, function: str, gives: DType) -> Intrinsic:
         f"cuda.{name}",
         effect=Effect.MEMORY,
         cuda=overloaded(function),
-        c=overloaded(f"nanoseconds_{gives.short}"),
+        c=overloaded(f"nanoseconds_{dtype.short}"),
         cuda_helpers=() if function == "clock64" else (function,),
-        c_helpers=(f"nanoseconds_{gives.short}",),
+        c_helpers=(f"nanoseconds_{dtype.short}",),
         bounds=(0, most),
-        c_result=gives,
+        c_result=dtype,
     )(body)
 
 

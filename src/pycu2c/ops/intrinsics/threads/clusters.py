@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pycu2c.ops.intrinsics.c_tree import c
+from pycu2c.csyntax import nodes as c
 from pycu2c.ops.intrinsics.kinds import array, form
 from pycu2c.ops.intrinsics.memory.allocation import uninitialised
 from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE, Thread
@@ -51,34 +51,34 @@ def _block_index(thread: Thread) -> Extents:
 
 @intrinsic(f"{PREFIX}.block_index", effect=Effect.FORM, arch=ARCH)
 def block_index() -> form:
-    """The block's index in its cluster, as (x, y, z)."""
+    """Return the index of the block in its cluster, as (x, y, z)."""
     return _block_index(REFERENCE_STATE.current())
 
 
 @intrinsic(f"{PREFIX}.dim_blocks", effect=Effect.FORM, arch=ARCH)
 def dim_blocks() -> form:
-    """Blocks per cluster, as (x, y, z): what the kernel's option ``cluster`` says."""
+    """Return the blocks per cluster, as (x, y, z): the kernel option ``cluster``."""
     return Extents(*REFERENCE_STATE.current().clusterDim)
 
 
 @intrinsic(f"{PREFIX}.thread_index", effect=Effect.FORM, arch=ARCH)
 def thread_index() -> form:
-    """The thread's index in its cluster, as (x, y, z)."""
+    """Return the index of the thread in its cluster, as (x, y, z)."""
     thread = REFERENCE_STATE.current()
-    places = zip(_block_index(thread), thread.blockDim, thread.threadIdx)
-    return Extents(*(block * size + own for block, size, own in places))
+    axes = zip(_block_index(thread), thread.blockDim, thread.threadIdx)
+    return Extents(*(block * size + index for block, size, index in axes))
 
 
 @intrinsic(f"{PREFIX}.dim_threads", effect=Effect.FORM, arch=ARCH)
 def dim_threads() -> form:
-    """Threads per cluster, as (x, y, z)."""
+    """Return the threads per cluster, as (x, y, z)."""
     thread = REFERENCE_STATE.current()
     return Extents(*(blocks * size for blocks, size in zip(thread.clusterDim, thread.blockDim)))
 
 
 @intrinsic(f"{PREFIX}.block_rank", effect=Effect.FORM, arch=ARCH)
 def block_rank() -> form:
-    """The number of the block in its cluster, x fastest."""
+    """Return the rank of the block in its cluster, x fastest."""
     thread = REFERENCE_STATE.current()
     (x, y, z), (width, height, _) = _block_index(thread), thread.clusterDim
     return x + width * (y + height * z)
@@ -86,20 +86,20 @@ def block_rank() -> form:
 
 @intrinsic(f"{PREFIX}.num_blocks", effect=Effect.FORM, arch=ARCH)
 def num_blocks() -> form:
-    """Blocks in the cluster."""
+    """Return the number of blocks of the cluster."""
     return math.prod(REFERENCE_STATE.current().clusterDim)
 
 
 @intrinsic(f"{PREFIX}.thread_rank", effect=Effect.FORM, arch=ARCH)
 def thread_rank() -> form:
-    """The number of the thread in its cluster: block after block, each x fastest."""
+    """Return the rank of the thread in its cluster: block after block, each x fastest."""
     thread = REFERENCE_STATE.current()
     return block_rank.reference() * math.prod(thread.blockDim) + thread.number
 
 
 @intrinsic(f"{PREFIX}.num_threads", effect=Effect.FORM, arch=ARCH)
 def num_threads() -> form:
-    """Threads in the cluster."""
+    """Return the number of threads of the cluster."""
     return num_blocks.reference() * math.prod(REFERENCE_STATE.current().blockDim)
 
 
@@ -114,21 +114,21 @@ def map_shared_rank(array: array, rank: int) -> form:
     block = thread.cluster[int(rank)]
     if not block.live:
         raise RuntimeError(
-            f"block {block.position} has ended, and its shared memory with it: let the threads of "
-            "the cluster meet after the last use, cluster.sync()"
+            f"block {block.position} has ended, and its shared memory is freed: synchronize the "
+            "cluster after the last access, with cluster.sync()"
         )
     return _in_memory(array, thread.memory, block.memory)
 
 
-def _in_memory(part: Any, own: dict[Any, Any], other: dict[Any, Any]) -> Any:
-    """Return the array in the memory of another block at the same offset as ``part``."""
-    address = part.__array_interface__["data"][0]
+def _in_memory(array: Any, own: dict[Any, Any], other: dict[Any, Any]) -> Any:
+    """Return the array in the memory of another block at the same offset as ``array``."""
+    address = array.__array_interface__["data"][0]
     for site, base in own.items():
         offset = address - base.__array_interface__["data"][0]
         if 0 <= offset < base.nbytes:
             if site not in other:  # the block has not allocated it yet
                 other[site] = uninitialised(base.shape, base.dtype)
-            return np.ndarray(part.shape, part.dtype, other[site], offset, part.strides)
+            return np.ndarray(array.shape, array.dtype, other[site], offset, array.strides)
     raise TypeError("map_shared_rank takes a shared array of the thread's own block")
 
 

@@ -1,6 +1,6 @@
-"""Groups of lanes that are formed at run time, and collective operations on groups of a warp.
+"""Cooperative groups whose members are known at run time, and collective operations on groups.
 
-A mask of lanes identifies the members. The functions are in the kernel language.
+A mask of lanes identifies the members. The functions are written in the kernel language.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pycu2c.ops.intrinsics.threads.warp import (
     shfl_sync,
     syncwarp,
 )
-from pycu2c.ops.names.cuda_namespace import WRITTEN
+from pycu2c.ops.names.cuda_namespace import LIBRARY_FUNCTIONS
 
 popc: Any = POPC
 ffs: Any = FFS
@@ -30,20 +30,20 @@ lanemask_lt: Any = LANEMASK_LT
 
 
 def lane_with_rank(lanes: Any, rank: Any) -> Any:
-    """The lane of the member with a number: the place of the bit above ``rank`` others."""
+    """Return the lane of the member with a rank: the index of a set bit, counted from 0."""
     if lanes == 0xFFFFFFFF:
         return rank & 31
-    place, rest = 0, rank
+    lane, rest = 0, rank
     for width in (16, 8, 4, 2, 1):
-        below = popc(lanes >> place & ((1 << width) - 1))
+        below = popc(lanes >> lane & ((1 << width) - 1))
         if rest >= below:
             rest -= below
-            place += width
-    return place
+            lane += width
+    return lane
 
 
 def packed_bits(bits: Any, lanes: Any) -> Any:
-    """Bits of lanes as bits of members, by their numbers."""
+    """Return a mask of lanes as a mask of member ranks."""
     if lanes == 0xFFFFFFFF:
         return bits
     result, rest = 0, bits & lanes
@@ -62,31 +62,31 @@ class Coalesced(NamedTuple):
     meta_size: Any
 
     def size(self) -> Any:
-        """Threads in the group."""
+        """Return the number of threads of the group."""
         return popc(self.coalesced_lanes)
 
     def num_threads(self) -> Any:
-        """Threads in the group."""
+        """Return the number of threads of the group."""
         return popc(self.coalesced_lanes)
 
     def thread_rank(self) -> Any:
-        """The number of the thread in the group."""
+        """Return the rank of the thread in the group."""
         return popc(self.coalesced_lanes & lanemask_lt())
 
     def rank(self) -> Any:
-        """The number of the thread in the group."""
+        """Return the rank of the thread in the group."""
         return popc(self.coalesced_lanes & lanemask_lt())
 
     def lane_mask(self) -> Any:
-        """The bits of the lanes that are in the group."""
+        """Return the mask of the lanes of the group."""
         return self.coalesced_lanes
 
     def meta_group_size(self) -> Any:
-        """Groups in the one that was cut; 1 if none was."""
+        """Return the number of groups that the parent was partitioned into; 1 without a parent."""
         return self.meta_size
 
     def meta_group_rank(self) -> Any:
-        """The number of the group in the one that was cut; 0 if none was."""
+        """Return the rank of the group in its parent; 0 without a parent."""
         return self.meta_rank
 
     def sync(self) -> Any:
@@ -94,65 +94,67 @@ class Coalesced(NamedTuple):
         syncwarp(self.coalesced_lanes)
 
     def shfl(self, value: Any, src_rank: Any) -> Any:
-        """The value that the thread with a number gives."""
+        """Return the value of the thread with a rank."""
         lanes = self.coalesced_lanes
         return shfl_sync(lanes, value, lane_with_rank(lanes, src_rank))
 
     def shfl_up(self, value: Any, delta: Any) -> Any:
-        """The value of the thread ``delta`` below; the own one where there is none."""
+        """Return the value of the thread ``delta`` ranks below, else the thread's own."""
         lanes = self.coalesced_lanes
         source = popc(lanes & lanemask_lt()) - delta
         return shfl_sync(lanes, value, lane_with_rank(lanes, source) if source >= 0 else laneid)
 
     def shfl_down(self, value: Any, delta: Any) -> Any:
-        """The value of the thread ``delta`` above; the own one where there is none."""
+        """Return the value of the thread ``delta`` ranks above, else the thread's own."""
         lanes = self.coalesced_lanes
         source = popc(lanes & lanemask_lt()) + delta
-        is_there = source < popc(lanes)
-        return shfl_sync(lanes, value, lane_with_rank(lanes, source) if is_there else laneid)
+        is_in_group = source < popc(lanes)
+        return shfl_sync(lanes, value, lane_with_rank(lanes, source) if is_in_group else laneid)
 
     def any(self, predicate: Any) -> Any:
-        """Whether ``predicate`` is true for some thread of the group."""
+        """Return whether ``predicate`` is true for any thread of the group."""
         return any_sync(self.coalesced_lanes, predicate)
 
     def all(self, predicate: Any) -> Any:
-        """Whether ``predicate`` is true for all threads of the group."""
+        """Return whether ``predicate`` is true for all threads of the group."""
         return all_sync(self.coalesced_lanes, predicate)
 
     def ballot(self, predicate: Any) -> Any:
-        """The bits of the threads for which ``predicate`` is true, by their numbers."""
+        """Return the mask of the ranks of the threads for which ``predicate`` is true."""
         lanes = self.coalesced_lanes
         return packed_bits(ballot_sync(lanes, predicate), lanes)
 
     def match_any(self, value: Any) -> Any:
-        """The bits of the threads that give the same value, by their numbers."""
+        """Return the mask of the ranks of the threads with the same value."""
         lanes = self.coalesced_lanes
         return packed_bits(match_any_sync(lanes, value), lanes)
 
     def match_all(self, value: Any) -> Any:
-        """``(bits, True)`` if all threads of the group give the same value, else ``(0, False)``."""
+        """Return ``(mask, True)`` if all threads have the same value, else ``(0, False)``."""
         lanes = self.coalesced_lanes
-        bits, alike = match_all_sync(lanes, value)
-        return packed_bits(bits, lanes), alike
+        bits, is_equal = match_all_sync(lanes, value)
+        return packed_bits(bits, lanes), is_equal
 
     def tiled_partition(self, size: Any) -> Any:
-        """The thread's tile: ``size`` members with neighbouring numbers, or what is left of them.
-        ``cuda.cg.tiled_partition(group, size)`` is the same."""
+        """Return the tile of the thread: ``size`` members with consecutive ranks, or the remainder.
+
+        ``cuda.cg.tiled_partition(group, size)`` is equivalent.
+        """
         lanes, total = self.coalesced_lanes, popc(self.coalesced_lanes)
-        number = popc(lanes & lanemask_lt()) // size
-        end = (number + 1) * size
-        from_first = -1 << lane_with_rank(lanes, number * size)
+        tile = popc(lanes & lanemask_lt()) // size
+        end = (tile + 1) * size
+        from_first = -1 << lane_with_rank(lanes, tile * size)
         to_last = (1 << lane_with_rank(lanes, end)) - 1 if end < total else -1
-        return Coalesced(lanes & from_first & to_last, number, (total + size - 1) // size)
+        return Coalesced(lanes & from_first & to_last, tile, (total + size - 1) // size)
 
 
 def coalesced_threads() -> Any:
-    """The group of the lanes of the warp that run this together with the thread."""
+    """Return the group of the active lanes of the warp."""
     return Coalesced(activemask(), 0, 1)
 
 
 def labeled_partition(group: Any, label: Any) -> Any:
-    """The threads of a tile, or of a group of lanes, that give the same ``label``."""
+    """Return the group of the threads of a tile or coalesced group with the same ``label``."""
     lanes = group.lane_mask()
     own = match_any_sync(lanes, label)
     leader = ffs(own) - 1
@@ -161,21 +163,21 @@ def labeled_partition(group: Any, label: Any) -> Any:
 
 
 def binary_partition(group: Any, predicate: Any) -> Any:
-    """The threads of a tile or group for which ``predicate`` is as for the own one.
+    """Return the group of the threads of a tile or coalesced group with the same ``predicate``.
 
-    Of two groups the number 1 is that for which it is true.
+    Of two groups, the one for which it is true has rank 1.
     """
     lanes = group.lane_mask()
-    ready = ballot_sync(lanes, predicate)
-    is_cut = ready != 0 and ready != lanes
-    own = ready if predicate else lanes ^ ready
-    return Coalesced(own, 1 if is_cut and predicate else 0, 2 if is_cut else 1)
+    holds = ballot_sync(lanes, predicate)
+    is_divided = holds != 0 and holds != lanes
+    own = holds if predicate else lanes ^ holds
+    return Coalesced(own, 1 if is_divided and predicate else 0, 2 if is_divided else 1)
 
 
 def reduce(group: Any, value: Any, op: Any) -> Any:
-    """``op`` over the values of the threads of a tile or group: ``reduce(g, x, cuda.cg.plus)``.
+    """Reduce the values of a tile or coalesced group: ``reduce(g, x, cuda.cg.plus)``.
 
-    Neighbours first, then pairs of them, and so on; every thread gets the result.
+    The reduction is a tree over consecutive ranks. Every thread receives the result.
     """
     size, rank = group.num_threads(), group.thread_rank()
     total, step = value, 1
@@ -188,7 +190,7 @@ def reduce(group: Any, value: Any, op: Any) -> Any:
 
 
 def inclusive_scan(group: Any, value: Any, op: Any) -> Any:
-    """``op`` over the values of the threads up to the own one, in a tile or group."""
+    """Return the inclusive scan of the values of a tile or coalesced group, by rank."""
     size, rank = group.num_threads(), group.thread_rank()
     total, step = value, 1
     while step < size:
@@ -200,46 +202,43 @@ def inclusive_scan(group: Any, value: Any, op: Any) -> Any:
 
 
 def plus(a: Any, b: Any) -> Any:
-    """``a + b``, for ``reduce``."""
+    """Return ``a + b``, for ``reduce``."""
     return a + b
 
 
 def less(a: Any, b: Any) -> Any:
-    """The lesser one, for ``reduce``."""
+    """Return the lesser value, for ``reduce``."""
     return min(a, b)
 
 
 def greater(a: Any, b: Any) -> Any:
-    """The greater one, for ``reduce``."""
+    """Return the greater value, for ``reduce``."""
     return max(a, b)
 
 
 def bit_and(a: Any, b: Any) -> Any:
-    """``a & b``, for ``reduce``."""
+    """Return ``a & b``, for ``reduce``."""
     return a & b
 
 
 def bit_or(a: Any, b: Any) -> Any:
-    """``a | b``, for ``reduce``."""
+    """Return ``a | b``, for ``reduce``."""
     return a | b
 
 
 def bit_xor(a: Any, b: Any) -> Any:
-    """``a ^ b``, for ``reduce``."""
+    """Return ``a ^ b``, for ``reduce``."""
     return a ^ b
 
 
-def method_of(target: object, given: tuple[Any, ...]) -> object:
-    """Return the target of a call whose first argument is a group formed at run time.
-
-    It is the method of the group, if there is one.
-    """
-    if target is tiled_partition and given and isinstance(given[0], Coalesced):
+def method_of(target: object, arguments: tuple[Any, ...]) -> object:
+    """Return the target of a call, or the method that replaces it for a coalesced group."""
+    if target is tiled_partition and arguments and isinstance(arguments[0], Coalesced):
         return Coalesced.tiled_partition
     return target
 
 
-WRITTEN.update(
+LIBRARY_FUNCTIONS.update(
     (f"cuda.cg.{f.__name__}", f)
     for f in (
         coalesced_threads,

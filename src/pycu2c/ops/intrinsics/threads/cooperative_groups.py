@@ -13,7 +13,7 @@ from pycu2c.ops.intrinsics.kinds import const, form, number
 from pycu2c.ops.intrinsics.registry import Effect, intrinsic
 from pycu2c.ops.intrinsics.threads.barriers import grid_sync, syncthreads
 from pycu2c.ops.intrinsics.threads.clusters import Extents
-from pycu2c.ops.intrinsics.threads.coordinates import AXES, PLACES
+from pycu2c.ops.intrinsics.threads.coordinates import AXES, COORDINATES
 from pycu2c.ops.intrinsics.threads.warp import (
     LANE,
     all_sync,
@@ -28,14 +28,14 @@ from pycu2c.ops.intrinsics.threads.warp import (
     syncwarp,
 )
 
-_Places: Any = {
-    name: SimpleNamespace(**{axis: PLACES[name, axis] for axis in AXES})
+_COORDINATES: Any = {
+    name: SimpleNamespace(**{axis: COORDINATES[name, axis] for axis in AXES})
     for name in ("threadIdx", "blockIdx", "blockDim", "gridDim")
 }
-threadIdx: Any = _Places["threadIdx"]
-blockIdx: Any = _Places["blockIdx"]
-blockDim: Any = _Places["blockDim"]
-gridDim: Any = _Places["gridDim"]
+threadIdx: Any = _COORDINATES["threadIdx"]
+blockIdx: Any = _COORDINATES["blockIdx"]
+blockDim: Any = _COORDINATES["blockDim"]
+gridDim: Any = _COORDINATES["gridDim"]
 laneid: Any = LANE
 
 
@@ -43,27 +43,27 @@ laneid: Any = LANE
 
 
 def block_thread_rank() -> Any:
-    """The number of the thread in its block, x fastest."""
+    """Return the rank of the thread in its block, x fastest."""
     return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)
 
 
 def block_num_threads() -> Any:
-    """Threads in the block."""
+    """Return the number of threads of the block."""
     return blockDim.x * blockDim.y * blockDim.z
 
 
 def block_thread_index() -> Any:
-    """The thread's index in its block, as (x, y, z)."""
+    """Return the index of the thread in its block, as (x, y, z)."""
     return Extents(threadIdx.x, threadIdx.y, threadIdx.z)
 
 
 def block_group_index() -> Any:
-    """The block's index in the grid, as (x, y, z)."""
+    """Return the index of the block in the grid, as (x, y, z)."""
     return Extents(blockIdx.x, blockIdx.y, blockIdx.z)
 
 
 def block_dim_threads() -> Any:
-    """Threads per block, as (x, y, z)."""
+    """Return the threads per block, as (x, y, z)."""
     return Extents(blockDim.x, blockDim.y, blockDim.z)
 
 
@@ -82,7 +82,7 @@ class Block:
 
 @intrinsic("cuda.cg.this_thread_block", effect=Effect.FORM)
 def this_thread_block() -> form:
-    """The threads of the block: ``block.sync()``, ``block.thread_rank()``."""
+    """Return the group of the threads of the block: ``block.sync()``, ``block.thread_rank()``."""
     return Block
 
 
@@ -90,34 +90,34 @@ def this_thread_block() -> form:
 
 
 def grid_block_rank() -> Any:
-    """The number of the block in the grid, x fastest."""
+    """Return the rank of the block in the grid, x fastest."""
     return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z)
 
 
 def grid_num_blocks() -> Any:
-    """Blocks in the grid."""
+    """Return the number of blocks of the grid."""
     return gridDim.x * gridDim.y * gridDim.z
 
 
 def grid_thread_rank() -> Any:
-    """The number of the thread in the grid: block after block, each x fastest."""
+    """Return the rank of the thread in the grid: block after block, each x fastest."""
     inside = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)
     block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z)
     return block * (blockDim.x * blockDim.y * blockDim.z) + inside
 
 
 def grid_num_threads() -> Any:
-    """Threads in the grid."""
+    """Return the number of threads of the grid."""
     return gridDim.x * gridDim.y * gridDim.z * (blockDim.x * blockDim.y * blockDim.z)
 
 
 def grid_dim_blocks() -> Any:
-    """Blocks per grid, as (x, y, z)."""
+    """Return the blocks per grid, as (x, y, z)."""
     return Extents(gridDim.x, gridDim.y, gridDim.z)
 
 
 def grid_is_valid() -> Any:
-    """Return whether the grid can synchronize, which is always so."""
+    """Return whether the grid can synchronize, which is always true."""
     return True
 
 
@@ -163,8 +163,13 @@ Functions: TypeAlias = dict[str, Any]  # of a group, by their names
 def tile_of(lanes: int, outer: int = 0) -> type[Tile]:
     """Return the class of tiles of ``lanes`` lanes in tiles of ``outer`` lanes; 0 is the block."""
     mask = _mask(lanes)
-    own = _own(lanes, mask) | _places(lanes, outer) | _shuffles(lanes, mask) | _votes(lanes, mask)
-    members: dict[str, Any] = {n: staticmethod(f) for n, f in own.items()}
+    functions = (
+        _rank_and_size(lanes, mask)
+        | _position_in_parent(lanes, outer)
+        | _shuffles(lanes, mask)
+        | _votes(lanes, mask)
+    )
+    members: dict[str, Any] = {n: staticmethod(f) for n, f in functions.items()}
     return type(f"Tile{lanes}", (Tile,), members | {"lanes": lanes})
 
 
@@ -172,39 +177,39 @@ def _mask(lanes: int) -> Any:
     ones, whole = (1 << lanes) - 1, lanes == 32
 
     def mask() -> Any:
-        """The bits of the lanes that are in the tile."""
+        """Return the mask of the lanes of the tile."""
         return 0xFFFFFFFF if whole else ones << (laneid & -lanes)
 
     return mask
 
 
-def _own(lanes: int, mask: Any) -> Functions:
+def _rank_and_size(lanes: int, mask: Any) -> Functions:
     def thread_rank() -> Any:
-        """The number of the thread in its tile."""
+        """Return the rank of the thread in its tile."""
         return laneid & (lanes - 1)
 
     def num_threads() -> Any:
-        """Threads in the tile."""
+        """Return the number of threads of the tile."""
         return lanes
 
     def sync() -> Any:
         """Wait until the threads of the tile have reached the barrier."""
         syncwarp(mask())
 
-    counted = {"num_threads": num_threads, "size": num_threads}
-    return {"thread_rank": thread_rank, **counted, "lane_mask": mask, "sync": sync}
+    sizes = {"num_threads": num_threads, "size": num_threads}
+    return {"thread_rank": thread_rank, **sizes, "lane_mask": mask, "sync": sync}
 
 
-def _places(lanes: int, outer: int) -> Functions:
+def _position_in_parent(lanes: int, outer: int) -> Functions:
     def meta_group_rank() -> Any:
-        """The number of the tile in the group that was cut."""
+        """Return the rank of the tile in the group that was partitioned."""
         if outer:
             return (laneid & (outer - 1)) // lanes
         place = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)
         return place // lanes
 
     def meta_group_size() -> Any:
-        """Tiles in the group that was cut."""
+        """Return the number of tiles of the group that was partitioned."""
         if outer:
             return outer // lanes
         return (blockDim.x * blockDim.y * blockDim.z + lanes - 1) // lanes
@@ -214,19 +219,19 @@ def _places(lanes: int, outer: int) -> Functions:
 
 def _shuffles(lanes: int, mask: Any) -> Functions:
     def shfl(value: Any, src_rank: Any) -> Any:
-        """The value that the thread with a number gives."""
+        """Return the value of the thread with a rank."""
         return shfl_sync(mask(), value, src_rank, lanes)
 
     def shfl_up(value: Any, delta: Any) -> Any:
-        """The value of the thread ``delta`` below; the own one where there is none."""
+        """Return the value of the thread ``delta`` ranks below, else the thread's own."""
         return shfl_up_sync(mask(), value, delta, lanes)
 
     def shfl_down(value: Any, delta: Any) -> Any:
-        """The value of the thread ``delta`` above; the own one where there is none."""
+        """Return the value of the thread ``delta`` ranks above, else the thread's own."""
         return shfl_down_sync(mask(), value, delta, lanes)
 
     def shfl_xor(value: Any, lane_mask: Any) -> Any:
-        """The value of the thread whose number is the own one ``^ lane_mask``."""
+        """Return the value of the thread with the rank ``thread_rank() ^ lane_mask``."""
         return shfl_xor_sync(mask(), value, lane_mask, lanes)
 
     return {f.__name__: f for f in (shfl, shfl_up, shfl_down, shfl_xor)}
@@ -234,28 +239,28 @@ def _shuffles(lanes: int, mask: Any) -> Functions:
 
 def _votes(lanes: int, mask: Any) -> Functions:
     def any_(predicate: Any) -> Any:
-        """Whether ``predicate`` is true for some thread of the tile."""
+        """Return whether ``predicate`` is true for any thread of the tile."""
         return any_sync(mask(), predicate)
 
     def all_(predicate: Any) -> Any:
-        """Whether ``predicate`` is true for all threads of the tile."""
+        """Return whether ``predicate`` is true for all threads of the tile."""
         return all_sync(mask(), predicate)
 
     def ballot(predicate: Any) -> Any:
-        """The bits of the threads for which ``predicate`` is true, by their numbers in the tile."""
+        """Return the mask of the ranks of the threads for which ``predicate`` is true."""
         return ballot_sync(mask(), predicate) >> (laneid & -lanes)
 
     def match_any(value: Any) -> Any:
-        """The bits of the threads that give the same value, by their numbers in the tile."""
+        """Return the mask of the ranks of the threads with the same value."""
         return match_any_sync(mask(), value) >> (laneid & -lanes)
 
     def match_all(value: Any) -> Any:
-        """``(bits, True)`` if all threads of the tile give the same value, else ``(0, False)``."""
-        bits, alike = match_all_sync(mask(), value)
-        return bits >> (laneid & -lanes), alike
+        """Return ``(mask, True)`` if all threads have the same value, else ``(0, False)``."""
+        bits, is_equal = match_all_sync(mask(), value)
+        return bits >> (laneid & -lanes), is_equal
 
-    found = {f.__name__: f for f in (ballot, match_any, match_all)}
-    return {"any": any_, "all": all_, **found}
+    masks = {f.__name__: f for f in (ballot, match_any, match_all)}
+    return {"any": any_, "all": all_, **masks}
 
 
 def partition(group: object, lanes: int) -> type[Tile] | None:

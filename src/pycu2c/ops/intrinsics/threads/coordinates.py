@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pycu2c.base.dtypes import INT32, DType
-from pycu2c.ops.intrinsics.c_tree import c
+from pycu2c.csyntax import nodes as c
 from pycu2c.ops.intrinsics.kinds import const, form
 from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, Spell, intrinsic
@@ -22,10 +22,10 @@ BLOCK_LIMIT = {"x": 1024, "y": 1024, "z": 64}
 GRID_LIMIT = {"x": 2**31 - 1, "y": 65535, "z": 65535}
 
 _DOCS = {
-    "threadIdx": "The thread's index in its block",
-    "blockIdx": "The block's index in the grid",
-    "blockDim": "Threads per block",
-    "gridDim": "Blocks per grid",
+    "threadIdx": "Return the index of the thread in its block",
+    "blockIdx": "Return the index of the block in the grid",
+    "blockDim": "Return the threads per block",
+    "gridDim": "Return the blocks per grid",
 }
 
 
@@ -35,37 +35,37 @@ def _bounds(variable: str, axis: str) -> tuple[int, int]:
 
 
 def _read(variable: str, axis: str) -> int:
-    place: int = getattr(REFERENCE_STATE.current(), variable)[AXES.index(axis)]
-    return place
+    value: int = getattr(REFERENCE_STATE.current(), variable)[AXES.index(axis)]
+    return value
 
 
 def _member(variable: str, axis: str) -> c.Expr:
     return c.MemberExpr(c.Name(variable), axis)
 
 
-def _cast(value: c.Expr, wanted: DType) -> c.Expr:
-    return c.CastExpr(c.NamedType(wanted.cuda), value)
+def _cast(value: c.Expr, dtype: DType) -> c.Expr:
+    return c.CastExpr(c.NamedType(dtype.cuda), value)
 
 
-def _declare_place(variable: str, axis: str) -> Intrinsic:
+def _declare_coordinate(variable: str, axis: str) -> Intrinsic:
     """Declare a coordinate such as ``cuda.threadIdx.x``."""
 
-    def place() -> int:
+    def coordinate() -> int:
         return _read(variable, axis)
 
-    place.__doc__ = f"{_DOCS[variable]}, along {axis}."
+    coordinate.__doc__ = f"{_DOCS[variable]}, along {axis}."
     declare = intrinsic(
         f"cuda.{variable}.{axis}",
-        cuda=lambda _, wanted: _cast(_member(variable, axis), wanted),
+        cuda=lambda _, dtype: _cast(_member(variable, axis), dtype),
         c=lambda _, __: _member(variable, axis),
         is_attribute=True,
         is_divergent=variable == "threadIdx",
         bounds=_bounds(variable, axis),
     )
-    return declare(place)
+    return declare(coordinate)
 
 
-PLACES = {(v, axis): _declare_place(v, axis) for v in _DOCS for axis in AXES}
+COORDINATES = {(v, axis): _declare_coordinate(v, axis) for v in _DOCS for axis in AXES}
 
 
 # ---- grid and gridsize: the front end lowers cuda.grid(n) to these, one per axis -------------
@@ -78,10 +78,10 @@ def _product(left: str, right: str, axis: str, plus: str = "") -> tuple[Spell, S
         product = c.BinaryExpr("*", first, _member(right, axis))
         return c.BinaryExpr("+", product, _member(plus, axis)) if plus else product
 
-    def cuda(_: Mapping[str, c.Expr], wanted: DType) -> c.Expr:
-        if wanted is INT32:
-            return _cast(sum_of(_member(left, axis)), wanted)
-        return sum_of(_cast(_member(left, axis), wanted))  # before it can overflow 32 bits
+    def cuda(_: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
+        if dtype is INT32:
+            return _cast(sum_of(_member(left, axis)), dtype)
+        return sum_of(_cast(_member(left, axis), dtype))  # before it can overflow 32 bits
 
     return cuda, lambda _, __: sum_of(_member(left, axis))
 
@@ -90,7 +90,7 @@ def _declare_grid(axis: str) -> Intrinsic:
     def grid() -> int:
         return _read("blockIdx", axis) * _read("blockDim", axis) + _read("threadIdx", axis)
 
-    grid.__doc__ = f"The thread's index in the grid, along {axis}."
+    grid.__doc__ = f"Return the index of the thread in the grid, along {axis}."
     cuda, plain = _product("blockIdx", "blockDim", axis, plus="threadIdx")
     greatest = GRID_LIMIT[axis] * BLOCK_LIMIT[axis] - 1
     declare = intrinsic(
@@ -103,7 +103,7 @@ def _declare_gridsize(axis: str) -> Intrinsic:
     def gridsize() -> int:
         return _read("gridDim", axis) * _read("blockDim", axis)
 
-    gridsize.__doc__ = f"Threads in the grid, along {axis}."
+    gridsize.__doc__ = f"Return the threads of the grid, along {axis}."
     cuda, plain = _product("gridDim", "blockDim", axis)
     greatest = GRID_LIMIT[axis] * BLOCK_LIMIT[axis]
     declare = intrinsic(f"cuda.gridsize.{axis}", cuda=cuda, c=plain, bounds=(1, greatest))
@@ -112,7 +112,7 @@ def _declare_gridsize(axis: str) -> Intrinsic:
 
 GRID = tuple(_declare_grid(axis) for axis in AXES)
 GRIDSIZE = tuple(_declare_gridsize(axis) for axis in AXES)
-BLOCK_NUMBERS = tuple(PLACES[v, axis] for v in ("blockIdx", "gridDim") for axis in AXES)
+BLOCK_NUMBERS = tuple(COORDINATES[v, axis] for v in ("blockIdx", "gridDim") for axis in AXES)
 
 
 def _per_axis(intrinsics: tuple[Intrinsic, ...], ndim: int) -> int | tuple[int, ...]:
@@ -129,11 +129,11 @@ _PER_AXIS = (
 
 @intrinsic("cuda.grid", effect=Effect.FORM, overloads=_PER_AXIS)
 def grid(ndim: const) -> form:
-    """The thread's index in the grid: an int for 1 axis, a tuple (x, y) or (x, y, z) for more."""
+    """Return the thread's index in the grid: an int for 1 axis, a tuple (x, y, …) for more."""
     return _per_axis(GRID, ndim)
 
 
 @intrinsic("cuda.gridsize", effect=Effect.FORM, overloads=_PER_AXIS)
 def gridsize(ndim: const) -> form:
-    """Threads in the whole grid: an int for 1 axis, a tuple for 2 or 3."""
+    """Return the threads of the grid: an int for 1 axis, a tuple for 2 or 3."""
     return _per_axis(GRIDSIZE, ndim)

@@ -8,8 +8,8 @@ import numpy as np
 
 from pycu2c.base.dtypes import FLOAT32, FLOAT64, DType
 from pycu2c.base.limits import MAX_BLOCK_THREADS, MAX_SHARED_BYTES
+from pycu2c.csyntax import nodes as c
 from pycu2c.ops.intrinsics.builtins import NUMBERS
-from pycu2c.ops.intrinsics.c_tree import c
 from pycu2c.ops.intrinsics.kinds import T, array, index
 from pycu2c.ops.intrinsics.reference_thread import EXCHANGED, INTEGERS, REFERENCE_STATE
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, intrinsic
@@ -69,8 +69,8 @@ def launched() -> int:
     raise AssertionError("only loops over rows of blocks use it")
 
 
-def _size(_: Mapping[str, c.Expr], wanted: DType) -> c.Expr:
-    return c.CallExpr(f"shared_bytes_{wanted.short}", ())
+def _size(_: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
+    return c.CallExpr(f"shared_bytes_{dtype.short}", ())
 
 
 @intrinsic(

@@ -17,7 +17,7 @@ import numpy as np
 
 from pycu2c.base.dtypes import INT32, INT64, UINT32, UINT64, DType
 from pycu2c.base.values import convert, scalar_of
-from pycu2c.ops.intrinsics.c_tree import c
+from pycu2c.csyntax import nodes as c
 from pycu2c.ops.intrinsics.kinds import T, form
 from pycu2c.ops.intrinsics.reference_thread import EXCHANGED, REFERENCE_STATE, WARP
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, Spell, intrinsic
@@ -58,7 +58,7 @@ def _special(
     body.__doc__ = doc
     return intrinsic(
         f"cuda.{name}",
-        cuda=lambda _, wanted: c.CallExpr(f"{name}_{wanted.short}", ()),
+        cuda=lambda _, dtype: c.CallExpr(f"{name}_{dtype.short}", ()),
         cuda_helpers=(name,),
         cpu=cpu,
         is_attribute=name == "laneid",
@@ -69,7 +69,7 @@ def _special(
 
 LANE = _special(
     "laneid",
-    "The thread's number in its warp, 0 to 31.",
+    "Return the lane of the thread in its warp, 0 to 31.",
     int,
     (0, WARP - 1),
     cpu=lambda call: call.lane,
@@ -78,7 +78,7 @@ LANE = _special(
 _LANEMASKS = (
     ("lanemask_lt", 1, -1, "below the thread's own"),
     ("lanemask_le", 2, -1, "up to the thread's own"),
-    ("lanemask_eq", 1, 0, "of which there is one, the thread's own"),
+    ("lanemask_eq", 1, 0, "equal to the thread's own"),
     ("lanemask_ge", -1, 1 << WARP, "from the thread's own on"),
     ("lanemask_gt", -2, 1 << WARP, "above the thread's own"),
 )
@@ -95,7 +95,7 @@ def _lanemask(name: str, factor: int, constant: int, which: str) -> Intrinsic:
         return bit - -constant if constant else bit
 
     bounds = read(0), read(WARP - 1)
-    return _special(name, f"The bits of the lanes {which}.", read, bounds, cpu)
+    return _special(name, f"Return the mask of the lanes {which}.", read, bounds, cpu)
 
 
 LANEMASK_LT, *_ = (_lanemask(*entry) for entry in _LANEMASKS)
@@ -108,7 +108,7 @@ LANEMASK_LT, *_ = (_lanemask(*entry) for entry in _LANEMASKS)
     bounds=(WARP, WARP),
 )
 def warpsize() -> int:
-    """The threads of a warp: 32."""
+    """Return the number of threads of a warp: 32."""
     return WARP
 
 
@@ -180,16 +180,13 @@ def _value_of(lane: int, value: Any) -> Any:
     return value if arguments is None else arguments[1]
 
 
-def _part(width: int) -> range:
-    """Return the lanes that a thread exchanges values with."""
+def _segment(width: int) -> range:
+    """Return the lanes of the segment of a thread."""
     first = REFERENCE_STATE.current().lane // width * width
     return range(first, first + width)
 
 
-def _low(number: int) -> int:
-    """Return a lane or distance modulo 32, as the hardware does."""
-    return number % WARP
-
+# lanes and distances count modulo 32, as in the hardware
 
 # On the CPU, shuffles are loads of neighbours and a 32-bit selection, which C compilers vectorize;
 # a selected index becomes a gather.
@@ -230,34 +227,32 @@ def _shuffle_by_xor(call: Collective) -> Value:
 
 @_shuffle(cpu=_shuffle_from_lane)
 def shfl_sync(mask: int, value: T, src_lane: int, width: int = WARP) -> T:
-    """The value that lane ``src_lane`` gives.
+    """Return the value of lane ``src_lane``.
 
-    Lanes count modulo ``width`` (2, 4, 8, 16 or 32) from the first of the part that the thread
-    is in.
+    Lanes count modulo ``width`` (2, 4, 8, 16 or 32) in the segment of the thread.
     """
-    return _value_of(_part(width)[src_lane % width], value)
+    return _value_of(_segment(width)[src_lane % width], value)
 
 
 @_shuffle(cpu=_shuffle_from_below)
 def shfl_up_sync(mask: int, value: T, delta: int, width: int = WARP) -> T:
-    """The value of the lane ``delta`` below; the own one where that is in another part."""
-    lane = REFERENCE_STATE.current().lane - _low(delta)
-    return _value_of(lane, value) if lane in _part(width) else value
+    """Return the value of the lane ``delta`` below, or the thread's own beyond its segment."""
+    lane = REFERENCE_STATE.current().lane - delta % WARP
+    return _value_of(lane, value) if lane in _segment(width) else value
 
 
 @_shuffle(cpu=_shuffle_from_above)
 def shfl_down_sync(mask: int, value: T, delta: int, width: int = WARP) -> T:
-    """The value of the lane ``delta`` above; the own one where that is in another part."""
-    lane = REFERENCE_STATE.current().lane + _low(delta)
-    return _value_of(lane, value) if lane in _part(width) else value
+    """Return the value of the lane ``delta`` above, or the thread's own beyond its segment."""
+    lane = REFERENCE_STATE.current().lane + delta % WARP
+    return _value_of(lane, value) if lane in _segment(width) else value
 
 
 @_shuffle(cpu=_shuffle_by_xor)
 def shfl_xor_sync(mask: int, value: T, lane_mask: int, width: int = WARP) -> T:
-    """The value of the lane whose number is the thread's own ``^ lane_mask``; the own value
-    where that lane is in a later part."""
-    lane = REFERENCE_STATE.current().lane ^ _low(lane_mask)
-    return _value_of(lane, value) if lane < _part(width).stop else value
+    """Return the value of lane ``laneid ^ lane_mask``, or the thread's own in a later segment."""
+    lane = REFERENCE_STATE.current().lane ^ lane_mask % WARP
+    return _value_of(lane, value) if lane < _segment(width).stop else value
 
 
 # ---- votes -------------------------------------------------------------------------------------
@@ -286,26 +281,26 @@ def _all_equal(call: Collective) -> Value:
     cpu=lambda call: call.ballot("fails", call["predicate"].logical_not()) == 0,
 )
 def all_sync(mask: int, predicate: bool) -> bool:
-    """Whether ``predicate`` is true for all lanes of ``mask``."""
+    """Return whether ``predicate`` is true for all lanes of ``mask``."""
     return all(_values())
 
 
 @_vote(cuda="__any_sync", cpu=lambda call: call.ballot("holds", call["predicate"]) != 0)
 def any_sync(mask: int, predicate: bool) -> bool:
-    """Whether ``predicate`` is true for some lane of ``mask``."""
+    """Return whether ``predicate`` is true for any lane of ``mask``."""
     return any(_values())
 
 
 @_vote(cuda="__uni_sync", cpu=_all_equal)
 def eq_sync(mask: int, predicate: bool) -> bool:
-    """Whether ``predicate`` is the same for all lanes of ``mask``."""
+    """Return whether ``predicate`` is the same for all lanes of ``mask``."""
     return len(set(_values())) == 1
 
 
 def _lanes_where(holds: Callable[[Any], bool]) -> int:
     """Return the mask of the lanes whose last argument satisfies ``holds``."""
-    met = REFERENCE_STATE.current().exchanged
-    return sum(1 << number % WARP for number, arguments in met.items() if holds(arguments[1]))
+    exchanged = REFERENCE_STATE.current().exchanged.items()
+    return sum(1 << number % WARP for number, arguments in exchanged if holds(arguments[1]))
 
 
 @intrinsic(
@@ -317,7 +312,7 @@ def _lanes_where(holds: Callable[[Any], bool]) -> int:
     c_result=UINT32,
 )
 def ballot_sync(mask: int, predicate: bool) -> int:
-    """The bits of the lanes of ``mask`` for which ``predicate`` is true."""
+    """Return the mask of the lanes of ``mask`` for which ``predicate`` is true."""
     return _lanes_where(bool)
 
 
@@ -338,8 +333,10 @@ def _bits(value: Any) -> bytes:
     c_result=UINT32,
 )
 def match_any_sync(mask: int, value: T) -> int:
-    """The lanes of ``mask`` that give the same value as the thread: bit for bit, so that NaN is
-    like NaN, and -0.0 not like 0.0."""
+    """Return the lanes of ``mask`` with the same value, bit for bit.
+
+    NaN equals NaN, and -0.0 differs from 0.0.
+    """
     return _lanes_where(lambda other: _bits(other) == _bits(value))
 
 
@@ -359,7 +356,7 @@ def _match_all_lanes(call: Collective) -> Value:
     c_result=UINT32,
 )
 def match_all_lanes(mask: int, value: T) -> int:
-    """``mask`` if all its lanes give the same value, else 0."""
+    """Return ``mask`` if all its lanes have the same value, else 0."""
     same = len(set(map(_bits, _values()))) == 1
     return _lanes_where(lambda _: True) if same else 0
 
@@ -371,7 +368,7 @@ def match_all_lanes(mask: int, value: T) -> int:
     overloads=("(mask: SupportsIndex, value: _Number) -> tuple[int, bool]",),
 )
 def match_all_sync(mask: int, value: T) -> form:
-    """Whether all lanes of ``mask`` give the same value: ``(mask, True)``, or ``(0, False)``."""
+    """Return ``(mask, True)`` if all lanes of ``mask`` have the same value, else ``(0, False)``."""
     lanes = match_all_lanes.reference(mask, value)
     return lanes, lanes != 0
 
@@ -396,7 +393,7 @@ def _reduction(
         assert scalar is not None
         return convert(reduce(reference, map(int, _values())), scalar)
 
-    body.__doc__ = f"{doc} that the lanes of ``mask`` give."
+    body.__doc__ = f"Return the {doc} of the values of the lanes of ``mask``."
     stem = f"reduce_{name}"
 
     def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
@@ -415,30 +412,26 @@ def _reduction(
 
 REDUCE_ADD = _reduction(
     "add",
-    "The sum of the values",
+    "sum",
     operator.add,
     cpu=lambda total, value: total.wrapping_add(value),
     start=0,
 )
 REDUCE_MIN = _reduction(
     "min",
-    "The least of the values",
+    "minimum",
     min,
     cpu=lambda total, value: (value < total).select(value, total),
 )
 REDUCE_MAX = _reduction(
     "max",
-    "The greatest of the values",
+    "maximum",
     max,
     cpu=lambda total, value: (value > total).select(value, total),
 )
-REDUCE_AND = _reduction("and", "The bits common to the values", operator.and_, cpu=operator.and_)
-REDUCE_OR = _reduction(
-    "or", "The bits of any of the values", operator.or_, cpu=operator.or_, start=0
-)
-REDUCE_XOR = _reduction(
-    "xor", "The exclusive or of the values", operator.xor, cpu=operator.xor, start=0
-)
+REDUCE_AND = _reduction("and", "bitwise and", operator.and_, cpu=operator.and_)
+REDUCE_OR = _reduction("or", "bitwise or", operator.or_, cpu=operator.or_, start=0)
+REDUCE_XOR = _reduction("xor", "bitwise exclusive or", operator.xor, cpu=operator.xor, start=0)
 
 # operations whose result is the value of one of the lanes
 CHOOSING = (shfl_sync, shfl_up_sync, shfl_down_sync, shfl_xor_sync, REDUCE_MIN, REDUCE_MAX)

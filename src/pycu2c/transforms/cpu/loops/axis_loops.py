@@ -29,7 +29,7 @@ from pycu2c.ir.builders import binary, cast, integer, scalar_type
 from pycu2c.ir.walk import all_expressions, map_bodies, map_expr, statements
 from pycu2c.ops.intrinsics.reference_thread import WARP
 from pycu2c.ops.intrinsics.registry import Intrinsic
-from pycu2c.ops.intrinsics.threads.coordinates import AXES, GRID, GRIDSIZE, PLACES
+from pycu2c.ops.intrinsics.threads.coordinates import AXES, COORDINATES, GRID, GRIDSIZE
 from pycu2c.ops.intrinsics.threads.cpu_block import FIRST, LANES, LAST, block_thread
 from pycu2c.ops.operators import ADD, GE, LT, MUL, SUB
 from pycu2c.transforms.cpu.loops.axis_nest import MIN_LANES, Axis, AxisNest
@@ -82,9 +82,9 @@ def _uses_grid_index_only(module: ir.Module) -> bool:
             return False
 
 
-_THREAD = tuple(PLACES["threadIdx", axis] for axis in AXES)
+_THREAD = tuple(COORDINATES["threadIdx", axis] for axis in AXES)
 _THREAD_X = _THREAD[0]
-_BLOCK_NUMBERS = {PLACES["blockIdx", axis] for axis in AXES}
+_BLOCK_NUMBERS = {COORDINATES["blockIdx", axis] for axis in AXES}
 
 
 def _intrinsics_in(body: ir.Body) -> set[Intrinsic]:
@@ -181,7 +181,7 @@ class _AxisLoopBuilder:
         ):
             return e
         number = GRIDSIZE.index(e.intrinsic)
-        blocks = ir.Apply(PLACES["gridDim", AXES[number]], (), WEAK_INT, e.span)
+        blocks = ir.Apply(COORDINATES["gridDim", AXES[number]], (), WEAK_INT, e.span)
         return cast(
             _multiply(blocks, integer(self.assumptions.block[number], e.span)), scalar_type(e)
         )
@@ -229,7 +229,7 @@ class _AxisLoopBuilder:
         found: dict[int, Axis] = {}
         body = s.body
         for number in (2, 1, 0):
-            coordinate = PLACES["threadIdx", AXES[number]]
+            coordinate = COORDINATES["threadIdx", AXES[number]]
             extent = self._extent(number)
             if extent == 1:
                 coordinate_exprs[coordinate] = integer(0, s.span)
@@ -342,9 +342,11 @@ class _AxisLoopBuilder:
     def _grid_index(
         self, number: int, coordinate_exprs: Mapping[Intrinsic, ir.Expr], span: Span
     ) -> ir.Expr:
-        block = ir.Apply(PLACES["blockIdx", AXES[number]], (), WEAK_INT, span)
+        block = ir.Apply(COORDINATES["blockIdx", AXES[number]], (), WEAK_INT, span)
         size = _extent_expression(self._extent(number), number, span)
-        return _add(_multiply(block, size), coordinate_exprs[PLACES["threadIdx", AXES[number]]])
+        return _add(
+            _multiply(block, size), coordinate_exprs[COORDINATES["threadIdx", AXES[number]]]
+        )
 
     def _linear_index(self, coordinate_exprs: Mapping[Intrinsic, ir.Expr], span: Span) -> ir.Expr:
         """Return the linear index of a thread."""
@@ -352,7 +354,7 @@ class _AxisLoopBuilder:
         for number in (2, 1, 0):
             size = _extent_expression(self._extent(number), number, span)
             found = _add(
-                _multiply(found, size), coordinate_exprs[PLACES["threadIdx", AXES[number]]]
+                _multiply(found, size), coordinate_exprs[COORDINATES["threadIdx", AXES[number]]]
             )
         return found
 
@@ -396,7 +398,7 @@ def _variables(body: ir.Body) -> list[ir.Var]:
 def _extent_expression(extent: int | None, number: int, span: Span) -> ir.Expr:
     if extent is not None:
         return integer(extent, span)
-    return ir.Apply(PLACES["blockDim", AXES[number]], (), WEAK_INT, span)
+    return ir.Apply(COORDINATES["blockDim", AXES[number]], (), WEAK_INT, span)
 
 
 def _substitute_coordinates(

@@ -40,7 +40,7 @@ from pycu2c.ir.walk import (
     statements,
 )
 from pycu2c.ops.intrinsics.reference_thread import WARP
-from pycu2c.ops.intrinsics.threads.coordinates import GRID, GRIDSIZE, PLACES
+from pycu2c.ops.intrinsics.threads.coordinates import COORDINATES, GRID, GRIDSIZE
 from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
 from pycu2c.ops.operators import ADD, LT, MUL, QUOTIENT, REMAINDER
 
@@ -206,12 +206,12 @@ class _Interchange:
         """Return the start for a coordinate; only along x are neighbours adjacent."""
         if e.intrinsic is block_thread:
             return _Start(None, e, "block")
-        if e.intrinsic is PLACES["threadIdx", "x"]:
+        if e.intrinsic is COORDINATES["threadIdx", "x"]:
             return _Start(None, e, "row")
         if e.intrinsic is not GRID[0]:
             return None
-        block = ir.Apply(PLACES["blockIdx", "x"], (), WEAK_INT, e.span)
-        offset = ir.Apply(PLACES["threadIdx", "x"], (), WEAK_INT, e.span)
+        block = ir.Apply(COORDINATES["blockIdx", "x"], (), WEAK_INT, e.span)
+        offset = ir.Apply(COORDINATES["threadIdx", "x"], (), WEAK_INT, e.span)
         return _Start(binary(MUL, block, self._width(e.span), e.span), offset, "row")
 
     def _value(self, e: ir.Expr) -> ir.Expr:
@@ -223,7 +223,7 @@ class _Interchange:
     def _width(self, span: Span) -> ir.Expr:
         if self.assumptions.block is not None:
             return integer(self.assumptions.block[0], span)
-        return ir.Apply(PLACES["blockDim", "x"], (), WEAK_INT, span)
+        return ir.Apply(COORDINATES["blockDim", "x"], (), WEAK_INT, span)
 
     def _covers(self, step: ir.Expr, scope: str) -> bool:
         """Return whether a step is at least the number of threads in the scope."""
@@ -235,7 +235,7 @@ class _Interchange:
                 counts = {"row": block[0], "block": self.assumptions.threads, "warp": WARP}
                 return step.value >= counts[scope] > 1
             case ir.Apply(intrinsic=intrinsic):
-                return scope == "row" and intrinsic in (PLACES["blockDim", "x"], GRIDSIZE[0])
+                return scope == "row" and intrinsic in (COORDINATES["blockDim", "x"], GRIDSIZE[0])
             case ir.Binary(op, left, right) if op is MUL:
                 pairs = ((left, right), (right, left))
                 return any(self._covers(a, scope) and self._is_positive(b) for a, b in pairs)

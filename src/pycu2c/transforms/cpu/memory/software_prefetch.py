@@ -22,7 +22,7 @@ from pycu2c.base.types import VOID, WEAK_INT, Array, MemorySpace
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, integer
 from pycu2c.ir.walk import all_expressions, map_stmt, statements
-from pycu2c.ops.intrinsics.threads.coordinates import PLACES
+from pycu2c.ops.intrinsics.threads.coordinates import COORDINATES
 from pycu2c.ops.intrinsics.threads.cpu_block import (
     PREFETCHED,
     blocks_left,
@@ -105,7 +105,9 @@ def _is_first_of_block(e: ir.Expr, assumptions: LaunchAssumptions) -> bool:
     match e:
         case ir.Binary(op=op, left=ir.Apply(intrinsic=intrinsic), right=ir.Const(value=value)):
             return (
-                op is MUL and intrinsic is PLACES["blockIdx", "x"] and value == assumptions.threads
+                op is MUL
+                and intrinsic is COORDINATES["blockIdx", "x"]
+                and value == assumptions.threads
             )
         case _:
             return False
