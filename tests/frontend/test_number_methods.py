@@ -122,7 +122,7 @@ WRONG = [
     ("a[i].bit_count()", "subset", "no attribute `bit_count`"),
     ("np.int32(i).bit_length()", "subset", "int(n)"),
     ("i.item()", "subset", "an element is a number"),
-    ("a[i].astype(3)", "dtype", "names no dtype"),
+    ("a[i].astype(3)", "dtype", "is not a dtype"),
     ("i.bit_count(3)", "argument-count", ""),
 ]
 

@@ -356,7 +356,7 @@ def refused(tmp_path: Path, functions: str, call: str) -> CompileError:
             "@device\ndef f(n: int) -> int:\n    if n > 3:\n        return f(n - 1)\n",
             "out[i] = f(i)",
             "return-type",
-            "it can end without a return",
+            "the function can end without a return",
         ),
         (
             "@device('int32(int32, int32)')\ndef f(n):\n    return n",

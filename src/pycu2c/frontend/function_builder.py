@@ -145,7 +145,7 @@ class _ModuleBuilder:
         parameters = parameters_of(source.tree.args)
         if len(parameters) != len(types):
             names = ", ".join(p.arg for p in parameters)
-            given = hints.count_phrase(len(types), "type", "types")
+            given = hints.count_phrase(len(types), "type")
             fail(
                 "signature",
                 Label(source.span(source.tree), f"{given} for ({names})"),

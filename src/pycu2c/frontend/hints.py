@@ -77,9 +77,13 @@ _CALLED = (
 )
 
 
-def count_phrase(number: int, one: str, many: str) -> str:
+def count_phrase(number: int, noun: str) -> str:
     """Return ``1 axis`` or ``2 axes``."""
-    return f"{number} {one if number == 1 else many}"
+    plural = _PLURALS.get(noun, f"{noun}s")
+    return f"{number} {noun if number == 1 else plural}"
+
+
+_PLURALS = {"axis": "axes", "index": "indices"}
 
 
 def valid_indices(count: int) -> str:

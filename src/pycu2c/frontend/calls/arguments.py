@@ -14,7 +14,6 @@ from pycu2c.base.types import WEAK_INT, Scalar
 from pycu2c.frontend import hints
 from pycu2c.frontend.evaluation_order import (
     evaluate_in_order,
-    has_effect,
     materialize,
     may_have_effects,
 )
@@ -24,7 +23,6 @@ from pycu2c.frontend.scope.bindings import parameters
 from pycu2c.frontend.value_checks import describe, require_number
 from pycu2c.frontend.values import StaticObject, TupleValue, Value
 from pycu2c.ir.nodes import Binary, Const, Expr, Unary, Var
-from pycu2c.ir.walk import expressions
 from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.ops.names.dtype_names import scalar_named
 
@@ -35,37 +33,43 @@ def call_arguments(context: FunctionContext, node: ast.Call) -> list[CallArgumen
     """Return the arguments of a call in order; ``*t`` gives each item of a tuple."""
     nodes = [a.value if isinstance(a, ast.Starred) else a for a in node.args]
     values = evaluate_in_order(context, [*nodes, *(k.value for k in node.keywords)])
-    given: list[CallArgument] = []
+    arguments: list[CallArgument] = []
     for argument, value in zip(node.args, values):
         span = context.span(argument)
         if not isinstance(argument, ast.Starred):
-            given.append((None, value, span))
+            arguments.append((None, value, span))
         elif (fields := record_fields(value)) is not None:
-            given += [(None, item, span) for item in fields.items]
+            arguments += [(None, item, span) for item in fields.items]
         elif isinstance(value, TupleValue):
-            given += [(None, item, item.span) for item in value.items]
+            arguments += [(None, item, item.span) for item in value.items]
         else:
-            fail(
-                "starred",
-                Label(span, f"this is {describe(value)}, no tuple"),
-                hint=hints.all_fields_hint(value) or "pass the values one by one",
-            )
+            report_not_starrable(value, span, hints.all_fields_hint(value))
     for keyword, value in zip(node.keywords, values[len(node.args) :]):
-        given.append((keyword.arg or "**", value, context.span(keyword)))
-    return given
+        arguments.append((keyword.arg or "**", value, context.span(keyword)))
+    return arguments
+
+
+def report_not_starrable(value: Value, span: Span, hint: str = "") -> NoReturn:
+    """Report ``*value`` of a value that is not a tuple."""
+    fail(
+        "starred",
+        Label(span, f"this is {describe(value)}, not a tuple"),
+        hint=hint or "write the items one by one",
+    )
 
 
 def in_call_order(
-    context: FunctionContext, own: ast.arguments, given: list[CallArgument]
+    context: FunctionContext, signature: ast.arguments, arguments: list[CallArgument]
 ) -> list[CallArgument]:
     """Evaluate arguments first whose keywords are in another order than the parameters."""
-    names = [parameter.arg for parameter in parameters(own)]
-    positions = [names.index(keyword) for keyword, _, _ in given if keyword in names]
-    if positions == sorted(positions) or not any(may_have_effects(value) for _, value, _ in given):
-        return given
+    names = [parameter.arg for parameter in parameters(signature)]
+    positions = [names.index(keyword) for keyword, _, _ in arguments if keyword in names]
+    has_effects = any(may_have_effects(value) for _, value, _ in arguments)
+    if positions == sorted(positions) or not has_effects:
+        return arguments
     return [
-        (keyword, materialize(context, value, keyword or "given"), at)
-        for keyword, value, at in given
+        (keyword, materialize(context, value, keyword or "given"), span)
+        for keyword, value, span in arguments
     ]
 
 
@@ -73,62 +77,60 @@ def in_call_order(
 class ArgumentBinder:
     """Binds the arguments of one call of a function."""
 
-    own: ast.arguments
+    signature: ast.arguments
     defaults: Mapping[str, Value]
     name: str
     span: Span
     by_name: dict[str, Value] = field(default_factory=dict)
     rest: list[Value] = field(default_factory=list)
 
-    def bind(self, given: Sequence[CallArgument]) -> list[Value]:
+    def bind(self, arguments: Sequence[CallArgument]) -> list[Value]:
         """Return one value for each parameter, in the order of ``bindings.parameters``."""
-        positional = [a.arg for a in (*self.own.posonlyargs, *self.own.args)]
-        for position, (keyword, value, span) in enumerate(given):
+        positional = [a.arg for a in (*self.signature.posonlyargs, *self.signature.args)]
+        for position, (keyword, value, span) in enumerate(arguments):
             if keyword is None and position >= len(positional):
-                if self.own.vararg is None:
-                    self._refuse(span, "one too many")
+                if self.signature.vararg is None:
+                    self._reject(span, "one argument too many")
                 self.rest.append(value)
                 continue
             name = keyword or positional[position]
             if keyword:
-                self._check(keyword, span)
+                self._check_keyword(keyword, span)
             if name in self.by_name:
-                before = Label(self.by_name[name].span, "and here")
                 fail(
                     "argument-count",
                     Label(span, f"`{name}` is given here"),
-                    before,
-                    hint=f"write one of them: {self.name} takes ({self._known()})",
+                    Label(self.by_name[name].span, "and here"),
+                    hint=f"write one of them: {self._takes()}",
                 )
             self.by_name[name] = value
-        return [self._value(parameter) for parameter in parameters(self.own)]
+        return [self._value(parameter) for parameter in parameters(self.signature)]
 
     def _value(self, parameter: ast.arg) -> Value:
-        if parameter is self.own.vararg:
+        if parameter is self.signature.vararg:
             return TupleValue(tuple(self.rest), self.span)
-        found = self.by_name.get(parameter.arg) or self.defaults.get(parameter.arg)
-        if found is None:
-            self._refuse(self.span, f"`{parameter.arg}` is given nothing")
-        return found
+        value = self.by_name.get(parameter.arg) or self.defaults.get(parameter.arg)
+        if value is None:
+            self._reject(self.span, f"`{parameter.arg}` has no argument")
+        return value
 
-    def _check(self, keyword: str, span: Span) -> None:
-        known = [a.arg for a in (*self.own.args, *self.own.kwonlyargs)]
-        if keyword in known:
-            return
-        hint = did_you_mean(keyword, known, "")
-        self._refuse(span, f"{self.name} has no parameter `{keyword}`", hint)
+    def _check_keyword(self, keyword: str, span: Span) -> None:
+        names = [a.arg for a in (*self.signature.args, *self.signature.kwonlyargs)]
+        if keyword not in names:
+            text = f"{self.name} has no parameter `{keyword}`"
+            self._reject(span, text, did_you_mean(keyword, names, ""))
 
-    def _refuse(self, span: Span, text: str, hint: str = "") -> NoReturn:
-        hint = hint or f"{self.name} takes ({self._known()})"
-        fail("argument-count", Label(span, text), hint=hint)
+    def _reject(self, span: Span, text: str, hint: str = "") -> NoReturn:
+        fail("argument-count", Label(span, text), hint=hint or self._takes())
 
-    def _known(self) -> str:
-        return ", ".join(a.arg for a in parameters(self.own))
+    def _takes(self) -> str:
+        return f"{self.name} takes ({', '.join(a.arg for a in parameters(self.signature))})"
 
 
-IntrinsicLowering: TypeAlias = Callable[
-    [FunctionContext, Intrinsic, ast.Call], Value
-]  # lowers the calls of an intrinsic
+# ---- calls of built-in functions and intrinsics ------------------------------------------------
+
+# lowers the calls of an intrinsic
+IntrinsicLowering: TypeAlias = Callable[[FunctionContext, Intrinsic, ast.Call], Value]
 
 NO_DEFAULTS: Mapping[str, int] = {}
 
@@ -137,85 +139,78 @@ def argument_nodes(
     context: FunctionContext,
     node: ast.Call,
     names: tuple[str, ...],
-    what: str,
+    function: str,
     defaults: Mapping[str, int] = NO_DEFAULTS,
 ) -> list[ast.expr]:
     """Return the arguments of a call in the order of the parameters."""
-    given: dict[str, ast.expr] = dict(zip(names, node.args))
+    by_name: dict[str, ast.expr] = dict(zip(names, node.args))
     for keyword in node.keywords:
         name = keyword.arg or "**"
-        if name not in names or name in given:
+        if name not in names or name in by_name:
+            is_twice = name in names
+            text = (
+                f"`{name}` is given twice" if is_twice else f"{function} has no parameter `{name}`"
+            )
             fail(
                 "argument-count",
-                Label(context.span(keyword), _no_parameter(what, name, name in names)),
+                Label(context.span(keyword), text),
                 hint=did_you_mean(name, names, f"it takes ({', '.join(names)})"),
             )
-        given[name] = keyword.value
+        by_name[name] = keyword.value
     for name, value in defaults.items():
-        given.setdefault(name, ast.copy_location(ast.Constant(value), node))
-    missing = [n for n in names if n not in given]
-    count = len(node.args) + len(node.keywords)
-    if missing or len(node.args) > len(names):
+        by_name.setdefault(name, ast.copy_location(ast.Constant(value), node))
+    if len(by_name) < len(names) or len(node.args) > len(names):
+        count = hints.count_phrase(len(node.args) + len(node.keywords), "argument")
+        required = len(names) - len(defaults)
+        counts = f"{required} to {len(names)}" if defaults else f"{required}"
+        shown = ", ".join(f"{n}={defaults[n]}" if n in defaults else n for n in names)
         fail(
             "argument-count",
-            Label(context.span(node), hints.count_phrase(count, "argument", "arguments")),
-            hint=f"{what} takes {_amounts(names, defaults)}: ({_shown(names, defaults)})",
+            Label(context.span(node), count),
+            hint=f"{function} takes {counts}: ({shown})",
         )
-    return [given[n] for n in names]
-
-
-def _amounts(names: tuple[str, ...], defaults: Mapping[str, int]) -> str:
-    least = len(names) - len(defaults)
-    return f"{least} to {len(names)}" if defaults else f"{least}"
-
-
-def _shown(names: tuple[str, ...], defaults: Mapping[str, int]) -> str:
-    return ", ".join(f"{name}={defaults[name]}" if name in defaults else name for name in names)
-
-
-def _no_parameter(what: str, name: str, is_given: bool) -> str:
-    return f"`{name}` is given twice" if is_given else f"{what} has no parameter `{name}`"
+    return [by_name[name] for name in names]
 
 
 def argument_values(
     context: FunctionContext,
     node: ast.Call,
     names: tuple[str, ...],
-    what: str,
+    function: str,
     defaults: Mapping[str, int] = NO_DEFAULTS,
 ) -> list[Value]:
     """Return the values of the arguments in the order of the parameters."""
-    nodes = argument_nodes(context, node, names, what, defaults)
+    nodes = argument_nodes(context, node, names, function, defaults)
     written = [*node.args, *(keyword.value for keyword in node.keywords)]
     written += [n for n in nodes if n not in written]
-    found = evaluate_in_order(context, written)
-    if nodes != written and any(map(may_have_effects, found)):
-        found = [materialize(context, value, "given") for value in found]
-    by_node = dict(zip(map(id, written), found))
+    values = evaluate_in_order(context, written)
+    if nodes != written and any(map(may_have_effects, values)):
+        values = [materialize(context, value, "given") for value in values]
+    by_node = dict(zip(map(id, written), values))
     return [by_node[id(n)] for n in nodes]
 
 
 def operator_operands(
-    context: FunctionContext, node: ast.Call, names: tuple[str, ...], what: str
+    context: FunctionContext, node: ast.Call, names: tuple[str, ...], function: str
 ) -> list[Expr]:
     """Return the operands of a function that is lowered to operators, each evaluated once."""
-    if what == "numpy.round":
+    if function == "numpy.round":
         names = names[: max(len(node.args) + len(node.keywords), 1)]
-    given = [require_number(v) for v in argument_values(context, node, names, what)]
-    if any(has_effect(e) for argument in given for e in expressions(argument)):
-        return [require_number(materialize(context, e, "value")) for e in given]
-    return given
+    operands = [require_number(v) for v in argument_values(context, node, names, function)]
+    if any(map(may_have_effects, operands)):
+        return [require_number(materialize(context, e, "value")) for e in operands]
+    return operands
 
 
-def constant_integer(context: FunctionContext, node: ast.expr, what: str) -> int:
+def constant_integer(context: FunctionContext, node: ast.expr, description: str) -> int:
     """Return an integer that must be known at compile time."""
-    known = constant_int(context, context.value(node))
-    if known is not None:
-        return known
+    integer = constant_int(context, context.value(node))
+    if integer is not None:
+        return integer
     fail(
         "constant-needed",
-        Label(context.span(node), what),
-        hint="use a literal, a variable that is only assigned that, or a global that holds an int",
+        Label(context.span(node), description),
+        hint="use a literal, a variable with one constant value, or a global int",
     )
 
 
@@ -230,8 +225,8 @@ def constant_int(context: FunctionContext, value: Value) -> int | None:
         case Var() if value.name in context.constant_variables:
             return constant_int(context, context.constant_variables[value.name])
         case Unary() if value.type == WEAK_INT:
-            known = constant_int(context, value.operand)
-            return None if known is None else int(value.op.reference(known))
+            operand = constant_int(context, value.operand)
+            return None if operand is None else int(value.op.reference(operand))
         case Binary() if value.type == WEAK_INT:
             sides = [constant_int(context, e) for e in (value.left, value.right)]
             numbers = [n for n in sides if n is not None]
@@ -247,7 +242,7 @@ def named_scalar(context: FunctionContext, node: ast.expr) -> Scalar:
     if scalar is None or scalar.weak:
         fail(
             "dtype",
-            Label(context.span(node), f"{describe(named)} names no dtype"),
+            Label(context.span(node), f"{describe(named)} is not a dtype"),
             hint=hints.instead_of_dtype(getattr(named, "value", None)),
         )
     return scalar

@@ -88,7 +88,7 @@ def _shape(context: FunctionContext, node: ast.expr, least: int) -> tuple[int, .
     if not 1 <= len(shape) <= MAX_AXES:
         fail(
             "shape",
-            Label(context.span(node), hints.count_phrase(len(shape), "axis", "axes")),
+            Label(context.span(node), hints.count_phrase(len(shape), "axis")),
             hint=f"arrays have 1 to {MAX_AXES} axes",
         )
     return tuple(shape)

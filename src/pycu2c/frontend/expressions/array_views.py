@@ -153,8 +153,8 @@ def _expand_ellipsis(given: list[Subscript], kind: Array, span: Span) -> list[Su
 def report_index_count(kind: Array, given: int, span: Span) -> NoReturn:
     """Report too many indices, or too few for one element."""
     indices, axes = (
-        hints.count_phrase(given, "index", "indices"),
-        hints.count_phrase(kind.ndim, "axis", "axes"),
+        hints.count_phrase(given, "index"),
+        hints.count_phrase(kind.ndim, "axis"),
     )
     one = ", where i is a number, and no tuple as cuda.grid(2) gives" if kind.ndim == 1 else ""
     fail(
@@ -188,7 +188,7 @@ def check_subscripts(items: list[Subscript], kind: Array) -> None:
 
 def _report_out_of_range(index: Expr, count: int, axis: int | None = None) -> NoReturn:
     where = "this" if axis is None else f"axis {axis}"
-    text = f"{where} has {hints.count_phrase(count, 'element', 'elements')}"
+    text = f"{where} has {hints.count_phrase(count, 'element')}"
     fail("index-range", Label(index.span, text), hint=hints.valid_indices(count))
 
 

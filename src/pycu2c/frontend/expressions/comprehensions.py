@@ -138,9 +138,9 @@ def _bind(context: FunctionContext, scope: dict[str, Value], target: ast.expr, i
                     "unpack",
                     Label(
                         context.span(target),
-                        hints.count_phrase(len(targets), "name", "names"),
+                        hints.count_phrase(len(targets), "name"),
                     ),
-                    Label(item.span, hints.count_phrase(len(parts), "value", "values")),
+                    Label(item.span, hints.count_phrase(len(parts), "value")),
                     hint="write a name for each value",
                 )
             for inner, part in zip(targets, parts):

@@ -105,7 +105,7 @@ def _field_by_position(record: ArrayValue, indices: list[Subscript], span: Span)
     if not isinstance(index, Const) or not index.type.dtype.is_integral:
         array_views.report_index_count(array_views.array_type(record), len(indices), span)
     if not -len(fields) <= index.value < len(fields):
-        text = f"the record has {hints.count_phrase(len(fields), 'field', 'fields')}"
+        text = f"the record has {hints.count_phrase(len(fields), 'field')}"
         fail("index-range", Label(index.span, text), hint=hints.valid_indices(len(fields)))
     name = fields[int(index.value)].name
     field = array_views.field_view(array_views.whole_view(record, span), name, span)
@@ -299,8 +299,8 @@ def _indexed_item(
 def _too_far(owner: ast.expr, count: int) -> str:
     """Return the label for an index that is out of range."""
     if isinstance(owner, ast.Attribute) and owner.attr in ("shape", "strides"):
-        return f"`{ast.unparse(owner.value)}` has {hints.count_phrase(count, 'axis', 'axes')}"
-    return f"the tuple has {hints.count_phrase(count, 'item', 'items')}"
+        return f"`{ast.unparse(owner.value)}` has {hints.count_phrase(count, 'axis')}"
+    return f"the tuple has {hints.count_phrase(count, 'item')}"
 
 
 def _nested_item(
@@ -314,7 +314,7 @@ def _nested_item(
                 "index-count",
                 Label(
                     context.span(node),
-                    hints.count_phrase(len(index.items), "index", "indices"),
+                    hints.count_phrase(len(index.items), "index"),
                 ),
                 hint="write one for each axis",
             )

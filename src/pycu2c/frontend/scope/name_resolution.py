@@ -123,7 +123,7 @@ def constant_array(array: np.ndarray[Any, Any], name: str, span: Span) -> Consta
         or not 1 <= array.ndim <= MAX_AXES
         or not array.size
     ):
-        axes = hints.count_phrase(array.ndim, "axis", "axes")
+        axes = hints.count_phrase(array.ndim, "axis")
         text = f"an array of {array.dtype} with {axes}" if array.size else "an array of no elements"
         hint = f"pass others as arguments{hints.record_as_vector_hint(dtype)}"
         if not array.dtype.isnative:

@@ -352,7 +352,7 @@ def _items_of(context: FunctionContext, target: ast.Tuple | ast.List, value: Val
         return TupleValue(tuple(items), value.span)
     fail(
         "unpack",
-        Label(context.span(target), hints.count_phrase(len(target.elts), "name", "names")),
+        Label(context.span(target), hints.count_phrase(len(target.elts), "name")),
         Label(value.span, f"{describe(value)} is not a tuple"),
         hint=hints.all_fields_hint(value) or "write one name, or a tuple of values",
     )
@@ -367,8 +367,8 @@ def _match_targets(
     if len(targets) != len(items) if not starred else len(targets) - 1 > len(items):
         fail(
             "unpack",
-            Label(context.span(target), hints.count_phrase(len(targets), "name", "names")),
-            Label(value.span, hints.count_phrase(len(items), "value", "values")),
+            Label(context.span(target), hints.count_phrase(len(targets), "name")),
+            Label(value.span, hints.count_phrase(len(items), "value")),
             hint="write a name for each value, `_` for those not needed, or `*rest` for the rest",
         )
     for i in starred:

@@ -182,7 +182,7 @@ def _enumerate(context: FunctionContext, node: ast.Call) -> Iterable:
     if not node.args or len(starts) > 1 or len(node.args) + len(node.keywords) != 1 + len(starts):
         fail(
             "argument-count",
-            Label(span, hints.count_phrase(len(node.args), "argument", "arguments")),
+            Label(span, hints.count_phrase(len(node.args), "argument")),
             hint="write enumerate(a), or enumerate(a, start)",
         )
     inner = iterable(context, node.args[0])
@@ -257,7 +257,7 @@ def _reversed(context: FunctionContext, node: ast.Call) -> Iterable:
     if len(node.args) != 1 or node.keywords:
         fail(
             "argument-count",
-            Label(span, hints.count_phrase(len(node.args), "argument", "arguments")),
+            Label(span, hints.count_phrase(len(node.args), "argument")),
             hint="write reversed(a)",
         )
     (inner,) = _argument_iterables(context, node.args)

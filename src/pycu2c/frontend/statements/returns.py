@@ -12,22 +12,21 @@ from pycu2c.frontend.expressions.composite_values import (
     unify_types,
 )
 from pycu2c.frontend.function_context import FunctionContext
+from pycu2c.frontend.statements.jumps import never_falls_through
 from pycu2c.ir.builders import cast
-from pycu2c.ir.nodes import Body, If, Pack, Return, Stmt, While
+from pycu2c.ir.nodes import Body, Pack, Return, Stmt
 from pycu2c.ir.walk import children, map_stmt
 
 
 def check_result_type(context: FunctionContext, body: Body) -> ParameterType:
     """Return the result type; report a path without a return."""
     result = joined_result(context) or NONE
-    if result != NONE and not always_returns(body):
+    if result != NONE and not never_falls_through(body):
+        text = f"and here it returns `{displayed_type(result)}`"
         fail(
             "return-type",
-            Label(context.span(context.source.tree), "it can end without a return"),
-            *(
-                Label(at, f"and here it returns `{displayed_type(result)}`")
-                for _, at in context.results[:1]
-            ),
+            Label(context.span(context.source.tree), "the function can end without a return"),
+            *(Label(span, text) for _, span in context.results[:1]),
             hint="end it with a return of a value",
         )
     return result
@@ -36,45 +35,23 @@ def check_result_type(context: FunctionContext, body: Body) -> ParameterType:
 def joined_result(context: FunctionContext) -> ParameterType | None:
     """Return the declared result type, or the common type of the results, or None."""
     result = context.declared_result
-    for given, span in context.results:
-        common = given if result is None else unify_types(result, given)
+    for kind, span in context.results:
+        common = kind if result is None else unify_types(result, kind)
         if common is None:
-            first = context.results[0]
+            first, first_span = context.results[0]
             fail(
                 "return-type",
-                Label(span, f"here `{displayed_type(given)}`"),
-                Label(first[1], f"and here `{displayed_type(first[0])}`"),
+                Label(span, f"here `{displayed_type(kind)}`"),
+                Label(first_span, f"and here `{displayed_type(first)}`"),
                 hint="return a value of one type on every path, such as math.nan for none",
             )
         result = common
     return result
 
 
-def always_returns(body: Body) -> bool:
-    """Return whether every path through a block returns or never ends."""
-    if not body:
-        return False
-    last = body[-1]
-    if isinstance(last, Return):
-        return True
-    if isinstance(last, If):
-        return always_returns(last.then) and always_returns(last.orelse)
-    return isinstance(last, While) and _is_endless(last)
-
-
-def _is_endless(loop: While) -> bool:
-    return getattr(loop.condition, "value", None) is True and not _breaks(loop.body)
-
-
-def _breaks(body: Body) -> bool:
-    names = {type(s).__name__ for s in body}
-    inner = [b for s in body if isinstance(s, If) for b in (s.then, s.orelse)]
-    return "Break" in names or any(_breaks(b) for b in inner)
-
-
 def convert_returns(context: FunctionContext, body: Body, kind: ParameterType) -> Body:
     """Convert every returned value to the result type."""
-    if len({given for given, _ in context.results}) < 2:
+    if len({returned for returned, _ in context.results}) < 2:
         return body
     kinds = [leaf for leaf in leaf_types(kind) if isinstance(leaf, Scalar)]
 

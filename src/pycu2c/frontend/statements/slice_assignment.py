@@ -197,7 +197,7 @@ def _items(
             Label(span, f"these elements have the shape {_shape(place)}"),
             Label(
                 value.span,
-                f"and there {hints.count_phrase(count, 'item', 'items')}: {describe(value)}",
+                f"and there {hints.count_phrase(count, 'item')}: {describe(value)}",
             ),
             hint="a tuple is assigned to as many elements along one axis",
         )
@@ -223,7 +223,7 @@ def check_slice_lengths(place: View, value: Value, span: Span) -> None:
 def _compare(length: Expr, count: int, span: Span, given: Label) -> None:
     most = None if isinstance(length, Const) else max_length(length)
     if most is not None and 1 != count > most:
-        elements = hints.count_phrase(most, "element", "elements")
+        elements = hints.count_phrase(most, "element")
         room = f"there {'is' if most == 1 else 'are'} at most {elements}"
         hint = "assign a number, or as many as there are elements"
         fail("slice-assign", Label(span, room), given, hint=hint)
