@@ -90,7 +90,7 @@ b[1:] = b[:-1]  # E[slice-assign]: b[1:] | write a loop
 
 b[0] = m[0]  # E[type-needed]: m[0] | index it
 
-b[0] = a[0, 1]  # E[index-count]: a[0, 1] | a[i], where i is a number, and no tuple
+b[0] = a[0, 1]  # E[index-count]: a[0, 1] | a[i], where i is a number, and not a tuple
 
 b[[0, 1]] = 1  # E[slice]: [0, 1] | a[i]
 

@@ -166,6 +166,6 @@ def test_what_is_refused() -> None:
     text = wrong(to_ints, float32[::1], int32[::1])
     assert "np.sqrt gives `float` here, and the array has `int32`" in text
     assert "np.sin takes one operand, and out" in wrong(too_many, float32[::1])
-    assert "kernels do not have this" in wrong(with_where, float32[::1])
+    assert "kernels do not support this" in wrong(with_where, float32[::1])
     assert "in another order" in wrong(overlapping, float32[::1])
     assert "have the shape (5,)" in wrong(of_other_lengths, float32[::1])

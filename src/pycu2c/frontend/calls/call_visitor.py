@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,7 +26,7 @@ from pycu2c.frontend.calls.arguments import (
     operator_operands,
 )
 from pycu2c.frontend.calls.special_forms import special_lowering
-from pycu2c.frontend.expressions import array_views, reshape, vectors
+from pycu2c.frontend.expressions import reshape, vectors
 from pycu2c.frontend.expressions.arithmetic import coerce
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.statements import branches
@@ -35,7 +34,7 @@ from pycu2c.frontend.value_checks import describe, is_array, is_number
 from pycu2c.frontend.values import ArraySelect, Closure, StaticObject, Value
 from pycu2c.ir.builders import cast, scalar_type, truth, with_cast_span
 from pycu2c.ir.nodes import Expr
-from pycu2c.ops.intrinsics.floats import math as math_rows
+from pycu2c.ops.intrinsics.floats import math as math_intrinsics
 from pycu2c.ops.intrinsics.integers import integers
 from pycu2c.ops.intrinsics.registry import Intrinsic, bound_to
 from pycu2c.ops.names import operator_functions
@@ -56,8 +55,8 @@ def call(context: FunctionContext, node: ast.Call) -> Value:
     if not isinstance(callee, StaticObject):
         fail(
             "call",
-            Label(context.span(node.func), f"this is {describe(callee)}, no function"),
-            hint="index with brackets, a[i]; a number has no parentheses",
+            Label(context.span(node.func), f"this is {describe(callee)}, not a function"),
+            hint="index with brackets, a[i]; a number cannot be called",
         )
     value = callee.value
     ufunc = _ufunc_with_out(context, value, node)
@@ -75,8 +74,8 @@ def call(context: FunctionContext, node: ast.Call) -> Value:
     operator = operator_functions.operator_named(value)
     if operator is not None:
         names = ("a", "b") if isinstance(operator, Operator) else ("x",)
-        made = operator_operands(context, node, names, ast.unparse(node.func))
-        return ufuncs.apply_operator(context, operator, made, context.span(node))
+        operands = operator_operands(context, node, names, ast.unparse(node.func))
+        return ufuncs.apply_operator(context, operator, operands, context.span(node))
     if is_named_tuple(value):
         return python_builtins.named_tuple(context, value, node)
     scalar = scalar_named(value)
@@ -87,58 +86,52 @@ def call(context: FunctionContext, node: ast.Call) -> Value:
 
 def _intrinsic(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
     """Lower the call of an intrinsic."""
-    form = special_lowering(intrinsic)
-    if form is not None:
-        return form(context, intrinsic, node)
-    if intrinsic.name in ufuncs.MADE_OF_OPERATORS:
+    lowering = special_lowering(intrinsic)
+    if lowering is not None:
+        return lowering(context, intrinsic, node)
+    if intrinsic.name in ufuncs.OPERATOR_LOWERINGS:
         names = tuple(name for name, _ in intrinsic.parameters)
-        made = operator_operands(context, node, names, intrinsic.name)
-        return ufuncs.MADE_OF_OPERATORS[intrinsic.name](context, made, context.span(node))
+        operands = operator_operands(context, node, names, intrinsic.name)
+        return ufuncs.OPERATOR_LOWERINGS[intrinsic.name](context, operands, context.span(node))
     if intrinsic.expands_to:
         return intrinsic_calls.expanded_call(context, intrinsic, node)
     if intrinsic.bindings and intrinsic.name in integers.FOLDING and len(node.args) == 1:
         return python_builtins.abs_of(context, node, is_float=intrinsic.result == "F")
     if intrinsic.bindings and intrinsic.name in integers.FOLDING and len(node.args) > 2:
-        return call(context, _nested(node))
+        # hypot(x, y, z) is hypot(hypot(x, y), z)
+        inner = ast.copy_location(ast.Call(node.func, node.args[:-1], []), node)
+        outer = ast.Call(node.func, [inner, node.args[-1]], node.keywords)
+        return call(context, ast.copy_location(outer, node))
     if intrinsic.bindings:
-        intrinsic = math_rows.longer_form(intrinsic, len(node.args) + len(node.keywords))
+        intrinsic = math_intrinsics.longer_form(intrinsic, len(node.args) + len(node.keywords))
     names = tuple(name for name, _ in intrinsic.parameters)
-    given = argument_values(context, node, names, intrinsic.name, intrinsic.defaults)
-    return intrinsic_calls.intrinsic_call(context, intrinsic, given, node)
+    arguments = argument_values(context, node, names, intrinsic.name, intrinsic.defaults)
+    return intrinsic_calls.intrinsic_call(context, intrinsic, arguments, node)
 
 
 def _method(context: FunctionContext, node: ast.Call) -> Value | None:
     """Lower a method call on a value of the kernel: ``z.conjugate()``; None for other calls."""
-    if not isinstance(node.func, ast.Attribute) or not _may_be_method(node.func.attr):
+    if not isinstance(node.func, ast.Attribute) or node.func.attr not in _METHODS:
         return None
     owner = context.value(node.func.value)
     if cooperative_groups.is_coalesced_group(owner):
         return cooperative_groups.call_group_method(context, owner, node.func.attr, node)
-    method = _OF_ARRAYS.get(node.func.attr)
-    if method is not None and is_array(owner):
-        return method(context, owner, node)
-    if method is not None and isinstance(owner, ArraySelect):
+    method = _ARRAY_METHODS.get(node.func.attr)
+    if method is not None and (is_array(owner) or isinstance(owner, ArraySelect)):
         return branches.for_each_array(context, owner, lambda array: method(context, array, node))
     if is_number(owner) and has_method(scalar_type(owner), node.func.attr):
         return number_methods.call_method(context, owner, node)
     return None
 
 
-_OF_ARRAYS: dict[str, Callable[[FunctionContext, array_views.ArrayValue, ast.Call], Value]] = {
-    "reshape": lambda context, array, node: reshape.reshaped(context, array, node),
-    "ravel": lambda context, array, node: reshape.raveled(context, array, node),
-}
-_METHODS = (*NUMBER_METHODS, *_OF_ARRAYS)
-
-
-def _may_be_method(name: str) -> bool:
-    return name in _METHODS or name in cooperative_groups.GROUP_METHODS
+_ARRAY_METHODS = {"reshape": reshape.reshaped, "ravel": reshape.raveled}
+_METHODS = (*NUMBER_METHODS, *_ARRAY_METHODS, *cooperative_groups.GROUP_METHODS)
 
 
 def _ufunc_with_out(context: FunctionContext, function: object, node: ast.Call) -> Any:
     """Return the ufunc of a call with output arrays, ``np.sin(x, out)``; None for other calls."""
     bindings = function.bindings if isinstance(function, Intrinsic) else (function,)
-    ufunc = next((found for found in bindings if isinstance(found, np.ufunc)), None)
+    ufunc = next((f for f in bindings if isinstance(f, np.ufunc)), None)
     if ufunc is None:
         return None
     if len(node.args) <= ufunc.nin and all(k.arg != "out" for k in node.keywords):
@@ -152,12 +145,6 @@ def _is_builtin(value: object) -> bool:
         return value in python_builtins.BUILTINS
     except TypeError:  # unhashable
         return False
-
-
-def _nested(node: ast.Call) -> ast.Call:
-    """Return ``hypot(hypot(x, y), z)`` for ``hypot(x, y, z)``."""
-    inner = ast.copy_location(ast.Call(node.func, node.args[:-1], []), node)
-    return ast.copy_location(ast.Call(node.func, [inner, node.args[-1]], node.keywords), node)
 
 
 def _conversion(context: FunctionContext, scalar: Scalar, node: ast.Call) -> Expr:

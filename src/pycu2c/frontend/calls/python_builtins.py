@@ -32,8 +32,8 @@ from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.scope import name_resolution
 from pycu2c.frontend.statements import branches
 from pycu2c.frontend.statements.printing import print_call
-from pycu2c.frontend.value_checks import describe, is_array, is_number, require_number
-from pycu2c.frontend.values import ArraySelect, StaticObject, TupleValue, Value
+from pycu2c.frontend.value_checks import describe, is_number, require_number
+from pycu2c.frontend.values import StaticObject, TupleValue, Value
 from pycu2c.ir.builders import (
     cast,
     const,
@@ -78,7 +78,7 @@ def _of_text(context: FunctionContext, node: ast.expr, text: str) -> float:
     except ValueError:
         fail(
             "argument-type",
-            Label(context.span(node), "this text is no number"),
+            Label(context.span(node), "this text is not a number"),
             hint='write a number, "inf" or "nan"',
         )
 
@@ -162,22 +162,18 @@ def _len(context: FunctionContext, node: ast.Call) -> Expr:
         materialize_effects(context, value)
         return Const(len(value.items), WEAK_INT, context.span(node))
     if isinstance(value, StaticObject) and isinstance(value.value, (str, range)):
-        known = value.value
-        count = comprehensions.range_length(known) if isinstance(known, range) else len(known)
+        items = value.value
+        count = comprehensions.range_length(items) if isinstance(items, range) else len(items)
         return Const(count, WEAK_INT, context.span(node))
-    span = context.span(node)
-    if isinstance(value, ArraySelect) and value.type.ndim:
+    if array_views.has_axes(value):
+        span = context.span(node)
         return require_number(
-            branches.for_each_array(
-                context, value, lambda array: array_views.length(array, 0, span)
-            )
+            branches.for_each_array(context, value, lambda a: array_views.length(a, 0, span))
         )
-    if is_array(value) and array_views.array_type(value).ndim:
-        return array_views.length(value, 0, span)
     fail(
         "argument-type",
         Label(value.span, f"this is {describe(value)}"),
-        hint="len() is of an array or a tuple",
+        hint="len() takes an array or a tuple",
     )
 
 

@@ -29,8 +29,8 @@ from pycu2c.frontend.expressions.attributes import real_or_imag
 from pycu2c.frontend.expressions.subscripts import check_writable
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.statements import slice_assignment
-from pycu2c.frontend.value_checks import describe, is_array, require_number
-from pycu2c.frontend.values import StaticObject, TupleValue, Value
+from pycu2c.frontend.value_checks import describe, is_array, is_none, require_number
+from pycu2c.frontend.values import TupleValue, Value
 from pycu2c.ir.builders import cast, const, integer, logical, negation, scalar_type, truth
 from pycu2c.ir.nodes import Apply, Const, Expr, LogicalOp, Store, Var, View
 from pycu2c.ops.intrinsics.floats.math import KEEPING_WHOLE
@@ -38,14 +38,14 @@ from pycu2c.ops.intrinsics.floats.ufuncs import in_double
 from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic
 from pycu2c.ops.operators import DIV, EQ, MUL, NE, POW, Operator, UnaryOperator
 
-_OF_BOOLS = ("min", "max", "numpy.minimum", "numpy.maximum", "numpy.fmin", "numpy.fmax")
+_BOOL_INTRINSICS = ("min", "max", "numpy.minimum", "numpy.maximum", "numpy.fmin", "numpy.fmax")
 
 
 def compute_type(intrinsic: Intrinsic, common: Scalar) -> Scalar:
     """Return the type to compute in: float32 for 16-bit floats, int8 for ``max`` of bools."""
     if common.dtype in intrinsic.dtypes:
         return common
-    if common.dtype.kind is DTypeKind.BOOL and intrinsic.name in _OF_BOOLS:
+    if common.dtype.kind is DTypeKind.BOOL and intrinsic.name in _BOOL_INTRINSICS:
         return int8
     return float32 if common.dtype.is_half else common
 
@@ -61,33 +61,33 @@ def check_accepted(intrinsic: Intrinsic, wide: Scalar, span: Span) -> None:
         )
 
 
-def apply_intrinsic(intrinsic: Intrinsic, given: list[Expr], common: Scalar, span: Span) -> Expr:
+def apply_intrinsic(intrinsic: Intrinsic, operands: list[Expr], common: Scalar, span: Span) -> Expr:
     """Apply an intrinsic whose result has the argument type to numbers converted to ``common``."""
     wide = compute_type(intrinsic, common)
     check_accepted(intrinsic, wide, span)
-    arguments = tuple(cast(coerce(e, common), wide) for e in given)
+    arguments = tuple(cast(coerce(e, common), wide) for e in operands)
     return cast(Apply(intrinsic, arguments, wide, span), common)
 
 
-def common_type(given: list[Expr]) -> Scalar:
-    return reduce(promote, map(scalar_type, given))
+def common_type(operands: list[Expr]) -> Scalar:
+    return reduce(promote, map(scalar_type, operands))
 
 
 # ---- operators ---------------------------------------------------------------------------------
 
 
 def apply_operator(
-    context: FunctionContext, op: Operator | UnaryOperator, given: list[Expr], span: Span
+    context: FunctionContext, op: Operator | UnaryOperator, operands: list[Expr], span: Span
 ) -> Expr:
     """Lower ``np.add(a, b)``."""
     if isinstance(op, UnaryOperator):
-        return unary(op, given[0], span)
-    left, right = given
+        return unary(op, operands[0], span)
+    left, right = operands
     negative = isinstance(right, Const) and right.value < 0
-    if op is POW and negative and common_type(given).dtype.is_integral:
+    if op is POW and negative and common_type(operands).dtype.is_integral:
         fail(
             "operand-type",
-            Label(right.span, "numpy raises no integer to a negative power"),
+            Label(right.span, "numpy has no integer power with a negative exponent"),
             hint="convert the base: np.power(float32(x), -1)",
         )
     return binary(context, op, left, right, span)
@@ -96,8 +96,8 @@ def apply_operator(
 # ---- functions made of operators -----------------------------------------------------------------
 
 
-def _where(context: FunctionContext, given: list[Expr], span: Span) -> Expr:
-    condition, then, orelse = given
+def _where(context: FunctionContext, operands: list[Expr], span: Span) -> Expr:
+    condition, then, orelse = operands
     return select(truth(condition), then, orelse, span)
 
 
@@ -112,77 +112,77 @@ def clipped(value: Expr, least: Expr | None, most: Expr | None, span: Span) -> E
     return result
 
 
-def _square(context: FunctionContext, given: list[Expr], span: Span) -> Expr:
-    return evaluate_once(context, given[0], lambda x: binary(context, MUL, x, x, span))
+def _square(context: FunctionContext, operands: list[Expr], span: Span) -> Expr:
+    return evaluate_once(context, operands[0], lambda x: binary(context, MUL, x, x, span))
 
 
-def _reciprocal(context: FunctionContext, given: list[Expr], span: Span) -> Expr:
-    own = scalar_type(given[0])
+def _reciprocal(context: FunctionContext, operands: list[Expr], span: Span) -> Expr:
+    own = scalar_type(operands[0])
     if not own.dtype.is_integer:
-        return binary(context, DIV, integer(1, span), given[0], span)
+        return binary(context, DIV, integer(1, span), operands[0], span)
     one, zero = const(1, span, own), const(0, span, own)
 
-    def spelled(x: Expr) -> Expr:
+    def lowered(x: Expr) -> Expr:
         rest: Expr = zero
         if own.dtype.is_signed:
             least = const(-1, span, own)
             rest = select(binary(context, EQ, x, least, span), least, zero, span)
         return select(binary(context, EQ, x, one, span), one, rest, span)
 
-    return evaluate_once(context, given[0], spelled)
+    return evaluate_once(context, operands[0], lowered)
 
 
-def _float_power(context: FunctionContext, given: list[Expr], span: Span) -> Expr:
-    left, right = given
+def _float_power(context: FunctionContext, operands: list[Expr], span: Span) -> Expr:
+    left, right = operands
     wide = in_double(scalar_type(left), scalar_type(right))
     return binary(context, POW, cast(left, wide), cast(right, wide), span)
 
 
-def _both(op: LogicalOp) -> Callable[[FunctionContext, list[Expr], Span], Expr]:
-    return lambda context, given, span: logical(op, truth(given[0]), truth(given[1]), span)
+def _logical_lowering(op: LogicalOp) -> Callable[[FunctionContext, list[Expr], Span], Expr]:
+    return lambda context, operands, span: logical(op, truth(operands[0]), truth(operands[1]), span)
 
 
-def _one_of(context: FunctionContext, given: list[Expr], span: Span) -> Expr:
-    left, right = map(truth, given)
+def _exclusive_or(context: FunctionContext, operands: list[Expr], span: Span) -> Expr:
+    left, right = map(truth, operands)
     if isinstance(right, Const):
         return negation(left) if right.value else left
     return binary(context, NE, left, right, span)
 
 
-def rounded(context: FunctionContext, given: list[Expr], span: Span) -> Expr:
+def rounded(context: FunctionContext, operands: list[Expr], span: Span) -> Expr:
     """Lower ``np.round(x, digits)`` and ``round(x, digits)``, in the type of ``x``."""
-    own = scalar_type(given[0])
+    own = scalar_type(operands[0])
     if own.dtype.is_complex:
-        fail("argument-type", Label(given[0].span, f"this is `{own}`"), hint="round z.real")
+        fail("argument-type", Label(operands[0].span, f"this is `{own}`"), hint="round z.real")
     own = WEAK_INT if own.dtype.kind is DTypeKind.BOOL else own
-    digits = require_integer(given[1]) if len(given) > 1 else integer(0, span)
+    digits = require_integer(operands[1]) if len(operands) > 1 else integer(0, span)
     known = digits.value if isinstance(digits, Const) else None
     if own.dtype.is_integral and known is not None and known >= 0:
-        return cast(given[0], own)
+        return cast(operands[0], own)
     if known == 0:
-        return apply_intrinsic(REGISTRY["numpy.rint"], [given[0]], own, span)
+        return apply_intrinsic(REGISTRY["numpy.rint"], [operands[0]], own, span)
     intrinsic = REGISTRY["round_digits"]
     wide = compute_type(intrinsic, own)
-    arguments = (cast(given[0], wide), digits)
+    arguments = (cast(operands[0], wide), digits)
     return cast(Apply(intrinsic, arguments, wide, span), own)
 
 
-def _part(name: str) -> Callable[[FunctionContext, list[Expr], Span], Expr]:
-    return lambda context, given, span: real_or_imag(given[0], name, span)
+def _part_lowering(name: str) -> Callable[[FunctionContext, list[Expr], Span], Expr]:
+    return lambda context, operands, span: real_or_imag(operands[0], name, span)
 
 
-MADE_OF_OPERATORS: dict[str, Callable[[FunctionContext, list[Expr], Span], Expr]] = {
+OPERATOR_LOWERINGS: dict[str, Callable[[FunctionContext, list[Expr], Span], Expr]] = {
     "numpy.where": _where,
     "cuda.selp": _where,
     "numpy.square": _square,
     "numpy.reciprocal": _reciprocal,
     "numpy.float_power": _float_power,
-    "numpy.logical_and": _both(LogicalOp.AND),
-    "numpy.logical_or": _both(LogicalOp.OR),
-    "numpy.logical_xor": _one_of,
+    "numpy.logical_and": _logical_lowering(LogicalOp.AND),
+    "numpy.logical_or": _logical_lowering(LogicalOp.OR),
+    "numpy.logical_xor": _exclusive_or,
     "numpy.round": rounded,
-    "numpy.real": _part("real"),
-    "numpy.imag": _part("imag"),
+    "numpy.real": _part_lowering("real"),
+    "numpy.imag": _part_lowering("imag"),
 }
 
 
@@ -192,14 +192,14 @@ CONJUGATE = REGISTRY["complex.conjugate"]
 IDENTITY_INTRINSICS = (*KEEPING_WHOLE, CONJUGATE)
 
 
-def unchanged_operand(intrinsic: Intrinsic, given: Expr) -> Expr | None:
+def unchanged_operand(intrinsic: Intrinsic, operand: Expr) -> Expr | None:
     """Return the operand if a call keeps it, as ``math.trunc(n)`` of an int does; else None."""
-    dtype = scalar_type(given).dtype
+    dtype = scalar_type(operand).dtype
     if intrinsic is CONJUGATE and not dtype.is_complex:
-        return given
+        return operand
     if intrinsic is CONJUGATE or not dtype.is_integral:
         return None
-    return cast(given, WEAK_INT) if intrinsic.result == "int" else given
+    return cast(operand, WEAK_INT) if intrinsic.result == "int" else operand
 
 
 def array_ufunc(
@@ -211,63 +211,56 @@ def array_ufunc(
     """
     name, span = f"np.{function.__name__}", context.span(node)
     _check_arguments(context, function, node, name)
-    given = evaluate_in_order(context, [*node.args, *(k.value for k in node.keywords)])
-    last = given[function.nin :]
-    if node.keywords and isinstance(last[0], TupleValue):
-        last = list(last[0].items)
-    if len(last) != function.nout:
-        _reject(span, f"{len(last)} arrays for results", f"{name} gives {function.nout}")
-    views = [_output(value, name) for value in last]
-    _check_operands(views, [*views, *given[: function.nin]], span)
-    outs = [materialize_view(context, view, "out") for view in views]
-    operands = [
-        slice_assignment.materialize_source(context, value) for value in given[: function.nin]
-    ]
+    arguments = evaluate_in_order(context, [*node.args, *(k.value for k in node.keywords)])
+    inputs, outputs = arguments[: function.nin], arguments[function.nin :]
+    if node.keywords and isinstance(outputs[0], TupleValue):
+        outputs = list(outputs[0].items)
+    if len(outputs) != function.nout:
+        _reject(span, f"{len(outputs)} arrays for results", f"{name} has {function.nout} results")
+    views = [_output_view(value, name) for value in outputs]
+    _check_operands(views, [*views, *inputs], span)
+    targets = [materialize_view(context, view, "out") for view in views]
+    operands = [slice_assignment.materialize_source(context, value) for value in inputs]
 
-    def one(at: tuple[Var, ...]) -> None:
+    def store_element(indices: tuple[Var, ...]) -> None:
         items = [
-            slice_assignment.element_of(v, at, span) if isinstance(v, View) else v for v in operands
+            slice_assignment.element_of(v, indices, span) if isinstance(v, View) else v
+            for v in operands
         ]
         result = _of_numbers(context, node, items, call)
         results = result.items if isinstance(result, TupleValue) else (result,)
-        for out, value in zip(outs, results, strict=True):
-            _store(
-                context,
-                slice_assignment.element_at(out, at, span),
-                require_number(value),
-                name,
-                span,
-            )
+        for target, value in zip(targets, results, strict=True):
+            element = array_views.element_view(target, indices, span)
+            _store(context, element, require_number(value), name, span)
 
-    slice_assignment.loop_over_elements(context, outs[0], span, one)
-    return TupleValue(tuple(last), span) if function.nout > 1 else last[0]
+    slice_assignment.loop_over_elements(context, targets[0], span, store_element)
+    return TupleValue(tuple(outputs), span) if function.nout > 1 else outputs[0]
 
 
 def _check_arguments(context: FunctionContext, function: Any, node: ast.Call, name: str) -> None:
     others = [k for k in node.keywords if k.arg != "out"]
     if others:
-        _reject(context.span(others[0]), "kernels do not have this", f"{name} takes out=")
-    most = function.nin + (0 if node.keywords else function.nout)
-    if len(node.args) != (most if not node.keywords else function.nin):
+        _reject(context.span(others[0]), "kernels do not support this", f"{name} takes out=")
+    if len(node.args) != function.nin + (0 if node.keywords else function.nout):
         takes = "one operand" if function.nin == 1 else f"{function.nin} operands"
         _reject(context.span(node), f"{len(node.args)} arguments", f"{name} takes {takes}, and out")
 
 
-def _check_operands(outs: list[View], operands: list[Value], span: Span) -> None:
+def _check_operands(outputs: list[View], operands: list[Value], span: Span) -> None:
     for operand in operands:
         if is_array(operand) and array_views.array_type(operand).ndim:
-            own = array_views.whole_view(operand, operand.span)
-            for out in outs:
-                if own is not out:
-                    slice_assignment.check_shapes(out, own, span)
-                    slice_assignment.check_no_overlap(out, own, span)
+            view = array_views.whole_view(operand, operand.span)
+            for output in outputs:
+                if view is not output:
+                    slice_assignment.check_shapes(output, view, span)
+                    slice_assignment.check_no_overlap(output, view, span)
 
 
-def _output(value: Value, name: str) -> View:
+def _output_view(value: Value, name: str) -> View:
     if is_array(value) and array_views.array_type(value).ndim:
         return check_writable(array_views.whole_view(value, value.span), value.span)
-    what = "None" if isinstance(value, StaticObject) and value.value is None else describe(value)
-    _reject(value.span, f"this is {what}, no array", f"of one number, assign: x = {name}(…)")
+    shown = "None" if is_none(value) else describe(value)
+    _reject(value.span, f"this is {shown}, not an array", f"for one number, write x = {name}(…)")
 
 
 def _of_numbers(
@@ -285,14 +278,13 @@ def _of_numbers(
         context.comprehension_scopes.pop()
 
 
-def _store(context: FunctionContext, place: View, value: Expr, name: str, span: Span) -> None:
+def _store(context: FunctionContext, target: View, value: Expr, name: str, span: Span) -> None:
     """Store a result; like NumPy, reject a conversion to a lower kind of number."""
-    wanted = place.type.element
-    own = scalar_type(value)
-    if wanted.dtype.has_fields or _rank(own) > _rank(wanted):
-        text = f"{name} gives `{own}` here, and the array has `{wanted}`"
+    element, result = target.type.element, scalar_type(value)
+    if element.dtype.has_fields or _rank(result) > _rank(element):
+        text = f"the result of {name} is `{result}` here, and the array has `{element}`"
         _reject(span, text, "use an array of that type, or convert in a loop")
-    context.emit(Store(place.array, place.first, coerce(value, wanted), span, place.path))
+    context.emit(Store(target.array, target.first, coerce(value, element), span, target.path))
 
 
 def _rank(scalar: Scalar) -> int:

@@ -6,6 +6,7 @@ import ast
 
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.frontend.calls import device_calls
+from pycu2c.frontend.calls.arguments import report_not_starrable
 from pycu2c.frontend.calls.call_visitor import call
 from pycu2c.frontend.evaluation_order import evaluate_in_order, materialize_effects
 from pycu2c.frontend.expressions import arithmetic, comprehensions
@@ -17,7 +18,7 @@ from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.scope import name_resolution
 from pycu2c.frontend.statements.assignments import walrus
 from pycu2c.frontend.subset.unsupported_syntax import UNSUPPORTED
-from pycu2c.frontend.value_checks import describe, require_number
+from pycu2c.frontend.value_checks import require_number
 from pycu2c.frontend.values import StaticObject, TupleValue, Value
 from pycu2c.ir.builders import literal, negation
 from pycu2c.ir.nodes import Const, Expr
@@ -34,7 +35,7 @@ def expression(context: FunctionContext, node: ast.expr) -> Value:
         case ast.Attribute():
             return attribute(context, node)
         case ast.Tuple() | ast.List():
-            return _display(context, node)
+            return _tuple(context, node)
         case ast.BinOp():
             return _binary(context, node)
         case ast.UnaryOp():
@@ -72,26 +73,19 @@ def _constant(context: FunctionContext, node: ast.Constant) -> Value:
     return StaticObject(node.value, span)  # None or a string; others are errors where they are used
 
 
-def _display(context: FunctionContext, node: ast.Tuple | ast.List) -> TupleValue:
+def _tuple(context: FunctionContext, node: ast.Tuple | ast.List) -> TupleValue:
     """Lower ``(a, b, *t)``; a list of fixed length is a tuple."""
     nodes = [n.value if isinstance(n, ast.Starred) else n for n in node.elts]
     items: list[Value] = []
-    for given, value in zip(node.elts, evaluate_in_order(context, nodes)):
-        if not isinstance(given, ast.Starred):
+    for item, value in zip(node.elts, evaluate_in_order(context, nodes)):
+        is_range = isinstance(value, StaticObject) and isinstance(value.value, range)
+        if not isinstance(item, ast.Starred):
             items.append(value)
-        elif isinstance(value, TupleValue) or _is_range(value):
+        elif isinstance(value, TupleValue) or is_range:
             items += comprehensions.static_items(value)
         else:
-            fail(
-                "starred",
-                Label(context.span(given), f"this is {describe(value)}, no tuple"),
-                hint="write the items one by one",
-            )
+            report_not_starrable(value, context.span(item))
     return TupleValue(tuple(items), context.span(node))
-
-
-def _is_range(value: Value) -> bool:
-    return isinstance(value, StaticObject) and isinstance(value.value, range)
 
 
 def _binary(context: FunctionContext, node: ast.BinOp) -> Value:
@@ -101,16 +95,13 @@ def _binary(context: FunctionContext, node: ast.BinOp) -> Value:
         return TupleValue((*left.items, *right.items), span)
     if operator is MUL:
         for items, count in ((left, right), (right, left)):
-            if isinstance(items, TupleValue) and isinstance(count, Const) and _is_integral(count):
-                next_pass = materialize_effects(context, items)
-                assert isinstance(next_pass, TupleValue)
-                comprehensions.check_unrolled_count(len(next_pass.items) * int(count.value), span)
-                return TupleValue(next_pass.items * int(count.value), span)
+            is_integer = isinstance(count, Const) and count.type.dtype.is_integral
+            if isinstance(items, TupleValue) and isinstance(count, Const) and is_integer:
+                once = materialize_effects(context, items)
+                assert isinstance(once, TupleValue)
+                comprehensions.check_unrolled_count(len(once.items) * int(count.value), span)
+                return TupleValue(once.items * int(count.value), span)
     return arithmetic.binary(context, operator, require_number(left), require_number(right), span)
-
-
-def _is_integral(number: Const) -> bool:
-    return number.type.dtype.is_integral
 
 
 def _unary(context: FunctionContext, node: ast.UnaryOp) -> Expr:

@@ -15,6 +15,7 @@ from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Array
 from pycu2c.frontend import hints
+from pycu2c.frontend.calls.arguments import report_not_starrable
 from pycu2c.frontend.evaluation_order import (
     assign_temporary,
     evaluate_in_order,
@@ -27,7 +28,7 @@ from pycu2c.frontend.expressions.arithmetic import binary, integer_hint, to_inde
 from pycu2c.frontend.expressions.subscripts import item_at
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.statements import branches
-from pycu2c.frontend.value_checks import describe, is_array, require_number
+from pycu2c.frontend.value_checks import describe, require_number
 from pycu2c.frontend.values import ArraySelect, Closure, StaticObject, TupleValue, Value
 from pycu2c.ir.builders import integer, scalar_type
 from pycu2c.ir.nodes import Apply, Const, Expr, Stmt, Var, View
@@ -74,10 +75,8 @@ def iterable(context: FunctionContext, node: ast.expr) -> Iterable:
 
 def _may_be_form(function: ast.expr) -> bool:
     """Return whether a callee may be ``range`` or another iterable form, so that it has a value."""
-    names = [form.__name__ for form, _ in _FORMS]
-    return isinstance(function, ast.Name) or (
-        isinstance(function, ast.Attribute) and function.attr in names
-    )
+    is_form = isinstance(function, ast.Attribute) and function.attr in _FORM_NAMES
+    return isinstance(function, ast.Name) or is_form
 
 
 def _of_value(context: FunctionContext, value: Value) -> Iterable:
@@ -87,7 +86,7 @@ def _of_value(context: FunctionContext, value: Value) -> Iterable:
             return ListedIterable(value.items)
         case StaticObject(value=range() as known):
             start, stop, step = (integer(n, span) for n in (known.start, known.stop, known.step))
-            return CountedIterable(start, stop, step, _itself)
+            return CountedIterable(start, stop, step, _counter_value)
         case StaticObject(value=str() as text):
             return ListedIterable(tuple(StaticObject(character, span) for character in text))
         case ArraySelect() if value.type.ndim:
@@ -109,25 +108,18 @@ def _reject(value: Value) -> NoReturn:
 
 def _of_array(context: FunctionContext, array: Var | View | ArraySelect) -> CountedIterable:
     """Return the iterable of an array's elements, or of its rows."""
-    steady = materialize(context, array, "rows")
+    once = materialize(context, array, "rows")
+    assert array_views.has_axes(once)
     span = array.span
-    if isinstance(steady, ArraySelect):
-        count = require_number(
-            branches.for_each_array(
-                context, steady, lambda known: array_views.length(known, 0, span)
-            )
-        )
-    else:
-        assert is_array(steady)
-        count = array_views.length(steady, 0, span)
+    count = branches.for_each_array(context, once, lambda a: array_views.length(a, 0, span))
 
     def row(counter: Expr) -> Value:
-        return item_at(context, steady, counter, span)
+        return item_at(context, once, counter, span)
 
-    return CountedIterable(integer(0, span), count, integer(1, span), row)
+    return CountedIterable(integer(0, span), require_number(count), integer(1, span), row)
 
 
-def _itself(counter: Expr) -> Value:
+def _counter_value(counter: Expr) -> Value:
     return counter
 
 
@@ -142,17 +134,19 @@ def _range(context: FunctionContext, node: ast.Call) -> Iterable:
             hint="write range(stop), range(start, stop) or range(start, stop, step)",
         )
     values = evaluate_in_order(context, node.args)
-    given = [_counted(require_number(value)) for value in values]
+    bounds = [_range_bound(require_number(value)) for value in values]
     span = context.span(node)
-    start = given[0] if len(given) > 1 else integer(0, span)
-    step = given[2] if len(given) > 2 else integer(1, span)
+    start = bounds[0] if len(bounds) > 1 else integer(0, span)
+    step = bounds[2] if len(bounds) > 2 else integer(1, span)
     if isinstance(step, Const) and step.value == 0:
         fail(
             "argument-type",
-            Label(step.span, "the step of a range is not 0"),
+            Label(step.span, "the step of a range must not be 0"),
             hint="write 1, -1 or another step",
         )
-    return CountedIterable(start, given[0] if len(given) == 1 else given[1], step, _itself)
+    return CountedIterable(
+        start, bounds[0] if len(bounds) == 1 else bounds[1], step, _counter_value
+    )
 
 
 def _require_integer(e: Expr, rule: str) -> Expr:
@@ -165,7 +159,7 @@ def _require_integer(e: Expr, rule: str) -> Expr:
     return to_index(e)
 
 
-def _counted(e: Expr) -> Expr:
+def _range_bound(e: Expr) -> Expr:
     """Return a bound or step of a range as an index."""
     if isinstance(e, Const) and scalar_type(e).dtype.is_float and e.value != int(e.value):
         fail(
@@ -187,11 +181,11 @@ def _enumerate(context: FunctionContext, node: ast.Call) -> Iterable:
         )
     inner = iterable(context, node.args[0])
     start: Expr = integer(0, span)
-    for given in starts:
-        with context.block() as written:
-            start = _require_integer(context.number(given), "enumerate counts in integers")
-        inner = _materialize_iterable(context, inner, written)
-        context.emit_all(written)
+    for start_node in starts:
+        with context.block() as prefix:
+            start = _require_integer(context.number(start_node), "enumerate counts in integers")
+        inner = _materialize_iterable(context, inner, prefix)
+        context.emit_all(prefix)
         start = _materialize_bound(context, start)
     if isinstance(inner, ListedIterable):
         numbers = (_sum(context, start, integer(i, span)) for i in range(len(inner.values)))
@@ -281,42 +275,36 @@ def _reversed(context: FunctionContext, node: ast.Call) -> Iterable:
 
 def _argument_iterables(context: FunctionContext, nodes: list[ast.expr]) -> list[Iterable]:
     """Return the iterables of a call's arguments; ``*t`` gives one for each item of a tuple."""
-    found: list[Iterable] = []
+    earlier: list[Iterable] = []
     for node in nodes:
-        with context.block() as written:
-            new = (
-                _starred(context, node)
-                if isinstance(node, ast.Starred)
-                else [iterable(context, node)]
-            )
-        found = [*(_materialize_iterable(context, earlier, written) for earlier in found), *new]
-        context.emit_all(written)
-    return found
+        with context.block() as prefix:
+            new = _starred(context, node) if isinstance(node, ast.Starred) else None
+            new = [iterable(context, node)] if new is None else new
+        earlier = [*(_materialize_iterable(context, i, prefix) for i in earlier), *new]
+        context.emit_all(prefix)
+    return earlier
 
 
 def _starred(context: FunctionContext, node: ast.Starred) -> list[Iterable]:
     value = context.value(node.value)
     if not isinstance(value, TupleValue):
-        fail(
-            "starred",
-            Label(context.span(node), f"this is {describe(value)}, no tuple"),
-            hint="write the items one by one",
-        )
+        report_not_starrable(value, context.span(node))
     return [_of_value(context, item) for item in value.items]
 
 
 def _materialize_iterable(
-    context: FunctionContext, given: Iterable, written: list[Stmt]
+    context: FunctionContext, iterable: Iterable, prefix: list[Stmt]
 ) -> Iterable:
     """Evaluate an iterable before statements that may change it."""
-    if not written:
-        return given
-    if isinstance(given, ListedIterable):
-        return replace(given, values=tuple(materialize(context, v, "item") for v in given.values))
-    start, stop, step = (
-        _materialize_bound(context, e) for e in (given.start, given.stop, given.step)
-    )
-    return replace(given, start=start, stop=stop, step=step)
+    if not prefix:
+        return iterable
+    if isinstance(iterable, ListedIterable):
+        return replace(
+            iterable, values=tuple(materialize(context, v, "item") for v in iterable.values)
+        )
+    bounds = (iterable.start, iterable.stop, iterable.step)
+    start, stop, step = (_materialize_bound(context, e) for e in bounds)
+    return replace(iterable, start=start, stop=stop, step=step)
 
 
 _FORMS: tuple[tuple[type, Callable[[FunctionContext, ast.Call], Iterable]], ...] = (
@@ -325,32 +313,33 @@ _FORMS: tuple[tuple[type, Callable[[FunctionContext, ast.Call], Iterable]], ...]
     (zip, _zip),
     (reversed, _reversed),
 )
+_FORM_NAMES = [form.__name__ for form, _ in _FORMS]
 
 
 # ---- counting ----------------------------------------------------------------------------------
 
 
-def _from_zero(context: FunctionContext, given: CountedIterable, span: Span) -> CountedIterable:
+def _from_zero(context: FunctionContext, iterable: CountedIterable, span: Span) -> CountedIterable:
     """Return an equal iterable whose counter starts at 0 with step 1."""
-    step = _constant_step(given)
-    if _is_zero(given.start) and step == 1:
-        return given
-    start, stop = (_materialize_bound(context, e) for e in (given.start, given.stop))
+    step = _constant_step(iterable)
+    if _is_zero(iterable.start) and step == 1:
+        return iterable
+    start, stop = (_materialize_bound(context, e) for e in (iterable.start, iterable.stop))
     count = _length(context, start, stop, step)
 
     def value(counter: Expr) -> Value:
-        distance = binary(context, MUL, counter, given.step, span) if step != 1 else counter
-        return given.value(_sum(context, start, distance))
+        distance = binary(context, MUL, counter, iterable.step, span) if step != 1 else counter
+        return iterable.value(_sum(context, start, distance))
 
-    return replace(given, start=integer(0, span), stop=count, step=integer(1, span), value=value)
+    return replace(iterable, start=integer(0, span), stop=count, step=integer(1, span), value=value)
 
 
-def _constant_step(given: CountedIterable) -> int:
-    if isinstance(given.step, Const):
-        return int(given.step.value)
+def _constant_step(iterable: CountedIterable) -> int:
+    if isinstance(iterable.step, Const):
+        return int(iterable.step.value)
     fail(
         "constant-needed",
-        Label(given.step.span, "the step of a range inside of enumerate, zip or reversed"),
+        Label(iterable.step.span, "the step of a range inside of enumerate, zip or reversed"),
         hint="write a literal; for a computed step count with range(n) and multiply",
     )
 

@@ -54,11 +54,13 @@ def assign_elements(
             context,
             place,
             span,
-            lambda at: store(element_at(place, at, span), element_of(source, at, span)),
+            lambda at: store(
+                array_views.element_view(place, at, span), element_of(source, at, span)
+            ),
         )
     else:
         loop_over_elements(
-            context, place, span, lambda at: store(element_at(place, at, span), value)
+            context, place, span, lambda at: store(array_views.element_view(place, at, span), value)
         )
 
 
@@ -68,7 +70,7 @@ def _to_each(
     """Assign the only item of a tuple to each element or row (NumPy's broadcasting)."""
     if len(place.axes) == 1 or not isinstance(item, TupleValue):
         loop_over_elements(
-            context, place, span, lambda at: store(element_at(place, at, span), item)
+            context, place, span, lambda at: store(array_views.element_view(place, at, span), item)
         )
         return
     counter = Var(context.fresh("i"), WEAK_INT, span)
@@ -101,10 +103,6 @@ def loop_over_elements(
     for counter, length in reversed(tuple(zip(counters, place.lengths))):
         body = (For(counter, integer(0, span), length, integer(1, span), body, span),)
     context.emit_all(body)
-
-
-def element_at(view: View, indices: tuple[Expr, ...], span: Span) -> View:
-    return array_views.element_view(view, indices, span)
 
 
 def element_of(source: View, counters: tuple[Var, ...], span: Span) -> Expr:
@@ -202,7 +200,7 @@ def _items(
             hint="a tuple is assigned to as many elements along one axis",
         )
     for number, item in enumerate(value.items):
-        store(element_at(place, (integer(number, span),), span), item)
+        store(array_views.element_view(place, (integer(number, span),), span), item)
 
 
 def check_slice_lengths(place: View, value: Value, span: Span) -> None:
