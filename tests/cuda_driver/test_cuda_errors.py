@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import pycu2c
-from pycu2c.cuda_driver import cuda_errors, recent_launches
+from pycu2c.cuda_driver import cuda_errors
 from pycu2c.cuda_driver.cuda_errors import (
     CudaError,
     DeviceAssertError,
@@ -22,8 +22,8 @@ from pycu2c.cuda_driver.cuda_errors import (
 
 @pytest.fixture(autouse=True)
 def nothing_launched(monkeypatch):
-    monkeypatch.setattr(recent_launches, "_recorded", type(recent_launches._recorded)(maxlen=4))
-    monkeypatch.setattr(recent_launches, "recent_kernels", list)
+    monkeypatch.setattr(cuda_errors, "_recorded", type(cuda_errors._recorded)(maxlen=4))
+    monkeypatch.setattr(cuda_errors, "recent_kernels", list)
 
 
 @pytest.mark.parametrize(
@@ -55,17 +55,17 @@ def test_a_code_without_advice():
     assert str(error) == "wait: invalid (CUDA_ERROR_INVALID_HANDLE)"
 
 
-def test_every_row_is_of_codes_that_there_are():
+def test_the_codes_of_each_class_exist():
     pytest.importorskip("cuda.bindings", minversion="13.4")  # older ones lack some of them
     codes = [c.name for c in pytest.importorskip("cuda.bindings.driver").CUresult]
-    for row in cuda_errors._ERRORS:
-        for code in row.codes:
+    for error in cuda_errors.error_classes():
+        for code in error.codes:
             assert any(name.startswith(f"CUDA_ERROR_{code}") for name in codes), code
 
 
 def test_a_fault_names_the_kernels_that_were_launched_last():
     for kernel in ("first", "a", "b", "a", "c"):
-        recent_launches.record(kernel)
+        cuda_errors.record_launch(kernel)
     said = str(error_for("CUDA_ERROR_ILLEGAL_ADDRESS", "illegal", "wait for the stream"))
     assert "Launched last: c, a, b." in said
     assert "PYCU2C_LINEINFO=1" in said
@@ -73,7 +73,7 @@ def test_a_fault_names_the_kernels_that_were_launched_last():
 
 
 def test_a_fault_names_kernels_that_the_dispatch_table_started(monkeypatch):
-    monkeypatch.setattr(recent_launches, "recent_kernels", lambda: ["quick"])
+    monkeypatch.setattr(cuda_errors, "recent_kernels", lambda: ["quick"])
     assert "Launched last: quick." in str(error_for("CUDA_ERROR_LAUNCH_FAILED", "failed", "wait"))
 
 

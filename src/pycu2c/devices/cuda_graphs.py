@@ -15,7 +15,7 @@ from typing import Any
 
 from pycu2c.base import graph_capture
 from pycu2c.base.diagnostics import LaunchError
-from pycu2c.cuda_driver import driver, libcuda, recent_launches
+from pycu2c.cuda_driver import cuda_errors, driver, libcuda
 from pycu2c.devices import streams
 from pycu2c.devices.graph_nodes import CapturedGraph, Node
 from pycu2c.devices.streams import Stream
@@ -217,7 +217,7 @@ class CudaGraph:
         (code,) = driver.api().cuGraphLaunch(self._executable, handle)
         if code:
             driver.check((code,), f"launch {self._name}")
-        recent_launches.record(self._name)
+        cuda_errors.record_launch(self._name)
 
     def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
         if self._executable is not None and not finalizing():

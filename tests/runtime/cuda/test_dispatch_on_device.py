@@ -215,7 +215,7 @@ def test_launches_with_fresh_arrays_leak_nothing() -> None:
 @pytest.fixture
 def kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Their copies stand in memory that is kept, also where other memory is not."""
-    monkeypatch.setattr(memory_pool._cache, "keeps", True)
+    monkeypatch.setattr(memory_pool._cache, "is_enabled", True)
 
 
 @pytest.mark.parametrize("stream", [None, "blocking", "apart"])

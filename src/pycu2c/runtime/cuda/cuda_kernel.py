@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.cuda_driver import driver, kernel_api
-from pycu2c.cuda_driver.recent_launches import record
+from pycu2c.cuda_driver.cuda_errors import record_launch
 from pycu2c.toolchain.binary import CompiledBinary
 
 Dim3: TypeAlias = tuple[int, int, int]
@@ -102,7 +102,7 @@ class CudaKernel:
             raise
         if code:
             self._failed(code, call)
-        record(self.name)
+        record_launch(self.name)
 
     def as_node(self, grid: Dim3, block: Dim3, shared_bytes: int, packed: bytes) -> NodeParameters:
         """Return the parameters of a graph node for a launch."""

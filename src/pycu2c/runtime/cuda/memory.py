@@ -19,12 +19,11 @@ from pycu2c.base.graph_capture import DEFAULT_STREAMS
 from pycu2c.cuda_driver import driver
 from pycu2c.runtime.arguments.strides import memory_of
 from pycu2c.runtime.cuda import memory_pool
+from pycu2c.runtime.cuda.memory_pool import round_up_to_even
 
 ALIGNMENT = 256  # of every allocation
 HOST = -1  # the ordinal of host memory
-
-
-_PER_THREAD = 2
+_PER_THREAD = 2  # CU_STREAM_PER_THREAD
 
 
 def in_order_with_default(stream: Any) -> bool:
@@ -151,8 +150,8 @@ class PinnedMemory(Memory):
             flags = bindings.CU_MEMHOSTALLOC_PORTABLE | bindings.CU_MEMHOSTALLOC_DEVICEMAP
             if write_combined:
                 flags |= bindings.CU_MEMHOSTALLOC_WRITECOMBINED
-            answer = bindings.cuMemHostAlloc(memory_pool.round_up_to_even(size), flags)
-            self.address = int(driver.check(answer, f"allocate {size} bytes of pinned memory"))
+            allocated, doing = round_up_to_even(size), f"allocate {size} bytes of pinned memory"
+            self.address = int(driver.call("cuMemHostAlloc", allocated, flags, doing=doing))
 
     def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
         if self.address and not finalizing():
@@ -171,8 +170,8 @@ class ManagedMemory(Memory):
             driver.make_current()
             flag = driver.api().CUmemAttach_flags
             flags = flag.CU_MEM_ATTACH_GLOBAL if everywhere else flag.CU_MEM_ATTACH_HOST
-            answer = driver.api().cuMemAllocManaged(memory_pool.round_up_to_even(size), int(flags))
-            self.address = int(driver.check(answer, f"allocate {size} bytes of managed memory"))
+            allocated, doing = round_up_to_even(size), f"allocate {size} bytes of managed memory"
+            self.address = int(driver.call("cuMemAllocManaged", allocated, int(flags), doing=doing))
 
     def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
         if self.address and not finalizing():
@@ -199,9 +198,9 @@ def pinned_range(start: int, stop: int) -> Iterator[None]:
     driver.make_current()
     bindings = driver.api()
     flags = bindings.CU_MEMHOSTREGISTER_PORTABLE | bindings.CU_MEMHOSTREGISTER_DEVICEMAP
-    answer = bindings.cuMemHostRegister(start, stop - start, flags)
-    driver.check(answer, f"pin {stop - start} bytes of the host")
+    doing = f"pin {stop - start} bytes of the host"
+    driver.call("cuMemHostRegister", start, stop - start, flags, doing=doing)
     try:
         yield
     finally:
-        driver.check(bindings.cuMemHostUnregister(start), "release pinned memory of the host")
+        driver.call("cuMemHostUnregister", start, doing="release pinned memory of the host")

@@ -24,10 +24,9 @@ _FIRST_BLOCKS = 16  # small blocks that are not from the pool
 
 @functools.cache
 def _has_pools(ordinal: int) -> bool:
-    bindings, device = driver.api(), driver.devices()[ordinal]
-    which = bindings.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED
-    answer = bindings.cuDeviceGetAttribute(which, device.handle)
-    return bool(driver.check(answer, "ask for memory pools"))
+    attribute = driver.api().CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED
+    device, doing = driver.devices()[ordinal].handle, "query support of memory pools"
+    return bool(driver.call("cuDeviceGetAttribute", attribute, device, doing=doing))
 
 
 @functools.cache
@@ -35,16 +34,13 @@ def pool_of(ordinal: int) -> Any:
     """Return the device's pool, which keeps freed memory; None if the driver has no pools."""
     if not _has_pools(ordinal):
         return None
-    bindings, device = driver.api(), driver.devices()[ordinal]
-    pool = driver.check(bindings.cuDeviceGetDefaultMemPool(device.handle), "open the memory pool")
-    cache_block = bindings.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
-    if not int(
-        driver.check(bindings.cuMemPoolGetAttribute(pool, cache_block), "read the memory pool")
-    ):
-        everything = bindings.cuuint64_t((1 << 64) - 1)
-        driver.check(
-            bindings.cuMemPoolSetAttribute(pool, cache_block, everything), "set the memory pool"
-        )
+    bindings, device = driver.api(), driver.devices()[ordinal].handle
+    pool = driver.call("cuDeviceGetDefaultMemPool", device, doing="open the memory pool")
+    threshold = bindings.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
+    if not int(driver.call("cuMemPoolGetAttribute", pool, threshold, doing="read the memory pool")):
+        unlimited = bindings.cuuint64_t((1 << 64) - 1)
+        doing = "set the memory pool"
+        driver.call("cuMemPoolSetAttribute", pool, threshold, unlimited, doing=doing)
     return pool
 
 
@@ -64,37 +60,36 @@ class _PoolFunctions:
     outside the pool. The driver can free them in stream order, too.
     """
 
-    __slots__ = ("_alone", "_left", "_ordinal", "_pooled", "allocate", "clear", "free", "thread")
+    __slots__ = ("_left", "_ordinal", "_pooled", "_unpooled", "allocate", "clear", "free", "thread")
 
     def __init__(self, ordinal: int) -> None:
         bindings = driver.api()
         self._ordinal, self.thread = ordinal, _ThreadState()
-        self._alone: Any = lambda size, stream: bindings.cuMemAlloc(size)
+        self._unpooled: Any = lambda size, stream: bindings.cuMemAlloc(size)
         self._pooled, self._left = bindings.cuMemAllocAsync, _FIRST_BLOCKS
         self.clear: Any = lambda address: bindings.cuMemsetD8Async(address, 0, 1, 0)
         if _has_pools(ordinal):
             self.allocate: Any = self._first
             self.free: Any = bindings.cuMemFreeAsync
         else:
-            self.allocate = self._alone
+            self.allocate = self._unpooled
             self.free = lambda address, stream: bindings.cuMemFree(address)  # waits
 
     def _first(self, size: int, stream: int) -> Any:
         self._left -= 1
-        if (
-            self._left >= 0 and size <= _MAX_CACHED_BYTES and not driver.has_multiple_devices()
-        ):  # peers share pools
-            return self._alone(size, stream)
+        is_small = self._left >= 0 and size <= _MAX_CACHED_BYTES
+        if is_small and not driver.has_multiple_devices():  # peers access only pools
+            return self._unpooled(size, stream)
         pool_of(self._ordinal)
         self.allocate = self._pooled
         return self.allocate(size, stream)
 
 
-_calls_on = functools.cache(_PoolFunctions)
+_functions_of = functools.cache(_PoolFunctions)
 
 
 def _pool_functions() -> _PoolFunctions:
-    return _calls_on(driver.current_ordinal())
+    return _functions_of(driver.current_ordinal())
 
 
 # ---- blocks ------------------------------------------------------------------------------------
@@ -107,28 +102,28 @@ class BlockCache(dict[tuple[int, int], list[int]]):
     """
 
     def __init__(self) -> None:
-        self.keeps = os.environ.get("PYCU2C_KEEP_MEMORY", "1") != "0"
+        self.is_enabled = os.environ.get("PYCU2C_KEEP_MEMORY", "1") != "0"
 
     def take(self, ordinal: int, size: int) -> int:
         """Return the address of a block, or 0."""
-        there = self.get((ordinal, size))
+        blocks = self.get((ordinal, size))
         try:
-            return there.pop() if there else 0
+            return blocks.pop() if blocks else 0
         except IndexError:  # another thread has removed it
             return 0
 
     def put(self, ordinal: int, size: int, address: int) -> bool:
         """Add a block; return False if it must be freed."""
-        if not self.keeps or driver.uses_streams():
+        if not self.is_enabled or driver.uses_streams():
             return False
-        there = self.get((ordinal, size))
-        if there is None:
+        blocks = self.get((ordinal, size))
+        if blocks is None:
             if size > _MAX_CACHED_BYTES or len(self) >= _MAX_SIZES:
                 return False
-            there = self.setdefault((ordinal, size), [])
-        if (len(there) + 1) * size > _MAX_CACHED_BYTES:
+            blocks = self.setdefault((ordinal, size), [])
+        if (len(blocks) + 1) * size > _MAX_CACHED_BYTES:
             return False
-        there.append(address)
+        blocks.append(address)
         return True
 
 
@@ -136,7 +131,8 @@ _cache = BlockCache()
 
 
 def caches_blocks() -> bool:
-    return _cache.keeps
+    """Return whether freed blocks are cached."""
+    return _cache.is_enabled
 
 
 def round_up_to_even(size: int) -> int:
@@ -185,15 +181,14 @@ def trim() -> None:
     """Return unused memory to the driver, for other processes and pools."""
     gc.collect()
     driver.make_current()
-    bindings = driver.api()
-    driver.check(bindings.cuCtxSynchronize(), "wait for the device")
+    driver.synchronize_device()
     for ordinal, size in list(_cache):
         if ordinal == driver.current_ordinal():
             for address in _cache.pop((ordinal, size), []):
                 _free_on_device(address, None)
     pool = pool_of(driver.current_ordinal())
     if pool is not None:
-        driver.check(bindings.cuMemPoolTrimTo(pool, 0), "shrink the memory pool")
+        driver.call("cuMemPoolTrimTo", pool, 0, doing="shrink the memory pool")
 
 
 def free_and_total() -> tuple[int, int]:
@@ -242,6 +237,6 @@ def _after(stream: object) -> None:
     Synchronize the device if the stream is only a handle, because it may have been destroyed.
     """
     if isinstance(stream, int):
-        driver.check(driver.api().cuCtxSynchronize(), "wait for the device")
+        driver.synchronize_device()
     else:
         driver.order_after(driver.stream_of(stream), 0)

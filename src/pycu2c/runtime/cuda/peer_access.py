@@ -20,9 +20,8 @@ def can_access(device: int, peer: int) -> bool:
     """Return whether the hardware supports access to the memory of a peer."""
     if device == peer:
         return False
-    found = driver.devices()
-    answer = driver.api().cuDeviceCanAccessPeer(found[device].handle, found[peer].handle)
-    return bool(driver.check(answer, "ask for peer access"))
+    handles = [driver.devices()[ordinal].handle for ordinal in (device, peer)]
+    return bool(driver.call("cuDeviceCanAccessPeer", *handles, doing="query peer access"))
 
 
 def enable_access(device: int, peer: int) -> None:
@@ -34,13 +33,13 @@ def enable_access(device: int, peer: int) -> None:
         (code,) = bindings.cuCtxEnablePeerAccess(driver.primary_context(peer), 0)
     if code.name != "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED":
         driver.check((code,), doing)
-    shared = memory_pool.pool_of(peer)
-    if shared is not None:
+    pool = memory_pool.pool_of(peer)
+    if pool is not None:
         access = bindings.CUmemAccessDesc()
         access.location.type = bindings.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
         access.location.id = device
         access.flags = bindings.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
-        driver.check(bindings.cuMemPoolSetAccess(shared, [access], 1), doing)
+        driver.call("cuMemPoolSetAccess", pool, [access], 1, doing=doing)
     _ENABLED.add((device, peer))
 
 
@@ -55,13 +54,15 @@ def ordinal_at(address: int) -> int:
     """Return the device of an address; the current one for memory that all devices access."""
     bindings = driver.api()
     kinds = bindings.CUpointer_attribute
-    wanted = [
+    attributes = [
         kinds.CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
         kinds.CU_POINTER_ATTRIBUTE_IS_MANAGED,
         kinds.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
     ]
-    answer = bindings.cuPointerGetAttributes(len(wanted), wanted, address)
-    kind, managed, ordinal = driver.check(answer, "ask what memory it is")
+    doing = "query the attributes of a pointer"
+    kind, managed, ordinal = driver.call(
+        "cuPointerGetAttributes", len(attributes), attributes, address, doing=doing
+    )
     on_device = int(kind) == int(bindings.CUmemorytype.CU_MEMORYTYPE_DEVICE)
     return int(ordinal) if on_device and not managed else driver.current_ordinal()
 
@@ -71,12 +72,12 @@ def peer_devices(arguments: Sequence[Argument], kernel: str) -> list[int]:
 
     Raises LaunchError if the current device cannot access them.
     """
-    here, found = driver.current_ordinal(), []
+    here, others = driver.current_ordinal(), []
     for position, argument in enumerate(arguments, start=1):
         if not isinstance(argument, ArrayArgument) or argument.where != "device":
             continue
         ordinal = ordinal_of(argument)
-        if ordinal == here or ordinal in found:
+        if ordinal == here or ordinal in others:
             continue
         if (here, ordinal) not in _ENABLED:
             raise LaunchError(
@@ -84,10 +85,10 @@ def peer_devices(arguments: Sequence[Argument], kernel: str) -> list[int]:
                 f"launch it in `with cuda.gpus[{ordinal}]:`, pass a copy (copy_to({here})), or let "
                 f"the GPU use it where it is (cuda.gpus[{here}].enable_peer_access({ordinal}))"
             )
-        found.append(ordinal)
-    if found and graph_capture.current() is not None:
+        others.append(ordinal)
+    if others and graph_capture.current() is not None:
         graph_capture.reject(f"{kernel} uses arrays of two GPUs: a graph is of one")
-    return found
+    return others
 
 
 def check_stream(stream: int, kernel: str) -> None:
@@ -106,8 +107,8 @@ def ordinal_of_stream(stream: int) -> int:
     """Return the device of a stream, from its context."""
     if not driver.has_multiple_devices():
         return 0
-    context = driver.check(driver.api().cuStreamGetCtx(stream), "ask a stream for its context")
-    before = driver.check(driver.api().cuCtxGetCurrent(), "read the current context")
+    context = driver.call("cuStreamGetCtx", stream, doing="read the context of a stream")
+    before = driver.call("cuCtxGetCurrent", doing="read the current context")
     driver.set_current_context(context)
     try:
         return driver.current_ordinal()
@@ -123,14 +124,13 @@ def order_after(first: tuple[int, int], second: tuple[int, int]) -> None:
 
     Each is a pair of a device and a stream handle.
     """
-    bindings, doing = driver.api(), "order the streams of two GPUs"
-    flags = bindings.CUevent_flags.CU_EVENT_DISABLE_TIMING
+    doing = "order the streams of two GPUs"
     with driver.on_device(first[0]):
-        event = driver.check(bindings.cuEventCreate(int(flags)), doing)
-        driver.check(bindings.cuEventRecord(event, first[1]), doing)
+        event = driver.new_event(doing=doing)
+        driver.call("cuEventRecord", event, first[1], doing=doing)
     with driver.on_device(second[0]):
-        driver.check(bindings.cuStreamWaitEvent(second[1], event, 0), doing)
-    driver.check(bindings.cuEventDestroy(event), doing)
+        driver.call("cuStreamWaitEvent", second[1], event, 0, doing=doing)
+    driver.call("cuEventDestroy", event, doing=doing)
 
 
 def copy(target: tuple[int, int], source: tuple[int, int], size: int, stream: int) -> None:
@@ -139,8 +139,9 @@ def copy(target: tuple[int, int], source: tuple[int, int], size: int, stream: in
     ``stream`` belongs to the target device. The copy is ordered with the default stream of the
     source device.
     """
-    to, start = (driver.primary_context(ordinal) for ordinal in (target[0], source[0]))
     order_after((source[0], 0), (target[0], stream))
-    answer = driver.api().cuMemcpyPeerAsync(target[1], to, source[1], start, size, stream)
-    driver.check(answer, f"copy {size} bytes from GPU {source[0]} to GPU {target[0]}")
+    to, origin = driver.primary_context(target[0]), driver.primary_context(source[0])
+    doing = f"copy {size} bytes from GPU {source[0]} to GPU {target[0]}"
+    addresses = target[1], to, source[1], origin
+    driver.call("cuMemcpyPeerAsync", *addresses, size, stream, doing=doing)
     order_after((target[0], stream), (source[0], 0))

@@ -23,7 +23,7 @@ from pycu2c.runtime.cuda.memory import PinnedMemory
 
 PIECE = 4 << 20  # bytes
 MIN_BYTES = 4 * PIECE  # the driver makes smaller copies
-_MOST_THREADS = 8
+_MAX_THREADS = 8
 
 _BYTE = np.dtype(np.uint8)
 
@@ -55,10 +55,9 @@ _LOCK = threading.Lock()
 def _is_pinned(address: int) -> bool:
     """Return whether host memory is pinned, by any package."""
     driver.make_current()
-    bindings = driver.api()
-    which = bindings.CUpointer_attribute.CU_POINTER_ATTRIBUTE_MEMORY_TYPE
-    answer = bindings.cuPointerGetAttributes(1, [which], address)  # accepts pageable memory
-    (kind,) = driver.check(answer, "ask what memory it is")
+    attributes = [driver.api().CUpointer_attribute.CU_POINTER_ATTRIBUTE_MEMORY_TYPE]
+    doing = "query the attributes of a pointer"  # which may be of pageable memory
+    (kind,) = driver.call("cuPointerGetAttributes", 1, attributes, address, doing=doing)
     return bool(int(kind))
 
 
@@ -70,64 +69,65 @@ class _Buffer:
         self.bytes = _bytes_at(self.memory.address, PIECE)
         self.thread: futures.Future[None] = futures.Future()
         self.thread.set_result(None)
-        flags = driver.api().CUevent_flags.CU_EVENT_DISABLE_TIMING
-        answer = driver.api().cuEventCreate(int(flags))
-        self.event: Any = driver.check(answer, "make an event")
+        self.event: Any = driver.new_event()
 
-    def note(self, stream: int) -> None:
+    def record(self, stream: int) -> None:
         """Record that the device has work on the buffer."""
-        driver.check(driver.api().cuEventRecord(self.event, stream), "record an event")
+        driver.call("cuEventRecord", self.event, stream, doing="record an event")
+
+    def wait_for_device(self) -> None:
+        driver.call("cuEventSynchronize", self.event, doing="wait for a copy")
 
     def wait(self) -> None:
         """Wait for the pending work."""
         self.thread.result()
-        driver.check(driver.api().cuEventSynchronize(self.event), "wait for a copy")
+        self.wait_for_device()
 
 
 class _Stager:
     """The staging buffers of a device, and the threads that fill and empty them."""
 
     def __init__(self, _: int) -> None:
-        threads = min(_MOST_THREADS, thread_count())
+        threads = min(_MAX_THREADS, thread_count())
         self._threads = futures.ThreadPoolExecutor(threads, "pycu2c-copy")
         driver.make_current()
         self._buffers = [_Buffer() for _ in range(threads + threads // 2 + 1)]
 
     def copy_in(self, target: int, source: int, size: int, stream: int) -> None:
-        def start(buffer: _Buffer, place: int, count: int) -> None:
+        def start(buffer: _Buffer, offset: int, count: int) -> None:
             buffer.thread.result()
-            driver.copy_in(target + place, buffer.memory.address, count, stream)
-            buffer.note(stream)
+            driver.copy_in(target + offset, buffer.memory.address, count, stream)
+            buffer.record(stream)
 
         waiting: list[tuple[_Buffer, int, int]] = []
-        for number, (place, count) in enumerate(_pieces(size)):
+        for number, (offset, count) in enumerate(_pieces(size)):
             buffer = self._buffers[number % len(self._buffers)]
             if len(waiting) == len(self._buffers):
                 start(*waiting.pop(0))
             buffer.wait()
-            piece = _bytes_at(source + place, count)
+            piece = _bytes_at(source + offset, count)
             buffer.thread = self._threads.submit(np.copyto, buffer.bytes[:count], piece)
-            waiting.append((buffer, place, count))
+            waiting.append((buffer, offset, count))
         for each in waiting:
             start(*each)
 
     def copy_out(self, target: int, source: int, size: int, stream: int) -> None:
-        def move(buffer: _Buffer, place: int, count: int) -> None:
-            driver.check(driver.api().cuEventSynchronize(buffer.event), "wait for a copy")
-            np.copyto(_bytes_at(target + place, count), buffer.bytes[:count])
+        def move(buffer: _Buffer, offset: int, count: int) -> None:
+            buffer.wait_for_device()
+            np.copyto(_bytes_at(target + offset, count), buffer.bytes[:count])
 
-        for number, (place, count) in enumerate(_pieces(size)):
+        for number, (offset, count) in enumerate(_pieces(size)):
             buffer = self._buffers[number % len(self._buffers)]
             buffer.wait()
-            driver.copy_out(buffer.memory.address, source + place, count, stream)
-            buffer.note(stream)
-            buffer.thread = self._threads.submit(move, buffer, place, count)
+            driver.copy_out(buffer.memory.address, source + offset, count, stream)
+            buffer.record(stream)
+            buffer.thread = self._threads.submit(move, buffer, offset, count)
         for buffer in self._buffers:
             buffer.thread.result()
 
 
 def _pieces(size: int) -> list[tuple[int, int]]:
-    return [(place, min(PIECE, size - place)) for place in range(0, size, PIECE)]
+    return [(offset, min(PIECE, size - offset)) for offset in range(0, size, PIECE)]
 
 
 def _bytes_at(address: int, count: int) -> Any:

@@ -12,7 +12,6 @@ from pycu2c.base import graph_capture
 from pycu2c.base.dtypes import FLOAT16, FLOAT32, INT8, INT16, INT32, UINT8, UINT16, UINT32, DType
 from pycu2c.base.records import dataclass
 from pycu2c.cuda_driver import driver
-from pycu2c.cuda_driver.driver import check
 
 _FORMATS = {
     UINT8: "CU_AD_FORMAT_UNSIGNED_INT8",
@@ -67,59 +66,58 @@ def new_array(form: TexelFormat) -> Any:
     """Create a CUDA array for textures and surfaces."""
     driver.make_current()
     bindings = driver.api()
-    wanted = bindings.CUDA_ARRAY3D_DESCRIPTOR()
-    wanted.Width, wanted.Height, wanted.Depth = form.extents
-    wanted.Format = getattr(bindings.CUarray_format, _FORMATS[form.number])
-    wanted.NumChannels, wanted.Flags = form.channels, _SURFACE | _LAYERED * form.layered
+    descriptor = bindings.CUDA_ARRAY3D_DESCRIPTOR()
+    descriptor.Width, descriptor.Height, descriptor.Depth = form.extents
+    descriptor.Format = getattr(bindings.CUarray_format, _FORMATS[form.number])
+    descriptor.NumChannels, descriptor.Flags = form.channels, _SURFACE | _LAYERED * form.layered
     doing = f"make a CUDA array of {form.channels} x {form.number} with the shape {form.shape}"
-    return check(bindings.cuArray3DCreate(wanted), doing)
+    return driver.call("cuArray3DCreate", descriptor, doing=doing)
 
 
 def _copy_descriptor(form: TexelFormat) -> Any:
     """Return the descriptor of a copy of all elements, without source and target."""
-    made = driver.api().CUDA_MEMCPY3D()
+    copy = driver.api().CUDA_MEMCPY3D()
     _, height, depth = form.extents
-    made.WidthInBytes, made.Height, made.Depth = form.row, height or 1, depth or 1
-    return made
+    copy.WidthInBytes, copy.Height, copy.Depth = form.row, height or 1, depth or 1
+    return copy
 
 
 def fill(array: Any, form: TexelFormat, address: int) -> None:
     """Copy contiguous elements from host memory; synchronous."""
-    bindings, made = driver.api(), _copy_descriptor(form)
-    kinds = bindings.CUmemorytype
-    made.srcMemoryType, made.srcHost = kinds.CU_MEMORYTYPE_HOST, address
-    made.srcPitch, made.srcHeight = form.row, made.Height
-    made.dstMemoryType, made.dstArray = kinds.CU_MEMORYTYPE_ARRAY, array
-    _copy(made, "copy to a CUDA array")
+    copy, kinds = _copy_descriptor(form), driver.api().CUmemorytype
+    copy.srcMemoryType, copy.srcHost = kinds.CU_MEMORYTYPE_HOST, address
+    copy.srcPitch, copy.srcHeight = form.row, copy.Height
+    copy.dstMemoryType, copy.dstArray = kinds.CU_MEMORYTYPE_ARRAY, array
+    _copy(copy, "copy to a CUDA array")
 
 
 def read(array: Any, form: TexelFormat, address: int) -> None:
     """Copy all elements to host memory, after all work of the device."""
-    bindings, made = driver.api(), _copy_descriptor(form)
-    kinds = bindings.CUmemorytype
-    made.srcMemoryType, made.srcArray = kinds.CU_MEMORYTYPE_ARRAY, array
-    made.dstMemoryType, made.dstHost = kinds.CU_MEMORYTYPE_HOST, address
-    made.dstPitch, made.dstHeight = form.row, made.Height
-    _copy(made, "copy from a CUDA array")
+    copy, kinds = _copy_descriptor(form), driver.api().CUmemorytype
+    copy.srcMemoryType, copy.srcArray = kinds.CU_MEMORYTYPE_ARRAY, array
+    copy.dstMemoryType, copy.dstHost = kinds.CU_MEMORYTYPE_HOST, address
+    copy.dstPitch, copy.dstHeight = form.row, copy.Height
+    _copy(copy, "copy from a CUDA array")
 
 
-def _copy(made: Any, doing: str) -> None:
+def _copy(descriptor: Any, doing: str) -> None:
     """Copy after all pending work, because the array may be used in any stream."""
     driver.make_current()
-    check(driver.api().cuCtxSynchronize(), doing)
-    check(driver.api().cuMemcpy3D(made), doing)
-    check(driver.api().cuCtxSynchronize(), doing)
+    driver.synchronize_device(doing)
+    driver.call("cuMemcpy3D", descriptor, doing=doing)
+    driver.synchronize_device(doing)
 
 
 def _resource(array: Any) -> Any:
+    """Return the resource descriptor of a CUDA array or of linear memory."""
     bindings = driver.api()
-    made = bindings.CUDA_RESOURCE_DESC()
+    resource = bindings.CUDA_RESOURCE_DESC()
     if isinstance(array, LinearTexels):
-        array.describe(made, bindings)
-        return made
-    made.resType = bindings.CUresourcetype.CU_RESOURCE_TYPE_ARRAY
-    made.res.array.hArray = array
-    return made
+        array.describe(resource, bindings)
+        return resource
+    resource.resType = bindings.CUresourcetype.CU_RESOURCE_TYPE_ARRAY
+    resource.res.array.hArray = array
+    return resource
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,56 +128,57 @@ class LinearTexels:
     form: TexelFormat
     pitch: int = 0
 
-    def describe(self, made: Any, bindings: Any) -> None:
+    def describe(self, resource: Any, bindings: Any) -> None:
         """Fill in a resource descriptor."""
-        kinds, plane = bindings.CUresourcetype, bool(self.pitch)
-        made.resType = kinds.CU_RESOURCE_TYPE_PITCH2D if plane else kinds.CU_RESOURCE_TYPE_LINEAR
-        place = made.res.pitch2D if plane else made.res.linear
-        place.devPtr, place.numChannels = self.address, self.form.channels
-        place.format = getattr(bindings.CUarray_format, _FORMATS[self.form.number])
-        if plane:
-            place.width, place.height, _ = self.form.extents
-            place.pitchInBytes = self.pitch
+        kinds, has_rows = bindings.CUresourcetype, bool(self.pitch)
+        linear, pitched = kinds.CU_RESOURCE_TYPE_LINEAR, kinds.CU_RESOURCE_TYPE_PITCH2D
+        resource.resType = pitched if has_rows else linear
+        memory = resource.res.pitch2D if has_rows else resource.res.linear
+        memory.devPtr, memory.numChannels = self.address, self.form.channels
+        memory.format = getattr(bindings.CUarray_format, _FORMATS[self.form.number])
+        if has_rows:
+            memory.width, memory.height, _ = self.form.extents
+            memory.pitchInBytes = self.pitch
         else:
-            place.sizeInBytes = self.form.row
+            memory.sizeInBytes = self.form.row
 
 
 def new_texture(array: Any, sampling: SamplerState) -> int:
     """Create a texture object over a CUDA array or linear memory, and return its handle."""
     driver.make_current()
     bindings = driver.api()
-    made = bindings.CUDA_TEXTURE_DESC()
+    texture = bindings.CUDA_TEXTURE_DESC()
     names = [f"CU_TR_ADDRESS_MODE_{name.upper()}" for name in sampling.addresses]
     modes = [getattr(bindings.CUaddress_mode, name) for name in names]
     clamp = bindings.CUaddress_mode.CU_TR_ADDRESS_MODE_CLAMP  # else borders would be blended in
-    made.addressMode = [*modes, clamp, clamp][:3]
+    texture.addressMode = [*modes, clamp, clamp][:3]
     filters = bindings.CUfilter_mode
-    made.filterMode = getattr(filters, f"CU_TR_FILTER_MODE_{sampling.filter.upper()}")
-    made.flags = _AS_INTEGER * sampling.as_integer | _NORMALIZED * sampling.normalized
-    made.borderColor = [*sampling.border, 0.0, 0.0, 0.0, 0.0][:4]
+    texture.filterMode = getattr(filters, f"CU_TR_FILTER_MODE_{sampling.filter.upper()}")
+    texture.flags = _AS_INTEGER * sampling.as_integer | _NORMALIZED * sampling.normalized
+    texture.borderColor = [*sampling.border, 0.0, 0.0, 0.0, 0.0][:4]
     doing = "make a texture object"
-    return int(check(bindings.cuTexObjectCreate(_resource(array), made, None), doing))
+    return int(driver.call("cuTexObjectCreate", _resource(array), texture, None, doing=doing))
 
 
 def new_surface(array: Any) -> int:
     """Create a surface object, and return its handle."""
     driver.make_current()
-    return int(check(driver.api().cuSurfObjectCreate(_resource(array)), "make a surface object"))
+    return int(driver.call("cuSurfObjectCreate", _resource(array), doing="make a surface object"))
 
 
 def free_array(array: Any) -> None:
     """Free an array after the device is idle; a thread that captures a graph cannot wait."""
     driver.make_current()
     if graph_capture.current() is None:
-        check(driver.api().cuCtxSynchronize(), "wait before a CUDA array is freed")
-    check(driver.api().cuArrayDestroy(array), "free a CUDA array")
+        driver.synchronize_device("wait before a CUDA array is freed")
+    driver.call("cuArrayDestroy", array, doing="free a CUDA array")
 
 
 def free_texture(handle: int) -> None:
     driver.make_current()
-    check(driver.api().cuTexObjectDestroy(handle), "free a texture object")
+    driver.call("cuTexObjectDestroy", handle, doing="free a texture object")
 
 
 def free_surface(handle: int) -> None:
     driver.make_current()
-    check(driver.api().cuSurfObjectDestroy(handle), "free a surface object")
+    driver.call("cuSurfObjectDestroy", handle, doing="free a surface object")
