@@ -1,4 +1,7 @@
-"""The chain from source to text: build, the target's passes, emit. Each step is verified."""
+"""Compile a kernel from source to text: build typed IR, run the passes, generate code.
+
+The IR is verified after each step.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +84,7 @@ def lower(
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class KernelModule:
     """One kernel of a file with several kernels, as typed IR."""
 
     module: ir.Module
@@ -90,10 +93,10 @@ class Piece:
     options: Options
 
 
-def generate_file(pieces: Sequence[Piece], comments: Comments = "none") -> str:
+def generate_file(modules: Sequence[KernelModule], comments: Comments = "none") -> str:
     """Generate the text of one file from the typed IR of several kernels."""
     lowered = [
-        (lower(p.module, p.target, p.assumptions, p.options), p.target.dialect) for p in pieces
+        (lower(p.module, p.target, p.assumptions, p.options), p.target.dialect) for p in modules
     ]
     return multi_module.emit_file(lowered, comments)
 

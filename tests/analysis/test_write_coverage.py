@@ -277,7 +277,7 @@ def test_what_is_overwritten(case: Case) -> None:
     function, signature, whole = case
     out, a = arrays_for(signature)
     k = kernel(backend="cpu")(function)
-    found = find_overwritten_arrays(k.launcher.built(parse_signature(signature)).module)
+    found = find_overwritten_arrays(k.launcher.compiler.build(parse_signature(signature)).module)
     ofs = [o for o in found if o.argument == 0]
     grid, block = threads_for(function, signature)
     threads = [16, 16, 1] if out.ndim == 2 else [grid * block, 1, 1]
@@ -303,13 +303,15 @@ FEW = [
 @pytest.mark.parametrize(("threads", "n", "whole", "why"), FEW)
 def test_a_launch_may_not_reach_the_end(threads: list[int], n: int, whole: bool, why: str) -> None:
     k = kernel(backend="cpu")(guarded)
-    (found,) = find_overwritten_arrays(k.launcher.built(parse_signature(VECTORS)).module)
+    (found,) = find_overwritten_arrays(k.launcher.compiler.build(parse_signature(VECTORS)).module)
     assert writes_every_element(found, [(N,), (N,), ()], [0, 0, n], threads) == whole
 
 
 def test_a_bound_that_is_no_whole_number() -> None:
     k = kernel(backend="cpu")(guarded)
-    module = k.launcher.built(parse_signature("float32[::1], float32[::1], float32")).module
+    module = k.launcher.compiler.build(
+        parse_signature("float32[::1], float32[::1], float32")
+    ).module
     assert not find_overwritten_arrays(module)
 
 

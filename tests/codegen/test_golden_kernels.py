@@ -72,7 +72,7 @@ def built_for_cpu(name: str, variant: str) -> tuple[Module, pipeline.Target, Lau
     assumptions = LaunchAssumptions(index32_safe=True, block=shape)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CompileWarning)
-        built = kernel.launcher.built(parse_signature(module_of(name).SIGNATURES[variant]))
+        built = kernel.launcher.compiler.build(parse_signature(module_of(name).SIGNATURES[variant]))
     return built.module, pipeline.TARGETS["cpu"], assumptions
 
 
@@ -143,7 +143,9 @@ def test_gcc_takes_it_without_a_warning(name: str, variant: str) -> None:
 
 @pytest.mark.parametrize(("name", "variant"), CASES)
 def test_nvrtc_takes_it_without_a_warning(name: str, variant: str) -> None:
-    built = kernel_of(name).launcher.built(parse_signature(module_of(name).SIGNATURES[variant]))
+    built = kernel_of(name).launcher.compiler.build(
+        parse_signature(module_of(name).SIGNATURES[variant])
+    )
     made = generate_text(built, "cuda")
     binary = nvrtc.compile(made.text, made.entry, "sm_90", cache=False)
     assert binary.data

@@ -323,7 +323,7 @@ def test_compilers_take_every_type_of_elements(element: DType) -> None:
 
     names = [f"{access}{axes}d" for access in ("texture", "surface") for axes in (1, 2, 3)]
     signature = tuple(HANDLES[name][Scalar(element)] for name in names)
-    built = k.launcher.built(parse_signature(signature))
+    built = k.launcher.compiler.build(parse_signature(signature))
     made = generate_text(built, "cuda")
     binary = nvrtc.compile(made.text, made.entry, "sm_90", cache=False)
     assert binary.data

@@ -97,14 +97,14 @@ def kernel_of(body: str, signature: str, folder: Path):
 def test_a_cost_is_told_and_its_cure_removes_it(case: tuple[str, ...], tmp_path: Path) -> None:
     kind, signature, body, place, cured_types, cured = case
     costly = kernel_of(body, signature, tmp_path)
-    notes = [n for n in costly.launcher.notes(costly.signature) if n.kind == kind]
+    notes = [n for n in costly.launcher.compiler.notes(costly.signature) if n.kind == kind]
     assert notes
     span = notes[0].labels[-1].span
     line = Path(span.file).read_text().splitlines()[span.line - 1]
     assert line[span.column : span.end_column] == place
     assert notes[0].hint
     better = kernel_of(cured, cured_types, tmp_path)
-    assert kind not in {n.kind for n in better.launcher.notes(better.signature)}
+    assert kind not in {n.kind for n in better.launcher.compiler.notes(better.signature)}
 
 
 def test_nothing_to_say(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_no_false_alarm(name: str, tmp_path: Path) -> None:
     (k,) = [v for v in vars(module).values() if hasattr(v, "launcher")]
     for signature in module.SIGNATURES.values():
         if "float64" not in str(signature):
-            assert [n.kind for n in k.launcher.notes(parse_signature(signature))] == []
+            assert [n.kind for n in k.launcher.compiler.notes(parse_signature(signature))] == []
 
 
 NOTHING = [
@@ -148,7 +148,7 @@ NOTHING = [
 @pytest.mark.parametrize(("signature", "body"), NOTHING)
 def test_nothing_is_told(signature: str, body: str, tmp_path: Path) -> None:
     k = kernel_of(body, signature, tmp_path)
-    assert [(n.kind, n.labels[-1].text) for n in k.launcher.notes(k.signature)] == []
+    assert [(n.kind, n.labels[-1].text) for n in k.launcher.compiler.notes(k.signature)] == []
 
 
 ONCE = [
@@ -161,7 +161,7 @@ ONCE = [
 @pytest.mark.parametrize(("signature", "body", "more"), ONCE)
 def test_a_cause_is_told_once(signature: str, body: str, more: str, tmp_path: Path) -> None:
     k = kernel_of(body, signature, tmp_path)
-    (note,) = k.launcher.notes(k.signature)
+    (note,) = k.launcher.compiler.notes(k.signature)
     assert note.labels[0].text.endswith(more)
 
 
@@ -188,5 +188,5 @@ def test_the_command_asks_for_types(tmp_path: Path) -> None:
 def test_a_number_that_is_made_a_float64(tmp_path: Path) -> None:
     """To write float32(...) around the number that is converted would change nothing."""
     k = kernel_of("a[i] = np.float64(2) * a[i]", F32, tmp_path)
-    (note,) = k.launcher.notes(k.signature)
+    (note,) = k.launcher.compiler.notes(k.signature)
     assert note.hint == "write float32(...) in the place of float64(...), or around a global"

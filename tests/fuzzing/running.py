@@ -24,13 +24,12 @@ from pycu2c.compiler import Generated, generate
 from pycu2c.cuda_driver import driver
 from pycu2c.declarations.options import Options
 from pycu2c.frontend.function_builder import BuiltModule
-from pycu2c.kernels.specialization import SteppingRunner
 from pycu2c.pipeline import TARGETS
 from pycu2c.reference.elements import UnsupportedByReference
 from pycu2c.runtime.arguments.arguments import layout_of
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.arguments.flattened_arguments import unflatten
-from pycu2c.runtime.cpu.coroutine_scheduler import CoroutineKernel
+from pycu2c.runtime.cpu.coroutine_scheduler import CoroutineKernel, CoroutineRunner
 from pycu2c.runtime.cpu.cpu_kernel import CpuKernel
 from pycu2c.runtime.cpu.cpu_runner import CpuRunner
 from pycu2c.runtime.cuda.cuda_kernel import CudaKernel
@@ -191,7 +190,7 @@ def _crash(text: str, error: Exception, seed: int) -> Outcome:
 
 def _as_parameters(case: Case, signature: Signature, arguments: list[Any]) -> list[Any]:
     """The arguments as the reference takes them: a record as the tuple of its fields."""
-    leaves = case.kernel.launcher.given(arguments).leaves
+    leaves = case.kernel.launcher.flatten(arguments).leaves
     owners = iter([a.owner if isinstance(a, ArrayArgument) else a for a in leaves])
     return [unflatten(kind, owners) for kind in signature.parameters]
 
@@ -199,8 +198,8 @@ def _as_parameters(case: Case, signature: Signature, arguments: list[Any]) -> li
 def typed(case: Case) -> tuple[Any, BuiltModule, Any]:
     """A case's source, its IR, and the signature of its launch."""
     launcher = case.kernel.launcher
-    signature = launcher.signature(launcher.given(arguments_of(case)))
-    return launcher.source, launcher.built(signature), signature
+    signature = launcher.signature(launcher.flatten(arguments_of(case)))
+    return launcher.source, launcher.compiler.build(signature), signature
 
 
 def _entries(prepared: Sequence[_Prepared]) -> list[tuple[str, str]]:
@@ -260,7 +259,7 @@ def _launch(p: _Prepared) -> Launch:
 
 def _leaves(p: _Prepared, arguments: list[Any]) -> tuple[Any, ...]:
     """The arguments as runners take them: tuples item by item."""
-    leaves: tuple[Any, ...] = p.case.kernel.launcher.given(arguments).leaves
+    leaves: tuple[Any, ...] = p.case.kernel.launcher.flatten(arguments).leaves
     return leaves
 
 
@@ -317,7 +316,7 @@ def _run_cpu(p: _Prepared, binaries: list[CompiledBinary]) -> Outcome:
     runner: Runner = CpuRunner(_names(p), layout, CpuKernel(binaries[0]))
     if generated.has_coroutines:
         kernel = CoroutineKernel(binaries[0], "k", generated.waits)
-        runner = SteppingRunner(CpuRunner(_names(p), layout, kernel), kernel)
+        runner = CoroutineRunner(CpuRunner(_names(p), layout, kernel), kernel)
 
     def launch(actual: list[Any]) -> None:
         runner.run(_launch(p), _leaves(p, actual))

@@ -83,7 +83,7 @@ def test_the_text_that_users_see_has_no_lines():
 
 
 def test_compiled_code_has_lines_only_if_asked():
-    made = stepwise.launcher.generated("cuda", parse_signature(TYPES), "lines")
+    made = stepwise.launcher.compiler.generate("cuda", parse_signature(TYPES), "lines")
     told = nvrtc.compile(made.text, made.entry, "sm_90", options=stepwise.options, cache=False)
     silent = nvrtc.compile(made.text, made.entry, "sm_90", cache=False)
     assert b".debug_line" in told.data
@@ -91,7 +91,7 @@ def test_compiled_code_has_lines_only_if_asked():
 
 
 def test_c_has_lines_for_debuggers():
-    made = stepwise.launcher.generated("cpu", parse_signature(TYPES), "lines")
+    made = stepwise.launcher.compiler.generate("cpu", parse_signature(TYPES), "lines")
     told = cc.compile(made.text, made.entry, options=stepwise.options, cache=False)
     assert HERE.encode() in told.data
     assert HERE.encode() not in cc.compile(made.text, made.entry, cache=False).data

@@ -252,7 +252,7 @@ def test_what_is_made_while_pycu2c_is_edited_is_not_kept(
     module: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYCU2C_CACHE_DIR", str(tmp_path))
-    known = module.k.launcher.builder.metadata(OUT)
+    known = module.k.launcher.compiler.metadata(OUT)
     for started, found in ((0.0, None), (lazy_imports.IMPORT_TIME, known), (0.0, None)):
         monkeypatch.setattr(value_store, "IMPORT_TIME", started)
         value_store._package_state.cache_clear()
@@ -340,7 +340,7 @@ def test_what_is_kept_of_a_kernel_for_a_gpu(
     for _ in range(2):  # the second time in no other way
         memory = KernelCacheEntry(k.source, OUT, DEFAULT_OPTIONS)
         assert memory.load_runner(key, names) is None
-        made = k.launcher.builder.runner(OUT, names, key)
+        made = k.launcher.compiler.runner(OUT, names, key)
         assert isinstance(made, CudaRunner)
         memory.store_runner(key, made)
         found = memory.load_runner(key, names)

@@ -257,7 +257,7 @@ def program(row: Row, dtypes: list[DType]) -> str:
 
 def types_of_results(kernel: Kernel, arguments: tuple[Any, ...]) -> dict[str, str]:
     launcher = kernel.launcher
-    built = launcher.built(launcher.signature(launcher.given(arguments)))
+    built = launcher.compiler.build(launcher.signature(launcher.flatten(arguments)))
     assigned = [s for s in statements(built.module.kernel.body) if isinstance(s, Assign)]
     return {s.var.name: str(s.var.type) for s in assigned}
 

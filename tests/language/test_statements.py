@@ -797,7 +797,7 @@ def test_statement(k, target):
 @pytest.mark.parametrize("k", FLOATS + WHOLE, ids=lambda k: k.name)
 def test_compilers_take_the_code_without_a_warning(k):
     out = "float64[::1]" if k in FLOATS else "int64[::1]"
-    built = k.launcher.built(parse_signature(out))
+    built = k.launcher.compiler.build(parse_signature(out))
     assert cc.check_warnings(generate_text(built, "cpu").text) == ""
     made = generate_text(built, "cuda")
     binary = nvrtc.compile(made.text, made.entry, "sm_90", cache=False)

@@ -77,7 +77,7 @@ class _NumpyMath:
 
 def type_of_result(kernel: Kernel, x: np.ndarray, y: np.ndarray, out: np.ndarray) -> str:
     launcher = kernel.launcher
-    built = launcher.built(launcher.signature(launcher.given((x, y, out))))
+    built = launcher.compiler.build(launcher.signature(launcher.flatten((x, y, out))))
     (found,) = {
         str(s.var.type)
         for s in statements(built.module.kernel.body)

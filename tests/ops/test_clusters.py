@@ -171,7 +171,7 @@ def test_launch_bounds_and_clusters_go_together():
 
 
 def in_steps(made, types):
-    module = made.launcher.built(parse_signature(types)).module
+    module = made.launcher.compiler.build(parse_signature(types)).module
     lowered = lower(module, TARGETS["cpu"], LaunchAssumptions(index32_safe=True), made.options)
     return coroutine_loop(lowered.kernel.body) is not None
 

@@ -91,7 +91,7 @@ def program(names: list[str]) -> str:
 
 def types_of_results(kernel: Kernel, arguments: tuple[Any, ...]) -> dict[str, str]:
     launcher = kernel.launcher
-    built = launcher.built(launcher.signature(launcher.given(arguments)))
+    built = launcher.compiler.build(launcher.signature(launcher.flatten(arguments)))
     assigned = [s for s in statements(built.module.kernel.body) if isinstance(s, Assign)]
     return {s.var.name: str(s.var.type) for s in assigned}
 
@@ -122,7 +122,7 @@ def test_compilers_take_them_without_a_warning(dtype: str, tmp_path: Path) -> No
     x, y = pairs(dtype, dtype)
     outs = [np.zeros(len(x), np.asarray(expected(name, x, y)).dtype) for name in names]
     launcher = module_from(program(names), tmp_path).k.launcher
-    built = launcher.built(launcher.signature(launcher.given((x, y, *outs))))
+    built = launcher.compiler.build(launcher.signature(launcher.flatten((x, y, *outs))))
     assert cc.check_warnings(generate_text(built, "cpu").text) == ""
     made = generate_text(built, "cuda")
     assert nvrtc.compile(made.text, made.entry, "sm_90", cache=False).log.strip("\0\n ") == ""

@@ -36,10 +36,10 @@ from pycu2c.native import _dispatch
 from pycu2c.native._dispatch import LaunchConfiguration
 from pycu2c.runtime.arguments.arguments import Layout, describe, layout_of, pack
 from pycu2c.runtime.arguments.call_binding import CallSignature
-from pycu2c.runtime.direct_launch import Direct
 from pycu2c.runtime.dispatch.guards import ArrayGuard, RecordedLaunch
 from pycu2c.runtime.dispatch.table import DispatchTable, Field, LaunchGuard, entry_of
 from pycu2c.runtime.launch_configuration import HEAD
+from pycu2c.runtime.runner import Direct
 from pycu2c.toolchain.cc import cc
 from support.launching import leaks
 

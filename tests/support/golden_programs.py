@@ -89,9 +89,11 @@ def _kernel(name: str, variant: str) -> tuple[str, str, bytes]:
     expected = run(kernel, (grid, block), values, "python")
     signature = parse_signature(module_of(name).SIGNATURES[variant])
     blocks, threads = extent(grid, "grid", name), extent(block, "block", name)
-    made = generate_text(kernel.launcher.built(signature), "cpu", kernel.options, block=threads)
+    made = generate_text(
+        kernel.launcher.compiler.build(signature), "cpu", kernel.options, block=threads
+    )
     layout = layout_of(made.parameters)
-    leaves = kernel.launcher.given(values).leaves
+    leaves = kernel.launcher.flatten(values).leaves
     head = HEAD.pack(*blocks, *threads, 0)
     packed = head + pack(layout, leaves, [0] * len(leaves))
     arrays = b""

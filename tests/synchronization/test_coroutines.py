@@ -29,7 +29,7 @@ def launch(k: Any, grid: int, block: Any, *arguments: Any, backend: str) -> None
 
 
 def text_of(k: Any, signature: str, target: str = "cpu") -> str:
-    return generate_text(k.launcher.built(parse_signature(signature)), target).text
+    return generate_text(k.launcher.compiler.build(parse_signature(signature)), target).text
 
 
 def runs_in_steps(k: Any, signature: str) -> bool:

@@ -69,8 +69,8 @@ def test_program(program: Program, case: Case, target: str) -> None:
 @pytest.mark.parametrize("program", ALL, ids=lambda p: p.name)
 def test_nvrtc_takes_it_without_a_warning(program: Program) -> None:
     launcher = program.kernel.launcher
-    signature = launcher.signature(launcher.given(program.cases[0].given()))
-    made = generate_text(launcher.built(signature), "cuda", program.kernel.options)
+    signature = launcher.signature(launcher.flatten(program.cases[0].given()))
+    made = generate_text(launcher.compiler.build(signature), "cuda", program.kernel.options)
     binary = nvrtc.compile(made.text, made.entry, "sm_90", cache=False)
     assert binary.log.strip("\0\n ") == ""
 

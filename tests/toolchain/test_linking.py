@@ -224,7 +224,7 @@ WITH_NVJITLINK = pytest.mark.skipif(nvjitlink.nvjitlink() is None, reason="no nv
 
 def cubin(k: Kernel[...], arch: str = "sm_90") -> bytes:
     signature = parse_signature((F32, "int32[::1]", F32))
-    made = k.launcher.builder.generated("cuda", signature)
+    made = k.launcher.compiler.generate("cuda", signature)
     options = k.options.with_links(made.links)
     return nvrtc.compile(made.text, made.entry, arch, options=options).data
 
@@ -261,7 +261,7 @@ def test_ltoir_of_a_python_function() -> None:
     def k(a):
         a[0] = forty(a[0], a[1])
 
-    generated = k.launcher.builder.generated("cuda", k.signature)
+    generated = k.launcher.compiler.generate("cuda", k.signature)
     options = k.options.with_links(generated.links)
     found = nvrtc.compile(generated.text, generated.entry, "sm_90", options=options)
     assert found.data[:4] == b"\x7fELF"
@@ -479,7 +479,7 @@ def test_what_is_pure_only_reads_its_arrays(tmp_path: Path) -> None:
     )
     k = module_from(program, tmp_path).k
     assert run(k, (1, 1), arguments(), "cpu")[2][0] == 0
-    made = k.launcher.builder.generated("cuda", parse_signature((F32, "int32[::1]", F32)))
+    made = k.launcher.compiler.generate("cuda", parse_signature((F32, "int32[::1]", F32)))
     assert nvrtc.compile(made.text, "k", "sm_90", kind="ptx").log == ""
     assert made.written == {2}
 

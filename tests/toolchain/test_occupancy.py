@@ -112,7 +112,7 @@ def test_as_the_driver_calculates(registers):
 
 
 def _loaded(each: Kernel, types: str) -> kernel_api.LoadedKernel:
-    made = each.launcher.generated("cuda", parse_signature(types))
+    made = each.launcher.compiler.generate("cuda", parse_signature(types))
     binary = nvrtc.compile(made.text, made.entry, driver.arch(), options=each.options)
     return kernel_api.load_kernel(binary.data, binary.entry)
 

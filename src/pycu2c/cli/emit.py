@@ -27,7 +27,7 @@ from pycu2c.codegen.statements import Comments
 from pycu2c.compiler import Generated, generate_file
 from pycu2c.declarations.signatures import BadSignature
 from pycu2c.kernels.kernel import Kernel
-from pycu2c.kernels.source_map import naming_origins
+from pycu2c.kernels.source_map import errors_at_source_lines
 from pycu2c.runtime.launch_configuration import Extent, extent
 from pycu2c.toolchain.nvrtc import nvrtc
 from pycu2c.toolchain.toolchain_errors import ToolchainError
@@ -78,7 +78,9 @@ def emit(
         kernels = load_kernels(path)
         several = name is None and len(kernels) > 1 and target == "cuda" and signature is None
         if several and pass_name is None:
-            pieces = [k.launcher.piece(signature_of(k, None)) for k in kernels.values()]
+            pieces = [
+                k.launcher.compiler.cuda_module(signature_of(k, None)) for k in kernels.values()
+            ]
             _write(generate_file(pieces, comments), target, output)
             return
         kernel = select_kernel(kernels, path, name)
@@ -131,14 +133,14 @@ def _generated(
     language, arch = _CPU_TARGETS.get(target, "cuda"), emit_options.arch
 
     def made(comments: Comments) -> Generated:
-        return kernel.launcher.generated(language, signature, comments, emit_options.block)
+        return kernel.launcher.compiler.generate(language, signature, comments, emit_options.block)
 
     found = made(emit_options.comments)
     if target not in ("ptx", "cubin"):
         return found.text
     options = kernel.options.with_links(found.links)
     kind: nvrtc.BinaryKind = "ptx" if target == "ptx" else "cubin"
-    with naming_origins(lambda comments: made(comments).text):
+    with errors_at_source_lines(lambda comments: made(comments).text):
         return nvrtc.compile(found.text, found.entry, arch, kind=kind, options=options).data
 
 

@@ -27,7 +27,7 @@ def explain(location: str, signature: str | None, form: str) -> None:
     try:
         path, name = parse_location(location)
         kernel = select_kernel(load_kernels(path), path, name)
-        notes = kernel.launcher.notes(signature_of(kernel, signature))
+        notes = kernel.launcher.compiler.notes(signature_of(kernel, signature))
     except CompileError as error:
         report_error(error)
     except BadSignature as error:

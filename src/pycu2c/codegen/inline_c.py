@@ -13,7 +13,7 @@ from pycu2c.ir.nodes import Module
 
 Part: TypeAlias = c.Comment | c.LineDirective | c.Verbatim  # of a file, and of a body
 
-OWN_C = "@c "  # in comments with places
+INLINE_C_MARK = "@c "  # in comments with places
 
 
 def parts(lines: Iterable[CodeLine], comments: str) -> Iterator[Part]:
@@ -21,7 +21,7 @@ def parts(lines: Iterable[CodeLine], comments: str) -> Iterator[Part]:
     continues = False  # a macro continues: nothing may be inserted between its lines
     for line in lines:
         if comments == "places" and not continues:
-            yield c.Comment(f"{OWN_C}{line.span}")
+            yield c.Comment(f"{INLINE_C_MARK}{line.span}")
         elif comments == "lines" and not continues:
             yield c.LineDirective(line.span.line, line.span.file)
         yield c.Verbatim(line.text)

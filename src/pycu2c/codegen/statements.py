@@ -58,7 +58,7 @@ from pycu2c.ops.operators import ADD, AND, C_SHL, C_SHR, DIV, MUL, OR, QUOTIENT,
 # "source" quote Python, "places" gives source positions, "lines" emits #line for debuggers
 Comments: TypeAlias = Literal["none", "regions", "comments", "source", "places", "lines"]
 
-PLACE = "@ "
+POSITION_MARK = "@ "
 
 DYNAMIC = "dynamic_shared"  # the dynamic shared memory of a block
 
@@ -100,7 +100,7 @@ class StatementSpeller:
         if self.comments in ("none", "regions"):
             return []
         if self.comments == "places":
-            return [c.Comment(f"{PLACE}{span}")]
+            return [c.Comment(f"{POSITION_MARK}{span}")]
         if self.comments == "lines":
             return [c.LineDirective(span.line, span.file)]
         first = self._line + 1 if span.file == self._file else span.line

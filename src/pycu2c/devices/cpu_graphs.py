@@ -10,7 +10,7 @@ from functools import partial
 from pycu2c.base import graph_capture
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.devices.graph_nodes import CapturedGraph, Node
-from pycu2c.kernels.launcher import Launcher, Ready
+from pycu2c.kernels.launcher import Launcher, ResolvedLaunch
 from pycu2c.native.extension import UNAVAILABLE, LaunchSequence
 from pycu2c.runtime import nvtx_ranges
 from pycu2c.runtime.cpu.captured_launch import CapturedCpuLaunch
@@ -36,7 +36,7 @@ class CpuGraph:
     def launch(
         self, launcher: Launcher, request: LaunchRequest, values: tuple[object, ...]
     ) -> None:
-        ready = launcher.ready(request, values)
+        ready = launcher.resolve(request, values)
         action = _action_of(ready)
         if graph_capture.records_nodes():
             self.nodes.append(Node(self, launcher, request, ready))
@@ -61,7 +61,7 @@ class CpuGraph:
     def instantiate(self, previous: CapturedGraph | None) -> None:
         """Do nothing: the first launch merges the actions."""
 
-    def update_node(self, index: int, ready: Ready) -> None:
+    def update_node(self, index: int, ready: ResolvedLaunch) -> None:
         self._actions[self._positions[index]] = _action_of(ready)
         self._merged = None
 
@@ -76,16 +76,16 @@ def _run_all(actions: Sequence[Callable[[], object]]) -> None:
         action()
 
 
-def _action_of(ready: Ready) -> Callable[[], None]:
+def _action_of(ready: ResolvedLaunch) -> Callable[[], None]:
     """Return a function that executes a checked launch."""
     runner = nvtx_ranges.without_nvtx_ranges(ready.runner)
     if isinstance(runner, CpuRunner):
-        return runner.capture(ready.launch, ready.taken.leaves)
+        return runner.capture(ready.launch, ready.arguments.leaves)
     if ready.key.backend == "cuda":
         raise LaunchError(
             "a launch on a GPU is no part of a graph on the CPU: leave the graph's device='cpu' out"
         )
-    return partial(runner.run, ready.launch, ready.taken.leaves)
+    return partial(runner.run, ready.launch, ready.arguments.leaves)
 
 
 def _merge_launches(actions: Sequence[Callable[[], object]]) -> Iterator[Callable[[], object]]:

@@ -19,7 +19,7 @@ from pycu2c.cuda_driver import cuda_errors, driver, libcuda
 from pycu2c.devices import streams
 from pycu2c.devices.graph_nodes import CapturedGraph, Node
 from pycu2c.devices.streams import Stream
-from pycu2c.kernels.launcher import Launcher, Ready
+from pycu2c.kernels.launcher import Launcher, ResolvedLaunch
 from pycu2c.runtime import nvtx_ranges
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.cuda import peer_access, transfers
@@ -95,17 +95,17 @@ class CudaGraph:
     def launch(
         self, launcher: Launcher, request: LaunchRequest, values: tuple[object, ...]
     ) -> None:
-        ready = launcher.ready(request, values)
+        ready = launcher.resolve(request, values)
         runner = _capturable_runner(launcher, ready)
         handle = driver.working_stream(request.stream)
         if handle != self.handle:
             _check_is_captured(handle)
-        runner.run(ready.launch, ready.taken.leaves)
+        runner.run(ready.launch, ready.arguments.leaves)
         if graph_capture.records_nodes():
             self._template.nodes.append(_latest_node(handle))
             self.nodes.append(Node(self, launcher, request, ready))
             return
-        for leaf in ready.taken.leaves:
+        for leaf in ready.arguments.leaves:
             if isinstance(leaf, ArrayArgument):
                 self.use(leaf.owner)
 
@@ -165,11 +165,11 @@ class CudaGraph:
         self._instantiated = previous._instantiated
         return True
 
-    def update_node(self, index: int, ready: Ready) -> None:
+    def update_node(self, index: int, ready: ResolvedLaunch) -> None:
         node = self.nodes[index]
         runner = _capturable_runner(node.launcher, ready)
-        peer_access.peer_devices(ready.taken.leaves, node.name)
-        new = runner.as_node(ready.launch, ready.taken.leaves)
+        peer_access.peer_devices(ready.arguments.leaves, node.name)
+        new = runner.as_node(ready.launch, ready.arguments.leaves)
         doing = f"change {node!r}"
         handle = self._instantiated.nodes[index]
         update = "cuGraphExecKernelNodeSetParams"
@@ -182,7 +182,7 @@ class CudaGraph:
 
     def _collect_memories(self) -> None:
         """Collect the memory that each launch must order with other streams, and the name."""
-        leaves = (leaf for node in self.nodes for leaf in node.ready.taken.leaves)
+        leaves = (leaf for node in self.nodes for leaf in node.ready.arguments.leaves)
         owners = [leaf.owner for leaf in leaves if isinstance(leaf, ArrayArgument)]
         used = {id(owner): owner for owner in (*owners, *self._kept_alive.values())}
         self._owners = list(used.values())
@@ -228,7 +228,7 @@ class CudaGraph:
 # ---- checks ------------------------------------------------------------------------------------
 
 
-def _capturable_runner(launcher: Launcher, ready: Ready) -> CudaRunner:
+def _capturable_runner(launcher: Launcher, ready: ResolvedLaunch) -> CudaRunner:
     """Return the runner of a launch on the GPU that neither copies nor prints. Raises
     LaunchError."""
     if ready.key.backend != "cuda":
@@ -241,8 +241,8 @@ def _capturable_runner(launcher: Launcher, ready: Ready) -> CudaRunner:
         raise LaunchError(
             f"{launcher.name} prints, and a graph is not waited for: launch it outside of the graph"
         )
-    names = launcher.leaf_names(ready.taken.signature)
-    for name, leaf in zip(names, ready.taken.leaves):
+    names = launcher.leaf_names(ready.arguments.signature)
+    for name, leaf in zip(names, ready.arguments.leaves):
         if isinstance(leaf, ArrayArgument) and not transfers.is_used_in_place(leaf):
             raise LaunchError(
                 f"{name} is in memory of the host, and a graph does not copy it for the launch: "

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from pycu2c.base import graph_capture
 from pycu2c.base.diagnostics import LaunchError
-from pycu2c.kernels.launcher import Launcher, Ready
+from pycu2c.kernels.launcher import Launcher, ResolvedLaunch
 from pycu2c.runtime.launch_configuration import Extent, LaunchRequest
 
 
@@ -27,7 +27,7 @@ class CapturedGraph(graph_capture.Capture, Protocol):
     def instantiate(self, previous: CapturedGraph | None) -> None:
         """Prepare the graph for launches, by updating ``previous`` if possible."""
 
-    def update_node(self, index: int, ready: Ready) -> None:
+    def update_node(self, index: int, ready: ResolvedLaunch) -> None:
         """Replace the launch of a node."""
 
     def start(self, stream: object) -> None:
@@ -40,7 +40,11 @@ class Node:
     __slots__ = ("_graph", "_index", "_is_current", "_request", "launcher", "ready")
 
     def __init__(
-        self, graph: CapturedGraph, launcher: Launcher, request: LaunchRequest, ready: Ready
+        self,
+        graph: CapturedGraph,
+        launcher: Launcher,
+        request: LaunchRequest,
+        ready: ResolvedLaunch,
     ) -> None:
         self._graph = weakref.ref(graph)  # the graph owns the node
         self._is_current = True
@@ -71,9 +75,9 @@ class Node:
                 f"{self.name}: this node's graph has gone, or has been captured again: take the "
                 "node from g.nodes"
             )
-        values = self.launcher.values(arguments, named)
+        values = self.launcher.bind(arguments, named)
         with graph_capture.capturing(None), graph.on_device():
-            ready = self.launcher.ready(self._request, values)
+            ready = self.launcher.resolve(self._request, values)
             graph.update_node(self._index, ready)
         self.ready = ready
 

@@ -22,9 +22,9 @@ from pycu2c.runtime.runner import ANY_NUMBER, KernelMetadata, SpecializationKey
 
 @dataclass(frozen=True, slots=True)
 class CheckedLaunch:
-    """A launch, with what its checks need to know of the kernel.
+    """A launch, and the properties of its kernel that the checks need.
 
-    ``limits``: the magnitude below which integers are index32_safe, by their leaves.
+    limits: of integer arguments, by leaf: the magnitude below which ``index32_safe`` holds.
     """
 
     backend: str

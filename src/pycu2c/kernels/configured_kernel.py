@@ -1,83 +1,54 @@
-"""What ``k[grid, block]`` gives, and what all of them share of their kernel.
-
-Kept light, as ``kernel.py``: what launches need is imported at the first of them.
-"""
+"""A kernel with its launch configuration, ``k[grid, block]``, and what all of these share."""
 
 from __future__ import annotations
 
 from typing import Any, NoReturn, ParamSpec
 
 from pycu2c.base.diagnostics import CompileError, LaunchError
-from pycu2c.base.gc_pause import gc_paused
-from pycu2c.base.types import Signature
 from pycu2c.cuda_driver import driver
-from pycu2c.kernels import launcher as launching
+from pycu2c.kernels.launcher import Launcher
 from pycu2c.native.extension import ConfiguredBase, TableReference
-from pycu2c.runtime.cuda import memory, startup
+from pycu2c.runtime.cuda import memory
 from pycu2c.runtime.launch_configuration import IMMORTAL_STREAM_TYPES, LaunchRequest
 
 P = ParamSpec("P")
 
-_BACKEND = 2  # where it stands in what a launcher is made of
-
 
 class Launches(TableReference):
-    """What the configurations of a kernel share: what has been compiled of it, and the dispatch
-    table, or None."""
+    """The launcher and the dispatch table of a kernel, which its configurations share."""
 
-    __slots__ = ("_form", "_launcher")
+    __slots__ = ("launcher",)
 
-    def __init__(self, *form: Any) -> None:
-        self._form = form
-        self._launcher: launching.Launcher | None = None
+    def __init__(self, launcher: Launcher) -> None:
+        self.launcher = launcher
 
-    @property
-    def launcher(self) -> launching.Launcher:
-        """Made at the first use: what it imports takes its time."""
-        if self._launcher is None:
-            with gc_paused():
-                self._launcher = launching.Launcher(*self._form)
-        return self._launcher
-
-    @property
-    def for_launch(self) -> launching.Launcher:
-        """The same, for a launch: where that is for a GPU, the driver starts meanwhile."""
-        if self._form[_BACKEND] in ("auto", "cuda"):
-            startup.begin()
-        return self.launcher
-
-    def forget(self) -> None:
-        self._launcher = self.table = None
-
-    def prepared(self, signature: Signature) -> Launches:
-        """For launches with arguments of these types alone."""
-        made = Launches(*self._form)
-        made._launcher = self.launcher.prepared(signature)
-        return made
+    def reset(self) -> None:
+        """Forget all compiled code."""
+        self.launcher, self.table = self.launcher.without_code(), None
 
 
 class Configured(ConfiguredBase[P]):
     """A kernel with its grid and block; call it with the arguments.
 
-    A call that misses the dispatch table of the kernel calls ``_launch_slow``."""
+    A call that misses the dispatch table of the kernel calls ``_launch_slow``.
+    """
 
-    __slots__ = ("_wanted",)
+    __slots__ = ("_request",)
     _launches: Launches
 
-    def __init__(self, launches: Launches, wanted: LaunchRequest) -> None:
-        self._wanted, stream = wanted, wanted.stream
+    def __init__(self, launches: Launches, request: LaunchRequest) -> None:
+        self._request, stream = request, request.stream
         if stream is None:
-            configuration = wanted.configuration(0, ordered=True)
+            configuration = request.configuration(0, ordered=True)
         else:
             ordered = memory.in_order_with_default(stream)
-            configuration = wanted.configuration(driver.stream_of(stream), ordered)
+            configuration = request.configuration(driver.stream_of(stream), ordered)
         super().__init__(launches, configuration)
 
     def __repr__(self) -> str:
-        wanted = self._wanted
-        on = "" if wanted.stream is None else f", stream {wanted.stream!r}"
-        name = self._launches.launcher.name
-        return f"<kernel {name}, grid {wanted.grid}, block {wanted.block}{on}>"
+        request, name = self._request, self._launches.launcher.name
+        stream = "" if request.stream is None else f", stream {request.stream!r}"
+        return f"<kernel {name}, grid {request.grid}, block {request.block}{stream}>"
 
     def __copy__(self) -> Configured[P]:
         return self
@@ -88,34 +59,38 @@ class Configured(ConfiguredBase[P]):
     def __reduce__(self) -> NoReturn:
         name = self._launches.launcher.name
         raise TypeError(
-            f"{name}[grid, block] is not pickled: pickle {name}, which goes by its name"
+            f"{name}[grid, block] cannot be pickled: pickle {name}, which is pickled by its name"
         )
 
     def _launch_slow(self, *arguments: P.args, **named: P.kwargs) -> None:
         """Launch by the Python slow path, which records the launch in the dispatch table."""
         launches = self._launches
-        launcher = launches.for_launch
+        launcher = launches.launcher
         try:
-            values = launcher.values(arguments, named)
-            launcher.launch(self._configuration, self._wanted, values)
+            values = launcher.bind(arguments, named)
+            launcher.launch(self._configuration, self._request, values)
         except (CompileError, LaunchError) as error:
-            raise error.with_traceback(None) from error.__cause__  # the text says where it is
+            raise error.with_traceback(None) from error.__cause__  # the message has the location
         launches.table = launcher.table_for_calls
 
 
 def key_of(configuration: Any) -> object:
-    """What tells a configuration from others: 4 and 4.0 are equal, and one is an error. Where all
-    is as usual it is the configuration itself, which C looks up (dispatch/callables.c)."""
+    """Return a dictionary key that distinguishes 4 from 4.0, which is an error as an extent.
+
+    If all extents are ints it is the configuration itself, which C looks up (native/callables.c).
+    Raises TypeError for configurations that are not cached.
+    """
     if type(configuration) is not tuple:
         raise TypeError("a configuration is a tuple")
     grid, block, *rest = configuration
     if rest and type(rest[0]) not in IMMORTAL_STREAM_TYPES:
         raise TypeError("a stream of another package is not kept alive")
-    types = [_types_in(grid), _types_in(block), *map(type, rest[1:])]
+    types = [_extent_type(grid), _extent_type(block), *map(type, rest[1:])]
     return configuration if all(t is int for t in types) else (configuration, *types)
 
 
-def _types_in(extent: object) -> object:
+def _extent_type(extent: object) -> object:
+    """Return ``int`` for an int or a tuple of ints, else the type or types."""
     if type(extent) is not tuple:
         return type(extent)
     types = tuple(map(type, extent))

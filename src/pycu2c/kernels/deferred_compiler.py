@@ -1,4 +1,4 @@
-"""The compiler, imported as a whole when the first kernel is compiled.
+"""Import the compiler when the first kernel is compiled.
 
 A process that only runs kernels from the cache never imports it. ``tests/test_architecture.py``
 lists the other modules that defer an import.

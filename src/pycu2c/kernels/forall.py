@@ -1,7 +1,8 @@
-"""``k.forall(n)(…)``: a launch with a thread for each of n elements, in blocks chosen for it."""
+"""Implement ``k.forall(n)(…)``: launch a thread for each of n elements."""
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from typing import Any, Generic, ParamSpec, Protocol
@@ -14,7 +15,7 @@ P = ParamSpec("P")
 
 
 class Configurable(Protocol[P]):
-    """A kernel."""
+    """The part of ``Kernel`` that ``ForAll`` uses."""
 
     @property
     def name(self) -> str: ...
@@ -30,8 +31,11 @@ class Configurable(Protocol[P]):
 
 
 class ForAll(Generic[P]):
-    """Call it with the kernel's arguments. Blocks have one axis, and as many threads as the kernel
-    declares; or, on a GPU, such that a multiprocessor holds as many as it can; or 256."""
+    """A kernel with a number of elements; call it with the kernel's arguments.
+
+    Blocks have one axis. Their size is ``threads``, or else the size of the declared block, or else
+    the one with the best occupancy of the GPU, or 256 threads on the CPU.
+    """
 
     __slots__ = ("_kernel", "_n", "_shared", "_stream", "_threads")
 
@@ -51,27 +55,27 @@ class ForAll(Generic[P]):
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> None:
         if not self._n:
             return
-        threads = self._threads or self._chosen(arguments, named)
-        (along, *_), blocks = self._kernel.options.cluster or (1,), -(-self._n // threads)
-        blocks = -(-blocks // along) * along
+        threads = self._threads or self._default_threads(arguments, named)
+        cluster = (self._kernel.options.cluster or (1,))[0]
+        blocks = -(-self._n // (threads * cluster)) * cluster
         configuration: tuple[Any, ...] = (blocks, threads)
         if self._stream is not None or self._shared:
             configuration = (blocks, threads, self._stream, self._shared)
         self._kernel[configuration](*arguments, **named)
 
-    def _chosen(self, arguments: tuple[object, ...], named: dict[str, Any]) -> int:
+    def _default_threads(self, arguments: tuple[object, ...], named: dict[str, Any]) -> int:
         launcher, declared = self._kernel.launcher, self._kernel.block
         if declared is not None:
-            return declared[0] * declared[1] * declared[2]
-        signature = launcher.signature_of(launcher.values(arguments, named))
+            return math.prod(declared)
+        signature = launcher.signature_of(launcher.bind(arguments, named))
         return launcher.best_block(signature, self._shared)
 
 
-def _count(given: object, what: str, kernel: str) -> int:
+def _count(number: object, expected: str, kernel: str) -> int:
     try:
-        count = operator.index(given)  # type: ignore[arg-type]
+        count = operator.index(number)  # type: ignore[arg-type]
     except TypeError:
         count = -1
     if count < 0:
-        raise LaunchError(f"{kernel}.forall takes {what}, not {given!r}")
+        raise LaunchError(f"{kernel}.forall takes {expected}, not {number!r}")
     return count

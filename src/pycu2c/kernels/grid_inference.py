@@ -1,4 +1,4 @@
-"""Launches that leave their grid or block open: what follows from the data and the kernel."""
+"""Infer the grid or block of a launch without one from its arguments and the kernel."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pycu2c.runtime.launch_configuration import Extent, extent, round_up_to_clus
 from pycu2c.runtime.runner import KernelMetadata
 
 
-def without_block(kernel: str, metadata: KernelMetadata, backend: str) -> Extent:
-    """The block of a launch that has none. Raises LaunchError."""
+def inferred_block(kernel: str, metadata: KernelMetadata, backend: str) -> Extent:
+    """Return the block of a launch without one. Raises LaunchError."""
     if not metadata.uses_threads and backend in (*CPU_BACKENDS, "python"):
         return (1, 1, 1)  # plain loops: it runs once
     raise LaunchError(
@@ -19,14 +19,14 @@ def without_block(kernel: str, metadata: KernelMetadata, backend: str) -> Extent
     )
 
 
-def grid_for(
+def inferred_grid(
     kernel: str,
     metadata: KernelMetadata,
     leaves: tuple[Argument, ...],
     block: Extent | None,
     cluster: tuple[int, ...],
 ) -> Extent:
-    """The grid of a launch that has none: of whole clusters. Raises LaunchError."""
+    """Return the grid of a launch without one, in whole clusters. Raises LaunchError."""
     if block is None:
         return (1, 1, 1)
     if not metadata.lengths:
@@ -38,7 +38,7 @@ def grid_for(
     for (leaf, axis), threads in zip(metadata.lengths, block):
         argument = leaves[leaf]
         array = argument if isinstance(argument, ArrayArgument) else None
-        wanted = as_int(argument) if array is None else array.shape[axis]
-        counts.append(max(1, -(-wanted // threads)))
+        elements = as_int(argument) if array is None else array.shape[axis]
+        counts.append(max(1, -(-elements // threads)))
     grid = extent(tuple(counts), "grid", kernel)
     return extent(round_up_to_clusters(grid, cluster), "grid", kernel)

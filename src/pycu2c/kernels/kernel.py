@@ -1,7 +1,4 @@
-"""``@kernel`` and ``@device``: what users decorate, configure and call.
-
-Kept light: the compiler is imported when the first kernel is typed or launched.
-"""
+"""Define ``@kernel`` and ``@device``, and the classes of the functions that they decorate."""
 
 from __future__ import annotations
 
@@ -43,9 +40,8 @@ from pycu2c.declarations.signatures import (
 )
 from pycu2c.frontend.subset.subset_check import early_diagnostics
 from pycu2c.kernels import forall
-from pycu2c.kernels import launcher as launching
 from pycu2c.kernels.configured_kernel import Configured, Launches, P, key_of
-from pycu2c.kernels.deferred_compiler import kernel_compiler
+from pycu2c.kernels.launcher import Launcher
 from pycu2c.native.extension import KernelBase
 from pycu2c.runtime.launch_configuration import (
     Language,
@@ -69,20 +65,20 @@ LinkLike: TypeAlias = (
 
 R = TypeVar("R")
 
-OWN = ("grid", "block", "shared_memory", "signature", "backend", "cache")
+KERNEL_PARAMETERS = ("grid", "block", "shared_memory", "signature", "backend", "cache")
+_MAX_CONFIGURED = 256  # configurations that a kernel caches
 
 
 class Kernel(KernelBase[P]):
     """A function that runs on a grid of threads: ``k[grid, block](arguments)``.
 
-    Made by ``@kernel``. It is compiled at the first launch with each combination of argument
-    types, or earlier by ``compile``. ``k(arguments)`` launches with the grid and block of the
-    decorator; a grid that it leaves out follows from the size of the data, where the kernel
-    compares its place with that.
+    It is compiled at the first launch with each combination of argument types, or earlier by
+    ``prepare``. ``k(arguments)`` launches with the grid and block of the decorator. Without a grid
+    there, the grid is inferred from the lengths that the kernel compares ``cuda.grid`` with.
     """
 
     __slots__ = ("__dict__", "__weakref__")
-    __pycu2c_kernel__ = True  # what an error about a call in a kernel looks for
+    __pycu2c_kernel__ = True  # for the error about a call in another kernel
 
     def __init__(
         self,
@@ -112,10 +108,10 @@ class Kernel(KernelBase[P]):
         if self.grid is not None:
             check_clusters(self.grid, options.cluster, self.name)
         self.options, self.declared = options, _parsed(self.source, signature)
-        self._launches = Launches(self.source, self.declared, backend, cache, options)
+        self._launches = Launches(Launcher(self.source, self.declared, backend, cache, options))
         self._configured = {}
-        own = LaunchRequest(self.grid, self.block, None, self.shared_memory)
-        self._own = Configured(self._launches, own)
+        request = LaunchRequest(self.grid, self.block, None, self.shared_memory)
+        self._own = Configured(self._launches, request)
         for declared in self.declared:
             self.launcher.typed(declared)
 
@@ -127,19 +123,19 @@ class Kernel(KernelBase[P]):
         return f"<kernel {self.name}>"
 
     def __reduce__(self) -> str:
-        """Pickled and copied as functions are, by name: another process imports its module."""
+        """Pickle and copy by name, as functions: another process imports the module."""
         return self.python.__qualname__
 
-    # ---- looking inside ----
+    # ---- inspection ----
 
     @property
     def signature(self) -> Signature | None:
-        """The one that it is declared for; None if there is none, or more than one."""
+        """The declared signature; None if there is none, or more than one."""
         return self.declared[0] if len(self.declared) == 1 else None
 
     @property
-    def launcher(self) -> launching.Launcher:
-        """What has been compiled so far."""
+    def launcher(self) -> Launcher:
+        """The compiled specializations."""
         return self._launches.launcher
 
     def inspect(
@@ -149,21 +145,30 @@ class Kernel(KernelBase[P]):
         block: Dims | None = None,
         arch: str | None = None,
     ) -> str:
-        """The kernel in a language, for a signature: the one given, declared, or launched last.
+        """Return the generated code of the kernel.
 
-        what: "ir", "cuda", "c", "c-resumable" (C that runs thread by thread), "ptx" or "sass"
-        (a GPU's own instructions, each with its line of Python; needs nvdisasm).
-        block: C is for blocks of this shape, or of the declared one, or of any.
-        arch: PTX and SASS are for this architecture ("sm_80"), or the GPU's here, or sm_90.
+        Parameters
+        ----------
+        what
+            "ir", "cuda", "c", "c-resumable" (C in which each thread is a coroutine), "ptx", or
+            "sass" (machine instructions with lines of Python; needs nvdisasm).
+        signature
+            The types of the arguments; by default those of the last launch, or the declared ones.
+        block
+            The shape of blocks for which C is generated; by default the declared one, or any.
+        arch
+            The architecture of PTX and SASS, such as "sm_80"; by default that of the current GPU,
+            or sm_90 without one.
         """
         shape = self.block if block is None else extent(block, "block", self.name)
-        return self.launcher.text(what, self._typed_as(signature), shape, arch)
+        return self.launcher.compiler.text(what, self._signature_or_latest(signature), shape, arch)
 
     def attributes(self, signature: object = None, arch: str | None = None) -> KernelAttributes:
-        """What the kernel takes of a GPU: registers, shared, local and constant bytes, spills,
-        the most threads of a block. For a signature and architecture as ``inspect``; needs NVRTC,
-        but no GPU."""
-        return self.launcher.attributes(self._typed_as(signature), arch)
+        """Return what the kernel uses of a GPU: registers, memory, spills, threads per block.
+
+        ``signature`` and ``arch`` are as in ``inspect``. Requires NVRTC, but no GPU.
+        """
+        return self.launcher.compiler.attributes(self._signature_or_latest(signature), arch)
 
     def occupancy(
         self,
@@ -172,52 +177,59 @@ class Kernel(KernelBase[P]):
         signature: object = None,
         arch: str | None = None,
     ) -> Occupancy:
-        """How many blocks of this shape, with ``shared`` bytes of dynamic shared memory, a
-        multiprocessor holds at a time, and what limits them. For a signature and architecture as
-        ``inspect``; needs NVRTC, but no GPU."""
+        """Return how many blocks of this shape a multiprocessor holds, and what limits them.
+
+        ``shared`` are bytes of dynamic shared memory; ``signature`` and ``arch`` are as in
+        ``inspect``. Requires NVRTC, but no GPU.
+        """
         threads = math.prod(extent(block, "block", self.name))
         size = shared_size(self.shared_memory if shared is None else shared, self.name)
         return occupancies.occupancy(self.attributes(signature, arch), threads, size)
 
-    def _typed_as(self, signature: object) -> Signature:
-        """The signature given, launched last, or declared."""
-        given = parse_signature(signature) if signature is not None else None
-        chosen = given or self.launcher.latest or next(iter(self.declared), None)
-        if chosen is None:
+    def _signature_or_latest(self, signature: object) -> Signature:
+        """Return a signature; by default that of the last launch, or the declared one."""
+        if signature is not None:
+            return parse_signature(signature)
+        default = self.launcher.latest or next(iter(self.declared), None)
+        if default is None:
             raise ValueError(f"{self.name} has no types yet: launch it, or give a signature")
-        return chosen
+        return default
 
     def explain(self, signature: object = None) -> str:
-        """What each line costs on a GPU, and the change that removes it, for a signature: the one
-        given, declared, or launched last."""
-        return kernel_compiler.explanation(self.launcher.notes(self._typed_as(signature)))
+        """Return the cost of each line on a GPU, and the change that removes it.
+
+        ``signature`` is as in ``inspect``.
+        """
+        return self.launcher.compiler.explanation(self._signature_or_latest(signature))
 
     def recompile(self) -> None:
-        """Read globals and closures anew: they are frozen when a signature is compiled."""
-        self._launches.forget()
+        """Read globals and closures again: compiled code contains their values as constants."""
+        self._launches.reset()
         for declared in self.declared:
-            self.launcher.built(declared)
+            self.launcher.compiler.build(declared)
 
-    # ---- launching ----
+    # ---- launches ----
 
-    if TYPE_CHECKING:  # of the base class
+    if TYPE_CHECKING:  # methods of the base class
 
         def __getitem__(self, configuration: object) -> Configured[P]: ...
 
         def __call__(self, *arguments: P.args, **named: P.kwargs) -> None: ...
 
     def _configured_as(self, configuration: object) -> Configured[P]:
-        """``k[grid, block]``, ``k[grid, block, stream]``, ``k[grid, block, stream, shared]``; and
-        ``k[grid]``, a number, or ``k[(4, 4),]``, if the block is declared."""
+        """Return ``k[grid, block]``; a stream and the bytes of shared memory may follow.
+
+        ``k[grid]`` is possible if the block is declared.
+        """
         try:
-            kept: Configured[P] = self._configured[key_of(configuration)]
-            return kept
-        except (KeyError, TypeError, ValueError):
-            pass  # errors from here on are told by themselves
+            configured: Configured[P] = self._configured[key_of(configuration)]
+            return configured
+        except (KeyError, TypeError, ValueError):  # not cached, or not valid
+            pass
         return self._configure(configuration)
 
-    def _parts(self, configuration: object) -> tuple[object, ...]:
-        """Grid and block, and what is said beyond."""
+    def _with_declared_block(self, configuration: object) -> tuple[object, ...]:
+        """Return grid, block, stream and bytes; add the declared block to a grid alone."""
         parts = configuration if isinstance(configuration, tuple) else (configuration,)
         if self.block is None:
             return parts
@@ -231,7 +243,7 @@ class Kernel(KernelBase[P]):
         return (*parts, self.block) if len(parts) == 1 else parts
 
     def _configure(self, configuration: object) -> Configured[P]:
-        parts = self._parts(configuration)
+        parts = self._with_declared_block(configuration)
         if not 2 <= len(parts) <= 4:
             raise LaunchError(
                 f"{self.name}: write {self.name}[grid, block] or "
@@ -242,24 +254,24 @@ class Kernel(KernelBase[P]):
             block = extent(parts[1], "block", self.name)
             check_bounds(block, self.options.launch_bounds, self.name)
             check_clusters(grid, self.options.cluster, self.name)
-            wanted = LaunchRequest(grid, block, None, self.shared_memory)
+            request = LaunchRequest(grid, block, None, self.shared_memory)
         else:
-            usual = self._configured_as(parts[:2])._wanted
+            extents = self._configured_as(parts[:2])._request
             shared = shared_size(parts[3], self.name) if len(parts) > 3 else self.shared_memory
-            wanted = LaunchRequest(usual.grid, usual.block, parts[2], shared)
-        made: Configured[P] = Configured(self._launches, wanted)
-        self._keep(configuration, made)
-        return made
+            request = LaunchRequest(extents.grid, extents.block, parts[2], shared)
+        configured: Configured[P] = Configured(self._launches, request)
+        self._cache_configured(configuration, configured)
+        return configured
 
-    def _keep(self, configuration: object, made: Configured[P]) -> None:
+    def _cache_configured(self, configuration: object, configured: Configured[P]) -> None:
         try:
             key = key_of(configuration)
             hash(key)
-        except (TypeError, ValueError):  # lists as extents; streams of others
+        except (TypeError, ValueError):  # lists as extents; streams of other packages
             return
-        if len(self._configured) >= _MOST_CONFIGURED:
+        if len(self._configured) >= _MAX_CONFIGURED:
             self._configured = {}
-        self._configured[key] = made
+        self._configured[key] = configured
 
     def prepare(
         self,
@@ -269,45 +281,46 @@ class Kernel(KernelBase[P]):
         stream: object = None,
         shared: int | None = None,
     ) -> Configured[P]:
-        """Compile for a signature, and for these blocks; what comes back is called with the
-        arguments and launches with fewer checks.
+        """Compile for a signature and a block shape; return a launch with fewer checks.
 
-        Numbers are checked as ever; of arrays their class, dtype, number of axes, and whether they
-        are contiguous. You see to it that they are aligned, may be written where the kernel
-        writes, and have elements, but fewer than 2**30.
+        The returned object is called with the arguments. It checks numbers, and of arrays the
+        class, dtype, number of axes and whether they are contiguous. It does not check that arrays
+        are aligned, that those which the kernel writes are writable, and that they have from 1 to
+        2**30 - 1 elements.
         """
-        given = extent(grid, "grid", self.name), extent(block, "block", self.name)
-        check_bounds(given[1], self.options.launch_bounds, self.name)
-        check_clusters(given[0], self.options.cluster, self.name)
+        grid_extent, block_extent = (
+            extent(grid, "grid", self.name),
+            extent(block, "block", self.name),
+        )
+        check_bounds(block_extent, self.options.launch_bounds, self.name)
+        check_clusters(grid_extent, self.options.cluster, self.name)
         size = shared_size(self.shared_memory if shared is None else shared, self.name)
-        chosen = parse_signature(signature)
-        launches = self._launches.prepared(chosen)
-        launches.launcher.compile(chosen, given[1])
-        return Configured(launches, LaunchRequest(*given, stream, size))
+        types = parse_signature(signature)
+        launcher = self.launcher.trusting(types)
+        launcher.compile(types, block_extent)
+        request = LaunchRequest(grid_extent, block_extent, stream, size)
+        return Configured(Launches(launcher), request)
 
     def forall(
         self, n: int, threads: int = 0, stream: object = None, shared: int | None = None
     ) -> forall.ForAll[P]:
-        """``k.forall(n)(…)`` launches a thread for each of n elements, and nothing for none.
+        """Return a launch with a thread for each of n elements: ``k.forall(n)(…)``.
 
-        threads: of a block, which has one axis; 0 chooses: as many as a block that the kernel
-        declares has, or on a GPU such that a multiprocessor holds as many threads as it can.
+        Blocks have one axis and ``threads`` threads. 0 is the size of the declared block, or else
+        the size with the best occupancy of the GPU. For n = 0 nothing is launched.
         """
         return forall.ForAll(self, n, threads, stream, shared)
 
 
-_MOST_CONFIGURED = 256
-
-
 class DeviceFunction(Generic[P, R]):
-    """A function that kernels call. Outside kernels it is the Python function that it was."""
+    """A function that kernels call. Outside kernels, calls run the Python function."""
 
     def __init__(self, function: Callable[P, R], *, signature: object = None) -> None:
         functools.update_wrapper(self, function)
         self.python = function
         source = self._read(function)
         declared = () if signature is None else _parsed(source, signature)
-        self.__pycu2c_device__ = replace(  # what kernels look for
+        self.__pycu2c_device__ = replace(  # the front end reads it
             source, signature=declared[0] if len(declared) == 1 else None
         )
         _check_subset(source)
@@ -336,7 +349,7 @@ class DeviceFunction(Generic[P, R]):
 if TYPE_CHECKING:
 
     class Decorator(Protocol):
-        """What ``kernel(grid=…)`` gives: it makes a kernel of any function."""
+        """The result of ``kernel(grid=…)``."""
 
         def __call__(self, function: Callable[P, None], /) -> Kernel[P]: ...
 
@@ -345,11 +358,11 @@ def _has_axes(extents: object) -> bool:
     return isinstance(extents, (tuple, list))
 
 
-def _parsed(source: Source, given: object) -> tuple[Signature, ...]:
-    """The signatures of a function: those given, or the one that its annotations are."""
+def _parsed(source: Source, declared: object) -> tuple[Signature, ...]:
+    """Return the declared signatures of a function, or else that of its annotations."""
     try:
-        if given is not None:
-            return parse_signatures(given)
+        if declared is not None:
+            return parse_signatures(declared)
         annotated = annotated_signature(source.python)
         return () if annotated is None else (annotated,)
     except BadSignature as error:
@@ -399,57 +412,56 @@ def kernel(
     cluster: int | tuple[int, ...] | None = None,
     link: LinkLike | None = None,
 ) -> Decorator: ...
-def kernel(function: Any = None, /, **given: Any) -> Any:
+def kernel(function: Any = None, /, **arguments: Any) -> Any:
     """Mark a function as a kernel.
 
-    grid, block: the launch's extents, ints or tuples of up to three; blocks per grid, threads
-    per block. With both fixed, call the kernel directly.
+    grid, block: the blocks per grid and threads per block, ints or tuples of up to three. With both
+    fixed, call the kernel directly.
     shared_memory: bytes of dynamic shared memory for each block.
-    signature: the parameters' types, or a list of several such; without one they follow from the
-    arguments of each launch. It may come first: ``@kernel("void(float32[:], int32)")``.
-    backend: "auto" (CUDA where there is a GPU, else the CPU), "cuda", "cpu", "python" (the
-    reference interpreter: slow, for checking) or "cpu-resumable" (the CPU, thread by thread). The
-    environment variable PYCU2C_BACKEND says it for kernels that do not.
-    cache: whether to keep compiled code on disk.
-    weak_float: "float32" makes a Python float that meets no numpy number a float32.
-    wraparound: False says that no index is negative, but for constants.
-    fmad: False rounds after each operation, as Python does.
-    fastmath: True puts speed before the last bits of floating-point results.
-    strict: True makes a read of a variable that some path has not assigned an error.
-    checked: True lets the launch raise what a thread raises, and evaluates ``assert``.
-    lineinfo: True tells profilers and debuggers (ncu, compute-sanitizer, perf) the lines of
-    Python; with the environment variable PYCU2C_LINEINFO=1 it is the default.
-    max_registers: the most registers of a thread on a GPU, from 16 to 255.
-    launch_bounds: the most threads of a block that launches ask for, or a tuple of that and the
-    least number of blocks that a multiprocessor is to hold; larger blocks are a LaunchError.
-    cluster: how many blocks, along one axis or up to three, are a cluster: they run at the same
-    time and see each other's shared memory (``cuda.cg.this_cluster``).
-    link: files with functions in C that it calls, by their suffixes for a GPU (.cu, .ptx, .cubin,
-    …) or the CPU (.c, .so, …); or {"cuda": […], "cpu": […]}.
+    signature: the types of the parameters, or a list of signatures; by default the types are those
+    of the arguments of each launch. It may come first: ``@kernel("void(float32[:], int32)")``.
+    backend: "auto" (CUDA if there is a GPU, else the CPU), "cuda", "cpu", "python" (the reference
+    interpreter: slow, for checking) or "cpu-resumable" (the CPU, with threads as coroutines). The
+    environment variable PYCU2C_BACKEND sets the default.
+    cache: whether to store compiled code on disk.
+    weak_float: "float32" makes Python floats float32 where they meet no NumPy number.
+    wraparound: False promises that no index is negative, except constants.
+    fmad: False rounds after each operation, as Python does; no multiply-adds are fused.
+    fastmath: True allows less precise floating-point operations that are faster.
+    strict: True rejects reads of variables that some path has not assigned.
+    checked: True raises exceptions of threads in the launch, and evaluates ``assert``.
+    lineinfo: True gives profilers and debuggers (ncu, compute-sanitizer, perf) the lines of
+    Python; the environment variable PYCU2C_LINEINFO=1 makes it the default.
+    max_registers: the maximum of registers per thread on a GPU, from 16 to 255.
+    launch_bounds: the maximum of threads per block, or a tuple of that and the minimum of blocks
+    per multiprocessor; launches of larger blocks raise LaunchError.
+    cluster: the blocks of a cluster, along up to three axes; they run at the same time and access
+    each other's shared memory (``cuda.cg.this_cluster``).
+    link: files with functions in C that the kernel calls, for a GPU (.cu, .ptx, .cubin, …) or the
+    CPU (.c, .so, …) by their suffixes; or {"cuda": […], "cpu": […]}.
 
-    Raises CompileError, at once, for what kernels cannot do.
+    Raises CompileError for unsupported code, when the function is decorated.
     """
-    check_option_names(given, OWN)
+    check_option_names(arguments, KERNEL_PARAMETERS)
     if function is not None and not is_signature(function):
-        return made_kernel(Kernel, function, given)
+        return make_kernel(Kernel, function, arguments)
     if function is not None:
-        if "signature" in given:
+        if "signature" in arguments:
             raise BadOption("@kernel was given two signatures")
-        given["signature"] = function
-    return lambda f: made_kernel(Kernel, f, given)
+        arguments["signature"] = function
+    return lambda f: make_kernel(Kernel, f, arguments)
 
 
 K = TypeVar("K", bound=Kernel[Any])
 
 
-def made_kernel(cls: type[K], function: Any, given: Mapping[str, Any]) -> K:
-    """A kernel of a class, with the options that a decorator was given."""
-    own = {name: value for name, value in given.items() if name in OWN}
-    if "backend" not in own:
-        own["backend"] = default_backend()
-    others = {name: value for name, value in given.items() if name not in OWN}
+def make_kernel(cls: type[K], function: Any, arguments: Mapping[str, Any]) -> K:
+    """Return a kernel of a class for a function and the arguments of its decorator."""
+    parameters = {n: value for n, value in arguments.items() if n in KERNEL_PARAMETERS}
+    parameters.setdefault("backend", default_backend())
+    options = {n: value for n, value in arguments.items() if n not in KERNEL_PARAMETERS}
     try:
-        return cls(function, options=parse_options(others), **own)
+        return cls(function, options=parse_options(options), **parameters)
     except (CompileError, BadSignature) as error:
         raise error.with_traceback(None) from error.__cause__
 
@@ -463,9 +475,9 @@ def device(
 def device(function: Any = None, /, *, signature: object = None) -> Any:
     """Mark a function that kernels may call; it is typed for each call.
 
-    signature: the types of its parameters, and of what it returns:
+    signature: the types of the result and of the parameters, such as
     ``@device("float32(float32, int32)")``. A call converts its arguments to them. A function that
-    calls itself needs it, or annotations that say the same.
+    calls itself requires a signature or annotations.
     """
     if function is not None and not is_signature(function):
         return DeviceFunction(function, signature=signature)

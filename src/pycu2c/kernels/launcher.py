@@ -1,7 +1,7 @@
-"""A kernel's launches: arguments to types, types to compiled code, and the run.
+"""Launch a kernel from Python: bind and check the arguments, derive their types, compile, run.
 
-Opened by ``kernel.py`` at the first launch, so that importing pycu2c stays cheap. What compiling
-needs is in ``building.py``, which this opens when there is something to compile.
+This is the slow path, which raises all errors of a launch. It records launches in the dispatch
+table, which starts later launches of the same form from C.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from pycu2c.base import graph_capture
 from pycu2c.base.backends import CPU_BACKENDS
@@ -36,34 +35,33 @@ from pycu2c.runtime.arguments.flattened_arguments import (
 )
 from pycu2c.runtime.cuda import startup
 from pycu2c.runtime.dispatch import guards, table
-from pycu2c.runtime.launch_configuration import Extent, Language, Launch, LaunchRequest
+from pycu2c.runtime.launch_configuration import Extent, Launch, LaunchRequest
 from pycu2c.runtime.runner import Axis, KernelMetadata, Runner, SpecializationKey
 from pycu2c.toolchain.nvrtc import occupancy
-from pycu2c.toolchain.nvrtc.resource_usage import KernelAttributes
 
-if TYPE_CHECKING:
-    from pycu2c.codegen.statements import Comments
-    from pycu2c.compiler import Generated, Piece
-    from pycu2c.explain.notes import Note
-    from pycu2c.frontend.function_builder import BuiltModule
-
-_MOST_BLOCKS = 16  # shapes of blocks that C is made for; later ones share one for any shape
+_MAX_SPECIALIZATIONS = 16  # of a signature; later launches share a kernel for any block shape
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
-    """A kernel for one signature, and what it was compiled to."""
+class TypedKernel:
+    """A kernel for one signature, with the runners of its specializations.
+
+    limits: of integer arguments, by leaf: the magnitude below which ``index32_safe`` holds.
+    """
 
     metadata: KernelMetadata
-    limits: Mapping[int, int]  # of whole numbers, by their leaves: what an ordinary launch gives
-    memory: kernel_cache.KernelCacheEntry | None
+    limits: Mapping[int, int]
+    cache_entry: kernel_cache.KernelCacheEntry | None
     runners: dict[SpecializationKey, Runner] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """A launch's arguments, the numbers and arrays in them, and their types. ``lengths``: what
-    the grid followed from, where the launch left it open."""
+class BoundArguments:
+    """The arguments of a launch, one for each parameter.
+
+    leaves: the numbers and arrays in them.
+    lengths: the lengths from which the grid was inferred, if the launch has none.
+    """
 
     values: tuple[object, ...]
     leaves: tuple[Argument, ...]
@@ -72,19 +70,22 @@ class Taken:
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
-    """A launch whose arguments are checked and whose kernel is compiled; ``is_first``: for it."""
+class ResolvedLaunch:
+    """A launch whose arguments are checked and whose kernel is compiled.
+
+    is_first: whether it is the first launch of this specialization.
+    """
 
     launch: Launch
-    taken: Taken
-    typed: Typed
+    arguments: BoundArguments
+    typed: TypedKernel
     key: SpecializationKey
     runner: Runner
     is_first: bool
 
 
 class Launcher:
-    """What has been built and compiled of one kernel, and its dispatch table."""
+    """The compiled specializations of one kernel, and its dispatch table."""
 
     def __init__(
         self,
@@ -105,54 +106,14 @@ class Launcher:
         only = declared[0].parameters if len(declared) == 1 else ()
         self._vectors = vector_views.vector_parameters(only) if only else {}
         self._latest: Signature | None = None
-        self._trusting = False
-        self._typed: dict[Signature, Typed] = {}
-        self._best: dict[tuple[Signature, int], int] = {}
-        self._memories: dict[Signature, kernel_cache.KernelCacheEntry] = {}
+        self._trusts_arguments = False
+        self._typed: dict[Signature, TypedKernel] = {}
+        self._best_blocks: dict[tuple[Signature, int], int] = {}
         self.dispatch_table: table.DispatchTable | None = None
 
-    # ---- looking inside ----
-
     @cached_property
-    def builder(self) -> kernel_compiler.Builder:
-        """What compiles the kernel."""
-        return kernel_compiler.Builder(self.source, self.cache, self.options)
-
-    def built(self, signature: Signature) -> BuiltModule:
-        """The typed IR for a signature. Raises CompileError with every mistake."""
-        return self.builder.built(signature)
-
-    def text(
-        self,
-        what: Language,
-        signature: Signature,
-        block: Extent | None = None,
-        arch: str | None = None,
-    ) -> str:
-        """The IR, the generated source or what a GPU runs; C also for a shape of blocks."""
-        return self.builder.text(what, signature, kernel_compiler.Form(block, arch))
-
-    def attributes(self, signature: Signature, arch: str | None) -> KernelAttributes:
-        """What the kernel takes of a GPU."""
-        return self.builder.attributes(signature, arch)
-
-    def generated(
-        self,
-        target: str,
-        signature: Signature,
-        comments: Comments = "none",
-        block: Extent | None = None,
-    ) -> Generated:
-        """The text for a target, and what a launch needs to know of it."""
-        return self.builder.generated(target, signature, comments, block)
-
-    def piece(self, signature: Signature) -> Piece:
-        """The kernel as a part of a file with several."""
-        return self.builder.piece(signature)
-
-    def notes(self, signature: Signature) -> list[Note]:
-        """What the lines cost on a GPU, for a signature."""
-        return self.builder.notes(signature)
+    def compiler(self) -> kernel_compiler.KernelCompiler:
+        return kernel_compiler.KernelCompiler(self.source, self.cache, self.options)
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -161,7 +122,7 @@ class Launcher:
 
     @property
     def signatures(self) -> tuple[Signature, ...]:
-        """Those that the kernel has been typed for, in order."""
+        """The signatures that the kernel has been typed for, in order."""
         return tuple(self._typed)
 
     @property
@@ -174,203 +135,228 @@ class Launcher:
 
     @property
     def table_for_calls(self) -> table.DispatchTable | None:
-        """The dispatch table for calls of the kernel: None with ``*rest``, which C cannot bind."""
+        """The dispatch table for calls; None for kernels with ``*rest``, which C cannot bind."""
         return self.dispatch_table if self._parameters.rest is None else None
 
-    # ---- launching ----
+    # ---- arguments ----
 
-    def values(self, given: tuple[object, ...], named: Mapping[str, object]) -> tuple[object, ...]:
-        """What each parameter gets in a call. Raises LaunchError."""
-        return self._parameters.bind(given, named)
+    def bind(
+        self, arguments: tuple[object, ...], keywords: Mapping[str, object]
+    ) -> tuple[object, ...]:
+        """Return the value of each parameter in a call. Raises LaunchError."""
+        return self._parameters.bind(arguments, keywords)
 
-    def given(self, values: Sequence[object]) -> FlattenedArguments:
-        """The types, numbers and arrays of a launch's arguments. Raises LaunchError."""
+    def flatten(self, values: Sequence[object]) -> FlattenedArguments:
+        """Return the types, numbers and arrays of a launch's arguments. Raises LaunchError."""
         if self._vectors:
             values = vector_views.view_as_vectors(values, self._vectors)
         return flatten_arguments(values, self._names)
 
+    def signature(self, flattened: FlattenedArguments) -> Signature:
+        """Return the types of the arguments, or the declared signature that they match."""
+        if not self.declared:
+            return Signature(flattened.types)
+        return signature_conversion.select_signature(flattened, self.declared, self._names)
+
+    def signature_of(self, values: tuple[object, ...]) -> Signature:
+        """Return the signature for a launch with these values. Raises LaunchError."""
+        return self.signature(self.flatten(values))
+
+    def leaf_names(self, signature: Signature) -> tuple[str, ...]:
+        """Return the names of the numbers and arrays of the arguments in error messages."""
+        return leaf_names(self._names, signature)
+
+    # ---- launches ----
+
     def launch(
-        self, configuration: LaunchConfiguration, wanted: LaunchRequest, values: tuple[object, ...]
+        self, configuration: LaunchConfiguration, request: LaunchRequest, values: tuple[object, ...]
     ) -> None:
-        """Check the arguments, compile if these types are new, and run. ``configuration`` is what
-        is wanted, for the dispatch table."""
+        """Check the arguments, compile the kernel if their types are new, and run it.
+
+        ``configuration`` is the request as the dispatch table stores it.
+        """
         if self.dispatch_table and self.dispatch_table.launch(configuration, values):
             return
         capture = graph_capture.current()
         if capture is not None:
-            capture.launch(self, wanted, values)
+            capture.launch(self, request, values)
             return
-        ready = self.ready(wanted, values)
-        ready.runner.run(ready.launch, ready.taken.leaves)
-        if not ready.is_first:
-            self._record(ready)
+        resolved = self.resolve(request, values)
+        resolved.runner.run(resolved.launch, resolved.arguments.leaves)
+        if not resolved.is_first:
+            self._record(resolved)
 
-    def ready(self, wanted: LaunchRequest, values: tuple[object, ...]) -> Ready:
-        """A launch up to its start. Raises LaunchError, CompileError."""
-        given = self.given(values)
-        signature = self.signature(given)
-        if signature in self._typed:
-            return self._ready_as(wanted, values, given, signature)
+    def resolve(self, request: LaunchRequest, values: tuple[object, ...]) -> ResolvedLaunch:
+        """Check the arguments of a launch and compile its kernel. Raises LaunchError, CompileError.
+
+        The grid and the block that the request leaves open are inferred.
+        """
+        flattened = self.flatten(values)
+        signature = self.signature(flattened)
         if self.backend in ("auto", "cuda"):
-            startup.begin()
-        with gc_paused():
-            return self._ready_as(wanted, values, given, signature)
-
-    def _ready_as(
-        self,
-        wanted: LaunchRequest,
-        values: tuple[object, ...],
-        given: FlattenedArguments,
-        signature: Signature,
-    ) -> Ready:
+            startup.begin()  # the driver starts in a thread while the kernel is compiled
         typed = self.typed(signature)
-        block, grid = wanted.block, wanted.grid
+        block, grid = request.block, request.grid
         if block is None:
-            block = grid_inference.without_block(self.name, typed.metadata, self.backend)
+            block = grid_inference.inferred_block(self.name, typed.metadata, self.backend)
         if grid is None:
-            extents = given.leaves, wanted.block, self.options.cluster
-            grid = grid_inference.grid_for(self.name, typed.metadata, *extents)
-        lengths = () if wanted.grid or not wanted.block else typed.metadata.lengths
-        launch = Launch(grid, block, wanted.stream, wanted.shared_bytes)
-        return self._ready(launch, Taken(values, given.leaves, signature, lengths), typed)
+            grid = grid_inference.inferred_grid(
+                self.name, typed.metadata, flattened.leaves, request.block, self.options.cluster
+            )
+        lengths = () if request.grid or not request.block else typed.metadata.lengths
+        launch = Launch(grid, block, request.stream, request.shared_bytes)
+        arguments = BoundArguments(values, flattened.leaves, signature, lengths)
+        self._check(launch, arguments, typed)
+        if self.dispatch_table:
+            self.dispatch_table.take_latest()  # this launch is later
+        self._latest = signature
+        key = self._key(launch, flattened.leaves, typed)
+        is_first = key not in typed.runners
+        runner = self._runner(typed, signature, key)
+        return ResolvedLaunch(launch, arguments, typed, key, runner, is_first)
 
-    def typed(self, signature: Signature) -> Typed:
-        """The kernel for a signature. Raises CompileError."""
-        typed = self._typed.get(signature)
-        if typed is None:
-            with gc_paused():
-                typed = self._typed[signature] = self._newly_typed(signature)
-        return typed
-
-    def _newly_typed(self, signature: Signature) -> Typed:
-        leaves = [leaf for kind in signature.parameters for leaf in leaf_types(kind)]
-        limited = ((i, assumed_magnitude_limit(kind)) for i, kind in enumerate(leaves))
-        limits = {i: limit for i, limit in limited if limit is not None}
-        memory = self._memory(signature)
-        return Typed(self._metadata(signature, memory), limits, memory)
-
-    def _memory(self, signature: Signature) -> kernel_cache.KernelCacheEntry | None:
-        """What earlier processes have left of the kernel."""
-        memory = self._memories.get(signature)
-        if memory is None and self.cache:
-            memory = kernel_cache.KernelCacheEntry(self.source, signature, self.options)
-            self._memories[signature] = memory
-        return memory
-
-    def _metadata(
-        self, signature: Signature, memory: kernel_cache.KernelCacheEntry | None
-    ) -> KernelMetadata:
-        metadata = memory.metadata if memory else None
-        if metadata is None:
-            try:
-                metadata = self.builder.metadata(signature)
-            except CompileError as error:
-                if not self.declared:
-                    error.add_note(self._launched_with(signature))
-                raise
-            if memory and not self.builder.built(signature).warnings:
-                memory.store_metadata(metadata)
-        return metadata
-
-    def _launched_with(self, signature: Signature) -> str:
-        """Where the types of an error are from, if the kernel does not say them."""
-        types = zip(self._parameters.names, signature.parameters)
-        return f"launched with {', '.join(f'{name}: {kind}' for name, kind in types)}"
-
-    def _runner(self, typed: Typed, signature: Signature, key: SpecializationKey) -> Runner:
-        """A kernel for a kind of launch, compiled or found."""
-        names = self.leaf_names(signature)
-        memory = typed.memory
-        runner = memory.load_runner(key, names) if memory else None
-        if runner is None:
-            runner = self.builder.runner(signature, names, key)
-            if memory:
-                memory.store_runner(key, runner)
-        return (
-            nvtx_ranges.with_nvtx_ranges(runner, self.name)
-            if os.environ.get("PYCU2C_NVTX") == "1"
-            else runner
-        )
-
-    def _ready(self, launch: Launch, taken: Taken, typed: Typed) -> Ready:
-        signature, leaves = taken.signature, taken.leaves
+    def _check(self, launch: Launch, arguments: BoundArguments, typed: TypedKernel) -> None:
         for position in typed.metadata.written:
-            argument = leaves[position]
+            argument = arguments.leaves[position]
             if isinstance(argument, ArrayArgument) and argument.readonly:
-                name = self.leaf_names(signature)[position]
+                name = self.leaf_names(arguments.signature)[position]
                 raise LaunchError(f"{name} is written, and it is read-only: pass a copy")
         if typed.metadata.needs_dynamic_shared and not launch.shared_bytes:
             raise LaunchError(
                 f"{self.name} uses dynamic shared memory, and the launch gives it none: call "
                 f"{self.name}[grid, block, stream, bytes](…), or write @kernel(shared_memory=…)"
             )
-        self._note(signature)
-        key = self._key(launch, leaves, typed)
-        runner = typed.runners.get(key)
-        if runner is not None:
-            return Ready(launch, taken, typed, key, runner, is_first=False)
-        with gc_paused():
-            runner = typed.runners[key] = self._runner(typed, signature, key)
-        return Ready(launch, taken, typed, key, runner, is_first=True)
 
-    def compile(self, signature: Signature, block: Extent) -> None:
-        """What launches of blocks of this shape will need, for arrays of ordinary sizes."""
-        typed, backend = self.typed(signature), self._chosen_backend()
-        fixed = block if backend in CPU_BACKENDS else None
-        assumptions = LaunchAssumptions(index32_safe=True, block=fixed)
-        key = SpecializationKey(backend, assumptions, _device(backend))
-        if key not in typed.runners:
-            typed.runners[key] = self._runner(typed, signature, key)
-
-    def prepared(self, signature: Signature) -> Launcher:
-        """What launches with arguments of these types alone, and trusts its user more."""
-        made = Launcher(self.source, (signature,), self.backend, self.cache, self.options)
-        made.builder, made._typed, made._memories = self.builder, self._typed, self._memories
-        made._trusting = True
-        return made
-
-    def _note(self, signature: Signature) -> None:
-        if self.dispatch_table:
-            self.dispatch_table.take_latest()  # is not the latest any more
-        self._latest = signature
-
-    def _key(self, launch: Launch, leaves: tuple[Argument, ...], typed: Typed) -> SpecializationKey:
-        backend = self._chosen_backend()
-        checked = assumption_checks.CheckedLaunch(
-            backend, launch, leaves, typed.metadata, typed.limits
-        )
-        assumptions = assumption_checks.check_assumptions(checked)
-        key = SpecializationKey(backend, assumptions, _device(backend))
-        if key not in typed.runners and len(typed.runners) >= _MOST_BLOCKS:
-            general = LaunchAssumptions(index32_safe=assumptions.index32_safe)
-            return replace(key, assumptions=general)
-        return key
-
-    def _record(self, ready: Ready) -> None:
-        """Record a launch, the second at least, in the dispatch table."""
-        taken, typed, key, runner = ready.taken, ready.typed, ready.key, ready.runner
+    def _record(self, resolved: ResolvedLaunch) -> None:
+        """Record a launch in the dispatch table, unless it is the first of its specialization."""
+        arguments, typed, key = resolved.arguments, resolved.typed, resolved.key
         blocks = assumption_checks.dispatchable_blocks(key, typed.metadata)
         if blocks is None or self._vectors:
             return
         if self.dispatch_table and not self.dispatch_table.should_record():
             return
-        direct = runner.direct
+        direct = resolved.runner.direct
         if direct is None:
             return
         entries = self.dispatch_table or table.DispatchTable(self._parameters)
-        types = taken.signature.parameters
-        checks = typed.metadata.written, typed.limits, self._trusting
-        launch = guards.RecordedLaunch(taken.values, types, taken.leaves, *checks)
-        shape = key.assumptions.block, ready.launch.shared_bytes, taken.lengths
+        launch = guards.RecordedLaunch(
+            arguments.values,
+            arguments.signature.parameters,
+            arguments.leaves,
+            typed.metadata.written,
+            typed.limits,
+            self._trusts_arguments,
+        )
+        shape = key.assumptions.block, resolved.launch.shared_bytes, arguments.lengths
         guard = table.LaunchGuard(*shape, self.options.cluster, blocks)
-        entries.record(launch, guard, direct, taken.signature)
+        entries.record(launch, guard, direct, arguments.signature)
         self.dispatch_table = entries
 
-    def leaf_names(self, signature: Signature) -> tuple[str, ...]:
-        """What errors call each number and array of the arguments."""
-        return leaf_names(self._names, signature)
+    # ---- compilation ----
 
-    def _chosen_backend(self) -> str:
+    def typed(self, signature: Signature) -> TypedKernel:
+        """Return the kernel for a signature. Raises CompileError."""
+        typed = self._typed.get(signature)
+        if typed is None:
+            with gc_paused():
+                typed = self._typed[signature] = self._new_typed_kernel(signature)
+        return typed
+
+    def _new_typed_kernel(self, signature: Signature) -> TypedKernel:
+        leaves = [leaf for kind in signature.parameters for leaf in leaf_types(kind)]
+        limits = {i: assumed_magnitude_limit(kind) for i, kind in enumerate(leaves)}
+        entry = (
+            kernel_cache.KernelCacheEntry(self.source, signature, self.options)
+            if self.cache
+            else None
+        )
+        known_limits = {i: limit for i, limit in limits.items() if limit is not None}
+        return TypedKernel(self._metadata(signature, entry), known_limits, entry)
+
+    def _metadata(
+        self, signature: Signature, entry: kernel_cache.KernelCacheEntry | None
+    ) -> KernelMetadata:
+        metadata = entry.metadata if entry else None
+        if metadata is None:
+            try:
+                metadata = self.compiler.metadata(signature)
+            except CompileError as error:
+                if not self.declared:
+                    types = zip(self._parameters.names, signature.parameters)
+                    shown = ", ".join(f"{name}: {kind}" for name, kind in types)
+                    error.add_note(f"launched with {shown}")
+                raise
+            if entry and not self.compiler.build(signature).warnings:
+                entry.store_metadata(metadata)
+        return metadata
+
+    def _key(
+        self, launch: Launch, leaves: tuple[Argument, ...], typed: TypedKernel
+    ) -> SpecializationKey:
+        backend = self._available_backend()
+        checked = assumption_checks.CheckedLaunch(
+            backend, launch, leaves, typed.metadata, typed.limits
+        )
+        assumptions = assumption_checks.check_assumptions(checked)
+        key = SpecializationKey(backend, assumptions, _device(backend))
+        if key not in typed.runners and len(typed.runners) >= _MAX_SPECIALIZATIONS:
+            general = LaunchAssumptions(index32_safe=assumptions.index32_safe)
+            return replace(key, assumptions=general)
+        return key
+
+    def _runner(self, typed: TypedKernel, signature: Signature, key: SpecializationKey) -> Runner:
+        """Return the compiled kernel of a specialization; compile it or load it from the cache."""
+        runner = typed.runners.get(key)
+        if runner is None:
+            with gc_paused():
+                runner = typed.runners[key] = self._new_runner(typed, signature, key)
+        return runner
+
+    def _new_runner(
+        self, typed: TypedKernel, signature: Signature, key: SpecializationKey
+    ) -> Runner:
+        names, entry = self.leaf_names(signature), typed.cache_entry
+        runner = entry.load_runner(key, names) if entry else None
+        if runner is None:
+            runner = self.compiler.runner(signature, names, key)
+            if entry:
+                entry.store_runner(key, runner)
+        if os.environ.get("PYCU2C_NVTX") == "1":
+            return nvtx_ranges.with_nvtx_ranges(runner, self.name)
+        return runner
+
+    def compile(self, signature: Signature, block: Extent) -> None:
+        """Compile for blocks of this shape and for arrays of fewer than 2**30 elements."""
+        backend = self._available_backend()
+        assumptions = LaunchAssumptions(
+            index32_safe=True, block=block if backend in CPU_BACKENDS else None
+        )
+        key = SpecializationKey(backend, assumptions, _device(backend))
+        self._runner(self.typed(signature), signature, key)
+
+    def without_code(self) -> Launcher:
+        """Return a new launcher of the same kernel, for which nothing is compiled yet."""
+        return Launcher(self.source, self.declared, self.backend, self.cache, self.options)
+
+    def trusting(self, signature: Signature) -> Launcher:
+        """Return a launcher for arguments of these types alone, whose launches are checked less."""
+        launcher = Launcher(self.source, (signature,), self.backend, self.cache, self.options)
+        launcher.compiler, launcher._typed = self.compiler, self._typed
+        launcher._trusts_arguments = True
+        return launcher
+
+    def best_block(self, signature: Signature, shared_bytes: int) -> int:
+        """Return the threads per block with which a multiprocessor holds most threads."""
+        key = signature, shared_bytes
+        if key not in self._best_blocks:
+            threads = DEFAULT_BLOCK_THREADS
+            if self._available_backend() == "cuda":
+                attributes = self.compiler.attributes(signature, None)
+                threads = occupancy.best_block(attributes, shared_bytes)
+            self._best_blocks[key] = threads
+        return self._best_blocks[key]
+
+    def _available_backend(self) -> str:
         if self.backend == "auto":
             return "cuda" if driver.available() else "cpu"
         if self.backend == "cuda" and not driver.available():
@@ -379,27 +365,6 @@ class Launcher:
                 f"{driver.unavailable_reason()}. Use backend='auto' to run on the CPU then"
             )
         return self.backend
-
-    def signature(self, given: FlattenedArguments) -> Signature:
-        """The types of a launch: the arguments' own, or the declared ones that they fit."""
-        if not self.declared:
-            return Signature(given.types)
-        return signature_conversion.select_signature(given, self.declared, self._names)
-
-    def signature_of(self, values: tuple[object, ...]) -> Signature:
-        """The types of a launch with these values. Raises LaunchError."""
-        return self.signature(self.given(values))
-
-    def best_block(self, signature: Signature, shared_bytes: int) -> int:
-        """How many threads a block has where nobody says it."""
-        chosen = self._best.get((signature, shared_bytes))
-        if chosen is None:
-            chosen = DEFAULT_BLOCK_THREADS
-            if self._chosen_backend() == "cuda":
-                takes = self.attributes(signature, None)
-                chosen = occupancy.best_block(takes, shared_bytes)
-            self._best[signature, shared_bytes] = chosen
-        return chosen
 
 
 def _device(backend: str) -> int:

@@ -1,7 +1,7 @@
-"""Which line of Python a line of generated text is from. Found by generating the text once more,
-with comments that say it, so that nothing has to be kept of all texts that are never asked about.
+"""Map lines of generated text to lines of Python, for errors of C and CUDA compilers.
 
-What a compiler has against C of the user's own is the user's to mend: an error in that line.
+The text is generated a second time, with comments that give source positions, only after an error.
+Errors in inline C of the user become ``CompileError`` at the line of the user's file.
 """
 
 from __future__ import annotations
@@ -13,113 +13,115 @@ from contextlib import contextmanager
 
 from pycu2c.base.diagnostics import CompileError, Diagnostic, Label
 from pycu2c.base.spans import Span
-from pycu2c.codegen.inline_c import OWN_C
-from pycu2c.codegen.statements import PLACE, Comments
+from pycu2c.codegen.inline_c import INLINE_C_MARK
+from pycu2c.codegen.statements import POSITION_MARK, Comments
 from pycu2c.toolchain.toolchain_errors import (
     CompilerDiagnostic,
     RejectedCode,
     UndefinedFunctionError,
 )
 
-_HOW_TO_LINK = (
+_LINK_HINT = (
     'add the file that does: @kernel(link=["functions.cu"]), or link=… where it is declared; '
     "a GPU takes .cu, .ptx, .cubin, the CPU .c, .so, both .o, .a"
 )
-_TEXTS = (".c", ".cu")  # of generated files; with line information, files of Python are named
+_GENERATED_SUFFIXES = (".c", ".cu")  # with line information, compilers name files of Python
 
 
 @contextmanager
-def naming_origins(generate: Callable[[Comments], str]) -> Iterator[None]:
-    """A refusal of the text that ``generate`` makes says what in the kernel it is about."""
+def errors_at_source_lines(generate: Callable[[Comments], str]) -> Iterator[None]:
+    """Add the location in the kernel to compiler errors about the text of ``generate``."""
     try:
         yield
     except RejectedCode as error:
-        marked = generate("places")
-        found = _in_own_c(error, _places(generate("none"), marked))
-        if found:
-            raise CompileError(found) from None
-        error.origin = _shown(_place(error.text, marked, error.line))
+        annotated = generate("places")
+        diagnostics = _inline_c_diagnostics(error, _positions(generate("none"), annotated))
+        if diagnostics:
+            raise CompileError(diagnostics) from None
+        positions = _positions(error.text, annotated)
+        if 0 < error.line <= len(positions):
+            error.origin = _with_source(positions[error.line - 1].removeprefix(POSITION_MARK))
         raise
     except UndefinedFunctionError as error:
-        marked, plain = generate("places"), generate("none")
-        missing = _calls(error, plain.splitlines(), _places(plain, marked))
-        if missing:
-            raise CompileError(missing) from None
+        plain = generate("none")
+        positions = _positions(plain, generate("places"))
+        diagnostics = _undefined_function_diagnostics(error, plain.splitlines(), positions)
+        if diagnostics:
+            raise CompileError(diagnostics) from None
         raise
 
 
-def _calls(error: UndefinedFunctionError, lines: list[str], places: list[str]) -> list[Diagnostic]:
-    """For each function that is not there, the first line of the user's own C that names it."""
-    found = []
+def _undefined_function_diagnostics(
+    error: UndefinedFunctionError, lines: list[str], positions: list[str]
+) -> list[Diagnostic]:
+    """Return an error for each undefined function, at the first line of inline C that names it."""
+    diagnostics = []
     for name in error.names:
         word = re.compile(rf"\b{re.escape(name)}\b")
-        own = (p for t, p in zip(lines, places) if p.startswith(OWN_C) and word.search(t))
-        place = next(own, "").removeprefix(OWN_C)
-        if place:
-            label = Label(_span(place), f"no file that is linked defines {name}")
-            found.append(Diagnostic("inline-c", (label,), _HOW_TO_LINK))
-    return found
+        calls = (
+            p for t, p in zip(lines, positions) if p.startswith(INLINE_C_MARK) and word.search(t)
+        )
+        position = next(calls, "").removeprefix(INLINE_C_MARK)
+        if position:
+            label = Label(_span(position), f"no file that is linked defines {name}")
+            diagnostics.append(Diagnostic("inline-c", (label,), _LINK_HINT))
+    return diagnostics
 
 
-def _in_own_c(error: RejectedCode, places: list[str]) -> list[Diagnostic]:
-    """The errors in lines of the user's own C, one for each line."""
-    own = {place.removeprefix(OWN_C) for place in places if place.startswith(OWN_C)}
-    found: dict[str, dict[str, None]] = {}
+def _inline_c_diagnostics(error: RejectedCode, positions: list[str]) -> list[Diagnostic]:
+    """Return the errors in inline C, one for each line."""
+    inline = {p.removeprefix(INLINE_C_MARK) for p in positions if p.startswith(INLINE_C_MARK)}
+    messages: dict[str, dict[str, None]] = {}
     hint = f"this is what {error.compiler.split('/')[-1]} says of it"
     if error.compiler != "NVRTC":
         hint += "; on the CPU it is cpu=…, else its Python body, else the same text as on a GPU"
     for diagnostic in error.diagnostics:
-        place = _own_place(diagnostic, places, own)
-        if place:
-            found.setdefault(place, {})[_plain(diagnostic.text)] = None
+        position = _inline_c_position(diagnostic, positions, inline)
+        if position:
+            message = diagnostic.text.partition(" [-W")[0]  # without the name of a warning
+            messages.setdefault(position, {})[message] = None
     return [
-        Diagnostic("inline-c", (Label(_span(p), "; ".join(t)),), hint) for p, t in found.items()
+        Diagnostic("inline-c", (Label(_span(position), "; ".join(texts)),), hint)
+        for position, texts in messages.items()
     ]
 
 
-def _own_place(diagnostic: CompilerDiagnostic, places: list[str], own: set[str]) -> str:
-    if diagnostic.file.endswith(_TEXTS):
-        said = places[diagnostic.line - 1] if diagnostic.line <= len(places) else ""
-        return said.removeprefix(OWN_C) if said.startswith(OWN_C) else ""
+def _inline_c_position(
+    diagnostic: CompilerDiagnostic, positions: list[str], inline: set[str]
+) -> str:
+    """Return the position of a diagnostic in inline C; empty if it is in other text."""
+    if diagnostic.file.endswith(_GENERATED_SUFFIXES):
+        found = positions[diagnostic.line - 1] if diagnostic.line <= len(positions) else ""
+        return found.removeprefix(INLINE_C_MARK) if found.startswith(INLINE_C_MARK) else ""
     line = f"{diagnostic.file}:{diagnostic.line}"
-    return next((place for place in own if place.rpartition(":")[0] == line), "")
+    return next((position for position in inline if position.rpartition(":")[0] == line), "")
 
 
-def _plain(text: str) -> str:
-    """Without what a compiler adds of itself."""
-    return text.partition(" [-W")[0]
-
-
-def _span(place: str) -> Span:
-    """From there to the end of the line."""
-    file, line, column = place.rsplit(":", 2)
+def _span(position: str) -> Span:
+    """Return the span from a position to the end of its line."""
+    file, line, column = position.rsplit(":", 2)
     length = len(linecache.getline(file, int(line)).rstrip())
     return Span(file, int(line), int(column) - 1, int(line), max(length, int(column)))
 
 
-def _places(text: str, marked: str) -> list[str]:
-    """For each line of a text without comments, the last place that was said before it; none, if
-    the texts differ."""
-    found, lines = "", text.splitlines()
-    out: list[str] = []
-    for shown in marked.splitlines():
-        mark = shown.lstrip().removeprefix("// ")
-        if mark.startswith((PLACE, OWN_C)) and shown.lstrip().startswith("// "):
-            found = mark
+def _positions(text: str, annotated: str) -> list[str]:
+    """Return the position comment that precedes each line of a text; none if the texts differ."""
+    position, lines = "", text.splitlines()
+    positions: list[str] = []
+    for line in annotated.splitlines():
+        comment = line.lstrip().removeprefix("// ")
+        is_comment = line.lstrip().startswith("// ")
+        if is_comment and comment.startswith((POSITION_MARK, INLINE_C_MARK)):
+            position = comment
             continue
-        if len(out) >= len(lines) or lines[len(out)] != shown:
+        if len(positions) >= len(lines) or lines[len(positions)] != line:
             return []
-        out.append(found)
-    return out
+        positions.append(position)
+    return positions
 
 
-def _place(text: str, marked: str, line: int) -> str:
-    places = _places(text, marked)
-    said = places[line - 1] if 0 < line <= len(places) else ""
-    return said.removeprefix(PLACE)
-
-
-def _shown(place: str) -> str:
-    file, _, row = place.rpartition(":")[0].rpartition(":")
-    source = linecache.getline(file, int(row)).strip() if row.isdigit() else ""
-    return f"{place}: {source}" if source else place
+def _with_source(position: str) -> str:
+    """Return a position with the line of Python there."""
+    file, _, line = position.rpartition(":")[0].rpartition(":")
+    source = linecache.getline(file, int(line)).strip() if line.isdigit() else ""
+    return f"{position}: {source}" if source else position

@@ -1,4 +1,4 @@
-"""A kernel for one combination of argument types, on one backend: compiled once, run often."""
+"""Compile a kernel for one signature and one set of launch assumptions, on one backend."""
 
 from __future__ import annotations
 
@@ -12,40 +12,46 @@ from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Source
 from pycu2c.base.types import ParameterType, Signature
 from pycu2c.codegen.statements import Comments
-from pycu2c.compiler import Generated, Piece, generate
+from pycu2c.compiler import Generated, KernelModule, generate
 from pycu2c.cuda_driver import driver
 from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.frontend.function_builder import BuiltModule, build_device
 from pycu2c.ir.verifier import verified
-from pycu2c.kernels.source_map import naming_origins
+from pycu2c.kernels.source_map import errors_at_source_lines
 from pycu2c.ops.intrinsics import library
 from pycu2c.pipeline import TARGETS, Target
 from pycu2c.reference import device_variants, interpreter
 from pycu2c.runtime import print_log
-from pycu2c.runtime.arguments.arguments import Layout, layout_of
+from pycu2c.runtime.arguments.arguments import layout_of
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, HandleArgument
 from pycu2c.runtime.arguments.flattened_arguments import unflatten
-from pycu2c.runtime.cpu import coroutine_scheduler
+from pycu2c.runtime.cpu.coroutine_scheduler import CoroutineKernel, CoroutineRunner
 from pycu2c.runtime.cpu.cpu_kernel import CpuKernel
 from pycu2c.runtime.cpu.cpu_runner import CpuRunner
-from pycu2c.runtime.cuda import cuda_kernel, cuda_runner
-from pycu2c.runtime.direct_launch import Direct
+from pycu2c.runtime.cuda.cuda_kernel import CudaKernel
+from pycu2c.runtime.cuda.cuda_runner import CudaRunner
 from pycu2c.runtime.launch_configuration import Extent, Launch
-from pycu2c.runtime.runner import Runner, SpecializationKey
-from pycu2c.toolchain.binary import CompiledBinary
+from pycu2c.runtime.runner import Direct, Runner, SpecializationKey
 from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import nvrtc
 
+# qualifiers of device functions: linked with other programs, or included in one text
+LINKED_QUALIFIERS = ('extern "C"', "__device__")
+INLINE_QUALIFIERS = ("static", "__device__", "__forceinline__")
+
 
 @dataclass(frozen=True, slots=True)
-class Specialized:
-    """A kernel for one signature. ``names`` are what errors call the arguments' leaves."""
+class Specialization:
+    """A kernel for one signature; ``names`` are the names of the arguments' leaves in errors."""
 
     source: Source
     built: BuiltModule
     signature: Signature
     names: tuple[str, ...]
     options: Options
+
+
+# ---- text ----------------------------------------------------------------------------------
 
 
 def generate_text(
@@ -55,19 +61,15 @@ def generate_text(
     comments: Comments = "none",
     block: Extent | None = None,
 ) -> Generated:
-    """The text for an ordinary launch: of fewer than 2**30 threads and elements, but some."""
+    """Generate the text for launches with fewer than 2**30 threads and elements, but some."""
     assumptions = LaunchAssumptions(index32_safe=True, block=block)
     return generate(built.module, _target(target, options), assumptions, options, comments)
 
 
-def piece_of(built: BuiltModule, options: Options) -> Piece:
-    """A kernel of a file of CUDA C, for ordinary launches."""
+def cuda_module(built: BuiltModule, options: Options) -> KernelModule:
+    """Return a kernel as one of several of a CUDA C file, for launches as ``generate_text``."""
     assumptions = LaunchAssumptions(index32_safe=True)
-    return Piece(built.module, _target("cuda", options), assumptions, options)
-
-
-FOR_OTHERS = ('extern "C"', "__device__")
-FOR_ONE_TEXT = ("static", "__device__", "__forceinline__")
+    return KernelModule(built.module, _target("cuda", options), assumptions, options)
 
 
 def generate_device(
@@ -75,10 +77,12 @@ def generate_device(
     signature: Signature,
     options: Options,
     name: str,
-    qualifiers: tuple[str, ...] = FOR_OTHERS,
+    qualifiers: tuple[str, ...] = LINKED_QUALIFIERS,
 ) -> tuple[Generated, ParameterType]:
-    """A device function as CUDA C for other programs, which know it by a name of theirs; and what
-    it gives. Raises CompileError."""
+    """Generate a device function in CUDA C under a given name; return its result type too.
+
+    Raises CompileError.
+    """
     with reporting_recursion_limit(source.span(source.tree)):
         module, result = build_device(source, signature.parameters)
     named = replace(module.kernel, name=f"{name}.", python_name=name)
@@ -90,7 +94,7 @@ def generate_device(
 
 
 def _target(name: str, options: Options) -> Target:
-    """A target, with what the kernel is declared to keep within."""
+    """Return a target with the launch bounds of the options."""
     target = TARGETS[name]
     if not options.launch_bounds or not target.dialect.bounds:
         return target
@@ -99,26 +103,58 @@ def _target(name: str, options: Options) -> Target:
     return replace(target, dialect=dialect)
 
 
-@dataclass(frozen=True, slots=True)
-class SteppingRunner:
-    """Runs a kernel whose threads go in steps: with it goes where its arrays lie."""
+# ---- runners -------------------------------------------------------------------------------
 
-    inner: CpuRunner
-    kernel: coroutine_scheduler.CoroutineKernel
 
-    @property
-    def direct(self) -> Direct | None:
-        return None
+def compile_runner(kernel: Specialization, key: SpecializationKey, cache: bool) -> Runner:
+    """Compile a kernel for a backend and load it. Raises ToolchainError, CudaError."""
+    if key.backend == "python":
+        return _reference_runner(kernel)
+    target = _target(key.backend, kernel.options)
 
-    def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
-        arrays = [a for a in arguments if isinstance(a, ArrayArgument) and a.where == "host"]
-        kept = self.kernel.watch([a.region for a in arrays])
-        self.inner.run(launch, arguments)
-        del kept
+    def generate_with(comments: Comments) -> Generated:
+        module = kernel.built.module
+        return generate(module, target, key.assumptions, kernel.options, comments)
+
+    generated = generate_with("lines" if kernel.options.lineinfo else "none")
+    load = _load_on_cpu if key.backend in CPU_BACKENDS else _load_on_gpu
+    with errors_at_source_lines(lambda comments: generate_with(comments).text):
+        runner, log = load(kernel, generated, key.assumptions, cache)
+    if not generated.prints:
+        return runner
+    return print_log.PrintingRunner(runner, log(), generated.prints, kernel.source.name)
+
+
+def _load_on_cpu(
+    kernel: Specialization, generated: Generated, assumptions: LaunchAssumptions, cache: bool
+) -> tuple[Runner, Callable[[], print_log.PrintLog]]:
+    options, layout = kernel.options.with_links(generated.links), layout_of(generated.parameters)
+    binary = cc.compile(generated.text, generated.entry, options=options, cache=cache)
+    if generated.has_coroutines:
+        coroutine = CoroutineKernel(binary, kernel.source.name, generated.waits)
+        runner = CoroutineRunner(CpuRunner(kernel.names, layout, coroutine), coroutine)
+        return runner, lambda: print_log.HostPrintLog(coroutine)
+    loops = CpuKernel(binary, bool(assumptions.unaliased_accumulators))
+    return CpuRunner(kernel.names, layout, loops), lambda: print_log.HostPrintLog(loops)
+
+
+def _load_on_gpu(
+    kernel: Specialization, generated: Generated, _: LaunchAssumptions, cache: bool
+) -> tuple[Runner, Callable[[], print_log.PrintLog]]:
+    options, layout = kernel.options.with_links(generated.links), layout_of(generated.parameters)
+    binary = nvrtc.compile(
+        generated.text, generated.entry, driver.arch(), options=options, cache=cache
+    )
+    loaded = CudaKernel(binary, generated.needs_cooperative_launch, options.cluster)
+    overwritten = write_coverage.find_overwritten_arrays(kernel.built.module)
+    runner = CudaRunner(kernel.source.name, generated.written, layout, loaded, overwritten)
+    return runner, lambda: print_log.DevicePrintLog(loaded)
 
 
 @dataclass(frozen=True, slots=True)
 class ReferenceRunner:
+    """Run a kernel with the reference interpreter."""
+
     kernel: interpreter.ReferenceKernel
     types: tuple[ParameterType, ...]
 
@@ -134,64 +170,14 @@ class ReferenceRunner:
         self.kernel.launch(launch.grid, launch.block, launch.shared_bytes, values)
 
 
-def runner_for(wanted: Specialized, key: SpecializationKey, cache: bool) -> Runner:
-    """Compile for a backend and load. Raises ToolchainError, CudaError."""
-    built, source, options = wanted.built, wanted.source, wanted.options
-    backend, assumptions = key.backend, key.assumptions
-    if backend == "python":
-        types = wanted.signature.parameters
-        single = options.weak_float is not None
-        inferred = device_variants.inferred_from(
-            built.inferred_types, source, wanted.signature, single
+def _reference_runner(kernel: Specialization) -> ReferenceRunner:
+    source, options, types = kernel.source, kernel.options, kernel.signature.parameters
+    single = options.weak_float is not None
+    inferred = device_variants.inferred_from(
+        kernel.built.inferred_types, source, kernel.signature, single
+    )
+    with reporting_recursion_limit(source.span(source.tree)):
+        interpreted = interpreter.ReferenceKernel(
+            source, inferred, types, library.device_source, options
         )
-        with reporting_recursion_limit(source.span(source.tree)):
-            kernel = interpreter.ReferenceKernel(
-                source, inferred, types, library.device_source, options
-            )
-        return ReferenceRunner(kernel, types)
-    target, comments = _target(backend, options), _comments(options)
-    made = generate(built.module, target, assumptions, options, comments)
-    layout = layout_of(made.parameters)
-    with naming_origins(lambda c: generate(built.module, target, assumptions, options, c).text):
-        binary = _compiled(made, backend, options.with_links(made.links), cache)
-        if backend in CPU_BACKENDS:
-            on_cpu, runner = _on_cpu(binary, wanted, made, layout, assumptions)
-            return _printing(runner, made, source, lambda: print_log.HostPrintLog(on_cpu))
-    on_gpu = cuda_kernel.CudaKernel(binary, made.needs_cooperative_launch, options.cluster)
-    whole = write_coverage.find_overwritten_arrays(built.module)
-    on_device = cuda_runner.CudaRunner(source.name, made.written, layout, on_gpu, whole)
-    return _printing(on_device, made, source, lambda: print_log.DevicePrintLog(on_gpu))
-
-
-def _comments(options: Options) -> Comments:
-    """What a compiler is told of the Python."""
-    return "lines" if options.lineinfo else "none"
-
-
-def _compiled(made: Generated, backend: str, options: Options, cache: bool) -> CompiledBinary:
-    if backend in CPU_BACKENDS:
-        return cc.compile(made.text, made.entry, options=options, cache=cache)
-    return nvrtc.compile(made.text, made.entry, driver.arch(), options=options, cache=cache)
-
-
-def _on_cpu(
-    binary: CompiledBinary,
-    wanted: Specialized,
-    made: Generated,
-    layout: Layout,
-    assumptions: LaunchAssumptions,
-) -> tuple[CpuKernel, Runner]:
-    if not made.has_coroutines:
-        kernel = CpuKernel(binary, bool(assumptions.unaliased_accumulators))
-        return kernel, CpuRunner(wanted.names, layout, kernel)
-    in_steps = coroutine_scheduler.CoroutineKernel(binary, wanted.source.name, made.waits)
-    return in_steps, SteppingRunner(CpuRunner(wanted.names, layout, in_steps), in_steps)
-
-
-def _printing(
-    runner: Runner, made: Generated, source: Source, log: Callable[[], print_log.PrintLog]
-) -> Runner:
-    """A kernel that prints is waited for, and what it prints is written."""
-    if not made.prints:
-        return runner
-    return print_log.PrintingRunner(runner, log(), made.prints, source.name)
+    return ReferenceRunner(interpreted, types)

@@ -12,9 +12,8 @@ from typing import Any
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.records import dataclass
 from pycu2c.runtime.arguments.array_argument import Argument
-from pycu2c.runtime.direct_launch import Direct
 from pycu2c.runtime.launch_configuration import Launch
-from pycu2c.runtime.runner import Runner
+from pycu2c.runtime.runner import Direct, Runner
 
 _DOMAIN = "pycu2c"
 

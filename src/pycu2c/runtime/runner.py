@@ -8,8 +8,8 @@ from typing import Protocol, TypeAlias
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass
 from pycu2c.runtime.arguments.array_argument import Argument
-from pycu2c.runtime.direct_launch import Direct
 from pycu2c.runtime.launch_configuration import Launch
+from pycu2c.runtime.runner import Direct
 
 Axis: TypeAlias = tuple[int, int]  # a leaf of the arguments, and which of its axes, or NUMBER
 NUMBER = -1

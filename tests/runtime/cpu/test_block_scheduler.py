@@ -33,7 +33,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("parking")
     gcc = shutil.which("gcc")
     needed(gcc, "gcc")
-    built = waits_for_one.launcher.built(parse_signature("int64[::1], int64[::1]"))
+    built = waits_for_one.launcher.compiler.build(parse_signature("int64[::1], int64[::1]"))
     check = Path(__file__).with_name("block_scheduler_check.c").read_text()
     (folder / "kernel.c").write_text(generate_text(built, "cpu").text + check)
     (folder / "scheduler.c").write_text(coroutine_scheduler.scheduler_text())

@@ -104,7 +104,7 @@ def clusters_alone(ticket, out):
 
 @pytest.mark.parametrize("checked", [every_wait, clusters_alone], ids=lambda k: k.name)
 def test_the_scheduler(gcc: list[str], tmp_path: Path, checked: Kernel) -> None:
-    built = checked.launcher.built(parse_signature("int64[::1], int64[::1]"))
+    built = checked.launcher.compiler.build(parse_signature("int64[::1], int64[::1]"))
     text = generate_text(built, "cpu").text.replace(checked.name, "every_wait")
     assert "_step(" in text
     (tmp_path / "kernel.c").write_text(

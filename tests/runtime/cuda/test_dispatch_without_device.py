@@ -18,9 +18,9 @@ from pycu2c.cuda_driver import cuda_errors
 from pycu2c.native._dispatch import DeviceArrayBase, LaunchConfiguration, recent_kernels
 from pycu2c.runtime.arguments.arguments import describe, layout_of
 from pycu2c.runtime.arguments.call_binding import CallSignature
-from pycu2c.runtime.direct_launch import Direct
 from pycu2c.runtime.dispatch.guards import RecordedLaunch
 from pycu2c.runtime.dispatch.table import DispatchTable, LaunchGuard
+from pycu2c.runtime.runner import Direct
 from support.launching import leaks
 
 KERNEL, CONTEXT, ADDRESS = 0xFEED, 0xC0DE, 0x1000

@@ -16,9 +16,9 @@ from pycu2c.base.types import WEAK_INT, Array, Signature
 from pycu2c.native._dispatch import LaunchConfiguration, StagingBuffer
 from pycu2c.runtime.arguments.arguments import describe, layout_of
 from pycu2c.runtime.arguments.call_binding import CallSignature
-from pycu2c.runtime.direct_launch import Direct
 from pycu2c.runtime.dispatch.guards import RecordedLaunch
 from pycu2c.runtime.dispatch.table import DispatchTable, LaunchGuard
+from pycu2c.runtime.runner import Direct
 from runtime.cuda.test_dispatch_without_device import CURRENT, SUBMIT
 from support.launching import leaks
 

@@ -15,7 +15,7 @@ from support.launching import run
 
 
 def fixed(made: object, block: tuple[int, int, int] | None, *types: object) -> str:
-    module = made.launcher.built(Signature(tuple(types))).module
+    module = made.launcher.compiler.build(Signature(tuple(types))).module
     return print_module(fix_block(module, LaunchAssumptions(block=block)))
 
 
@@ -58,7 +58,7 @@ def test_a_variable_that_is_not_always_the_coordinate_is_none() -> None:
 
 
 def test_threads_lie_inside_the_block() -> None:
-    module = places.launcher.built(Signature((int32[::1],))).module
+    module = places.launcher.compiler.build(Signature((int32[::1],))).module
     ranges = analyse(module.kernel, LaunchAssumptions(block=(16, 8, 1)))
     assert (ranges.variable("tx").high, ranges.variable("ty").high) == (15, 7)
 

@@ -37,7 +37,7 @@ def kept_over_a_barrier(data, out, memory_of_kept):
 
 def text() -> str:
     signature = parse_signature("float64[::1], float64[::1], int32")
-    module = kept_over_a_barrier.launcher.built(signature).module
+    module = kept_over_a_barrier.launcher.compiler.build(signature).module
     return generate(
         module, TARGETS["cpu"], LaunchAssumptions(index32_safe=True, block=(1024, 1, 1))
     ).text

@@ -116,7 +116,7 @@ def large(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def text_of(made: Any, types: str) -> str:
-    built = made.launcher.built(parse_signature(types))
+    built = made.launcher.compiler.build(parse_signature(types))
     assumptions = LaunchAssumptions(
         index32_safe=True, block=made.block, exceeds_last_level_cache=True
     )

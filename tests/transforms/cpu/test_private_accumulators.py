@@ -35,7 +35,7 @@ def fresh(made: Kernel) -> Kernel:
 
 
 def candidates(made: Kernel, *types: Any) -> tuple[int, ...]:
-    return accumulator_arguments(made.launcher.built(Signature(types)).module)
+    return accumulator_arguments(made.launcher.compiler.build(Signature(types)).module)
 
 
 @kernel(backend="cpu")
@@ -62,7 +62,7 @@ x.shape.0: int)
 
 
 def test_the_pass() -> None:
-    built = histogram.launcher.built(Signature((int32[::1], uint8[::1])))
+    built = histogram.launcher.compiler.build(Signature((int32[::1], uint8[::1])))
     assumptions = LaunchAssumptions(
         index32_safe=True, block=(256, 1, 1), unaliased_accumulators=(0,)
     )

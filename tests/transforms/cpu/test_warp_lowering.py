@@ -20,7 +20,7 @@ Shape = tuple[int, int, int]
 
 
 def text_of(k: Any, signature: str, block: Shape | None, target: str = "cpu") -> str:
-    built = k.launcher.built(parse_signature(signature))
+    built = k.launcher.compiler.build(parse_signature(signature))
     return generate(
         built.module, TARGETS[target], LaunchAssumptions(index32_safe=True, block=block)
     ).text

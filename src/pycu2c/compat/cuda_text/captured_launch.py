@@ -9,7 +9,7 @@ from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.types import Signature
 from pycu2c.compat.cuda_text import arguments
-from pycu2c.kernels.launcher import Ready, Taken, Typed
+from pycu2c.kernels.launcher import BoundArguments, ResolvedLaunch, TypedKernel
 from pycu2c.runtime.launch_configuration import LaunchRequest
 from pycu2c.runtime.runner import KernelMetadata, SpecializationKey
 
@@ -27,7 +27,7 @@ class CapturedTextLaunch:
             raise LaunchError(f"{self.name} is a CUDA C kernel: pass its arguments by position")
         return given
 
-    def ready(self, request: LaunchRequest, values: tuple[object, ...]) -> Ready:
+    def resolve(self, request: LaunchRequest, values: tuple[object, ...]) -> ResolvedLaunch:
         """Return a checked launch, ready to start. Raises LaunchError."""
         found = self._function.prepared(request, values, self._cooperative)
         leaves = arguments.leaves_of(found.bound_arguments)
@@ -35,9 +35,9 @@ class CapturedTextLaunch:
         metadata = KernelMetadata(frozenset(found.writable))
         backend = self._function.module.chosen_backend()
         key = SpecializationKey(backend, LaunchAssumptions(index32_safe=True))
-        taken = Taken(values, leaves, types)
-        typed = Typed(metadata, {}, None)
-        return Ready(found.launch, taken, typed, key, found.runner, found.is_first)
+        taken = BoundArguments(values, leaves, types)
+        typed = TypedKernel(metadata, {}, None)
+        return ResolvedLaunch(found.launch, taken, typed, key, found.runner, found.is_first)
 
     def leaf_names(self, signature: Signature) -> tuple[str, ...]:
         """Return the argument names for error messages."""

@@ -40,7 +40,7 @@ from pycu2c.compat.cupy.fast_calls import (
 )
 from pycu2c.compat.cupy.operands import Operand
 from pycu2c.cuda_driver import driver
-from pycu2c.kernels.launcher import Ready, Taken, Typed
+from pycu2c.kernels.launcher import BoundArguments, ResolvedLaunch, TypedKernel
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.arguments.strides import Shape
 from pycu2c.runtime.launch_configuration import Launch, LaunchRequest
@@ -261,7 +261,7 @@ class CapturableKernel:
             )
         return args
 
-    def ready(self, request: LaunchRequest, values: tuple[object, ...]) -> Ready:
+    def resolve(self, request: LaunchRequest, values: tuple[object, ...]) -> ResolvedLaunch:
         """Prepare a launch without starting it. Raises LaunchError."""
         call = self._check(values)
         if any(a is not b for a, b in zip(call.leaves, call.arguments.inputs)):
@@ -270,11 +270,11 @@ class CapturableKernel:
             )
         prepared = self._prepare(call, request.stream)
         outputs = frozenset(range(len(self._declared.inputs), len(self._declared.all)))
-        typed = Typed(KernelMetadata(outputs), {}, None)
-        taken = Taken(values, prepared.passed, Signature(()))
+        typed = TypedKernel(KernelMetadata(outputs), {}, None)
+        taken = BoundArguments(values, prepared.passed, Signature(()))
         assumptions = LaunchAssumptions(index32_safe=True)
         key = SpecializationKey(call.arguments.backend, assumptions)
-        return Ready(prepared.launch, taken, typed, key, prepared.runner, False)
+        return ResolvedLaunch(prepared.launch, taken, typed, key, prepared.runner, False)
 
     def leaf_names(self, _: Signature) -> tuple[str, ...]:
         """Return the names of the arguments in errors; further arguments are internal."""

@@ -8,7 +8,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 from pycu2c.base.source import Source
 from pycu2c.compat.cupy.jit_source_adaptation import adapt_source
-from pycu2c.kernels.kernel import DeviceFunction, Dims, Kernel, made_kernel
+from pycu2c.kernels.kernel import DeviceFunction, Dims, Kernel, make_kernel
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -47,7 +47,7 @@ class JitRawKernel(Kernel[P]):
     @property
     def cached_codes(self) -> dict[Any, str]:
         """Return the CUDA C of each signature that was launched."""
-        shown = self.launcher.text
+        shown = self.launcher.compiler.text
         return {s.parameters: shown("cuda", s) for s in self.launcher.signatures}
 
     @property
@@ -92,4 +92,4 @@ def rawkernel(*, mode: Mode = "cuda", device: bool = False) -> Any:
 
 
 def _kernel(function: Any) -> Any:
-    return made_kernel(JitRawKernel, function, {"signature": []})  # annotations are ignored
+    return make_kernel(JitRawKernel, function, {"signature": []})  # annotations are ignored

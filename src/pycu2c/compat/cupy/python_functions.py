@@ -75,7 +75,7 @@ class PythonFunction:
             Signature(tuple(types)),
             DEFAULT_OPTIONS,
             self.name,
-            specialization.FOR_ONE_TEXT,
+            specialization.INLINE_QUALIFIERS,
         )
         if function.prints:
             raise ArgumentTypeError(f"{self.name} prints: an operation in Python cannot print")

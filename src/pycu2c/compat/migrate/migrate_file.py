@@ -108,4 +108,4 @@ def _typed_modules(made: KernelDefinition, types: Types) -> Iterator[Module]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             with suppress(CompileError):  # a name may be unresolved
-                yield made.kernel.launcher.built(signature).module
+                yield made.kernel.launcher.compiler.build(signature).module

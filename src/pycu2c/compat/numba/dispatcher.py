@@ -67,7 +67,7 @@ class JitKernel(Kernel[P]):
         """Return the kernel specialized for the types of these arguments."""
         if self.specialized:
             raise RuntimeError(f"{self.name} is specialized already")
-        signature = self.launcher.signature_of(self.launcher.values(args, {}))
+        signature = self.launcher.signature_of(self.launcher.bind(args, {}))
         by_signature: dict[Signature, JitKernel[P]] = vars(self).setdefault("_specialized", {})
         if signature not in by_signature:
             by_signature[signature] = self._declared([signature])
@@ -139,7 +139,7 @@ class JitKernel(Kernel[P]):
     def inspect_types(self, file: TextIO | None = None) -> None:
         """Print the typed IR of each signature."""
         for signature in self._compiled_signatures:
-            shown = self.launcher.text("ir", signature)
+            shown = self.launcher.compiler.text("ir", signature)
             print(f"{self.name} {signature}\n{shown}", file=file or sys.stdout)
 
     def get_regs_per_thread(self, signature: object = None) -> Any:
@@ -201,7 +201,9 @@ class Overload:
     @property
     def cooperative(self) -> bool:
         """Return whether the kernel synchronizes the grid."""
-        return self._kernel.launcher.generated("cuda", self.signature).needs_cooperative_launch
+        return self._kernel.launcher.compiler.generate(
+            "cuda", self.signature
+        ).needs_cooperative_launch
 
     @property
     def regs_per_thread(self) -> int:

@@ -10,11 +10,11 @@ from pycu2c.base.types import NONE, Signature
 from pycu2c.compat.numba.dispatcher import JitDeviceFunction, JitKernel, python_function
 from pycu2c.declarations.options import OPTION_NAMES, BadOption
 from pycu2c.declarations.signatures import BadSignature, is_signature, parse_signatures
-from pycu2c.kernels.kernel import OWN, SignatureLike, made_kernel
+from pycu2c.kernels.kernel import KERNEL_PARAMETERS, SignatureLike, make_kernel
 
 # accepted and ignored: the C compilers inline and optimize
 _WITHOUT_EFFECT = ("inline", "forceinline", "opt", "nopython", "lto")
-_ACCEPTED_OPTIONS = ("device", "debug", *_WITHOUT_EFFECT, *OWN, *OPTION_NAMES)
+_ACCEPTED_OPTIONS = ("device", "debug", *_WITHOUT_EFFECT, *KERNEL_PARAMETERS, *OPTION_NAMES)
 _UNSUPPORTED_OPTIONS = {
     "argtypes": "the types come first: @cuda.jit('void(float32[:], int32)')",
     "restype": "the types come first: @cuda.jit('float32(float32)', device=True)",
@@ -134,7 +134,7 @@ def _decorate(function: Any, device: bool, chosen: Mapping[str, Any]) -> Any:
             raise BadOption("link is an option of kernels: a device function is linked with them")
         return JitDeviceFunction(python, signature=chosen.get("signature"))
     undeclared: dict[str, Any] = {"signature": []}  # numba ignores annotations
-    return made_kernel(JitKernel, python, {**undeclared, **_options(chosen)})
+    return make_kernel(JitKernel, python, {**undeclared, **_options(chosen)})
 
 
 def _options(chosen: Mapping[str, Any]) -> dict[str, Any]:

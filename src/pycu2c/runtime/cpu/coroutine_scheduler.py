@@ -9,12 +9,16 @@ from typing import Any, NamedTuple
 
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.limits import MAX_CLUSTER_BLOCKS, MAX_SHARED_BYTES
+from pycu2c.base.records import dataclass
 from pycu2c.codegen.coroutines import INTERFACE, WAIT_NUMBER_BITS
 from pycu2c.ir.nodes import BarrierWait
+from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument
 from pycu2c.runtime.c_sources import c_text
 from pycu2c.runtime.cpu.cpu_kernel import BODY, CpuKernel, cffi_backend, load, pool, symbol
+from pycu2c.runtime.cpu.cpu_runner import CpuRunner
 from pycu2c.runtime.cpu.deadlock_report import WaitingThread, deadlock_error
-from pycu2c.runtime.launch_configuration import HEAD, Extent
+from pycu2c.runtime.launch_configuration import HEAD, Extent, Launch
+from pycu2c.runtime.runner import Direct
 from pycu2c.toolchain.binary import CompiledBinary
 from pycu2c.toolchain.cc import cc
 
@@ -71,6 +75,28 @@ class CoroutineKernel(CpuKernel):
                     where = f"{wait.span.file}:{wait.span.line}"
                     mask = word >> 32 if wait.mask is not None else 0
                     yield WaitingThread(position, thread, where, wait.intrinsic, mask)
+
+
+@dataclass(frozen=True, slots=True)
+class CoroutineRunner:
+    """Launch coroutine kernels with Python arguments.
+
+    Each launch registers the memory of its arrays, so that the scheduler can tell when memory that
+    a busy-wait loop reads has changed.
+    """
+
+    inner: CpuRunner
+    kernel: CoroutineKernel
+
+    @property
+    def direct(self) -> Direct | None:
+        return None
+
+    def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
+        arrays = [a for a in arguments if isinstance(a, ArrayArgument) and a.where == "host"]
+        registered = self.kernel.watch([a.region for a in arrays])
+        self.inner.run(launch, arguments)
+        del registered
 
 
 class _Scheduler(NamedTuple):

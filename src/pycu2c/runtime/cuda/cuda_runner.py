@@ -13,8 +13,8 @@ from pycu2c.runtime.arguments.arguments import Layout, pack
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, HandleArgument
 from pycu2c.runtime.cuda import small_copies, transfers
 from pycu2c.runtime.cuda.cuda_kernel import CudaKernel, NodeParameters
-from pycu2c.runtime.direct_launch import Direct
 from pycu2c.runtime.launch_configuration import Launch
+from pycu2c.runtime.runner import Direct
 
 _OBJECTS = (ArrayArgument, HandleArgument)
 

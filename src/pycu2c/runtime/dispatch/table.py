@@ -12,7 +12,6 @@ from pycu2c.native.extension import DispatchTableBase, StagingBuffer
 from pycu2c.runtime.arguments.arguments import Layout
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument
 from pycu2c.runtime.arguments.call_binding import CallSignature
-from pycu2c.runtime.direct_launch import Direct
 from pycu2c.runtime.dispatch.guards import (
     Guard,
     NotDispatchable,
@@ -21,7 +20,7 @@ from pycu2c.runtime.dispatch.guards import (
     staged_leaves,
 )
 from pycu2c.runtime.launch_configuration import HEAD, Extent
-from pycu2c.runtime.runner import ANY_NUMBER, NUMBER, Axis
+from pycu2c.runtime.runner import ANY_NUMBER, NUMBER, Axis, Direct
 
 FieldPart: TypeAlias = Literal["address", "extent", "stride", "value"]
 

@@ -40,7 +40,7 @@ def text_of(function: Callable[..., Any]) -> str:
         plain = isinstance(given, Scalar) and not (given.dtype.is_complex or given.dtype.is_half)
         if not plain:
             raise TypeError(f"{name} takes {given}: C calls functions of integers and floats")
-    for_one = specialization.FOR_ONE_TEXT
+    for_one = specialization.INLINE_QUALIFIERS
     made, result = specialization.generate_device(source, signature, DEFAULT_OPTIONS, name, for_one)
     if signature.result is not None and signature.result != result:
         raise TypeError(f"{name} is said to give {signature.result}, and gives {result}")
