@@ -21,7 +21,7 @@ FOLDERS = sorted({path.parent for path in FILES})
 
 # modules that defer an import: the border to the compiler, and slow or optional packages
 DEFERRING = {
-    "kernels/deferred_compiler.py",
+    "kernels/launcher.py",
     "ops/intrinsics/floats/float8.py",
 }
 

@@ -1,5 +1,5 @@
 """Define kernels: the decorators, specialization, the launcher and its slow path, the kernel cache.
 
-May import everything up to the compiler; ``deferred_compiler`` imports the compiler when the first
-kernel is compiled.
+May import everything up to the compiler; ``launcher`` imports the compiler when the first kernel is
+compiled.
 """

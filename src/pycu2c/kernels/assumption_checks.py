@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from pycu2c.base.backends import CPU_BACKENDS
 from pycu2c.base.launch_assumptions import LaunchAssumptions
@@ -14,7 +14,6 @@ from pycu2c.base.limits import (
     MAX_ACCUMULATOR_ELEMENTS,
 )
 from pycu2c.base.records import dataclass
-from pycu2c.runtime.arguments import aliasing
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, as_int
 from pycu2c.runtime.launch_configuration import Extent, Launch
 from pycu2c.runtime.runner import ANY_NUMBER, KernelMetadata, SpecializationKey
@@ -75,7 +74,19 @@ def unaliased_accumulators(c: CheckedLaunch) -> tuple[int, ...]:
         for i in c.metadata.accumulator_arguments
         if isinstance(array := c.leaves[i], ArrayArgument)
         and array.size <= limit
-        and aliasing.is_unaliased(i, c.leaves)
+        and is_unaliased(i, c.leaves)
+    )
+
+
+def is_unaliased(position: int, leaves: Sequence[Argument]) -> bool:
+    """Return whether no other array argument overlaps this one."""
+    array = leaves[position]
+    assert isinstance(array, ArrayArgument)
+    start, size = array.region
+    others = [a for i, a in enumerate(leaves) if i != position and isinstance(a, ArrayArgument)]
+    return all(
+        start + size <= other or other + other_size <= start
+        for other, other_size in (a.region for a in others)
     )
 
 

@@ -424,7 +424,7 @@ def kernel(function: Any = None, /, **arguments: Any) -> Any:
     interpreter: slow, for checking) or "cpu-resumable" (the CPU, with threads as coroutines). The
     environment variable PYCU2C_BACKEND sets the default.
     cache: whether to store compiled code on disk.
-    weak_float: "float32" makes Python floats float32 where they meet no NumPy number.
+    weak_float: "float32" makes Python floats float32 in operations without NumPy numbers.
     wraparound: False promises that no index is negative, except constants.
     fmad: False rounds after each operation, as Python does; no multiply-adds are fused.
     fastmath: True allows less precise floating-point operations that are faster.

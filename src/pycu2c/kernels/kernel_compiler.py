@@ -1,6 +1,6 @@
 """Compile one kernel: typed IR for each signature, generated text, and runners.
 
-Importing this module imports the compiler; see ``deferred_compiler``.
+``launcher`` imports this module, and with it the compiler, when the first kernel is compiled.
 """
 
 from __future__ import annotations

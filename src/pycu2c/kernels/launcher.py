@@ -9,12 +9,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from pycu2c.base import graph_capture
 from pycu2c.base.backends import CPU_BACKENDS
 from pycu2c.base.diagnostics import CompileError, LaunchError
 from pycu2c.base.gc_pause import gc_paused
 from pycu2c.base.launch_assumptions import LaunchAssumptions
+from pycu2c.base.lazy_imports import lazy_module
 from pycu2c.base.limits import DEFAULT_BLOCK_THREADS
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Source
@@ -22,7 +24,6 @@ from pycu2c.base.types import Signature, assumed_magnitude_limit, leaf_types
 from pycu2c.cuda_driver import driver
 from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.kernels import assumption_checks, grid_inference, kernel_cache
-from pycu2c.kernels.deferred_compiler import kernel_compiler
 from pycu2c.native.extension import LaunchConfiguration
 from pycu2c.runtime import nvtx_ranges
 from pycu2c.runtime.arguments import signature_conversion, vector_views
@@ -38,6 +39,11 @@ from pycu2c.runtime.dispatch import guards, table
 from pycu2c.runtime.launch_configuration import Extent, Launch, LaunchRequest
 from pycu2c.runtime.runner import Axis, KernelMetadata, Runner, SpecializationKey
 from pycu2c.toolchain.nvrtc import occupancy
+
+if TYPE_CHECKING:
+    from pycu2c.kernels import kernel_compiler
+else:  # imported when the first kernel is compiled; cached kernels do not need it
+    kernel_compiler = lazy_module("pycu2c.kernels.kernel_compiler")
 
 _MAX_SPECIALIZATIONS = 16  # of a signature; later launches share a kernel for any block shape
 

@@ -1,19 +1,21 @@
-"""What every backend makes of a kernel: something that takes launches."""
+"""Define the interface between compiled kernels and launches, which all back ends implement."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol, TypeAlias
 
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass
+from pycu2c.native.extension import StagingBuffer
+from pycu2c.runtime.arguments.arguments import Layout
 from pycu2c.runtime.arguments.array_argument import Argument
 from pycu2c.runtime.launch_configuration import Launch
 from pycu2c.runtime.runner import Direct
 
-Axis: TypeAlias = tuple[int, int]  # a leaf of the arguments, and which of its axes, or NUMBER
+Axis: TypeAlias = tuple[int, int]  # the index of a leaf of the arguments, and its axis or NUMBER
 NUMBER = -1
-ANY_NUMBER = 0, 1 << 62  # of blocks: from, and below
+ANY_NUMBER = 0, 1 << 62  # of blocks: the minimum, and the maximum + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +41,41 @@ class KernelMetadata:
 
 @dataclass(frozen=True, slots=True)
 class SpecializationKey:
-    """What a kernel for one signature is compiled for. ``device``: the ordinal of the GPU."""
+    """The back end, assumptions and device for which a kernel of one signature is compiled."""
 
     backend: str
     assumptions: LaunchAssumptions
     device: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Direct:
+    """How C starts a kernel without Python: ``start(body, packed, blocks)``.
+
+    layout: of the parameters. ``packed`` is the launch header and the parameters.
+    start, body: the addresses of a function of the runtime and of the kernel. With a ``context``,
+        ``start`` is cuLaunchKernel, and ``body`` the handle of the kernel.
+    finished: raises the error of a code other than 0 that ``start`` returns; it takes the code and
+        the launch header. It is not called with a ``context``: then the launch takes the slow path.
+    context: the address of cuCtxGetCurrent, and the context in which the kernel is loaded.
+    staging: returns memory for copies of host arrays, or None. Such launches are synchronous, and
+        may return a code.
+    """
+
+    layout: Layout
+    start: int
+    body: int
+    finished: Callable[[int, bytes], None]
+    context: tuple[int, int] | None = None
+    staging: Callable[[], StagingBuffer | None] | None = None
+
+
 class Runner(Protocol):
-    """A compiled kernel. ``direct`` is None where a launch takes more than a call."""
+    """A compiled kernel."""
 
     @property
-    def direct(self) -> Direct | None: ...
+    def direct(self) -> Direct | None:
+        """How C starts the kernel; None if a launch does more than that."""
 
-    def run(self, launch: Launch, arguments: Sequence[Argument]) -> None: ...
+    def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
+        """Launch the kernel."""

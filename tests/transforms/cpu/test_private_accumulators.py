@@ -13,9 +13,9 @@ from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.compiler import lower
 from pycu2c.declarations.signatures import Signature
 from pycu2c.ir.printer import print_module
+from pycu2c.kernels.assumption_checks import is_unaliased
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.pipeline import TARGETS
-from pycu2c.runtime.arguments.aliasing import is_unaliased
 from pycu2c.runtime.arguments.arguments import describe
 from pycu2c.transforms.cpu.memory.privatize_accumulators import accumulator_arguments
 from support.kernels_from_text import module_from

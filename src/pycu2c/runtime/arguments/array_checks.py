@@ -1,16 +1,17 @@
-"""Check that the elements of an array argument have a dtype and a layout that kernels support."""
+"""Check that kernels support the dtype and the layout of an array argument."""
 
 from __future__ import annotations
 
 import functools
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NoReturn
 
 import numpy as np
 
 from pycu2c.base import dtypes
+from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.dtypes import DType
 from pycu2c.base.limits import MAX_AXES
-from pycu2c.runtime.arguments import argument_errors
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
 
 _cached_dtype = functools.lru_cache(maxsize=64)(dtypes.from_numpy)  # called in every launch
@@ -21,7 +22,7 @@ def dtype_of(dtype: np.dtype[Any], name: str) -> DType:
     row = _cached_dtype(dtype)
     if row is not None:
         return row
-    argument_errors.reject_dtype(dtype, name)
+    _reject_dtype(dtype, name)
 
 
 def check_layout(array: ArrayArgument, name: str) -> None:
@@ -30,13 +31,66 @@ def check_layout(array: ArrayArgument, name: str) -> None:
     Raises LaunchError.
     """
     dtype = array.dtype
-    odd = (
-        [] if array.contiguous else [step for step in _relevant_strides(array) if step % dtype.size]
-    )
+    strides = [] if array.contiguous else [s for s, n in zip(array.strides, array.shape) if n > 1]
+    odd = [stride for stride in strides if stride % dtype.size]
     if odd or array.address % dtype.alignment or not 1 <= len(array.shape) <= MAX_AXES:
-        argument_errors.reject_layout(array, odd, name)
+        _reject_layout(array, odd, name)
 
 
-def _relevant_strides(array: ArrayArgument) -> list[int]:
-    """Return the strides of axes with more than one element."""
-    return [s for s, n in zip(array.strides, array.shape) if n > 1]
+# ---- errors ----
+
+_CONVERSION_BY_KIND = {  # by the kind of a numpy dtype
+    "O": ".astype(np.float64), or another dtype of numbers,",
+    "M": '.view("int64")',
+    "m": '.view("int64")',
+    "f": '.astype("float64")',
+    "c": '.astype("complex128")',
+    "S": '.view("uint8")',
+    "U": '.view("uint32")',
+}
+
+
+def _unsupported_field(dtype: np.dtype[Any]) -> str:
+    """Say why a structured dtype is not supported."""
+    fields: Mapping[str, Any] = dtype.fields or {}
+    for field, (part, *_) in fields.items():
+        if dtypes.from_numpy(part.base) is not None and 0 not in part.shape:
+            continue
+        if part.base.names:
+            return _unsupported_field(part.base)
+        return f"the field {field!r} of {part}, which kernels do not have"
+    return "fields that lie over one another: pass a view of it without some of them"
+
+
+def _reject_dtype(dtype: np.dtype[Any], name: str) -> NoReturn:
+    """Raise LaunchError for a dtype that kernels do not support."""
+    if not dtype.isnative and dtypes.from_numpy(dtype.newbyteorder("=")):
+        raise LaunchError(
+            f"{name} is in the other byte order ({dtype.str}): "
+            f"pass what .astype({dtype.newbyteorder('=').str!r}) gives"
+        )
+    if dtype.names:
+        raise LaunchError(f"{name} has {_unsupported_field(dtype)}")
+    known = ", ".join(row.name for row in dtypes.DTYPES)
+    hint = _CONVERSION_BY_KIND.get(dtype.kind)
+    advice = f"pass what {hint} gives" if hint else f"they have {known}"
+    raise LaunchError(f"{name} has dtype {dtype}, which kernels do not have: {advice}")
+
+
+def _reject_layout(array: ArrayArgument, odd: list[int], name: str) -> NoReturn:
+    """Raise LaunchError for an unsupported layout; ``odd``: strides that split elements."""
+    itemsize = array.dtype.size
+    if not 1 <= len(array.shape) <= MAX_AXES:
+        hint = ": pass a number, as [()] gives, or .reshape(1)" if not array.shape else ""
+        raise LaunchError(
+            f"{name} has {len(array.shape)} axes, and arrays of kernels have 1 to {MAX_AXES}{hint}"
+        )
+    if array.address % array.dtype.alignment:
+        raise LaunchError(
+            f"{name} does not begin at a multiple of {array.dtype.alignment} bytes, as memory of "
+            f"{array.dtype} must: pass a copy, as .copy() makes one"
+        )
+    raise LaunchError(
+        f"{name} has elements of {itemsize} bytes in steps of {odd[0]} bytes, which is not a "
+        "multiple: pass a copy, as .copy() makes one"
+    )

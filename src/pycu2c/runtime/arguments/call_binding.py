@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from operator import itemgetter
+import inspect
+from collections.abc import Mapping
 from types import FunctionType
-from typing import Any, TypeAlias, TypeVar
+from typing import Any
 
 from pycu2c.base import spelling_suggestions
 from pycu2c.base.diagnostics import LaunchError
-from pycu2c.base.records import dataclass, field
-
-T = TypeVar("T")
-_Selector: TypeAlias = Callable[[tuple[object, ...]], tuple[object, ...]]
+from pycu2c.base.records import dataclass
 
 _METHOD_HINT = (
     "a kernel does not receive the object that it is an attribute of: write @staticmethod above "
-    "@kernel, and a parameter for each thing that it needs"
+    "@kernel, and a parameter for each value that it needs"
 )
 
 
@@ -33,10 +30,6 @@ class CallSignature:
     positional: int
     rest: str | None
     defaults: Mapping[str, object]
-    # (number of positional arguments, keywords...) -> function that selects the values
-    _selectors: dict[tuple[object, ...], _Selector] = field(
-        default_factory=dict, compare=False, repr=False
-    )
 
     @property
     def is_positional(self) -> bool:
@@ -47,21 +40,6 @@ class CallSignature:
         """Return the value of each parameter, in the order of ``names``. Raises LaunchError."""
         if not kwargs and self.is_positional and len(args) == len(self.names):
             return args
-        if self.rest is not None:
-            return self._bind(args, kwargs, self.defaults)
-        key = len(args), *kwargs
-        select = self._selectors.get(key)
-        if select is None:
-            first, second = len(args), len(args) + len(kwargs)
-            positions = dict(zip(kwargs, range(first, second)))
-            others = {name: i for i, name in enumerate(self.defaults, start=second)}
-            order = self._bind(tuple(range(first)), positions, others)
-            select = self._selectors[key] = _selector(order)
-        return select((*args, *kwargs.values(), *self.defaults.values()))
-
-    def _bind(
-        self, args: tuple[T, ...], kwargs: Mapping[str, T], defaults: Mapping[str, T]
-    ) -> tuple[Any, ...]:
         by_name: dict[str, Any] = dict(zip(self.names[: self.positional], args))
         if self.rest is not None:
             by_name[self.rest] = tuple(args[self.positional :])
@@ -70,11 +48,11 @@ class CallSignature:
         for name, value in kwargs.items():
             self._check(name, by_name)
             by_name[name] = value
-        missing = [n for n in self.names if n not in by_name and n not in defaults]
+        missing = [n for n in self.names if n not in by_name and n not in self.defaults]
         if missing:
             hint = f"; {_METHOD_HINT}" if self.names[0] == "self" else ""
             self._reject_count(len(args) + len(kwargs), f": {', '.join(missing)} missing{hint}")
-        return tuple(by_name[n] if n in by_name else defaults[n] for n in self.names)
+        return tuple(by_name[n] if n in by_name else self.defaults[n] for n in self.names)
 
     def _check(self, name: str, by_name: Mapping[str, object]) -> None:
         """Check that a keyword names a parameter without a value."""
@@ -96,21 +74,11 @@ class CallSignature:
         )
 
 
-def _selector(positions: Sequence[int]) -> _Selector:
-    """Return a function that selects items of a tuple."""
-    if len(positions) > 1:
-        return itemgetter(*positions)
-    return lambda values: tuple(values[position] for position in positions)
-
-
 def call_signature(function: FunctionType) -> CallSignature:
-    """Return the signature of a kernel. The subset check has rejected ``**kwargs``.
-
-    ``inspect`` would take ten times as long.
-    """
+    """Return the signature of a kernel. The subset check has rejected ``**kwargs``."""
     code = function.__code__
     positional, named = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
-    has_rest = bool(code.co_flags & _CO_VARARGS)
+    has_rest = bool(code.co_flags & inspect.CO_VARARGS)
     names = code.co_varnames[: named + has_rest]
     values = function.__defaults__ or ()
     defaults: dict[str, object] = dict(zip(names[positional - len(values) : positional], values))
@@ -118,6 +86,3 @@ def call_signature(function: FunctionType) -> CallSignature:
     defaults.update((name, by_name[name]) for name in names[positional:named] if name in by_name)
     rest = names[-1] if has_rest else None
     return CallSignature(function.__name__, names, positional, rest, defaults)
-
-
-_CO_VARARGS = 0x04  # inspect.CO_VARARGS

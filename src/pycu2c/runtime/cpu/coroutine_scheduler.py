@@ -13,8 +13,7 @@ from pycu2c.base.records import dataclass
 from pycu2c.codegen.coroutines import INTERFACE, WAIT_NUMBER_BITS
 from pycu2c.ir.nodes import BarrierWait
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument
-from pycu2c.runtime.c_sources import c_text
-from pycu2c.runtime.cpu.cpu_kernel import BODY, CpuKernel, cffi_backend, load, pool, symbol
+from pycu2c.runtime.cpu.cpu_kernel import BODY, CpuKernel, c_text, cffi_backend, load, pool, symbol
 from pycu2c.runtime.cpu.cpu_runner import CpuRunner
 from pycu2c.runtime.cpu.deadlock_report import WaitingThread, deadlock_error
 from pycu2c.runtime.launch_configuration import HEAD, Extent, Launch
@@ -109,8 +108,8 @@ class _Scheduler(NamedTuple):
 
 def scheduler_text() -> str:
     """Return the C source of the scheduler, with the declarations of generated code."""
-    scheduler = "cpu/coroutine_scheduler.c", "cpu/block_scheduler.c"
-    text = c_text("../native/launch_header.h", *scheduler)
+    scheduler = "coroutine_scheduler.c", "block_scheduler.c"
+    text = c_text("../../native/launch_header.h", *scheduler)
     sizes = {"MAX_SHARED_BYTES": MAX_SHARED_BYTES, "MAX_CLUSTER_BLOCKS": MAX_CLUSTER_BLOCKS}
     limits = f"enum {{ {', '.join(f'{name} = {size}' for name, size in sizes.items())} }};"
     return f"#include <stdint.h>\n{INTERFACE}{limits}\n{text}"

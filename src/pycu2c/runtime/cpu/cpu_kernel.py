@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import functools
 import importlib
+import pathlib
 import sys
 from _thread import get_ident
 from typing import Any
 
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.records import dataclass
-from pycu2c.runtime import c_sources
 from pycu2c.runtime.cpu.thread_count import thread_count
 from pycu2c.runtime.launch_configuration import HEAD, Extent
 from pycu2c.toolchain import toolchain_errors
@@ -102,7 +102,13 @@ def pool() -> ThreadPool:
 
 
 def pool_text() -> str:
-    return c_sources.c_text("cpu/interrupt.c", "cpu/pool.c")
+    return c_text("interrupt.c", "pool.c")
+
+
+def c_text(*names: str) -> str:
+    """Return C files, named relative to this folder, concatenated."""
+    folder = pathlib.Path(__file__).parent
+    return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
 
 
 # ---- interrupted launches of the main thread ---------------------------------------------------

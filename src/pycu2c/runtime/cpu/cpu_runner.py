@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.records import dataclass
-from pycu2c.runtime import direct_launch
 from pycu2c.runtime.arguments.arguments import Layout, pack
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, HandleArgument
 from pycu2c.runtime.cpu import captured_launch
 from pycu2c.runtime.cpu.cpu_kernel import CpuKernel
 from pycu2c.runtime.launch_configuration import Launch
+from pycu2c.runtime.runner import Direct
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +21,8 @@ class CpuRunner:
     kernel: CpuKernel
 
     @property
-    def direct(self) -> direct_launch.Direct:
-        return direct_launch.Direct(self.layout, *self.kernel.addresses, self.kernel.finished)
+    def direct(self) -> Direct:
+        return Direct(self.layout, *self.kernel.addresses, self.kernel.finished)
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
         packed = self._packed(arguments)

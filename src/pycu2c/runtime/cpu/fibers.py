@@ -11,8 +11,7 @@ from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.records import dataclass
 from pycu2c.cuda_driver.cuda_errors import error_for
 from pycu2c.ops.intrinsics.registry import Effect
-from pycu2c.runtime.c_sources import c_text
-from pycu2c.runtime.cpu.cpu_kernel import BODY, CpuKernel, cffi_backend, load, pool, symbol
+from pycu2c.runtime.cpu.cpu_kernel import BODY, CpuKernel, c_text, cffi_backend, load, pool, symbol
 from pycu2c.runtime.cpu.deadlock_report import SyncPoint, WaitingThread, deadlock_error
 from pycu2c.runtime.launch_configuration import HEAD, Extent
 from pycu2c.toolchain.binary import CompiledBinary
@@ -138,7 +137,7 @@ class _FiberRuntime(NamedTuple):
 
 
 def fibers_text() -> str:
-    return c_text("cpu/context_switch.c", "cpu/fibers.c", "cpu/phases.c")
+    return c_text("context_switch.c", "fibers.c", "phases.c")
 
 
 @functools.cache

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TypeAlias
 
 from pycu2c.base.records import dataclass, replace
-from pycu2c.toolchain import rejected_source, subprocesses
+from pycu2c.toolchain import subprocesses
 from pycu2c.toolchain.cache import artifact_store as disk
 from pycu2c.toolchain.cache import cache_directory
 from pycu2c.toolchain.cc.discovery import Compiler
@@ -20,6 +20,7 @@ from pycu2c.toolchain.toolchain_errors import (
     RejectedCode,
     ToolchainError,
     UndefinedFunctionError,
+    rejected_code_error,
     undefined_functions_in,
 )
 
@@ -131,7 +132,7 @@ def _compile_error(job: CcJob, log: str) -> ToolchainError | RejectedCode:
     if missing:
         return UndefinedFunctionError(missing)
     command = shlex.join((*job.compiler.command, *job.flags))
-    found = rejected_source.rejected_code_error(command, f"{job.entry}.c", job.text, log)
+    found = rejected_code_error(command, f"{job.entry}.c", job.text, log)
     named = [path for path in job.files if path in log]
     if named and not any(d.file == _MESSAGE_NAME for d in found.diagnostics):
         return LinkError(f"{', '.join(named)} cannot be linked:\n{log.strip()}")

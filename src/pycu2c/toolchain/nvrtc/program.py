@@ -10,10 +10,10 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from pycu2c.declarations.options import Options
 from pycu2c.toolchain.nvrtc import ptxas_errors
 from pycu2c.toolchain.nvrtc.cuda_headers import c_header_sources, header_flags
-from pycu2c.toolchain.rejected_source import rejected_code_error
 from pycu2c.toolchain.toolchain_errors import (
     ToolchainError,
     UndefinedFunctionError,
+    rejected_code_error,
     undefined_functions_in,
 )
 
