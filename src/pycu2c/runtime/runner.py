@@ -11,7 +11,6 @@ from pycu2c.native.extension import StagingBuffer
 from pycu2c.runtime.arguments.arguments import Layout
 from pycu2c.runtime.arguments.array_argument import Argument
 from pycu2c.runtime.launch_configuration import Launch
-from pycu2c.runtime.runner import Direct
 
 Axis: TypeAlias = tuple[int, int]  # the index of a leaf of the arguments, and its axis or NUMBER
 NUMBER = -1
