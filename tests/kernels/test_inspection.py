@@ -123,7 +123,7 @@ def test_what_is_no_cubin():
 
 
 def test_there_is_no_such_language():
-    with pytest.raises(ValueError, match="there is cuda, c, c-resumable, ptx, sass or ir"):
+    with pytest.raises(ValueError, match="one of cuda, c, c-resumable, ptx, sass or ir"):
         stepwise.inspect("asm", TYPES)
 
 

@@ -584,15 +584,15 @@ def test_what_is_given_in_the_brackets_of_c() -> None:
     assert k[1, 4, foreign] is k[1, 4, foreign]  # the last one is kept
     assert k[1, 4, 9000] is not k[1, 4, foreign]
     extent = [1, 4]
-    assert k[extent, 4]._wanted.grid == (1, 4, 1)
+    assert k[extent, 4]._request.grid == (1, 4, 1)
     extent[1] = 5
-    assert k[extent, 4]._wanted.grid == (1, 5, 1)
+    assert k[extent, 4]._request.grid == (1, 5, 1)
     watched = weakref.ref(external := Watched(8))
-    assert k[1, 4, external]._wanted.stream is external
+    assert k[1, 4, external]._request.stream is external
     del external
     assert k[1, 4] is kept  # it is the last one now
     assert watched() is None
-    assert k[[1, 2], 4]._wanted.grid == (1, 2, 1)
+    assert k[[1, 2], 4]._request.grid == (1, 2, 1)
     for wrong in ((1.0, 4), ((1.0, 1), 4), (1, 4, 5.0), (1, 4, None, 0.0), (1, [4], "x"), 1, (1,)):
         with pytest.raises(LaunchError):
             k[wrong]
@@ -766,8 +766,8 @@ def test_grids_and_blocks() -> None:
         with pytest.raises(LaunchError):
             k[wrong]
     assert k[1, 4] is k[1, 4]
-    assert k[np.int64(1), 4]._wanted == k[1, 4]._wanted
-    assert k[(1, 1), (4, 1)]._wanted == k[[1, 1], [4, 1]]._wanted
+    assert k[np.int64(1), 4]._request == k[1, 4]._request
+    assert k[(1, 1), (4, 1)]._request == k[[1, 1], [4, 1]]._request
     assert k[(1, 1), 4] is k[(1, 1), 4]
     with pytest.raises(LaunchError, match="integers"):
         k[(1.0, 1), 4]

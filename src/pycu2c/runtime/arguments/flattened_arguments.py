@@ -73,7 +73,7 @@ def _flatten(value: Any, name: str, leaves: list[Argument]) -> ParameterType:
     constant = _constant(value)
     if constant is not None:
         return constant
-    if hasattr(type(value), "__dataclass_params__"):  # not one of our types
+    if dataclasses.is_dataclass(type(value)) and not type(value).__module__.startswith("pycu2c."):
         return _flatten_dataclass(value, name, leaves)
     _reject(value, name)
 
