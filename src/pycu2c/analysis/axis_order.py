@@ -138,15 +138,15 @@ class _AxisCostModel:
         return _Cost(lines, tuple(strides))
 
     def _step(self, kind: Array, indices: tuple[ir.Expr, ...]) -> float | None:
-        total = 0.0
+        stride = 0.0
         for axis, index in enumerate(indices):
             step = self.of(index)
             if step is None:
                 return None
             for length in (kind.shape or ())[axis + 1 :]:
                 step *= length
-            total += step
-        return total
+            stride += step
+        return stride
 
     def of(self, e: ir.Expr) -> float | None:
         """Return the change of an integer per step along the axis; None if it is unknown."""
@@ -181,8 +181,8 @@ class _AxisCostModel:
     def _one_of(self, alternatives: Sequence[ir.Expr]) -> float | None:
         """Return the largest stride of alternatives such as an index and its clamping bound."""
         steps = [self.of(e) for e in alternatives]
-        definitions = [step for step in steps if step is not None]
-        return max(definitions, key=abs) if len(definitions) == len(steps) else None
+        known_steps = [step for step in steps if step is not None]
+        return max(known_steps, key=abs) if len(known_steps) == len(steps) else None
 
     def _scaled(self, e: ir.Binary) -> float | None:
         a, b = self.of(e.left), self.of(e.right)

@@ -91,8 +91,8 @@ class LaneValues:
         found = [t for t in threads if values[t]]
         if not found:
             return range(threads.start, threads.start)
-        contiguous_threads = range(found[0], found[-1] + 1)
-        return contiguous_threads if len(contiguous_threads) == len(found) else None
+        hull = range(found[0], found[-1] + 1)
+        return hull if len(hull) == len(found) else None
 
     def of(self, e: ir.Expr) -> Values | None:
         """Return the value for each thread, or None if the thread index does not determine it."""

@@ -35,11 +35,9 @@ class UnitStrideAccesses:
 
         It reads only the loop variable and values known outside the loop.
         """
-        unit_stride_index = self._substitute(index)
-        is_computable = self._local_names.isdisjoint(names_in(unit_stride_index)) and _is_total(
-            unit_stride_index
-        )
-        return unit_stride_index if is_computable and self._strides.of(index) == 1 else None
+        expanded = self._substitute(index)
+        is_computable = self._local_names.isdisjoint(names_in(expanded)) and _is_total(expanded)
+        return expanded if is_computable and self._strides.of(index) == 1 else None
 
     def _substitute(self, e: ir.Expr) -> ir.Expr:
         """Replace the variables defined in the loop with their values."""

@@ -157,11 +157,11 @@ def _divergent_exit(jump: Path, divergent: Set[ir.Stmt]) -> Construct | None:
     return jump[loop] if any(s in divergent for s in jump[loop + 1 :]) else None
 
 
-def _varies(d: _Definition, collected: _Definitions, agrees_also: Uniformity) -> bool:
+def _varies(d: _Definition, collected: _Definitions, result: Uniformity) -> bool:
     """Return whether threads may assign different values, or assign a different number of times.
 
     Constructs outside the variable's own block do not count: threads that skip it do not have the
     variable.
     """
     enclosing = d.path[collected.depth.get(d.name, 0) :]
-    return any(s in agrees_also.divergent for s in enclosing) or not agrees_also.agrees(*d.values)
+    return any(s in result.divergent for s in enclosing) or not result.agrees(*d.values)

@@ -28,11 +28,11 @@ def python_number(value: Number) -> bool | int | float:
 
 def const(value: Number, span: Span, type: Scalar | None = None) -> ir.Const:
     """Return a literal of type ``type``, by default the type of the number."""
-    own = type or scalar_of(value)
-    assert own is not None
+    kind = type or scalar_of(value)
+    assert kind is not None
     # an int beyond int64 is not wrapped: it may be the operand of a uint64
     return ir.Const(
-        int(value) if own == WEAK_INT else python_number(convert(value, own)), own, span
+        int(value) if kind == WEAK_INT else python_number(convert(value, kind)), kind, span
     )
 
 
@@ -110,8 +110,8 @@ def _is_redundant(e: ir.Cast, to: Scalar) -> bool:
     source, between = scalar_type(e.operand), scalar_type(e)
     if _widens(source, between):
         return True
-    both_whole = source.dtype.is_integer and between.dtype.is_integral
-    return both_whole and between.dtype.bits >= to.dtype.bits
+    are_integers = source.dtype.is_integer and between.dtype.is_integral
+    return are_integers and between.dtype.bits >= to.dtype.bits
 
 
 def _widens(a: Scalar, b: Scalar) -> bool:
@@ -135,11 +135,11 @@ def wrapping_arithmetic(op: Operator, left: ir.Expr, right: ir.Expr, span: Span)
 
     Signed overflow is undefined in C. The operands are integers of 32 or 64 bits.
     """
-    own = scalar_type(left)
-    if not own.dtype.is_signed:
+    kind = scalar_type(left)
+    if not kind.dtype.is_signed:
         return binary(op, left, right, span)
-    unsigned = Scalar(UINT32 if own.dtype.bits == 32 else UINT64)
-    return cast(binary(op, cast(left, unsigned), cast(right, unsigned), span), own)
+    unsigned = Scalar(UINT32 if kind.dtype.bits == 32 else UINT64)
+    return cast(binary(op, cast(left, unsigned), cast(right, unsigned), span), kind)
 
 
 def unary(op: UnaryOperator, operand: ir.Expr, span: Span) -> ir.Expr:
@@ -151,18 +151,18 @@ def unary(op: UnaryOperator, operand: ir.Expr, span: Span) -> ir.Expr:
 
 def truth(e: ir.Expr) -> ir.Expr:
     """Return ``bool(e)``: ``e`` if it is a bool, else ``e != 0``."""
-    own = scalar_type(e)
+    kind = scalar_type(e)
     if isinstance(e, ir.Const):
         return ir.Const(bool(e.value), WEAK_BOOL, e.span)
-    if own.dtype.kind is DTypeKind.BOOL:
+    if kind.dtype.kind is DTypeKind.BOOL:
         return cast(e, WEAK_BOOL)
     if isinstance(e, ir.Cast) and scalar_type(e.operand).dtype.kind is DTypeKind.BOOL:
         return truth(e.operand)
-    if own.dtype.is_complex:
-        zero = cast(const(0, e.span), own)
+    if kind.dtype.is_complex:
+        zero = cast(const(0, e.span), kind)
         return ir.Binary(NE, e, zero, WEAK_BOOL, e.span)
     return ir.Binary(
-        NE, e, ir.Const(python_number(convert(0, own)), own, e.span), WEAK_BOOL, e.span
+        NE, e, ir.Const(python_number(convert(0, kind)), kind, e.span), WEAK_BOOL, e.span
     )
 
 

@@ -92,23 +92,23 @@ def _const(e: ir.Const) -> Iterator[str]:
 
 
 def _unary(e: ir.Unary) -> Iterator[str]:
-    own = e.operand.type
-    if not isinstance(own, Scalar) or e.op.operand(own) != own:
-        yield f"`{e.op}` has no variant for {own}"
-    elif e.op is NOT and not is_truth(own):
-        yield f"`not` takes a bool, not {own}"
-    elif e.type != e.op.result(own):
-        yield f"`{e.op}` of {own} is {e.op.result(own)}, not {e.type}"
+    kind = e.operand.type
+    if not isinstance(kind, Scalar) or e.op.operand(kind) != kind:
+        yield f"`{e.op}` has no variant for {kind}"
+    elif e.op is NOT and not is_truth(kind):
+        yield f"`not` takes a bool, not {kind}"
+    elif e.type != e.op.result(kind):
+        yield f"`{e.op}` of {kind} is {e.op.result(kind)}, not {e.type}"
 
 
 def _binary(e: ir.Binary) -> Iterator[str]:
-    own = e.left.type
-    if own != e.right.type:
-        yield f"`{e.op}` has operands {own} and {e.right.type}"
-    elif not isinstance(own, Scalar) or e.op.operands(own, own) != own:
-        yield f"`{e.op}` has no variant for {own}"
-    elif e.type != e.op.result(own):
-        yield f"`{e.op}` of {own} is {e.op.result(own)}, not {e.type}"
+    kind = e.left.type
+    if kind != e.right.type:
+        yield f"`{e.op}` has operands {kind} and {e.right.type}"
+    elif not isinstance(kind, Scalar) or e.op.operands(kind, kind) != kind:
+        yield f"`{e.op}` has no variant for {kind}"
+    elif e.type != e.op.result(kind):
+        yield f"`{e.op}` of {kind} is {e.op.result(kind)}, not {e.type}"
 
 
 def _select(e: ir.Select) -> Iterator[str]:
@@ -130,19 +130,19 @@ def _axis(e: ir.Dim | ir.Stride) -> Iterator[str]:
 
 
 def _member(e: ir.Member) -> Iterator[str]:
-    own = e.operand.type
-    found = own.dtype.field(e.field) if isinstance(own, Scalar) else None
+    kind = e.operand.type
+    found = kind.dtype.field(e.field) if isinstance(kind, Scalar) else None
     if found is None:
-        yield f"a {own} has no field {e.field}"
+        yield f"a {kind} has no field {e.field}"
     elif found.dtype is not e.type.dtype:
         yield f"{e.field} is {found.dtype}, not {e.type}"
 
 
 def _item(e: ir.Item) -> Iterator[str]:
-    own = e.operand.type
-    element = own.dtype.element if isinstance(own, Scalar) else None
+    kind = e.operand.type
+    element = kind.dtype.element if isinstance(kind, Scalar) else None
     if element is None or element is not e.type.dtype:
-        yield f"an element of {own} is not {e.type}"
+        yield f"an element of {kind} is not {e.type}"
     if not is_integer(e.index.type):
         yield f"an index is {e.index.type}"
 
@@ -216,8 +216,8 @@ def _dtype(e: ir.Expr) -> DType | None:
     return e.type.dtype if isinstance(e.type, Scalar) else None
 
 
-def _is_handle(own: Type, kind: str) -> bool:
-    return isinstance(own, Scalar) and str(own).startswith(f"{kind}[")
+def _is_handle(actual: Type, kind: str) -> bool:
+    return isinstance(actual, Scalar) and str(actual).startswith(f"{kind}[")
 
 
 def _result(e: ir.Apply, common: Type | None) -> Iterator[str]:

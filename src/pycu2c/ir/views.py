@@ -21,8 +21,8 @@ def start_indices(view: ir.View) -> list[ir.Expr]:
 
 def start_position(view: ir.View, axis: int) -> int:
     """Return the position in ``start_indices`` of the start of an axis of the view."""
-    own = view.axes[axis]
-    return own if own >= 0 else len(view.first) + ~own
+    axis_in_array = view.axes[axis]
+    return axis_in_array if axis_in_array >= 0 else len(view.first) + ~axis_in_array
 
 
 def with_starts(view: ir.View, starts: Sequence[ir.Expr]) -> ir.View:

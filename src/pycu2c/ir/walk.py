@@ -69,11 +69,11 @@ def with_children(e: ir.Expr, new: tuple[ir.Expr, ...]) -> ir.Expr:
         case ir.View():
             first, rest = new[1 : 1 + len(e.first)], new[1 + len(e.first) :]
             count = len(e.axes)
-            steps, lengths, own = rest[:count], rest[count : 2 * count], rest[2 * count :]
-            made = replace(
-                e, array=_array(new[0]), first=first, path=with_path_indices(e.path, own)
+            steps, lengths, path_values = rest[:count], rest[count : 2 * count], rest[2 * count :]
+            view = replace(
+                e, array=_array(new[0]), first=first, path=with_path_indices(e.path, path_values)
             )
-            return replace(made, steps=steps, lengths=lengths)
+            return replace(view, steps=steps, lengths=lengths)
         case ir.Dim() | ir.Stride():
             return replace(e, array=_array(new[0]))
         case ir.Let():

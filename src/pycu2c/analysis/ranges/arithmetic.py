@@ -141,13 +141,13 @@ def maximum(a: AbstractValue, b: AbstractValue) -> AbstractValue:
 
 def merge_offsets(offsets: Iterable[TermOffset]) -> tuple[TermOffset, ...]:
     """Intersect the offsets from each term."""
-    found: dict[Term, TermOffset] = {}
+    merged: dict[Term, TermOffset] = {}
     for offset in offsets:
-        state = found.get(offset.term, offset)
-        found[offset.term] = TermOffset(
-            offset.term, max(state.low, offset.low), min(state.high, offset.high)
+        previous = merged.get(offset.term, offset)
+        merged[offset.term] = TermOffset(
+            offset.term, max(previous.low, offset.low), min(previous.high, offset.high)
         )
-    return tuple(found.values())[:_MAX_OFFSETS]
+    return tuple(merged.values())[:_MAX_OFFSETS]
 
 
 def assume_comparison(op: Operator, a: AbstractValue, b: AbstractValue, state: RangeState) -> bool:

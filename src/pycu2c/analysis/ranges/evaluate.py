@@ -280,17 +280,17 @@ class Evaluator:
         return value
 
     def _select(self, e: ir.Select, state: RangeState) -> AbstractValue:
-        yes = self.assume(e.condition, state.copy(), True)
-        no = self.assume(e.condition, state.copy(), False)
-        then = self.value(e.then, yes) if yes else None
-        orelse = self.value(e.orelse, no) if no else None
-        if then is None or orelse is None or yes is None or no is None:
+        if_true = self.assume(e.condition, state.copy(), True)
+        if_false = self.assume(e.condition, state.copy(), False)
+        then = self.value(e.then, if_true) if if_true else None
+        orelse = self.value(e.orelse, if_false) if if_false else None
+        if then is None or orelse is None or if_true is None or if_false is None:
             return then or orelse or AbstractValue(everything(e.type))
         terms = {f.term for f in (*then.offsets, *orelse.offsets)}
         offsets = []
         for term in sorted(terms, key=lambda t: t.name):
-            beside = yes.difference(then, read(term, yes))
-            hull = beside.join_with(no.difference(orelse, read(term, no)))
+            offset = if_true.difference(then, read(term, if_true))
+            hull = offset.join_with(if_false.difference(orelse, read(term, if_false)))
             offsets.append(TermOffset(term, hull.low, hull.high))
         return AbstractValue(then.interval.join_with(orelse.interval), merge_offsets(offsets))
 

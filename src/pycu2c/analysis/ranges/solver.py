@@ -99,7 +99,7 @@ class RangeSolver:
                 | ir.BarrierWait()
                 | ir.CoroutineLoop()
             ):
-                raise AssertionError("ranges are found before threads meet or become loops")
+                raise AssertionError("the range analysis runs before the lowering of barriers")
             case _:
                 assert_never(s)
         return state

@@ -1,4 +1,7 @@
-"""Convert the elements of constant arrays at compile time if all reads convert them to one type."""
+"""Convert the elements of constant arrays at compile time if all reads convert them to one type.
+
+Requires C meaning. Guarantees the same values: the conversion happens at compile time.
+"""
 
 from __future__ import annotations
 

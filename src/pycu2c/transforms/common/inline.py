@@ -97,9 +97,9 @@ class _Inliner:
         parts: list[ir.Expr] = []
         for number, part in enumerate(walk.children(argument)[1:]):
             if not isinstance(part, ir.Const):
-                remaining = ir.Var(f"{hint}.{number}", scalar_type(part), part.span)
-                self._before.append(ir.Assign(remaining, part, part.span))
-                part = remaining
+                var = ir.Var(f"{hint}.{number}", scalar_type(part), part.span)
+                self._before.append(ir.Assign(var, part, part.span))
+                part = var
             parts.append(part)
         view = walk.with_children(argument, (argument.array, *parts))
         assert isinstance(view, ir.View)

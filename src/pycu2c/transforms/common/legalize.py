@@ -142,8 +142,8 @@ class _Legalizer:
     def _binary(self, old: ir.Binary, new: ir.Binary) -> ir.Expr:
         if scalar_type(new.left).dtype.is_half:
             called = legalize_half.half_binary(new, self.bind_once)
-            int_type = legalize_half.promote_to_float(new)
-            return called or legalize_half.round_to_half(self._binary(int_type, int_type), new)
+            promoted = legalize_half.promote_to_float(new)
+            return called or legalize_half.round_to_half(self._binary(promoted, promoted), new)
         if scalar_type(new.left).dtype.is_complex:
             return legalize_complex.complex_binary(new, self.bind_once)
         left, right = self.ranges.of(old.left), self.ranges.of(old.right)

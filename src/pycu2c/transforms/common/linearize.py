@@ -2,7 +2,8 @@
 
 ``out[i] = f(x) + a[i]``, where f writes memory -> ``first = f(x); out[i] = first + a[i]``. Lets
 become variables. Expressions whose evaluation order C leaves unspecified are split into statements
-where the order is observable. Guarantees that no Let remains. Uses ``analysis.effects``.
+where the order is observable. Guarantees that no Let remains. Uses ``analysis.effects``. Requires C
+meaning.
 """
 
 from __future__ import annotations

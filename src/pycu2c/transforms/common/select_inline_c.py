@@ -1,4 +1,7 @@
-"""Select the inline C of device functions on targets that have it; use Python bodies elsewhere."""
+"""Select the inline C of device functions on targets that have it; use Python bodies elsewhere.
+
+Requires typed IR. Guarantees that no function has external code beside its body.
+"""
 
 from __future__ import annotations
 

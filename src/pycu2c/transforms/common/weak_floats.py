@@ -1,7 +1,7 @@
 """Compute Python floats in another precision: ``@kernel(weak_float="float32")``.
 
 Only weak floats and weak complex numbers change. Operands of NumPy float64 values were converted to
-float64 before.
+float64 before. Requires typed IR. Guarantees that no weak float64 or complex128 remains.
 """
 
 from __future__ import annotations
@@ -93,10 +93,10 @@ class _WeakFloatTypes:
         return cast(replace(e, type=field), self.scalar(e.type))
 
     def _pack(self, e: ir.Pack) -> ir.Expr:
-        old_type = self.scalar(e.type)
-        fields = [Scalar(field.dtype) for field in old_type.dtype.fields]
+        new_type = self.scalar(e.type)
+        fields = [Scalar(field.dtype) for field in new_type.dtype.fields]
         parts = [_to_type(part, field) for part, field in zip(e.parts, fields, strict=True)]
-        return replace(e, type=old_type, parts=tuple(parts))
+        return replace(e, type=new_type, parts=tuple(parts))
 
 
 def _narrow_type(types: _WeakFloatTypes, old_type: Scalar | Array) -> Scalar | Array:

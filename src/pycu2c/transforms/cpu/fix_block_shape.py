@@ -2,7 +2,7 @@
 
 With blocks of 16 x 16 threads, ``blockDim.x`` -> ``16``, ``threadIdx.z`` -> ``0``, ``blockIdx.x *
 16 + threadIdx.x`` -> ``cuda.grid.x()``, and ``threadIdx.y * 16 + threadIdx.x`` ->
-``block.thread()``. Requires built IR.
+``block.thread()``. Requires built IR. Guarantees that no block dimension remains.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 ``while norm(z) < 4: z = step(z, c)`` -> ``while (let x = z in x * x + …) < 4: …``. Only functions
 that compute a value from their arguments alone are inlined, and only if the loop then does nothing
-else. Elsewhere calls remain; the C compiler inlines them.
+else. Elsewhere calls remain; the C compiler inlines them. Requires typed IR. Guarantees that
+functions without callers are dropped. Uses the heuristics of ``divergent_loops``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Pass coordinates to device functions as arguments (CPU).
 
 ``device f(): … cuda.threadIdx.x() …`` -> ``device f(threadIdx_x: int): … threadIdx_x …``, and
-callers pass ``cuda.threadIdx.x()``. Guarantees that only the kernel reads coordinates.
+callers pass ``cuda.threadIdx.x()``. Guarantees that only the kernel reads coordinates. Requires
+work-item loops or coroutines.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Fast-math replacements for CUDA; other optimizations are left to the CUDA compiler."""
+"""Fast-math replacements for CUDA; other optimizations are left to the CUDA compiler.
+
+Requires typed IR and ``fastmath``.
+"""
 
 from __future__ import annotations
 

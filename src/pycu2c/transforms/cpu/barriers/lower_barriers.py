@@ -3,7 +3,8 @@
 ``x = cuda.shfl_down_sync(m, v, 1)`` -> ``wait for warp m, contributing sent[thread] = v``, then ``x
 = sent[thread + 1 if lane < 31 else thread]``. Each call site has its own arrays, so no thread waits
 until the others have read them. Requires that each synchronization is a statement of its own, and
-that block-level functions are inlined. Independent of how threads are executed.
+that block-level functions are inlined. Independent of how threads are executed. Guarantees that no
+intrinsic that synchronizes remains.
 """
 
 from __future__ import annotations

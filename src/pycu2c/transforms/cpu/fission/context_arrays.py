@@ -178,9 +178,9 @@ class _ContextArrayInsertion:
         return tuple(out)
 
     def _lane_loop(self, loop: ir.WorkItemLoop, body: ir.Body, strips: ir.StripLoop) -> ir.Body:
-        target = {s.var.name for s in self.lane_variables}
+        lane_names = {s.var.name for s in self.lane_variables}
         other_arrays = {
-            name: array for name, array in self.context_arrays.items() if name not in target
+            name: array for name, array in self.context_arrays.items() if name not in lane_names
         }
         lane_variables = (*self.lane_variables, lane_state(self.masks))
         lane_body = use_lane_variables(body, lane_variables)

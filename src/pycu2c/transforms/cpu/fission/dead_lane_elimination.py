@@ -4,7 +4,8 @@
 -> ``WorkItemLoop(if lane < 8: x[thread] += sent[thread + 8])``. So a warp sum by shuffles takes 16,
 8, 4, 2 and 1 additions instead of 32 each time. The pass is a backward analysis over the work-item
 loops of a block; it tracks the live elements of each context array. Requires a known block shape.
-Uses ``analysis.context_array_use`` and ``analysis.lane_values``.
+Uses ``analysis.context_array_use`` and ``analysis.lane_values``. Guarantees that all effects and
+live elements stay the same.
 """
 
 from __future__ import annotations

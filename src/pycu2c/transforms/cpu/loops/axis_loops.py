@@ -6,7 +6,9 @@ first_x to min(last_x, n): y[i] = 1)``
 A kernel that is one work-item loop and uses only the grid index runs across blocks: ``first_x`` to
 ``last_x`` are the threads of adjacent blocks. Other kernels run block by block. Leading conditions
 that end threads become loop bounds, and expressions that are invariant along an axis are hoisted.
-Uses ``analysis.axis_order``, ``analysis.thread_bounds`` and ``analysis.warp_index``.
+Uses ``analysis.axis_order``, ``analysis.thread_bounds`` and ``analysis.warp_index``. Requires
+work-item loops. Guarantees that only axis loops and block loops remain, and that conditions of
+bounds are evaluated once.
 """
 
 from __future__ import annotations
@@ -186,7 +188,7 @@ class _AxisLoopBuilder:
             _multiply(blocks, integer(self.assumptions.block[number], e.span)), scalar_type(e)
         )
 
-    # ---- one ThreadLoop -------------------------------------------------------------------------
+    # ---- one work-item loop ---------------------------------------------------------------------
 
     def _loops(self, s: ir.WorkItemLoop) -> ir.Body:
         axes, body = self._loops_across_blocks(s) if self.across_blocks else self._loops_in_block(s)
@@ -350,13 +352,13 @@ class _AxisLoopBuilder:
 
     def _linear_index(self, coordinate_exprs: Mapping[Intrinsic, ir.Expr], span: Span) -> ir.Expr:
         """Return the linear index of a thread."""
-        found: ir.Expr = integer(0, span)
+        index: ir.Expr = integer(0, span)
         for number in (2, 1, 0):
             size = _extent_expression(self._extent(number), number, span)
-            found = _add(
-                _multiply(found, size), coordinate_exprs[COORDINATES["threadIdx", AXES[number]]]
+            index = _add(
+                _multiply(index, size), coordinate_exprs[COORDINATES["threadIdx", AXES[number]]]
             )
-        return found
+        return index
 
     def _coordinate_variable(
         self, coordinate: Intrinsic, name: str, body: ir.Body, span: Span
@@ -375,11 +377,11 @@ class _AxisLoopBuilder:
 
     def _unused_name(self, name: str, body: ir.Body) -> str:
         """Return the name itself unless it is used in the body or for another type."""
-        coordinate_values = declared_names(body) | {
+        used_names = declared_names(body) | {
             e.name for e in all_expressions(body) if isinstance(e, ir.Var)
         }
         has_same_type = name not in self.types or self.types[name] == WEAK_INT
-        if has_same_type and name not in coordinate_values and name not in self.outer:
+        if has_same_type and name not in used_names and name not in self.outer:
             self.types[name] = WEAK_INT
             return name
         return self.new_name(name)

@@ -6,7 +6,9 @@ i.first + threadIdx.x; if i < n: a``
 Memory is then accessed sequentially instead of in strides. A divergent condition such as ``if row <
 n`` moves into the loop: ``if c: a; for …: b`` -> ``if c: a`` ``for i.first in …: i = …; if c and i
 < n: b``. Each thread keeps its own order of operations. The order between threads is unspecified in
-race-free programs; programs that observe it are not changed. Uses ``analysis.uniformity``.
+race-free programs; programs that observe it are not changed. Uses ``analysis.uniformity``. Requires
+declared IR; loops that it marks as ``interchanged`` stay outside the work-item loops. Reference:
+Allen and Kennedy, "Automatic loop interchange" (1984).
 """
 
 from __future__ import annotations
@@ -96,7 +98,7 @@ class _Interchange:
 
     def block(self, body: ir.Body) -> ir.Body:
         """Process a block that all running threads reach."""
-        return tuple(parts for s in body for parts in self._statement(s))
+        return tuple(part for s in body for part in self._statement(s))
 
     def _statement(self, s: ir.Stmt) -> ir.Body:
         if isinstance(s, ir.For) and (start := self._interchangeable(s)):
@@ -198,8 +200,8 @@ class _Interchange:
                     found = self._decompose(side) if self.agreement.agrees(rest) else None
                     if found:
                         common = found.common
-                        logical = binary(ADD, common, rest, e.span) if common else rest
-                        return replace(found, common=logical)
+                        uniform_sum = binary(ADD, common, rest, e.span) if common else rest
+                        return replace(found, common=uniform_sum)
         return None
 
     def _coordinate(self, e: ir.Apply) -> _Start | None:

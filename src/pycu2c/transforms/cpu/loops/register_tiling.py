@@ -13,6 +13,8 @@ threads. Tiling is profitable in two cases:
   each other, those of a tile do not.
 
 Loops with few known iterations are left to the C compiler. Uses ``analysis.simd_legality``.
+Requires axis loops. Guarantees the same order of operations for each thread. Reference: Wolf and
+Lam, "A data locality optimizing algorithm" (1991).
 """
 
 from __future__ import annotations

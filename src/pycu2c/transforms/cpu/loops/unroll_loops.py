@@ -2,7 +2,8 @@
 
 ``half = 4; while half > 0: WorkItemLoop(…half…); half //= 2`` -> ``WorkItemLoop(…4…)
 WorkItemLoop(…2…) WorkItemLoop(…1…)``. The loops over threads then have constant bounds, which
-halves the time of a reduction tree.
+halves the time of a reduction tree. Requires work-item loops. Guarantees that the counter has its
+final value if it is used later.
 """
 
 from __future__ import annotations
@@ -105,11 +106,11 @@ class _LoopCounter:
             return None
         found = [value]
         while len(found) <= MAX_ITERATIONS:
-            goes_on = walk.rewrite(self.condition, self.substitute(found[-1]))
+            continues = walk.rewrite(self.condition, self.substitute(found[-1]))
             next_value = walk.rewrite(self.step, self.substitute(found[-1]))
-            if not isinstance(goes_on, ir.Const) or not isinstance(next_value, ir.Const):
+            if not isinstance(continues, ir.Const) or not isinstance(next_value, ir.Const):
                 return None
-            if not goes_on.value:
+            if not continues.value:
                 return found
             found.append(next_value)
         return None

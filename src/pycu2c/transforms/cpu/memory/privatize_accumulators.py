@@ -2,7 +2,8 @@
 
 Applies to arrays that a kernel only updates by ``cuda.atomic.add(counts, i, v)`` with unused
 results. Each OS thread updates its copy and adds it to the array after its blocks. Integer addition
-is associative; float addition is not.
+is associative; float addition is not. Requires work-item loops. Guarantees one BlockLoop between
+the initialization and the merge. Reference: Tu and Padua, "Automatic array privatization" (1993).
 """
 
 from __future__ import annotations

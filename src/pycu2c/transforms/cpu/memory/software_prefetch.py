@@ -9,6 +9,9 @@ A grid-stride loop prefetches its next iteration: ``for i0 in range(…, n, grid
 A block with barriers prefetches the data of a later block: ``AxisLoop(… part[t] = x[blockIdx.x *
 256 + t] …)`` -> before all loops, ``if blocks_left > 4: prefetch(x[blockIdx.x * 256], 4 * 256,
 256)``
+
+Requires axis loops and a one-dimensional block of known size. Changes no values. Reference: Mowry,
+Lam and Gupta, "Design and evaluation of a compiler algorithm for prefetching" (1992).
 """
 
 from __future__ import annotations
@@ -115,7 +118,7 @@ def _is_first_of_block(e: ir.Expr, assumptions: LaunchAssumptions) -> bool:
 
 def _streams(loops: Iterable[ir.AxisLoop], is_start: IsStart) -> list[PrefetchStream]:
     """Return the arrays accessed at the thread's offset from the start; none if there are many."""
-    found: dict[str, PrefetchStream] = {}
+    streams: dict[str, PrefetchStream] = {}
     for loop in loops:
         definitions = {s.var.name: s.init for s in loop.body if isinstance(s, ir.Declare)}
         first_indices = {
@@ -124,9 +127,9 @@ def _streams(loops: Iterable[ir.AxisLoop], is_start: IsStart) -> list[PrefetchSt
         for array, index, is_written in accesses(loop.body):
             first = first_indices.get(index.name) if isinstance(index, ir.Var) else None
             if first is not None and is_start(first):
-                is_written |= array.name in found and found[array.name].is_written
-                found[array.name] = PrefetchStream(array, first, is_written)
-    return list(found.values()) if len(found) <= _MAX_ARRAYS else []
+                is_written |= array.name in streams and streams[array.name].is_written
+                streams[array.name] = PrefetchStream(array, first, is_written)
+    return list(streams.values()) if len(streams) <= _MAX_ARRAYS else []
 
 
 def _first(e: ir.Expr | None, loop: ir.AxisLoop) -> ir.Expr | None:

@@ -5,7 +5,7 @@ strip): prefetch(a[i - 1, j0], 512, 64), …; for j in threads(j0, j0 + strip)``
 
 Hardware prefetchers follow a few streams, and each only within a page. A stencil over arrays that
 exceed the caches is up to a fifth faster with this pass. For smaller arrays, a strip is the whole
-row.
+row. Requires axis loops. Changes no values. Uses ``analysis.thread_strides``.
 """
 
 from __future__ import annotations

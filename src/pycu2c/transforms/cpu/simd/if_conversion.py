@@ -166,7 +166,7 @@ class _IfConversion:
                 case ir.If():
                     out += self._branches(s, mask)
                 case _:
-                    raise AssertionError(f"{s} is nothing that a lane does")
+                    raise AssertionError(f"{s} is not legal in a lane")
         return tuple(out)
 
     def _branches(self, s: ir.If, mask: ir.Var) -> ir.Body:
@@ -241,16 +241,16 @@ def _select(s: ir.Assign, mask: ir.Var) -> ir.Expr:
     kind = scalar_type(s.var)
     if kind.dtype is BOOL:
         new_bits = binary(AND, _bit(s.value), mask, s.span)
-        live_out = binary(AND, _bit(s.var), _not(mask), s.span)
-        return cast(binary(OR, new_bits, live_out, s.span), kind)
+        old_bits = binary(AND, _bit(s.var), _not(mask), s.span)
+        return cast(binary(OR, new_bits, old_bits, s.span), kind)
     match s.value:
         case ir.Binary(op, ir.Var(name), added) if op in (ADD, SUB) and name == s.var.name:
             if kind.dtype.is_integer:
-                iteration = cast(mask, kind)
+                count = cast(mask, kind)
                 if isinstance(added, ir.Const) and added.value == 1:
-                    return replace(s.value, right=iteration)
-                left_lanes = binary(AND, added, unary(NEG, iteration, s.span), s.span)
-                return replace(s.value, right=left_lanes)
+                    return replace(s.value, right=count)
+                masked = binary(AND, added, unary(NEG, count, s.span), s.span)
+                return replace(s.value, right=masked)
         case _:
             pass
     return ir.Apply(pick, (s.value, s.var, mask), kind, s.span)
@@ -258,10 +258,10 @@ def _select(s: ir.Assign, mask: ir.Var) -> ir.Expr:
 
 def _unroll(iteration: ir.Body, span: Span) -> ir.Body:
     work = sum(isinstance(e, ir.Binary | ir.Unary | ir.Apply) for e in all_expressions(iteration))
-    for max_operations, conversion in _UNROLL_FACTORS:
+    for max_operations, factor in _UNROLL_FACTORS:
         if work <= max_operations:
             counter = ir.Var("round.strip", WEAK_INT, span)
-            first, last, step = (integer(n, span) for n in (0, conversion, 1))
+            first, last, step = (integer(n, span) for n in (0, factor, 1))
             return (ir.For(counter, first, last, step, iteration, span),)
     return iteration
 
@@ -289,9 +289,9 @@ def _is_speculatable(e: ir.Expr) -> bool:
 def _bit(condition: ir.Expr) -> ir.Expr:
     """Return a condition as 0 or 1; ``and`` becomes ``&``, which has no branch."""
     match condition:
-        case ir.Logical(op, left_lanes, right, span):
+        case ir.Logical(op, left, right, span):
             bit_operator = AND if op is ir.LogicalOp.AND else OR
-            return binary(bit_operator, _bit(left_lanes), _bit(right), span)
+            return binary(bit_operator, _bit(left), _bit(right), span)
         case ir.Unary(op, ir.Logical() as operand) if op is NOT:
             return _not(_bit(operand))
         case _:
@@ -300,7 +300,7 @@ def _bit(condition: ir.Expr) -> ir.Expr:
 
 def _not(bit: ir.Expr) -> ir.Expr:
     match bit:
-        case ir.Cast(ir.Binary(op, left_lanes, right, kind, span)) if op in (EQ, NE):
-            return cast(ir.Binary(NE if op is EQ else EQ, left_lanes, right, kind, span), _MASK)
+        case ir.Cast(ir.Binary(op, left, right, kind, span)) if op in (EQ, NE):
+            return cast(ir.Binary(NE if op is EQ else EQ, left, right, kind, span), _MASK)
         case _:
             return binary(XOR, bit, const(1, bit.span, _MASK), bit.span)

@@ -4,7 +4,7 @@
 ``int(count)`` where it is read outside the loop. Beside float32 values, vectors then have twice as
 many lanes, and masks have the same width. Variables that the loop only reads are converted at each
 read. Other code keeps 64-bit ints: loops over threads with 64-bit indices vectorize better. Uses
-the range analysis.
+the range analysis. Requires typed IR. Guarantees that values outside these loops keep their types.
 """
 
 from __future__ import annotations
@@ -76,9 +76,9 @@ def _candidate_loops(body: ir.Body) -> Iterator[ir.Stmt]:
 
 
 def _may_exit_early(s: ir.While | ir.For) -> bool:
-    narrower = walk.statements(s.body)
+    inside = walk.statements(s.body)
     return isinstance(s, ir.While) or any(
-        isinstance(x, ir.Break | ir.Return | ir.While) for x in narrower
+        isinstance(x, ir.Break | ir.Return | ir.While) for x in inside
     )
 
 
@@ -161,14 +161,14 @@ class _LoopNarrowing:
         return self._done[id(e)]
 
     def _widen_node(self, e: ir.Expr) -> ir.Expr:
-        narrower = tuple(self._widen(child) for child in walk.children(e))
+        operands = tuple(self._widen(child) for child in walk.children(e))
         match e:
             case ir.Var(name) if name in self.narrower.narrow_variables:
                 return cast(replace(e, type=WEAK_INT32), WEAK_INT)
             case ir.Call():
-                new_call = self.narrower.call(e, narrower)
+                new_call = self.narrower.call(e, operands)
                 return new_call if new_call.type == e.type else cast(new_call, scalar_type(e))
-            case ir.Cast(operand) if narrower[0] is not operand:
-                return cast(narrower[0], e.type)
+            case ir.Cast(operand) if operands[0] is not operand:
+                return cast(operands[0], e.type)
             case _:
-                return walk.with_children(e, narrower)
+                return walk.with_children(e, operands)

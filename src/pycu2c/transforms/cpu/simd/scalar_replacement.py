@@ -2,6 +2,8 @@
 
 ``z = z * z + c`` -> ``x = z.x * z.x - z.y * z.y + c.x; z.y = 2 …; z.x = x``, all of floats. Applies
 to functions where it makes a loop profitable to strip-mine. Elsewhere the C compiler does the same.
+Requires C meaning with Lets. Guarantees the same operations on the components. Uses the heuristics
+of ``divergent_loops``.
 """
 
 from __future__ import annotations
@@ -54,12 +56,10 @@ def _is_aggregate(kind: Type) -> bool:
 def _component_variables(var: ir.Var) -> tuple[ir.Var, ...]:
     """Return the variables that replace an aggregate variable."""
     kind = scalar_type(var)
-    replaced_names = (
-        ("real", "imag") if kind.dtype.is_complex else (f.name for f in kind.dtype.fields)
-    )
+    names = ("real", "imag") if kind.dtype.is_complex else (f.name for f in kind.dtype.fields)
     return tuple(
         ir.Var(f"{var.name}.{name}.item", scalar_type(component), var.span)
-        for name, component in zip(replaced_names, _members(var))
+        for name, component in zip(names, _members(var))
     )
 
 
