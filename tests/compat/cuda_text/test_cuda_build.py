@@ -11,7 +11,7 @@ import pytest
 
 from pycu2c import cupy
 from pycu2c.base.diagnostics import LaunchError
-from pycu2c.compat.cuda_text import TextModule, arguments, cuda_build, parameters
+from pycu2c.compat.cuda_text import TextModule, arguments, compiled, cuda_build
 from pycu2c.cuda_driver import driver, kernel_api
 from pycu2c.runtime.arguments.arguments import pack
 from pycu2c.runtime.cuda import cuda_runner
@@ -78,7 +78,7 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[Ran]:
 
 def test_what_kernels_take_is_read_from_their_code() -> None:
     cubin = TextModule(TEXT, name_expressions=("own::t<double>",)).cubin()
-    found = parameters.entry_parameters(cubin.entry_declarations)
+    found = compiled.entry_parameters(cubin.entry_declarations)
     assert [p.size for p in found["k"]] == [8, 8, 4, 4, 8, 1, 4, 8, 1]
     assert [p.kind.name[0] for p in found["k"]] == list("IIIFFIBII")
     entry = cuda_build.entry_named("own::t<double>", cubin, found)
@@ -89,7 +89,7 @@ def test_what_kernels_take_is_read_from_their_code() -> None:
 
 
 def test_arguments_are_packed_as_c_lays_them_out() -> None:
-    wanted = parameters.entry_parameters(TextModule(TEXT).cubin().entry_declarations)["k"]
+    wanted = compiled.entry_parameters(TextModule(TEXT).cubin().entry_declarations)["k"]
     taken = arguments.bind_arguments(GIVEN, wanted, "k")
     layout = arguments.layout_for(taken, wanted)
     assert layout.struct.format == FORMAT

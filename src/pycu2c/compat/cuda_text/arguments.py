@@ -23,7 +23,7 @@ from pycu2c.base.parameters import ArgumentPart
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Array, ParameterType, Scalar
 from pycu2c.base.vectors import Vector
-from pycu2c.compat.cuda_text.parameters import KernelParameter, ParameterKind
+from pycu2c.compat.cuda_text.compiled import KernelParameter, ParameterKind
 from pycu2c.runtime.arguments.arguments import Layout, describe, describe_handle, layout_of
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, HandleArgument
 

@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 
 from pycu2c.base.limits import MAX_BLOCK_THREADS, MAX_SHARED_BYTES
-from pycu2c.compat.cuda_text.compiled import ArgumentPacking
+from pycu2c.compat.cuda_text import name_mangling
+from pycu2c.compat.cuda_text.compiled import ArgumentPacking, KernelParameter, ParameterKind
 from pycu2c.compat.cuda_text.diagnostics import raise_compile_error
 from pycu2c.compat.cuda_text.host_source import (
     HostSource,
@@ -17,7 +18,6 @@ from pycu2c.compat.cuda_text.host_source import (
 )
 from pycu2c.compat.cuda_text.includes import IncludeExpander
 from pycu2c.compat.cuda_text.options import CompilerOptions, included_file_identities
-from pycu2c.compat.cuda_text.parameters import KernelParameter, ParameterKind
 from pycu2c.compat.cuda_text.source_text import CudaSource
 from pycu2c.runtime.cpu import fibers
 from pycu2c.runtime.cpu.cpu_kernel import CpuKernel, address_of, symbol
@@ -25,14 +25,11 @@ from pycu2c.runtime.cpu.cpu_runner import CpuRunner
 from pycu2c.runtime.runner import Runner
 from pycu2c.toolchain.cc import cxx, elf_symbols
 
-_KINDS = (
-    ParameterKind.INTEGER,
-    ParameterKind.FLOAT,
-    ParameterKind.BYTES,
-)  # as in headers/vectors.h
+# by number in headers/vectors.h
+_KINDS = (ParameterKind.INTEGER, ParameterKind.FLOAT, ParameterKind.BYTES)
 _STANDARD = "c++17"  # required by the headers
 _OLDER_STANDARDS = (None, "c++03", "c++11", "c++14")
-_WORDS = re.compile(r"__(global|device|shared|constant|managed)__|\bcuda_runtime")
+_CUDA_WORDS = re.compile(r"__(global|device|shared|constant|managed)__|\bcuda_runtime")
 _DEFAULT_ATTRIBUTES = {  # without a GPU
     "MAX_THREADS_PER_BLOCK": MAX_BLOCK_THREADS,
     "MAX_DYNAMIC_SHARED_SIZE_BYTES": MAX_SHARED_BYTES,
@@ -48,15 +45,15 @@ def generate(
     Raises CompileError for unsupported features.
     """
     check(text)
-    whole = IncludeExpander(options.folders, _is_cuda).whole(text.code, text.name)
+    code = IncludeExpander(options.folders, _is_cuda).expanded(text.code, text.name)
     return generate_host_source(
-        CudaSource(whole, text.name), options.macros, expressions, rewrites=rewrites
+        CudaSource(code, text.name), options.macros, expressions, rewrites=rewrites
     )
 
 
 def _is_cuda(text: str, quoted: bool) -> bool:
     """Return whether an included file probably contains CUDA C."""
-    return quoted or _WORDS.search(text) is not None
+    return quoted or _CUDA_WORDS.search(text) is not None
 
 
 def compile_text(text: CudaSource, options: CompilerOptions, expressions: Sequence[str]) -> CpuCode:
@@ -67,17 +64,17 @@ def compile_text(text: CudaSource, options: CompilerOptions, expressions: Sequen
         *(f"-I{folder}" for folder in options.folders),
     )
 
-    def made_by(rewrites: bool) -> CpuCode:
-        made = generate(text, options, expressions, rewrites=rewrites)
-        files = included_file_identities(made.text, options.folders)
-        binary = cxx.compile(made.text, "cuda_c", flags, files)
-        return CpuCode(fibers.open_library(binary, text.name), made)
+    def compile_source(rewrites: bool) -> CpuCode:
+        source = generate(text, options, expressions, rewrites=rewrites)
+        files = included_file_identities(source.text, options.folders)
+        binary = cxx.compile(source.text, "cuda_c", flags, files)
+        return CpuCode(fibers.open_library(binary, text.name), source)
 
     try:
-        return made_by(rewrites=True)
+        return compile_source(rewrites=True)
     except cxx.CxxCompileError:  # an error of the user, or of a rewrite
         try:
-            return made_by(rewrites=False)
+            return compile_source(rewrites=False)
         except cxx.CxxCompileError as error:
             raise_compile_error(error.log, text, error.compiler)
 
@@ -85,12 +82,12 @@ def compile_text(text: CudaSource, options: CompilerOptions, expressions: Sequen
 class CpuCode:
     """The kernels and variables of a text on the CPU."""
 
-    def __init__(self, library: fibers.FiberLibrary, made: HostSource) -> None:
-        self._library, self._needs_cooperative_launch = library, made.needs_cooperative_launch
+    def __init__(self, library: fibers.FiberLibrary, source: HostSource) -> None:
+        self._library, self._needs_cooperative_launch = library, source.needs_cooperative_launch
         self._sizes = elf_symbols.object_symbol_sizes(library.binary.data)
         self._entries = {
             f"kernel {e.number}": e
-            for e in made.entries  # without those that an #if disables
+            for e in source.entries  # without those that an #if disables
             if not self._sizes or f"pycu2c_kernel_{e.number}" in self._sizes
         }
         self._parameters: dict[str, tuple[KernelParameter, ...]] = {}
@@ -107,25 +104,25 @@ class CpuCode:
         return [entry.name for entry in self._entries.values()]
 
     def entry(self, name: str) -> str | None:
-        wanted = "".join(name.split()).lstrip("&:")
+        name = "".join(name.split()).lstrip("&:")
         names = {key: "".join(entry.name.split()) for key, entry in self._entries.items()}
-        for key, name in names.items():
-            if name == wanted:
+        for key, full_name in names.items():
+            if full_name == name:
                 return key
-        found = [key for key, name in names.items() if name.endswith(f"::{wanted}")]
+        found = [key for key, full_name in names.items() if full_name.endswith(f"::{name}")]
         return found[0] if len(found) == 1 else None  # in a namespace, if unique
 
     def parameters(self, entry: str) -> tuple[KernelParameter, ...] | None:
         if entry not in self._parameters:
             name = f"pycu2c_kernel_{self._entries[entry].number}"
             words = symbol(self._library.loaded, name, "const int32_t *const *")[2]
-            rows = (words[1 + 3 * i : 4 + 3 * i] for i in range(words[0]))
-            self._parameters[entry] = tuple(KernelParameter(_KINDS[k], s, a) for s, a, k in rows)
+            fields = (words[1 + 3 * i : 4 + 3 * i] for i in range(words[0]))
+            self._parameters[entry] = tuple(KernelParameter(_KINDS[k], s, a) for s, a, k in fields)
         return self._parameters[entry]
 
-    def runner(self, entry: str, form: ArgumentPacking) -> Runner:
+    def runner(self, entry: str, packing: ArgumentPacking) -> Runner:
         found = self._entries[entry]
-        return CpuRunner(form.names, form.layout, self._kernel(found, form.cooperative))
+        return CpuRunner(packing.names, packing.layout, self._kernel(found, packing.cooperative))
 
     def _kernel(self, entry: KernelEntry, cooperative: bool) -> CpuKernel:
         if entry.execution in (ThreadExecution.LOOP, ThreadExecution.SPLIT):
@@ -145,10 +142,8 @@ class CpuCode:
         self._settings[entry, name] = value
 
     def variable(self, name: str) -> tuple[int, int] | None:
-        *scopes, last = name.lstrip("&").split("::")
-        nested = "".join(f"{len(s)}{s}" for s in (*scopes, last))
-        own = f"_ZN{nested}E" if scopes else last
-        size = self._sizes.get(own)
+        symbol_name = name_mangling.mangled_variable(name.lstrip("&"))
+        size = self._sizes.get(symbol_name)
         if size is None:
             return None
-        return address_of(symbol(self._library.loaded, own, "char *")), size
+        return address_of(symbol(self._library.loaded, symbol_name, "char *")), size

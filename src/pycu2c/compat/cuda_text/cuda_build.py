@@ -6,11 +6,10 @@ import json
 from collections.abc import Sequence
 
 from pycu2c.base.records import dataclass
-from pycu2c.compat.cuda_text import parameters
-from pycu2c.compat.cuda_text.compiled import ArgumentPacking
+from pycu2c.compat.cuda_text import compiled, name_mangling
+from pycu2c.compat.cuda_text.compiled import ArgumentPacking, KernelParameter
 from pycu2c.compat.cuda_text.diagnostics import raise_compile_error
 from pycu2c.compat.cuda_text.options import CompilerOptions, included_file_identities
-from pycu2c.compat.cuda_text.parameters import KernelParameter
 from pycu2c.compat.cuda_text.source_text import CudaSource
 from pycu2c.cuda_driver import kernel_api
 from pycu2c.cuda_driver.cuda_errors import CudaError
@@ -47,24 +46,22 @@ def compile_text(
     name_expressions = tuple(expressions)
 
     def make() -> tuple[bytes, str]:
-        made = program.compile_module(code, text.name, flags, name_expressions)
-        if isinstance(made, str):
-            raise_compile_error(made, text, "NVRTC")
-        heads = parameters.entry_declarations(made.ptx.decode())
-        metadata = json.dumps({"heads": heads, "names": made.names, "log": made.log})
-        return made.cubin or made.ptx + b"\0", metadata
+        result = program.compile_module(code, text.name, flags, name_expressions)
+        if isinstance(result, str):
+            raise_compile_error(result, text, "NVRTC")
+        heads = compiled.entry_declarations(result.ptx.decode())
+        metadata = json.dumps({"heads": heads, "names": result.names, "log": result.log})
+        return result.cubin or result.ptx + b"\0", metadata
 
     parts = (code, text.name, "module", *flags, "", *name_expressions, header_settings(text.code))
     parts = (*parts, *included_file_identities(text.code, options.folders))
     identity = installed_identity()
-    found = (
-        artifact_store.load(artifact_store.key_of(*parts, identity), ".cubin") if identity else None
-    )
+    key = artifact_store.key_of(*parts, identity) if identity else None
+    found = artifact_store.load(key, ".cubin") if key else None
     if found is None:
         program.bindings()
-        found = artifact_store.load_or_make(
-            artifact_store.key_of(*parts, loaded_identity()), ".cubin", make
-        )
+        key = artifact_store.key_of(*parts, loaded_identity())
+        found = artifact_store.load_or_make(key, ".cubin", make)
     metadata = json.loads(found.log)
     return CompiledCubin(
         found.data, found.path, metadata["heads"], metadata["names"], metadata["log"]
@@ -75,7 +72,7 @@ def of_file(data: bytes, path: str) -> CompiledCubin:
     """Return precompiled code: a cubin, a fatbin, or PTX."""
     if not path.endswith(".ptx"):
         return CompiledCubin(data, path, "", {}, "")
-    return CompiledCubin(data + b"\0", path, parameters.entry_declarations(data.decode()), {}, "")
+    return CompiledCubin(data + b"\0", path, compiled.entry_declarations(data.decode()), {}, "")
 
 
 class GpuCode:
@@ -83,7 +80,7 @@ class GpuCode:
 
     def __init__(self, cubin: CompiledCubin) -> None:
         self._cubin, self.log = cubin, cubin.log
-        self._entries = parameters.entry_parameters(cubin.entry_declarations)
+        self._entries = compiled.entry_parameters(cubin.entry_declarations)
         self._library = kernel_api.load_library(cubin.data, "load CUDA C")
         self._loaded: dict[str, CudaKernel] = {}
 
@@ -98,8 +95,8 @@ class GpuCode:
 
     def parameters(self, entry: str) -> tuple[KernelParameter, ...] | None:
         if entry not in self._entries:
-            places = kernel_api.parameter_layout(self._kernel(entry).loaded)
-            return self._entries.setdefault(entry, parameters.from_layout(places))
+            layout = kernel_api.parameter_layout(self._kernel(entry).loaded)
+            return self._entries.setdefault(entry, compiled.parameters_of_layout(layout))
         return self._entries[entry]
 
     def _kernel(self, entry: str, cooperative: bool = False) -> CudaKernel:
@@ -110,9 +107,9 @@ class GpuCode:
             self._loaded[key] = CudaKernel(binary, cooperative, loaded=kernel)
         return self._loaded[key]
 
-    def runner(self, entry: str, form: ArgumentPacking) -> Runner:
-        kernel = self._kernel(entry, form.cooperative)
-        return CudaRunner(kernel.name, form.writable, form.layout, kernel)
+    def runner(self, entry: str, packing: ArgumentPacking) -> Runner:
+        kernel = self._kernel(entry, packing.cooperative)
+        return CudaRunner(kernel.name, packing.writable, packing.layout, kernel)
 
     def attribute(self, entry: str, name: str) -> int:
         return kernel_api.kernel_attribute(self._kernel(entry).loaded, name)
@@ -139,8 +136,6 @@ def entry_named(
     found = cubin.names.get(name, name)
     if found in entries:
         return found
-    *scopes, last = name.split("::")
-    length = f"{len(last)}{last}"
-    mangled = f"_ZN{''.join(f'{len(s)}{s}' for s in scopes)}{length}" if scopes else f"_Z{length}"
-    matches = [entry for entry in entries if entry.startswith(mangled)]
+    prefix = name_mangling.mangled_function_prefix(name)
+    matches = [entry for entry in entries if entry.startswith(prefix)]
     return matches[0] if len(matches) == 1 else None

@@ -13,8 +13,8 @@ from typing import Any
 from pycu2c.base import graph_capture
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import Signature
-from pycu2c.compat.cuda_text import arguments, captured_launch, inspection, parameters
-from pycu2c.compat.cuda_text.compiled import ArgumentPacking, CompiledText
+from pycu2c.compat.cuda_text import arguments, captured_launch, inspection
+from pycu2c.compat.cuda_text.compiled import ArgumentPacking, CompiledText, KernelParameter
 from pycu2c.compat.cuda_text.parse.functions import FunctionDefinition
 from pycu2c.cuda_driver import driver
 from pycu2c.native.extension import LaunchConfiguration
@@ -50,7 +50,7 @@ class TextFunction:
         self._runners: dict[tuple[object, ...], Runner] = {}
         self._configurations: dict[object, LaunchConfiguration] = {}
         self._dispatch_table: table.DispatchTable | None = None
-        self._parameters: dict[int, tuple[parameters.KernelParameter, ...] | None] = {}
+        self._parameters: dict[int, tuple[KernelParameter, ...] | None] = {}
 
     def __repr__(self) -> str:
         return f"<CUDA C kernel {self.name} of {self.module.text.name}>"
@@ -116,7 +116,7 @@ class TextFunction:
         )
 
     @property
-    def parameters(self) -> tuple[parameters.KernelParameter, ...] | None:
+    def parameters(self) -> tuple[KernelParameter, ...] | None:
         """Return the parameters, with the names in the source; None if they are unknown."""
         code = self.module.code()
         if id(code) not in self._parameters:
@@ -256,8 +256,8 @@ def _launch_request(
 
 
 def _with_source_names(
-    expected: tuple[parameters.KernelParameter, ...] | None, writable: FunctionDefinition | None
-) -> tuple[parameters.KernelParameter, ...] | None:
+    expected: tuple[KernelParameter, ...] | None, writable: FunctionDefinition | None
+) -> tuple[KernelParameter, ...] | None:
     """Add the names in the source to parameters, if their number agrees."""
     if expected is None or writable is None or len(expected) != len(writable.parameters):
         return expected

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from enum import Enum
 
@@ -69,17 +69,18 @@ def generate_host_source(
     waiting = WaitAnalysis(text, macros)
     edits = [*_shared_array_edits(text), *_include_edits(text), *_lambda_edits(text)]
     if rewrites:
-        edits += _unsynchronized_atomics(text)
+        edits += _non_atomic_edits(text)
     split = _split_kernels(text, macros) if rewrites else {}
     all_kernels = [f for f in text.functions if f.is_kernel]
     kernels = [f for f in all_kernels if not f.is_template]
-    ways = [_thread_execution(waiting.may_wait(f.name), [f], split) for f in kernels]
     entries = [
-        KernelEntry(f.path, i, execution) for i, (f, execution) in enumerate(zip(kernels, ways))
+        KernelEntry(f.path, i, _thread_execution(waiting.may_wait(f.name), [f], split))
+        for i, f in enumerate(kernels)
     ]
-    edits += [_insert_split_kernel(text, f, written) for f, written in split.items()]
-    edits += [edit for f in split for edit in _make_inline(text, f)]
-    edits += [_insert_entry(text, f, e) for f, e in zip(kernels, entries)]
+    for f, code in split.items():
+        edits.append(_insert_after(text, f, f"\n{code}\n{line_directive(text, _end(text, f))}\n"))
+        edits += _make_inline(text, f)
+    edits += [_insert_after(text, f, f" {_macro(e, f.name)}") for f, e in zip(kernels, entries)]
     instances: list[KernelEntry] = []
     footer: list[str] = []
     for expression in dict.fromkeys((*expressions, *_instantiated(text))):
@@ -87,9 +88,9 @@ def generate_host_source(
             continue
         named = _kernels_named(expression, all_kernels)
         execution = _thread_execution(waiting.may_wait(expression) or not named, named, split)
-        made = KernelEntry(expression, len(entries) + len(instances), execution)
-        instances.append(made)
-        footer.append(_macro(made, expression))
+        instance = KernelEntry(expression, len(entries) + len(instances), execution)
+        instances.append(instance)
+        footer.append(_macro(instance, expression))
     words = identifiers_in(text) | frozenset(re.findall(r"\w+", " ".join(macros)))
     head = prelude(words, include_all=includes_local_files(text), has_split_kernels=bool(split))
     code = _apply_edits(text.code, edits)
@@ -129,8 +130,8 @@ def _thread_execution(
     waits: bool, kernels: Sequence[FunctionDefinition], split: Mapping[FunctionDefinition, str]
 ) -> ThreadExecution:
     if kernels and all(f in split for f in kernels):
-        parts = any("PYCU2C_WHOLE_WARPS" in split[f] for f in kernels)
-        return ThreadExecution.WARPS if parts else ThreadExecution.SPLIT
+        in_warps = any("PYCU2C_WHOLE_WARPS" in split[f] for f in kernels)
+        return ThreadExecution.WARPS if in_warps else ThreadExecution.SPLIT
     return ThreadExecution.FIBERS if waits else ThreadExecution.LOOP
 
 
@@ -143,16 +144,9 @@ def _macro(entry: KernelEntry, name: str) -> str:
 _LAST_NAME = re.compile(r"^(\s*(?:\w+\s*::\s*|::\s*)*)(\w+)")  # after its scopes
 
 
-def _insert_entry(text: CudaSource, function: FunctionDefinition, entry: KernelEntry) -> SourceEdit:
+def _insert_after(text: CudaSource, function: FunctionDefinition, code: str) -> SourceEdit:
     end = _end(text, function)
-    return SourceEdit(end, end, f" {_macro(entry, function.name)}")
-
-
-def _insert_split_kernel(
-    text: CudaSource, function: FunctionDefinition, written: str
-) -> SourceEdit:
-    end = _end(text, function)
-    return SourceEdit(end, end, f"\n{written}\n{line_directive(text, end)}\n")
+    return SourceEdit(end, end, code)
 
 
 def _make_inline(text: CudaSource, function: FunctionDefinition) -> Iterator[SourceEdit]:
@@ -174,7 +168,7 @@ def _split_kernels(text: CudaSource, options: Sequence[str]) -> dict[FunctionDef
     with_calls = text
     text = inline_synchronizing_functions(text, macros)
     waiting = WaitAnalysis(text, options)
-    edits = [*_shared_array_edits(text), *_lambda_edits(text), *_unsynchronized_atomics(text)]
+    edits = [*_shared_array_edits(text), *_lambda_edits(text), *_non_atomic_edits(text)]
     sets_thread_index = "threadIdx" in _identifiers_outside_kernels(text, options)
     found: dict[FunctionDefinition, str] = {}
 
@@ -185,28 +179,25 @@ def _split_kernels(text: CudaSource, options: Sequence[str]) -> dict[FunctionDef
 
     for function, as_written in zip(text.functions, with_calls.functions):
         is_specialization = "<" in function.name
-        if (
-            function.is_kernel
-            and not is_specialization
-            and not waiting.may_wait_elsewhere(function, SYNC_FUNCTIONS)
-        ):
-            with suppress(Unanalyzable):
-                found[as_written] = split_text(
-                    text, function, macros, copied, sets_thread_index=sets_thread_index
-                )
+        if not function.is_kernel or is_specialization:
+            continue
+        if waiting.may_wait_elsewhere(function, SYNC_FUNCTIONS):
+            continue
+        with suppress(Unanalyzable):
+            found[as_written] = split_text(
+                text, function, macros, copied, sets_thread_index=sets_thread_index
+            )
     return found
 
 
-def _unsynchronized_atomics(text: CudaSource) -> Iterator[SourceEdit]:
-    yield from (SourceEdit(t.start, t.end, other) for t, other in shared_atomics(text))
+def _non_atomic_edits(text: CudaSource) -> Iterator[SourceEdit]:
+    yield from (SourceEdit(t.start, t.end, name) for t, name in shared_atomics(text))
 
 
 def _identifiers_outside_kernels(text: CudaSource, options: Sequence[str]) -> set[str]:
     """Return the identifiers outside of kernels, including those in macro options."""
-    bodies = [f.body for f in text.functions if f.is_kernel]
-    inside = {i for first, last in bodies for i in range(first, last)}
-    rows = (t.text for i, t in enumerate(text.tokens) if i not in inside)
-    return {word for row in (*rows, *options) for word in re.findall(r"\w+", row)}
+    outside = text.tokens_outside(f for f in text.functions if f.is_kernel)
+    return set(re.findall(r"\w+", " ".join((*(t.text for t in outside), *options))))
 
 
 def _apply_edits(code: str, edits: Sequence[SourceEdit]) -> str:
@@ -242,12 +233,8 @@ def _shared_array_edits(text: CudaSource) -> Iterator[SourceEdit]:
         if not any(t.text == "extern" for t in declared) or last == len(tokens):
             continue
         start, end = tokens[first].start, tokens[last - 1].end
-        inside = any(_is_in(index, f) for f in text.functions)
-        yield SourceEdit(start, end, _reference(_without_storage(declared), inside))
-
-
-def _is_in(index: int, function: FunctionDefinition) -> bool:
-    return function.body[0] < index < function.body[1]
+        is_local = any(f.body[0] < index < f.body[1] for f in text.functions)
+        yield SourceEdit(start, end, _reference(_without_storage(declared), is_local))
 
 
 def _without_storage(tokens: Sequence[Token]) -> list[str]:
@@ -262,12 +249,12 @@ def _without_storage(tokens: Sequence[Token]) -> list[str]:
     return words
 
 
-def _reference(words: Sequence[str], inside: bool) -> str:
+def _reference(words: Sequence[str], is_local: bool) -> str:
     cut = words.index("[") if "[" in words else len(words)
     kind, name, extents = " ".join(words[: cut - 1]), words[cut - 1], "".join(words[cut:])
-    storage = "" if inside else "static thread_local "
-    found = f"*reinterpret_cast<{kind} (*){extents}>(::pycu2c::dynamic())"
-    return f"{storage}{kind} (&{name}){extents} = {found}"
+    storage = "" if is_local else "static thread_local "
+    memory = f"*reinterpret_cast<{kind} (*){extents}>(::pycu2c::dynamic())"
+    return f"{storage}{kind} (&{name}){extents} = {memory}"
 
 
 def _lambda_edits(text: CudaSource) -> Iterator[SourceEdit]:
@@ -299,13 +286,10 @@ def _include_edits(text: CudaSource) -> Iterator[SourceEdit]:
         if _PROVIDED_HEADERS.fullmatch(found[1]):
             yield SourceEdit(token.start, token.start + found.end(), "")
         elif std := _STD.fullmatch(found[1]):
-            also = " namespace cuda { namespace std { using namespace ::std; } }"
+            namespace = " namespace cuda { namespace std { using namespace ::std; } }"
+            _, line, _ = text.origins.locate(token.end)
             yield SourceEdit(token.start, token.start + found.end(), f"#include <{std[1]}>")
-            yield SourceEdit(token.end, token.end, "\n" + also + f"\n#line {_next(text, token)}")
-
-
-def _next(text: CudaSource, token: Token) -> int:
-    return text.origins.locate(token.end)[1] + 1
+            yield SourceEdit(token.end, token.end, f"\n{namespace}\n#line {line + 1}")
 
 
 # ---- unsupported features ---------------------------------------------------------------------
@@ -324,26 +308,27 @@ _UNSUPPORTED_FILES = re.compile(r"(cub|thrust|mma|curand\w*|cuda/(barrier|pipeli
 
 def check(text: CudaSource) -> None:
     """Raise CompileError for features that the CPU does not support."""
-    defined = {f.name for f in text.functions}
-    found = [
-        Diagnostic("inline-c", (Label(text.span(t), f"{what}: not supported on the CPU"),), _HINT)
-        for t in text.tokens
-        for pattern, what in _UNSUPPORTED.items()
-        if t.kind in ("identifier", "punctuator")
-        and t.text not in defined
-        and re.fullmatch(pattern, t.text)
-    ]
-    found += [
-        Diagnostic(
-            "inline-c", (Label(text.span(t), "this header is not supported on the CPU"),), _HINT
-        )
-        for t in text.tokens
-        if t.kind == "directive"
-        and (named := _INCLUDE.match(t.text))
-        and _UNSUPPORTED_FILES.fullmatch(named[1])
-    ]
+    found = list(_unsupported(text, {f.name for f in text.functions}))
     if found:
-        raise CompileError(found[:8])
+        raise CompileError(
+            [
+                Diagnostic("inline-c", (Label(text.span(token), message),), _HINT)
+                for token, message in found[:8]
+            ]
+        )
+
+
+def _unsupported(text: CudaSource, defined: Container[str]) -> Iterator[tuple[Token, str]]:
+    """Yield the tokens of unsupported features, with messages; headers last."""
+    for token in text.tokens:
+        if token.kind in ("identifier", "punctuator") and token.text not in defined:
+            for pattern, feature in _UNSUPPORTED.items():
+                if re.fullmatch(pattern, token.text):
+                    yield token, f"{feature}: not supported on the CPU"
+    for token in text.tokens:
+        included = _INCLUDE.match(token.text) if token.kind == "directive" else None
+        if included and _UNSUPPORTED_FILES.fullmatch(included[1]):
+            yield token, "this header is not supported on the CPU"
 
 
 _HINT = "run it on a GPU, with backend='cuda'; docs/cuda_text.md lists what the CPU supports"

@@ -30,25 +30,25 @@ class IncludeExpander:
     folders: tuple[str, ...]
     should_inline: Callable[[str, bool], bool]
 
-    def whole(self, code: str, name: str) -> str:
+    def expanded(self, code: str, name: str) -> str:
         """Return a text with its includes expanded. Lines keep their numbers."""
-        return self._whole(code, name, ()) if _INCLUDE.search(code) else code
+        return self._expand(code, name, ()) if _INCLUDE.search(code) else code
 
-    def _whole(self, code: str, name: str, include_stack: tuple[str, ...]) -> str:
+    def _expand(self, code: str, name: str, include_stack: tuple[str, ...]) -> str:
         """Expand a text. ``include_stack`` contains the files that include it."""
         tokens = tokens_of(code)
         origins = Origins(code, name, tokens)
-        parts, place = [], 0
+        parts, offset = [], 0
         for token in tokens:
-            instead = self._instead(token, name, include_stack, len(code))
-            if instead is not None:
+            replacement = self._replacement(token, name, include_stack, len(code))
+            if replacement is not None:
                 file, line, _ = origins.locate(token.end)
-                back = f'\n#line {line + 1} "{file}"' if "\n" in instead else ""
-                parts += [code[place : token.start], instead, back]
-                place = token.end
-        return "".join((*parts, code[place:]))
+                back = f'\n#line {line + 1} "{file}"' if "\n" in replacement else ""
+                parts += [code[offset : token.start], replacement, back]
+                offset = token.end
+        return "".join((*parts, code[offset:]))
 
-    def _instead(
+    def _replacement(
         self, token: Token, name: str, include_stack: tuple[str, ...], before: int
     ) -> str | None:
         """Return the replacement of a directive; None to keep it."""
@@ -58,16 +58,15 @@ class IncludeExpander:
             return None
         inside = None if path in include_stack else self._read(path)
         if inside is not None and before + len(inside) < _MAX_CHARACTERS:
-            inside = self._whole(_with_include_guard(inside, path), path, (*include_stack, path))
+            inside = self._expand(_with_include_guard(inside, path), path, (*include_stack, path))
             if self.should_inline(inside, found[1] is not None):
                 return f'#line 1 "{path}"\n{inside}'
-        return (
-            f'#include "{path}"' if include_stack else None
-        )  # found relative to a file that is inserted
+        # the path is relative to a file that is inserted
+        return f'#include "{path}"' if include_stack else None
 
     def _path(self, quoted: str | None, bracketed: str | None, name: str) -> str | None:
-        include_stack = (os.path.dirname(name), *self.folders, ".") if quoted else self.folders
-        paths = (os.path.join(folder, quoted or bracketed or "") for folder in include_stack)
+        folders = (os.path.dirname(name), *self.folders, ".") if quoted else self.folders
+        paths = (os.path.join(folder, quoted or bracketed or "") for folder in folders)
         return next((os.path.abspath(path) for path in paths if os.path.isfile(path)), None)
 
     @staticmethod
@@ -83,5 +82,5 @@ def _with_include_guard(text: str, path: str) -> str:
     """Replace ``#pragma once``, which has no effect in an inserted text, by an include guard."""
     if not _ONCE.search(text):
         return text
-    mark = f"PYCU2C_HAS_{digest_of(path.encode())[:16]}"
-    return f'#ifndef {mark}\n#define {mark}\n#line 1 "{path}"\n{_ONCE.sub("", text)}\n#endif'
+    guard = f"PYCU2C_HAS_{digest_of(path.encode())[:16]}"
+    return f'#ifndef {guard}\n#define {guard}\n#line 1 "{path}"\n{_ONCE.sub("", text)}\n#endif'

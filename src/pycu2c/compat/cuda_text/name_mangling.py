@@ -1,11 +1,28 @@
-"""Demangle C++ kernel names: ``_Z5scalePfi`` -> ``scale``."""
+"""Mangle and demangle C++ names: ``_Z5scalePfi`` <-> ``scale``."""
 
 from __future__ import annotations
 
 import ctypes
 import functools
+from collections.abc import Sequence
 
 _LIBRARIES = ("libstdc++.so.6", "libc++abi.so.1")  # every C++ compiler installs one of them
+
+
+def mangled_variable(name: str) -> str:
+    """Return the symbol of a variable: ``a::b`` -> ``_ZN1a1bE``, and ``b`` -> ``b``."""
+    *scopes, last = name.split("::")
+    return f"_ZN{_nested(scopes)}{_nested([last])}E" if scopes else last
+
+
+def mangled_function_prefix(name: str) -> str:
+    """Return the symbol of a function without its types: ``a::f`` -> ``_ZN1a1f``."""
+    *scopes, last = name.split("::")
+    return f"_Z{'N' * bool(scopes)}{_nested(scopes)}{_nested([last])}"
+
+
+def _nested(names: Sequence[str]) -> str:
+    return "".join(f"{len(name)}{name}" for name in names)
 
 
 @functools.cache
@@ -23,12 +40,12 @@ def _demangled(name: str) -> str | None:
             continue
         demangle.restype = ctypes.c_void_p
         status = ctypes.c_int()
-        made = demangle(name.encode(), None, None, ctypes.byref(status))
-        if made is None:
+        text = demangle(name.encode(), None, None, ctypes.byref(status))
+        if text is None:
             return None
-        found = ctypes.string_at(made).decode()
-        ctypes.CDLL(None).free(ctypes.c_void_p(made))
-        return found
+        declaration = ctypes.string_at(text).decode()
+        ctypes.CDLL(None).free(ctypes.c_void_p(text))
+        return declaration
     return None
 
 

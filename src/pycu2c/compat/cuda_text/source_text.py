@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+from collections.abc import Iterable
 from functools import cached_property
 
 from pycu2c.base.hashing import digest_of
@@ -21,12 +22,10 @@ class CudaSource:
     def __init__(self, code: str, name: str = "", shown: dict[str, str] | None = None) -> None:
         self.code = code
         self.name = name or f"cuda-{digest_of(code.encode())[:8]}.cu"
-        for each, content in ({} if name else {self.name: code} | (shown or {})).items():
+        generated = {} if name else {self.name: code}  # linecache reads named files itself
+        for file, content in {**generated, **(shown or {})}.items():
             lines = [line + "\n" for line in content.splitlines()]
-            linecache.cache[each] = (len(content), None, lines, each)
-        for each, content in (shown or {}).items():
-            lines = [line + "\n" for line in content.splitlines()]
-            linecache.cache[each] = (len(content), None, lines, each)
+            linecache.cache[file] = (len(content), None, lines, file)
 
     @cached_property
     def tokens(self) -> list[Token]:
@@ -34,11 +33,16 @@ class CudaSource:
 
     @cached_property
     def functions(self) -> list[FunctionDefinition]:
-        return functions_in(self.tokens)
+        return list(functions_in(self.tokens))
 
     @cached_property
     def origins(self) -> Origins:
         return Origins(self.code, self.name, self.tokens)
+
+    def tokens_outside(self, functions: Iterable[FunctionDefinition]) -> list[Token]:
+        """Return the tokens outside of the bodies of these functions."""
+        inside = {i for f in functions for i in range(*f.body)}
+        return [token for i, token in enumerate(self.tokens) if i not in inside]
 
     def span(self, token: Token) -> Span:
         """Return the source span of a token."""

@@ -17,9 +17,8 @@ SYNC_FUNCTIONS = frozenset((*_BARRIERS, *_COLLECTIVES))
 BLOCK_SYNC_FUNCTIONS = frozenset(
     ("__syncthreads", *(name for name, split in _COLLECTIVES.items() if split.is_for_block))
 )
-_NOT_HOISTABLE = frozenset(
-    ("?", "&&", "||", "++", "--", "{")
-)  # conditional evaluation, or other side effects
+# conditional evaluation, or other side effects
+_NOT_HOISTABLE = frozenset(("?", "&&", "||", "++", "--", "{"))
 
 
 class CollectiveCall(NamedTuple):
@@ -77,7 +76,7 @@ def collective_calls(tokens: Sequence[Token], macros: Macros) -> tuple[Collectiv
 def _call(
     name: str, tokens: tuple[Token, ...], inside: Sequence[Token], macros: Macros
 ) -> CollectiveCall:
-    operands = [tuple(row) for row in split_at_commas(inside)]
+    operands = [tuple(operand) for operand in split_at_commas(inside)]
     if any(t.text in ("=", "++", "--", "{") for t in inside):
         raise Unanalyzable
     if name not in _COLLECTIVES:

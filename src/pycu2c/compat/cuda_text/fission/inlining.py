@@ -17,12 +17,11 @@ from pycu2c.compat.cuda_text.parse.declarations import declared, is_block_level,
 from pycu2c.compat.cuda_text.parse.functions import FunctionDefinition
 from pycu2c.compat.cuda_text.parse.macros import KEYWORDS, Macros
 from pycu2c.compat.cuda_text.parse.statements import (
-    BlockStatement,
-    IfStatement,
     LoopStatement,
     SimpleStatement,
     Statement,
     Unanalyzable,
+    nested_statements,
     statements,
 )
 from pycu2c.compat.cuda_text.parse.tokens import Token, closing, merge_operators
@@ -63,14 +62,14 @@ def _edits(
     tokens = merge_operators(text.tokens[kernel.body[0] : kernel.body[1]])
     names = [t.text for t in tokens]
     for function in _synchronizing_functions(text):
-        places = [i for i, name in enumerate(names) if name == function.name]
+        indices = [i for i, name in enumerate(names) if name == function.name]
         body = _body(text, function)
-        if len(places) > 1 and any(t.text == "__shared__" for t in body):
+        if len(indices) > 1 and any(t.text == "__shared__" for t in body):
             continue  # a shared variable must not be duplicated
-        for place in places:
+        for index in indices:
             try:
-                call = _call(tokens, place)
-                prefix = f"pycu2c_{number}_{place}_"
+                call = _call(tokens, index)
+                prefix = f"pycu2c_{number}_{index}_"
                 replacement = _inline_call(text, kernel, function, call, prefix, macros)
             except Unanalyzable:
                 continue
@@ -98,25 +97,25 @@ def _body(text: CudaSource, function: FunctionDefinition) -> list[Token]:
     return merge_operators(text.tokens[function.body[0] + 1 : function.body[1]])
 
 
-def _call(tokens: Sequence[Token], place: int) -> _Call:
+def _call(tokens: Sequence[Token], index: int) -> _Call:
     """Return the call at an index.
 
     Raises Unanalyzable unless the call is a statement with a simple target.
     """
-    if place + 1 >= len(tokens) or tokens[place + 1].text != "(":
+    if index + 1 >= len(tokens) or tokens[index + 1].text != "(":
         raise Unanalyzable
-    end = closing(tokens, place + 1)
+    end = closing(tokens, index + 1)
     if end + 1 >= len(tokens) or tokens[end + 1].text != ";":
         raise Unanalyzable
-    start = place
+    start = index
     while start and _may_precede_call(tokens[start - 1]):
         start -= 1
     if not start or tokens[start - 1].text not in _STATEMENT_STARTS:
         raise Unanalyzable
-    target = tuple(tokens[start:place])
+    target = tuple(tokens[start:index])
     if target and target[-1].text not in ASSIGNS:
         raise Unanalyzable
-    return _Call(target, tokens[start], tokens[end + 1], split_at_commas(tokens[place + 2 : end]))
+    return _Call(target, tokens[start], tokens[end + 1], split_at_commas(tokens[index + 2 : end]))
 
 
 def _may_precede_call(token: Token) -> bool:
@@ -134,11 +133,11 @@ def _inline_call(
     macros: Macros,
 ) -> str:
     """Return the statements that replace a call, with renamed local variables."""
-    arguments = [row for row in call.arguments if row]
+    arguments = [argument for argument in call.arguments if argument]
     if len(arguments) != len(function.parameters):
         raise Unanalyzable
     body = _body(text, function)
-    names = {named.name for named in function.parameters} | set(_declared(statements(body)))
+    names = {parameter.name for parameter in function.parameters} | set(_declared(statements(body)))
     others = {t.text for t in text.tokens[kernel.start : kernel.body[1]]} - _reserved_names(
         text, macros
     )
@@ -147,18 +146,16 @@ def _inline_call(
         if token.text in (names if is_in_macro else others - names):
             raise Unanalyzable  # renaming would capture a variable
     lines = []
-    for named, row in zip(function.parameters, arguments):
-        kind, found, after = named.text.rpartition(named.name)
-        if not found or after or "&" in kind:
+    for parameter, argument in zip(function.parameters, arguments):
+        kind, name, after = parameter.text.rpartition(parameter.name)
+        if not name or after or "&" in kind:
             raise Unanalyzable
-        given = " ".join(t.text for t in row)
-        lines.append(f"{kind}{prefix}{named.name} = {given};")
+        lines.append(f"{kind}{prefix}{name} = {' '.join(t.text for t in argument)};")
     cut, result = _return_position(body)
     lines.append(_renamed(body[:cut], names, prefix))
     value = _renamed(body[cut + 1 : -1], names, prefix) if result else ""
-    value = (
-        f"static_cast<{_result_type(text, function)}>({value})" if value and call.target else value
-    )
+    if value and call.target:
+        value = f"static_cast<{_result_type(text, function)}>({value})"
     before = ""
     if len(call.target) > 2:
         before = " ".join(t.text for t in call.target[:-1]) + "; "
@@ -199,13 +196,9 @@ def _declared(body: Sequence[Statement]) -> Iterator[str]:
         match statement:
             case SimpleStatement(tokens) if tokens[0].kind != "directive":
                 yield from _declared_by(tokens)
-            case BlockStatement(_, inner):
-                yield from _declared(inner)
-            case IfStatement(_, _, then, otherwise):
-                yield from _declared([s for s in (then, otherwise) if s])
-            case LoopStatement(_, first, _, _, inside):
-                yield from (row.name.text for row in declared(first))
-                yield from _declared([inside])
+            case LoopStatement(_, first):
+                yield from (declarator.name.text for declarator in declared(first))
+        yield from _declared(nested_statements(statement))
 
 
 def _declared_by(tokens: Sequence[Token]) -> Iterator[str]:
@@ -217,18 +210,18 @@ def _declared_by(tokens: Sequence[Token]) -> Iterator[str]:
     elif (is_block_level(tokens) and texts[0] != "constexpr") or texts[0] in ("switch", "for"):
         raise Unanalyzable
     else:
-        yield from (row.name.text for row in declared(tokens))
+        yield from (declarator.name.text for declarator in declared(tokens))
 
 
 def _return_position(body: Sequence[Token]) -> tuple[int, bool]:
     """Return the index of the only ``return``, which must be last; the end if there is none."""
-    places = [i for i, t in enumerate(body) if t.text == "return"]
-    if not places:
+    returns = [i for i, t in enumerate(body) if t.text == "return"]
+    if not returns:
         return len(body), False
     last = statements(body)[-1]
-    if len(places) > 1 or last.tokens[0] != body[places[0]] or len(last.tokens) < 3:
+    if len(returns) > 1 or last.tokens[0] != body[returns[0]] or len(last.tokens) < 3:
         raise Unanalyzable
-    return places[0], True
+    return returns[0], True
 
 
 def _renamed(tokens: Sequence[Token], names: set[str], prefix: str) -> str:

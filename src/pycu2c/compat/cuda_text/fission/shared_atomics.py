@@ -38,14 +38,16 @@ def _shared(tokens: Sequence[Token], function: FunctionDefinition) -> dict[str, 
         end = index
         while end < len(tokens) and tokens[end].text not in (";", "=", "{"):
             end += 1
-        row = tokens[index:end]
-        texts = [t.text for t in row]
-        cut = texts.index("[") if "[" in texts else len(row)
-        if "*" not in texts and "," not in texts and "&" not in texts:
-            found[row[cut - 1].text] = texts.count("[")
-    others = {named.name for named in function.parameters}
-    once = {name for name in found if name not in others and _is_declared_once(tokens, name)}
-    return {name: axes for name, axes in found.items() if name in once}
+        words = [t.text for t in tokens[index:end]]
+        cut = words.index("[") if "[" in words else len(words)
+        if {"*", ",", "&"}.isdisjoint(words):
+            found[words[cut - 1]] = words.count("[")
+    parameters = {parameter.name for parameter in function.parameters}
+    return {
+        name: axes
+        for name, axes in found.items()
+        if name not in parameters and _is_declared_once(tokens, name)
+    }
 
 
 def _is_declared_once(tokens: Sequence[Token], name: str) -> bool:

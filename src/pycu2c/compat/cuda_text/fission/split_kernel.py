@@ -48,7 +48,6 @@ from pycu2c.compat.cuda_text.fission.variable_uniformity import (
 from pycu2c.compat.cuda_text.parse.declarations import (
     BLOCK_LEVEL_SPECIFIERS,
     BUILT_IN,
-    Declarator,
     declared,
     is_block_level,
 )
@@ -61,6 +60,7 @@ from pycu2c.compat.cuda_text.parse.statements import (
     SimpleStatement,
     Statement,
     Unanalyzable,
+    nested_statements,
     statements,
 )
 from pycu2c.compat.cuda_text.parse.tokens import Token, closing, merge_operators
@@ -113,7 +113,20 @@ class DivergentBranch:
 KernelPart: TypeAlias = Region | UniformStatement | UniformBranch | UniformLoop | DivergentBranch
 
 
-def _ends_round(tokens: Sequence[Token]) -> bool:
+def nested_parts(part: KernelPart) -> tuple[KernelPart, ...]:
+    """Return the parts directly inside a branch or a loop."""
+    match part:
+        case UniformBranch(_, then, otherwise):
+            return (*then, *otherwise)
+        case DivergentBranch(test, then, otherwise):
+            return (test, *then, *otherwise)
+        case UniformLoop(_, body):
+            return body
+        case Region() | UniformStatement():
+            return ()
+
+
+def _ends_iteration(tokens: Sequence[Token]) -> bool:
     first = tokens[0].text
     return first in ("break", "continue") or (
         first == "switch" and any(t.text == "continue" for t in tokens)
@@ -132,53 +145,41 @@ def runs_in_lockstep(
         return True
     match statement:
         case SimpleStatement(tokens):
-            return in_loop and _ends_round(tokens)
-        case BlockStatement(_, body):
-            return any(runs_in_lockstep(each, in_loop, interchanged) for each in body)
-        case IfStatement(_, _, then, otherwise):
-            return any(
-                s is not None and runs_in_lockstep(s, in_loop, interchanged)
-                for s in (then, otherwise)
-            )
+            return in_loop and _ends_iteration(tokens)
         case LoopStatement(tokens, _, _, _, body):
             return tokens[0].start in interchanged or runs_in_lockstep(body, False, interchanged)
+        case _:
+            nested = nested_statements(statement)
+            return any(runs_in_lockstep(each, in_loop, interchanged) for each in nested)
 
 
 def _split_declarations(body: Sequence[Statement]) -> Iterator[Statement]:
     """Split declarations into statements with one declarator each."""
     for statement in body:
-        match statement:
-            case SimpleStatement(tokens) if tokens[0].kind != "directive" and not is_block_level(
-                tokens
-            ):
-                rows = declared(tokens)
-                if len(rows) < 2:
-                    yield statement
-                for row in rows if len(rows) > 1 else ():
-                    whole = (*row.kind, *row.before, row.name, *row.after, *row.value, tokens[-1])
-                    yield SimpleStatement(whole, is_synthetic=True)
-            case _:
-                yield statement
+        tokens = statement.tokens
+        is_simple = isinstance(statement, SimpleStatement) and tokens[0].kind != "directive"
+        declarators = declared(tokens) if is_simple and not is_block_level(tokens) else ()
+        if len(declarators) < 2:
+            yield statement
+            continue
+        for d in declarators:
+            declaration = (*d.kind, *d.before, d.name, *d.after, *d.value, tokens[-1])
+            yield SimpleStatement(declaration, is_synthetic=True)
 
 
 def _uniform_assignments(parts: Sequence[KernelPart]) -> Iterator[Token]:
     """Yield the names that are assigned once for all threads."""
     for part in parts:
-        rows: list[Sequence[Token]] = []
+        assignments: tuple[Sequence[Token], ...] = ()
         match part:
             case UniformStatement(statement):
-                rows = [statement.tokens]
-            case UniformBranch(_, then, otherwise) | DivergentBranch(_, then, otherwise):
-                yield from _uniform_assignments((*then, *otherwise))
-            case UniformLoop(loop, body):
-                rows = [loop.first, loop.step]
-                yield from _uniform_assignments(body)
-        yield from (found[0] for row in rows if (found := assignment(row)))
+                assignments = (statement.tokens,)
+            case UniformLoop(loop, _):
+                assignments = (loop.first, loop.step)
+        yield from (found[0] for tokens in assignments if (found := assignment(tokens)))
+        yield from _uniform_assignments(nested_parts(part))
 
 
-_LOCATION_MACROS = frozenset(  # depend on the line or function
-    ("__LINE__", "__COUNTER__", "__func__", "__FUNCTION__", "__PRETTY_FUNCTION__")
-)
 _NOT_INTERCHANGEABLE = frozenset(
     ("break", "continue", "return", "if", "for", "while", "do", "switch", "?", "{", "[]", "goto")
 )
@@ -194,50 +195,52 @@ def _loops_to_interchange(
     text, which may have side effects.
     """
     for statement in body:
-        match statement:
-            case BlockStatement(_, inner):
-                yield from _loops_to_interchange(inner, own, constants)
-            case IfStatement(_, _, then, otherwise):
-                yield from _loops_to_interchange(
-                    [s for s in (then, otherwise) if s], own, constants
-                )
-            case LoopStatement(tokens, first, condition, step, inside):
-                rows = inside.body if isinstance(inside, BlockStatement) else (inside,)
-                words = {t.text for row in rows for t in row.tokens}
-                if not all(isinstance(row, SimpleStatement) for row in rows) or not (
-                    first and step
-                ):
-                    yield from _loops_to_interchange([inside], own, constants)
-                elif words.isdisjoint(_NOT_INTERCHANGEABLE | own) and "[" in words:
-                    sums = any(assignment(row.tokens) for row in rows)
-                    bounds = {t.text for t in condition if t.kind == "identifier"} - constants
-                    names = {t.text for t in first if t.kind == "identifier"}
-                    if sums and bounds - names and _has_strided_access(tokens, names):
-                        yield tokens[0].start
+        nested = nested_statements(statement)
+        if isinstance(statement, LoopStatement) and statement.first and statement.step:
+            (inside,) = nested
+            inner = inside.body if isinstance(inside, BlockStatement) else nested
+            if all(isinstance(each, SimpleStatement) for each in inner):
+                if _is_interchangeable(statement, inner, own, constants):
+                    yield statement.tokens[0].start
+                continue
+        yield from _loops_to_interchange(nested, own, constants)
 
 
-def _has_strided_access(tokens: Sequence[Token], names: set[str]) -> bool:
+def _is_interchangeable(
+    loop: LoopStatement,
+    body: Sequence[Statement],
+    own: frozenset[str],
+    constants: frozenset[str],
+) -> bool:
+    words = {t.text for statement in body for t in statement.tokens}
+    if not words.isdisjoint(_NOT_INTERCHANGEABLE | own) or "[" not in words:
+        return False
+    bounds = {t.text for t in loop.condition if t.kind == "identifier"} - constants
+    counters = {t.text for t in loop.first if t.kind == "identifier"}
+    is_reduction = any(assignment(statement.tokens) for statement in body)
+    has_variable_count = bool(bounds - counters)
+    return is_reduction and has_variable_count and _has_strided_access(loop.tokens, counters)
+
+
+def _has_strided_access(tokens: Sequence[Token], counters: set[str]) -> bool:
     """Return whether iterations access memory with a stride, or all threads the same element."""
     is_strided = []
     for index, token in enumerate(tokens):
         if token.text == "[":
-            inside = [t.text for t in tokens[index + 1 : closing(tokens, index)]]
-            for place in (i for i, text in enumerate(inside) if text in names):
-                beside = {*inside[max(place - 1, 0) : place], *inside[place + 1 : place + 2]}
-                is_strided.append("*" in beside or (None if len(inside) == 1 else False))
+            subscript = [t.text for t in tokens[index + 1 : closing(tokens, index)]]
+            for at in (i for i, text in enumerate(subscript) if text in counters):
+                beside = {*subscript[max(at - 1, 0) : at], *subscript[at + 1 : at + 2]}
+                is_strided.append("*" in beside or (None if len(subscript) == 1 else False))
     return True in is_strided or (bool(is_strided) and False not in is_strided)
 
 
 def _defined_names(tokens: Sequence[Token]) -> frozenset[str]:
     """Return the names that a statement declares or assigns."""
     if is_block_level(tokens):
-        return (
-            frozenset(t.text for t in tokens if t.kind == "identifier")
-            - BUILT_IN
-            - BLOCK_LEVEL_SPECIFIERS
-        )
+        words = frozenset(t.text for t in tokens if t.kind == "identifier")
+        return words - BUILT_IN - BLOCK_LEVEL_SPECIFIERS
     found = assignment(tokens)
-    return frozenset([found[0].text] if found else [row.name.text for row in declared(tokens)])
+    return frozenset([found[0].text] if found else [d.name.text for d in declared(tokens)])
 
 
 class Splitter:
@@ -252,31 +255,29 @@ class Splitter:
     ) -> None:
         if function.body[1] >= len(text.tokens):
             raise Unanalyzable  # unclosed
-        opening, closing = (text.tokens[place] for place in function.body)
+        opening, end = (text.tokens[index] for index in function.body)
         self._tokens = merge_operators(text.tokens[function.body[0] + 1 : function.body[1]])
         self._text, self._macros = text, macros
         self._constants = macros.constants
         check_body(self._tokens, macros)
         self._classes = class_names(text)
         self._has_references = has_references(text, self._tokens, macros)
-        self._uniform_values: dict[
-            int, tuple[Token, ...]
-        ] = {}  # values assigned in lockstep, by offset
+        self._uniform_values: dict[int, tuple[Token, ...]] = {}  # assigned in lockstep, by offset
         self.variables: list[ThreadVariable] = []
-        self._is_pointer = {named.name: "*" in named.text for named in function.parameters}
-        for named in function.parameters:
-            if not named.name or "[" in named.text:
+        for parameter in function.parameters:
+            if not parameter.name or "[" in parameter.text:
                 raise Unanalyzable
-            self._add(named.name, None, opening.start, closing.start, named.text.split())
-        if any(t.text in _LOCATION_MACROS for t in macros.expanded_names(self._tokens)):
-            raise Unanalyzable
+            scope = opening.start, end.start
+            variable = ThreadVariable(parameter.name, len(self.variables), None, *scope)
+            variable.is_pointer = "*" in parameter.text
+            self._add(variable, parameter.text.split())
         body = statements(self._tokens)
         own = frozenset(f.name for f in text.functions)
         constants = macros.names | macros.constants
         self._interchanged = (
             frozenset(_loops_to_interchange(body, own, constants)) if interchange else frozenset()
         )
-        self._find_variables(body, closing.start, in_loop=False)
+        self._find_variables(body, end.start, in_loop=False)
         self._uniformity = UniformityAnalysis(
             self.variable_of, macros.expand, self._constants, self._changes()
         )
@@ -289,9 +290,9 @@ class Splitter:
         A variable that a region declares in a nested block is taken for an outer one of the same
         name, which at worst stores more than needed.
         """
-        place = token.start
-        fits = [v for v in self.variables if v.name == token.text and v.start <= place < v.end]
-        return max(fits, key=lambda v: v.start, default=None)
+        named = (v for v in self.variables if v.name == token.text)
+        in_scope = (v for v in named if v.start <= token.start < v.end)
+        return max(in_scope, key=lambda v: v.start, default=None)
 
     def used(self, tokens: Sequence[Token]) -> dict[ThreadVariable, None]:
         """Return the variables that tokens name, directly or through macros."""
@@ -300,48 +301,41 @@ class Splitter:
 
     # ---- variables ----
 
-    def _add(
-        self, name: str, row: Declarator | None, start: int, end: int, words: Iterable[str]
-    ) -> None:
-        variable = ThreadVariable(name, len(self.variables), row, start, end)
-        is_pointer = row.is_pointer if row else self._is_pointer[name]
-        variable.is_object = not is_pointer and not self._classes.isdisjoint(words)
-        if variable.is_object:
+    def _add(self, variable: ThreadVariable, type_words: Iterable[str]) -> None:
+        is_object = not variable.is_pointer and not self._classes.isdisjoint(type_words)
+        variable.is_object = is_object
+        if is_object:
             check_objects(self._text, self._classes)
         self.variables.append(variable)
 
     def _find_variables(self, body: Sequence[Statement], end: int, in_loop: bool) -> None:
         """Record the declarations and assignments of statements that run in lockstep."""
         for statement in _split_declarations(body):
-            match statement:
-                case SimpleStatement(tokens):
-                    self._find_plain(tokens, end)
-                case _ if not runs_in_lockstep(statement, in_loop, self._interchanged):
-                    pass
-                case BlockStatement(tokens, inner):
-                    self._find_variables(inner, tokens[-1].end, in_loop)
-                case IfStatement(_, _, then, otherwise):
-                    for inside in (then, otherwise):
-                        self._find_variables(
-                            [inside] if inside else [], statement.tokens[-1].end, in_loop
-                        )
-                case LoopStatement(tokens, first, _, step, inside):
-                    self._find_plain(first, tokens[-1].end)
-                    self._find_plain(step, tokens[-1].end)
-                    self._find_variables([inside], tokens[-1].end, in_loop=True)
+            if isinstance(statement, SimpleStatement):
+                self._find_in_simple(statement.tokens, end)
+            elif runs_in_lockstep(statement, in_loop, self._interchanged):
+                is_loop, inner_end = isinstance(statement, LoopStatement), statement.tokens[-1].end
+                if isinstance(statement, LoopStatement):
+                    self._find_in_simple(statement.first, inner_end)
+                    self._find_in_simple(statement.step, inner_end)
+                nested = nested_statements(statement)
+                self._find_variables(nested, inner_end, in_loop or is_loop)
 
-    def _find_plain(self, tokens: Sequence[Token], end: int) -> None:
+    def _find_in_simple(self, tokens: Sequence[Token], end: int) -> None:
         if not tokens or tokens[0].kind == "directive":
             return
         if is_block_level(tokens):
             if any(t.text == "constexpr" for t in tokens[:3]):
-                self._constants |= {row.name.text for row in declared(tokens)}
+                self._constants |= {d.name.text for d in declared(tokens)}
             return
-        rows = declared(tokens)
-        check_simple_statement(tokens, rows, self._macros)
-        for row in rows:
-            words = (t.text for word in row.kind for t in (word, *self._macros.expand(word)))
-            self._add(row.name.text, row, row.name.start, end, words)
+        declarators = declared(tokens)
+        check_simple_statement(tokens, declarators, self._macros)
+        for d in declarators:
+            words = (t.text for word in d.kind for t in (word, *self._macros.expand(word)))
+            number = len(self.variables)
+            variable = ThreadVariable(d.name.text, number, d, d.name.start, end)
+            variable.is_pointer = d.is_pointer
+            self._add(variable, words)
         if found := assignment(tokens):
             self._uniform_values[found[0].start] = found[1]
 
@@ -349,8 +343,8 @@ class Splitter:
         """Yield each token in context, with macros expanded."""
         for index, token in enumerate(self._tokens):
             if inside := self._macros.expansion(token):
-                row = [*self._tokens[:index], *inside, *self._tokens[index + 1 :]]
-                yield from ((row, index + i) for i in range(len(inside)))
+                expanded = [*self._tokens[:index], *inside, *self._tokens[index + 1 :]]
+                yield from ((expanded, index + i) for i in range(len(inside)))
             else:
                 yield self._tokens, index
 
@@ -365,23 +359,22 @@ class Splitter:
             )
             if variable is None or token.start in own:
                 continue
-            row = variable.declared
-            axes = sum(t.text == "[" for t in row.after) if row else 0
+            after_name = variable.declared.after if variable.declared else ()
+            axes = sum(t.text == "[" for t in after_name)
             variable.is_pointed_at |= self._has_references or variable.is_object
             variable.is_pointed_at |= may_be_pointed_at(tokens, index, axes)
-            is_pointer = row.is_pointer if row else self._is_pointer[variable.name]
-            if changes_at(tokens, index, is_pointer=is_pointer):
-                found[variable].append(
-                    Modification(token.start, self._uniform_values.get(token.start))
-                )
+            if changes_at(tokens, index, is_pointer=variable.is_pointer):
+                value = self._uniform_values.get(token.start)
+                found[variable].append(Modification(token.start, value))
         return found
 
     # ---- parts ----
 
     def _parts(self, body: Sequence[Statement], in_loop: bool) -> Iterator[KernelPart]:
         pending: list[Statement] = []
+        expand = self._macros.expanded_names
 
-        def flushed() -> Iterator[KernelPart]:
+        def finish_region() -> Iterator[KernelPart]:
             if pending:
                 yield Region(tuple(pending), in_loop)
                 pending.clear()
@@ -390,31 +383,27 @@ class Splitter:
             if runs_in_lockstep(statement, in_loop, self._interchanged):
                 if pending and pending[-1].tokens[0].kind == "directive":
                     pending.pop()  # a pragma of a loop that is split
-                yield from flushed()
+                yield from finish_region()
                 yield from self._lockstep_parts(statement, in_loop)
             elif isinstance(statement, SimpleStatement) and self._is_once(statement.tokens):
                 names = _defined_names(statement.tokens)
-                if any(t.text in (*names, "return") for s in pending for t in self._names_in(s)):
-                    yield from flushed()
+                if any(t.text in (*names, "return") for s in pending for t in expand(s.tokens)):
+                    yield from finish_region()
                 yield UniformStatement(statement)
             elif not self._macros.are_expressions(statement.tokens):
                 raise Unanalyzable
             else:
                 pending.append(statement)
-        yield from flushed()
-
-    def _names_in(self, statement: Statement) -> Iterator[Token]:
-        return self._macros.expanded_names(statement.tokens)
+        yield from finish_region()
 
     def _is_once(self, tokens: Sequence[Token]) -> bool:
         if is_block_level(tokens):
             return True
-        if rows := declared(tokens) if tokens[0].kind != "directive" else ():
-            variables = [self.variable_of(row.name) for row in rows]
-            return all(v is not None and v.kind is VariableUniformity.UNIFORM for v in variables)
-        found = assignment(tokens)
-        variable = self.variable_of(found[0]) if found else None
-        return variable is not None and variable.kind is VariableUniformity.UNIFORM
+        names = [d.name for d in declared(tokens)] if tokens[0].kind != "directive" else []
+        if not names and (found := assignment(tokens)):
+            names = [found[0]]
+        variables = [self.variable_of(name) for name in names]
+        return bool(names) and all(v and v.kind is VariableUniformity.UNIFORM for v in variables)
 
     def _lockstep_parts(self, statement: Statement, in_loop: bool) -> Iterator[KernelPart]:
         match statement:
@@ -442,11 +431,10 @@ class Splitter:
                     test = Region((SimpleStatement(condition),), in_loop, is_test=True)
                     yield DivergentBranch(test, parts, others)
             case LoopStatement(_, first, condition, step, body):
-                if condition:
-                    self._check(condition)
-                for header in (first, step):
-                    if header and not self._is_once(header):
-                        raise Unanalyzable
+                if condition and not self._uniformity.is_uniform(condition):
+                    raise Unanalyzable
+                if any(header and not self._is_once(header) for header in (first, step)):
+                    raise Unanalyzable
                 yield UniformLoop(statement, tuple(self._parts([body], in_loop=True)))
 
     def _check_divergent(self, tokens: Sequence[Token], parts: Sequence[KernelPart]) -> None:
@@ -457,7 +445,3 @@ class Splitter:
             variable = self.variable_of(assigned)
             if variable is None or variable.start < tokens[0].start:
                 raise Unanalyzable
-
-    def _check(self, condition: Sequence[Token]) -> None:
-        if not self._uniformity.is_uniform(condition):
-            raise Unanalyzable

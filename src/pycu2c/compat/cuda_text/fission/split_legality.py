@@ -16,16 +16,11 @@ from pycu2c.compat.cuda_text.parse.tokens import Token, closing
 from pycu2c.compat.cuda_text.source_text import CudaSource
 
 _CONTEXT_DEPENDENT = frozenset(  # depend on the enclosing function, type or line
-    (
-        "__LINE__",
-        "__builtin_LINE",
-        "__COUNTER__",
-        "__func__",
-        "__FUNCTION__",
-        "decltype",
-        "typeof",
-    )
-) | {"__PRETTY_FUNCTION__", "__typeof__", "__typeof", "const_cast", "is_const", "noexcept"}
+    """
+    __LINE__ __builtin_LINE __COUNTER__ __func__ __FUNCTION__ __PRETTY_FUNCTION__
+    decltype typeof __typeof__ __typeof const_cast is_const noexcept
+    """.split()  # noqa: SIM905
+)
 _STORAGE_SPECIFIERS = frozenset(
     ("__shared__", "static", "extern", "constexpr", "thread_local", "typedef", "using", "volatile")
 ) | {"__constant__", "__device__", "alignas", "__align__", "__attribute__", "__builtin_align__"}
@@ -38,7 +33,6 @@ _DECLARATION_STARTS = (
 )
 _COMPOUND_KEYWORDS = frozenset(("for", "switch"))  # statements parsed as SimpleStatement
 _EXPRESSION_CONTINUATIONS = ASSIGNS | STEPS | frozenset(("[", ".", "->", ";", ",", "?", "<<"))
-x = frozenset((";", ",", ".", ")", "]", "(", "["))
 
 
 def check_body(tokens: Sequence[Token], macros: Macros) -> None:
@@ -60,7 +54,7 @@ def check_objects(text: CudaSource, classes: frozenset[str]) -> None:
 
 
 def check_simple_statement(
-    tokens: Sequence[Token], rows: Sequence[Declarator], macros: Macros
+    tokens: Sequence[Token], declarators: Sequence[Declarator], macros: Macros
 ) -> None:
     """Raise Unanalyzable if a statement may be or declare more than these declarators."""
     if any(t.text in _STORAGE_SPECIFIERS for word in tokens for t in macros.expansion(word)):
@@ -69,9 +63,9 @@ def check_simple_statement(
         return
     if _contains_statement(tokens):
         raise Unanalyzable
-    for row in rows:
-        _check_value(row.value)
-    if not rows:
+    for declarator in declarators:
+        _check_initializer(declarator.value)
+    if not declarators:
         _check_expression(tokens)
 
 
@@ -93,7 +87,7 @@ def _contains_statement(tokens: Sequence[Token]) -> bool:
     return False
 
 
-def _check_value(value: Sequence[Token]) -> None:
+def _check_initializer(value: Sequence[Token]) -> None:
     if not value or value[0].text == "=":
         return
     if value[0].text not in ("(", "{") or closing(value, 0) != len(value) - 1:
@@ -131,14 +125,15 @@ def class_names(text: CudaSource) -> frozenset[str]:
     found = {
         name
         for index, token in enumerate(tokens)
-        if token.text in ("struct", "class", "union") and (name := _defined(tokens, index + 1))
+        if token.text in ("struct", "class", "union")
+        and (name := _defined_class(tokens, index + 1))
     }
     while more := _aliases(tokens, found) - found:
         found |= more
     return frozenset(found)
 
 
-def _defined(tokens: Sequence[Token], index: int) -> str | None:
+def _defined_class(tokens: Sequence[Token], index: int) -> str | None:
     """Return the name of the class defined here, if any."""
     name = None
     while index < len(tokens):
@@ -152,7 +147,8 @@ def _defined(tokens: Sequence[Token], index: int) -> str | None:
     return None
 
 
-def _aliases(tokens: Sequence[Token], known: Iterable[str]) -> set[str]:
+def _aliases(tokens: Sequence[Token], classes: Iterable[str]) -> set[str]:
+    """Return the aliases of these classes, and of arrays, references and functions."""
     found: set[str] = set()
     for index, token in enumerate(tokens):
         if token.text not in ("typedef", "using"):
@@ -160,14 +156,12 @@ def _aliases(tokens: Sequence[Token], known: Iterable[str]) -> set[str]:
         end = index
         while end < len(tokens) and tokens[end].text != ";":
             end = closing(tokens, end) + 1 if tokens[end].text == "{" else end + 1
-        row = tokens[index + 1 : end]
-        words = [t.text for t in row if t.kind == "identifier"]
-        is_compound = any(
-            t.text in ("[", "(", "&") for t in row
-        )  # an array, a reference or a function
-        if words and (is_compound or not {*known, "struct", "class", "union"}.isdisjoint(words)):
-            cut = next((i for i, t in enumerate(row) if t.text in ("[", ")")), len(row))
-            before = [t.text for t in row[:cut] if t.kind == "identifier"]
+        alias = tokens[index + 1 : end]
+        words = [t.text for t in alias if t.kind == "identifier"]
+        is_compound = any(t.text in ("[", "(", "&") for t in alias)
+        if words and (is_compound or not {*classes, "struct", "class", "union"}.isdisjoint(words)):
+            cut = next((i for i, t in enumerate(alias) if t.text in ("[", ")")), len(alias))
+            before = [t.text for t in alias[:cut] if t.kind == "identifier"]
             found.add(before[-1] if token.text == "typedef" and before else words[0])
     return found
 

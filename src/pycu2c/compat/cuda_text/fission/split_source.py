@@ -15,6 +15,7 @@ from pycu2c.compat.cuda_text.fission.split_kernel import (
     UniformBranch,
     UniformLoop,
     UniformStatement,
+    nested_parts,
 )
 from pycu2c.compat.cuda_text.fission.variable_uniformity import ThreadVariable, VariableUniformity
 from pycu2c.compat.cuda_text.parse.declarations import declared
@@ -76,13 +77,13 @@ _DROPPED_SPECIFIERS = ("extern", '"C"', "static", "inline", "__global__")
 def _head(text: CudaSource, function: FunctionDefinition) -> str:
     """Return the declaration with the new name and internal linkage."""
     words = [t.text for t in text.tokens[function.start : function.body[0]]]
-    kept = [word for word in words if word not in _DROPPED_SPECIFIERS]
-    kept[kept.index(function.name)] = split_name(function.name)
-    template = _template_ends(kept)
-    return " ".join((*kept[:template], "static", *kept[template:]))
+    words = [word for word in words if word not in _DROPPED_SPECIFIERS]
+    words[words.index(function.name)] = split_name(function.name)
+    template = _template_end(words)
+    return " ".join((*words[:template], "static", *words[template:]))
 
 
-def _template_ends(words: Sequence[str]) -> int:
+def _template_end(words: Sequence[str]) -> int:
     if words[0] != "template":
         return 0
     depth = 0
@@ -132,12 +133,10 @@ class _SplitKernelWriter:
             yield "const unsigned char *const pycu2c_live = nullptr;"
         for variable in self._splitter.variables:
             if variable.is_parameter and variable in self._context_variables:
-                yield from (
-                    self._context_array(variable),
-                    "PYCU2C_THREADS",
-                    self._context_store(variable),
-                    "}",
-                )
+                yield self._context_array(variable)
+                yield "PYCU2C_THREADS"
+                yield self._context_store(variable)
+                yield "}"
         yield from self._parts(self._splitter.parts)
 
     # ---- variables ----
@@ -148,7 +147,7 @@ class _SplitKernelWriter:
         more = self._splitter.used([t for s in region.body for t in s.tokens])
         while more:
             found |= more
-            again = [v for v in more if v.kind is VariableUniformity.REMATERIALIZED and v.declared]
+            again = [v for v in more if v.kind is VariableUniformity.REMATERIALIZED]
             values = [t for v in again if v.declared for t in v.declared.value]
             more = {v: None for v in self._splitter.used(values) if v not in found}
         if len({v.name for v in found}) < len(found):
@@ -158,8 +157,8 @@ class _SplitKernelWriter:
     def _defined(self, region: Region) -> Iterator[ThreadVariable]:
         for statement in () if region.is_test else region.body:
             if isinstance(statement, SimpleStatement) and statement.tokens[0].kind != "directive":
-                for row in declared(statement.tokens):
-                    if variable := self._splitter.variable_of(row.name):
+                for declarator in declared(statement.tokens):
+                    if variable := self._splitter.variable_of(declarator.name):
                         yield variable
 
     def _needs_context_array(self, variable: ThreadVariable) -> bool:
@@ -173,21 +172,21 @@ class _SplitKernelWriter:
 
     def _context_array(self, variable: ThreadVariable) -> str:
         """Return the declaration of a context array: one element per thread."""
-        kept = f"{_context_name(variable)}[{MAX_BLOCK_THREADS}]"
-        row = variable.declared
-        if row is None:
+        name = _context_name(variable)
+        array, declarator = f"{name}[{MAX_BLOCK_THREADS}]", variable.declared
+        if declarator is None:
             named = next(n for n in self._function.parameters if n.name == variable.name)
             words = named.text.split(" ")
-            words[len(words) - 1 - words[::-1].index(variable.name)] = kept
-            return f"PYCU2C_CONTEXT_ARRAY({_context_name(variable)}, {' '.join(words)});"
-        words = [t.text for t in row.kind if row.is_pointer or t.text != "const"]
-        if "auto" in words or row.is_reference:
+            words[len(words) - 1 - words[::-1].index(variable.name)] = array
+            return f"PYCU2C_CONTEXT_ARRAY({name}, {' '.join(words)});"
+        words = [t.text for t in declarator.kind if declarator.is_pointer or t.text != "const"]
+        if "auto" in words or declarator.is_reference:
             raise Unanalyzable
-        before = [t.text for t in row.before if t.text == "*"]
-        if len(before) > 1 and any(t.text == "const" for t in row.before):
+        stars = [t.text for t in declarator.before if t.text == "*"]
+        if len(stars) > 1 and any(t.text == "const" for t in declarator.before):
             raise Unanalyzable
-        spelled = " ".join((*words, *before, kept, *(t.text for t in row.after)))
-        return f"PYCU2C_CONTEXT_ARRAY({_context_name(variable)}, {spelled});"
+        declaration = " ".join((*words, *stars, array, *(t.text for t in declarator.after)))
+        return f"PYCU2C_CONTEXT_ARRAY({name}, {declaration});"
 
     def _context_store(self, variable: ThreadVariable) -> str:
         return f"::pycu2c::store_context({_context_name(variable)}[pycu2c_me], {variable.name});"
@@ -219,7 +218,8 @@ class _SplitKernelWriter:
             raise Unanalyzable
         self._depth += 1
         number = self._regions.index(part.test)
-        names = [f"pycu2c_{which}_{number}" for which in ("if", "else")[: 1 + bool(part.otherwise)]]
+        branches = ("if", "else") if part.otherwise else ("if",)
+        names = [f"pycu2c_{branch}_{number}" for branch in branches]
         yield "{"
         yield from (f"PYCU2C_ACTIVE_MASK({name})" for name in names)
         yield from self._uniform_bindings(part.test)
@@ -252,25 +252,26 @@ class _SplitKernelWriter:
 
     def _region(self, region: Region) -> Iterator[str]:
         if region.barrier and self._guards:
-            yield f"PYCU2C_WHOLE_WARPS({self._guards[-1]}, {self._line(region.barrier)})"
+            _, line, _ = self._text.origins.locate(region.barrier.start)
+            yield f"PYCU2C_WHOLE_WARPS({self._guards[-1]}, {line})"
         if not region.body:
             return
         self._label += 1
-        kept = [v for v in self._defined_variables[region] if v in self._context_variables]
-        yield from map(self._context_array, kept)
+        stored = [v for v in self._defined_variables[region] if v in self._context_variables]
+        yield from map(self._context_array, stored)
         yield from self._uniform_bindings(region)
         yield from self._collective_calls(region) if region.calls else ()
         yield from self._thread_loop(region)
         yield "{"
         for statement in region.body:
-            made = next(iter(self._declared_by(statement)), None)
-            if made and made in self._context_variables and made.is_pointed_at:
-                yield self._initial_store(made, region)
-            elif made and made.kind is VariableUniformity.REMATERIALIZED:
-                yield self._binding(made)
+            defined = next(iter(self._defined(Region((statement,), False))), None)
+            if defined and defined in self._context_variables and defined.is_pointed_at:
+                yield self._initial_store(defined, region)
+            elif defined and defined.kind is VariableUniformity.REMATERIALIZED:
+                yield self._binding(defined)
             else:
                 yield self._statement(statement, region)
-        yield from (self._context_store(v) for v in kept if not v.is_pointed_at)
+        yield from (self._context_store(v) for v in stored if not v.is_pointed_at)
         ends = any(_returns(region))
         yield "}" + f" pycu2c_next_{self._label}:;" * ends
         yield "}}"
@@ -288,13 +289,10 @@ class _SplitKernelWriter:
         return f"{variable.name} = {self._source_of(value[1:])};"
 
     def _uniform_bindings(self, region: Region) -> Iterator[str]:
-        alike = [
-            v
-            for v in self._used_variables[region]
-            if v.kind is VariableUniformity.UNIFORM or self._is_local_copy(v)
-        ]
         yield "{"
-        yield from (f"PYCU2C_UNIFORM(pycu2c_uniform_{v.name}, {v.name});" for v in alike)
+        for v in self._used_variables[region]:
+            if v.kind is VariableUniformity.UNIFORM or self._is_local_copy(v):
+                yield f"PYCU2C_UNIFORM(pycu2c_uniform_{v.name}, {v.name});"
 
     def _thread_loop(self, region: Region) -> Iterator[str]:
         """Write the head of the loop over the threads, with the bindings of their variables."""
@@ -310,8 +308,8 @@ class _SplitKernelWriter:
     def _variable_bindings(self, region: Region) -> Iterator[str]:
         defines = self._defined_variables[region]
         for variable in sorted(self._used_variables[region], key=lambda v: v.number):
-            is_placed = variable in self._context_variables and variable.is_pointed_at
-            if variable not in defines or is_placed:
+            is_in_context = variable in self._context_variables and variable.is_pointed_at
+            if variable not in defines or is_in_context:
                 yield self._binding(variable)
 
     def _collective_calls(self, region: Region) -> Iterator[str]:
@@ -320,49 +318,39 @@ class _SplitKernelWriter:
         yield from self._variable_bindings(region)
         for number, call in enumerate(region.calls):
             yield f"PYCU2C_COLLECTIVE(pycu2c_collective_{number}, {self._source_of(call.tokens)});"
+        live = "pycu2c_live" if self._has_early_returns else "nullptr"
+        mask = self._guards[-1] if self._guards else live
         for number, call in enumerate(region.calls):
             yield from self._thread_loop(region)
             deposit = call.split.deposit([self._source_of(tokens) for tokens in call.operands])
             yield f"pycu2c_collective_{number}.{deposit};"
-            live = (
-                self._guards[-1]
-                if self._guards
-                else "pycu2c_live"
-                if self._has_early_returns
-                else "nullptr"
-            )
-            yield f"}} pycu2c_collective_{number}.{call.split.combine(live)};"
-
-    def _declared_by(self, statement: Statement) -> Iterator[ThreadVariable]:
-        return self._defined(Region((statement,), False))
+            yield f"}} pycu2c_collective_{number}.{call.split.combine(mask)};"
 
     def _is_local_copy(self, variable: ThreadVariable) -> bool:
         """Return whether threads modify a parameter that needs no context array."""
         return variable.is_parameter and variable not in self._context_variables
 
     def _binding(self, variable: ThreadVariable) -> str:
-        row, name = variable.declared, variable.name
+        declarator, name = variable.declared, variable.name
         if variable.kind is VariableUniformity.UNIFORM:
             return f"PYCU2C_UNIFORM({name}, pycu2c_uniform_{name});"
         if self._is_local_copy(variable):
             return f"auto {name} = pycu2c_uniform_{name};"
         if variable.kind is VariableUniformity.PER_THREAD:
             return f"auto &{name} = {_context_name(variable)}[pycu2c_me];"
-        assert row is not None
-        before = [t.text for t in row.before]
-        is_constant = "const" in (before if row.is_pointer else [t.text for t in row.kind])
-        kind = [t.text for t in row.kind]
-        value = [t.text for t in row.value]
+        assert declarator is not None
+        kind, before = [t.text for t in declarator.kind], [t.text for t in declarator.before]
+        value = [t.text for t in declarator.value]
+        is_constant = "const" in (before if declarator.is_pointer else kind)
         return " ".join((*kind, *before, *(() if is_constant else ("const",)), name, *value)) + ";"
 
     def _statement(self, statement: Statement, region: Region | None = None) -> str:
         tokens = statement.tokens
         calls = region.calls if region else ()
+        results = (f"pycu2c_collective_{i}.results[pycu2c_me]" for i in range(len(calls)))
         edits = [
-            SourceEdit(
-                c.tokens[0].start, c.tokens[-1].end, f"pycu2c_collective_{i}.results[pycu2c_me]"
-            )
-            for i, c in enumerate(calls)
+            SourceEdit(call.tokens[0].start, call.tokens[-1].end, result)
+            for call, result in zip(calls, results)
         ]
         if isinstance(statement, SimpleStatement) and statement.is_synthetic:
             return " ".join(_edited_tokens(tokens, edits))
@@ -370,13 +358,10 @@ class _SplitKernelWriter:
             assert region is not None
             end = f"goto pycu2c_next_{self._label};"
             if region is not self._last:
-                gone = ("pycu2c_live", *self._guards)
-                end = "".join(f"{who}[pycu2c_me] = 0; " for who in gone) + end
+                masks = ("pycu2c_live", *self._guards)
+                end = "".join(f"{mask}[pycu2c_me] = 0; " for mask in masks) + end
             edits.append(SourceEdit(token.start, after.end, f"{{ {end} }}"))
         return self._copied(tokens[0].start, tokens[-1].end, edits)
-
-    def _line(self, token: Token) -> int:
-        return self._text.origins.locate(token.start)[1]
 
     def _source_of(self, tokens: Sequence[Token]) -> str:
         return self._copied(tokens[0].start, tokens[-1].end, ()) if tokens else ""
@@ -397,18 +382,9 @@ def _context_name(variable: ThreadVariable) -> str:
 
 def _regions(parts: Sequence[KernelPart]) -> Iterator[Region]:
     for part in parts:
-        match part:
-            case Region():
-                yield part
-            case UniformBranch(_, then, otherwise):
-                yield from _regions((*then, *otherwise))
-            case DivergentBranch(test, then, otherwise):
-                yield test
-                yield from _regions((*then, *otherwise))
-            case UniformLoop(_, body):
-                yield from _regions(body)
-            case UniformStatement():
-                pass
+        if isinstance(part, Region):
+            yield part
+        yield from _regions(nested_parts(part))
 
 
 def _returns(region: Region) -> Iterator[Token]:

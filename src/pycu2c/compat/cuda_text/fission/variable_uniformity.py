@@ -36,6 +36,7 @@ class ThreadVariable:
     start: int
     end: int
     kind: VariableUniformity = VariableUniformity.UNIFORM
+    is_pointer: bool = False
     is_pointed_at: bool = False  # conservatively
     is_object: bool = False  # of a class, which may have member functions
 
@@ -51,7 +52,7 @@ class Modification:
     ``value`` is the assigned expression if all threads execute it in lockstep, otherwise None.
     """
 
-    place: int
+    offset: int
     value: tuple[Token, ...] | None
 
 
@@ -104,13 +105,13 @@ def _is_pointed_at(tokens: Sequence[Token], index: int) -> bool:
 
 def assignment(tokens: Sequence[Token]) -> tuple[Token, tuple[Token, ...]] | None:
     """Return the name and value of ``name = value``, ``name += value``, ``name++``; else None."""
-    row = [t for t in tokens if t.text != ";"]
-    texts = [t.text for t in row]
-    if len(row) == 2 and STEPS & {*texts}:
-        name = row[1] if texts[0] in STEPS else row[0]
+    tokens = [t for t in tokens if t.text != ";"]
+    texts = [t.text for t in tokens]
+    if len(tokens) == 2 and STEPS & {*texts}:
+        name = tokens[1] if texts[0] in STEPS else tokens[0]
         return (name, ()) if name.kind == "identifier" else None
-    if len(row) > 2 and row[0].kind == "identifier" and texts[1] in ASSIGNS:
-        return row[0], tuple(row[2:])
+    if len(tokens) > 2 and tokens[0].kind == "identifier" and texts[1] in ASSIGNS:
+        return tokens[0], tuple(tokens[2:])
     return None
 
 
@@ -143,28 +144,21 @@ class UniformityAnalysis:
 
     def classify(self, variables: Sequence[ThreadVariable]) -> None:
         """Classify the variables: assume uniformity and demote until a fixed point."""
-        for kind, fits in (
-            (VariableUniformity.UNIFORM, self._is_uniform),
-            (VariableUniformity.REMATERIALIZED, self._is_rematerializable),
+        uniform, rematerialized, per_thread = VariableUniformity
+        for kind, fits, weaker in (
+            (uniform, self._is_uniform, rematerialized),
+            (rematerialized, self._is_rematerializable, per_thread),
         ):
-            after = (
-                VariableUniformity.REMATERIALIZED
-                if kind is VariableUniformity.UNIFORM
-                else VariableUniformity.PER_THREAD
-            )
             while wrong := [v for v in variables if v.kind is kind and not fits(v)]:
                 for variable in wrong:
-                    variable.kind = after
+                    variable.kind = weaker
 
     def _is_uniform(self, variable: ThreadVariable) -> bool:
         declared = variable.declared
         if declared is not None:
-            if (
-                variable.is_object
-                or declared.after
-                or declared.is_reference
-                or not self.is_uniform(_value(declared))
-            ):
+            if variable.is_object or declared.after or declared.is_reference:
+                return False
+            if not self.is_uniform(_value(declared)):
                 return False
         return all(
             c.value is not None and (not c.value or self.is_uniform(c.value))
@@ -173,9 +167,7 @@ class UniformityAnalysis:
 
     def is_uniform(self, tokens: Sequence[Token]) -> bool:
         """Return whether an expression has the same value in all threads and no side effects."""
-        return self._every_name(
-            tokens, lambda v, _: v.kind is VariableUniformity.UNIFORM, frozenset()
-        )
+        return self._depends_only_on(tokens, lambda v: v.kind is VariableUniformity.UNIFORM)
 
     def _is_rematerializable(self, variable: ThreadVariable) -> bool:
         declared = variable.declared
@@ -183,35 +175,37 @@ class UniformityAnalysis:
             return False
         if variable.is_object:
             return False
+        scope = range(variable.start, variable.end)
 
-        def is_unchanged(other: ThreadVariable, _: Token) -> bool:
-            there = range(variable.start, variable.end)
-            return other.kind is not VariableUniformity.PER_THREAD and not any(
-                change.place in there for change in self._changes[other]
-            )
+        def is_unchanged(other: ThreadVariable) -> bool:
+            changes = any(change.offset in scope for change in self._changes[other])
+            return other.kind is not VariableUniformity.PER_THREAD and not changes
 
-        return self._every_name(_value(declared), is_unchanged, frozenset(("threadIdx",)))
+        return self._depends_only_on(_value(declared), is_unchanged, frozenset(("threadIdx",)))
 
-    def _every_name(
+    def _depends_only_on(
         self,
         tokens: Sequence[Token],
-        fits: Callable[[ThreadVariable, Token], bool],
-        more: frozenset[str],
+        is_allowed: Callable[[ThreadVariable], bool],
+        names: frozenset[str] = frozenset(),
     ) -> bool:
-        row = [expanded for token in tokens for expanded in self._words(token)]
-        if not row or not _only_computes(row) or self._follows_cast(row):
-            return False
-        if any(map(self._is_of_class, (None, *row), row, (*row[1:], None))):
-            return False
-        return all(self._fits(token, fits, more) for token in _names(row))
+        """Return whether an expression without side effects reads only these variables and names.
 
-    def _fits(
-        self, token: Token, fits: Callable[[ThreadVariable, Token], bool], more: frozenset[str]
-    ) -> bool:
-        variable = self._variable_of(token)
-        if variable is not None:
-            return fits(variable, token)
-        return token.text in UNIFORM_NAMES or token.text in more or token.text in self._constants
+        Names of uniform values are allowed, too.
+        """
+        expression = [expanded for token in tokens for expanded in self._words(token)]
+        if not expression or not _only_computes(expression) or self._follows_cast(expression):
+            return False
+        neighbours = (None, *expression), expression, (*expression[1:], None)
+        if any(map(self._is_of_class, *neighbours)):
+            return False
+        for token in _names(expression):
+            variable = self._variable_of(token)
+            if variable is not None and not is_allowed(variable):
+                return False
+            if variable is None and token.text not in UNIFORM_NAMES | self._constants | names:
+                return False
+        return True
 
     def _is_of_class(self, before: Token | None, token: Token, after: Token | None) -> bool:
         """Return whether a token calls a member function or may be an overloaded operator."""

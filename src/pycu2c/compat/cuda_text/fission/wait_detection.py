@@ -20,7 +20,7 @@ _MAY_WAIT = re.compile(
 )
 _GRID_SYNC_NAMES = frozenset(("this_grid", "grid_group"))
 _MACRO = re.compile(r"#\s*define\s+(\w+)(.*)", re.DOTALL)
-_OWN_FILE = re.compile(r'#\s*include\s*"')
+_LOCAL_INCLUDE = re.compile(r'#\s*include\s*"')
 
 
 class WaitAnalysis:
@@ -29,23 +29,28 @@ class WaitAnalysis:
     def __init__(self, text: CudaSource, options: Iterable[str]) -> None:
         self._text = text
         self._names = _waiting_names(text)
-        self._all = includes_local_files(text) or any(map(_MAY_WAIT.search, options))
-        self._all = self._all or not self._names.isdisjoint(_words_outside(text))
+        self._all_may_wait = (
+            includes_local_files(text)
+            or any(map(_MAY_WAIT.search, options))
+            or not self._names.isdisjoint(_words_outside(text))
+        )
 
     def may_wait(self, expression: str) -> bool:
         """Return whether a kernel, given by name or template instance, may wait."""
-        return self._all or not self._names.isdisjoint(_words(expression))
+        return self._all_may_wait or not self._names.isdisjoint(_words(expression))
 
     def may_wait_elsewhere(
         self, function: FunctionDefinition, sync_functions: frozenset[str]
     ) -> bool:
         """Return whether a function may wait outside of these calls."""
-        first, last = function.body
-        words = {
-            t.text for t in self._text.tokens[first:last] if t.kind == "identifier"
-        } - sync_functions
+        body = self._text.tokens[function.body[0] : function.body[1]]
+        words = {t.text for t in body if t.kind == "identifier"} - sync_functions
         waits = self._names - sync_functions
-        return self._all or not words.isdisjoint(waits) or any(map(_MAY_WAIT.fullmatch, words))
+        return (
+            self._all_may_wait
+            or not words.isdisjoint(waits)
+            or any(map(_MAY_WAIT.fullmatch, words))
+        )
 
 
 def _waiting_names(text: CudaSource) -> set[str]:
@@ -59,17 +64,14 @@ def _waiting_names(text: CudaSource) -> set[str]:
 
 def _words_outside(text: CudaSource) -> set[str]:
     """Return the identifiers outside of functions: of aliases, classes and unparsed code."""
-    inside = bytearray(len(text.tokens))
-    for function in text.functions:
-        last = function.body[1] + 1
-        inside[function.start : last] = b"\1" * (last - function.start)
-    pairs = zip(text.tokens, inside)
-    return {t.text for t, is_inside in pairs if t.kind == "identifier" and not is_inside}
+    inside = {i for f in text.functions for i in range(f.start, f.body[1] + 1)}
+    tokens = enumerate(text.tokens)
+    return {t.text for i, t in tokens if t.kind == "identifier" and i not in inside}
 
 
 def includes_local_files(text: CudaSource) -> bool:
     """Return whether the text includes files that were not expanded."""
-    return any(t.kind == "directive" and _OWN_FILE.match(t.text) for t in text.tokens)
+    return any(t.kind == "directive" and _LOCAL_INCLUDE.match(t.text) for t in text.tokens)
 
 
 def needs_cooperative_launch(text: CudaSource) -> bool:

@@ -131,6 +131,7 @@ def _declarators(kind: tuple[Token, ...], tokens: Sequence[Token]) -> Iterator[D
 
 
 def split_at_commas(tokens: Sequence[Token]) -> list[list[Token]]:
+    """Split tokens at commas outside of brackets and of template arguments."""
     found: list[list[Token]] = [[]]
     index = 0
     while index < len(tokens):

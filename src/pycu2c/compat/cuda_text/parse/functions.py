@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pycu2c.base.records import dataclass
-from pycu2c.compat.cuda_text.parse.tokens import Token, closing, split_arguments
+from pycu2c.compat.cuda_text.parse.declarations import split_at_commas
+from pycu2c.compat.cuda_text.parse.tokens import Token, closing
 
-_WITH_BRACKETS = {  # specifiers with arguments that may precede a function's name
+_SPECIFIERS_WITH_ARGUMENTS = {  # specifiers with arguments that may precede a function's name
     "__launch_bounds__",
     "__cluster_dims__",
     "__block_size__",
@@ -25,7 +26,7 @@ _WITH_BRACKETS = {  # specifiers with arguments that may precede a function's na
     "explicit",
     "requires",
 }
-_NO_FUNCTION = {"if", "for", "while", "switch", "return", "sizeof", "catch", "defined", "alignof"}
+_NOT_FUNCTIONS = {"if", "for", "while", "switch", "return", "sizeof", "catch", "defined", "alignof"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +59,8 @@ class FunctionDefinition:
         return "::".join((*self.scopes, self.name))
 
 
-def functions_in(tokens: Sequence[Token]) -> list[FunctionDefinition]:
-    """Return the functions with a body."""
-    return list(_functions(tokens))
-
-
-def _functions(tokens: Sequence[Token]) -> Iterator[FunctionDefinition]:
+def functions_in(tokens: Sequence[Token]) -> Iterator[FunctionDefinition]:
+    """Yield the functions with a body."""
     scopes: list[tuple[str, int]] = []  # names, and indices of their closing brackets
     index = start = 0
     while index < len(tokens):
@@ -79,22 +76,16 @@ def _functions(tokens: Sequence[Token]) -> Iterator[FunctionDefinition]:
                 start = found.body[1] + 1
             index = found.body[1] if found else end
         elif token.text == "{":
-            entered = _entered(tokens, start, index)
-            if entered:
-                scopes.append(entered)
-                start = index + 1
-            else:  # an initializer list
+            name = _scope_name(tokens[start:index])
+            if name is None:  # an initializer list
                 index = closing(tokens, index)
+            else:
+                scopes.append((name, closing(tokens, index)))
+                start = index + 1
         index += 1
 
 
-def _entered(tokens: Sequence[Token], start: int, opening: int) -> tuple[str, int] | None:
-    """Return the scope that a bracket opens, and the index of its closing bracket."""
-    name = _scope(tokens[start:opening])
-    return None if name is None else (name, closing(tokens, opening))
-
-
-def _scope(head: Sequence[Token]) -> str | None:
+def _scope_name(head: Sequence[Token]) -> str | None:
     """Return the name of the namespace or class, "" if unnamed; None for an initializer list."""
     words = [t.text for t in head]
     if "namespace" in words:
@@ -102,9 +93,9 @@ def _scope(head: Sequence[Token]) -> str | None:
         return "::".join(word for word in after if word != "inline")
     if words[:1] == ["extern"] and len(words) == 2:
         return ""
-    for what in ("class", "struct", "union"):
-        if what in words and "=" not in words:
-            rest = head[words.index(what) + 1 :]
+    for keyword in ("class", "struct", "union"):
+        if keyword in words and "=" not in words:
+            rest = head[words.index(keyword) + 1 :]
             return next((t.text for t in rest if t.kind == "identifier"), "")
     return None
 
@@ -113,21 +104,21 @@ def _function(
     tokens: Sequence[Token], start: int, opening: int, end: int, scopes: tuple[str, ...]
 ) -> FunctionDefinition | None:
     """Return the function whose parameters are in these brackets, if any."""
-    before = _name_before(tokens, start, opening)
-    if before is None:
+    name_index = _name_before(tokens, start, opening)
+    if name_index is None:
         return None
     body = _body_after(tokens, end + 1)
     if body is None:
         return None
-    words = [t.text for t in tokens[start:before]]
-    name = "".join(t.text for t in tokens[before:opening])
+    words = [t.text for t in tokens[start:name_index]]
+    name = "".join(t.text for t in tokens[name_index:opening])
     is_template = "template" in words and words[words.index("template") + 1 :][:2] != ["<", ">"]
     return FunctionDefinition(
         name,
         scopes,
         "__global__" in words,
         is_template,
-        tuple(map(_parameter, split_arguments(tokens[opening + 1 : end]))),
+        tuple(map(_parameter, filter(None, split_at_commas(tokens[opening + 1 : end])))),
         start,
         (body, closing(tokens, body)),
     )
@@ -146,7 +137,7 @@ def _name_before(tokens: Sequence[Token], start: int, opening: int) -> int | Non
     if index <= start or tokens[index].kind != "identifier":
         return None
     word = tokens[index].text
-    return None if word in _WITH_BRACKETS or word in _NO_FUNCTION else index
+    return None if word in _SPECIFIERS_WITH_ARGUMENTS or word in _NOT_FUNCTIONS else index
 
 
 def _body_after(tokens: Sequence[Token], index: int) -> int | None:

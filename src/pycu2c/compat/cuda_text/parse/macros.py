@@ -91,13 +91,12 @@ def _is_statement(tokens: Sequence[Token]) -> bool:
 
 def _constants(text: CudaSource) -> Iterator[str]:
     """Yield the names of constants at namespace scope and of template parameters."""
-    inside = [(f.start, f.body[0], f.body[1]) for f in text.functions]
-    places = {i for _, first, last in inside for i in range(first, last)}
-    outside = [(i, t) for i, t in enumerate(text.tokens) if i not in places]
-    for (_, before), (index, token), (_, after) in zip(outside, outside[1:], outside[2:]):
+    outside = text.tokens_outside(text.functions)
+    indices = {id(token): i for i, token in enumerate(text.tokens)}
+    for before, token, after in zip(outside, outside[1:], outside[2:]):
         if token.kind != "identifier" or before.kind != "identifier":
             continue
-        head = _head(text.tokens, index)
+        head = _words_before(text.tokens, indices[id(token)])
         of_text = after.text in ("=", ";") and head & {"const", "constexpr", "__constant__"}
         if of_text or (after.text in (",", ">", "=") and "template" in head):
             yield token.text
@@ -109,18 +108,18 @@ def _mutable_globals(text: CudaSource) -> set[str]:
     for index, token in enumerate(text.tokens):
         if token.text not in ("__shared__", "__device__", "__managed__"):
             continue
-        end, expand, names = index, set(), set()
+        end, words, names = index, set(), set()
         while end < len(text.tokens) and text.tokens[end].text not in (";", "(", "{", "="):
-            expand.add(text.tokens[end].text)
+            words.add(text.tokens[end].text)
             end = closing(text.tokens, end) if text.tokens[end].text == "[" else end
             after = text.tokens[end + 1].text if end + 1 < len(text.tokens) else ""
             names |= {text.tokens[end].text} if after in ("[", ",", ";", "=", "{") else set()
             end += 1
-        found |= set() if expand & {"const", "constexpr", "__constant__"} else names
+        found |= set() if words & {"const", "constexpr", "__constant__"} else names
     return found
 
 
-def _head(tokens: Sequence[Token], index: int) -> set[str]:
+def _words_before(tokens: Sequence[Token], index: int) -> set[str]:
     """Return the tokens of the declaration before a name."""
     found = set()
     while index > 0:

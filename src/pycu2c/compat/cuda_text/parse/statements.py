@@ -50,6 +50,19 @@ class LoopStatement:
 Statement: TypeAlias = SimpleStatement | BlockStatement | IfStatement | LoopStatement
 
 
+def nested_statements(statement: Statement) -> tuple[Statement, ...]:
+    """Return the statements directly inside a block, a branch or a loop."""
+    match statement:
+        case BlockStatement(_, body):
+            return body
+        case IfStatement(_, _, then, otherwise):
+            return (then, otherwise) if otherwise else (then,)
+        case LoopStatement(_, _, _, _, body):
+            return (body,)
+        case SimpleStatement():
+            return ()
+
+
 class Unanalyzable(Exception):
     """The tokens have a form that the analysis does not support."""
 
@@ -57,9 +70,9 @@ class Unanalyzable(Exception):
 def statements(tokens: Sequence[Token]) -> tuple[Statement, ...]:
     """Return the statements of a body without its brackets. Raises Unanalyzable."""
     found, index = [], 0
-    whole = merge_operators(tokens)
-    while index < len(whole):
-        statement, index = _statement(whole, index)
+    merged = merge_operators(tokens)
+    while index < len(merged):
+        statement, index = _statement(merged, index)
         found.append(statement)
     return tuple(found)
 
@@ -69,7 +82,9 @@ def _statement(tokens: Sequence[Token], index: int) -> tuple[Statement, int]:
         raise Unanalyzable
     token = tokens[index]
     if token.kind == "directive":
-        return _directive(tokens, index)
+        if not re.match(r"#\s*pragma\b", token.text):
+            raise Unanalyzable
+        return SimpleStatement((token,)), index + 1  # applies to the next loop
     match token.text:
         case "{":
             end = _closing(tokens, index)
@@ -84,23 +99,15 @@ def _statement(tokens: Sequence[Token], index: int) -> tuple[Statement, int]:
         case "do":
             return _do(tokens, index)
         case "switch":
-            opening = _bracket(tokens, index + 1, "(")
-            opening = _bracket(tokens, _closing(tokens, opening) + 1, "{")
-            end = _closing(tokens, opening)
+            _, end = _in_brackets(tokens, index + 1)
+            _, end = _in_brackets(tokens, end + 1, "{")
             return SimpleStatement(tuple(tokens[index : end + 1])), end + 1
         case "case" | "default" | "else" | "try" | "goto" | "asm" | "template":
             raise Unanalyzable
-    return _plain(tokens, index)
+    return _simple(tokens, index)
 
 
-def _directive(tokens: Sequence[Token], index: int) -> tuple[Statement, int]:
-    """Parse a pragma, which applies to the next loop. Other directives are unanalyzable."""
-    if not re.match(r"#\s*pragma\b", tokens[index].text):
-        raise Unanalyzable
-    return SimpleStatement((tokens[index],)), index + 1
-
-
-def _plain(tokens: Sequence[Token], index: int) -> tuple[Statement, int]:
+def _simple(tokens: Sequence[Token], index: int) -> tuple[Statement, int]:
     end = index
     while end < len(tokens) and tokens[end].text != ";":
         if tokens[end].kind == "directive" or tokens[end].text == "}":
@@ -112,43 +119,37 @@ def _plain(tokens: Sequence[Token], index: int) -> tuple[Statement, int]:
 
 
 def _if(tokens: Sequence[Token], index: int) -> tuple[Statement, int]:
-    opening = _bracket(tokens, index + 1, "(")  # "if constexpr" is unanalyzable
-    end = _closing(tokens, opening)
+    condition, end = _in_brackets(tokens, index + 1)  # "if constexpr" is unanalyzable
     then, after = _statement(tokens, end + 1)
     otherwise = None
     if after < len(tokens) and tokens[after].text == "else":
         otherwise, after = _statement(tokens, after + 1)
-    condition = tuple(tokens[opening + 1 : end])
     return IfStatement(tuple(tokens[index:after]), condition, then, otherwise), after
 
 
 def _for(tokens: Sequence[Token], index: int) -> tuple[Statement, int]:
-    opening = _bracket(tokens, index + 1, "(")
-    end = _closing(tokens, opening)
+    header, end = _in_brackets(tokens, index + 1)
     body, after = _statement(tokens, end + 1)
-    head = _at_semicolons(tokens[opening + 1 : end])
-    whole = tuple(tokens[index:after])
-    if len(head) == 1:  # a range-based loop
-        return SimpleStatement(whole), after
-    if len(head) != 3:
+    loop, parts = tuple(tokens[index:after]), _at_semicolons(header)
+    if len(parts) == 1:  # a range-based loop
+        return SimpleStatement(loop), after
+    if len(parts) != 3:
         raise Unanalyzable
-    return LoopStatement(whole, head[0], head[1], head[2], body, False), after
+    first, condition, step = parts
+    return LoopStatement(loop, first, condition, step, body, False), after
 
 
 def _while(tokens: Sequence[Token], index: int) -> tuple[Statement, int]:
-    opening = _bracket(tokens, index + 1, "(")
-    end = _closing(tokens, opening)
+    condition, end = _in_brackets(tokens, index + 1)
     body, after = _statement(tokens, end + 1)
-    condition = tuple(tokens[opening + 1 : end])
     return LoopStatement(tuple(tokens[index:after]), (), condition, (), body, False), after
 
 
 def _do(tokens: Sequence[Token], index: int) -> tuple[Statement, int]:
     body, after = _statement(tokens, index + 1)
-    opening = _bracket(tokens, after + 1, "(")
-    end = _closing(tokens, opening)
-    _bracket(tokens, end + 1, ";")
-    condition = tuple(tokens[opening + 1 : end])
+    condition, end = _in_brackets(tokens, after + 1)
+    if tokens[end + 1 : end + 2] == [] or tokens[end + 1].text != ";":
+        raise Unanalyzable
     return LoopStatement(tuple(tokens[index : end + 2]), (), condition, (), body, True), end + 2
 
 
@@ -163,10 +164,14 @@ def _at_semicolons(tokens: Sequence[Token]) -> list[tuple[Token, ...]]:
     return [*found, tuple(tokens[start:])]
 
 
-def _bracket(tokens: Sequence[Token], index: int, bracket: str) -> int:
-    if index >= len(tokens) or tokens[index].text != bracket:
+def _in_brackets(
+    tokens: Sequence[Token], opening: int, bracket: str = "("
+) -> tuple[tuple[Token, ...], int]:
+    """Return the tokens in brackets, and the index of the closing one."""
+    if opening >= len(tokens) or tokens[opening].text != bracket:
         raise Unanalyzable
-    return index
+    end = _closing(tokens, opening)
+    return tuple(tokens[opening + 1 : end]), end
 
 
 def _closing(tokens: Sequence[Token], opening: int) -> int:

@@ -40,26 +40,26 @@ def tokens_of(text: str) -> list[Token]:
 
 
 def _tokens(text: str) -> Iterator[Token]:
-    place, is_first = 0, True  # at the first token of a line
-    while place < len(text):
-        if is_first and text[place] == "#":
-            found = _DIRECTIVE.match(text, place)
+    offset, is_first = 0, True  # at the first token of a line
+    while offset < len(text):
+        if is_first and text[offset] == "#":
+            found = _DIRECTIVE.match(text, offset)
             assert found
-            yield Token("directive", found[0], place, found.end())
-            place = found.end()
+            yield Token("directive", found[0], offset, found.end())
+            offset = found.end()
             continue
-        match = _TOKEN.match(text, place)
+        match = _TOKEN.match(text, offset)
         if match is None:  # an unterminated literal: the compiler reports it
-            place += 1
+            offset += 1
             continue
         kind = match.lastgroup or ""
         kind = "literal" if kind == "fence" else kind
-        place = match.end()
+        offset = match.end()
         if kind in ("space", "comment"):
             is_first = is_first or "\n" in match[0]
             continue
         is_first = False
-        yield Token(kind, match[0], match.start(), place)
+        yield Token(kind, match[0], match.start(), offset)
 
 
 def closing(tokens: Sequence[Token], opening: int) -> int:
@@ -97,22 +97,6 @@ def merge_operators(tokens: Sequence[Token]) -> list[Token]:
     return found
 
 
-def split_arguments(tokens: Sequence[Token]) -> list[list[Token]]:
-    """Split tokens at commas outside of brackets."""
-    found: list[list[Token]] = [[]]
-    depth = 0
-    for token in tokens:
-        if token.kind == "punctuator":
-            depth += token.text in (*OPENING, "<")
-            depth -= token.text in (*CLOSING, ">")
-            depth -= 3 * (token.text == ">>>")
-            if token.text == "," and depth == 0:
-                found.append([])
-                continue
-        found[-1].append(token)
-    return [part for part in found if part]
-
-
 _LINE = re.compile(r'#\s*line\s+(\d+)(?:\s+"([^"]+)")?')
 
 
@@ -133,8 +117,6 @@ class Origins:
     def locate(self, offset: int) -> tuple[str, int, int]:
         """Return the file, the line (from 1) and the column (from 0) of an offset."""
         line = bisect_right(self._starts, offset)
-        directive = (
-            bisect_right(self._line_directives, line, key=lambda directive: directive[0]) - 1
-        )
-        first, name, number = self._line_directives[directive]
+        after = bisect_right(self._line_directives, line, key=lambda directive: directive[0])
+        first, name, number = self._line_directives[after - 1]
         return name, number + line - first, offset - self._starts[line - 1]

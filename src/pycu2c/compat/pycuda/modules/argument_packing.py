@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pycu2c.base.records import dataclass
-from pycu2c.compat.cuda_text.parameters import KernelParameter, ParameterKind
+from pycu2c.compat.cuda_text.compiled import KernelParameter, ParameterKind
 from pycu2c.compat.pycuda.errors import LogicError
 from pycu2c.compat.pycuda.memory.allocations import PointerHolderBase, pointer
 from pycu2c.compat.pycuda.memory.argument_handlers import ArgumentHandler

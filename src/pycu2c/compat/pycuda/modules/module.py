@@ -7,8 +7,8 @@ from typing import Any
 
 from pycu2c.base import diagnostics
 from pycu2c.compat.cuda_text import cuda_build, function, inspection
+from pycu2c.compat.cuda_text.compiled import KernelParameter
 from pycu2c.compat.cuda_text.module import TextModule
-from pycu2c.compat.cuda_text.parameters import KernelParameter
 from pycu2c.compat.pycuda.errors import CompileError, LogicError, RuntimeError, translating
 from pycu2c.compat.pycuda.memory import bounds_checks
 from pycu2c.compat.pycuda.memory.allocations import PointerHolderBase, on_gpu
