@@ -60,9 +60,9 @@ def _diagnostics(log: str, compiler: str) -> Iterator[Diagnostic]:
         found = _ERROR.match(line)
         if found is None:
             continue
-        file, row, after = found["file"], int(found["line"]), lines[number + 1 :]
-        column = int(found["column"]) - 1 if found["column"] else _column(after, file, row)
-        span = _span(file, row, column)
+        file, line_number, after = found["file"], int(found["line"]), lines[number + 1 :]
+        column = int(found["column"]) - 1 if found["column"] else _column(after, file, line_number)
+        span = _span(file, line_number, column)
         message = " ".join(_continued(found["text"], after))
         yield Diagnostic("inline-c", (Label(span, message.partition(" [-W")[0]),), hint)
 

@@ -13,7 +13,7 @@ from typing import Any
 from pycu2c.base import graph_capture
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import Signature
-from pycu2c.compat.cuda_text import arguments, captured_launch, inspection
+from pycu2c.compat.cuda_text import arguments, captured_launch
 from pycu2c.compat.cuda_text.compiled import ArgumentPacking, CompiledText, KernelParameter
 from pycu2c.compat.cuda_text.parse.functions import FunctionDefinition
 from pycu2c.cuda_driver import driver
@@ -87,14 +87,12 @@ class TextFunction:
         if capture is not None:
             capture.launch(captured_launch.CapturedTextLaunch(self, cooperative), request, values)
             return
-        found = self.prepared(request, values, cooperative)
-        found.runner.run(found.launch, arguments.leaves_of(found.bound_arguments))
-        if (
-            not found.is_first
-            and not cooperative
-            and not any(map(arguments.is_packed_bytes, found.bound_arguments))
-        ):
-            self._record(found, values)
+        prepared = self.prepared(request, values, cooperative)
+        prepared.runner.run(prepared.launch, arguments.leaves_of(prepared.bound_arguments))
+        if prepared.is_first or cooperative:
+            return
+        if not any(map(arguments.is_packed_bytes, prepared.bound_arguments)):
+            self._record(prepared, values)
 
     def prepared(
         self, request: LaunchRequest, values: tuple[object, ...], cooperative: bool
@@ -148,17 +146,13 @@ class TextFunction:
         if runner is not None:
             return runner, False
         expected = self.parameters
-        layout, writable = (
+        packing = ArgumentPacking(
             arguments.layout_for(bound_arguments, expected),
             arguments.writable_arrays(expected, bound_arguments),
-        )
-        form = ArgumentPacking(
-            layout,
-            writable,
             arguments.argument_names(self.name, expected, bound_arguments),
             cooperative,
         )
-        runner = self._runners[key] = code.runner(self._entry(code), form)
+        runner = self._runners[key] = code.runner(self._entry(code), packing)
         return runner, True
 
     def _record(self, found: PreparedTextLaunch, values: tuple[object, ...]) -> None:
@@ -191,7 +185,8 @@ class TextFunction:
 
     def inspect(self, language: str = "cuda") -> str:
         """Return the source ("cuda") or generated code: "ptx", "sass" (GPU) or "c" (CPU)."""
-        return inspection.inspect_module(self.module, language)
+        code: str = self.module.inspect(language)
+        return code
 
     def attribute(self, name: str) -> int:
         """Return an attribute by its driver name without CU_FUNC_ATTRIBUTE_: ``NUM_REGS``."""
@@ -203,50 +198,6 @@ class TextFunction:
         code = self.module.code()
         code.set_attribute(self._entry(code), name, value)
 
-    @property
-    def registers(self) -> int:
-        """Return the number of registers per thread."""
-        return self.attribute("NUM_REGS")
-
-    @property
-    def shared_bytes(self) -> int:
-        """Return the static shared memory of a block, in bytes."""
-        return self.attribute("SHARED_SIZE_BYTES")
-
-    @property
-    def local_bytes(self) -> int:
-        return self.attribute("LOCAL_SIZE_BYTES")
-
-    @property
-    def const_bytes(self) -> int:
-        return self.attribute("CONST_SIZE_BYTES")
-
-    @property
-    def max_threads(self) -> int:
-        """Return the maximum number of threads of a block."""
-        return self.attribute("MAX_THREADS_PER_BLOCK")
-
-    @property
-    def max_dynamic_shared_bytes(self) -> int:
-        """Return the maximum dynamic shared memory of a launch, in bytes.
-
-        A launch that needs more raises the limit itself; setting it is optional.
-        """
-        return self.attribute("MAX_DYNAMIC_SHARED_SIZE_BYTES")
-
-    @max_dynamic_shared_bytes.setter
-    def max_dynamic_shared_bytes(self, size: int) -> None:
-        self.set_attribute("MAX_DYNAMIC_SHARED_SIZE_BYTES", shared_size(size, self.name))
-
-    @property
-    def preferred_carveout(self) -> int:
-        """Return the preferred share of shared memory in the L1 cache, in percent, or -1."""
-        return self.attribute("PREFERRED_SHARED_MEMORY_CARVEOUT")
-
-    @preferred_carveout.setter
-    def preferred_carveout(self, share: int) -> None:
-        self.set_attribute("PREFERRED_SHARED_MEMORY_CARVEOUT", share)
-
 
 def _launch_request(
     name: str, grid: object, block: object, shared: object, stream: object
@@ -256,12 +207,12 @@ def _launch_request(
 
 
 def _with_source_names(
-    expected: tuple[KernelParameter, ...] | None, writable: FunctionDefinition | None
+    expected: tuple[KernelParameter, ...] | None, definition: FunctionDefinition | None
 ) -> tuple[KernelParameter, ...] | None:
     """Add the names in the source to parameters, if their number agrees."""
-    if expected is None or writable is None or len(expected) != len(writable.parameters):
+    if expected is None or definition is None or len(expected) != len(definition.parameters):
         return expected
     return tuple(
-        replace(p, name=w.name, text=w.text, is_read_only=w.is_read_only)
-        for p, w in zip(expected, writable.parameters)
+        replace(p, name=named.name, text=named.text, is_read_only=named.is_read_only)
+        for p, named in zip(expected, definition.parameters)
     )

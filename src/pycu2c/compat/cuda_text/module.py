@@ -11,17 +11,18 @@ from typing import Literal, TypeAlias
 from pycu2c.base.backends import CPU_BACKENDS, default_backend
 from pycu2c.base.diagnostics import CompileError, LaunchError
 from pycu2c.base.spelling_suggestions import closest_name
-from pycu2c.compat.cuda_text import cpu_build, cuda_build, inspection, name_mangling
+from pycu2c.compat.cuda_text import cpu_build, cuda_build, name_mangling
 from pycu2c.compat.cuda_text.compiled import CompiledText
+from pycu2c.compat.cuda_text.diagnostics import raise_compile_error
 from pycu2c.compat.cuda_text.function import TextFunction
 from pycu2c.compat.cuda_text.options import CompilerOptions, options_of
 from pycu2c.compat.cuda_text.parse.functions import FunctionDefinition
 from pycu2c.compat.cuda_text.source_text import CudaSource
 from pycu2c.cuda_driver import driver
+from pycu2c.toolchain.nvrtc import disassembly, program
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 Backend: TypeAlias = Literal["auto", "cuda", "cpu"]
-Language: TypeAlias = Literal["cuda", "ptx", "sass", "c"]
 
 BINARY_SUFFIXES = (".cubin", ".ptx", ".fatbin")
 
@@ -110,12 +111,14 @@ class TextModule:
     def _resolve_kernel(self, name: str) -> str:
         """Return the source name of a kernel. Raises LookupError."""
         code = self.code()
-        written = None if self.chosen_backend() == "cuda" else name_mangling.demangled_name(name)
-        if code.entry(written or name) is None and (written or _NAME.fullmatch(name)):
-            code = self._compile_with_name(written or name) or code
-        if code.entry(written or name) is None:
+        on_cpu = self.chosen_backend() == "cpu"
+        demangled = name_mangling.demangled_name(name) if on_cpu else None
+        source_name = demangled or name
+        if code.entry(source_name) is None and (demangled or _NAME.fullmatch(name)):
+            code = self._compile_with_name(source_name) or code
+        if code.entry(source_name) is None:
             raise LookupError(self._missing_message(name, code.kernels, "kernel"))
-        return written or name
+        return source_name
 
     def _compile_with_name(self, name: str) -> CompiledText | None:
         """Recompile for the CPU with one more name expression, for a kernel that a macro defines.
@@ -147,13 +150,13 @@ class TextModule:
             raise LookupError(self._missing_message(name, (), "variable"))
         return found
 
-    def _missing_message(self, name: str, known: Sequence[str], what: str) -> str:
-        names = list(dict.fromkeys((*known, *(f.path for f in self.kernels))))
+    def _missing_message(self, name: str, compiled: Sequence[str], noun: str) -> str:
+        names = list(dict.fromkeys((*compiled, *(f.path for f in self.kernels))))
         near = closest_name(name, names)
         hint = f": did you mean {near}?" if near else f": it has {', '.join(names)}" * bool(names)
         if any(f.is_template and f.path == name.partition("<")[0] for f in self.kernels):
             hint = f": it is a template; name its instances with name_expressions=('{name}',)"
-        return f"{self.text.name} has no {what} {name}{hint}"
+        return f"{self.text.name} has no {noun} {name}{hint}"
 
     @property
     def kernels(self) -> list[FunctionDefinition]:
@@ -188,8 +191,26 @@ class TextModule:
         return found
 
     def inspect(self, language: str = "cuda") -> str:
-        """Return the source ("cuda") or generated code: "ptx", "sass" (GPU) or "c" (CPU)."""
-        return inspection.inspect_module(self, language)
+        """Return the source ("cuda") or generated code: "ptx", "sass" (GPU) or "c" (CPU).
+
+        Raises
+        ------
+        CompileError, ToolchainError
+            If the text is not compiled.
+        ValueError
+            If the language is unknown.
+        """
+        arch = driver.arch() if driver.available() else DEFAULT_ARCH
+        match language:
+            case "cuda":
+                return self.text.code
+            case "c":
+                return cpu_build.generate(self.text, self.options, self.name_expressions).text
+            case "ptx":
+                return self.ptx(arch)
+            case "sass":
+                return disassembly.disassemble(self.cubin(arch).data)
+        raise ValueError(f"the language is cuda, ptx, sass or c, not {language!r}")
 
     def compile(self) -> str:
         """Compile the module if needed and return the compiler's log."""
@@ -208,9 +229,17 @@ class TextModule:
             return cuda_build.of_file(self.binary, self.text.name)
         return cuda_build.compile_text(self.text, self.options, self.name_expressions, arch)
 
+    def ptx(self, arch: str) -> str:
+        """Return the PTX for a GPU architecture. No GPU is required."""
+        flags, code = self.options.for_nvrtc(arch), self.options.with_macros(self.text)
+        result = program.compile_module(code, self.text.name, flags, self.name_expressions)
+        if isinstance(result, str):
+            raise_compile_error(result, self.text, "NVRTC")
+        return result.ptx.decode()
+
 
 def _validated_backend(backend: str) -> str:
     if backend not in ("auto", "cuda", "cpu"):
         raise ValueError(f"backend is 'auto', 'cuda' or 'cpu', not {backend!r}")
-    usual = default_backend()
-    return "cpu" if backend == "auto" and usual in (*CPU_BACKENDS, "python") else backend
+    is_cpu_default = default_backend() in (*CPU_BACKENDS, "python")
+    return "cpu" if backend == "auto" and is_cpu_default else backend

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from pycu2c.base import diagnostics
-from pycu2c.compat.cuda_text import inspection
 from pycu2c.compat.cuda_text.module import DEFAULT_ARCH, TextModule
 from pycu2c.compat.pycuda.errors import CompileError
 from pycu2c.compat.pycuda.memory.allocations import on_gpu
@@ -77,11 +76,11 @@ def _by_nvrtc(settings: CompileSettings, text: SourceText, arch: str, target: st
     number = arch.rpartition("_")[2]
     try:
         if target == "ptx":
-            return inspection.ptx_of(module, f"compute_{number}").encode()
+            return module.ptx(f"compute_{number}").encode()
         cubin = module.cubin(f"sm_{number}").data
         if target == "cubin":
             return cubin
-        ptx = inspection.ptx_of(module, f"compute_{number}").encode()
+        ptx = module.ptx(f"compute_{number}").encode()
     except (diagnostics.CompileError, ToolchainError) as error:
         raise modules.compile_error(error, settings.nvrtc_options) from error
     plain = int(number.rstrip("af"))

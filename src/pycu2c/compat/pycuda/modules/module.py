@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pycu2c.base import diagnostics
-from pycu2c.compat.cuda_text import cuda_build, function, inspection
+from pycu2c.compat.cuda_text import cuda_build, function
 from pycu2c.compat.cuda_text.compiled import KernelParameter
 from pycu2c.compat.cuda_text.module import TextModule
 from pycu2c.compat.pycuda.errors import CompileError, LogicError, RuntimeError, translating
@@ -82,7 +82,8 @@ class Module:
 
     def inspect(self, language: str = "cuda") -> str:
         """Return the compiled source text, or "ptx", "sass" or "c"."""
-        return inspection.inspect_module(self._code, language)
+        code: str = self._code.inspect(language)
+        return code
 
     def _reference(self, name: str, declared: Sequence[str], kind: Any) -> Any:
         if name not in self._references:
