@@ -19,20 +19,8 @@ from pycu2c.codegen.cpu_entry_point import TypeOf, discard, read_extent, read_pa
 from pycu2c.codegen.expressions import ExpressionSpeller
 from pycu2c.codegen.statements import DYNAMIC, StatementSpeller, dynamic_array, thread_rank
 from pycu2c.csyntax import nodes as c
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import scalar_type
-from pycu2c.ir.nodes import (
-    Allocate,
-    BarrierWait,
-    Contribution,
-    CoroutineLoop,
-    Declare,
-    Function,
-    Granularity,
-    Return,
-    Stmt,
-    SyncScope,
-    Var,
-)
 
 WAIT_NUMBER_BITS = 20
 _MAX_OPERATIONS = 1 << (31 - 3 - WAIT_NUMBER_BITS)  # in the other bits of an int
@@ -132,12 +120,12 @@ const struct coroutine_kernel $name = {
 };
 """
 
-_REASONS = {scope: f"WAIT_{scope.name}" for scope in SyncScope}
+_REASONS = {scope: f"WAIT_{scope.name}" for scope in ir.SyncScope}
 _SELF, _BLOCK = c.Name("self"), c.Name("block")
 
 
 def struct_members(
-    function: Function, loop: CoroutineLoop, names: Mapping[str, str]
+    function: ir.Function, loop: ir.CoroutineLoop, names: Mapping[str, str]
 ) -> dict[str, c.Expr]:
     """Return the variables that are members of the struct of the thread or of the block."""
     found: dict[str, c.Expr] = {
@@ -148,7 +136,7 @@ def struct_members(
     return found
 
 
-def distributed_shared_array(speller: ExpressionSpeller, array: Var, rank: c.Expr) -> c.Expr:
+def distributed_shared_array(speller: ExpressionSpeller, array: ir.Var, rank: c.Expr) -> c.Expr:
     """Return the shared array of another block of the cluster: ``block->cluster[1]->tile``."""
     other = c.Index(c.MemberExpr(_BLOCK, "cluster", arrow=True), rank)
     if not is_dynamic(array):
@@ -157,17 +145,17 @@ def distributed_shared_array(speller: ExpressionSpeller, array: Var, rank: c.Exp
     return c.CastExpr(c.PointerType(_element(array, speller)), memory)
 
 
-def _shared(function: Function) -> list[Var]:
+def _shared(function: ir.Function) -> list[ir.Var]:
     return [s.var for s in _allocated(function) if not is_dynamic(s.var)]
 
 
-def _dynamic(function: Function) -> list[Allocate]:
+def _dynamic(function: ir.Function) -> list[ir.Allocate]:
     """Return the arrays in dynamic shared memory."""
     return [s for s in _allocated(function) if is_dynamic(s.var)]
 
 
-def _allocated(function: Function) -> list[Allocate]:
-    return [s for s in function.body if isinstance(s, Allocate)]
+def _allocated(function: ir.Function) -> list[ir.Allocate]:
+    return [s for s in function.body if isinstance(s, ir.Allocate)]
 
 
 @dataclass(slots=True)
@@ -178,32 +166,32 @@ class CoroutineSpeller(StatementSpeller):
     operation synchronize with each other.
     """
 
-    waits: list[BarrierWait] = field(default_factory=list)
-    operations: dict[SyncScope, dict[object, int]] = field(default_factory=dict)
+    waits: list[ir.BarrierWait] = field(default_factory=list)
+    operations: dict[ir.SyncScope, dict[object, int]] = field(default_factory=dict)
 
-    def statement(self, s: Stmt) -> list[c.Stmt]:
+    def statement(self, s: ir.Stmt) -> list[c.Stmt]:
         speller = self.speller
         match s:
-            case BarrierWait():
+            case ir.BarrierWait():
                 return self._wait(s)
-            case Declare() if s.var.name in speller.struct_members:
+            case ir.Declare() if s.var.name in speller.struct_members:
                 if s.init is None:
                     return []
                 value = speller.converted(s.init, scalar_type(s.var).dtype)
                 return [c.AssignStmt(speller.variable(s.var.name), value)]
-            case Allocate() if s.var.name in speller.struct_members:
+            case ir.Allocate() if s.var.name in speller.struct_members:
                 return []
-            case Return():
+            case ir.Return():
                 return [c.ReturnStmt(c.Name("ENDED"))]
             case _:
                 return StatementSpeller.statement(self, s)
 
-    def _counter(self, var: Var, start: c.Expr) -> c.DeclStmt | c.AssignStmt:
+    def _counter(self, var: ir.Var, start: c.Expr) -> c.DeclStmt | c.AssignStmt:
         if var.name in self.speller.struct_members:
             return c.AssignStmt(self.speller.variable(var.name), start)
         return StatementSpeller._counter(self, var, start)
 
-    def _wait(self, s: BarrierWait) -> list[c.Stmt]:
+    def _wait(self, s: ir.BarrierWait) -> list[c.Stmt]:
         self.waits.append(s)
         number = len(self.waits)
         out: list[c.Stmt] = []
@@ -217,7 +205,7 @@ class CoroutineSpeller(StatementSpeller):
         out.append(c.AssignStmt(_member("pc"), c.Number(str(number))))
         return [*out, c.ReturnStmt(self._reason(s)), c.Case(number)]
 
-    def _reason(self, s: BarrierWait) -> c.Expr:
+    def _reason(self, s: ir.BarrierWait) -> c.Expr:
         numbers = self.operations.setdefault(s.scope, {})
         operation = s.intrinsic, tuple(each.array.name for each in s.contributions)
         number = numbers.setdefault(operation, len(numbers))
@@ -239,8 +227,8 @@ class CoroutineDefinition:
     """A coroutine kernel: its name in C, and the size of its clusters, if any."""
 
     name: str
-    function: Function
-    loop: CoroutineLoop
+    function: ir.Function
+    loop: ir.CoroutineLoop
     cluster: tuple[int, ...]
 
 
@@ -255,8 +243,8 @@ def coroutine_items(
     waits = statements.waits
     contributions = [contribution for wait in waits for contribution in wait.contributions]
     has_masks = any(wait.mask is not None for wait in waits)
-    waits_for_blocks = any(w.scope in (SyncScope.GRID, SyncScope.YIELD) for w in waits)
-    in_cluster = uses_cluster or any(w.scope is SyncScope.CLUSTER for w in waits)
+    waits_for_blocks = any(w.scope in (ir.SyncScope.GRID, ir.SyncScope.YIELD) for w in waits)
+    in_cluster = uses_cluster or any(w.scope is ir.SyncScope.CLUSTER for w in waits)
     values = {
         "name": name,
         "space": " " * len(name),
@@ -303,12 +291,12 @@ def _structs(
     yield c.Blank()
 
 
-def _element(var: Var, speller: ExpressionSpeller) -> c.NamedType:
+def _element(var: ir.Var, speller: ExpressionSpeller) -> c.NamedType:
     assert isinstance(var.type, Array)
     return speller.type(var.type.element)
 
 
-def _field(var: Var, speller: ExpressionSpeller) -> c.ParameterDecl:
+def _field(var: ir.Var, speller: ExpressionSpeller) -> c.ParameterDecl:
     kind = var.type
     if isinstance(kind, Array):
         assert kind.shape is not None
@@ -357,25 +345,25 @@ def _step(
 # ---- contributions ------------------------------------------------------------------------------
 
 
-def _cleared(contributions: Sequence[Contribution], speller: ExpressionSpeller) -> Iterator[str]:
+def _cleared(contributions: Sequence[ir.Contribution], speller: ExpressionSpeller) -> Iterator[str]:
     """Yield statements that set sums to 0 before the threads of a warp or block add to them."""
     for contribution in {each.array.name: each for each in contributions}.values():
         array = f"block->{speller.names[contribution.array.name]}"
-        if contribution.granularity is Granularity.WARP:
+        if contribution.granularity is ir.Granularity.WARP:
             yield f"    {array}[warp] = 0;"
-        elif contribution.granularity is Granularity.BLOCK:
+        elif contribution.granularity is ir.Granularity.BLOCK:
             yield f"    if (is_first) {array}[0] = 0;"
-    if not any(each.granularity is Granularity.BLOCK for each in contributions):
+    if not any(each.granularity is ir.Granularity.BLOCK for each in contributions):
         yield "    (void)is_first;"
-    if all(each.granularity is Granularity.BLOCK for each in contributions):
+    if all(each.granularity is ir.Granularity.BLOCK for each in contributions):
         yield "    (void)warp;"
 
 
-def _cases(waits: Sequence[BarrierWait], speller: ExpressionSpeller) -> Iterator[str]:
+def _cases(waits: Sequence[ir.BarrierWait], speller: ExpressionSpeller) -> Iterator[str]:
     indices = {
-        Granularity.THREAD: "32 * warp + lane] =",
-        Granularity.WARP: "warp] +=",
-        Granularity.BLOCK: "0] +=",
+        ir.Granularity.THREAD: "32 * warp + lane] =",
+        ir.Granularity.WARP: "warp] +=",
+        ir.Granularity.BLOCK: "0] +=",
     }
     for number, wait in enumerate(waits, start=1):
         if not wait.contributions:

@@ -11,8 +11,8 @@ from pycu2c.analysis.variables import accessed_names
 from pycu2c.base.limits import MAX_SHARED_BYTES
 from pycu2c.base.records import dataclass
 from pycu2c.csyntax import nodes as c
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.call_graph import fixed_point_summaries
-from pycu2c.ir.nodes import Apply, BlockLoop, Body, Call, Function, Module, Parameter
 from pycu2c.ir.walk import all_expressions
 from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.ops.intrinsics.threads.cpu_block import FIRST, LAST, launched
@@ -20,7 +20,7 @@ from pycu2c.ops.intrinsics.threads.cpu_block import FIRST, LAST, launched
 COORDINATES = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 _DIM3 = c.NamedType("struct dim3")
 _INT = c.NamedType("int64_t")
-TypeOf = Callable[[Parameter], c.CType]
+TypeOf = Callable[[ir.Parameter], c.CType]
 
 # the built-in variables that an intrinsic reads
 _READS = {
@@ -30,23 +30,23 @@ _READS = {
 }
 
 
-def coordinates_used(module: Module) -> dict[str, tuple[str, ...]]:
+def coordinates_used(module: ir.Module) -> dict[str, tuple[str, ...]]:
     """Return, for each function, the built-in variables that it or its callees read."""
 
-    def read(function: Function, used: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    def read(function: ir.Function, used: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
         found: set[str] = set()
         for e in all_expressions(function.body):
-            if isinstance(e, Apply):
+            if isinstance(e, ir.Apply):
                 name = e.intrinsic.name.split(".")[1] if "." in e.intrinsic.name else ""
                 found |= set(_READS.get(name, (name,)))
-            elif isinstance(e, Call):
+            elif isinstance(e, ir.Call):
                 found |= set(used[e.function])
         return tuple(name for name in COORDINATES if name in found)
 
     return fixed_point_summaries((*module.devices, module.kernel), read, ())
 
 
-def cpu_types(module: Module, name: str, type_of: TypeOf) -> list[c.Item]:
+def cpu_types(module: ir.Module, name: str, type_of: TypeOf) -> list[c.Item]:
     """Return ``struct dim3`` and the struct of the arguments: launch configuration, parameters."""
     three = c.ArrayType(c.NamedType("int32_t"), (3,))
     head = [
@@ -59,11 +59,13 @@ def cpu_types(module: Module, name: str, type_of: TypeOf) -> list[c.Item]:
     return [c.Struct("dim3", axes), c.Blank(), c.Struct(f"{name}_args", (*head, *fields))]
 
 
-def _field(p: Parameter) -> str:
+def _field(p: ir.Parameter) -> str:
     return f"p{p.argument}_{p.part.value}{p.axis}"
 
 
-def read_parameters(function: Function, names: Mapping[str, str], type_of: TypeOf) -> list[c.Stmt]:
+def read_parameters(
+    function: ir.Function, names: Mapping[str, str], type_of: TypeOf
+) -> list[c.Stmt]:
     """Return declarations that read the used parameters from the argument struct."""
     read = accessed_names(function.body)
     return [
@@ -84,20 +86,20 @@ class Blocks:
     in_rows: bool = False
 
 
-def split_block_loop(function: Function) -> tuple[Body, BlockLoop, Body]:
+def split_block_loop(function: ir.Function) -> tuple[ir.Body, ir.BlockLoop, ir.Body]:
     """Return the code before the loop over blocks of a kernel, the loop, and the code after it."""
     body = function.body
     for i, s in enumerate(body):
-        if isinstance(s, BlockLoop):
+        if isinstance(s, ir.BlockLoop):
             return body[:i], s, body[i + 1 :]
-    return (), BlockLoop(body, function.span), ()
+    return (), ir.BlockLoop(body, function.span), ()
 
 
 class EntryPoint(NamedTuple):
     """The kernel of an entry point: its name in C, its variables, and the types of parameters."""
 
     name: str
-    module: Module
+    module: ir.Module
     names: Mapping[str, str]
     type_of: TypeOf
 
@@ -108,7 +110,7 @@ def cpu_kernel(entry: EntryPoint, blocks: Blocks, coordinates: tuple[str, ...]) 
     struct = c.PointerType(c.NamedType(f"struct {entry.name}_args", const=True), const=True)
     out: list[c.Stmt] = [c.DeclStmt(struct, "args", c.Name("arguments"))]
     out += read_parameters(function, entry.names, entry.type_of)
-    intrinsics = {e.intrinsic for e in all_expressions(function.body) if isinstance(e, Apply)}
+    intrinsics = {e.intrinsic for e in all_expressions(function.body) if isinstance(e, ir.Apply)}
     if blocks.in_rows or {"blockIdx", "gridDim"} & set(coordinates):
         out.append(read_extent("gridDim"))
     if blocks.in_rows or "blockDim" in coordinates:

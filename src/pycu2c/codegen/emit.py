@@ -33,9 +33,9 @@ from pycu2c.codegen.structs import Structs
 from pycu2c.csyntax import nodes as c
 from pycu2c.csyntax.printer import print_file
 from pycu2c.declarations.link_files import Link
+from pycu2c.ir import nodes as ir
 from pycu2c.ir import parallel_regions
 from pycu2c.ir.call_graph import callees
-from pycu2c.ir.nodes import ArgumentPart, BarrierWait, CoroutineLoop, Function, Module, Parameter
 from pycu2c.ir.print_format import PrintFormat
 
 
@@ -51,11 +51,11 @@ class Emitted:
     text: str
     entry: str
     prints: tuple[PrintFormat, ...] = ()
-    waits: tuple[BarrierWait, ...] = ()
+    waits: tuple[ir.BarrierWait, ...] = ()
     links: tuple[Link, ...] = ()
 
 
-def emit(module: Module, dialect: Dialect, comments: Comments = "none") -> Emitted:
+def emit(module: ir.Module, dialect: Dialect, comments: Comments = "none") -> Emitted:
     """Return the C file of a flat module: used helpers, device functions, the kernel."""
     items, emitter = items_of(module, dialect, comments)
     text = print_items(items, dialect)
@@ -64,7 +64,7 @@ def emit(module: Module, dialect: Dialect, comments: Comments = "none") -> Emitt
 
 
 def items_of(
-    module: Module, dialect: Dialect, comments: Comments, reserved: frozenset[str] = frozenset()
+    module: ir.Module, dialect: Dialect, comments: Comments, reserved: frozenset[str] = frozenset()
 ) -> tuple[list[c.Item], ModuleEmitter]:
     """Return the items of the file of a module, and their emitter.
 
@@ -111,7 +111,7 @@ def print_items(items: list[c.Item], dialect: Dialect) -> str:
     return print_file(c.File((*headers, c.Blank()))) + text if headers else text
 
 
-def _forward_called(module: Module) -> set[str]:
+def _forward_called(module: ir.Module) -> set[str]:
     """Return the device functions that are called before their definition."""
     later = [f.name for f in module.devices]
     found: set[str] = set()
@@ -125,7 +125,7 @@ class ModuleEmitter:
     """Emits the functions of a module, and collects the definitions that they need."""
 
     def __init__(
-        self, module: Module, dialect: Dialect, comments: Comments, reserved: frozenset[str]
+        self, module: ir.Module, dialect: Dialect, comments: Comments, reserved: frozenset[str]
     ) -> None:
         self.module, self.comments = module, comments
         self.written = written_arrays(module)
@@ -137,19 +137,19 @@ class ModuleEmitter:
             structs,
             Prints(dialect, structs.type_name),
         )
-        self.waits: list[BarrierWait] = []
+        self.waits: list[ir.BarrierWait] = []
 
-    def speller(self, function: Function) -> ExpressionSpeller:
+    def speller(self, function: ir.Function) -> ExpressionSpeller:
         functions = self.file.functions
         constants = {c.var.name: functions[c.var.name] for c in self.module.constants}
         reserved = {*functions.values(), *inline_c.names_taken(self.module)}
         names = name_variables(function, reserved, constants)
         if inline_c_body(function) is not None:
             names = names_as_written(function)
-        pointers = frozenset(p.name for p in function.parameters if p.part is ArgumentPart.DATA)
+        pointers = frozenset(p.name for p in function.parameters if p.part is ir.ArgumentPart.DATA)
         return ExpressionSpeller(self.file, names, pointers)
 
-    def ctype(self, p: Parameter) -> c.CType:
+    def ctype(self, p: ir.Parameter) -> c.CType:
         """Return the C type of a flat parameter; pointers to data that is only read are const."""
         if isinstance(p.type, Array):
             name = self.file.structs.type_name(p.type.dtype)
@@ -157,18 +157,18 @@ class ModuleEmitter:
             return c.PointerType(c.NamedType(name, const=p.name not in self.written[owner]))
         return c.NamedType(self.file.structs.type_name(p.type.dtype))
 
-    def line_of(self, function: Function) -> list[c.Item]:
+    def line_of(self, function: ir.Function) -> list[c.Item]:
         """Return the ``#line`` directive of a function, for debuggers."""
         span = function.span
         return [c.LineDirective(span.line, span.file)] if self.comments == "lines" else []
 
-    def _owner(self, p: Parameter) -> str:
+    def _owner(self, p: ir.Parameter) -> str:
         for function in (self.module.kernel, *self.module.devices):
             if any(q is p for q in function.parameters):
                 return function.name
         raise AssertionError(f"{p.name} is a parameter of no function")
 
-    def device(self, function: Function) -> c.FunctionDecl:
+    def device(self, function: ir.Function) -> c.FunctionDecl:
         speller = self.speller(function)
         body = StatementSpeller(speller, self.comments).block(function.body)
         coordinates = self.file.coordinates.get(function.name, ())
@@ -186,7 +186,9 @@ class ModuleEmitter:
             self.file.dialect.device,
         )
 
-    def _parameters(self, speller: ExpressionSpeller, function: Function) -> list[c.ParameterDecl]:
+    def _parameters(
+        self, speller: ExpressionSpeller, function: ir.Function
+    ) -> list[c.ParameterDecl]:
         return [c.ParameterDecl(self.ctype(p), speller.names[p.name]) for p in function.parameters]
 
     def kernel(self) -> list[c.Item]:
@@ -220,7 +222,7 @@ class ModuleEmitter:
         sizes = ", ".join(map(str, self.module.cluster))
         return (*self.file.dialect.kernel, self.file.dialect.clusters.format(sizes))
 
-    def coroutine_kernel(self, loop: CoroutineLoop) -> list[c.Item]:
+    def coroutine_kernel(self, loop: ir.CoroutineLoop) -> list[c.Item]:
         """Return the items of a coroutine kernel."""
         function = self.module.kernel
         speller = self.speller(function)
@@ -253,14 +255,14 @@ class ModuleEmitter:
         return texts
 
 
-def _result(function: Function, speller: ExpressionSpeller) -> c.CType:
+def _result(function: ir.Function, speller: ExpressionSpeller) -> c.CType:
     """Return the result type of a function in C."""
     if isinstance(function.result, Scalar):
         return speller.type(function.result)
     return c.NamedType("void")
 
 
-def _unused(function: Function, speller: ExpressionSpeller) -> list[c.Stmt]:
+def _unused(function: ir.Function, speller: ExpressionSpeller) -> list[c.Stmt]:
     """Return statements that mark unused parameters, to avoid warnings of gcc."""
     read = accessed_names(function.body)
     return [discard(speller.names[p.name]) for p in function.parameters if p.name not in read]

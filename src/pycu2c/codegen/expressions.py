@@ -24,33 +24,8 @@ from pycu2c.codegen.names import Names, identifier
 from pycu2c.codegen.print_log import Prints
 from pycu2c.codegen.structs import Structs
 from pycu2c.csyntax import nodes as c
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import scalar_type
-from pycu2c.ir.nodes import (
-    Apply,
-    Binary,
-    Call,
-    Cast,
-    Const,
-    Dim,
-    ElementOf,
-    Expr,
-    Item,
-    Let,
-    Load,
-    Logical,
-    LogicalOp,
-    Member,
-    Pack,
-    Print,
-    Select,
-    Store,
-    Stride,
-    Unary,
-    Var,
-    View,
-    field_type,
-    in_cluster,
-)
 from pycu2c.ir.print_format import scalar_types
 from pycu2c.ops.intrinsics.threads import clusters
 from pycu2c.ops.operators import ADD, C_SHL, C_SHR, MUL, SUB, truth
@@ -90,7 +65,7 @@ class ExpressionSpeller:
     names: Names
     pointers: frozenset[str]
     struct_members: Mapping[str, c.Expr] = field(default_factory=dict)
-    distributed_shared: Callable[[Var, c.Expr], c.Expr] | None = None
+    distributed_shared: Callable[[ir.Var, c.Expr], c.Expr] | None = None
 
     def variable(self, name: str) -> c.Expr:
         """Return a variable or array: a name, or a member of a struct."""
@@ -99,84 +74,84 @@ class ExpressionSpeller:
     def type(self, scalar: Scalar) -> c.NamedType:
         return c.NamedType(self.file.structs.type_name(scalar.dtype))
 
-    def converted(self, e: Expr, dtype: DType) -> c.Expr:
+    def converted(self, e: ir.Expr, dtype: DType) -> c.Expr:
         """Spell a value where C converts it to ``dtype`` implicitly; widening needs no cast."""
-        if isinstance(e, Cast) and scalar_type(e).dtype is dtype and _is_integral(e.operand):
+        if isinstance(e, ir.Cast) and scalar_type(e).dtype is dtype and _is_integral(e.operand):
             # the context converts from the type of the operand, which must be exact
             return self._without_coordinate_cast(e.operand, self.spell(e.operand, exact=True))
-        if isinstance(e, Binary) and e.op in _MODULAR and dtype is INT32:
+        if isinstance(e, ir.Binary) and e.op in _MODULAR and dtype is INT32:
             return self._modular(e)
         return self._without_coordinate_cast(e, self.spell(e, exact=False))
 
-    def _subscript(self, e: Expr) -> c.Expr:
+    def _subscript(self, e: ir.Expr) -> c.Expr:
         """Spell a subscript: omit widening conversions only, since strides can be negative."""
-        if isinstance(e, Cast) and _is_integral(e.operand):
+        if isinstance(e, ir.Cast) and _is_integral(e.operand):
             inner, own = scalar_type(e.operand).dtype, scalar_type(e).dtype
             if inner.bits < own.bits or inner is own:
                 return self._without_coordinate_cast(e.operand, self.spell(e.operand, exact=True))
         return self._without_coordinate_cast(e, self.spell(e, exact=False))
 
-    def _modular(self, e: Expr) -> c.Expr:
+    def _modular(self, e: ir.Expr) -> c.Expr:
         """Spell sums and products that are converted to int.
 
         Unsigned coordinates make C compute modulo 2**32, which has the same bits.
         """
-        if isinstance(e, Binary) and e.op in _MODULAR and e.op.c is not None:
+        if isinstance(e, ir.Binary) and e.op in _MODULAR and e.op.c is not None:
             e = _subtract_positive(e)
             assert e.op.c is not None
             return c.BinaryExpr(e.op.c, self._modular(e.left), self._modular(e.right))
         return self._without_coordinate_cast(e, self.spell(e, exact=False))
 
-    def _without_coordinate_cast(self, e: Expr, spelled: c.Expr) -> c.Expr:
+    def _without_coordinate_cast(self, e: ir.Expr, spelled: c.Expr) -> c.Expr:
         """Omit the cast of a CUDA coordinate, whose unsigned value fits any type."""
-        if isinstance(e, Apply) and e.intrinsic.bounds and isinstance(spelled, c.CastExpr):
+        if isinstance(e, ir.Apply) and e.intrinsic.bounds and isinstance(spelled, c.CastExpr):
             return spelled.operand
         return spelled
 
-    def print_call(self, s: Print) -> c.Expr:
+    def print_call(self, s: ir.Print) -> c.Expr:
         """Return the call that appends a record to the print log."""
         pairs = zip(s.values, scalar_types(s.text))
         values = tuple(self.converted(value, kind.dtype) for value, kind in pairs)
         return c.CallExpr(self.file.prints.name(s.text), values)
 
-    def spell(self, e: Expr, exact: bool = True) -> c.Expr:
+    def spell(self, e: ir.Expr, exact: bool = True) -> c.Expr:
         match e:
-            case Const():
+            case ir.Const():
                 return self._literal(e, exact)
-            case Var():
+            case ir.Var():
                 return self._variable(e)
-            case Unary():
+            case ir.Unary():
                 return c.UnaryExpr(e.op.c, self.spell(e.operand, exact))
-            case Binary():
+            case ir.Binary():
                 return self._binary(e, exact)
-            case Logical():
-                op = "&&" if e.op is LogicalOp.AND else "||"
+            case ir.Logical():
+                op = "&&" if e.op is ir.LogicalOp.AND else "||"
                 return c.BinaryExpr(op, self.spell(e.left, False), self.spell(e.right, False))
-            case Select():
+            case ir.Select():
                 return self._select(e, exact)
-            case Cast():
+            case ir.Cast():
                 return self._cast(e)
-            case Load():
+            case ir.Load():
                 return self.lvalue(e)
-            case ElementOf():
+            case ir.ElementOf():
                 return c.UnaryExpr("&", self.lvalue(e))
-            case Member():
+            case ir.Member():
                 return self._member(e)
-            case Item():
+            case ir.Item():
                 return self._item(e)
-            case Pack():
+            case ir.Pack():
                 parts = tuple(self.spell(part) for part in e.parts)
                 return self.file.structs.construct(e.type.dtype, parts)
-            case Apply():
+            case ir.Apply():
                 return self._apply(e)
-            case Call():
+            case ir.Call():
                 return self._call(e)
-            case Dim() | Stride() | Let() | View():
+            case ir.Dim() | ir.Stride() | ir.Let() | ir.View():
                 raise AssertionError(f"{type(e).__name__} is lowered before code generation")
             case _:
                 assert_never(e)
 
-    def _variable(self, e: Var) -> c.Expr:
+    def _variable(self, e: ir.Var) -> c.Expr:
         name = self.variable(e.name)
         kind = e.type
         if isinstance(kind, Array) and kind.shape is not None and kind.ndim > 1:
@@ -188,12 +163,12 @@ class ExpressionSpeller:
             return c.UnaryExpr("&", zero)
         return name
 
-    def _binary(self, e: Binary, exact: bool) -> c.Expr:
+    def _binary(self, e: ir.Binary, exact: bool) -> c.Expr:
         if _adds_zero(e):
             return self.spell(e.left, exact)
         e = _subtract_positive(e)
         comparison = e.op.result is truth
-        left_is_literal = isinstance(e.left, Const)
+        left_is_literal = isinstance(e.left, ir.Const)
         if e.op in (C_SHL, C_SHR):
             left, right = self.spell(e.left, exact=True), self.spell(e.right, exact=False)
         else:
@@ -207,25 +182,27 @@ class ExpressionSpeller:
         assert e.op.c is not None, f"{e.op} is not C's"
         return c.BinaryExpr(e.op.c, left, right)
 
-    def _operand(self, e: Expr, other: Expr | None, exact: bool) -> c.Expr:
+    def _operand(self, e: ir.Expr, other: ir.Expr | None, exact: bool) -> c.Expr:
         """Spell an operand; omit conversions that C does implicitly."""
-        if isinstance(e, Cast) and other is not None and _is_implicit_conversion(e, other):
+        if isinstance(e, ir.Cast) and other is not None and _is_implicit_conversion(e, other):
             return self._operand(e.operand, None, exact)
-        if isinstance(e, Cast) and scalar_type(e).dtype is INT32:
+        if isinstance(e, ir.Cast) and scalar_type(e).dtype is INT32:
             inner = scalar_type(e.operand).dtype
             if inner.is_integral and inner.bits < 32:
                 return self.spell(e.operand, exact)
         return self.spell(e, exact)
 
-    def _select(self, e: Select, exact: bool) -> c.Expr:
+    def _select(self, e: ir.Select, exact: bool) -> c.Expr:
         condition = self.spell(e.condition, False)
         # if one operand has the right type, C converts the other
-        then = self.spell(e.then, exact and not isinstance(e.then, Const))
-        both_literal = isinstance(e.then, Const) and isinstance(e.orelse, Const)
-        orelse = self.spell(e.orelse, exact and (both_literal or not isinstance(e.orelse, Const)))
+        then = self.spell(e.then, exact and not isinstance(e.then, ir.Const))
+        both_literal = isinstance(e.then, ir.Const) and isinstance(e.orelse, ir.Const)
+        orelse = self.spell(
+            e.orelse, exact and (both_literal or not isinstance(e.orelse, ir.Const))
+        )
         return c.Conditional(condition, then, orelse)
 
-    def _cast(self, e: Cast) -> c.Expr:
+    def _cast(self, e: ir.Cast) -> c.Expr:
         if scalar_type(e.operand).dtype is e.type.dtype:  # weak and strong types are the same in C
             return self.spell(e.operand)
         source = scalar_type(e.operand).dtype
@@ -235,21 +212,21 @@ class ExpressionSpeller:
         inner = self.spell(
             e.operand, exact=_is_literal_expression(e.operand) and _overflows_int(e.operand)
         )
-        if isinstance(inner, c.CastExpr) and isinstance(e.operand, Apply):
+        if isinstance(inner, c.CastExpr) and isinstance(e.operand, ir.Apply):
             inner = inner.operand if e.operand.intrinsic.is_attribute else inner
         return c.CastExpr(self.type(e.type), inner)
 
-    def lvalue(self, e: Load | ElementOf | Store) -> c.Expr:
+    def lvalue(self, e: ir.Load | ir.ElementOf | ir.Store) -> c.Expr:
         """Spell an lvalue: ``a[i]``, ``a[i].x``."""
         lvalue: c.Expr = self.variable(e.array.name)
         indices = e.indices
-        if in_cluster(e.array):
+        if ir.in_cluster(e.array):
             lvalue, indices = self._distributed_shared_array(e.array, indices[0]), indices[1:]
         for index in indices[:-1]:
             lvalue = c.Index(lvalue, self._subscript(index))
         if indices:
             lvalue = c.Index(self._element_pointer(e, lvalue), self._subscript(indices[-1]))
-        path = () if isinstance(e, Load) else e.path
+        path = () if isinstance(e, ir.Load) else e.path
         for number, step in enumerate(path):
             if not isinstance(step, str):
                 lvalue = c.Index(lvalue, self._subscript(step))
@@ -259,7 +236,7 @@ class ExpressionSpeller:
                 lvalue = c.MemberExpr(lvalue, identifier(step))
         return lvalue
 
-    def _distributed_shared_array(self, array: Var, rank: Expr) -> c.Expr:
+    def _distributed_shared_array(self, array: ir.Var, rank: ir.Expr) -> c.Expr:
         """Spell the shared array of another block of the cluster."""
         number = self._subscript(rank)
         if self.distributed_shared is not None:
@@ -268,9 +245,9 @@ class ExpressionSpeller:
         self.file.helpers[helper, INT32] = None
         return c.CallExpr(helper, (self.variable(array.name), number))
 
-    def _member(self, e: Member) -> c.Expr:
+    def _member(self, e: ir.Member) -> c.Expr:
         """Spell the value of a field."""
-        if isinstance(e.operand, Load) and _is_reference(e.operand.array):
+        if isinstance(e.operand, ir.Load) and _is_reference(e.operand.array):
             lvalue = c.MemberExpr(
                 self.variable(e.operand.array.name), identifier(e.field), arrow=True
             )
@@ -278,25 +255,25 @@ class ExpressionSpeller:
             lvalue = c.MemberExpr(self.spell(e.operand), identifier(e.field))
         return self.file.structs.load_field(scalar_type(e.operand).dtype, e.type.dtype, lvalue)
 
-    def _item(self, e: Item) -> c.Expr:
+    def _item(self, e: ir.Item) -> c.Expr:
         """Spell the value of an element of a field."""
         lvalue = c.Index(self.spell(e.operand), self._subscript(e.index))
         owner = e.operand
-        while isinstance(owner, Item):
+        while isinstance(owner, ir.Item):
             owner = owner.operand
-        assert isinstance(owner, Member)
+        assert isinstance(owner, ir.Member)
         return self.file.structs.load_field(scalar_type(owner.operand).dtype, e.type.dtype, lvalue)
 
-    def stored_value(self, s: Store) -> c.Expr:
+    def stored_value(self, s: ir.Store) -> c.Expr:
         """Spell the value of a store, in the type of the field."""
         kind = scalar_type(s.value).dtype
         value = self.converted(s.value, kind)
         assert isinstance(s.array.type, Array)
         element = s.array.type.element
-        outer = [field_type(element, s.path[:i]).dtype for i in range(len(s.path))]
+        outer = [ir.field_type(element, s.path[:i]).dtype for i in range(len(s.path))]
         return self.file.structs.store_field(outer, kind, value)
 
-    def _element_pointer(self, e: Load | ElementOf | Store, array: c.Expr) -> c.Expr:
+    def _element_pointer(self, e: ir.Load | ir.ElementOf | ir.Store, array: c.Expr) -> c.Expr:
         """Spell a pointer to the first element, if the last index is a linear index."""
         kind = e.array.type
         assert isinstance(kind, Array)
@@ -307,7 +284,7 @@ class ExpressionSpeller:
             array = c.Index(array, c.Number("0"))
         return c.UnaryExpr("&", array)
 
-    def _apply(self, e: Apply) -> c.Expr:
+    def _apply(self, e: ir.Apply) -> c.Expr:
         dialect, intrinsic = self.file.dialect, e.intrinsic
         spell = dialect.spell(intrinsic)
         assert spell is not None, f"{intrinsic.name} has no {dialect.name} spelling"
@@ -326,7 +303,7 @@ class ExpressionSpeller:
             return spelled
         return c.CastExpr(self.type(scalar_type(e)), spelled)
 
-    def _dtype_of(self, e: Apply) -> DType:
+    def _dtype_of(self, e: ir.Apply) -> DType:
         """Return the dtype that selects the variant of an intrinsic."""
         kinds = [kind for _, kind in e.intrinsic.parameters if kind != "index"]
         for kind, argument in zip(kinds, e.arguments):
@@ -334,12 +311,12 @@ class ExpressionSpeller:
                 return argument.type.dtype
         return e.type.dtype if isinstance(e.type, Scalar) else INT32
 
-    def _call(self, e: Call) -> c.Expr:
+    def _call(self, e: ir.Call) -> c.Expr:
         coordinates = tuple(c.Name(name) for name in self.file.coordinates.get(e.function, ()))
         arguments = tuple(self.spell(a, exact=False) for a in e.arguments)
         return c.CallExpr(self.file.functions[e.function], coordinates + arguments)
 
-    def _literal(self, e: Const, exact: bool) -> c.Expr:
+    def _literal(self, e: ir.Const, exact: bool) -> c.Expr:
         dtype = e.type.dtype
         if dtype.is_half:
             value = self._float(float(e.value), FLOAT32)
@@ -352,12 +329,12 @@ class ExpressionSpeller:
             return c.Number("true" if e.value else "false")
         return self.integer(wrap(int(e.value), e.type), dtype, exact)
 
-    def constant_element(self, e: Expr) -> c.Expr:
+    def constant_element(self, e: ir.Expr) -> c.Expr:
         """Spell an element of a constant array, where C allows only constants."""
-        if isinstance(e, Pack):
+        if isinstance(e, ir.Pack):
             return c.CompoundLiteral("", tuple(self.constant_element(part) for part in e.parts))
         dtype = scalar_type(e).dtype
-        assert isinstance(e, Const)
+        assert isinstance(e, ir.Const)
         if self.file.dialect.name == "cuda" and dtype in (FLOAT32, FLOAT64):
             return self._constant_float(float(e.value), dtype)
         if not dtype.is_half:
@@ -393,16 +370,16 @@ class ExpressionSpeller:
         return c.Number(shortest + dtype.suffix)
 
 
-def _is_reference(array: Var) -> bool:
+def _is_reference(array: ir.Var) -> bool:
     """Return whether a pointer refers to one element."""
     return isinstance(array.type, Array) and array.type.ndim == 0
 
 
-def _is_implicit_conversion(e: Expr, other: Expr) -> bool:
+def _is_implicit_conversion(e: ir.Expr, other: ir.Expr) -> bool:
     """Return whether C converts an integer implicitly to the type of ``other``."""
     if (
-        not isinstance(e, Cast)
-        or isinstance(other, (Cast, Const, Select))
+        not isinstance(e, ir.Cast)
+        or isinstance(other, (ir.Cast, ir.Const, ir.Select))
         or _is_literal_expression(other)
     ):
         return False
@@ -412,46 +389,46 @@ def _is_implicit_conversion(e: Expr, other: Expr) -> bool:
     return source.bits < target.bits or (source.bits == target.bits and not target.is_signed)
 
 
-def _is_literal_expression(e: Expr) -> bool:
+def _is_literal_expression(e: ir.Expr) -> bool:
     """Return whether an expression consists of literals, and so has their C type."""
     match e:
-        case Const():
+        case ir.Const():
             return True
-        case Unary():
+        case ir.Unary():
             return _is_literal_expression(e.operand)
-        case Select():
+        case ir.Select():
             return _is_literal_expression(e.then) and _is_literal_expression(e.orelse)
-        case Binary():
+        case ir.Binary():
             shifts = e.op in (C_SHL, C_SHR) or e.op.result is truth
             return not shifts and _is_literal_expression(e.left) and _is_literal_expression(e.right)
         case _:
             return False
 
 
-def _adds_zero(e: Binary) -> bool:
+def _adds_zero(e: ir.Binary) -> bool:
     """Return whether an expression is ``x + 0``, which unrolled loops over tuples create."""
     return (
         e.op in (ADD, SUB)
-        and isinstance(e.right, Const)
+        and isinstance(e.right, ir.Const)
         and e.right.value == 0
         and e.right.type.dtype.is_integer
     )
 
 
-def _subtract_positive(e: Binary) -> Binary:
+def _subtract_positive(e: ir.Binary) -> ir.Binary:
     """Return ``x - 1`` for ``x + -1``."""
     right = e.right
-    if e.op is not ADD or not isinstance(right, Const) or not right.type.dtype.is_integer:
+    if e.op is not ADD or not isinstance(right, ir.Const) or not right.type.dtype.is_integer:
         return e
     if not right.type.dtype.minimum < right.value < 0:
         return e
     return replace(e, op=SUB, right=replace(right, value=-right.value))
 
 
-def _overflows_int(e: Expr) -> bool:
+def _overflows_int(e: ir.Expr) -> bool:
     """Return whether C would compute an expression in int, with another result."""
     dtype = scalar_type(e).dtype
-    computes = isinstance(e, (Unary, Binary, Select)) and not isinstance(e, Const)
+    computes = isinstance(e, (ir.Unary, ir.Binary, ir.Select)) and not isinstance(e, ir.Const)
     return computes and dtype.is_integer and dtype is not INT32
 
 
@@ -461,5 +438,5 @@ def _calls(e: c.Expr, function: str) -> bool:
     return isinstance(inner, c.CallExpr) and inner.function == function
 
 
-def _is_integral(e: Expr) -> bool:
+def _is_integral(e: ir.Expr) -> bool:
     return scalar_type(e).dtype.is_integral

@@ -12,7 +12,7 @@ from pycu2c.base.external_code import length_name, stride_name
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import Array
 from pycu2c.codegen.reserved_names import is_reserved
-from pycu2c.ir.nodes import Allocate, AxisLoop, Body, Declare, For, Function, Module
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import bodies, statements
 
 
@@ -72,7 +72,9 @@ class Names:
         return preferred
 
 
-def name_variables(function: Function, reserved: Iterable[str], constants: dict[str, str]) -> Names:
+def name_variables(
+    function: ir.Function, reserved: Iterable[str], constants: dict[str, str]
+) -> Names:
     """Name the parameters of a function, then the variables of its blocks."""
     names = Names(frozenset(reserved), dict(constants))
     ndims = {p.argument: p.type.ndim for p in function.parameters if isinstance(p.type, Array)}
@@ -81,7 +83,7 @@ def name_variables(function: Function, reserved: Iterable[str], constants: dict[
         names.assign(p.name, visible, ndims.get(p.argument, 0))
     for name in _struct_variables(function):
         names.assign(name, visible)
-    declarations = (s for s in statements(function.body) if isinstance(s, Declare | AxisLoop))
+    declarations = (s for s in statements(function.body) if isinstance(s, ir.Declare | ir.AxisLoop))
     for name, count in Counter(s.var.name for s in declarations).items():
         if count > 1 and name not in names.assigned:  # in several work-item loops: one name
             names.assign(name, visible)
@@ -89,37 +91,37 @@ def name_variables(function: Function, reserved: Iterable[str], constants: dict[
     return names
 
 
-def names_as_written(function: Function) -> Names:
+def names_as_written(function: ir.Function) -> Names:
     """Return the names for inline C, which uses the names of the parameters as written."""
     ndims = {p.argument: p.type.ndim for p in function.parameters if isinstance(p.type, Array)}
     names = {p.name: _preferred_name(p.name, ndims.get(p.argument, 0)) for p in function.parameters}
     return Names(frozenset(), names)
 
 
-def _struct_variables(function: Function) -> list[str]:
+def _struct_variables(function: ir.Function) -> list[str]:
     """Return the variables in the structs of a coroutine kernel; no block may hide their names."""
     steps = coroutine_loop(function.body)
     if steps is None:
         return []
-    return [s.var.name for s in function.body if isinstance(s, Allocate)] + [
+    return [s.var.name for s in function.body if isinstance(s, ir.Allocate)] + [
         v.name for v in live_across_waits(steps.body)
     ]
 
 
-def _name_block(body: Body, names: Names, visible: set[str]) -> None:
+def _name_block(body: ir.Body, names: Names, visible: set[str]) -> None:
     visible = set(visible)
     for s in body:
-        if isinstance(s, (Declare, Allocate)) and s.var.name not in names.assigned:
+        if isinstance(s, (ir.Declare, ir.Allocate)) and s.var.name not in names.assigned:
             names.assign(s.var.name, visible)
     for s in body:
         inner = set(visible)
-        if isinstance(s, For | AxisLoop) and s.var.name not in names.assigned:
+        if isinstance(s, ir.For | ir.AxisLoop) and s.var.name not in names.assigned:
             names.assign(s.var.name, inner)
         for block in bodies(s):
             _name_block(block, names, inner)
 
 
-def global_names(module: Module, reserved: Container[str]) -> dict[str, str]:
+def global_names(module: ir.Module, reserved: Container[str]) -> dict[str, str]:
     """Return the C names of the functions and constant arrays, by their names in the IR."""
     assigned: dict[str, str] = {}
     functions = [function.name for function in (module.kernel, *module.devices)]

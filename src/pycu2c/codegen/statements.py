@@ -16,40 +16,8 @@ from pycu2c.codegen import inline_c
 from pycu2c.codegen.expressions import ExpressionSpeller
 from pycu2c.codegen.large_arrays import LargeArrays
 from pycu2c.csyntax import nodes as c
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import scalar_type
-from pycu2c.ir.nodes import (
-    Allocate,
-    Apply,
-    Assign,
-    AxisLoop,
-    BarrierWait,
-    Binary,
-    BlockLoop,
-    Body,
-    Break,
-    Cast,
-    Const,
-    Continue,
-    CoroutineLoop,
-    Declare,
-    Evaluate,
-    Expr,
-    For,
-    If,
-    InlineC,
-    Load,
-    Member,
-    NextWorkItem,
-    Pack,
-    Print,
-    Return,
-    Stmt,
-    Store,
-    StripLoop,
-    Var,
-    While,
-    WorkItemLoop,
-)
 from pycu2c.ir.walk import all_expressions, statements
 from pycu2c.ops.intrinsics.memory import atomic
 from pycu2c.ops.operators import ADD, AND, C_SHL, C_SHR, DIV, MUL, OR, QUOTIENT, REMAINDER, SUB, XOR
@@ -73,7 +41,7 @@ class StatementSpeller:
     speller: ExpressionSpeller
     comments: Comments = "none"
     in_block_loop: bool = False  # of a CPU kernel, where Return continues this loop
-    regions: Mapping[AxisLoop, str] = field(default_factory=dict)  # comments of parallel regions
+    regions: Mapping[ir.AxisLoop, str] = field(default_factory=dict)  # comments of parallel regions
     _line: int = 0  # the last quoted line of Python
     _file: str = ""
     _loops: int = 0  # inside the innermost work-item loop
@@ -82,7 +50,7 @@ class StatementSpeller:
     large_arrays: LargeArrays = field(default_factory=LargeArrays)  # of a CPU kernel
     block_label: str = ""  # set if a jump to the end of a block was needed
 
-    def block(self, body: Body) -> tuple[c.Stmt, ...]:
+    def block(self, body: ir.Body) -> tuple[c.Stmt, ...]:
         out: list[c.Stmt] = []
         for s in body:
             if not self._shares_line(s, body):
@@ -90,9 +58,9 @@ class StatementSpeller:
             out += self.statement(s)
         return tuple(out)
 
-    def _shares_line(self, s: Stmt, body: Body) -> bool:
+    def _shares_line(self, s: ir.Stmt, body: ir.Body) -> bool:
         """Return whether a comment would change the layout of ``if (c) return;`` or ``else if``."""
-        jumps = (If, Break, Continue, Return, NextWorkItem)
+        jumps = (ir.If, ir.Break, ir.Continue, ir.Return, ir.NextWorkItem)
         return self.comments == "places" and len(body) == 1 and isinstance(s, jumps)
 
     def quoted(self, span: Span) -> list[c.Stmt]:
@@ -110,49 +78,49 @@ class StatementSpeller:
             lines = [text for text in lines if text.startswith("#")]
         return [c.Comment(text.lstrip("# ")) for text in lines if text]
 
-    def statement(self, s: Stmt) -> list[c.Stmt]:
+    def statement(self, s: ir.Stmt) -> list[c.Stmt]:
         match s:
-            case Allocate():
+            case ir.Allocate():
                 return [self._allocate(s)]
-            case Declare():
+            case ir.Declare():
                 return [self._declare(s)]
-            case Assign():
+            case ir.Assign():
                 target = self.speller.variable(s.var.name)
                 return [self._assign(target, s.value, scalar_type(s.var))]
-            case Store():
+            case ir.Store():
                 return [self._store(s)]
-            case Evaluate():
+            case ir.Evaluate():
                 return [c.ExprStmt(_for_its_effect(self.speller.spell(s.value)))]
-            case Print():
+            case ir.Print():
                 return [c.ExprStmt(self.speller.print_call(s))]
-            case If():
+            case ir.If():
                 return [self._if(s)]
-            case While():
+            case ir.While():
                 condition = self.speller.spell(s.condition, exact=False)
                 return [c.WhileStmt(condition, self._loop_body(s.body))]
-            case For():
+            case ir.For():
                 return [self._for(s)]
-            case Break():
+            case ir.Break():
                 return [c.BreakStmt()]
-            case Continue():
+            case ir.Continue():
                 return [c.ContinueStmt()]
-            case Return():
+            case ir.Return():
                 return [self._return(s)]
-            case WorkItemLoop() | StripLoop():
+            case ir.WorkItemLoop() | ir.StripLoop():
                 raise AssertionError("thread loops have axes before emission")
-            case AxisLoop():
+            case ir.AxisLoop():
                 comment = self.regions.get(s)
                 return [*([c.Comment(comment)] if comment else []), *self._axis_loop(s)]
-            case NextWorkItem():
+            case ir.NextWorkItem():
                 return [self._next_thread()]
-            case InlineC():
+            case ir.InlineC():
                 return [*inline_c.parts(s.code.lines, self.comments)]
-            case BarrierWait() | CoroutineLoop() | BlockLoop():
+            case ir.BarrierWait() | ir.CoroutineLoop() | ir.BlockLoop():
                 raise AssertionError("coroutines and cpu_entry_point emit these statements")
             case _:
                 assert_never(s)
 
-    def _allocate(self, s: Allocate) -> c.Stmt:
+    def _allocate(self, s: ir.Allocate) -> c.Stmt:
         kind = s.var.type
         assert isinstance(kind, Array)
         if kind.shape is None:
@@ -164,13 +132,13 @@ class StatementSpeller:
         qualifiers = self.speller.file.dialect.shared if kind.space is MemorySpace.SHARED else ()
         return c.DeclStmt(array, name, None, qualifiers)
 
-    def _declare(self, s: Declare) -> c.Stmt:
+    def _declare(self, s: ir.Declare) -> c.Stmt:
         kind = s.var.type
         assert isinstance(kind, Scalar)
         init = None if s.init is None else self.speller.converted(s.init, kind.dtype)
         return c.DeclStmt(self.speller.type(kind), self.speller.names[s.var.name], init)
 
-    def _assign(self, lvalue: c.Expr, value: Expr, kind: Scalar) -> c.Stmt:
+    def _assign(self, lvalue: c.Expr, value: ir.Expr, kind: Scalar) -> c.Stmt:
         """Assign; ``x = x + v`` becomes ``x += v``, ``v = {a, v.y, v.z}`` becomes ``v.x = a``."""
         component = self._changed_component(lvalue, value)
         if component is not None:
@@ -179,7 +147,7 @@ class StatementSpeller:
         compound = self._compound(lvalue, value, kind)
         return compound or c.AssignStmt(lvalue, self.speller.converted(value, kind.dtype))
 
-    def _compound(self, lvalue: c.Expr, value: Expr, kind: Scalar) -> c.Stmt | None:
+    def _compound(self, lvalue: c.Expr, value: ir.Expr, kind: Scalar) -> c.Stmt | None:
         """Return ``x += v``, also for unsigned arithmetic such as ``x += 1ULL``, or None."""
         small = _computed_in_int(value, kind)
         if small is not None and self.speller.spell(small.left) == lvalue:
@@ -187,49 +155,49 @@ class StatementSpeller:
             return c.AssignStmt(lvalue, right, f"{small.op.c}=")
         wrapped = _wrapped_sum(value)
         value = wrapped or value
-        if not isinstance(value, Binary) or value.op not in _COMPOUND or kind.dtype.bits < 32:
+        if not isinstance(value, ir.Binary) or value.op not in _COMPOUND or kind.dtype.bits < 32:
             return None
-        left = value.left.operand if wrapped and isinstance(value.left, Cast) else value.left
-        if not isinstance(left, (Var, Load, Member)) or self.speller.spell(left) != lvalue:
+        left = value.left.operand if wrapped and isinstance(value.left, ir.Cast) else value.left
+        if not isinstance(left, (ir.Var, ir.Load, ir.Member)) or self.speller.spell(left) != lvalue:
             return None
-        literal = isinstance(value.right, Const) and not wrapped
+        literal = isinstance(value.right, ir.Const) and not wrapped
         exact = value.op not in (C_SHL, C_SHR) and not literal
         return c.AssignStmt(lvalue, self.speller.spell(value.right, exact), f"{value.op.c}=")
 
-    def _store(self, s: Store) -> c.Stmt:
+    def _store(self, s: ir.Store) -> c.Stmt:
         lvalue = self.speller.lvalue(s)
         if s.path and scalar_type(s.value).dtype in self.speller.file.structs.copies:
             return c.AssignStmt(lvalue, self.speller.stored_value(s))
         return self._assign(lvalue, s.value, scalar_type(s.value))
 
-    def _changed_component(self, lvalue: c.Expr, value: Expr) -> tuple[str, Expr] | None:
+    def _changed_component(self, lvalue: c.Expr, value: ir.Expr) -> tuple[str, ir.Expr] | None:
         """Return the component in which a vector differs from the assigned one, if it is one."""
-        if not isinstance(value, Pack) or not value.type.dtype.is_vector:
+        if not isinstance(value, ir.Pack) or not value.type.dtype.is_vector:
             return None
         pairs = [(f.name, part) for f, part in zip(value.type.dtype.fields, value.parts)]
         changed = [
             (name, e)
             for name, e in pairs
-            if not isinstance(e, Member) or self.speller.spell(e) != c.MemberExpr(lvalue, name)
+            if not isinstance(e, ir.Member) or self.speller.spell(e) != c.MemberExpr(lvalue, name)
         ]
         return changed[0] if len(changed) == 1 else None
 
-    def _if(self, s: If) -> c.Stmt:
+    def _if(self, s: ir.If) -> c.Stmt:
         condition = self.speller.spell(s.condition, exact=False)
         return c.IfStmt(condition, self.block(s.then), self.block(s.orelse))
 
-    def _loop_body(self, body: Body) -> tuple[c.Stmt, ...]:
+    def _loop_body(self, body: ir.Body) -> tuple[c.Stmt, ...]:
         self._loops += 1
         out = self.block(body)
         self._loops -= 1
         return out
 
-    def _for(self, s: For) -> c.Stmt:
+    def _for(self, s: ir.For) -> c.Stmt:
         kind = scalar_type(s.var)
         name = self.speller.variable(s.var.name)
         start = self.speller.converted(s.start, kind.dtype)
         stop = self.speller.spell(s.stop, exact=False)
-        stride = s.step.value if isinstance(s.step, Const) else None
+        stride = s.step.value if isinstance(s.step, ir.Const) else None
         backwards = stride is not None and stride < 0
         step: c.AssignStmt | c.Increment
         if stride in (1, -1):
@@ -241,11 +209,11 @@ class StatementSpeller:
         condition = c.BinaryExpr(">" if backwards else "<", name, stop)
         return c.ForStmt(self._counter(s.var, start), condition, step, self._loop_body(s.body))
 
-    def _counter(self, var: Var, start: c.Expr) -> c.DeclStmt | c.AssignStmt:
+    def _counter(self, var: ir.Var, start: c.Expr) -> c.DeclStmt | c.AssignStmt:
         """Declare or assign the counter of a loop."""
         return c.DeclStmt(self.speller.type(scalar_type(var)), self.speller.names[var.name], start)
 
-    def _return(self, s: Return) -> c.Stmt:
+    def _return(self, s: ir.Return) -> c.Stmt:
         if self.in_block_loop:
             if self._loops == 0:
                 return c.ContinueStmt()
@@ -257,7 +225,7 @@ class StatementSpeller:
 
     # ---- the CPU's loops over the threads of a block ----
 
-    def _axis_loop(self, s: AxisLoop) -> list[c.Stmt]:
+    def _axis_loop(self, s: ir.AxisLoop) -> list[c.Stmt]:
         """Return the ``for`` loop along one axis; a block if there is one thread."""
         self._labels += 1
         outer = self._loops, self._label
@@ -274,17 +242,17 @@ class StatementSpeller:
             return [c.CompoundStmt((*index, *body))]
         condition = c.BinaryExpr("<", c.Name(name), self.speller.spell(s.stop, exact=False))
         step: c.AssignStmt | c.Increment = c.Increment(c.Name(name))
-        if not (isinstance(s.step, Const) and s.step.value == 1):
+        if not (isinstance(s.step, ir.Const) and s.step.value == 1):
             step = c.AssignStmt(c.Name(name), self.speller.converted(s.step, INT64), "+=")
         loop = c.ForStmt(c.DeclStmt(_INT, name, start), condition, step, body)
         if s.lockstep:
             return [c.Pragma(f"omp simd{self._reduction_clause(s)}"), loop]
         return [c.Pragma("GCC unroll 4"), loop] if _only_adds(s.body) else [loop]
 
-    def _reduction_clause(self, s: AxisLoop) -> str:
+    def _reduction_clause(self, s: ir.AxisLoop) -> str:
         """Return the clause that combines with or the variables that any thread sets."""
-        private = {x.var.name for x in statements(s.body) if isinstance(x, Declare | For)}
-        assigned = (x.var.name for x in statements(s.body) if isinstance(x, Assign))
+        private = {x.var.name for x in statements(s.body) if isinstance(x, ir.Declare | ir.For)}
+        assigned = (x.var.name for x in statements(s.body) if isinstance(x, ir.Assign))
         names = [
             self.speller.names[name] for name in dict.fromkeys(assigned) if name not in private
         ]
@@ -297,7 +265,7 @@ class StatementSpeller:
         return c.Goto(self._label)
 
 
-def dynamic_array(var: Var, speller: ExpressionSpeller, memory: c.Expr) -> c.Stmt:
+def dynamic_array(var: ir.Var, speller: ExpressionSpeller, memory: c.Expr) -> c.Stmt:
     """Declare a pointer to dynamic shared memory; all dynamic arrays start there."""
     assert isinstance(var.type, Array)
     pointer = c.PointerType(speller.type(var.type.element))
@@ -305,43 +273,47 @@ def dynamic_array(var: Var, speller: ExpressionSpeller, memory: c.Expr) -> c.Stm
     return c.DeclStmt(constant, speller.names[var.name], c.CastExpr(pointer, memory))
 
 
-def _wrapped_sum(value: Expr) -> Binary | None:
+def _wrapped_sum(value: ir.Expr) -> ir.Binary | None:
     """Return arithmetic in the unsigned type of the same width, as in ``x += 1ULL``."""
-    if not isinstance(value, Cast) or not isinstance(value.operand, Binary):
+    if not isinstance(value, ir.Cast) or not isinstance(value.operand, ir.Binary):
         return None
     own, unsigned = value.type.dtype, value.operand.type.dtype
     same = own.is_signed and own.is_integer and not unsigned.is_signed and own.bits == unsigned.bits
     left = value.operand.left
-    fits = same and isinstance(left, Cast) and scalar_type(left.operand).dtype is own
+    fits = same and isinstance(left, ir.Cast) and scalar_type(left.operand).dtype is own
     return value.operand if fits else None
 
 
-def _computed_in_int(value: Expr, kind: Scalar) -> Binary | None:
+def _computed_in_int(value: ir.Expr, kind: Scalar) -> ir.Binary | None:
     """Return ``x + v`` of 8 or 16 bits, which C computes in int and truncates, as ``x += v``."""
     if not kind.dtype.is_integer or kind.dtype.bits >= 32:
         return None
-    if isinstance(value, Binary) and value.op in _COMPOUND:
-        return value if isinstance(value.left, (Var, Load, Member)) else None
-    wide = value.operand if isinstance(value, Cast) else None
-    if not isinstance(wide, Binary) or wide.op not in _COMPOUND or not wide.type.dtype.is_integer:
+    if isinstance(value, ir.Binary) and value.op in _COMPOUND:
+        return value if isinstance(value.left, (ir.Var, ir.Load, ir.Member)) else None
+    wide = value.operand if isinstance(value, ir.Cast) else None
+    if (
+        not isinstance(wide, ir.Binary)
+        or wide.op not in _COMPOUND
+        or not wide.type.dtype.is_integer
+    ):
         return None
     if wide.type.dtype is not INT32 and kind.dtype.bits > 8:  # a product that may overflow an int
         return None
     left = wide.left
-    if not isinstance(left, Cast) or not isinstance(left.operand, (Var, Load, Member)):
+    if not isinstance(left, ir.Cast) or not isinstance(left.operand, (ir.Var, ir.Load, ir.Member)):
         return None
     return replace(wide, left=left.operand)
 
 
-def _only_adds(body: Body) -> bool:
+def _only_adds(body: ir.Body) -> bool:
     """Return whether each thread only updates memory of its OS thread, as in a histogram.
 
     The loop over the threads then takes a considerable part of the time.
     """
-    if not all(isinstance(s, Declare | Evaluate) for s in body):
+    if not all(isinstance(s, ir.Declare | ir.Evaluate) for s in body):
         return False
-    values = [s.value for s in body if isinstance(s, Evaluate)]
-    updates = (isinstance(e, Apply) and e.intrinsic in atomic.OWN.values() for e in values)
+    values = [s.value for s in body if isinstance(s, ir.Evaluate)]
+    updates = (isinstance(e, ir.Apply) and e.intrinsic in atomic.OWN.values() for e in values)
     return bool(values) and all(updates)
 
 
@@ -356,9 +328,9 @@ def _for_its_effect(e: c.Expr) -> c.Expr:
             return e
 
 
-def thread_rank(body: Body) -> list[c.Stmt]:
+def thread_rank(body: ir.Body) -> list[c.Stmt]:
     """Return the declaration of ``thread``, the rank in the block, if a body reads it."""
-    intrinsics = (e.intrinsic.name for e in all_expressions(body) if isinstance(e, Apply))
+    intrinsics = (e.intrinsic.name for e in all_expressions(body) if isinstance(e, ir.Apply))
     if "block.thread" not in intrinsics:
         return []
     index, extent = (partial(c.MemberExpr, c.Name(name)) for name in ("threadIdx", "blockDim"))
@@ -367,12 +339,12 @@ def thread_rank(body: Body) -> list[c.Stmt]:
     return [c.DeclStmt(c.NamedType("int64_t", const=True), "thread", rank)]
 
 
-def _runs_once(s: AxisLoop) -> bool:
+def _runs_once(s: ir.AxisLoop) -> bool:
     match s.start, s.stop:
-        case Const(start), Const(stop):
+        case ir.Const(start), ir.Const(stop):
             return stop - start == 1
     return False
 
 
-def _ends_threads(body: Body) -> bool:
-    return any(isinstance(s, NextWorkItem) for s in statements(body))
+def _ends_threads(body: ir.Body) -> bool:
+    return any(isinstance(s, ir.NextWorkItem) for s in statements(body))

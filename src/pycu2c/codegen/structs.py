@@ -11,7 +11,7 @@ from pycu2c.codegen.dialect import Dialect
 from pycu2c.codegen.helpers import texture_helpers
 from pycu2c.codegen.names import identifier, unique_name
 from pycu2c.csyntax import nodes as c
-from pycu2c.ir.nodes import Allocate, Assign, Declare, Function, Module
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions, statements
 
 
@@ -39,7 +39,7 @@ def _aliases_before_cuda_13(dtype: DType) -> str:
 class Structs:
     """The structs of one module, with their names."""
 
-    def __init__(self, module: Module, dialect: Dialect) -> None:
+    def __init__(self, module: ir.Module, dialect: Dialect) -> None:
         self.dialect = dialect
         self.names: dict[DType, str] = {}
         self.vectors: dict[DType, None] = {}  # and complex numbers; CUDA declares both
@@ -195,13 +195,13 @@ def _number_in(dtype: DType) -> DType:
     return dtype.fields[0].dtype if dtype.is_vector else dtype
 
 
-def _types(function: Function) -> Iterator[Type]:
+def _types(function: ir.Function) -> Iterator[Type]:
     """Yield the types in a function."""
     yield function.result
     for p in function.parameters:
         yield p.type
     for s in statements(function.body):
-        if isinstance(s, (Allocate, Assign, Declare)):
+        if isinstance(s, (ir.Allocate, ir.Assign, ir.Declare)):
             yield s.var.type
     for e in all_expressions(function.body):
         yield e.type
