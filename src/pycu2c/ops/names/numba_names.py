@@ -26,7 +26,7 @@ CURES: dict[str, str] = {
             "MappedMemory",
             "PinnedMemory",
         ),
-        "memory comes from the driver's pool; arrays of other packages are taken where they lie",
+        "the driver's pool allocates memory; arrays of other packages are used without a copy",
     ),
     **dict.fromkeys(
         ("open_ipc_array", "IpcHandle"),
