@@ -59,7 +59,7 @@ def test_every_target_of_the_makefile_has_its_help() -> None:
         assert re.search(rf"^make {name}\b.*\w", done.stdout, re.M)
 
 
-def test_functions_in_tables_are_there() -> None:
+def test_functions_in_tables_exist() -> None:
     """What the tables name can be written as it stands there."""
     page = (ROOT / "docs" / "intrinsics.md").read_text().partition("## Groups of threads")[0]
     names = re.findall(r"^\| `([\w.]+)` \|", page, re.M)

@@ -90,7 +90,7 @@ def test_pyright() -> None:
     assert found == refused(STRICT), [d["message"] for d in errors]
 
 
-def test_a_new_row_has_its_place_in_the_stub() -> None:
+def test_a_new_intrinsic_is_added_to_the_stub() -> None:
     generated = module_from_file(ROOT / "docs" / "generate_stub.py")
 
     def body(array: Any, index: Any, n: int, value: Any) -> Any:
@@ -148,7 +148,7 @@ def test_an_array_is_named(given: object, meant: object) -> None:
         "Array[float32[:], 2]",
     ],
 )
-def test_what_names_no_array(given: str) -> None:
+def test_names_of_no_array(given: str) -> None:
     with pytest.raises(BadSignature, match=r"write Array\[float32\]"):
         parse_type(given)
     if "n" not in given:

@@ -141,7 +141,7 @@ def test_transposes(k, block, target: str) -> None:
     assert np.array_equal(run(k, (grid, block), (a.T.copy(), a), target)[0], a.T)
 
 
-def test_where_threads_meet(target: str) -> None:
+def test_loops_with_barriers(target: str) -> None:
     a = np.random.default_rng(1).random((24, 16), np.float32)
     pairs = a.reshape(24, 8, 2)[:, :, ::-1].reshape(24, 16)
     out = run(through_shared, ((3, 2), (8, 8)), (a * 0, a), target)[0]
@@ -156,19 +156,19 @@ def test_what_threads_keep(k, target: str) -> None:
     np.testing.assert_allclose(run(k, launch, (a * 0, a), target)[0], wanted, rtol=1e-5)
 
 
-def test_contiguous_axes_stand_innermost() -> None:
+def test_contiguous_axes_are_innermost() -> None:
     assert loops(rows_first, (M, M), (16, 16)) == loops(columns_first, (M, M), (16, 16))
     assert loops(rows_first, (M, M), (16, 16)) == ["i", "j"]
     assert loops(cube, (C, C), (8, 4, 4)) == ["i", "j", "k"]
     assert "gridDim.y + 1) * gridDim.y" in rows_first.inspect("c", (M, M), (16, 16))
 
 
-def test_arrays_of_any_strides_lie_row_by_row_as_a_rule() -> None:
+def test_arrays_of_any_strides_are_assumed_row_major() -> None:
     strided = float32[:, :]
     assert loops(rows_first, (strided, strided), (16, 16)) == ["i", "j"]
 
 
-def test_transposes_go_block_by_block_and_store_in_order() -> None:
+def test_transposes_run_in_blocks_and_store_in_order() -> None:
     assert loops(turned_by_x, (M, M), (16, 16)) == ["tx", "ty"]
     assert loops(turned_by_y, (M, M), (16, 16)) == ["ty", "tx"]
     for k in (turned_by_x, turned_by_y):

@@ -238,7 +238,7 @@ def test_break_and_continue_guard_what_follows() -> None:
     ))  # fmt: skip
 
 
-def test_what_holds_after_a_loop() -> None:
+def test_conditions_after_a_loop() -> None:
     index = op(SUB, v("k"), dim())
     program = function(
         let("k", i(0)), loop(op(LT, v("k"), dim()), let("k", op(ADD, v("k"), i(1)))), use(index)
@@ -261,7 +261,7 @@ def test_a_condition_kept_in_a_variable() -> None:
     assert not analyse(moved, LaunchAssumptions()).within(loads(moved)[0], 0)
 
 
-def test_a_condition_that_comes_after_what_it_is_about() -> None:
+def test_a_condition_after_the_access_it_bounds() -> None:
     here = [let("row", place("grid.y")), let("k", op(ADD, op(MUL, v("row"), N), v("row")))]
     guarded = when(op(LT, v("row"), N), [use(v("k"))])
     moved = [*here, let("row", op(SUB, v("row"), i(1))), guarded]
@@ -297,7 +297,7 @@ HALVE = let("n", op(SHR, v("n"), i(1)))
               let("u", op(FLOORDIV, v("u", int32), i(2, int32)))), 31),
     ],
 )  # fmt: skip
-def test_counters_are_bounded_by_the_rounds(loop_of: Stmt, most: int) -> None:
+def test_counters_are_bounded_by_the_trip_count(loop_of: Stmt, most: int) -> None:
     program = function(let("c", i(0)), let("j", i(0)), loop_of, use(v("c")), n=WEAK_INT, u=int32)
     final = loads(program)[-1].indices[0]
     assert analyse(program, SMALL).of(final).high == most
@@ -391,14 +391,14 @@ def test_conditions_of_every_kind(leaving: Expr, expected: Interval) -> None:
     assert interval(v("n"), when(leaving, [leave()]), n=WEAK_INT) == expected
 
 
-def test_an_assignment_ends_what_was_known() -> None:
+def test_an_assignment_invalidates_ranges() -> None:
     index = op(SUB, v("i"), v("s"))
     guarded = [let("s", op(MUL, v("s"), i(2))), use(index)]
     program = function(when(op(GE, v("i"), v("s")), guarded), i=WEAK_INT, s=WEAK_INT)
     assert analyse(program, SMALL).of(index).low < 0
 
 
-def test_a_step_moves_what_was_known() -> None:
+def test_an_increment_shifts_ranges() -> None:
     gap = op(SUB, v("i"), v("before"))
     steps = [
         let("i", v("n")),
@@ -467,7 +467,7 @@ def test_random_programs_stay_in_their_ranges(batch: int) -> None:
         check_program(seed)
 
 
-def test_the_watch_finds_a_false_claim() -> None:
+def test_the_interpreter_detects_a_false_range() -> None:
     program = function(let("k", op(ADD, v("n"), i(1))), n=WEAK_INT)
     narrow = Ranges(program, Interval(0, 0), {id(program.body[0].value): Interval(5, 5)}, {})  # type: ignore[union-attr]
     with pytest.raises(AssertionError, match="not in"):

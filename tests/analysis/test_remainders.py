@@ -47,7 +47,7 @@ def around(out, n):
 
 @pytest.mark.parametrize("n", [1, 2, 3, 50])
 @pytest.mark.parametrize("k", [neighbours, further, around], ids=lambda k: k.name)
-def test_they_are_pythons(k, n, target):
+def test_remainders_are_those_of_python(k, n, target):
     rows = np.random.default_rng(n).integers(-99, 99, (50, 5)).astype(np.int32)
     launch = (1, 1) if k is around else (2, 32)
     expected = run(k, launch, (rows, n), "python")[0]
@@ -58,12 +58,12 @@ def in_c(k):
     return k.inspect("c", "int32[:, ::1], int")
 
 
-def test_a_turn_is_no_division():
+def test_one_wrap_needs_no_division():
     text = in_c(neighbours)
     assert text.count(" % n") == 1  # of 2 * i
     assert "mod_i64" not in text
     assert "at < n ? at : at - n" in text
 
 
-def test_what_may_be_several_turns_stays():
+def test_a_division_stays_if_it_may_wrap_several_times():
     assert in_c(further).count("mod_i64(") + in_c(further).count("% n") >= 4

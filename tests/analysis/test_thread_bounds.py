@@ -85,7 +85,7 @@ def apart(out, seen):
 
 
 @pytest.mark.parametrize("threads", [128, 96, 64, 32])
-def test_threads_that_go_apart_by_number(target: str, threads: int) -> None:
+def test_threads_that_diverge_by_index(target: str, threads: int) -> None:
     given = np.zeros(threads, np.int64), np.zeros(1, np.int64)
     out, seen = run(apart, (1, threads), given, target)
     expected, first = run(apart, (1, threads), given, "python")

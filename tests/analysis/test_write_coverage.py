@@ -273,7 +273,7 @@ def threads_for(function: Any, signature: str) -> tuple[Any, Any]:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c[0].__name__)
-def test_what_is_overwritten(case: Case) -> None:
+def test_overwritten_arrays(case: Case) -> None:
     function, signature, whole = case
     out, a = arrays_for(signature)
     k = kernel(backend="cpu")(function)
@@ -307,7 +307,7 @@ def test_a_launch_may_not_reach_the_end(threads: list[int], n: int, whole: bool,
     assert writes_every_element(found, [(N,), (N,), ()], [0, 0, n], threads) == whole
 
 
-def test_a_bound_that_is_no_whole_number() -> None:
+def test_a_bound_that_is_no_integer() -> None:
     k = kernel(backend="cpu")(guarded)
     module = k.launcher.compiler.build(
         parse_signature("float32[::1], float32[::1], float32")
@@ -336,21 +336,21 @@ def copies_of(*arrays: Any, overwritten: set[int], copied: list[int]) -> list[in
     return sorted(copied)
 
 
-def test_what_is_overwritten_is_not_copied_in(copied: list[int]) -> None:
+def test_overwritten_arrays_are_not_copied_in(copied: list[int]) -> None:
     x, y = np.zeros(4), np.zeros(6)
     assert copies_of(x, y, overwritten={0}, copied=copied) == [48]
 
 
-def test_views_of_the_same_are_copied_in(copied: list[int]) -> None:
+def test_views_of_one_array_are_copied_in(copied: list[int]) -> None:
     base = np.zeros(10)
     assert copies_of(base[:8], base[4:], overwritten={0}, copied=copied) == [80]
 
 
-def test_the_same_twice_is_copied_in(copied: list[int]) -> None:
+def test_an_array_passed_twice_is_copied_in(copied: list[int]) -> None:
     base = np.zeros(10)
     assert copies_of(base, base, overwritten={0, 1}, copied=copied) == [80]
 
 
 @pytest.mark.parametrize("part", [np.s_[::2], np.s_[::-1]])
-def test_what_lies_in_the_gaps_is_copied_in(part: Any, copied: list[int]) -> None:
+def test_bytes_in_gaps_are_copied_in(part: Any, copied: list[int]) -> None:
     assert copies_of(np.zeros(9)[part], overwritten={0}, copied=copied) == [72]

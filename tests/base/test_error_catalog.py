@@ -62,14 +62,14 @@ def marks(case: error_catalog.CatalogCase, code: str) -> list[Shown]:
 
 
 @pytest.mark.parametrize(("code", "case"), CASES)
-def test_the_wrong_program_gives_this_error_at_its_mark(
+def test_the_wrong_program_raises_this_error_at_its_mark(
     code: str, case: error_catalog.CatalogCase
 ) -> None:
     assert shown(error_catalog.message(case.wrong), case.wrong) == marks(case, code)
 
 
 @pytest.mark.parametrize(("code", "case"), CASES)
-def test_the_cured_program_runs(code: str, case: error_catalog.CatalogCase) -> None:
+def test_the_corrected_program_runs(code: str, case: error_catalog.CatalogCase) -> None:
     """It says nothing, and each of its kernels has C text and runs on the reference."""
     assert error_catalog.message(case.corrected) == ""
     space = error_catalog.run(case.corrected, "corrected.py")
@@ -134,7 +134,7 @@ def test_the_command_lists_the_codes() -> None:
     assert [line.split()[0] for line in lines] == error_codes()
 
 
-def test_the_command_knows_no_other_code() -> None:
+def test_the_command_rejects_an_unknown_code() -> None:
     result = CliRunner().invoke(main, ["errors", "index-typo"])
     assert result.exit_code == 2
     assert "index-type" in result.output

@@ -89,7 +89,7 @@ def test_emit_with_the_python_lines() -> None:
         ((SAXPY, "--signature", "float32[1:2], int32, int32"), "cannot read"),
     ],
 )
-def test_mistakes_are_told(words: tuple[str, ...], message: str) -> None:
+def test_mistakes_are_reported(words: tuple[str, ...], message: str) -> None:
     result = called("emit", *words)
     assert result.exit_code == 1
     assert message in result.output
@@ -166,7 +166,7 @@ def test_emit_says_which_lines_loops_over_threads_are_from() -> None:
     assert len(said) == 4
 
 
-def test_emit_says_no_lines_of_one_loop_or_if_told_so() -> None:
+def test_emit_omits_source_lines_on_request() -> None:
     words = ("--target", "c", "--signature")
     assert "// line" not in called("emit", SAXPY, *words, TYPES).output
     types = "float32[::1], float32[::1]"
@@ -174,7 +174,7 @@ def test_emit_says_no_lines_of_one_loop_or_if_told_so() -> None:
     assert "// line" not in called("emit", REDUCE_SUM, *words, types, "--comments", "none").output
 
 
-def test_lines_of_device_functions_come_last(tmp_path: Path) -> None:
+def test_lines_of_device_functions_are_last(tmp_path: Path) -> None:
     path = tmp_path / "meeting.py"
     path.write_text(MEETING)
     shown = called("emit", str(path), "--target", "c", "--block", "32").output

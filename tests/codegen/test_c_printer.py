@@ -376,11 +376,11 @@ def op(symbol: str, left: c.Expr, right: c.Expr) -> c.BinaryExpr:
         (c.String('say "hi"\n??='), r'"say \"hi\"\n?\?="'),
     ],
 )
-def test_expressions_have_the_parentheses_that_a_reader_wants(tree: c.Expr, text: str) -> None:
+def test_expressions_have_the_parentheses_that_precedence_requires(tree: c.Expr, text: str) -> None:
     assert print_expr(tree) == text
 
 
-def test_cases_may_stand_inside_of_loops() -> None:
+def test_cases_may_be_inside_of_loops() -> None:
     again = c.WhileStmt(C, (c.ReturnStmt(A), c.Case(1), c.Increment(A)))
     assert print_stmt(c.Switch(C, (c.Case(0), again))) == (
         "switch (c) {\n"

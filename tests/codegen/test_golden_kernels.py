@@ -95,7 +95,7 @@ def cut(name: str) -> tuple[Path, str] | None:
     return None
 
 
-def test_there_are_enough() -> None:
+def test_the_collection_is_not_empty() -> None:
     assert len(NAMES) >= 25
 
 
@@ -109,7 +109,7 @@ def test_text(name: str, variant: str, what: str, request: pytest.FixtureRequest
 
 @pytest.mark.golden
 @pytest.mark.parametrize("name", NAMES)
-def test_where_the_cpu_cuts(name: str, request: pytest.FixtureRequest) -> None:
+def test_the_cpu_ir_text(name: str, request: pytest.FixtureRequest) -> None:
     found = cut(name)
     if found is not None:  # else test_no_file_is_left_over looks that there is no file
         compare(*found, request)
@@ -137,12 +137,12 @@ def test_no_file_is_left_over() -> None:
 
 
 @pytest.mark.parametrize(("name", "variant"), CASES)
-def test_gcc_takes_it_without_a_warning(name: str, variant: str) -> None:
+def test_gcc_compiles_without_a_warning(name: str, variant: str) -> None:
     assert cc.check_warnings(generated(name, variant, "c")) == ""
 
 
 @pytest.mark.parametrize(("name", "variant"), CASES)
-def test_nvrtc_takes_it_without_a_warning(name: str, variant: str) -> None:
+def test_nvrtc_compiles_without_a_warning(name: str, variant: str) -> None:
     built = kernel_of(name).launcher.compiler.build(
         parse_signature(module_of(name).SIGNATURES[variant])
     )
@@ -167,7 +167,7 @@ def test_in_32_bits_the_same_as_the_reference(
 
 
 @pytest.mark.parametrize(("name", "variant"), CASES)
-def test_past_caches_the_same_as_the_reference(
+def test_nontemporal_stores_give_the_same_results(
     name: str, variant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(

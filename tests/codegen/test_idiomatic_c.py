@@ -91,7 +91,7 @@ def around(a, out):
         out[x] = total
 
 
-def test_places_beside_a_thread(target: str) -> None:
+def test_elements_beside_a_threads_own(target: str) -> None:
     a = np.arange(9)
     _, out = run(around, (1, 16), [a, np.zeros(9, np.int64)], target)
     assert (out == np.roll(a, 1) + 2 * a + np.roll(a, -1)).all()

@@ -15,7 +15,7 @@ def blurred(a, out):
         out[i] += a[i + 1 + step]
 
 
-def test_a_loop_over_offsets_is_written_as_by_hand():
+def test_a_loop_over_offsets_is_idiomatic_c():
     text = blurred.inspect("cuda", "float32[::1], float32[::1]")
     assert "+ -1" not in text
     assert "+ 0]" not in text

@@ -57,10 +57,10 @@ def exact(name: str, x: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", ["exp", "log"])
-def test_clang_has_them_in_vectors(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clang_vectorizes_the_functions(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     command = compiler("clang").command
     monkeypatch.setenv("PYCU2C_CC", " ".join(command))
-    test_as_near_as_cuda(name)
+    test_errors_are_within_cudas_bounds(name)
     if platform.machine() == "x86_64":
         text = of_floats(name).inspect("c", (float32[::1], float32[::1]))
         flags = ("-std=gnu11", "-O3", "-march=x86-64-v3", "-fno-math-errno", "-fopenmp-simd")
@@ -71,7 +71,7 @@ def test_clang_has_them_in_vectors(name: str, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("name", CUDA_ALLOWS)
-def test_as_near_as_cuda(name: str) -> None:
+def test_errors_are_within_cudas_bounds(name: str) -> None:
     x = everywhere()
     configuration = (x.size // 256 + 1, 256)
     found, _ = run(of_floats(name), configuration, (np.zeros_like(x), x), "cpu")
@@ -151,7 +151,7 @@ def test_hypot_is_near_for_all_sizes(target: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_hypot_of_what_is_no_number(dtype: type, target: str) -> None:
+def test_hypot_of_nan(dtype: type, target: str) -> None:
     ends = [0.0, -0.0, 1.0, np.inf, -np.inf, np.nan, np.finfo(dtype).max, np.finfo(dtype).tiny]
     x, y = np.array([(a, b) for a in ends for b in ends], dtype).T.copy()
     (found, _, _) = run(sizes, (1, 64), (np.zeros_like(x), x, y), target)
@@ -163,7 +163,7 @@ def test_hypot_of_what_is_no_number(dtype: type, target: str) -> None:
     np.testing.assert_allclose(found, np.where(open_ends, np.inf, exact), rtol=near)
 
 
-def test_what_is_off_by_more_is_called_singly() -> None:
+def test_less_accurate_functions_are_called_per_element() -> None:
     """logf and expf of glibc's vectors are off by more than CUDA's, exp and log, too."""
 
     @kernel

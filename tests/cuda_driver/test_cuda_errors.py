@@ -120,6 +120,6 @@ def test_an_illegal_address_names_the_kernel(tmp_path):
 
 
 @pytest.mark.gpu
-def test_out_of_memory_says_how_much_there_is():
+def test_out_of_memory_states_the_free_memory():
     with pytest.raises(OutOfMemoryError, match=r"allocate \d+ bytes .*: \d+ of the device's \d+"):
         pycu2c.cuda.device_array(2**44, "u1")

@@ -271,7 +271,7 @@ def elsewhere(a, v, w, records, out):
 
 
 @pytest.mark.parametrize("align", [False, True])
-def test_where_pairs_lie(align: bool, target: str) -> None:
+def test_pairs_in_arrays_and_records(align: bool, target: str) -> None:
     a, records = pairs(half2, [1] * 3, [2] * 3), np.zeros(3, np.dtype(IN_RECORDS, align=align))
     records["q"]["y"] = 3
     arguments = [a, half2(1, 2), bfloat162(3, 4), records, np.zeros(3)]

@@ -110,7 +110,7 @@ def several_at_once(streams, offsets, words, single, double):
 
 
 @pytest.mark.parametrize("made", [one_by_one, several_at_once], ids=lambda k: k.name)
-def test_numbers_lie_where_curand_has_them(made: Any, target: str) -> None:
+def test_numbers_have_the_positions_of_curand(made: Any, target: str) -> None:
     shape = len(STREAMS), len(OFFSETS)
     given = [np.array(STREAMS, np.uint64), np.array(OFFSETS, np.uint64)]
     given += [np.zeros(shape, kind) for kind in (np.uint32, np.float32, np.float64)]
@@ -185,7 +185,7 @@ def normal_64(seed: int, subsequence: int, offset: int) -> float:
 @pytest.mark.parametrize(
     "made", [normals_one_by_one, several_normals_at_once], ids=lambda k: k.name
 )
-def test_normals_are_of_the_same_words(made: Any, target: str) -> None:
+def test_normals_come_from_the_same_random_words(made: Any, target: str) -> None:
     shape = len(STREAMS), len(OFFSETS)
     given = [np.array(STREAMS, np.uint64), np.array(OFFSETS, np.uint64)]
     given += [np.zeros(shape, np.float32), np.zeros(shape)]
@@ -249,7 +249,7 @@ def test_logarithm_and_sine(target: str) -> None:
 
 
 @pytest.mark.parametrize("given", [(1.5, 0, 0), (0, 1.5, 0), (0, 0, np.float32(1))])
-def test_seeds_and_places_are_whole_numbers(given: Any) -> None:
+def test_seeds_and_offsets_are_integers(given: Any) -> None:
     @kernel
     def drawn(seed, subsequence, offset, out):
         out[0] = philox_uniform_float32(seed, subsequence, offset)

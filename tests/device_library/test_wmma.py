@@ -42,7 +42,7 @@ def accumulate(c, a, b):
     wmma.mma_sync(c, a, b)
 
 
-def test_sums_go_on(target: str) -> None:
+def test_accumulators_are_reused(target: str) -> None:
     a = np.eye(16, dtype=np.float16) * 2
     b = np.arange(256, dtype=np.float16).reshape(16, 16)
     c = np.ones((16, 16), np.float32)
@@ -56,7 +56,7 @@ def transposed(c, a, b):
     wmma.mma_sync(c, a.T, b)
 
 
-def test_matrices_may_lie_by_columns(target: str) -> None:
+def test_matrices_may_be_column_major(target: str) -> None:
     rng = np.random.default_rng(2)
     a, b = (rng.integers(-4, 5, (16, 16)).astype(np.float16) for _ in range(2))
     (found, _, _) = run(transposed, (1, 32), [np.zeros((16, 16), np.float32), a, b], target)
@@ -141,7 +141,7 @@ def test_one_instruction_for_half_of_the_columns() -> None:
     assert cc.check_warnings(by_fragments.inspect("c", types)) == ""
 
 
-def test_what_a_fragment_is_not() -> None:
+def test_invalid_uses_of_fragments() -> None:
     @kernel
     def other(a):
         wmma.load_matrix_sync(cuda.local.array(8, float16), a, "matrix_c")

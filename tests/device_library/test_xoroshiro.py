@@ -159,7 +159,7 @@ def test_a_start_may_be_far() -> None:
         assert states_of((3, 2**64 - 5 + k), 1)[0] == states[k]
 
 
-def test_states_fill_arrays_that_are_there() -> None:
+def test_states_fill_existing_arrays() -> None:
     expected = states_of((9, 2), 6)
     on_host = np.zeros(12, xoroshiro128p_dtype)[::2]
     random.init_xoroshiro128p_states(on_host, 9, subsequence_start=2)
@@ -195,7 +195,7 @@ def test_states_are_made_on_the_host() -> None:
         k.inspect("ir", "void(float64[:])")
 
 
-def test_the_type_of_states_stands_in_signatures(target: str) -> None:
+def test_the_type_of_states_is_usable_in_signatures(target: str) -> None:
     kernel_of_states = kernel(
         signature=(random.xoroshiro128p_type[:], "uint64[:, :]"), backend=target
     )(draw_integers.python)

@@ -56,7 +56,7 @@ FORMS: list[Callable[[np.ndarray], np.ndarray]] = [
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("dtype", [row.numpy for row in DTYPES if not row.fields], ids=str)
-def test_an_array_comes_back_as_it_went(place: Any, dtype: Any, form: Any) -> None:
+def test_an_array_is_copied_back_unchanged(place: Any, dtype: Any, form: Any) -> None:
     values = np.asarray(form(np.arange(60).reshape(3, 4, 5) % 2 == 1)).astype(dtype)
     array = to_device(values, device=place)
     same(array, values)
@@ -77,7 +77,7 @@ def test_records_and_dates(place: Any) -> None:
         np.testing.assert_array_equal(array[::-2].copy_to_host(), values[::-2])
 
 
-def test_into_an_array_that_is_given(place: Any) -> None:
+def test_into_a_given_array(place: Any) -> None:
     values = np.arange(12.0).reshape(3, 4)
     array = to_device(values, device=place)
     for out in (np.zeros((3, 4)), np.zeros((4, 3)).T, np.zeros((6, 8))[::2, ::-2]):
@@ -97,7 +97,7 @@ def test_into_an_array_that_is_given(place: Any) -> None:
     same(array, values + 2)
 
 
-def test_a_copy_is_its_own(place: Any) -> None:
+def test_a_copy_has_its_own_memory(place: Any) -> None:
     a = to_device(np.arange(6.0).reshape(2, 3), device=place)
     b, c, d = a.copy(), a.T.copy("F"), to_device(a)
     a[...] = 0
@@ -185,7 +185,7 @@ def test_reshaping_is_that_of_numpy(place: Any, data: st.DataObject) -> None:
     assert bool(np.all(array.copy_to_host() == 3)) == (part or bool(np.all(values == 3)))
 
 
-def test_what_shapes_there_are(place: Any) -> None:
+def test_valid_shapes(place: Any) -> None:
     array = to_device(np.zeros((2, 3)), device=place)
     assert array.reshape(3, 2).shape == array.reshape((3, -1)).shape == (3, 2)
     for shape in ((4, 2), (-1, -1), (-1, 4), (0, -1)):
@@ -203,7 +203,7 @@ def test_fills(place: Any, dtype: str, value: int) -> None:
         np.testing.assert_array_equal(array.copy_to_host(), values)
 
 
-def test_values_that_do_not_fit_are_refused_as_by_numpy(place: Any) -> None:
+def test_values_that_do_not_fit_raise_as_in_numpy(place: Any) -> None:
     array = to_device(np.zeros(3, np.uint8), device=place)
     with pytest.raises(OverflowError):
         array[...] = 300
@@ -243,7 +243,7 @@ def test_one_element(place: Any) -> None:
         len(point)
 
 
-def test_what_arrays_are_not(place: Any) -> None:
+def test_unsupported_arrays(place: Any) -> None:
     array = to_device(np.zeros(3), device=place)
     with pytest.raises(TypeError, match=r"write copy_to_host\(\)"):
         np.asarray(array)
@@ -265,7 +265,7 @@ def test_a_read_only_array(place: Any) -> None:
 # ---- what launches read -------------------------------------------------------------------------
 
 
-def test_what_launches_read(place: Any) -> None:
+def test_data_that_launches_read(place: Any) -> None:
     whole = to_device(np.zeros((4, 6), np.float32), device=place)
     array = whole[1:, ::2]
     assert array.address == whole.address + 24
@@ -276,7 +276,7 @@ def test_what_launches_read(place: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["address", "shape", "strides", "dtype", "writeable", "device"])
-def test_what_launches_read_is_fixed(place: Any, name: str) -> None:
+def test_data_that_launches_read_is_fixed(place: Any, name: str) -> None:
     array = to_device(np.zeros(4), device=place)
     with pytest.raises(AttributeError):
         setattr(array, name, getattr(array, name))
@@ -326,7 +326,7 @@ def test_arrays_that_kernels_do_not_take(place: Any, make: Any, message: str) ->
 
 
 @pytest.mark.gpu
-def test_an_array_of_the_other_place() -> None:
+def test_an_array_of_the_other_backend() -> None:
     here, there = (to_device(np.zeros(4), device=place) for place in BACKENDS)
     with pytest.raises(LaunchError, match=r"\(data\) lies on a GPU, and the launch is on the CPU"):
         kernel(backend="cpu")(scale)[1, 4](here, there, 1)
@@ -475,7 +475,7 @@ SIZES = [
 @pytest.mark.gpu
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("pin", [False, True])
-def test_large_copies_go_in_pieces(size: int, pin: bool) -> None:
+def test_large_copies_are_split(size: int, pin: bool) -> None:
     values = np.random.default_rng(size).integers(0, 256, size, np.uint8)
     out = np.zeros(size, np.uint8)
     with cuda.pinned(*([values, out] if pin else [])):
@@ -562,7 +562,7 @@ def test_operators_of_packages_that_take_device_arrays(place: Any) -> None:
     assert to_device(np.zeros(3), device=place) + Elsewhere() == "theirs"  # type: ignore[operator]
 
 
-def test_what_numpy_has_and_a_device_array_has_not():
+def test_numpy_attributes_that_device_arrays_lack():
     array = cuda.to_device(np.ones(3))
     with pytest.raises(AttributeError, match=r"no sum: a kernel .* copy_to_host\(\)"):
         array.sum()  # type: ignore[attr-defined]
@@ -583,7 +583,7 @@ def test_orders_of_flat_arrays(order: str) -> None:
         np.testing.assert_array_equal(flat.copy_to_host(), host.ravel(order=order))  # type: ignore[call-overload]
 
 
-def test_orders_that_there_are_not() -> None:
+def test_invalid_orders() -> None:
     with pytest.raises(ValueError, match="order is 'C', 'F' or 'A', not 'K'"):
         cuda.to_device(np.zeros((2, 2))).ravel(order="K")  # type: ignore[arg-type]
 

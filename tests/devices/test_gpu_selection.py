@@ -23,7 +23,7 @@ def add(out, a, x):  # type: ignore[no-untyped-def]
 
 
 @no_gpu
-def test_without_a_gpu_there_are_none() -> None:
+def test_without_a_gpu_the_list_is_empty() -> None:
     assert len(cuda.gpus) == 0
     assert list(cuda.gpus) == []
     assert not cuda.is_available()
@@ -39,7 +39,7 @@ def test_without_a_gpu_there_are_none() -> None:
 
 
 @pytest.mark.gpu
-def test_what_gpus_there_are() -> None:
+def test_available_gpus() -> None:
     assert cuda.is_available()
     assert len(cuda.gpus) == len(list(cuda.gpus)) >= 1
     gpu = cuda.select_device(0)
@@ -90,7 +90,7 @@ def learnt(k: Kernel[...], *arguments: object) -> None:
 
 
 @on_two
-def test_launches_go_to_the_current_gpu() -> None:
+def test_launches_use_the_current_gpu() -> None:
     k = Kernel(add, backend="cuda")
     made = [(cuda.device_array(1000, device=i), cuda.device_array(1000, device=i)) for i in (0, 1)]
     for out, a in made:
@@ -108,7 +108,7 @@ def test_launches_go_to_the_current_gpu() -> None:
 
 
 @on_two
-def test_arrays_of_another_gpu_are_refused_with_a_cure() -> None:
+def test_arrays_of_another_gpu_are_rejected_with_a_hint() -> None:
     k = Kernel(add, backend="cuda")
     here, there = cuda.device_array(1000, device=0), cuda.device_array(1000, device=1)
     learnt(k, here, here, 1.0)
@@ -177,7 +177,7 @@ def test_a_gpu_uses_the_memory_of_another() -> None:
 
 
 @on_two
-def test_memory_goes_back_to_its_gpu() -> None:
+def test_memory_is_freed_on_its_gpu() -> None:
     arrays: list[Any] = [cuda.device_array(1 << 20, device=1) for _ in range(4)]
     with cuda.gpus[1]:
         before = cuda.gpus[1].memory.total
@@ -212,6 +212,6 @@ def test_a_graph_is_of_one_gpu() -> None:
     assert a.copy_to_host()[:3].tolist() == [100, 6, 6]
 
 
-def test_what_is_no_device_is_refused() -> None:
+def test_values_that_are_no_device_are_rejected() -> None:
     with pytest.raises(TypeError, match="the number of a GPU, or 'cpu', not 'gpu'"):
         cuda.device_array(2, device="gpu")  # type: ignore[arg-type]

@@ -181,7 +181,7 @@ def test_arrays_live_as_long_as_the_graph(place: Place) -> None:
     assert all(np.all(other.copy_to_host() == 50) for other in others)
 
 
-def test_what_a_graph_keeps_goes_with_it() -> None:
+def test_a_freed_graph_frees_its_resources() -> None:
     k, out = Kernel(count, backend="cpu"), np.zeros(4)
     with cuda.graph(device="cpu") as g:
         k[1, 4](out)
@@ -228,7 +228,7 @@ def test_a_graph_in_a_graph_is_as_it_was_last(place: Place) -> None:
 
 
 @pytest.mark.gpu
-def test_what_the_default_stream_waits_for_does_not_take_part() -> None:
+def test_work_of_other_streams_is_not_captured() -> None:
     ours = cuda.stream()
     with cuda.graph() as g, pytest.raises(LaunchError, match="blocking=False"):
         ours.wait(g.stream)
@@ -299,7 +299,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_cannot_be_captured(place: Place, name: str) -> None:
+def test_unsupported_captures(place: Place, name: str) -> None:
     action, message = REFUSED[name]
     array = place.array(np.zeros(4))
     with pytest.raises(LaunchError, match=message), place.graph():
@@ -337,7 +337,7 @@ class Ending:
         raise ArithmeticError(code)
 
 
-def test_a_launch_that_ends_early_is_told_of() -> None:
+def test_a_launch_that_ends_early_is_reported() -> None:
     told: list[int] = []
     launches = [Ending(code, told) for code in (0, 0, 7, 0)]
     run = in_sequence(launches)  # type: ignore[arg-type]
@@ -357,7 +357,7 @@ def test_ranges_of_profilers_are_left_out(place: Place, monkeypatch: pytest.Monk
 
 
 @pytest.mark.gpu
-def test_what_cannot_be_captured_on_a_gpu() -> None:
+def test_unsupported_captures_on_a_gpu() -> None:
     array = cuda.to_device(np.zeros(4))
     k = Kernel(count)
     with pytest.raises(LaunchError, match=r"argument 1.*in memory of the host"), cuda.graph():

@@ -156,7 +156,7 @@ def test_arrays_of_others_are_assigned(cupy: Any, torch: Any) -> None:
     assert cuda.to_device(cupy.arange(3)).copy_to_host().tolist() == [0, 1, 2]
 
 
-def test_memory_lives_as_long_as_somebody_has_it(cupy: Any, torch: Any) -> None:
+def test_memory_lives_as_long_as_it_is_referenced(cupy: Any, torch: Any) -> None:
     for take in (cupy.asarray, cupy.from_dlpack, torch.as_tensor, torch.from_dlpack):
         taken = take(cuda.to_device(np.arange(1000.0)))
         gc.collect()

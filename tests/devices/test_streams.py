@@ -61,7 +61,7 @@ def test_launches_and_copies_in_a_stream(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", STREAMS)
-def test_what_names_no_stream_waits_for_all_of_them(name: str) -> None:
+def test_operations_without_a_stream_wait_for_all_streams(name: str) -> None:
     array = cuda.to_device(np.zeros(100))
     stream = STREAMS[name]()
     late[1, 128, stream](array, ROUNDS)
@@ -80,7 +80,7 @@ def test_memory_is_free_after_the_work_that_uses_it(name: str) -> None:
 
 @pytest.mark.gpu
 @pytest.mark.undisturbed
-def test_memory_is_not_free_after_work_that_nobody_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_test_of_streams_detects_a_missing_record(monkeypatch: pytest.MonkeyPatch) -> None:
     """So the test above sees what it looks for."""
     monkeypatch.setattr(DeviceMemory, "used_on", forgotten)
     assert not is_undisturbed("apart")
@@ -99,7 +99,7 @@ def is_undisturbed(name: str) -> bool:
     return all(np.all(new.copy_to_host() == 5) for new in fresh)
 
 
-def test_what_is_no_stream_and_no_event() -> None:
+def test_values_that_are_no_stream_or_event() -> None:
     with pytest.raises(LaunchError, match="takes an event or a stream, not the number 5"):
         cuda.stream().wait(5)
     with pytest.raises(LaunchError, match="takes the stream that is to wait, not the number 5"):
@@ -195,12 +195,12 @@ def test_streams_of_others() -> None:
         lambda: cuda.event().record("side"),
     ],
 )
-def test_what_is_no_stream_is_refused_without_a_gpu_too(use: Callable[[], object]) -> None:
+def test_values_that_are_no_stream_are_rejected_without_a_gpu(use: Callable[[], object]) -> None:
     with pytest.raises(LaunchError, match="a stream is an int, None, or a stream object"):
         use()
 
 
-def test_profiling_is_for_who_looks() -> None:
+def test_profiling_is_off_by_default() -> None:
     with cuda.profiling():
         late[1, 128](cuda.to_device(np.zeros(4)), 1)
     cuda.profile_start()
@@ -208,7 +208,7 @@ def test_profiling_is_for_who_looks() -> None:
 
 
 @pytest.mark.gpu
-def test_done_is_told_without_waiting() -> None:
+def test_completion_is_queried_without_waiting() -> None:
     stream, array = cuda.stream(), cuda.to_device(np.zeros(100))
     late[1, 128, stream](array, 1)
     stream.synchronize()

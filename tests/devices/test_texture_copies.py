@@ -112,7 +112,7 @@ def test_new_elements_are_copied_again(device: FakeDevice) -> None:
     assert bytes_there.view(np.int16).tolist() == [1, 2, 3]
 
 
-def test_what_a_kernel_wrote_comes_back(device: FakeDevice) -> None:
+def test_kernel_results_are_copied_back(device: FakeDevice) -> None:
     s = cuda.surface(np.array([1, 2], np.int32))
     t = cuda.texture(s)
     launched(s)
@@ -128,7 +128,7 @@ def test_what_a_kernel_wrote_comes_back(device: FakeDevice) -> None:
     assert device.done == ["fill", "read", "fill"]
 
 
-def test_objects_go_before_their_array(device: FakeDevice) -> None:
+def test_texture_objects_are_freed_before_their_array(device: FakeDevice) -> None:
     s = cuda.surface(3, np.float32)
     t = cuda.texture(s)
     launched(s), launched(t)

@@ -52,7 +52,7 @@ def read(target: str, t: Any, *places: Any) -> Any:
     return out
 
 
-def test_a_place_is_column_and_row(target: str) -> None:
+def test_a_coordinate_is_column_and_row(target: str) -> None:
     t = cuda.texture(IMAGE)
     assert read(target, t, [0.5, 3.5, 1.99], [0.5, 2.5, 1.0]).tolist() == [0, 11, 5]
 
@@ -139,7 +139,7 @@ def test_a_fetch_by_index(target: str) -> None:
     assert out.tolist() == [0, 7, 8, 9, 0]
 
 
-def test_a_texture_goes_through_functions_and_tuples(target: str) -> None:
+def test_a_texture_is_passed_through_functions_and_tuples(target: str) -> None:
     @device
     def mean(t, x):
         return (cuda.tex1D(t, x) + cuda.tex1D(t, x + 1)) / 2
@@ -253,7 +253,7 @@ BOUNDS = {"float32": 2**-23, "float16": 2**-10, "int8": 1.01 / 32767, "int16": 0
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_what_an_h100_has_read(target: str, case: str) -> None:
+def test_recorded_reads_of_an_h100(target: str, case: str) -> None:
     """Half of the places are at random, others on the edges of elements, NaN, infinity."""
     number, _, mode, is_normalized, filter_mode = case.split(".")
     values = RECORDED[f"{case}.data"].view(number)[..., 0]
@@ -413,7 +413,7 @@ def test_types_are_written_as_they_are_shown() -> None:
         types.texture1d[types.float64]
 
 
-def test_places_far_away_are_places_of_some_element() -> None:
+def test_nan_and_far_coordinates_read_an_element() -> None:
     modes = texture_modes.checked_modes(("wrap",), "linear", True, "element", (0.0,))
     elements = np.array([[1.0], [2.0]], np.float32)
     row = FLOAT32

@@ -94,7 +94,7 @@ def kernel_of(body: str, signature: str, folder: Path):
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}: {case[2]}")
-def test_a_cost_is_told_and_its_cure_removes_it(case: tuple[str, ...], tmp_path: Path) -> None:
+def test_a_cost_is_reported_and_its_hint_removes_it(case: tuple[str, ...], tmp_path: Path) -> None:
     kind, signature, body, place, cured_types, cured = case
     costly = kernel_of(body, signature, tmp_path)
     notes = [n for n in costly.launcher.compiler.notes(costly.signature) if n.kind == kind]
@@ -107,7 +107,7 @@ def test_a_cost_is_told_and_its_cure_removes_it(case: tuple[str, ...], tmp_path:
     assert kind not in {n.kind for n in better.launcher.compiler.notes(better.signature)}
 
 
-def test_nothing_to_say(tmp_path: Path) -> None:
+def test_nothing_to_report(tmp_path: Path) -> None:
     plain = kernel_of("a[i] = a[i] * 2.0 + 1", "float32[::1]", tmp_path)
     assert (
         plain.explain()
@@ -146,7 +146,7 @@ NOTHING = [
 
 
 @pytest.mark.parametrize(("signature", "body"), NOTHING)
-def test_nothing_is_told(signature: str, body: str, tmp_path: Path) -> None:
+def test_no_cost_is_reported(signature: str, body: str, tmp_path: Path) -> None:
     k = kernel_of(body, signature, tmp_path)
     assert [(n.kind, n.labels[-1].text) for n in k.launcher.compiler.notes(k.signature)] == []
 
@@ -159,7 +159,7 @@ ONCE = [
 
 
 @pytest.mark.parametrize(("signature", "body", "more"), ONCE)
-def test_a_cause_is_told_once(signature: str, body: str, more: str, tmp_path: Path) -> None:
+def test_a_cause_is_reported_once(signature: str, body: str, more: str, tmp_path: Path) -> None:
     k = kernel_of(body, signature, tmp_path)
     (note,) = k.launcher.compiler.notes(k.signature)
     assert note.labels[0].text.endswith(more)

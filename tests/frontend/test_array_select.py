@@ -214,7 +214,7 @@ def test_between_threads(k: Kernel[Any], rounds: int, target: str) -> None:
 
 
 @pytest.mark.parametrize("k", [ping_pong, own_choice], ids=lambda k: k.name)
-def test_nvrtc_takes_it(k: Kernel[Any]) -> None:
+def test_nvrtc_accepts_it(k: Kernel[Any]) -> None:
     text = k.inspect("cuda", "void(float32[::1], int, float64[::1])")
     assert nvrtc.compile(text, k.name, "sm_80", cache=False).data
 

@@ -49,7 +49,7 @@ JOINS = [
 
 
 @pytest.mark.parametrize(("first", "second", "kind"), JOINS)
-def test_where_branches_meet(
+def test_types_are_joined_after_branches(
     first: str, second: str, kind: str, target: str, tmp_path: Path
 ) -> None:
     text = f"""
@@ -75,7 +75,7 @@ def test_where_branches_meet(
     assert run(kernel, (1, 2), arguments, target)[3].tolist() == right
 
 
-def test_what_some_path_leaves_unassigned_is_0_with_a_warning(target: str, tmp_path: Path) -> None:
+def test_an_unassigned_variable_is_0_with_a_warning(target: str, tmp_path: Path) -> None:
     text = """
     def k(out):
         i = cuda.grid(1)
@@ -132,7 +132,9 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("expression", "code"), REFUSED)
-def test_what_numpy_refuses_is_an_error(expression: str, code: str, tmp_path: Path) -> None:
+def test_conversions_that_numpy_rejects_are_errors(
+    expression: str, code: str, tmp_path: Path
+) -> None:
     text = f"{HEADER}def k(n, out):\n    out[0] = {expression}"
     with pytest.raises(CompileError, match=code):
         run(module_from(text, tmp_path).k, (1, 1), (N, np.zeros(1, np.complex128)), "cpu")
@@ -165,7 +167,7 @@ def k(trace, out):
 """
 
 
-def test_values_come_before_targets_from_left_to_right(target: str, tmp_path: Path) -> None:
+def test_values_are_evaluated_before_targets(target: str, tmp_path: Path) -> None:
     kernel = module_from(HEADER + ORDER, tmp_path).k
     found = run(kernel, (1, 1), (np.zeros(1, np.int64), np.zeros(6, np.int64)), target)
     trace, out = np.zeros(1, np.int64), np.zeros(6, np.int64)

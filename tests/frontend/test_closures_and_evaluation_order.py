@@ -252,7 +252,7 @@ def test_functions_of_a_comprehension_would_all_read_its_last_item(tmp_path: Pat
     ],
     ids=["in a branch", "in a loop", "before a break"],
 )
-def test_none_gives_way_only_where_every_path_comes(body: str, tmp_path: Path) -> None:
+def test_none_is_replaced_only_if_every_path_assigns(body: str, tmp_path: Path) -> None:
     module = module_from(IMPORTS + text_of(Construct("", "", body)), tmp_path)
     with pytest.raises(CompileError, match="and here `None`"):
         run(module.k, (2, N // 2), arguments(), "cpu")

@@ -411,7 +411,7 @@ BOTH_PLACES = {  # body -> the text under the carets of each label, in order
 
 
 @pytest.mark.parametrize("body", BOTH_PLACES)
-def test_both_places_of_a_conflict(body: str, tmp_path: Path) -> None:
+def test_both_locations_of_a_conflict(body: str, tmp_path: Path) -> None:
     text = HEAD + "".join(f"    {line}\n" for line in body.splitlines())
     with pytest.raises(CompileError) as caught:
         module_from(text, tmp_path).k[1, 1](*arguments())
@@ -421,7 +421,7 @@ def test_both_places_of_a_conflict(body: str, tmp_path: Path) -> None:
     assert [lines[s.line - 1][s.column : s.end_column] for s in spans] == BOTH_PLACES[body]
 
 
-def test_a_mistake_in_a_function_is_told_once(tmp_path: Path) -> None:
+def test_a_mistake_in_a_function_is_reported_once(tmp_path: Path) -> None:
     text = HEAD + "    b[0] = masked(a[0])\n    b[1] = masked(a[1])\n    b[2] = masked(x=a[2])\n"
     with pytest.raises(CompileError) as caught:
         module_from(text, tmp_path).k[1, 1](*arguments())
@@ -446,7 +446,7 @@ def _chain(kind: str, length: int) -> str:
 
 @pytest.mark.parametrize("kind", ["+", "else", "elif"])
 @pytest.mark.parametrize("backend", ["python", "cpu"])
-def test_what_is_nested_too_deeply_is_refused(kind: str, backend: str, tmp_path: Path) -> None:
+def test_nesting_that_is_too_deep_is_rejected(kind: str, backend: str, tmp_path: Path) -> None:
     head = HEAD.replace('backend="python"', f'backend="{backend}"')
     with pytest.raises(CompileError, match="nested too deeply"):
         module_from(head + f"    {_chain(kind, 900)}\n", tmp_path).k[1, 1](*arguments())
@@ -534,7 +534,7 @@ def test_an_element_has_an_index_for_each_axis():
     assert "one element at a time, a[i]" in launched(name, np.zeros(2), np.zeros(1))
 
 
-def test_own_names_are_meant_before_those_of_python():
+def test_names_of_the_user_shadow_builtins():
     def typo(a):
         idx = cuda.grid(1)
         a[ixd] = idx  # noqa: F821
@@ -556,7 +556,7 @@ def test_a_lambda_is_passed_as_a_device_function():
     assert a[0] == 2
 
 
-def test_loops_of_those_who_know_numpy():
+def test_loops_in_numpy_style():
     def steps(a):
         for x in range(0, 1, 0.1):  # type: ignore[call-overload]
             a[0] += x
@@ -596,7 +596,7 @@ def test_a_block_without_threads():
         kernel(backend="cpu")(cleared)[1, 0]
 
 
-def test_what_the_function_around_has_not_assigned_yet() -> None:
+def test_unassigned_variables_of_the_enclosing_function() -> None:
     @kernel(backend="python")
     def k(a: Any) -> None:
         a[0] = later

@@ -33,7 +33,7 @@ def plainly(values: Any) -> Any:
     return np.float32([s + np.float32(SHARES[i % 4]) for i, s in enumerate(sums)])
 
 
-def test_numbers_take_the_type_of_what_they_meet(target: str) -> None:
+def test_numbers_take_the_type_of_the_other_operand(target: str) -> None:
     values = np.arange(8, dtype=np.float32)
     out = np.zeros(8, np.float32)
     *_, out = run(weighed, (1, 8), [values, out], target)
@@ -78,7 +78,7 @@ def test_tuples_in_tuples_are_a_table_of_two_axes(target: str) -> None:
     assert (out == sum(np.roll(image, -dx) * (dy + 2) for dy, dx in AROUND)).all()
 
 
-def test_where_the_numbers_of_a_table_lie_is_known() -> None:
+def test_ranges_of_table_elements_are_known() -> None:
     """No general remainder: x + dx is at most one off."""
     text = gathered.inspect("cuda", "int64[::1], int64[::1]")
     assert "AROUND[4][2]" in text
@@ -170,7 +170,7 @@ def test_tuples_that_change_are_variables(target: str) -> None:
 MANY = tuple(range(20_000))
 
 
-def test_a_table_has_room_in_constant_memory():
+def test_a_table_fits_in_constant_memory():
     @kernel
     def found(out):
         out[cuda.grid(1)] = MANY[cuda.grid(1)]

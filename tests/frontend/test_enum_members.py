@@ -83,7 +83,7 @@ def test_as_results() -> None:
         ("Color[n]", "n"),
     ],
 )
-def test_what_is_no_member(text: str, words: str, tmp_path: Path) -> None:
+def test_values_that_are_no_member(text: str, words: str, tmp_path: Path) -> None:
     lines = [f"from {__name__} import Color, State", "from pycu2c import kernel", "@kernel"]
     lines += ["def wrong(a, n):", f"    a[0] = 1 if {text} == 3 else 2"]
     made = module_from("\n".join(lines), tmp_path).wrong

@@ -298,7 +298,7 @@ def written_out(text: str, rounds: int) -> tuple[ast.FunctionDef, ast.FunctionDe
     return tree, copies.unroll(tree)
 
 
-def test_each_round_of_a_loop_written_out_has_its_variables() -> None:
+def test_each_iteration_of_an_unrolled_loop_has_its_variables() -> None:
     _, tree = written_out("for x in p:\n    y = x\n    use(y)\nuse(x)", 3)
     ranges = live_ranges(tree)
     rounds = [n for n in ast.walk(tree) if isinstance(n, UnrolledIteration)]
@@ -309,7 +309,7 @@ def test_each_round_of_a_loop_written_out_has_its_variables() -> None:
     assert ranges.maybe_undefined == ()
 
 
-def test_a_value_of_the_round_before_is_the_same_variable_where_rounds_meet() -> None:
+def test_a_loop_carried_value_is_the_same_variable() -> None:
     text = "x = 1\nfor i in p:\n    use(x)\n    if q:\n        continue\n    x = i\nuse(x)"
     _, tree = written_out(text, 2)
     names = live_ranges(tree).names
@@ -317,7 +317,7 @@ def test_a_value_of_the_round_before_is_the_same_variable_where_rounds_meet() ->
     assert {names[id(n)] for n in uses} == {"x"}
 
 
-def test_writing_a_loop_out_leaves_the_tree_alone() -> None:
+def test_unrolling_does_not_change_the_input_tree() -> None:
     before, after = written_out("if p:\n    for x in p:\n        use(x)\nelse:\n    use(q)", 2)
     assert ast.unparse(before) == ast.unparse(
         function_of("if p:\n    for x in p:\n        use(x)\nelse:\n    use(q)")

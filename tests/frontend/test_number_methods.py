@@ -63,7 +63,7 @@ def whole(a, x, out):
 
 
 @pytest.mark.parametrize("row", [d for d in FLOATS if d is not BFLOAT16], ids=str)
-def test_whole_numbers(row: DType, target: str) -> None:
+def test_integers(row: DType, target: str) -> None:
     a = numbers(row)
     (_, _, out) = run(whole, (1, len(a)), [a, 0.5, np.zeros((2, len(a)), np.int64)], target)
     told = [float(x).is_integer() for x in a]
@@ -128,7 +128,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("text", "code", "words"), WRONG, ids=[w[0] for w in WRONG])
-def test_what_numbers_have_not(text: str, code: str, words: str, tmp_path: Any) -> None:
+def test_missing_methods_of_numbers(text: str, code: str, words: str, tmp_path: Any) -> None:
     lines = ["import numpy as np", "from pycu2c import cuda, kernel", "@kernel"]
     lines += ["def wrong(a):", "    i = cuda.grid(1)", f"    a[i] = {text}"]
     made = module_from("\n".join(lines), tmp_path).wrong

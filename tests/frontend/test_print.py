@@ -126,7 +126,7 @@ def test_a_python_float_kept_in_32_bits(
 
 
 @pytest.mark.parametrize("backend", [t for t in TARGETS if t != "python"])
-def test_a_full_log_is_told(
+def test_a_full_log_is_reported(
     backend: str,
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
@@ -194,7 +194,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("body", "code", "caret"), WRONG.values(), ids=WRONG)
-def test_what_cannot_be_printed(body: str, code: str, caret: str, tmp_path: Path) -> None:
+def test_unsupported_print_arguments(body: str, code: str, caret: str, tmp_path: Path) -> None:
     text = f"{HEADER}\n@kernel\ndef k(a, v):\n    {body}\n"
     with pytest.raises(CompileError) as caught:
         Kernel(module_from(text, tmp_path).k.python, backend="cpu")[1, 1](np.zeros(3), 7)

@@ -27,7 +27,7 @@ def mistakes(text: str, folder: Path) -> tuple[Diagnostic, ...]:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_each_mistake_has_a_place_and_a_cure(seed: int, tmp_path: Path) -> None:
+def test_each_mistake_has_a_location_and_a_hint(seed: int, tmp_path: Path) -> None:
     refused = 0
     for text in programs(seed, 25):
         found = mistakes(text, tmp_path)

@@ -236,7 +236,7 @@ def test_as_python_does(k: Kernel[Any], given: list[Any], target: str) -> None:
 
 
 @pytest.mark.parametrize(("k", "given"), CASES, ids=lambda v: getattr(v, "name", ""))
-def test_nvrtc_takes_it(k: Kernel[Any], given: list[Any]) -> None:
+def test_nvrtc_accepts_it(k: Kernel[Any], given: list[Any]) -> None:
     out = np.zeros(N, np.float32) if k is effects else np.zeros(N)
     run(k, (1, N), [*given, out], "python")
     kinds = {2: "float32[:, ::1]", 1: "float64[::1]"}

@@ -122,7 +122,7 @@ def test_shared_and_local_arrays(target: str) -> None:
 
 
 @pytest.mark.parametrize("k", [elements, arguments, local_and_shared], ids=lambda k: k.name)
-def test_nvrtc_takes_it(k: Kernel[Any]) -> None:
+def test_nvrtc_accepts_it(k: Kernel[Any]) -> None:
     text = k.inspect("cuda", "void(float32[::1], float32[:, ::1], float64[::1])")
     assert nvrtc.compile(text, k.name, "sm_80", cache=False).data
 

@@ -64,7 +64,7 @@ def test_parts_of_rows(target: str) -> None:
         np.testing.assert_allclose(ours, theirs, rtol=1e-6)
 
 
-def test_the_value_comes_first_and_the_place_is_found_once(target: str) -> None:
+def test_the_value_is_evaluated_first_and_the_target_once(target: str) -> None:
     def kernel(a, k):
         k[:] = cuda.atomic.add(k, 0, 1) + 10
         a[cuda.atomic.add(k, 1, 1) - 10 : k[1]] = k[0]
@@ -153,7 +153,7 @@ def an_array_with_more(a) -> None:
         (three_of_two, r"the shape \(2,\)[^E]*and there 3 items"),
     ],
 )
-def test_what_has_no_order_or_no_place(wrong: Callable[..., None], text: str) -> None:
+def test_invalid_slice_assignments(wrong: Callable[..., None], text: str) -> None:
     with pytest.raises(CompileError, match=text) as caught:
         kernel("float32[:]")(wrong)
     assert caught.value.code == "slice-assign"
@@ -170,7 +170,7 @@ def one_item_and_parts_that_fit(a, local_first):
     a[-2:] += (5,)
 
 
-def test_one_item_goes_to_each_and_others_fit(target: str) -> None:
+def test_one_item_is_broadcast_and_others_must_fit(target: str) -> None:
     (a, _) = run(one_item_and_parts_that_fit, (1, 1), (np.zeros(16, np.float32), 0), target)
     expected = np.zeros(16, np.float32)
     expected[:4], expected[4:6], expected[6:12:2] = (7,), (1,), (2, 3, 4)
@@ -190,7 +190,7 @@ def one_record_and_one_row(records, rows):
     rows[1:, 1:] = (7,)
 
 
-def test_one_record_goes_to_each_and_one_row(target: str) -> None:
+def test_one_record_or_row_is_broadcast(target: str) -> None:
     given = [np.zeros(8, PAIR), np.zeros((3, 3), np.float32)]
     records, rows = run(one_record_and_one_row, (1, 1), given, target)
     expected = np.zeros(8, PAIR)

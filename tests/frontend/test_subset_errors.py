@@ -75,7 +75,7 @@ PARTS = {"Slice", "FormattedValue", "Interpolation"}  # stand inside of others o
 
 
 @pytest.mark.parametrize("kind", [*ast.stmt.__subclasses__(), *ast.expr.__subclasses__()])
-def test_all_of_python_is_accepted_or_refused(kind: type[ast.stmt] | type[ast.expr]) -> None:
+def test_every_python_node_is_supported_or_rejected(kind: type[ast.stmt] | type[ast.expr]) -> None:
     if kind.__module__ == "ast" and kind.__name__ not in PARTS:
         refused = {**unsupported_syntax.STATEMENTS, **unsupported_syntax.EXPRESSIONS}
         assert (kind in ACCEPTED) != (kind in refused)
@@ -100,7 +100,7 @@ def tree_of(text: str) -> Source:
 
 
 @pytest.mark.parametrize("text", TREES)
-def test_the_rest_of_python_is_refused(text: str) -> None:
+def test_the_rest_of_python_is_rejected(text: str) -> None:
     """Whatever ``ast`` has beyond the subset, now or later, is reported once."""
     assert [d.code for d in check_subset(tree_of(text))] == [TREES[text]]
 
@@ -109,7 +109,7 @@ def check_of_nothing() -> None:
     """Stands for the Python function of a tree that Python would not compile."""
 
 
-def test_breaches_come_in_the_order_of_the_text() -> None:
+def test_violations_are_in_source_order() -> None:
     for path in FILES:
         for function in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(function, ast.FunctionDef):

@@ -198,7 +198,7 @@ def test_no_source() -> None:
     assert caught.value.code == "no-source"
 
 
-def test_without_a_signature_types_come_with_the_launch(tmp_path: Path) -> None:
+def test_without_a_signature_the_launch_gives_the_types(tmp_path: Path) -> None:
     text = HEAD.replace('(signature="float32[::1], int32[:, :], int, float")', '(backend="cpu")')
     k = module_from(text + "    a[x] = 1\n", tmp_path).k
     with pytest.raises(CompileError, match="index-type"):

@@ -30,7 +30,7 @@ def test_random_kernels_thread_by_thread(first: int) -> None:
 
 
 @pytest.mark.parametrize("first", range(4000, 4060, CHUNK))
-def test_random_kernels_in_strips(first: int) -> None:
+def test_random_kernels_with_strip_mining(first: int) -> None:
     """Every loop that threads may leave at different times, whether strips pay or not."""
     failed = [o for o in run_seeds(range(first, first + CHUNK), "strips") if o.failed]
     assert not failed, "\n\n".join(f"seed {o.seed}: {o.kind}\n{o.detail}" for o in failed)
@@ -57,7 +57,7 @@ def test_random_kernels_on_the_gpu(first: int, target: str) -> None:
 
 @pytest.mark.parametrize("target", [*TARGETS, "narrowed", "strips"])
 @pytest.mark.parametrize("path", REGRESSIONS, ids=lambda p: str(p.stem))
-def test_what_once_failed(path: Path, target: str) -> None:
+def test_kernels_that_once_failed(path: Path, target: str) -> None:
     (outcome,) = [o for o in run_texts([path.read_text()], target) if o.status not in MARKS]
     assert outcome.status == "same", f"{outcome.kind}\n{outcome.detail}"
 
@@ -78,7 +78,7 @@ def arguments():
 """
 
 
-def test_what_has_no_meaning_is_no_failure() -> None:
+def test_undefined_programs_are_no_failure() -> None:
     """Such as what a lane has that is not there."""
     (outcome,) = [o for o in run_texts([NO_LANE], "cpu") if o.status not in MARKS]
     assert outcome.status == "undefined"

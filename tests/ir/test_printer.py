@@ -165,7 +165,7 @@ def test_statement(s: Stmt, text: str) -> None:
     assert print_stmt(s) == text
 
 
-def test_functions_come_before_their_callers() -> None:
+def test_functions_precede_their_callers() -> None:
     x = Parameter("x", WEAK_INT, 0)
     body = (Return(op(ADD, v("x"), v("x")), HERE),)
     twice = Function("twice", "twice", (x,), WEAK_INT, body, HERE)

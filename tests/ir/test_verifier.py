@@ -189,7 +189,7 @@ def test_a_let_binds_one_type() -> None:
     assert messages(use(one), use(other)) == ["y is bound in two types"]
 
 
-def test_declarations_come_first() -> None:
+def test_declarations_precede_uses() -> None:
     start = Declare(v("z"), None, HERE)
     assert messages(start, let("y", i(1))) == ["y is assigned outside of its scope"]
     assert messages(start, start) == ["z is declared twice"]
@@ -252,7 +252,7 @@ def test_valid_programs_are_accepted(seed: int) -> None:
     assert verify(Module(Writer(random.Random(seed)).program())) == []
 
 
-def test_own_c_is_all_of_a_body_and_of_types_of_c() -> None:
+def test_inline_c_is_the_whole_body_and_has_c_types() -> None:
     text = InlineC(InlineCode("c", ()), (), True, HERE)
     assert verify(Module(function(text))) == []
     (whole,) = verify(Module(function(text, text)))[:1]
@@ -261,7 +261,7 @@ def test_own_c_is_all_of_a_body_and_of_types_of_c() -> None:
     assert typed.message == "inline C takes or returns int"
 
 
-def test_a_violation_is_our_bug_and_shows_the_place() -> None:
+def test_a_violation_is_an_internal_error_with_its_location() -> None:
     good = Module(function(let("y", place("grid.x")), use(op(ADD, v("y"), dim()))))
     assert verified(good, "build") is good
     bad = Module(function(let("y", raw(i(1), i(1, int32)))))

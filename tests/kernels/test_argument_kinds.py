@@ -163,7 +163,7 @@ def test_functions_and_dtypes(function, expected, dtype, target):
     assert launched(applied, target, function, dtype) == expected
 
 
-def test_what_is_equal_is_compiled_once():
+def test_equal_sources_are_compiled_once():
     fresh = Kernel(applied.python, backend="cpu")
     out = np.zeros(4, np.float32)
     for dtype in (np.float32, float32, np.dtype("float32")):
@@ -175,7 +175,7 @@ def test_what_is_equal_is_compiled_once():
     assert len(words.launcher._typed) == 2
 
 
-def test_an_ordinary_function_is_told_where_it_is_called():
+def test_a_plain_function_is_reported_at_its_call():
     with pytest.raises(CompileError, match=r"pass or define device\(lambda …\)"):
         launched(applied, "cpu", lambda x: x, np.float32)
 
@@ -327,7 +327,7 @@ def test_a_declared_tuple(target):
         ((7, None), r"argument 2 \(p\) is declared `\(int32, float32\)`, given 7"),
     ],
 )
-def test_what_a_declared_tuple_refuses(arguments, message):
+def test_values_that_a_declared_tuple_rejects(arguments, message):
     with pytest.raises(LaunchError, match=message):
         launched(declared, "cpu", *arguments)
 
@@ -361,7 +361,7 @@ def test_unions_are_typed_for_each_launch(tmp_path, target):
         assert launched(chosen, target, 3) == [3] * 4
 
 
-def test_a_number_that_cannot_be_whole_is_refused():
+def test_a_number_that_is_no_integer_is_rejected():
     @kernel("float32[:], int32")
     def whole(out, n):
         out[0] = n

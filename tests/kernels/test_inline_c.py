@@ -212,7 +212,7 @@ def test_the_python_body_is_what_the_reference_runs() -> None:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_compilers_take_it(name: str) -> None:
+def test_compilers_accept_it(name: str) -> None:
     k, configuration, arguments = CASES[name]
     run(k, configuration, arguments(), "cpu")
     fresh = Kernel(k.python)
@@ -250,7 +250,7 @@ def test_without_a_python_body() -> None:
         run(k, (1, 2), [np.zeros(2)], "python")
 
 
-def test_what_is_pure_may_be_left_out_and_what_is_not_may_not() -> None:
+def test_only_pure_calls_may_be_removed() -> None:
     @kernel
     def k(a):
         plus_one(a[0], a[1])
@@ -306,7 +306,7 @@ def kept_{0}(x: "{0}") -> "{0}":
 """
 
 
-def test_numbers_of_every_type_go_through_c_as_they_are(target: str, tmp_path: Path) -> None:
+def test_numbers_of_every_type_pass_through_c_unchanged(target: str, tmp_path: Path) -> None:
     names = [row.name for row in KINDS]
     lines = [f"    {n}_out[i] = kept_{n}({n}_in[i])" for n in names]
     taken = ", ".join(f"{n}_in, {n}_out" for n in names)
@@ -347,7 +347,7 @@ def test_headers_are_those_of_cuda() -> None:
     assert ".entry k" in k.inspect("ptx", ("uint32[::1]",), arch="sm_90")
 
 
-def test_what_the_python_body_calls_is_not_there_where_c_is() -> None:
+def test_functions_that_only_the_python_body_calls_are_not_compiled() -> None:
     @device
     def halved(x):
         return x / 2
@@ -399,7 +399,7 @@ def test_macros_of_several_lines(target: str) -> None:
     assert ".entry k" in k.inspect("ptx", (float64[::1],), arch="sm_90")
 
 
-def test_what_explains_a_kernel_knows_what_runs_on_a_gpu() -> None:
+def test_explain_uses_the_cuda_code() -> None:
     """The Python body of C does not."""
 
     @cuda.c_function("return x / 3.0f;")

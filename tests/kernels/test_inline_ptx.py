@@ -75,7 +75,7 @@ def test_as_python(target: str) -> None:
 SIGNATURE = ("uint32[::1]", "uint64[::1]", "float64[::1]", "float32[::1]")
 
 
-def test_what_becomes_of_the_instructions() -> None:
+def test_inline_ptx_is_in_the_generated_ptx() -> None:
     text = k.inspect("ptx", SIGNATURE, arch="sm_90")
     for part in (
         "lop3.b32",

@@ -117,7 +117,7 @@ def test_without_nvdisasm_it_says_how_to_get_it(monkeypatch):
         stepwise.inspect("sass", TYPES)
 
 
-def test_what_is_no_cubin():
+def test_values_that_are_no_cubin():
     with pytest.raises(ToolchainError, match="nvdisasm failed"):
         disassembly.disassemble(b"no cubin")
 

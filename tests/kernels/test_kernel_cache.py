@@ -87,7 +87,7 @@ def described(k: Kernel[...]) -> str:
     return fingerprint(k.source, OUT)
 
 
-def test_the_same_is_told_the_same(module: Any) -> None:
+def test_equal_values_have_equal_fingerprints(module: Any) -> None:
     assert described(module.k) == described(module.k) == described(module.closed(5))
 
 
@@ -116,7 +116,7 @@ CHANGES: dict[str, Callable[[Any], object]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_a_change_is_described(module: Any, change: Callable[[Any], object]) -> None:
+def test_a_change_changes_the_fingerprint(module: Any, change: Callable[[Any], object]) -> None:
     before = described(module.k)
     change(module)
     assert described(module.k) != before
@@ -210,7 +210,7 @@ UNKNOWN = {
 
 
 @pytest.mark.parametrize(("define", "use"), UNKNOWN.values(), ids=UNKNOWN)
-def test_what_cannot_be_told_is_refused(tmp_path: Path, define: str, use: str) -> None:
+def test_values_without_a_fingerprint_are_not_cached(tmp_path: Path, define: str, use: str) -> None:
     text = f"{HEAD}{define}\n@kernel\ndef k(out):\n    i = cuda.grid(1)\n    out[i] = {use}\n"
     with pytest.raises(Unhashable):
         described(module_from(text, tmp_path).k)
@@ -226,7 +226,7 @@ def test_names_that_hide(tmp_path: Path, body: str) -> None:
         fingerprint(source, OUT)
 
 
-def test_signatures_and_options_are_described(module: Any) -> None:
+def test_signatures_and_options_are_in_the_fingerprint(module: Any) -> None:
     def key(signature: str = "float32[:]", options: Options = DEFAULT_OPTIONS) -> str:
         return KernelCacheEntry(module.k.source, parse_signature(signature), options).key
 
@@ -238,7 +238,9 @@ def test_signatures_and_options_are_described(module: Any) -> None:
 @pytest.mark.parametrize(
     "other", [{"align": True}, {"itemsize": 24}, {"names": ["x", "z"]}], ids=str
 )
-def test_the_places_of_a_records_fields_are_described(module: Any, other: dict[str, Any]) -> None:
+def test_field_offsets_of_a_record_are_in_the_fingerprint(
+    module: Any, other: dict[str, Any]
+) -> None:
     def key(align: bool = False, **layout: Any) -> str:
         dtype = np.dtype({"names": ["x", "y"], "formats": ["i4", "f8"], **layout}, align=align)
         kind = Array(from_numpy(dtype), 1)
@@ -248,7 +250,7 @@ def test_the_places_of_a_records_fields_are_described(module: Any, other: dict[s
     assert key() != key(**other)
 
 
-def test_what_is_made_while_pycu2c_is_edited_is_not_kept(
+def test_code_generated_while_pycu2c_is_edited_is_not_cached(
     module: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYCU2C_CACHE_DIR", str(tmp_path))
@@ -327,7 +329,7 @@ def test_a_second_process_compiles_nothing_for_a_gpu(tmp_path: Path, before: str
 
 
 @pytest.mark.parametrize("name", ["k", "filled"])
-def test_what_is_kept_of_a_kernel_for_a_gpu(
+def test_cached_data_of_a_cuda_kernel(
     module: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     """Without a GPU, up to where it would be loaded."""
@@ -514,7 +516,7 @@ def test_damage_is_noticed(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_what_a_launch_must_do_more_than_call_is_compiled_each_time(tmp_path: Path) -> None:
+def test_kernels_with_launch_side_effects_are_not_cached(tmp_path: Path) -> None:
     for _ in range(2):
         assert "True" in run(tmp_path, body="print(i)")
     for _ in range(2):
@@ -528,7 +530,7 @@ def test_what_a_launch_must_do_more_than_call_is_compiled_each_time(tmp_path: Pa
         assert "maybe-undefined" in said  # a warning, each time
 
 
-def test_what_intrinsics_are_bound_to_is_told_by_its_name() -> None:
+def test_intrinsics_enter_the_fingerprint_by_name() -> None:
     """Whether the intrinsics have been imported or not."""
     for row in REGISTRY.values():
         for found in (row, *row.bindings):

@@ -218,7 +218,7 @@ def test_a_grid_follows_from_lengths_that_have_a_name():
         kernel(block=32)(by_a_name_set_twice)(a)
 
 
-def test_a_lambda_is_told_as_one() -> None:
+def test_a_lambda_is_named_in_the_error() -> None:
     @kernel(backend="cpu")
     def applied(f, out):
         out[0] = f(1) + missing  # noqa: F821

@@ -71,7 +71,7 @@ def test_mistakes_in_options(given, message):
         kernel(**given)(lambda: None)
 
 
-def test_a_signature_may_come_first():
+def test_a_signature_may_be_the_first_argument():
     @kernel("void(float32[:], int32)", block=32)
     def fill(out, value):
         out[cuda.grid(1)] = value
@@ -295,7 +295,7 @@ def pick(out, n):
 """
 
 
-def test_strict_refuses_what_may_be_undefined(tmp_path, target):
+def test_strict_rejects_possibly_undefined_behaviour(tmp_path, target):
     pick = module_from(UNDEFINED.format(strict=True), tmp_path).pick
     fresh = Kernel(pick.python, backend=target, options=pick.options)
     with pytest.raises(CompileError, match=r"error\[maybe-undefined\]") as caught:

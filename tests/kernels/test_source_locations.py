@@ -111,7 +111,7 @@ def test_lambdas(target) -> None:
     assert out.tolist() == expected
 
 
-def test_lambdas_of_one_line_are_told_apart() -> None:
+def test_lambdas_on_one_line_are_distinguished() -> None:
     """Also where all that they do is to give a constant, or to choose."""
     seven, eight, less, choice = lambda: 7, lambda: 8, lambda: -1, lambda x: 1 if x else 3
     inner, outer = (lambda: lambda: 5, lambda y, z=(lambda: 5): lambda: y + OFFSET)

@@ -118,7 +118,7 @@ def test_construct(row: Construct, target: str, tmp_path: Path) -> None:
     np.testing.assert_allclose(found, by_python(row), rtol=1e-6)
 
 
-def test_there_are_enough() -> None:
+def test_the_collection_is_not_empty() -> None:
     titles = [row.title for row in CONSTRUCTS]
     assert len(titles) == len(set(titles))
     assert len(titles) >= 75

@@ -167,7 +167,7 @@ def test_debug_of_numbas_decorator(target: str) -> None:
         run(k, (1, 1), [np.float32([-1])], target)
 
 
-def test_what_can_be_told() -> None:
+def test_exceptions_that_can_be_raised() -> None:
     @kernel(checked=True)
     def of_an_array(a):
         raise ValueError(a)

@@ -275,6 +275,6 @@ def test_the_cpu_agrees_with_the_reference(tried: Kernel, n: int) -> None:
     assert cc.check_warnings(tried.inspect("c", "int64[::1], int64[::1], int")) == ""
 
 
-def test_what_stands_in_the_place_of_the_function_is_named() -> None:
+def test_a_value_in_place_of_a_function_is_named() -> None:
     with pytest.raises(TypeError, match="a kernel is a Python function, not 3"):
         kernel(3)  # type: ignore[call-overload]

@@ -233,7 +233,7 @@ def meeting(a, o):
     o[i] = with_others(a[i].x, a.n, i)
 
 
-def test_functions_in_which_threads_meet(target: str) -> None:
+def test_functions_with_barriers(target: str) -> None:
     """On the CPU these are put into their callers."""
     a = filled(WIDE)
     (b, o) = run(meeting, (1, COUNT), [a, out()], target)
@@ -304,7 +304,7 @@ def test_the_types() -> None:
         ("a[0].x[1.5] = 1", "index-type", "float"),
     ],
 )
-def test_what_is_refused(text: str, code: str, message: str, tmp_path: Any) -> None:
+def test_rejected_uses(text: str, code: str, message: str, tmp_path: Any) -> None:
     head = "from pycu2c import kernel\n\n@kernel\ndef k(a, o):\n"
     made = module_from(f"{head}    {text}\n", tmp_path).k
     with pytest.raises(CompileError, match=rf"error\[({code})\](?s:.*){message}"):

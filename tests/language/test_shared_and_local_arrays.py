@@ -87,7 +87,7 @@ def aliased(out):
     out[t, 5] = len(pairs) * 10 + len(few)
 
 
-def test_all_arrays_of_it_are_the_same_memory(target: str) -> None:
+def test_dynamic_shared_arrays_share_memory(target: str) -> None:
     (out,) = run(aliased, (1, 4, None, 20), [np.zeros((4, 6))], target)
     floats = (0x3F800000 + np.arange(4, dtype=np.int32)).view(np.float32)
     words = 0x3F800000 + np.arange(4.0)
@@ -142,7 +142,7 @@ def test_atomics_and_rows_of_it(target: str, tmp_path: Path) -> None:
     assert out.tolist() == [[8, 8, 8, 8], [163, 8, 8, 8]]
 
 
-def test_a_launch_gives_it(target: str) -> None:
+def test_a_launch_gives_the_dynamic_size(target: str) -> None:
     fresh = Kernel(halves_of.python, backend=target)
     a, out = np.zeros(4, np.float32), np.zeros((4, 4))
     with pytest.raises(LaunchError, match=r"halves_of\[grid, block, stream, bytes\]"):
@@ -198,7 +198,7 @@ def test_more_than_48_kib(target: str) -> None:
     assert found[1].tolist() == [size // 8] * blocks
 
 
-def test_compilers_take_it() -> None:
+def test_compilers_accept_it() -> None:
     types = (float32[::1], float64[:, ::1])
     text = halves_of.inspect("cuda", types)
     assert text.count("extern __shared__ __align__(16) unsigned char dynamic_shared[];") == 1
@@ -310,7 +310,7 @@ def test_arrays_that_no_stack_holds(target: str) -> None:
         ("cuda.shared.array((0, 2), np.int32)", "not a positive integer"),
     ],
 )
-def test_too_much_is_refused(text: str, said: str, tmp_path: Path) -> None:
+def test_too_much_shared_memory_is_rejected(text: str, said: str, tmp_path: Path) -> None:
     made = module_from(
         f"{HEAD}from pycu2c import bool_\n@kernel\ndef k(a):\n    b = {text}\n    a[0] = b[0]\n",
         tmp_path,

@@ -822,7 +822,7 @@ def test_data(dtype, target):
 
 
 @pytest.mark.parametrize("lengths", [(5, 5), (3, 7), (7, 2), (0, 3), (2, 0)])
-def test_the_shortest_ends_a_zip(lengths, target):
+def test_a_zip_ends_with_the_shortest(lengths, target):
     data, other = (np.arange(2.0, n + 2) for n in lengths)
     for k in (pairs_of_elements, short_zip):
         given = [data, other] if k is pairs_of_elements else [data]
@@ -924,7 +924,7 @@ ENDS = (-(2**63), -(2**63) + 5, -(2**62), -1, 0, 4, 2**62, 2**63 - 8, 2**63 - 1)
 
 
 @pytest.mark.parametrize("step", [1, 2, 7, -1, -4, 2**62, 2**63 - 1, -(2**63)])
-def test_no_range_goes_beyond_the_ends_of_64_bits(step, target):
+def test_no_range_exceeds_64_bits(step, target):
     """C's counter would wrap at the last step, and go on."""
     bounds = np.array([(a, b, step) for a in ENDS for b in ENDS], np.int64)
     expected = []
@@ -955,7 +955,7 @@ def test_a_range_up_to_an_argument_near_the_end(n, target):
 
 @pytest.mark.parametrize("n", ["int64", "int32", "int"])
 @pytest.mark.parametrize("language", ["c", "cuda"])
-def test_a_range_in_steps_of_the_grid_counts_no_rounds(n, language):
+def test_a_grid_stride_range_has_no_iteration_counter(n, language):
     @kernel
     def scaled(x, n):
         for i in range(cuda.grid(1), n, cuda.gridsize(1)):
@@ -985,7 +985,7 @@ def exchanged_once(s, t, r):
 
 
 @pytest.mark.filterwarnings("ignore::pycu2c.CompileWarning")
-def test_each_call_of_a_function_begins_with_nothing(target):
+def test_locals_of_a_function_are_reset_at_each_call(target):
     """Where its body becomes a part of the caller's loop, too."""
 
     @kernel

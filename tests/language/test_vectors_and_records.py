@@ -131,7 +131,7 @@ def pushed(ps):
 
 @pytest.mark.parametrize("align", [False, True])
 @pytest.mark.parametrize("row", [row for row in ROWS if len(row.fields) > 1], ids=str)
-def test_an_element_is_a_place(row: Any, align: bool, target: str) -> None:
+def test_an_element_can_be_assigned(row: Any, align: bool, target: str) -> None:
     dtype = plain(row.numpy, align)
     (found,) = run(pushed, (1, 3), [np.zeros(3, dtype)], target)
     right = np.zeros(3, dtype)
@@ -141,7 +141,7 @@ def test_an_element_is_a_place(row: Any, align: bool, target: str) -> None:
     np.testing.assert_array_equal(found, np.zeros(3, row.numpy))  # of values
 
 
-def test_a_field_of_a_record_is_a_place(target: str) -> None:
+def test_a_field_of_a_record_can_be_assigned(target: str) -> None:
     @kernel
     def moved(bodies):
         q = bodies[cuda.grid(1)].at
@@ -155,7 +155,7 @@ def test_a_field_of_a_record_is_a_place(target: str) -> None:
     np.testing.assert_array_equal(found, bodies)
 
 
-def test_a_record_is_a_place_in_functions_and_variables(target: str) -> None:
+def test_a_record_in_functions_and_variables_can_be_assigned(target: str) -> None:
     @device
     def change(p):
         p.x += 10
@@ -273,7 +273,7 @@ def test_records_of_other_packages_are_seen_as_vectors() -> None:
 
 
 @pytest.mark.parametrize("at", [POINT, float2.numpy, float4.numpy], ids=str)
-def test_descriptions_of_dtypes_tell_gaps_and_titles(at: Any) -> None:
+def test_dtype_descriptions_include_gaps_and_titles(at: Any) -> None:
     a = np.zeros(3, np.dtype([("flag", "i1"), ("at", at), ("end", "i2")], align=True))
     found = describe(SimpleNamespace(__array_interface__=a.__array_interface__, owner=a))
     assert found is not None
@@ -328,7 +328,7 @@ def summed(v):
         ("print(ps[i])", "write its fields: r.x, r.y; "),
     ],
 )
-def test_what_a_vector_would_do(text: str, message: str, tmp_path: Path) -> None:
+def test_a_record_is_not_used_as_a_vector(text: str, message: str, tmp_path: Path) -> None:
     made = module_from(f"{HEAD}def k(ps, vs):\n    i = cuda.grid(1)\n    {text}\n", tmp_path).k
     types = (pycu2c.from_dtype(POINT)[:], float2[:])
     hint = r"to have a vector, pass a\.view\(cuda\.float2\.numpy\)"

@@ -124,7 +124,7 @@ def test_arithmetic(expression: str, x: str, y: str, target: str, tmp_path: Path
 
 @pytest.mark.parametrize("expression", ["a // b", "a % b", "a / b"])
 @pytest.mark.parametrize("dtype", INTS)
-def test_whole_division(expression: str, dtype: str, target: str, tmp_path: Path) -> None:
+def test_floor_division(expression: str, dtype: str, target: str, tmp_path: Path) -> None:
     """``x // 0`` and ``x % 0`` are 0, and the least integer over -1 wraps."""
     check(expression, *pairs(dtype, dtype), target, tmp_path)
 

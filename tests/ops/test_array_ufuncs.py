@@ -141,7 +141,7 @@ def wrong(function: Any, *types: Any) -> str:
     return str(told.value)
 
 
-def test_what_is_refused() -> None:
+def test_rejected_uses() -> None:
     def to_a_number(x):
         np.sin(x, x[0])
 

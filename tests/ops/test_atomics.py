@@ -225,7 +225,7 @@ def k(counters, olds):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, ml_dtypes.bfloat16], ids=str)
-def test_float_additions_are_all_there(dtype: Any, target: str, tmp_path: Path) -> None:
+def test_no_float_addition_is_lost(dtype: Any, target: str, tmp_path: Path) -> None:
     text = "def k(a):\n    cuda.atomic.add(a, cuda.blockIdx.x, 2.0)\n"
     text += "    cuda.atomic.sub(a, (-1,), 0.25)"
     (found,) = crowd(text, [np.zeros(GRID + 1, dtype)], target, tmp_path)
@@ -322,7 +322,7 @@ def k(records):
 PACKED = np.dtype([("few", np.uint8), ("count", np.int32)])
 
 
-def test_no_fields_that_lie_across_words(tmp_path: Path) -> None:
+def test_no_fields_that_cross_words(tmp_path: Path) -> None:
     made = kernel_of("def k(records):\n    cuda.atomic.add(records.count, 0, 1)\n", tmp_path)
     with pytest.raises(CompileError, match="align=True"):
         made[1, 1](np.zeros(2, PACKED))
@@ -390,7 +390,7 @@ def test_the_text_can_be_read() -> None:
         ("max(own, 0, 1)", "local"),
     ],
 )
-def test_what_is_refused(call: str, said: str, tmp_path: Path) -> None:
+def test_rejected_uses(call: str, said: str, tmp_path: Path) -> None:
     text = "def k(a, x):\n    own = cuda.local.array(3, a.dtype)\n    own[0] = 1\n"
     made = kernel_of(f"{text}    a[0] = own[0]\n    cuda.atomic.{call}", tmp_path)
     with pytest.raises(CompileError, match=r".") as caught:
@@ -438,7 +438,7 @@ def test_sums_of_parts(dtype: type, target: str) -> None:
     assert vectors[0].item() == (2, 6)
 
 
-def test_sums_of_parts_that_nobody_reads_are_calls_alone() -> None:
+def test_sums_of_components_without_a_result() -> None:
     types = (complex64[::1], float2[:, ::1], complex64[::1], complex64[::1], float2[::1])
     assert cc.check_warnings(add_parts.inspect("c", types)) == ""
     assert "    atomicAdd(&v[1].x, " in add_parts.inspect("cuda", types)

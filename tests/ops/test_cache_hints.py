@@ -50,14 +50,14 @@ def test_cuda_has_them(dtype: DType, arch: str) -> None:
     assert nvrtc.compile(text, "loaded", arch, cache=False).log.strip("\0\n ") == ""
 
 
-def test_what_is_only_loaded_is_not_written() -> None:
+def test_only_loaded_arrays_are_not_written() -> None:
     text = loaded.inspect("cuda", (float32[::1], float32[:, ::1]))
     assert "void loaded(const float *a" in text
     assert "__stcs(&out[6 * out_shape1 + i], a[i]);" in text
     assert "out[7 * out_shape1 + i] = a[i];" in loaded.inspect("c", (float32[::1], float32[:, ::1]))
 
 
-def test_evaluation_goes_from_left_to_right(target: str) -> None:
+def test_operands_are_evaluated_from_left_to_right(target: str) -> None:
     @kernel
     def ordered(a, log):
         cuda.stcs(a, cuda.atomic.add(log, 0, 1), cuda.atomic.add(log, 0, 10))

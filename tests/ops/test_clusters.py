@@ -34,7 +34,7 @@ HEAD = "from pycu2c import cuda, device, int32, kernel\n\n\n"
 
 
 @pytest.mark.parametrize("size", [0, 17, (4, 4, 2), (2, 2, 2, 2), "2", 2.0, (2, -1)])
-def test_what_is_no_cluster_is_refused(size):
+def test_invalid_cluster_sizes_are_rejected(size):
     with pytest.raises(BadOption, match=r"cluster is how many blocks a cluster has, .* not "):
 
         @kernel(cluster=size)
@@ -60,7 +60,7 @@ TYPES = "int32[:, ::1]"
         (2, "has 1 along y, and a cluster 3, which does not divide it: launch 3 along y"),
     ],
 )
-def test_a_grid_is_of_whole_clusters(grid, message):
+def test_a_grid_is_a_multiple_of_the_cluster(grid, message):
     with pytest.raises(LaunchError, match=message):
         marked[grid, 8]
     with pytest.raises(LaunchError, match=message):
@@ -75,7 +75,7 @@ def whole(shape):
     return 1 + x // 4 % 2 + 2 * (y // 2 % 3)
 
 
-def test_a_grid_that_follows_from_the_data_is_of_whole_clusters(target):
+def test_a_derived_grid_is_a_multiple_of_the_cluster(target):
     k = Kernel(marked.python, block=(4, 2), backend=target, options=marked.options)
     for shape in ((5, 9), (13, 8), (1, 1), (6, 8), (7, 1)):  # some are launched by C
         a = np.zeros(shape, np.int32)
@@ -90,7 +90,7 @@ def down(a):
         a[y, x] = 1
 
 
-def test_a_grid_that_follows_is_refused_where_clusters_do_not_fit(target):
+def test_a_derived_grid_is_rejected_if_clusters_do_not_divide_it(target):
     k = Kernel(down.python, block=1, backend=target, options=down.options)
     tall = np.zeros((65_535, 1), np.uint8)
     for _ in range(4):  # by Python, and then by C
@@ -106,14 +106,14 @@ def blocks_there_are(out):
 
 
 @pytest.mark.parametrize(("n", "count"), [(1, 1), (32, 1), (33, 2), (64, 2), (65, 3), (0, 0)])
-def test_forall_makes_whole_clusters(target, n, count):
+def test_forall_rounds_up_to_the_cluster(target, n, count):
     k = Kernel(blocks_there_are.python, backend=target, options=blocks_there_are.options)
     out = np.zeros(4, np.int32)
     k.forall(n, threads=8)(out)
     assert out.tolist() == [8 * count] * 4
 
 
-def test_a_kernel_of_plain_loops_runs_once(target):
+def test_a_kernel_without_coroutines_runs_once(target):
     @kernel(cluster=2)
     def k(a):
         a[0] += 1
@@ -163,7 +163,7 @@ def test_older_gpus_have_no_clusters():
             look("int32[::1], int32[::1]", arch="sm_80")
 
 
-def test_launch_bounds_and_clusters_go_together():
+def test_launch_bounds_and_clusters_combine():
     made = Kernel(exchange.python, options=replace(exchange.options, launch_bounds=(64,)))
     text = made.inspect("cuda", "int32[::1], int32[::1]")
     assert "__launch_bounds__(64) __cluster_dims__(2, 1, 1)" in text
@@ -176,7 +176,7 @@ def in_steps(made, types):
     return coroutine_loop(lowered.kernel.body) is not None
 
 
-def test_only_what_reaches_other_blocks_goes_in_steps_on_the_cpu():
+def test_only_cluster_kernels_become_coroutines_on_the_cpu():
     assert in_steps(exchange, "int32[::1], int32[::1]")
     assert not in_steps(marked, TYPES)
     assert not in_steps(blocks_there_are, "int32[::1]")
@@ -264,7 +264,7 @@ def half_waits(a):
 
 
 @pytest.mark.parametrize("backend", ON_HOST)
-def test_a_cluster_that_never_ends_is_told(backend):
+def test_a_cluster_deadlock_is_reported(backend):
     with pytest.raises(DeadlockError) as told:
         run(half_waits, (4, 3), [np.zeros(1, np.int32)], backend)
     message = str(told.value)
@@ -289,7 +289,7 @@ def two_barriers(a):
 
 
 @pytest.mark.parametrize("backend", ON_HOST)
-def test_different_barriers_are_told(backend):
+def test_waits_at_different_barriers_are_reported(backend):
     with pytest.raises(DeadlockError) as told:
         run(two_barriers, (2, 3), [np.zeros(6, np.int32)], backend)
     for block in (0, 1):
@@ -307,7 +307,7 @@ def leaves_early(out):
         out[0] = cluster.map_shared_rank(tile, 0)[0]
 
 
-def test_the_reference_tells_who_reads_memory_of_a_block_that_has_ended():
+def test_the_reference_reports_reads_from_a_block_that_has_ended():
     with pytest.raises(RuntimeError, match=r"block \(0, 0, 0\) has ended, .* cluster.sync\(\)"):
         run(leaves_early, (2, 1), [np.zeros(1, np.int32)], "python")
 
@@ -319,7 +319,7 @@ class Code(int):
     name = "CUDA_ERROR_INVALID_CLUSTER_SIZE"
 
 
-def test_a_cluster_that_no_place_is_for_is_refused(monkeypatch):
+def test_a_cluster_that_does_not_fit_is_rejected(monkeypatch):
     loaded = kernel_api.LoadedKernel("handle", "library", 1024, 47 * 1024, 512, 128)
     asked = []
     monkeypatch.setattr(kernel_api, "load_kernel", lambda cubin, entry: loaded)
@@ -377,7 +377,7 @@ def with_the_grid(out):
 
 
 @pytest.mark.gpu
-def test_a_gpu_runs_whole_clusters_together():
+def test_a_gpu_schedules_clusters_together():
     out = cuda.to_device(np.zeros(40_000, np.int32))
     with_the_grid[64, 32](out)
     assert out.copy_to_host()[:64].tolist() == [0, 1, 2, 3] * 16

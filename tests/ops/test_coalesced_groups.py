@@ -60,7 +60,7 @@ def expected_together(warp):
     ]
 
 
-def test_those_who_are_there(target: str) -> None:
+def test_active_threads_form_a_group(target: str) -> None:
     a = np.random.default_rng(5).integers(1, 30, 128).astype(np.int32)
     (_, found) = run(together, (2, 64), [a, np.zeros((10, 128), np.int64)], target)
     wanted = np.zeros((10, 128), np.int64)
@@ -228,7 +228,7 @@ def two_places(out):
 
 
 @pytest.mark.parametrize("backend", ["python", "cpu", "cpu-resumable"])
-def test_the_way_to_a_place_counts(backend: str) -> None:
+def test_the_path_to_a_call_matters(backend: str) -> None:
     (found,) = run(two_places, (1, 32), [np.zeros(32, np.int64)], backend)
     assert found.tolist() == [8, 124, 124, 124] * 8
 
@@ -261,7 +261,7 @@ def test_compilers_take_the_text() -> None:
         assert nvrtc.compile(text, made.__name__, "sm_90", cache=False).log.strip("\0\n ") == ""
 
 
-def test_what_a_group_has_not() -> None:
+def test_missing_methods_of_a_group() -> None:
     @kernel
     def wrong(out):
         out[0] = cg.coalesced_threads().shfl_xor(1, 2)

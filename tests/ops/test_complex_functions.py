@@ -71,7 +71,7 @@ def kinds(z, x, out):
 
 
 @pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
-def test_what_is_finite(dtype: Any, target: str) -> None:
+def test_finite_values(dtype: Any, target: str) -> None:
     inf, nan = np.inf, np.nan
     z = np.array([1 + 2j, complex(nan, 1), complex(1, -inf), complex(inf, nan)], dtype)
     out = np.zeros((4, 3), np.int32)

@@ -71,7 +71,7 @@ def answered(a, out):
     block.sync()
 
 
-def test_what_tiles_do_together(target: str) -> None:
+def test_collective_operations_of_tiles(target: str) -> None:
     rng = np.random.default_rng(1)
     a = np.sort(rng.integers(0, 9, 64)).astype(np.int32)
     (_, found) = run(answered, (1, 64), [a, np.zeros((9, 64), np.int64)], target)
@@ -114,7 +114,7 @@ def test_compilers_take_the_text() -> None:
     assert made.log.strip("\0\n ") == ""
 
 
-def test_what_is_no_group() -> None:
+def test_values_that_are_no_group() -> None:
     @kernel
     def odd(out):
         cuda.cg.tiled_partition(cuda.cg.this_thread_block(), 12).sync()

@@ -24,13 +24,13 @@ from pycu2c.ops.names.host_names import HOST_NAMES, MODULES
 from pycu2c.ops.names.numba_names import numba_name, numba_type
 
 
-def test_the_module_has_the_rows_themselves() -> None:
+def test_the_module_has_the_intrinsics_themselves() -> None:
     assert cuda.grid is REGISTRY["cuda.grid"]
     assert cuda.atomic.add is REGISTRY["cuda.atomic.add"]
     assert cuda.threadIdx.x is REGISTRY["cuda.threadIdx.x"]
 
 
-def test_type_checkers_are_told_every_name() -> None:
+def test_the_stub_declares_every_name() -> None:
     assert set(cuda.__all__) == set(members(CUDA)) | set(HOST_NAMES) | set(MODULES)
     tree = ast.parse(Path(cuda.__file__).with_suffix(".pyi").read_text())
     told = {n.target.id for n in tree.body if isinstance(n, ast.AnnAssign)}
@@ -42,7 +42,7 @@ def test_type_checkers_are_told_every_name() -> None:
     assert set(cuda.__all__) == {name for name in told if not name.startswith("_")}
 
 
-def test_outside_of_a_kernel_an_intrinsic_says_so() -> None:
+def test_calling_an_intrinsic_outside_of_a_kernel_raises() -> None:
     with pytest.raises(RuntimeError, match="inside a kernel only"):
         cuda.grid(1)
 
@@ -72,7 +72,7 @@ def stub(home: str, path: str) -> Any:
         ("mine", "grid", None),
     ],
 )
-def test_stubs_are_known_by_their_home(home: str, path: str, ours: object) -> None:
+def test_stubs_are_recognised_by_their_module(home: str, path: str, ours: object) -> None:
     assert numba_name(stub(home, path)) is ours
 
 
@@ -93,7 +93,7 @@ def test_numba_itself() -> None:
     assert numba_type(numba.void) == NONE
 
 
-def test_types_are_known_by_their_shape() -> None:
+def test_types_are_recognised_by_their_attributes() -> None:
     home = {"__module__": "numba.core.types"}
     scalar = type("Float", (SimpleNamespace,), home)(name="float32")
     array = type("Array", (SimpleNamespace,), home)(dtype=scalar, ndim=2, layout="F")
@@ -108,11 +108,11 @@ def test_ways_to_name_a_dtype(name: object) -> None:
 
 
 @pytest.mark.parametrize("name", ["float33", np.dtype(">f4"), np.datetime64, 3, None])
-def test_what_names_no_dtype(name: object) -> None:
+def test_names_of_no_dtype(name: object) -> None:
     assert scalar_named(name) is None
 
 
-def test_python_and_numpy_functions_mean_one_row() -> None:
+def test_python_and_numpy_functions_name_one_intrinsic() -> None:
     assert bound_to(np.arcsin) is REGISTRY["math.asin"]
     assert bound_to(np.floor) is REGISTRY["numpy.floor"]
     assert bound_to(np.floor) is not bound_to(math.floor)
@@ -126,7 +126,7 @@ def test_names_are_imported_from_modules() -> None:
     assert sinf is REGISTRY["cuda.libdevice.sinf"]
 
 
-def test_rooms_that_few_kernels_use_are_imported_late() -> None:
+def test_modules_that_few_kernels_use_are_imported_lazily() -> None:
     code = (
         "import sys; from pycu2c import cuda; cuda.grid, cuda.atomic.add\n"
         "rooms = [f'pycu2c.ops.intrinsics.{r}' for r in ('words', 'libdevice')]\n"
@@ -212,7 +212,7 @@ def test_names_of_a_module_that_another_thread_imports(module: str, first: str, 
 
 
 @pytest.mark.slow
-def test_each_namespace_has_all_rows_of_its_name() -> None:
+def test_each_namespace_has_all_its_intrinsics() -> None:
     """Whatever was imported before: all rows are imported here."""
     spaces = {n: sorted(dir(m)) for n, m in members(CUDA).items() if isinstance(m, Namespace)}
     code = (

@@ -68,7 +68,7 @@ def check(a: Any, b: Any, target: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", HALVES, ids=NAMES)
-def test_a_few_pairs(dtype: Any, target: str) -> None:
+def test_selected_pairs(dtype: Any, target: str) -> None:
     edges = [0, 0x8000, 1, 0x8001, 0x3C00, 0x3C01, 0xBC00, 0x3F80, 0x7BFF, 0x7F7F, 0x7C00, 0x7F80]
     pairs = np.array(list(itertools.product(edges, edges)), np.uint16)
     check(pairs[:, 0].copy().view(dtype), pairs[:, 1].copy().view(dtype), target)
@@ -106,7 +106,7 @@ def test_the_text_can_be_read(what: Any, kind: Any) -> None:
 
 @pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90"])
 @pytest.mark.parametrize("kind", [float16, bfloat16], ids=NAMES)
-def test_compilers_take_it_and_fuse_nothing(kind: Any, arch: str) -> None:
+def test_compilers_accept_it_and_contract_nothing(kind: Any, arch: str) -> None:
     types = (kind[::1], kind[::1], kind[::1])
     text = mixed.inspect("cuda", types)
     made = nvrtc.compile(text, "mixed", arch, kind="ptx", cache=False)

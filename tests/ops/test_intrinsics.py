@@ -133,12 +133,12 @@ def test_every_cuda_spelling_compiles() -> None:
 # ---- what rows and helpers promise each other --------------------------------------------------
 
 
-def test_helpers_that_rows_name_exist() -> None:
+def test_helpers_that_intrinsics_name_exist() -> None:
     named = {h for r in REGISTRY.values() for h in (*r.c_helpers, *r.cuda_helpers)}
     assert named == set(HELPERS)
 
 
-def test_every_row_is_documented() -> None:
+def test_every_intrinsic_is_documented() -> None:
     assert not [row.name for row in REGISTRY.values() if not row.doc]
 
 
@@ -148,7 +148,7 @@ def test_atomic_add_in_the_reference_wraps() -> None:
     assert cells.tolist() == [7, np.iinfo(np.int32).min]
 
 
-def test_places_read_the_running_thread() -> None:
+def test_coordinates_read_the_running_thread() -> None:
     REFERENCE_STATE.thread = Thread((1, 2, 3), (4, 5, 6), (8, 9, 10), (11, 12, 13))
     try:
         places = SimpleNamespace(**{n.replace(".", "_"): r.reference for n, r in REGISTRY.items()})

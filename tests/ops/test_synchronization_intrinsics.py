@@ -158,13 +158,13 @@ def test_nothing_is_dropped_merged_or_moved(tmp_path) -> None:
     assert sum("__shfl_sync" in line for line in body) == 3
 
 
-def test_a_vote_is_asked_again_in_each_round(tmp_path) -> None:
+def test_a_vote_in_a_loop_is_not_hoisted(tmp_path) -> None:
     body = "for j in range(cuda.activemask()):\n    b[j] = 1\n    cuda.syncwarp()"
     text = kernel_of(tmp_path, body).inspect("cuda")
     assert "    long long stop = __activemask();\n    for (" in text
 
 
-def test_values_of_other_lanes_lie_where_the_own_ones_lie(tmp_path) -> None:
+def test_shuffled_values_keep_their_ranges(tmp_path) -> None:
     body = """\
 i = cuda.threadIdx.x
 if i < 8:

@@ -192,7 +192,7 @@ def test_constants_are_exact_while_they_are_constants(
 
 
 @pytest.mark.parametrize("expression", ["n + (2**64 + 1)", "2**70", "1 << 5000", "10**(10**9)"])
-def test_what_no_integer_holds_is_an_error(expression: str, tmp_path: Path) -> None:
+def test_a_value_that_no_integer_type_holds_is_an_error(expression: str, tmp_path: Path) -> None:
     with pytest.raises(CompileError, match="constant-range"):
         one_number(expression, "int64", "cpu", tmp_path)
 

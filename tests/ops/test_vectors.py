@@ -57,7 +57,7 @@ def copied(a, out):
 
 
 @pytest.mark.parametrize("row", ROWS, ids=str)
-def test_vectors_are_loaded_and_stored_whole(row: Any, target: str) -> None:
+def test_vectors_are_loaded_and_stored_at_once(row: Any, target: str) -> None:
     a = filled(Scalar(row))
     found = launched(copied, [a, np.zeros_like(a)], target)[1]
     np.testing.assert_array_equal(found, a)
@@ -483,7 +483,7 @@ def test_annotated_locals(target: str) -> None:
 
 
 @pytest.mark.parametrize("start", [4, 8])
-def test_an_array_off_its_alignment_is_refused(start: int, target: str) -> None:
+def test_a_misaligned_array_is_rejected(start: int, target: str) -> None:
     memory = np.zeros(160 + 16, np.uint8)
     first = -memory.ctypes.data % 16 + start
     a = memory[first : first + 128].view(float4.numpy)
@@ -491,7 +491,7 @@ def test_an_array_off_its_alignment_is_refused(start: int, target: str) -> None:
         launched(copied, [a, a], target)
 
 
-def test_a_field_of_records_off_the_vectors_size_is_refused(target: str) -> None:
+def test_a_misaligned_field_of_records_is_rejected(target: str) -> None:
     bodies = np.zeros(8, np.dtype([("at", float4.numpy), ("mass", "f4")]))
     with pytest.raises(LaunchError, match=r"steps of 20 bytes.*pass a copy"):
         launched(copied, [bodies["at"], np.zeros(8, float4.numpy)], target)

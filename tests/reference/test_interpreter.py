@@ -301,7 +301,7 @@ def places(out):
     out[y, x] = cuda.blockIdx.x * 1000 + cuda.threadIdx.y * 100 + cuda.gridDim.x + cuda.blockDim.y
 
 
-def test_threads_know_their_places() -> None:
+def test_threads_have_their_coordinates() -> None:
     out = np.zeros((4, 6), np.int32)
     run(places, out, grid=(3, 2), block=(2, 2), parameters=[int32[:, :]])
     assert out[3, 5] == 2 * 1000 + 100 + 3 + 2
@@ -390,7 +390,7 @@ def meets_in_a_function(out):
     out[t] = neighbour(tile, t) * 10 + look(tile, t=t)
 
 
-def test_device_functions_meet_at_barriers_too() -> None:
+def test_device_functions_may_have_barriers() -> None:
     out = np.zeros(2, np.int32)
     run(meets_in_a_function, out, block=2, devices=[neighbour])
     assert out.tolist() == [22, 11]
@@ -400,7 +400,7 @@ def unknown(out):
     out[0] = operator.length_hint(out)
 
 
-def test_an_unknown_function_is_refused_where_it_is_reached() -> None:
+def test_an_unknown_function_raises_when_it_is_called() -> None:
     line = unknown.__code__.co_firstlineno + 1
     with pytest.raises(UnsupportedByReference, match=rf"py:{line}: .*length_hint"):
         run(unknown, np.zeros(1, np.int32))

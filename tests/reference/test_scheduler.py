@@ -44,7 +44,7 @@ def two_kinds_of_barrier(out):
         out[i] = cuda.syncthreads_count(i > 3)
 
 
-def test_barriers_that_give_something_are_met_by_their_own() -> None:
+def test_barriers_with_a_result_do_not_match_others() -> None:
     """CUDA leaves it open what happens where they are mixed."""
     with pytest.raises(DeadlockError, match=r"threads 1, 3 wait in cuda\.syncthreads, "):
         two_kinds_of_barrier[1, 4](np.zeros(4))
@@ -102,7 +102,7 @@ def functions_that_meet_in_functions(out):
     out[cuda.threadIdx.x] = turned_twice(cuda.threadIdx.x) + exchange(FULL, cuda.laneid, 31)
 
 
-def test_what_a_function_calls_may_meet() -> None:
+def test_a_called_function_may_have_a_barrier() -> None:
     out = np.zeros(32, np.int64)
     functions_that_meet_in_functions[1, 32](out)
     lanes = np.arange(32)

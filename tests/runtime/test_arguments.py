@@ -151,12 +151,12 @@ def masked() -> object:
         (lambda: Interface("__array_interface__", shape=(1,), typestr="<f4"), "where its data"),
     ],
 )
-def test_refused_arrays(make: Callable[[], object], message: str) -> None:
+def test_unsupported_arrays(make: Callable[[], object], message: str) -> None:
     with pytest.raises(LaunchError, match=message):
         describe(make(), "x")
 
 
-def test_what_nobody_walks_may_have_any_stride() -> None:
+def test_axes_of_length_one_may_have_any_stride() -> None:
     array = np.lib.stride_tricks.as_strided(np.zeros(4), (1, 4), (3, 8))
     assert described(array).contiguous
 
@@ -267,7 +267,7 @@ def test_numbers_are_converted_where_nothing_is_lost(
         (WEAK_INT, 2**64, "cannot hold 18446744073709551616$"),
     ],
 )
-def test_numbers_that_do_not_fit_are_refused(
+def test_numbers_that_do_not_fit_are_rejected(
     scalar: Scalar, number: int | float, message: str
 ) -> None:
     with pytest.raises(LaunchError, match=message):

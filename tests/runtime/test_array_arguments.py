@@ -159,7 +159,7 @@ NOT_ARRAYS = {
 
 
 @pytest.mark.parametrize(("given", "message"), NOT_ARRAYS.values(), ids=NOT_ARRAYS)
-def test_what_is_refused_says_what_to_pass(target: str, given: Any, message: str) -> None:
+def test_errors_state_what_to_pass(target: str, given: Any, message: str) -> None:
     with pytest.raises(LaunchError, match=rf"copied: argument 2 \(a\).*{message}"):
         on(target, copied, 1, np.zeros(1), given)
 

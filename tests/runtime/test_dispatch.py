@@ -249,7 +249,7 @@ def test_arguments_are_packed_as_on_the_slow_path(value: Any) -> None:
     ],
     ids=lambda wrong: "".join(wrong),
 )
-def test_entries_that_would_read_other_memory_are_refused(wrong: dict[str, Any]) -> None:
+def test_entries_with_offsets_out_of_range_are_rejected(wrong: dict[str, Any]) -> None:
     layout, _ = packed_by_python(1)
     launch = RecordedLaunch((1,), (scalar_of(1),), (1,), (), {})  # type: ignore[arg-type]
     direct = Direct(layout, 1, 0, lambda code, head: None)
@@ -484,7 +484,7 @@ class Odd(np.ndarray[Any, Any]):
         return np.arange(3.0).__array_interface__
 
 
-def test_subclasses_that_say_something_else_take_the_slow_path() -> None:
+def test_subclasses_with_other_attributes_take_the_slow_path() -> None:
     k, out = fresh(total), np.zeros(1)
     for _ in range(3):
         k[1, 1](out, np.zeros(3).view(Odd))
@@ -566,7 +566,7 @@ def test_defaults_are_filled_in_by_c(monkeypatch: pytest.MonkeyPatch) -> None:
             k[1, 4](*wrong)
 
 
-def test_what_is_given_in_the_brackets_of_c() -> None:
+def test_launch_configurations_in_c() -> None:
     k, _ = by_c(fresh(scale))
     kept = k[1, 4]
     assert k[1, 4] is kept
@@ -600,7 +600,7 @@ def test_what_is_given_in_the_brackets_of_c() -> None:
         k[1, 2, 3, 4, 5]
 
 
-def test_objects_that_nobody_has_initialised() -> None:
+def test_uninitialised_objects() -> None:
     k, configured = by_c(fresh(scale))
     for kind in (type(k), type(configured)):
         with pytest.raises(AttributeError):
@@ -727,7 +727,7 @@ def odd_strides() -> Any:
     ],
     ids=lambda a: type(a).__name__,
 )
-def test_what_is_refused_is_refused_in_the_same_words(array: Any) -> None:
+def test_errors_are_those_of_the_slow_path(array: Any) -> None:
     k, out = fresh(total), np.zeros(1)
     learnt(k, out, np.zeros(3))
     learnt(k, out, np.zeros(6)[::2])
@@ -914,7 +914,7 @@ def test_no_reference_is_lost_or_kept() -> None:
     assert [sys.getrefcount(w) for w in watched] == before
 
 
-def test_arrays_are_not_kept_alive() -> None:
+def test_arrays_are_not_retained() -> None:
     k, out = fresh(of_pair), np.zeros(3)
     gc.disable()
     try:
@@ -928,7 +928,7 @@ def test_arrays_are_not_kept_alive() -> None:
         gc.enable()
 
 
-def test_a_code_is_told_to_who_knows_it() -> None:
+def test_an_error_code_is_passed_to_the_finish_callback() -> None:
     started: list[int] = []
 
     @ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
@@ -982,7 +982,7 @@ def test_a_prepared_launch_compiles_before_it_launches(monkeypatch: pytest.Monke
     assert out.tolist() == [2] * 4
 
 
-def test_what_a_prepared_launch_still_refuses() -> None:
+def test_errors_of_a_prepared_launch() -> None:
     k, out = fresh(scale), np.zeros(4)
     prepared = k.prepare("float64[::1], float64[::1], int32", 1, 4)
     for _ in range(3):
@@ -1000,7 +1000,7 @@ def test_what_a_prepared_launch_still_refuses() -> None:
         k.prepare("nonsense", 1, 4)
 
 
-def test_a_kernel_goes_when_nobody_has_it() -> None:
+def test_an_unreferenced_kernel_is_freed() -> None:
     k, configured = by_c(fresh(scale))
     watched = [weakref.ref(k), weakref.ref(k.launcher)]
     gc.disable()

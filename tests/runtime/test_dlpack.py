@@ -59,14 +59,14 @@ def test_ours_take_numpys_over(dtype: str, speak: Any) -> None:
     assert values[0, 0].tolist() == [1] * 4
 
 
-def test_bfloat16_goes_and_comes() -> None:
+def test_bfloat16_is_exchanged() -> None:
     ml_dtypes = pytest.importorskip("ml_dtypes")
     array = to_device(np.arange(4).astype(ml_dtypes.bfloat16), device="cpu")
     assert cuda.from_dlpack(Old(array)).dtype == ml_dtypes.bfloat16
 
 
 @pytest.mark.parametrize("speak", [Old, New])
-def test_memory_lives_as_long_as_somebody_has_it(speak: Any) -> None:
+def test_memory_lives_as_long_as_it_is_referenced(speak: Any) -> None:
     array = to_device(np.arange(4.0), device="cpu")
     gone = weakref.ref(array)
     taken = cuda.from_dlpack(speak(array))
@@ -80,7 +80,7 @@ def test_memory_lives_as_long_as_somebody_has_it(speak: Any) -> None:
     assert not dlpack._EXPORTED
 
 
-def test_a_capsule_that_nobody_takes_frees_what_it_holds() -> None:
+def test_an_unconsumed_capsule_frees_its_memory() -> None:
     array = to_device(np.arange(4.0), device="cpu")
     gone = weakref.ref(array)
     capsules = [array.__dlpack__(), array.__dlpack__(max_version=(1, 0))]
@@ -125,12 +125,12 @@ def test_copies_for_dlpack() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["M8[s]", "S3", "i4,f4"])
-def test_what_dlpack_does_not_have(dtype: str) -> None:
+def test_types_without_dlpack(dtype: str) -> None:
     with pytest.raises(BufferError, match="DLPack has no dtype"):
         to_device(np.zeros(3, dtype), device="cpu").__dlpack__()
 
 
-def test_what_is_not_an_array() -> None:
+def test_objects_that_are_no_array() -> None:
     with pytest.raises(TypeError, match="a list has no __dlpack__"):
         cuda.from_dlpack([1])
     with pytest.raises(TypeError, match="a ndarray has no __cuda_array_interface__"):
@@ -140,7 +140,7 @@ def test_what_is_not_an_array() -> None:
 
 
 @pytest.mark.parametrize("speak", [Old, New])
-def test_kernels_take_what_speaks_dlpack(target: str, speak: Any) -> None:
+def test_kernels_accept_dlpack_objects(target: str, speak: Any) -> None:
     def double(data, out):  # type: ignore[no-untyped-def]
         i = cuda.grid(1)
         if i < len(out):

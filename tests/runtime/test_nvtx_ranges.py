@@ -41,7 +41,7 @@ def test_each_launch_has_a_range(target, monkeypatch, ranges):
     assert (x == 16).all()
 
 
-def test_there_is_none_unless_asked_for(target, ranges):
+def test_ranges_are_off_by_default(target, ranges):
     Kernel(twice, backend=target)[1, 4](np.ones(4))
     assert ranges == []
 

@@ -72,7 +72,7 @@ def back_to_front(flags, out):
     flags[b] = 1
 
 
-def test_blocks_wait_for_those_that_come_later(backend: str) -> None:
+def test_blocks_wait_for_later_blocks(backend: str) -> None:
     flags, out = np.zeros(40, np.int32), np.zeros(40, np.int64)
     launch(back_to_front, 40, 1, flags, out, backend=backend)
     np.testing.assert_array_equal(out, np.arange(40, 0, -1))
@@ -94,7 +94,7 @@ def chain(order: Any) -> Any:
 
 
 @pytest.mark.parametrize("order", ["forward", "backward", "shuffled"])
-def test_thousands_of_blocks_wait_for_each_other(order: str) -> None:
+def test_thousands_of_blocks_synchronize(order: str) -> None:
     count = 4000
     orders = {
         "forward": np.arange(count),
@@ -191,7 +191,7 @@ def relax(a, b, steps):
         everyone.sync()
 
 
-def test_the_grid_meets(backend: str) -> None:
+def test_the_grid_synchronizes(backend: str) -> None:
     a, b = np.arange(500), np.zeros(500, np.int64)
     launch(relax, 8, 64, a, b, 7, backend=backend)
     np.testing.assert_array_equal(a, np.roll(np.arange(500), 7) + 7)
@@ -206,7 +206,7 @@ def some_leave(out):
     cuda.atomic.add(out, 0, 1)
 
 
-def test_the_grid_does_not_wait_for_who_has_returned(backend: str) -> None:
+def test_the_grid_does_not_wait_for_threads_that_have_returned(backend: str) -> None:
     out = np.zeros(1, np.int64)
     launch(some_leave, 5, 33, out, backend=backend)
     assert out[0] == 5 * 33 - 55
@@ -267,7 +267,7 @@ def never(flag):
         pass
 
 
-def test_a_loop_that_nobody_ends_is_told(backend: str) -> None:
+def test_an_endless_wait_loop_is_reported(backend: str) -> None:
     with pytest.raises(DeadlockError) as told:
         launch(never, 3, 40, np.zeros(1, np.int32), backend=backend)
     line = never.python.__code__.co_firstlineno + 2
@@ -287,7 +287,7 @@ def half_way(flag):
     cuda.cg.this_grid().sync()
 
 
-def test_threads_that_wait_for_different_things_are_told(backend: str) -> None:
+def test_threads_that_wait_at_different_barriers_are_reported(backend: str) -> None:
     with pytest.raises(DeadlockError) as told:
         launch(half_way, 2, 6, np.zeros(1, np.int32), backend=backend)
     message = str(told.value)
@@ -319,7 +319,7 @@ def test_after_a_deadlock_others_run(backend: str) -> None:
 # ---- the text ----------------------------------------------------------------------------------
 
 
-def test_which_way_a_kernel_goes() -> None:
+def test_the_selected_lowering() -> None:
     assert runs_in_steps(ring, "int32[::1], int64[::1]")
     assert runs_in_steps(in_turn, "int32[::1], int64[::1]")
     assert runs_in_steps(relax, "int64[::1], int64[::1], int")
@@ -337,7 +337,7 @@ def test_which_way_a_kernel_goes() -> None:
         (never, "int32[::1]"),
     ],
 )
-def test_compilers_have_nothing_against_it(k: Any, signature: str) -> None:
+def test_compilers_have_no_warnings(k: Any, signature: str) -> None:
     assert cc.check_warnings(text_of(k, signature, "cpu-resumable")) == ""
 
 
@@ -370,7 +370,7 @@ def keeps_much(out):
 
 
 @pytest.mark.slow
-def test_blocks_that_there_is_no_memory_for() -> None:
+def test_too_little_memory_for_all_blocks() -> None:
     """What a thread keeps while it waits for the grid is there for all blocks at once."""
     command = [sys.executable, "-c", TOO_MANY]
     here = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}

@@ -67,7 +67,7 @@ def test_program(program: Program, case: Case, target: str) -> None:
 
 
 @pytest.mark.parametrize("program", ALL, ids=lambda p: p.name)
-def test_nvrtc_takes_it_without_a_warning(program: Program) -> None:
+def test_nvrtc_compiles_without_a_warning(program: Program) -> None:
     launcher = program.kernel.launcher
     signature = launcher.signature(launcher.flatten(program.cases[0].given()))
     made = generate_text(launcher.compiler.build(signature), "cuda", program.kernel.options)
@@ -75,6 +75,6 @@ def test_nvrtc_takes_it_without_a_warning(program: Program) -> None:
     assert binary.log.strip("\0\n ") == ""
 
 
-def test_there_are_enough() -> None:
+def test_the_collection_is_not_empty() -> None:
     assert len(ALL) >= 120
     assert len({p.name for p in ALL}) == len(ALL)

@@ -43,7 +43,7 @@ def stored(key: str, suffix: str, data: bytes, log: str = "") -> Path:
     return Path(path)
 
 
-def test_what_is_stored_is_loaded(directory: Path) -> None:
+def test_stored_values_are_loaded(directory: Path) -> None:
     assert artifact_store.load(KEY, ".so") is None
     path = stored(KEY, ".so", b"code", "wärning: 1")
     assert artifact_store.load(KEY, ".so") == artifact_store.Entry(str(path), b"code", "wärning: 1")
@@ -100,7 +100,7 @@ def test_one_thread_makes_what_others_wait_for(directory: Path) -> None:
     assert [(f.data, f.log) for f in found] == [(b"code", "log")] * 8
 
 
-def test_what_cannot_be_made_is_tried_again(directory: Path) -> None:
+def test_failed_entries_are_tried_again(directory: Path) -> None:
     def fail() -> tuple[bytes, str]:
         raise ValueError("no")
 
@@ -153,7 +153,7 @@ def test_clear_leaves_alone_what_is_not_the_caches(directory: Path) -> None:
 # ---- how much is kept ----------------------------------------------------------------------
 
 
-def test_what_was_not_used_for_the_longest_time_goes(
+def test_the_least_recently_used_entry_is_evicted(
     directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYCU2C_CACHE_SIZE", "160K")  # 10 KiB for each first digit
@@ -170,9 +170,7 @@ def test_what_was_not_used_for_the_longest_time_goes(
     assert sum(p.stat().st_size for p in files(directory)) <= 10240
 
 
-def test_a_large_cache_is_seldom_looked_through(
-    directory: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_large_cache_is_rarely_scanned(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looked = []
     monkeypatch.setattr(eviction, "_files_in", lambda folder: looked.append(folder) or [])
     for n in range(300):
@@ -207,7 +205,9 @@ def test_a_limit_that_is_none(directory: Path, monkeypatch: pytest.MonkeyPatch) 
     assert directory in stored(KEY, ".so", b"code").parents
 
 
-def test_use_is_marked_once_an_hour(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_time_of_use_is_written_once_an_hour(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = stored(KEY, ".so", b"code")
     with monkeypatch.context() as patched:
         patched.setattr(os, "utime", None)  # what would mark it
@@ -284,7 +284,7 @@ def test_it_can_be_switched_off(
 # ---- what goes with the process ------------------------------------------------------------
 
 
-def test_private_files_go_when_the_process_does() -> None:
+def test_private_files_are_deleted_at_exit() -> None:
     code = (
         "from pathlib import Path\n"
         "from pycu2c.toolchain.cache import artifact_store as cache\n"
@@ -313,7 +313,7 @@ def test_a_forked_child_leaves_its_parents_files_alone() -> None:
     assert run(code) == "parent"
 
 
-def test_what_killed_processes_left_goes_with_the_next(tmp_path: Path) -> None:
+def test_files_of_killed_processes_are_deleted_later(tmp_path: Path) -> None:
     """What those have that are alive stays, however old it is."""
     code = (
         "import os, signal, sys\n"

@@ -161,7 +161,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, under: Path, turn: int, code: int) 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO, errno.EROFS, errno.ESTALE, errno.ENOENT])
 @pytest.mark.parametrize("is_new", [True, False])
-def test_whichever_call_fails(
+def test_any_system_call_may_fail(
     directory: Path, monkeypatch: pytest.MonkeyPatch, code: int, is_new: bool
 ) -> None:
     """To make, store and load an entry goes on without it; later ones find what is right."""
@@ -203,7 +203,7 @@ def test_a_full_disk_falls_back(directory: Path, monkeypatch: pytest.MonkeyPatch
     assert [p for p in directory.rglob("*") if p.is_file() and p.parent.name != "locks"] == []
 
 
-def test_where_no_disk_takes_anything() -> None:
+def test_no_writable_disk() -> None:
     """The system itself refuses to write more than nothing to a file."""
     text = (
         "import resource\n"
@@ -218,7 +218,7 @@ def test_where_no_disk_takes_anything() -> None:
     assert (ran.returncode, ran.stderr) == (0, "")
 
 
-def test_a_removed_directory_comes_back(directory: Path) -> None:
+def test_a_removed_directory_is_created_again(directory: Path) -> None:
     path = stored()
     shutil.rmtree(directory.parent)
     assert artifact_store.load(KEY, ".so") is None
@@ -255,7 +255,7 @@ def test_no_home(monkeypatch: pytest.MonkeyPatch, home: str) -> None:
     assert eviction.usage().problem == "there is no home directory"
 
 
-def test_leavings_go_whatever_the_clock_says(directory: Path) -> None:
+def test_leftover_files_are_deleted_whatever_the_clock_shows(directory: Path) -> None:
     stored()
     now = time.time()
     names = {"old": now - 4000, "of tomorrow": now + 90000, "being written": now - 60}
@@ -266,7 +266,7 @@ def test_leavings_go_whatever_the_clock_says(directory: Path) -> None:
     assert [p.name for p in (directory / "new").iterdir()] == ["being written"]
 
 
-def test_entries_of_a_wrong_clock_go_first(
+def test_entries_from_the_future_are_evicted_first(
     directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYCU2C_CACHE_SIZE", "64K")
@@ -426,13 +426,13 @@ def test_users_that_a_namespace_does_not_know(monkeypatch: pytest.MonkeyPatch) -
 TWICE = "int twice(int x) { return 2 * x; }\n"
 
 
-def test_an_entry_that_goes_before_it_is_loaded(directory: Path) -> None:
+def test_an_entry_that_is_evicted_before_it_is_loaded(directory: Path) -> None:
     binary = cc.compile(TWICE, "twice")
     assert eviction.clear()[0] >= 1
     assert cpu_kernel.symbol(cpu_kernel.load(binary), "twice", "int(*)(int)")(4) == 8
 
 
-def test_a_library_stays_when_its_entry_goes(directory: Path) -> None:
+def test_a_loaded_library_survives_its_entry(directory: Path) -> None:
     library = cpu_kernel.load(cc.compile(TWICE, "twice"))
     eviction.clear()
     assert cpu_kernel.symbol(library, "twice", "int(*)(int)")(4) == 8

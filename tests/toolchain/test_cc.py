@@ -111,7 +111,7 @@ def test_without_the_cache_nothing_is_kept(runs: list[tuple[str, ...]]) -> None:
     assert eviction.usage().entries == before
 
 
-def test_refused_code_is_our_bug() -> None:
+def test_rejected_code_is_an_internal_error() -> None:
     discovery.find_compiler()  # its version is kept
     before = eviction.usage().entries
     with pytest.raises(RejectedCode, match=r"bug in pycu2c(.|\n)*kernel.c:1:") as caught:
@@ -133,7 +133,7 @@ def test_a_compiler_that_cannot_compile_is_not_our_bug(
     assert not isinstance(caught.value, RejectedCode)
 
 
-def test_refused_code_is_kept_for_a_report(directory: Path) -> None:
+def test_rejected_code_is_saved_for_a_report(directory: Path) -> None:
     text = "int f(void) {\n    return missing;\n}\n"
     with pytest.raises(RejectedCode) as caught:
         cc.compile(text, "f")
@@ -180,7 +180,7 @@ def test_a_killed_compiler_is_not_our_bug(tmp_path: Path, monkeypatch: pytest.Mo
         cc.compile(TWICE, "twice")
 
 
-def test_threads_that_want_the_same_compile_it_once(runs: list[tuple[str, ...]]) -> None:
+def test_threads_that_request_the_same_kernel_compile_it_once(runs: list[tuple[str, ...]]) -> None:
     discovery.find_compiler()
     runs.clear()
     threads = [threading.Thread(target=cc.compile, args=(TWICE, "twice")) for _ in range(8)]
@@ -231,7 +231,7 @@ def test_a_chosen_compiler_is_not_replaced(monkeypatch: pytest.MonkeyPatch) -> N
         discovery.find_compiler()
 
 
-def test_a_wrapper_with_words_is_a_compiler(
+def test_a_compiler_command_may_have_arguments(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wrapper = script(tmp_path / "wrap", f'echo "$@" >> {tmp_path}/log; shift; exec gcc "$@"')
@@ -278,7 +278,7 @@ def test_the_order_of_choice(
         ("Debian clang version 14.0.6", False),
     ],
 )
-def test_only_compilers_that_know_vectors_of_halves_are_told_of_them(
+def test_avx512_fp16_is_enabled_only_where_the_compiler_supports_it(
     version: str, expected: bool
 ) -> None:
     assert ("-mno-avx512fp16" in discovery.Compiler(("gcc",), version).flags) is expected

@@ -55,7 +55,7 @@ print("done")
 
 
 @pytest.mark.slow
-def test_32_processes_want_50_kernels_at_once(directory: Path, tmp_path: Path) -> None:
+def test_32_processes_request_50_kernels_at_once(directory: Path, tmp_path: Path) -> None:
     """Each kernel is compiled once; every result is right. More compilers may get ready for it."""
     log, compiler = tmp_path / "log", tmp_path / "compiler"
     gcc = os.environ.get("CC", "gcc")
@@ -186,9 +186,7 @@ def holder(how: str) -> tuple[subprocess.Popen[str], int]:
     return process, int(process.stdout.readline())
 
 
-def test_who_makes_an_entry_for_too_long_is_not_waited_for(
-    directory: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_waiting_for_an_entry_has_a_limit(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_locks, "_TIMEOUT", 0.3)
     process, _ = holder("alone")
     assert artifact_store.load_or_make(KEY, ".so", lambda: (b"code", "")).data == b"code"
@@ -197,7 +195,7 @@ def test_who_makes_an_entry_for_too_long_is_not_waited_for(
     process.communicate()
 
 
-def test_who_is_killed_keeps_no_lock_nor_do_its_children(
+def test_a_killed_process_releases_its_locks(
     directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(file_locks, "_TIMEOUT", float("inf"))
@@ -209,7 +207,7 @@ def test_who_is_killed_keeps_no_lock_nor_do_its_children(
     process.communicate()
 
 
-def test_who_waits_goes_on_when_the_entry_is_there(
+def test_a_waiting_process_continues_when_the_entry_exists(
     directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Though the lock is held: by one that makes another entry."""

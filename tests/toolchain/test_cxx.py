@@ -26,7 +26,7 @@ def test_a_text_is_compiled_once() -> None:
     assert cxx.compile(TEXT, "numbers", ("-std=c++17",), ("an included file",)).path != first.path
 
 
-def test_a_refusal_tells_what_the_compiler_says() -> None:
+def test_a_rejection_shows_the_compilers_messages() -> None:
     with pytest.raises(cxx.CxxCompileError) as found:
         cxx.compile("int f() { return missing; }", "f", ())
     assert "missing" in found.value.log
@@ -39,7 +39,7 @@ def test_a_refusal_tells_what_the_compiler_says() -> None:
         ("", "/nowhere", "sudo apt install clang"),
     ],
 )
-def test_what_is_missing_is_said(
+def test_a_missing_compiler_is_reported(
     chosen: str, path: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cxx, "find_spec", lambda name: None)

@@ -182,7 +182,7 @@ def test_code_in_memory_has_no_life_of_its_own() -> None:
         cuda.CUSource("", setup_callback=print)
 
 
-def test_what_has_changed_is_linked_anew(files: dict[str, Path], tmp_path: Path) -> None:
+def test_a_changed_file_is_linked_again(files: dict[str, Path], tmp_path: Path) -> None:
     """In the file, and in what it includes."""
     k = module(files.values(), tmp_path).k
 
@@ -195,7 +195,7 @@ def test_what_has_changed_is_linked_anew(files: dict[str, Path], tmp_path: Path)
     assert results == [2, 5, 105]
 
 
-def test_what_is_remembered_depends_on_the_files(
+def test_cache_keys_depend_on_the_files(
     files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pycu2c.toolchain.cache.value_store.ENABLED", True)
@@ -334,14 +334,14 @@ def test_a_function_that_is_not_as_declared(
 
 
 @WITH_NVJITLINK
-def test_what_no_file_defines_for_a_gpu(files: dict[str, Path], tmp_path: Path) -> None:
+def test_functions_undefined_for_a_gpu(files: dict[str, Path], tmp_path: Path) -> None:
     files["f.cu"].write_text("")
     with pytest.raises(UndefinedFunctionError) as caught:
         cubin(module(files.values(), tmp_path).k)
     assert {"scaled", "as_numba", "bump", "bump_as_numba"} >= set(caught.value.names) > set()
 
 
-def test_what_no_file_defines_is_shown_where_it_is_declared(tmp_path: Path) -> None:
+def test_undefined_functions_are_reported_at_their_declaration(tmp_path: Path) -> None:
     text = HEAD.format([]) + (
         'f = cuda.declare_device("absent", "float32(float32)")\n'
         '@kernel(backend="cpu")\ndef k(a):\n    a[0] = f(a[0])\n'
@@ -385,7 +385,7 @@ def test_a_linked_kernel_prints(
 
 
 @WITH_NVJITLINK
-def test_what_the_host_reads_is_there_after_linking(files: dict[str, Path], tmp_path: Path) -> None:
+def test_host_visible_symbols_exist_after_linking(files: dict[str, Path], tmp_path: Path) -> None:
     loaded = module_from(HEAD.format([str(f) for f in files.values()]) + PRINTING, tmp_path)
     assert b"print_log" in cubin(loaded.k)
 
@@ -469,7 +469,7 @@ def test_a_device_function_of_jit_is_linked_with_its_kernels(files: dict[str, Pa
         cuda.jit(link=["own.cu"])(lambda: None)
 
 
-def test_what_is_pure_only_reads_its_arrays(tmp_path: Path) -> None:
+def test_pure_functions_only_read_their_arrays(tmp_path: Path) -> None:
     text = "float first(const float *a) { return a[0]; }\n"
     (tmp_path / "f.c").write_text(text)
     (tmp_path / "f.cu").write_text(f'extern "C" __device__ {text}')

@@ -73,7 +73,7 @@ def test_ptx_does_not_negate_in_16_bits():
     assert b"abs.s16" not in ptx
 
 
-def test_refused_text_is_shown_with_numbers_and_the_log():
+def test_rejected_text_is_shown_with_line_numbers_and_the_log():
     with pytest.raises(RejectedCode) as caught:
         compiled(SCALE.replace("* a", "* missing"))
     message = str(caught.value)
@@ -87,7 +87,7 @@ def test_warnings_are_in_the_log():
 
 
 @pytest.mark.parametrize("arch", ["sm_50", "sm_", "gfx90a"])
-def test_an_arch_that_nvrtc_does_not_know_is_refused(arch):
+def test_an_unknown_arch_is_rejected(arch):
     with pytest.raises(ToolchainError, match=r"does not compile for .*sm_75, "):
         compiled(arch=arch)
 
@@ -165,7 +165,7 @@ def test_what_changes_the_binary_is_part_of_the_key():
     assert len({v.path for v in variants}) == len(variants)
 
 
-def test_a_missing_nvrtc_is_named_with_its_cure(monkeypatch):
+def test_a_missing_nvrtc_is_reported_with_a_hint(monkeypatch):
     monkeypatch.setitem(sys.modules, "cuda.bindings", None)
     program.bindings.cache_clear()
     try:

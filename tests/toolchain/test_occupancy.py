@@ -137,7 +137,7 @@ def test_a_thread_for_each(target, n):
     assert not x[covered:].any()
 
 
-def test_a_thread_for_each_in_blocks_as_told(target):
+def test_one_thread_per_element_in_blocks_of_a_given_size(target):
     x = np.zeros(100, np.int32)
     declared = Kernel(add_one, backend=target, block=32)
     declared.forall(33)(x)

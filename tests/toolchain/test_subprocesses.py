@@ -18,7 +18,7 @@ def python(code: str, text: str = "") -> CompletedProcess:
     return run((PYTHON, "-c", f"import os, signal, sys\n{code}"), text)
 
 
-def test_a_text_is_read_and_what_is_said_is_heard() -> None:
+def test_a_text_is_read_and_the_output_is_returned() -> None:
     code = "print(sys.stdin.read().upper(), flush=True); print('x', file=sys.stderr)"
     assert python(code, "text ≥ 0") == CompletedProcess(0, "TEXT ≥ 0\nx\n")
 
@@ -28,17 +28,17 @@ def test_both_ways_more_than_a_pipe_holds() -> None:
     assert python(echo, LARGE) == CompletedProcess(0, LARGE)
 
 
-def test_who_speaks_at_length_before_it_reads() -> None:
+def test_a_program_that_writes_before_it_reads() -> None:
     code = "os.write(1, b'x' * 1_000_000)\nprint(len(sys.stdin.buffer.read()))"
     assert python(code, LARGE) == CompletedProcess(0, f"{'x' * 1_000_000}{len(LARGE.encode())}\n")
 
 
-def test_who_does_not_read() -> None:
+def test_a_program_that_does_not_read() -> None:
     assert python("sys.exit(3)", LARGE) == CompletedProcess(3, "")
     assert python("os.close(0)\nprint('done')", LARGE) == CompletedProcess(0, "done\n")
 
 
-def test_who_is_killed() -> None:
+def test_a_killed_program() -> None:
     assert python("os.kill(os.getpid(), signal.SIGKILL)", LARGE) == CompletedProcess(-9, "")
 
 
@@ -49,7 +49,7 @@ def test_no_such_program() -> None:
     assert not before or os.listdir("/proc/self/fd") == before
 
 
-def test_it_speaks_english(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_programs_run_in_the_c_locale(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
     assert python("print(os.environ['LC_ALL'])") == CompletedProcess(0, "C\n")
 

@@ -121,7 +121,7 @@ OTHERS = (looked_at_after, of_a_moving_end, by_any_step, going_on, left_where_it
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("k", [*COUNTED, *OTHERS], ids=lambda k: k.name)
-def test_they_do_the_same(k, shape, target: str) -> None:
+def test_the_results_are_the_same(k, shape, target: str) -> None:
     x = np.random.default_rng(5).random(300).astype(np.float32)
     given = np.zeros(200, np.float32), x, 300, -1
     for got, wanted in zip(run(k, shape, given, target), run(k, shape, given, "python")):
@@ -138,10 +138,10 @@ def test_those_that_do_not(k) -> None:
     assert "while" in k.inspect("c", TYPES, 64)
 
 
-def test_what_might_wrap_does() -> None:
+def test_a_loop_that_may_wrap_stays_a_while_loop() -> None:
     assert "while" in sums.inspect("c", WIDE, 64)
 
 
-def test_steps_of_the_grid_stand_outside_of_the_threads() -> None:
+def test_grid_stride_loops_are_outside_of_the_thread_loop() -> None:
     text = by_a_stride.inspect("c", TYPES, 64)
     assert text.index("i_first += stride") < text.index("#pragma omp simd")

@@ -179,7 +179,7 @@ def test_nothing_is_said_of_a_recursive_function() -> None:
     assert ranges["f"].variable("y") == everything(WEAK_INT)
 
 
-def test_a_call_that_nothing_reaches_says_nothing() -> None:
+def test_an_unreachable_call_warns_of_nothing() -> None:
     same = device("same", v("n"))
     lines = lines_of(Module(function(leave(), let("y", called("same", i(1)))), (same,)))
     assert lines[0] == "device same(n: int) -> int"
@@ -203,7 +203,7 @@ def test_parts_of_an_index_fit_where_the_index_does() -> None:
     assert "int(" in indexing(use(PLACE), rules=BIG)[0]
 
 
-def test_a_factor_of_0_hides_what_is_beside_it() -> None:
+def test_a_factor_of_0_hides_the_other_factor() -> None:
     hidden = op(MUL, op(MUL, v("n"), i(8)), place("threadIdx.x"))
     assert indexing(use(hidden)) == [
         "out[0] = a[small(mul.int32(mul.int32(int32(n), 8:int32), "
@@ -211,7 +211,7 @@ def test_a_factor_of_0_hides_what_is_beside_it() -> None:
     ]
 
 
-def test_a_variable_fits_if_an_access_is_sure_to_come() -> None:
+def test_a_variable_fits_if_an_access_always_follows() -> None:
     assert indexing(let("k", PLACE), let("j", op(ADD, v("k"), i(1))), use(v("j")))[:2] == [
         "k: small = add.small(mul.small(cuda.grid.y.small(), w), cuda.grid.x.small())",
         "j: small = add.small(k, 1)",

@@ -352,7 +352,7 @@ def found(text: str, block: Any) -> np.ndarray:
 
 @pytest.mark.parametrize("block", [(8, 8), (64, 1), (4, 2, 8)], ids=str)
 @pytest.mark.parametrize("name", ALL)
-def test_split_or_not_it_is_the_same(
+def test_split_and_unsplit_kernels_agree(
     name: str, block: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     split = found(text_of(ALL[name]), block)
@@ -365,7 +365,7 @@ def test_split_or_not_it_is_the_same(
 @pytest.mark.parametrize("block", [31, 40, 33])
 @pytest.mark.parametrize("name", PARTS_OF_WARPS)
 def test_warps_that_are_not_full(name: str, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    test_split_or_not_it_is_the_same(name, block, monkeypatch)
+    test_split_and_unsplit_kernels_agree(name, block, monkeypatch)
 
 
 def ways(text: str) -> list[ThreadExecution]:
@@ -375,7 +375,7 @@ def ways(text: str) -> list[ThreadExecution]:
 
 
 @pytest.mark.parametrize("name", [*SPLIT, *WARPS, *TURNED])
-def test_where_the_text_tells_they_are_split(name: str) -> None:
+def test_kernels_are_split_where_it_is_proved_legal(name: str) -> None:
     assert ways(text_of(ALL[name])) == [
         ThreadExecution.SPLIT if name in {*SPLIT, *TURNED} else ThreadExecution.WARPS
     ]
@@ -393,7 +393,7 @@ def test_the_same_text_is_made_each_time() -> None:
     assert len({generate_host_source(text, (), ()).text for _ in range(5)}) == 1
 
 
-def test_loops_that_walk_down_columns_are_turned_round() -> None:
+def test_loops_over_columns_are_interchanged() -> None:
     """What all threads have at once lies side by side; or they read the same."""
     for subscript in ("i * n + T", "T + n * i", "i"):
         text = text_of(f"float s = 0; for (int i = 0; i < n; i++) s += x[{subscript}]; y[T] = s;")
@@ -414,12 +414,12 @@ def test_loops_that_walk_down_columns_are_turned_round() -> None:
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_where_it_does_not_threads_have_stacks(name: str) -> None:
+def test_other_kernels_run_on_fibers(name: str) -> None:
     (execution,) = ways(text_of(OTHERS[name]))
     assert execution is ThreadExecution.FIBERS or "reference" in name
 
 
-def test_lanes_that_never_come_are_told() -> None:
+def test_lanes_that_never_arrive_are_reported() -> None:
     text = """extern "C" __global__ void k(int *out) {
     int v = threadIdx.x;
     if (v < 5 || v > 31)

@@ -126,7 +126,9 @@ def found(text: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_it_is_as_with_stacks(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fission_and_fibers_give_the_same_results(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     split = found(text_of(name))
     as_written = functools.partial(generate_host_source, rewrites=False)
     monkeypatch.setattr(cpu_build, "generate_host_source", lambda *given, **_: as_written(*given))
@@ -164,7 +166,7 @@ def test_random_kernels(first: int) -> None:
     assert len(set(ways)) > 1  # some are split
 
 
-def test_what_nothing_closes_is_the_compilers_to_refuse() -> None:
+def test_an_unclosed_block_is_reported_by_the_compiler() -> None:
     text = 'extern "C" __global__ void k(float *x) { __syncthreads(); x[0] = 1;'
     with pytest.raises(CompileError, match=":1:"):
         TextModule(text, backend="cpu", name="mine.cu").code()

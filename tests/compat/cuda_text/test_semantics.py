@@ -138,7 +138,7 @@ def test_threads_that_have_returned_are_not_waited_for(machine: str) -> None:
     assert out.tolist() == [40] * 40 + [0] * 24
 
 
-def test_a_deadlock_is_told() -> None:
+def test_a_deadlock_is_reported() -> None:
     text = """extern "C" __global__ void k(int *out) {
     if (threadIdx.x < 5) __syncthreads();
     __shfl_sync(0xffffffff, 1, 0);
@@ -185,7 +185,7 @@ def test_warps(machine: str, expression: str) -> None:
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_parts_of_a_warp_meet_by_themselves(machine: str) -> None:
+def test_parts_of_a_warp_synchronize(machine: str) -> None:
     before = """int v = 0;
     if (t < 8) v = __shfl_sync(0xff, t, 7) + (__activemask() == 0xffu) * 100;
     else { v = __shfl_down_sync(0xffffff00u, t, 1); __syncwarp(0xffffff00u); }"""
@@ -336,7 +336,7 @@ extern "C" __global__ void k(int *out) {
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_the_whole_grid_meets(machine: str) -> None:
+def test_the_grid_synchronizes(machine: str) -> None:
     text = """#include <cooperative_groups.h>
 using namespace cooperative_groups;
 extern "C" __global__ void k(int *out, int *parts) {
@@ -355,7 +355,7 @@ extern "C" __global__ void k(int *out, int *parts) {
     assert out.tolist() == [100 * i + (i + 2) % 8 + 1 for i in range(8)]
 
 
-def test_blocks_that_meet_have_to_be_launched_together() -> None:
+def test_grid_barriers_require_a_cooperative_launch() -> None:
     text = """#include <cooperative_groups.h>
 extern "C" __global__ void k(int *out) {
     cooperative_groups::this_grid().sync();
@@ -495,7 +495,7 @@ def test_printf_writes(capfd: pytest.CaptureFixture[str]) -> None:
         ("inner<<<1, 1>>>(x);", "launches from kernels"),
     ],
 )
-def test_what_the_cpu_has_not_is_named(line: str, what: str) -> None:
+def test_functions_missing_on_the_cpu_are_named(line: str, what: str) -> None:
     text = f'__global__ void inner(int *x);\nextern "C" __global__ void k(int *x) {{\n  {line}\n}}'
     with pytest.raises(CompileError) as found:
         given(text, "cpu", 1, np.int32)
@@ -515,7 +515,7 @@ def test_a_mistake_is_shown_where_it_is(backend: str) -> None:
     assert found.value.line == 2
 
 
-def test_arguments_that_do_not_fit_are_refused() -> None:
+def test_arguments_that_do_not_fit_are_rejected() -> None:
     text = 'extern "C" __global__ void k(float *x, int n, float f, const float *in) {}'
     k = TextModule(text, backend="cpu").function("k")
     x = np.zeros(4, np.float32)
@@ -543,7 +543,7 @@ def test_arguments_that_do_not_fit_are_refused() -> None:
             k.launch(1, 1, arguments)
 
 
-def test_launches_of_impossible_shapes_are_refused() -> None:
+def test_launches_of_impossible_shapes_are_rejected() -> None:
     k = TextModule('extern "C" __global__ void k(int *x) {}', backend="cpu").function("k")
     for grid, block, shared in ((0, 1, 0), (1, 2000, 0), (1, (1, 1, 65), 0), (1, 1, 300000)):
         with pytest.raises(LaunchError):

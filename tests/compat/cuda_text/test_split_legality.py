@@ -142,7 +142,7 @@ def as_written(bodies: list[str], monkeypatch: pytest.MonkeyPatch) -> list[list[
 
 
 @pytest.mark.slow
-def test_split_they_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_split_kernels_give_the_same_results(monkeypatch: pytest.MonkeyPatch) -> None:
     bodies = list(SPLIT.values())
     results, ways = found(bodies)
     assert {*ways} == {ThreadExecution.SPLIT}
@@ -151,7 +151,7 @@ def test_split_they_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_where_words_leave_a_doubt_they_are_not_split(
+def test_kernels_are_not_split_where_it_is_not_proved_legal(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     results, ways = found([OTHERS[name]])

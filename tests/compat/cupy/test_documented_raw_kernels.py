@@ -167,7 +167,7 @@ def test_the_table_has_every_name() -> None:
 
 
 @pytest.mark.parametrize("row", rows(), ids=lambda row: row[0])
-def test_a_name_is_there_and_tested(row: tuple[str, str, str]) -> None:
+def test_a_name_exists_and_is_tested(row: tuple[str, str, str]) -> None:
     name, _, test = row
     found: Any = cp
     for part in name.split("."):

@@ -77,7 +77,7 @@ def test_numbers_take_the_type_of_arrays(place: str, value: object) -> None:
 
 @pytest.mark.parametrize("value", [-1, 2**32, 2**63 - 1, -(2**63)])
 @pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.uint64, np.float32, np.complex64])
-def test_whole_numbers_wrap(place: str, dtype: Any, value: int) -> None:
+def test_integers_wrap(place: str, dtype: Any, value: int) -> None:
     a = np.arange(3).astype(dtype)
     np.testing.assert_array_equal(call(place, ADD, a, value), a + np.array(value).astype(dtype))
 
@@ -201,7 +201,7 @@ def test_raw_arrays_and_indices(place: str) -> None:
 @pytest.mark.parametrize(
     ("asked", "wanted"), [("size()", [6]), ("shape()[i]", [2, 3]), ("strides()[i]", [12, 4])]
 )
-def test_what_raw_arrays_tell(place: str, asked: str, wanted: list[int]) -> None:
+def test_attributes_of_raw_arrays(place: str, asked: str, wanted: list[int]) -> None:
     x = np.arange(6, dtype=np.int32).reshape(2, 3)
     kernel = ElementwiseKernel("raw int32 x", "int32 y", f"y = x.{asked}", "asked")
     assert here(kernel(there(place, x), size=len(wanted))).tolist() == wanted
@@ -286,7 +286,7 @@ def test_several_outputs(place: str) -> None:
     assert (a.tolist(), b.tolist()) == ([1, 2, 3], [0, 2, 4])
 
 
-def test_outputs_that_are_given_are_given_back(place: str) -> None:
+def test_given_outputs_are_returned(place: str) -> None:
     a = there(place, np.arange(3.0))
     out = there(place, np.zeros(3))
     assert ADD(a, a, out) is out
@@ -316,7 +316,7 @@ def test_an_output_with_the_name_of_an_input(place: str) -> None:
     assert here(there_too).tolist() == [1, 3, 5]
 
 
-def test_an_output_that_lies_over_an_input(place: str) -> None:
+def test_an_output_that_overlaps_an_input(place: str) -> None:
     data = np.arange(10_000.0)
     if place == "cpu":
         ADD(data[:-1], 0, data[1:])
@@ -327,7 +327,7 @@ def test_an_output_that_lies_over_an_input(place: str) -> None:
         np.testing.assert_array_equal(here(on_gpu), np.maximum(data - 1, 0))
 
 
-def test_what_a_call_gives(place: str) -> None:
+def test_results_of_a_call(place: str) -> None:
     x = there(place, np.arange(3))
     as_tuple = ElementwiseKernel("T x", "T z", "z = x", "k", return_tuple=True)
     assert [here(a).tolist() for a in as_tuple(x)] == [[0, 1, 2]]
@@ -399,7 +399,7 @@ def test_graphs(place: str) -> None:
         graph.nodes[1].set(total, 5.0)
 
 
-def test_what_graphs_do_not_take(place: str) -> None:
+def test_captures_that_would_copy_an_argument(place: str) -> None:
     x = there(place, np.arange(9.0))
     device = "cpu" if place == "cpu" else None
     refused = pytest.raises(LaunchError, match="add would copy an argument")
@@ -431,7 +431,7 @@ def test_functions_of_cuda(place: str) -> None:
     np.testing.assert_allclose(call(place, kernel, x), expected, rtol=1e-5)
 
 
-def test_what_is_shown() -> None:
+def test_shown_text() -> None:
     kernel = ElementwiseKernel("T x, T y", "T z", "z = x * y", "product")
     with pytest.raises(ValueError, match="call it"):
         kernel.inspect()
@@ -607,7 +607,7 @@ def test_a_preamble_that_does_not_compile() -> None:
         kernel(np.arange(3.0))
 
 
-def test_what_a_kernel_says_of_itself() -> None:
+def test_attributes_of_a_kernel() -> None:
     assert (ADD.nin, ADD.nout, ADD.nargs, ADD.name, ADD.__name__) == (2, 1, 3, "add", "add")
     assert [p.name for p in ADD.in_params] == ["x", "y"]
     assert [(p.ctype, p.raw, p.is_const) for p in ADD.out_params] == [("T", False, False)]

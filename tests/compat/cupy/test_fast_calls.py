@@ -64,7 +64,7 @@ def test_views(place: str) -> None:
         np.testing.assert_array_equal(here(result), expected)
 
 
-def test_what_differs_goes_the_ordinary_way(place: str) -> None:
+def test_different_calls_take_the_slow_path(place: str) -> None:
     x = there(place, np.arange(5.0))
     kernel = learnt(ElementwiseKernel(*AXPY), x, x, 2, 3)
     for other in (np.arange(6.0), np.arange(5, dtype=np.float32), np.arange(5.0)[::-1]):
@@ -76,7 +76,7 @@ def test_what_differs_goes_the_ordinary_way(place: str) -> None:
         kernel(x, x, 1j, 3)
 
 
-def test_outputs_that_lie_over_inputs(place: str) -> None:
+def test_outputs_that_overlap_inputs(place: str) -> None:
     kernel = ElementwiseKernel("T x", "T z", "z = x", "copy")
     data, apart = there(place, np.arange(20_000.0)), there(place, np.zeros(20_000))
     learnt(kernel, data[:-1], apart[1:])

@@ -99,7 +99,7 @@ def test_forms_of_the_decorator() -> None:
     assert three(np.arange(1)).tolist() == [3]
 
 
-def test_numbers_alone_are_for_python() -> None:
+def test_numbers_without_arrays_are_computed_in_python() -> None:
     assert fuse(both)(7, 2) == (9, 3)
 
 
@@ -110,7 +110,7 @@ def test_names_that_c_has_others_for() -> None:
     assert fuse(f)(np.arange(3), 1, 2, 3).tolist() == [-1, 0, 1]
 
 
-def test_what_cannot_be_fused() -> None:
+def test_unsupported_fusions() -> None:
     with pytest.raises(TypeError, match="returns arrays"):
         fuse(lambda x: [x for _ in x])(X)
     with pytest.raises(AttributeError, match="an array of a fused function has no T: it has oper"):

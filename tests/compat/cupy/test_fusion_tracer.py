@@ -117,7 +117,7 @@ SHAPES = [
 
 
 @pytest.mark.parametrize("shapes", SHAPES)
-def test_shapes_that_go_together(shapes, place: str) -> None:
+def test_shapes_that_broadcast(shapes, place: str) -> None:
     x, y = (some(int, shape) for shape in shapes)
     check(lambda x, y: (x + y, y - x), place, x, y)
 
@@ -238,7 +238,7 @@ def test_changes(function, dtype: str, place: str) -> None:
     check(function, place, some(dtype), some(dtype))
 
 
-def test_results_that_go_elsewhere(place: str) -> None:
+def test_results_in_other_arrays(place: str) -> None:
     check(into_others, place, some("i"), some("d"), some("d"))
     check(lambda x, y: np.copyto(x, y), place, some("d"), some("i"))
     check(lambda x, y, m: np.copyto(x, y, where=m), place, some("d"), some("i"), some("i") > 2)
@@ -260,7 +260,7 @@ def one_of_two(x, y):
 
 
 @pytest.mark.parametrize("function", [of_two_shapes, one_of_two])
-def test_what_is_read_is_what_was_there(function, place: str) -> None:
+def test_reads_see_earlier_values(function, place: str) -> None:
     check(function, place, some("d"), some("d", (4,)))
 
 
@@ -349,7 +349,7 @@ def softmax(x):
         lambda x, y: softmax(x) + y.all(),
     ],
 )
-def test_what_comes_before_and_after(function, place: str) -> None:
+def test_operations_before_and_after_a_reduction(function, place: str) -> None:
     check(function, place, some("d"), some("d"))
 
 
@@ -404,7 +404,7 @@ def test_parts_together(function, place: str) -> None:
 
 
 @pytest.mark.parametrize("index", [(0, 0, 0), 3, -4])
-def test_parts_that_there_are_not(index) -> None:
+def test_unsupported_parts(index) -> None:
     with pytest.raises(IndexError):
         fuse(lambda x: x[index])(some("d"))
 
@@ -449,7 +449,7 @@ def test_fused_functions_in_fused_functions(place: str) -> None:
     assert (chosen == 3).all()
 
 
-def test_elements_that_are_asked_for(place: str) -> None:
+def test_requested_elements(place: str) -> None:
     x = there(place, np.arange(-2.0, 3.0))
     same(fuse(lambda x: x if x > 0 else -2 * x)(x), np.array([4.0, 2, 0, 1, 2]))
 
@@ -514,7 +514,7 @@ def test_threads() -> None:
         (lambda x: [x], "returns arrays, numbers, tuples of them or None"),
     ],
 )
-def test_what_is_not_there(function, told: str) -> None:
+def test_missing_operations(function, told: str) -> None:
     with pytest.raises(ArgumentTypeError, match=told):
         fuse(function)(some("d"))
 

@@ -112,7 +112,7 @@ def test_loads_of_a_norm_are_of_several_elements() -> None:
     assert "ld.global.v4" in norm((1 << 20,), None).inspect("ptx")
 
 
-def test_what_is_fused() -> None:
+def test_fused_operations() -> None:
     fused = fuse(lambda x, y: np.sqrt(x * y + 1))
     fused(F32, 2.0)
     (kernel,) = fused._built.values()

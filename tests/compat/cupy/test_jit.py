@@ -184,7 +184,7 @@ def test_refusals() -> None:
         _ = jit.nothing
 
 
-def test_a_size_is_wanted() -> None:
+def test_a_missing_size_is_an_error() -> None:
     @jit.rawkernel()
     def k(x):
         part = jit.shared_memory(np.float32)
@@ -232,7 +232,7 @@ def through_memory(x, y, room):
     y[i] = room[last - i]
 
 
-def test_what_a_block_leaves_in_memory(target: str) -> None:
+def test_transposed_lanes_through_memory(target: str) -> None:
     x = np.arange(1024, dtype=np.int32)
     assert (on(through_memory, target, 1, (32, 32), [x, x * 0, x * 0])[1] == x).all()
 
@@ -309,7 +309,7 @@ def test_bits_of_warps(target: str) -> None:
     assert (out[:, 2:] == [33, 1]).all()
 
 
-def test_functions_that_come_later_and_keep_their_arguments(target: str) -> None:
+def test_functions_that_are_defined_later(target: str) -> None:
     @jit.rawkernel()
     def k(x, y, z):
         t = jit.threadIdx.x
@@ -363,7 +363,7 @@ def told_by_groups(x, y):
     grid.sync()
 
 
-def test_what_groups_tell(target: str) -> None:
+def test_attributes_of_groups(target: str) -> None:
     x, y = on(told_by_groups, target, 2, 32, [np.zeros(6, np.int64), np.zeros(8, np.uint64)])
     assert x[[0, 1, 2, 4, 5]].tolist() == [32, 32, 3, 32, 1]
     assert y.tolist() == [64, 64, 1, 1, 2, 1, 2, 1]

@@ -79,7 +79,7 @@ def test_grids_of_every_form(machine: str, grid: Any) -> None:
     assert np.array_equal(out, a + 3)
 
 
-def test_streams_are_taken(machine: str) -> None:
+def test_streams_are_accepted(machine: str) -> None:
     kernel = cupy.RawKernel(SUM, "test_sum", backend=machine)
     stream = cuda.stream()
     a, b, out = map(cuda.to_device, operands())
@@ -372,7 +372,7 @@ def test_a_mistake_is_shown(machine: str) -> None:
 
 
 @pytest.mark.gpu
-def test_what_the_compiler_says_is_written() -> None:
+def test_compiler_messages_are_written() -> None:
     said = io.StringIO()
     text = 'extern "C" __global__ void k(int *x) { int unused; }'
     cupy.RawKernel(text, "k").compile(log_stream=said)
@@ -392,7 +392,7 @@ def test_kernels_and_modules_are_pickled(machine: str) -> None:
         assert copied.options == ("-DTYPE=double",)
 
 
-def test_what_may_be_given_is_said() -> None:
+def test_accepted_values_are_stated() -> None:
     with pytest.raises(TypeError, match="exactly one of code and path"):
         cupy.RawModule()
     with pytest.raises(TypeError, match="exactly one of code and path"):

@@ -200,7 +200,7 @@ def test_raw_inputs(place: str) -> None:
     np.testing.assert_array_equal(call(place, kernel, x, w, axis=1), x @ w)
 
 
-def test_outputs_that_are_given(place: str) -> None:
+def test_given_outputs(place: str) -> None:
     x = numbers(30, 40)
     for out in (np.zeros(40, np.float32), np.zeros(80, np.float32)[::2]):
         target = there(place, out)
@@ -281,7 +281,7 @@ def test_macros_with_names_that_headers_have(place: str) -> None:
     assert "entry named(" in kernel.inspect("ptx")
 
 
-def test_what_a_kernel_says_of_itself() -> None:
+def test_attributes_of_a_kernel() -> None:
     assert (SUM.nin, SUM.nout, SUM.nargs, SUM.name) == (1, 1, 2, "sum")
     assert (SUM.map_expr, SUM.reduce_expr, SUM.post_map_expr) == ("x", "a + b", "y = a")
     assert (SUM.identity, SUM.reduce_type, LARGEST.identity) == ("0", "T", "")
@@ -329,7 +329,7 @@ def test_text_that_does_not_compile() -> None:
         kernel(numbers(3))
 
 
-def test_arrays_in_two_places() -> None:
+def test_arrays_of_two_backends() -> None:
     class OnGpu:
         __cuda_array_interface__ = {
             "shape": (3,), "typestr": "<f4", "data": (4096, False), "version": 3, "strides": None,

@@ -25,7 +25,7 @@ def address(array: np.ndarray) -> int:
     return array.__array_interface__["data"][0]
 
 
-def test_results_that_somebody_has_are_left_alone() -> None:
+def test_referenced_results_are_not_recycled() -> None:
     first = COPY(np.full(COUNT, 1.0))
     view = first[10:20]
     second = COPY(np.full(COUNT, 2.0))

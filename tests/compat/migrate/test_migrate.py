@@ -208,7 +208,7 @@ def test_check_says_what_would_change(tmp_path: Path) -> None:
     assert run("--check", tmp_path / "b.py").exit_code == 0
 
 
-def test_what_cannot_be_read(tmp_path: Path) -> None:
+def test_unreadable_programs(tmp_path: Path) -> None:
     texts = ("import numba, from", "import numba\0", "import numba\nx = 1" + "+ x" * 3000)
     for text in texts:
         (tmp_path / "wrong.py").write_text(text)

@@ -215,13 +215,13 @@ def test_each_kind_of_remark_is_one() -> None:
 
 
 @pytest.mark.parametrize("word", [*ENVIRONMENT_VARIABLES, *UNSUPPORTED_METHODS])
-def test_cures_of_words_say_something(word: str, tmp_path: Path) -> None:
+def test_hints_for_names_are_not_empty(word: str, tmp_path: Path) -> None:
     text = f"from numba import cuda\nx.{word} if 0 else {word!r}"
     found = shown(text, tmp_path)
     assert (ENVIRONMENT_VARIABLES | UNSUPPORTED_METHODS)[word] in found
 
 
-def test_what_is_called_wrongly(tmp_path: Path) -> None:
+def test_wrong_calls(tmp_path: Path) -> None:
     text = "from numba import cuda"
     assert "write KERNEL=f4[:], i4" in run(text, tmp_path, "--types", "f4[:]").stderr
     assert "f5" in run(text, tmp_path, "--types", "k=f5[:]").stderr

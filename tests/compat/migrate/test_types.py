@@ -67,7 +67,7 @@ def test_powers_of_float32_stay_float32(resolve: Any) -> None:
 
 
 @pytest.mark.slow
-def test_what_meets_in_a_variable(resolve: Any) -> None:
+def test_types_joined_in_a_variable(resolve: Any) -> None:
     for a in TYPES[:10]:
         assert str(unary(a)) == resolve(operator.neg, a)
         for b in TYPES[:10]:
@@ -197,7 +197,7 @@ def told_in(found: MigratedFile) -> list[str]:
 
 
 @pytest.mark.parametrize("text", [TYPED, UNTYPED], ids=["typed", "untyped"])
-def test_what_differs(text: str, tmp_path: Path) -> None:
+def test_calls_with_a_difference(text: str, tmp_path: Path) -> None:
     found = [t for t in told_in(looked_at(text, tmp_path)) if " numba: " not in t]
     assert found == expected_in(text)
 

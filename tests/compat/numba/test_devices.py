@@ -57,7 +57,7 @@ def test_the_context_of_the_thread() -> None:
     assert array.copy_to_host().tolist() == [0, 1, 2, 3]
 
 
-def test_what_is_told_of_the_machine(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_information_on_the_machine(capsys: pytest.CaptureFixture[str]) -> None:
     there = driver.available()
     assert cuda.detect() is there
     assert f"Found {len(cuda.gpus)} CUDA devices" in capsys.readouterr().out
@@ -71,7 +71,7 @@ def test_what_is_told_of_the_machine(capsys: pytest.CaptureFixture[str]) -> None
     assert cuda.runtime.is_supported_version()
 
 
-def test_a_function_that_wants_a_context() -> None:
+def test_a_function_that_requires_a_context() -> None:
     @cuda.require_context
     def f(x):  # type: ignore[no-untyped-def]
         return x + 1

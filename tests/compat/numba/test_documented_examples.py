@@ -90,7 +90,7 @@ def test_heat_flows_along_a_bar():
 # ---- rows, one after the other -------------------------------------------------------------------
 
 
-def test_rows_are_done_one_after_the_other():
+def test_rows_are_computed_in_order():
     sig = (int32[:, ::1],)
 
     @cuda.jit(sig)

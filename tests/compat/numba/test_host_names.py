@@ -20,7 +20,7 @@ prepare_shape_strides_dtype shfl_sync_intrinsic test vote_sync_intrinsic
 """
 
 
-def test_names_of_numba_are_there_or_say_what_to_write() -> None:
+def test_names_of_numba_exist_or_state_a_replacement() -> None:
     numba = pytest.importorskip("numba.cuda")
     modules = type(numba)
     for name, found in vars(numba).items():
@@ -215,7 +215,7 @@ def test_ptx_of_a_function_for_others() -> None:
     assert "div.approx" in fast
 
 
-def test_what_is_not_compiled() -> None:
+def test_functions_that_are_not_compiled() -> None:
     with pytest.raises(NotImplementedError, match="a function for C must return one number"):
         cuda.compile(lambda x: (x, x), (types.f4,))
     with pytest.raises(NotImplementedError, match="prints"):

@@ -66,7 +66,7 @@ def test_annotations_of_locals_are_comments(target):
     assert out.tolist() == [3, 2, 1]
 
 
-def test_a_value_that_nobody_uses_is_warned_of(target):
+def test_an_unused_value_is_warned_of(target):
     with pytest.warns(CompileWarning, match=r"(?s)this value is not used.*assign it"):
 
         @on(target)
@@ -199,7 +199,7 @@ def test_options(options, target):
         ({"max_registers": 7}, "max_registers is a number from 16"),
     ],
 )
-def test_options_that_are_refused(options, message):
+def test_unsupported_options(options, message):
     with pytest.raises(BadOption, match=message):
         cuda.jit(**options)(fill.py_func)
 
@@ -233,7 +233,7 @@ def test_a_signature_of_numba():
     assert list(map(str, made.declared)) == ["(float32[:], int64)", "(float64[:], float64)"]
 
 
-def test_the_signature_that_fits_best_is_taken(target):
+def test_the_best_matching_signature_is_selected(target):
     @cuda.jit(["void(float64[:], float64)", "void(float64[:], int64)"], backend=target)
     def halved(out, n):
         out[0] = n // 2
@@ -261,7 +261,7 @@ def test_annotations_are_comments(target):
     assert out.tolist() == [2] * 4
 
 
-def test_what_is_no_function():
+def test_values_that_are_no_function():
     with pytest.raises(TypeError, match="a function, not 3"):
         cuda.jit()(3)
 
@@ -283,7 +283,7 @@ def test_kernels_call_device_functions_and_kernels(target):
     np.testing.assert_array_equal(out, 3 * x + 1.5)
 
 
-def test_our_kernels_call_them_too(target):
+def test_kernels_of_this_package_call_them_too(target):
     @kernel(backend=target)
     def ours(out):
         out[cuda.grid(1)] = add(twice(1), 1)
@@ -455,7 +455,7 @@ def passed_on(a):
     a[a.size - 1 - i] = value
 
 
-def test_a_kernel_whose_grid_meets():
+def test_a_kernel_with_a_grid_barrier():
     made = cuda.jit("void(float32[::1])")(passed_on.py_func)
     overload = made.overloads[float32[::1],]
     assert overload.cooperative

@@ -73,7 +73,7 @@ def test_reduce_sum(target):
 
 
 @pytest.mark.parametrize("given", [numba.void(float32[:], int32), (float32[:], int32)])
-def test_a_signature_of_numba_may_come_first(given):
+def test_a_signature_of_numba_may_be_the_first_argument(given):
     @kernel(given)
     def filled(out, value):
         out[cuda.grid(1)] = value

@@ -16,7 +16,7 @@ ssize_t uint uintp ulong ulonglong size_t double boolean int8 int64 uint32 float
 
 
 @pytest.mark.parametrize("name", NAMES.split())
-def test_a_name_means_what_numba_means_by_it(name):
+def test_names_have_numbas_meaning(name):
     numba = pytest.importorskip("numba")
     theirs = getattr(numba.types, name)
     ours = getattr(types, name)

@@ -355,7 +355,7 @@ def test_reduce_as_a_decorator(target):
     assert device(np.arange(1, 6), init=1) == 120
 
 
-def test_where_a_reduction_goes(target):
+def test_destinations_of_a_reduction(target):
     total = cuda.reduce(added)
     res = placed(target, np.zeros(2))
     assert total(np.ones(700), res=res, stream=cuda.stream()) is None

@@ -98,7 +98,7 @@ def test_texts_are_kept(capsys: pytest.CaptureFixture[str]) -> None:
     assert "x[threadIdx.x] *= FACTOR" in (folder / "kernel.cu").read_text()
 
 
-def test_the_cache_is_where_it_is_said_to_be(
+def test_the_cache_is_in_the_configured_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = SCALE + "// of its own\n"
@@ -409,7 +409,7 @@ def test_modules_of_a_template() -> None:
     assert scaled_by(empty) == 2
 
 
-def test_a_mistake_is_told_once() -> None:
+def test_a_mistake_is_reported_once() -> None:
     """No other traceback stands above it."""
     with pytest.raises(drv.CompileError) as found:
         SourceModule("__global__ void k(float *x) { x[0] = 1 }")

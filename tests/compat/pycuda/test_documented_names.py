@@ -80,7 +80,7 @@ def test_no_name_is_missing() -> None:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[row[0] for row in ROWS])
-def test_what_a_row_says(row: tuple[str, ...]) -> None:
+def test_documented_entries(row: tuple[str, ...]) -> None:
     name, parameters, file, test, state = row
     found = reduce(getattr, name.split("."), pycu2c.pycuda)
     assert parameters.replace(",", "") == NAMES[name]
@@ -113,7 +113,7 @@ def test_names_of_the_driver_are_of_this_package() -> None:
         ("cupy.zeros", "for arrays import cupy or numpy"),
     ],
 )
-def test_names_that_are_missing_say_what_to_take(name: str, said: str) -> None:
+def test_missing_names_state_a_replacement(name: str, said: str) -> None:
     assert said in str(error_of(name))
 
 

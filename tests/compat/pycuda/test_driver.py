@@ -25,7 +25,7 @@ ON_GPU = our_driver.available()
 # ---- memory and copies -------------------------------------------------------------------------
 
 
-def test_there_and_back() -> None:
+def test_copies_in_both_directions() -> None:
     z = RNG.standard_normal(400).astype(np.float32)
     assert (drv.from_device_like(drv.to_device(z), z) == z).all()
     there = drv.to_device(z)
@@ -33,7 +33,7 @@ def test_there_and_back() -> None:
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_an_array_of_either_order_is_copied_as_it_lies(order: Any) -> None:
+def test_an_array_of_either_order_is_copied_in_memory_order(order: Any) -> None:
     a = np.asarray(RNG.random((5, 7)), order=order)
     memory = drv.mem_alloc_like(a)
     drv.memcpy_htod(memory, a)
@@ -42,7 +42,7 @@ def test_an_array_of_either_order_is_copied_as_it_lies(order: Any) -> None:
     assert (back == a).all()
 
 
-def test_an_array_with_gaps_is_refused() -> None:
+def test_a_non_contiguous_array_is_rejected() -> None:
     with pytest.raises(ValueError, match="gaps between its elements"):
         drv.memcpy_htod(drv.mem_alloc(80), np.zeros((10, 4))[:, :1])
 
@@ -124,12 +124,12 @@ def test_memory_is_freed_once() -> None:
         drv.mem_alloc(0)
 
 
-def test_how_much_memory_there_is() -> None:
+def test_the_memory_size() -> None:
     free, total = drv.mem_get_info()
     assert 0 < free <= total
 
 
-def test_copies_outside_of_the_memory_are_refused() -> None:
+def test_copies_out_of_bounds_are_rejected() -> None:
     a, size = np.zeros(1000), 4096
     memory, more = drv.mem_alloc(size), drv.mem_alloc(2 * size)
     view = gpuarray.zeros(size, np.uint8)[8:]
@@ -145,7 +145,7 @@ def test_copies_outside_of_the_memory_are_refused() -> None:
 
 
 @pytest.mark.skipif(ON_GPU, reason="of addresses the driver finds it, and some of it not at all")
-def test_copies_to_addresses_without_memory_are_refused() -> None:
+def test_copies_to_unallocated_addresses_are_rejected() -> None:
     memory = drv.mem_alloc(80)
     for copy in (
         lambda: drv.memcpy_dtoh(np.zeros(10), memory + 8),
@@ -187,7 +187,7 @@ def test_arrays_of_the_host(kind: str, order: str) -> None:
     assert records["y"].tolist() == [1.5, 1.5]
 
 
-def test_what_is_under_such_arrays() -> None:
+def test_bases_of_page_locked_arrays() -> None:
     a = drv.pagelocked_empty(10, np.float32, mem_flags=drv.host_alloc_flags.DEVICEMAP)
     assert isinstance(a.base, drv.PagelockedHostAllocation)
     assert a.base.size == a.nbytes
@@ -231,7 +231,7 @@ def test_streams_have_handles() -> None:
     assert stream.__cuda_stream__() == (0, stream.handle)
 
 
-def test_memory_is_kept_for_streams_that_nobody_waits_for() -> None:
+def test_memory_is_kept_for_streams_without_a_wait() -> None:
     told = []
 
     class Noting(memory.Memory):

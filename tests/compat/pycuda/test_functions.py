@@ -177,13 +177,13 @@ def test_the_time_of_a_kernel() -> None:
         ((np.float32(1), "n"), r"parameter #2 \(0-based\): str"),
     ],
 )
-def test_numbers_of_python_are_refused(given: tuple[Any, ...], said: str) -> None:
+def test_python_numbers_are_rejected(given: tuple[Any, ...], said: str) -> None:
     x = gpuarray.zeros(10, np.float32)
     with pytest.raises(TypeError, match=said):
         scaled(x, *given, block=(10, 1, 1))
 
 
-def test_an_array_of_the_host_alone_is_refused() -> None:
+def test_a_host_array_without_a_handler_is_rejected() -> None:
     with pytest.raises(TypeError, match=r"parameter #0 .*float \* x.*wrap it in In, Out or InOut"):
         scaled(np.zeros(10, np.float32), np.float32(2), np.int32(10), block=(10, 1, 1))
     with pytest.raises(TypeError, match="array length"):
@@ -211,7 +211,7 @@ def test_launches_that_cannot_be() -> None:
         scaled(*given, block=(64, 1, 1), grid=(0, 1))
 
 
-def test_numbers_of_blocks_are_whole() -> None:
+def test_block_counts_are_integers() -> None:
     x = gpuarray.zeros(4, np.float32)
     for extents in ({"block": (4, 1, 1), "grid": (4 / 3, 1)}, {"block": (4.0, 1, 1)}):
         with pytest.raises(drv.LaunchError, match="takes integers"):
@@ -221,7 +221,7 @@ def test_numbers_of_blocks_are_whole() -> None:
     scaled(x, np.float32(2), np.int32(4), block=(np.int32(4), 1, 1), grid=[np.uint8(1)])
 
 
-def test_names_that_are_not_there() -> None:
+def test_missing_names() -> None:
     with pytest.raises(drv.LogicError, match="did you mean scaled"):
         MODULE.get_function("scale")
     with pytest.raises(drv.LogicError, match="cuModuleGetGlobal"):
@@ -296,7 +296,7 @@ def test_prepared_calls_pass_vectors() -> None:
         assert drv.from_device(memory, 15, np.float32).tolist() == [1, 2, 3] * 5
 
 
-def test_what_prepared_calls_refuse() -> None:
+def test_errors_of_prepared_calls() -> None:
     function = SourceModule(VOID).get_function("nothing")
     with pytest.raises(drv.LogicError, match="is not prepared"):
         function.prepared_call((1, 1), (1, 1, 1))
@@ -340,7 +340,7 @@ def test_attributes() -> None:
     function.set_shared_config(drv.shared_config.DEFAULT_BANK_SIZE)
 
 
-def test_the_text_can_be_looked_at() -> None:
+def test_the_text_can_be_inspected() -> None:
     assert "out[threadIdx.x] = const_array" in scaled.inspect()
     assert ".visible .entry scaled" in scaled.inspect("ptx")
     assert MODULE.inspect() == scaled.inspect()

@@ -104,7 +104,7 @@ def test_an_expression() -> None:
     assert +a_gpu is a_gpu
 
 
-def test_shapes_are_broadcast_as_pycuda_does_it() -> None:
+def test_shapes_are_broadcast_as_in_pycuda() -> None:
     a, one = some(np.float32, (4, 5)), some(np.float32, ())
     a_gpu, one_gpu = gpuarray.to_gpu(a), gpuarray.to_gpu(one)
     same(a_gpu + one_gpu, a + one)
@@ -261,7 +261,7 @@ def test_set_and_get(order: Any) -> None:
     assert three.copy().strides == three.strides
 
 
-def test_what_set_and_get_refuse() -> None:
+def test_errors_of_set_and_get() -> None:
     there = gpuarray.zeros(6, np.float32)
     with pytest.raises(ValueError, match="same size"):
         there.set(np.zeros(5, np.float32))
@@ -290,7 +290,7 @@ def test_conversions_and_fills() -> None:
     assert there.get().sum() == 2.5 * 8 + 4
 
 
-def test_arrays_whose_memory_was_freed_are_refused() -> None:
+def test_arrays_whose_memory_was_freed_are_rejected() -> None:
     there = gpuarray.zeros(5, np.float32)
     view = there[1:3]
     there.gpudata.free()
@@ -361,7 +361,7 @@ def test_slices(index: Any, order: Any) -> None:
     assert (there.get() == a).all()
 
 
-def test_what_slices_refuse() -> None:
+def test_errors_of_slices() -> None:
     there = gpuarray.zeros((6, 5), np.float32)
     for index in (7, (1, 2, 3), (..., ...)):
         with pytest.raises(IndexError):
@@ -530,7 +530,7 @@ def test_functions_of_two_and_with_two_results() -> None:
 # ---- what programs of PyCUDA do beside that ----------------------------------------------------
 
 
-def test_places_for_results_and_streams_by_position() -> None:
+def test_results_and_streams_as_positional_arguments() -> None:
     a = RNG.random(20)
     there, stream = gpuarray.to_gpu(a), drv.Stream()
     out = gpuarray.empty_like(there)
@@ -699,7 +699,7 @@ def test_kernels_of_this_package_take_gpuarrays() -> None:
         assert (np.from_dlpack(double(x)) == 2 * a).all()
 
 
-def test_what_is_no_array_at_all() -> None:
+def test_values_that_are_no_array() -> None:
     with pytest.raises(TypeError, match="convert the list with"):
         gpuarray.to_gpu([1, 2])  # type: ignore[arg-type]
     for wrong in (lambda: GPUArray(3, object), lambda: gpuarray.to_gpu(np.array([{}]))):
@@ -707,7 +707,7 @@ def test_what_is_no_array_at_all() -> None:
             wrong()
 
 
-def test_what_is_no_array_of_the_device() -> None:
+def test_arrays_not_on_the_device() -> None:
     there, a = gpuarray.zeros(3, np.float32), np.ones(3, np.float32)
     for wrong in (
         lambda: there + a,

@@ -110,7 +110,7 @@ def test_complex_numbers_as_cuda_calls_them() -> None:
     assert found.get().tolist() == [10, 2]
 
 
-def test_kernels_can_be_looked_at() -> None:
+def test_kernels_can_be_inspected() -> None:
     assert "a * x[i] + b * y[i]" in LINEAR.inspect()
     assert ".entry linear" in LINEAR.inspect("ptx")
     assert "return a+b;" in ReductionKernel(np.int32, "0", "a+b").inspect()
@@ -132,7 +132,7 @@ def test_arguments_as_objects() -> None:
     assert there.get().tolist() == [3, 4, 5, 6, 7]
 
 
-def test_what_expressions_refuse() -> None:
+def test_errors_of_expressions() -> None:
     x = gpuarray.zeros((4, 4), np.float32)
     kernel = ElementwiseKernel("float *x", "x[i] = 1")
     with pytest.raises(RuntimeError, match="vector argument"):
@@ -237,7 +237,7 @@ def test_python_functions_reduce_and_scan() -> None:
         ReductionKernel(np.complex64, "0", lambda a, b: a + b)(gpuarray.zeros(3, np.complex64))
 
 
-def test_what_reductions_refuse() -> None:
+def test_errors_of_reductions() -> None:
     with pytest.raises(RuntimeError, match="vector argument"):
         ReductionKernel(np.int32, "0", "a+b", "n", "int n")
     x = gpuarray.zeros((4, 4), np.float32)
@@ -281,7 +281,7 @@ def test_scans_of_other_operations() -> None:
     assert last(numbers).get().tolist() == [-1, *range(999)]
 
 
-def test_what_scans_refuse() -> None:
+def test_errors_of_scans() -> None:
     with pytest.raises(ValueError, match="neutral element is required"):
         ExclusiveScanKernel(np.int32, "a+b")
     kernel = InclusiveScanKernel(np.int32, "a+b")
@@ -479,7 +479,7 @@ def test_sizes_of_types() -> None:
     assert characterize.has_stack()
 
 
-def test_a_second_call_asks_the_device_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_call_does_not_query_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
     x = gpuarray.zeros(10, np.float32)
     kernel = ElementwiseKernel("float *x", "x[i] += 1", "asks_once")
     kernel(x)

@@ -130,7 +130,7 @@ __global__ void edges(unsigned char *out, int width)
     assert (out == abs(np.diff(wide, axis=1))).all()
 
 
-def test_constants_and_old_words() -> None:
+def test_constants_and_deprecated_names() -> None:
     module = SourceModule("""
 #define TIMES(a, b) __mul24(a, b)
 __device__ __constant__ float weights[3];
@@ -200,7 +200,7 @@ def test_streams_and_threads() -> None:
         assert (found[k] == 2 * data[k]).all()
 
 
-def test_what_devices_tell() -> None:
+def test_attributes_of_devices() -> None:
     assert cuda.Device.count() >= 1
     device = cuda.Device(0)
     assert device.name()

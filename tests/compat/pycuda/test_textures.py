@@ -228,7 +228,7 @@ def test_arrays_that_are_bound() -> None:
         b_gpu.bind_to_texref_ext(other, channels=2, allow_double_hack=True)
 
 
-def test_outside_of_plain_memory_there_are_zeros() -> None:
+def test_reads_out_of_linear_memory_return_zeros() -> None:
     mod = SourceModule("""
     texture<int, 1, cudaReadModeElementType> t;
     __global__ void read(int *dest) { dest[threadIdx.x] = tex1Dfetch(t, (int)threadIdx.x - 2); }
@@ -366,7 +366,7 @@ def texture() -> drv.TextureReference:
     return SourceModule("texture<float2, 2> t; __global__ void k() {}").get_texref("t")
 
 
-def test_what_is_set_is_told(texture: drv.TextureReference) -> None:
+def test_settings_can_be_read(texture: drv.TextureReference) -> None:
     assert texture.get_format() == (drv.array_format.FLOAT, 2)
     texture.set_address_mode(1, drv.address_mode.BORDER)
     assert texture.get_address_mode(0) == drv.address_mode.CLAMP
@@ -382,13 +382,13 @@ def test_what_is_set_is_told(texture: drv.TextureReference) -> None:
             ask()
 
 
-def test_a_texture_that_reads_nothing_is_refused() -> None:
+def test_an_unbound_texture_is_rejected() -> None:
     mod = SourceModule("texture<float> t; __global__ void k(float *x) { *x = tex1Dfetch(t, 0); }")
     with pytest.raises(drv.LogicError, match="t is bound to nothing"):
         mod.get_function("k")(np.intp(0), block=(1, 1, 1), texrefs=[mod.get_texref("t")])
 
 
-def test_other_elements_than_declared_are_refused(texture: drv.TextureReference) -> None:
+def test_elements_of_another_type_than_declared_are_rejected(texture: drv.TextureReference) -> None:
     texture.set_array(array_of(np.zeros((4, 4), np.float32)))
     with pytest.raises(
         drv.LogicError, match="2 x float32, and is bound to elements of 1 x float32"

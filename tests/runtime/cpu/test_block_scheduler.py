@@ -44,7 +44,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(("order", "most"), [("forward", 0), ("backward", 10), ("shuffled", 10)])
-def test_blocks_are_asked_seldom(program: Path, order: str, most: float) -> None:
+def test_waiting_blocks_are_polled_rarely(program: Path, order: str, most: float) -> None:
     """Also if they begin in another order than that in which they wait, as on OS threads of which
     some have no core for a while."""
     words = ["timeout", "--signal=KILL", "60", program, order]

@@ -329,7 +329,7 @@ def neighbours(a, n):
 
 
 @pytest.mark.slow
-def test_kernels_whose_threads_go_in_steps(tmp_path: Path) -> None:
+def test_coroutine_kernels(tmp_path: Path) -> None:
     (tmp_path / "in_steps.py").write_text(IN_STEPS)
     text = f"""
     sys.path.insert(0, {str(tmp_path)!r})
@@ -354,7 +354,7 @@ def test_kernels_whose_threads_go_in_steps(tmp_path: Path) -> None:
     assert run(text) == ["True"] * 4 + [f"{[True] * 5} True"]
 
 
-def test_a_handler_of_our_signal_still_hears_it() -> None:
+def test_an_earlier_handler_of_the_signal_still_runs() -> None:
     text = """
     import signal as s
     heard = []

@@ -175,7 +175,7 @@ static int create(pthread_t *t, const pthread_attr_t *a, void *(*f)(void *), voi
 
 
 @pytest.mark.parametrize("allowed", [0, 1, 2])
-def test_the_system_refuses_threads(allowed: int) -> None:
+def test_the_system_cannot_create_threads(allowed: int) -> None:
     """Those that there are do the work, and the rest is not asked for at every launch."""
     text = f"""
     whole = {REFUSING.replace("ALLOWED", str(allowed))!r} + cpu_kernel.pool_text()

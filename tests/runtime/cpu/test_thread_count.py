@@ -26,7 +26,7 @@ def write(root: Path, files: dict[str, str]) -> None:
         (root / name).write_text(text)
 
 
-def test_a_wish_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_variable_takes_precedence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYCU2C_THREADS", "3")
     assert thread_count.thread_count() == 3
 

@@ -41,13 +41,13 @@ def test_kernels_that_a_tool_misunderstands_are_left_out() -> None:
     assert "--kernel-name-exclude" not in sanitize.command("memcheck", Path("log"), ["tests"])
 
 
-def test_races_and_barriers_are_sought_where_threads_meet() -> None:
+def test_racecheck_runs_files_with_shared_memory_or_barriers() -> None:
     files = {sanitize.Path(name).name for name in sanitize.tests_for("racecheck")}
     assert {"test_shared_and_local_arrays.py", "test_programs.py", "test_golden_kernels.py"} < files
     assert "test_arithmetic.py" not in files
 
 
-def test_they_are_kernels_of_the_tests() -> None:
+def test_excluded_kernels_exist() -> None:
     files = sanitize.HERE.rglob("*.py")
     text = "".join(file.read_text() for file in files if file.name != "sanitize.py")
     for names in sanitize.LEFT_OUT.values():
@@ -55,7 +55,7 @@ def test_they_are_kernels_of_the_tests() -> None:
             assert f"def {name}(" in text
 
 
-def test_they_are_tests() -> None:
+def test_excluded_tests_exist() -> None:
     for names in sanitize.LEFT_OUT_TESTS.values():
         for file, _, test in (name.partition("::") for name in names):
             text = (sanitize.HERE / file).read_text()
@@ -76,7 +76,7 @@ import os, time
 import pytest
 pytestmark = pytest.mark.gpu
 
-def test_quiet(): pass
+def test_a_test_without_findings(): pass
 def test_in_which_the_tool_writes():
     with open(os.environ["THE_LOG"], "a") as log:
         log.write("========= Invalid read of size 4 bytes\\n=========     at k+0x10\\n")

@@ -25,7 +25,7 @@ ONE = (1, 1, 1)
 # ---- without a device ----------------------------------------------------------------------
 
 
-def test_availability_is_told_and_never_raised():
+def test_availability_is_returned_and_never_raised():
     assert driver.available() is not bool(driver.unavailable_reason())
 
 
@@ -68,7 +68,7 @@ def test_streams_of_every_package_have_a_handle(stream, handle):
         (SimpleNamespace(handle="seven"), "has no handle that is an int"),
     ],
 )
-def test_what_is_no_stream_is_refused(stream, message):
+def test_values_that_are_no_stream_are_rejected(stream, message):
     with pytest.raises(LaunchError, match=message):
         driver.stream_of(stream)
 
@@ -160,7 +160,7 @@ def test_a_kernel_with_a_grid_barrier_starts_all_blocks_together(fake_kernel):
     assert (handle, parameters, extra) == ("handle", 0, cuda_kernel._PAD.extra)
 
 
-def test_more_blocks_than_run_together_are_refused(fake_kernel, monkeypatch):
+def test_too_many_blocks_for_a_cooperative_launch_are_rejected(fake_kernel, monkeypatch):
     monkeypatch.setattr(kernel_api, "launch_cooperative", lambda *call: (TOO_MANY,))
     monkeypatch.setattr(
         kernel_api, "max_coresident_blocks", lambda kernel, block, shared, cluster: 264
@@ -170,7 +170,7 @@ def test_more_blocks_than_run_together_are_refused(fake_kernel, monkeypatch):
         kernel.launch((1000, 1, 1), (64, 1, 1), 0, None, b"")
 
 
-def test_parameters_reach_the_driver_whole(fake_kernel):
+def test_parameters_reach_the_driver_unchanged(fake_kernel):
     kernel, fake = fake_kernel()
     kernel.launch((4, 2, 1), (32, 1, 1), 0, None, b"first one")
     kernel.launch(ONE, ONE, 64, 7000, b"second")
@@ -208,7 +208,7 @@ def test_a_thread_may_lose_its_context(fake_kernel):
         (ONE, (1024, 1, 1), "k: a block has 1024 threads; with 128 registers each"),
     ],
 )
-def test_a_launch_that_cannot_run_is_refused(fake_kernel, grid, block, message):
+def test_a_launch_that_cannot_run_raises(fake_kernel, grid, block, message):
     kernel, _ = fake_kernel(INVALID_VALUE)
     with pytest.raises(LaunchError, match=message):
         kernel.launch(grid, block, 0, None, b"")
@@ -299,7 +299,7 @@ def test_device_arrays_are_used_in_place():
 
 
 @pytest.mark.gpu
-def test_a_device_array_comes_back_as_it_went():
+def test_a_device_array_is_copied_back_unchanged():
     for values in (np.arange(24.0).reshape(2, 3, 4)[:, ::-1], np.zeros((0, 3)), np.float32(3)):
         array = to_device(values)
         assert array.shape == np.shape(values)
@@ -331,7 +331,7 @@ def test_more_than_48_kb_of_shared_memory():
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("attribute", ["raw", "ptr", "cuda_stream", "handle", "__cuda_stream__"])
-def test_launches_go_into_the_stream_that_is_given(attribute):
+def test_launches_use_the_given_stream(attribute):
     driver.make_current()
     api = driver.api()
     made = driver.check(api.cuStreamCreate(int(api.CUstream_flags.CU_STREAM_NON_BLOCKING)), "make")
@@ -367,7 +367,7 @@ def test_a_stream_waits_for_another():
         (ONE, (32, 64, 1), "a block has 2048 threads"),
     ],
 )
-def test_the_device_refuses_what_cannot_run(grid, block, message):
+def test_the_device_rejects_launches_that_cannot_run(grid, block, message):
     with pytest.raises(LaunchError, match=message):
         loaded(SAXPY, "saxpy").launch(grid, block, 0, None, struct.pack("@PPPfi", 0, 0, 0, 0, 0))
 

@@ -173,7 +173,7 @@ def test_work_of_cupy_in_another_stream_is_waited_for() -> None:
         assert float(out.min()) == float(out.max()) == x + 1
 
 
-def test_tensors_that_are_refused() -> None:
+def test_unsupported_tensors() -> None:
     torch = pytest.importorskip("torch")
     k = Kernel(scale, backend="cuda")
     out, a = (torch.zeros(9, device="cuda") for _ in range(2))

@@ -147,7 +147,7 @@ every_kind = pytest.mark.parametrize("kind", MAKERS, ids=lambda kind: kind.__nam
 
 
 @every_kind
-def test_what_the_driver_is_asked(tool: Tool, kind: Callable[..., Any]) -> None:
+def test_calls_of_the_driver(tool: Tool, kind: Callable[..., Any]) -> None:
     assert tool.learn(kind(5, 6))
     assert tool.runs(kind(7, 8), stream=9)
     packed = struct.pack("@5q", ADDRESS, 7, 8, 8, 1)
@@ -166,7 +166,7 @@ def test_a_fault_names_the_kernels_that_c_has_started(tool: Tool) -> None:
 
 
 @every_kind
-def test_what_is_refused_is_left_to_python(tool: Tool, kind: Callable[..., Any]) -> None:
+def test_rejected_launches_take_the_slow_path(tool: Tool, kind: Callable[..., Any]) -> None:
     assert tool.learn(kind(5))
     tool.driver.code = 719
     assert not tool.runs(kind(5))
@@ -213,7 +213,7 @@ def test_own_arrays_that_are_only_read(tool: Tool) -> None:
     assert tool.runs(Own(5))
 
 
-def test_an_array_is_told_of_streams_that_the_default_one_does_not_wait_for(tool: Tool) -> None:
+def test_an_array_records_non_blocking_streams(tool: Tool) -> None:
     array, stream = Own(5), 77
     assert tool.learn(array)
     assert tool.runs(array, stream)
@@ -222,7 +222,7 @@ def test_an_array_is_told_of_streams_that_the_default_one_does_not_wait_for(tool
     assert array.told == [77]
 
 
-def test_a_trusted_array_is_looked_at_less(tool: Tool) -> None:
+def test_a_trusted_array_has_fewer_checks(tool: Tool) -> None:
     assert tool.learn(Own(5), trusted=True)
     assert tool.runs(Own(0))
     assert tool.runs(Own(5, writeable=False))
@@ -276,7 +276,7 @@ def test_streams_of_the_owner(tool: Tool, owner: int | None, stream: int, runs: 
     assert tool.runs(Foreign(5, stream=owner), stream) == runs
 
 
-def test_what_an_attribute_raises(tool: Tool) -> None:
+def test_exceptions_of_attributes(tool: Tool) -> None:
     array = Foreign(5)
     assert tool.learn(array)
     array.told = ValueError("no")
@@ -404,7 +404,7 @@ def test_the_same_entry_is_made_once(tool: Tool) -> None:
     assert not any(tool.table.should_record() for _ in range(10))  # there is no room
 
 
-def test_what_is_in_vain_is_tried_more_and_more_rarely(tool: Tool) -> None:
+def test_failing_entries_are_retried_ever_more_rarely(tool: Tool) -> None:
     tried = [n for n in range(1, 70) if tool.table.should_record()]
     assert tried == [1, 2, 4, 8, 16, 32, 64]
     assert tool.learn(Own(5))

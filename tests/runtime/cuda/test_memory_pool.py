@@ -49,7 +49,7 @@ def made_and_freed(*sizes: int) -> list[int]:
     return [DeviceMemory(size).address for size in sizes]
 
 
-def test_a_block_is_there_for_the_next_array_of_its_size(calls: Driver) -> None:
+def test_a_freed_block_is_reused_for_its_size(calls: Driver) -> None:
     assert made_and_freed(100, 100, 200, 100, 199) == [4096, 4096, 8192, 4096, 8192]
     assert calls.freed == []
 
@@ -76,7 +76,7 @@ def test_arrays_at_the_same_time_have_memory_of_their_own(calls: Driver) -> None
     ]
 
 
-def test_large_blocks_go_back(calls: Driver) -> None:
+def test_large_blocks_are_freed(calls: Driver) -> None:
     assert made_and_freed(5 << 20) == calls.freed
     several = [DeviceMemory(3 << 20) for _ in range(2)]
     del several
@@ -89,18 +89,18 @@ def test_only_so_many_sizes_stay(calls: Driver) -> None:
 
 
 @pytest.mark.parametrize("stream", [2, 4096, SimpleNamespace(__cuda_stream__=lambda: (0, 4096))])
-def test_with_streams_all_goes_back(calls: Driver, stream: Any) -> None:
+def test_blocks_used_on_streams_are_freed(calls: Driver, stream: Any) -> None:
     driver.stream_of(stream)
     assert made_and_freed(100, 100) == [4096, 8192] == calls.freed
 
 
-def test_the_default_stream_is_none_of_them(calls: Driver) -> None:
+def test_the_default_stream_is_not_recorded(calls: Driver) -> None:
     for stream in (0, 1, None):
         driver.stream_of(stream)
     assert made_and_freed(100, 100) == [4096, 4096]
 
 
-def test_what_was_lent_goes_back(calls: Driver) -> None:
+def test_borrowed_blocks_are_returned(calls: Driver) -> None:
     memory = DeviceMemory(100)
     memory.lend()
     del memory
@@ -115,7 +115,7 @@ def test_the_environment_says_that_nothing_stays(
     assert made_and_freed(100, 100) == calls.freed
 
 
-def test_what_stays_is_given_back_on_demand(calls: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cached_memory_is_freed_on_demand(calls: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
     made_and_freed(100, 200)
     monkeypatch.setattr(driver, "make_current", lambda: None)
     monkeypatch.setattr(memory_pool, "gc", SimpleNamespace(collect=int))  # real arrays stay

@@ -115,7 +115,7 @@ def tool() -> Tool:
     return made
 
 
-def test_one_copy_there_and_one_back(tool: Tool) -> None:
+def test_one_copy_in_each_direction(tool: Tool) -> None:
     out, a = ones(100), np.arange(100, dtype=np.float32)
     assert tool.runs(out, a)
     assert out.tolist() == list(range(1, 101))
@@ -139,13 +139,13 @@ def test_an_array_that_is_given_twice_has_one_copy(tool: Tool) -> None:
     assert tool.device.asked[0] == ("in", 256, STREAM)
 
 
-def test_more_than_there_is_room_for(tool: Tool) -> None:
+def test_more_than_the_staging_buffer_holds(tool: Tool) -> None:
     assert tool.runs(ones(512), ones(512))
     assert not tool.runs(ones(513), ones(512))
     assert not tool.runs(ones(5000), ones(5))
 
 
-def test_what_has_other_memory_goes_the_ordinary_way(tool: Tool) -> None:
+def test_arrays_with_other_memory_take_the_slow_path(tool: Tool) -> None:
     frozen = ones(5)
     frozen.flags.writeable = False
     views = ones(9)[:5], ones(10)[::2], ones(5)[::-1], np.frombuffer(bytes(20), np.float32)
@@ -158,14 +158,14 @@ def test_what_has_other_memory_goes_the_ordinary_way(tool: Tool) -> None:
     assert len(tool.device.asked) == 4
 
 
-def test_what_is_not_learnt() -> None:
+def test_launches_that_are_not_cached() -> None:
     made = Tool()
     assert not made.learn(ones(9)[:5], ones(5))
     assert not made.learn(ones(10)[::2], ones(5))
     assert not Tool(has_room=False).learn(ones(5), ones(5))
 
 
-def test_nothing_is_brought_back_that_is_only_read() -> None:
+def test_read_only_arrays_are_not_copied_back() -> None:
     made = Tool()
     assert made.learn(ones(5), ones(5), written=frozenset())
     out = ones(5)
@@ -175,7 +175,7 @@ def test_nothing_is_brought_back_that_is_only_read() -> None:
 
 
 @pytest.mark.parametrize("what", ["in", "submit"])
-def test_what_is_refused_is_left_to_python(tool: Tool, what: str) -> None:
+def test_rejected_launches_take_the_slow_path(tool: Tool, what: str) -> None:
     out = ones(5)
     tool.device.codes = {what: 719}
     assert not tool.runs(out, ones(5))
@@ -186,7 +186,7 @@ def test_what_is_refused_is_left_to_python(tool: Tool, what: str) -> None:
 
 
 @pytest.mark.parametrize("what", ["out", "wait"])
-def test_what_fails_later_is_told(tool: Tool, what: str) -> None:
+def test_late_failures_are_reported(tool: Tool, what: str) -> None:
     out = ones(5)
     tool.device.codes = {what: 700}
     assert tool.runs(out, ones(5))  # it is not started again
@@ -194,7 +194,7 @@ def test_what_fails_later_is_told(tool: Tool, what: str) -> None:
     assert out.tolist() == [1] * 5
 
 
-def test_a_launch_meanwhile_goes_the_ordinary_way(tool: Tool) -> None:
+def test_a_concurrent_launch_takes_the_slow_path(tool: Tool) -> None:
     begun, goes_on = threading.Event(), threading.Event()
 
     def answer(what: str, *words: Any) -> int:

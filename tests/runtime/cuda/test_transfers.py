@@ -113,7 +113,7 @@ def test_extent_of_empty_and_broadcast_arrays():
     assert extent_of(describe(np.broadcast_to(np.float32(1), (5, 5)))).size == 4
 
 
-def test_only_what_is_written_comes_back(fake):
+def test_only_written_arrays_are_copied_back(fake):
     x, y = np.arange(4.0), np.arange(4.0)
     with staged(x, 2.5, y, written=[2]) as addresses:
         assert addresses[1] == 0
@@ -165,14 +165,14 @@ def test_the_device_has_the_alignment_of_the_host(fake, start):
         assert addresses[0] - addresses[1] == 1
 
 
-def test_an_empty_array_is_nowhere(fake):
+def test_an_empty_array_has_no_memory(fake):
     with staged(np.zeros(0), written=[0]) as addresses:
         assert addresses == (0,)
     assert not fake.copied_in
     assert not fake.copied_out
 
 
-def test_writing_to_a_read_only_array_is_refused(fake):
+def test_writing_to_a_read_only_array_raises(fake):
     x = np.broadcast_to(np.float32(1), (4,))
     with (
         pytest.raises(LaunchError, match="k writes to its argument 1, and that array is read-only"),
@@ -221,7 +221,7 @@ def test_the_launch_waits_for_the_stream_that_an_array_names(fake, monkeypatch):
 
 
 @pytest.mark.parametrize("start", [0, 1])
-def test_what_an_atomic_on_a_first_byte_reads_beside_it_is_there(fake, start):
+def test_bytes_beside_a_byte_atomic_are_allocated(fake, start):
     array = memory_at_an_even_address()[start:]
     with staged(array) as (address,):
         assert fake.filled == [address - 1] * start
@@ -243,7 +243,7 @@ class Used(memory.Memory):
         self.streams.append(stream)
 
 
-def test_memory_is_told_of_streams_whichever_object_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_records_its_streams_for_every_owner(monkeypatch: pytest.MonkeyPatch) -> None:
     """Kernels by CuPy's names are given the array itself as what keeps its memory."""
     monkeypatch.setattr(driver, "current_ordinal", lambda: 0)
     used, argument = Used(), describe(np.zeros(4), "x")

@@ -62,7 +62,7 @@ def test_a_guard_on_the_place_in_the_block_bounds_it() -> None:
     assert "const int64_t t = 3;" in text
 
 
-def test_what_might_overflow_stays_a_condition() -> None:
+def test_a_possible_overflow_keeps_the_condition() -> None:
     @kernel
     def beyond(out, data):
         t = cuda.threadIdx.x
@@ -81,7 +81,7 @@ def test_what_might_overflow_stays_a_condition() -> None:
 
 
 @pytest.mark.parametrize("bits", [32, 64])
-def test_a_step_is_a_whole_number_like_the_loops_own(bits: int) -> None:
+def test_a_step_has_the_integer_type_of_the_loop(bits: int) -> None:
     """``t`` of another type once gave the loop over threads a step of that."""
     kind = int32 if bits == 32 else int64
 
@@ -127,7 +127,7 @@ def with_gaps(a, b, out):
 
 
 @pytest.mark.parametrize("at", range(16))
-def test_a_thread_that_comes_back_to_what_it_has_stored(at: int) -> None:
+def test_a_thread_that_reads_its_own_stores(at: int) -> None:
     """gcc would load ``a[2 * i + 1]`` with ``a[2 * i]``, before the store."""
     memory = np.zeros(64, np.float32)
     out = np.zeros(16, np.float32)

@@ -197,7 +197,7 @@ def test_an_effect_keeps_all() -> None:
     assert not lanes(text)
 
 
-def test_what_one_lane_reads_of_a_crossed_sum() -> None:
+def test_one_lane_reads_a_butterfly_sum() -> None:
     text = sum_crossed.inspect("c", (float32[::1], float32[::1]))
     assert lanes(text) == [("0", "16"), ("0", "8"), ("4", "8"), ("4", "6")]
     assert "const int64_t lane = 5;" in text

@@ -31,7 +31,7 @@ def places(out):
     out[6] = ty + 4 * cuda.blockIdx.y
 
 
-def test_what_the_shape_of_a_block_decides() -> None:
+def test_conditions_on_the_block_shape() -> None:
     text = fixed(places, (16, 8, 1), int32[::1])
     assert "out[0] = int32(32)" in text
     assert "out[1] = int32(0)" in text
@@ -57,7 +57,7 @@ def test_a_variable_that_is_not_always_the_coordinate_is_none() -> None:
     assert "cuda.grid" not in fixed(conditional, (16, 1, 1), int32[::1], int32)
 
 
-def test_threads_lie_inside_the_block() -> None:
+def test_thread_indices_are_inside_the_block() -> None:
     module = places.launcher.compiler.build(Signature((int32[::1],))).module
     ranges = analyse(module.kernel, LaunchAssumptions(block=(16, 8, 1)))
     assert (ranges.variable("tx").high, ranges.variable("ty").high) == (15, 7)

@@ -59,7 +59,7 @@ def test_a_name_of_the_user_is_kept() -> None:
 
 @pytest.mark.parametrize("name", ["gcc", "clang"])
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="of x86-64's calls for such memory")
-def test_no_loop_asks_where_it_is(name: str, tmp_path: Path) -> None:
+def test_no_loop_computes_a_thread_local_address(name: str, tmp_path: Path) -> None:
     """clang keeps registers over that call which its first in an OS thread may change."""
     source, assembly = tmp_path / "kept.c", tmp_path / "kept.s"
     source.write_text(text())

@@ -53,7 +53,7 @@ def left_by_break(x, out):
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("k", [sums, after_a_return, left_by_break], ids=lambda k: k.name)
-def test_they_do_the_same(k, shape, target):
+def test_the_results_are_the_same(k, shape, target):
     x = np.random.default_rng(5).random(777).astype(np.float32)
     given = x, np.zeros((400, 3), np.float32)
     for got, wanted in zip(run(k, shape, given, target), run(k, shape, given, "python")):
@@ -71,7 +71,7 @@ def test_one_block_with_a_loop_that_threads_leave(threads, target):
 
 
 @pytest.mark.parametrize("k", [sums, after_a_return, nested], ids=lambda k: k.name)
-def test_they_stand_outside_of_the_threads(k):
+def test_interchanged_loops_are_outside_of_the_thread_loop(k):
     assert "i_first" in k.inspect("c", "float32[::1], float32[:, ::1]", block=64)
 
 
@@ -88,7 +88,7 @@ def counted(x, bins):
         cuda.atomic.add(bins, b, mine[b])
 
 
-def test_atomics_whose_results_nobody_uses_come_in_any_order(target):
+def test_atomics_without_used_results_may_be_reordered(target):
     x = np.random.default_rng(5).random(999)
     _, bins = run(counted, (3, 20), (x, np.zeros(8, np.int32)), target)
     assert bins.tolist() == np.bincount((x * 8).astype(int), minlength=8).tolist()
@@ -108,7 +108,7 @@ def told(x):
 
 
 @pytest.mark.parametrize("k", [numbered, told], ids=lambda k: k.name)
-def test_where_the_order_can_be_seen_it_is_kept(k):
+def test_an_observable_order_is_kept(k):
     assert "i_first" not in k.inspect("c", "int32[::1]", block=32)
 
 
@@ -122,7 +122,7 @@ def begun_before(x, out, base):
     out[cuda.grid(1)] = total + base
 
 
-def test_a_start_stays_where_it_was_though_what_it_was_computed_from_changes(target):
+def test_a_loop_start_is_evaluated_once(target):
     given = np.arange(90), np.zeros(66, np.int64), 5
     _, got, _ = run(begun_before, (2, 33), given, target)
     assert got.tolist() == [sum(range(t + 5, 90, 66)) + 12 for t in range(66)]
@@ -215,7 +215,7 @@ LEFT = [changing, told_by_memory, told_by_what_was_read, bounded_by_memory]
 
 @pytest.mark.parametrize("shape", [(3, (8, 4)), (2, (32, 8)), (4, (5, 3)), (2, (1, 6))], ids=str)
 @pytest.mark.parametrize("k", [*TURNED, *LEFT], ids=lambda k: k.name)
-def test_under_conditions_they_do_the_same(k, shape, target):
+def test_the_results_are_the_same_under_conditions(k, shape, target):
     a = np.random.default_rng(5).random((10, 77)).astype(np.float32)
     given = a, np.zeros((16, 32), np.float32)
     for got, wanted in zip(run(k, shape, given, target), run(k, shape, given, "python")):
@@ -223,12 +223,12 @@ def test_under_conditions_they_do_the_same(k, shape, target):
 
 
 @pytest.mark.parametrize("k", [*TURNED, *LEFT], ids=lambda k: k.name)
-def test_a_condition_goes_inside_if_it_can_be_told_again(k):
+def test_a_condition_moves_inside_if_it_can_be_recomputed(k):
     text = k.inspect("c", "float32[:, ::1], float32[:, ::1]", block=(32, 8))
     assert ("k_first" in text) == (k in TURNED)
 
 
-def test_a_loop_under_a_condition_that_no_thread_meets_is_not_looked_at(target):
+def test_a_loop_under_a_false_condition_is_not_entered(target):
     """There is no ninth row to say how long it is."""
     given = np.ones((5, 7), np.float32), np.zeros((16, 32), np.float32)
     assert not run(bounded_by_memory, (1, (8, 4)), given, target)[1].any()
@@ -285,7 +285,7 @@ WARPS = [a_row_for_each_warp, by_bits, by_the_lanes_name, warps_together]
 
 @pytest.mark.parametrize("threads", [32, 48, 64, 256, (64, 2)], ids=str)
 @pytest.mark.parametrize("k", WARPS, ids=lambda k: k.name)
-def test_warps_with_rows_do_the_same(k, threads, target):
+def test_warps_with_rows_give_the_same_results(k, threads, target):
     if threads in (48, (64, 2)) and k is not by_bits:
         threads = 128
     a = np.random.default_rng(5).random((7, 77)).astype(np.float32)

@@ -58,13 +58,13 @@ def loads(made: Any) -> tuple[int, int]:
     return text.count("? x[") + text.count("? part["), text.count("= x[i];")
 
 
-def test_a_block_inside_of_the_data_asks_nothing() -> None:
+def test_a_block_inside_of_the_data_checks_no_bounds() -> None:
     text = padded.inspect("c", TYPES)
     assert "if (32 <= x_len - blockIdx.x * 32) {" in text
     assert loads(padded) == (1, 1)
 
 
-def test_a_condition_that_never_holds_for_a_whole_block_stays() -> None:
+def test_a_condition_that_never_holds_for_a_full_block_is_kept() -> None:
     assert loads(by_lane) == (1, 0)
 
 

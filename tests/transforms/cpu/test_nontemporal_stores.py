@@ -125,14 +125,14 @@ def text_of(made: Any, types: str) -> str:
 
 @pytest.mark.parametrize("made", LINES, ids=lambda k: k.name)
 @pytest.mark.parametrize(("element", "count"), [("uint8", 1024), ("float32", 256), ("int64", 128)])
-def test_a_line_is_written_as_a_whole(made: Any, element: str, count: int) -> None:
+def test_whole_cache_lines_are_written(made: Any, element: str, count: int) -> None:
     text = text_of(made, f"{element}[::1], {element}[::1]")
     assert f"out_line[{count}]" in text
     assert text.count("nontemporal_store_") == 2  # what it is, and its only call
     assert text.rstrip().endswith("nontemporal_fence();\n}")
 
 
-def test_rows_of_a_stencil_do_not_ask_for_what_they_write() -> None:
+def test_rows_of_a_stencil_do_not_prefetch_their_output() -> None:
     text = text_of(cross, "float32[:, ::1], float32[:, ::1]")
     assert "nontemporal_store_f32(&out[i * out_shape1 + first]" in text
     assert "prefetch_f32(&a[" in text

@@ -155,7 +155,7 @@ NOT = {
 
 
 @pytest.mark.parametrize("why", NOT)
-def test_what_is_no_accumulator(why: str, tmp_path: Path) -> None:
+def test_arrays_that_are_not_accumulators(why: str, tmp_path: Path) -> None:
     text = "@device\ndef counted(a, i):\n    cuda.atomic.add(a, i, 1)\n\n\n@kernel\ndef k(a, x):\n"
     made = module_from(f"{HEAD}{text}    i = cuda.grid(1)\n    {NOT[why]}\n", tmp_path).k
     assert candidates(made, int32[::1], int32[::1]) == ()
@@ -194,7 +194,7 @@ def test_what_another_argument_shows_is_not_put_off() -> None:
     assert copied(seen_from_elsewhere) == ()
 
 
-def test_who_is_alone() -> None:
+def test_arrays_without_overlap() -> None:
     memory = np.zeros(12, np.int32)
     table = memory.reshape(3, 4)
     pairs = [

@@ -246,7 +246,7 @@ WIDE = (window, *ALONG_A_LINE)  # they read columns of `a` beside each other
 
 @pytest.mark.parametrize("shape", [(1, 1), (4, 64), (9, 70)], ids=str)
 @pytest.mark.parametrize("k", KERNELS, ids=lambda k: k.name)
-def test_they_do_the_same(k, shape) -> None:
+def test_the_results_are_the_same(k, shape) -> None:
     rng = np.random.default_rng(3)
     depth = 100 if k in WIDE else 30
     a = rng.random((24, depth), np.float32)
@@ -279,7 +279,7 @@ def test_rows_that_differ_are_tiled_one_by_one() -> None:
 @pytest.mark.parametrize(
     "k", [along_rows, left_early, few_rounds, by_a_library], ids=lambda k: k.name
 )
-def test_those_that_do_not_pay_or_are_left(k) -> None:
+def test_loops_that_do_not_pay_or_have_exits(k) -> None:
     assert TILED not in k.inspect("c", (M, M, M), 64)
 
 

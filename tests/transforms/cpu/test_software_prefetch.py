@@ -86,21 +86,21 @@ def asked(made: Any, element: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("element", [uint8, int32, float32, float64])
-def test_what_comes_next_is_asked_for(element: Any) -> None:
+def test_the_next_data_is_prefetched(element: Any) -> None:
     read, written = asked(scaled, element)
     assert "(&x[i_first], gridDim.x * 32, 32" in read
     assert written.startswith("prefetch_to_write_")
     assert "(&out[i_first], gridDim.x * 32, 32" in written
 
 
-def test_an_array_is_asked_for_once() -> None:
+def test_an_array_is_prefetched_once() -> None:
     text = " ".join(asked(in_place, float32))
     assert text.count("prefetch_to_write_f32(&out[") == text.count("&out[") == 1
     assert text.count("prefetch_f32(&x[") == text.count("&x[") == 1
 
 
 @pytest.mark.parametrize(("element", "blocks"), [(uint8, 128), (int32, 32), (float64, 16)])
-def test_blocks_that_meet_ask_for_a_later_one(element: Any, blocks: int) -> None:
+def test_blocks_with_barriers_prefetch_a_later_block(element: Any, blocks: int) -> None:
     text = reversed_blocks.inspect("c", (element[::1], element[::1]))
     assert f"if (last_block - block > {blocks}) {{" in text
     read, written = asked(reversed_blocks, element)
@@ -115,11 +115,11 @@ def test_only_before_the_last_step() -> None:
 
 
 @pytest.mark.parametrize("made", [by_block, shifted])
-def test_other_loops_ask_nothing(made: Any) -> None:
+def test_other_loops_prefetch_nothing(made: Any) -> None:
     assert not asked(made, float32)
 
 
-def test_what_is_not_at_the_place_is_not_asked_for() -> None:
+def test_only_elements_at_the_own_index_are_prefetched() -> None:
     (line,) = asked(elsewhere, float32)
     assert line.startswith("prefetch_to_write_f32(&out[")
 
@@ -134,7 +134,7 @@ def test_results_stay(made: Any, size: int, target: str) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 31, 32, 6000])
-def test_results_of_blocks_that_meet_stay(size: int, target: str) -> None:
+def test_results_of_blocks_with_barriers_are_unchanged(size: int, target: str) -> None:
     arguments = (np.zeros(size, np.int32), np.arange(size, dtype=np.int32))
     blocks = (size + 31) // 32
     expected = run(reversed_blocks, (blocks, 32), arguments, "python")[0]

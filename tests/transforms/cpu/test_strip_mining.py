@@ -168,7 +168,7 @@ WHOLE = [skipping, nested, returning, through_a_function, nobody_enters, with_ba
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("k", WHOLE, ids=lambda k: k.name)
-def test_whole_numbers(k, shape, target):
+def test_integers(k, shape, target):
     launch, n = spread(shape)
     x = np.random.default_rng(n).integers(0, 60, n).astype(np.int32)
     given = np.zeros(n, np.int32), x
@@ -203,7 +203,7 @@ def escaped(n, step, limit):
 @pytest.mark.parametrize(
     "k", [escape, newton, skipping, nested, returning, through_a_function], ids=lambda k: k.name
 )
-def test_they_are_run_in_strips(k):
+def test_divergent_loops_are_strip_mined(k):
     """One loop over the lanes of a strip, without jumps, is what compilers make vectors of."""
     kinds = {"escape": "int32[::1], float32, int", "newton": "float32[::1], float32[::1]"}
     text = k.inspect("c", kinds.get(k.name, "int32[::1], int32[::1]"))
@@ -316,7 +316,7 @@ def left_before_an_empty_arm(out, x, limit):
     out[i] = count
 
 
-def test_a_loop_ends_whose_last_condition_nobody_comes_to(target):
+def test_a_loop_ends_when_all_lanes_have_left(target):
     given = np.zeros(90, np.float32), np.linspace(0, 2, 90).astype(np.float32), 9
     expected = run(left_before_an_empty_arm, (2, 64), given, "python")[0]
     out = run(left_before_an_empty_arm, (2, 64), given, target)[0]
@@ -351,7 +351,7 @@ def rounds_of(k, kinds):
     return text.split("round_ < 4")[1].split("state_ |=")[0]
 
 
-def test_rounds_have_no_branches():
+def test_iterations_have_no_branches():
     rounds = rounds_of(counted, "int64[::1], float32[::1], int")
     assert "if" not in rounds
     assert "?" not in rounds
@@ -401,7 +401,7 @@ def flags(out, x):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_what_is_true_or_not_is_kept(shape, target):
+def test_booleans_keep_their_value(shape, target):
     shape, count = spread(shape)
     x = np.random.default_rng(1).integers(0, 40, count).astype(np.int32)
     out = np.zeros(count, np.int32)

@@ -85,14 +85,14 @@ def asked(made: Any, *arrays: Any) -> list[str]:
 @pytest.mark.parametrize(
     ("element", "strip"), [(uint8, 256), (float32, 64), (float64, 32)], ids=str
 )
-def test_each_row_is_asked_for_once(element: Any, strip: int) -> None:
+def test_each_row_is_prefetched_once(element: Any, strip: int) -> None:
     lines = asked(cross, element[:, ::1], element[:, ::1])
     assert len(lines) == 4
     assert all(line.endswith(f"j_first], {8 * strip}LL, {strip}LL);") for line in lines)
     assert [line.startswith("prefetch_to_write_") for line in lines] == [False] * 3 + [True]
 
 
-def test_names_for_places_are_looked_through() -> None:
+def test_aliases_of_arrays_are_resolved() -> None:
     lines = asked(by_name, float32[:, ::1], float32[:, ::1])
     assert [line.partition("&")[2].partition("j_first")[0] for line in lines] == [
         "a[i * a_shape1 + ",
@@ -101,31 +101,31 @@ def test_names_for_places_are_looked_through() -> None:
     ]
 
 
-def test_a_row_that_is_read_and_written_is_asked_for_to_write() -> None:
+def test_a_row_that_is_read_and_written_is_prefetched_for_writing() -> None:
     lines = asked(in_place, float32[:, ::1])
     assert [line.partition("(")[0] for line in lines].count("prefetch_to_write_f32") == 1
     assert len(lines) == 3
 
 
-def test_places_are_computed_only_where_threads_come_to_them() -> None:
+def test_prefetch_addresses_read_no_index_table() -> None:
     lines = asked(by_table, float32[:, ::1], float32[:, ::1], int32[::1], int32)
     assert not [line for line in lines if "rows" in line or "pieces" in line]
 
 
-def test_no_thread_comes_to_a_table() -> None:
+def test_threads_without_an_element_read_no_index_table() -> None:
     a = np.ones((600, 700), np.float32)
     out = np.zeros_like(a)
     by_table[(22, 150), (32, 4)](out, a, np.empty(1, np.int32), np.int32(0))
     assert not out.any()
 
 
-def test_small_launches_go_row_by_row() -> None:
+def test_small_launches_run_row_by_row() -> None:
     text = cross.inspect("c", (float32[:, ::1], float32[:, ::1]))
     assert "strip = launched < 262144 ? end - " in text
 
 
 @pytest.mark.parametrize("made", OTHERS, ids=lambda k: k.name)
-def test_others_ask_nothing(made: Any) -> None:
+def test_other_kernels_prefetch_nothing(made: Any) -> None:
     assert not asked(made, float32[:, ::1], float32[:, ::1])
 
 
@@ -141,7 +141,7 @@ def test_results_stay(made: Any, shape: tuple[int, int], target: str) -> None:
 
 @pytest.mark.parametrize("made", STENCILS, ids=lambda k: k.name)
 @pytest.mark.parametrize("shape", [(600, 700), (3, 130_000), (130_000, 5)])
-def test_large_launches_go_by_strips(made: Any, shape: tuple[int, int]) -> None:
+def test_large_launches_prefetch_strips(made: Any, shape: tuple[int, int]) -> None:
     """With so many threads strips are shorter than rows, but for the last of each."""
     a = np.random.default_rng(1).integers(0, 9, shape).astype(np.float32)
     out, expected = np.zeros_like(a), np.zeros_like(a)

@@ -72,7 +72,7 @@ SIGNATURE = "void(float32[:, ::1], float32[:, ::1], float32[:, ::1])"
 
 
 @pytest.mark.parametrize(("block", "joined"), [((8, 8), True), ((8, 6), False), ((64, 1), False)])
-def test_where_rows_are_joined(block: tuple[int, int], joined: bool) -> None:
+def test_block_shapes_that_are_jammed(block: tuple[int, int], joined: bool) -> None:
     assert ("ty_by_4" in text(product, SIGNATURE, block)) == joined
 
 
@@ -91,7 +91,7 @@ def of_every_other_row(c, a):
     c[ty, tx] = total
 
 
-def test_rows_that_are_left_out_stay_as_they_are() -> None:
+def test_skipped_rows_are_unchanged() -> None:
     a = np.random.default_rng(4).random((16, 16), np.float32)
     given = (np.zeros_like(a), a)
     expected = run(of_every_other_row, (1, (16, 16)), given, "python")[0]
@@ -118,7 +118,7 @@ def of_variables_named_alike(c, a):
     c[ty, tx] = own
 
 
-def test_names_of_rows_are_nobody_elses(target: str) -> None:
+def test_jammed_variables_have_unique_names(target: str) -> None:
     a = np.random.default_rng(4).integers(-2, 3, (8, 8)).astype(np.float32)
     given = (np.zeros_like(a), a)
     found, expected = (

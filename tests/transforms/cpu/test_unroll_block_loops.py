@@ -61,14 +61,14 @@ def rounds_by_length(out):
         k *= 2
 
 
-def test_each_round_has_its_numbers() -> None:
+def test_each_iteration_has_its_constants() -> None:
     text = tree.inspect("c", TYPES)
     assert "while" not in text
     assert "half" not in text
     assert [text.count(f"part[t + {n}]") for n in (8, 4, 2, 1)] == [1, 1, 1, 1]
 
 
-def test_the_variable_is_there_if_it_is_read_later() -> None:
+def test_the_loop_variable_exists_if_it_is_read_later() -> None:
     text = tree_that_tells.inspect("c", TYPES)
     assert "while" not in text
     assert "half = 1;" in text
@@ -80,7 +80,7 @@ def test_loops_that_stay(kept: object) -> None:
 
 
 @pytest.mark.parametrize("each", [tree, tree_that_tells, rounds_by_length])
-def test_they_compute_the_same(each: object, target: str) -> None:
+def test_the_results_are_the_same(each: object, target: str) -> None:
     x = np.arange(16, dtype=np.float32)
     expected = run(each, (1, 16), (x,), "python")[0]
     assert np.array_equal(run(each, (1, 16), (x,), target)[0], expected)

@@ -222,7 +222,7 @@ def shape_of(block: Any) -> Shape:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_which_way_it_goes(name: str) -> None:
+def test_the_selected_lowering(name: str) -> None:
     k, signature, (_, block), _, steps = CASES[name]
     assert in_steps(k, signature, shape_of(block)) is steps
 
@@ -239,7 +239,7 @@ def test_the_same_as_the_reference(name: str, target: str) -> None:
 
 @pytest.mark.parametrize("target", ["cpu", "cpu-resumable"])
 @pytest.mark.parametrize("name", CASES)
-def test_compilers_have_nothing_against_it(name: str, target: str) -> None:
+def test_compilers_have_no_warnings(name: str, target: str) -> None:
     k, signature, (_, block), _, _ = CASES[name]
     for shape in (shape_of(block), None):
         assert cc.check_warnings(text_of(k, signature, shape, target)) == ""
@@ -275,7 +275,7 @@ def counted_at_two_barriers(a, out):
 
 
 @pytest.mark.parametrize("target", ["python", "cpu", "cpu-resumable"])
-def test_threads_meet_at_different_barriers(target: str) -> None:
+def test_threads_wait_at_different_barriers(target: str) -> None:
     """CUDA leaves open what this does: an H100 never ends, so it is not asked."""
     a, t = numbers(96), np.arange(96)
     expected = np.where(t % 3 == 0, a > 0, a < 0).sum() + np.where(t % 3 == 0, 0, 1000)

@@ -156,7 +156,7 @@ def test_a_break_where_all_agree_after_a_loop_that_threads_leave_one_by_one() ->
     """)
 
 
-def test_when_all_threads_have_returned_the_block_goes_no_further() -> None:
+def test_when_all_threads_have_returned_the_block_ends() -> None:
     body = check("""
         def f(OUT, A, n):
             if A[tid] < 100:
@@ -301,7 +301,7 @@ def test_a_uniform_value_computed_in_a_loop_without_barriers_moves_out_with_it()
     assert shape(body)[:2] == ["count", ("for", [("if", ["count"], [])])]
 
 
-def test_a_uniform_load_stays_after_what_may_have_stored_there() -> None:
+def test_a_uniform_load_stays_after_a_possible_store() -> None:
     check("""
         def f(OUT, A, n):
             S = shared(1)

@@ -2,7 +2,7 @@ typedef double T;
 
 typedef T _type_reduce;
 
-// A value, or nothing yet: there is no identity to begin with.
+// A value, or none yet: without an identity there is no initial value.
 struct _Maybe {
     _type_reduce value;
     bool is;
