@@ -85,7 +85,7 @@ def command(tool: str, log: Path, tests: list[str]) -> list[str]:
 
 def findings(log: str) -> Counter[str]:
     """How often a tool says what of which kernel."""
-    found: Counter[str] = Counter()
+    result: Counter[str] = Counter()
     message = ""
     for line in log.splitlines():
         text = line.removeprefix("========= ")
@@ -93,9 +93,9 @@ def findings(log: str) -> Counter[str]:
             message = re.sub(r" at \S+$", "", text)
         place = re.search(r" at ([\w<>, :]+)\+0x", text)
         if place and message:
-            found[f"{message}: {place[1]}"] += 1
+            result[f"{message}: {place[1]}"] += 1
             message = ""
-    return found
+    return result
 
 
 class Worker(threading.Thread):
@@ -189,8 +189,8 @@ def report(tool: str, parts: list[Worker]) -> str:
         lines += [f"a test ended its process: {test}" for test in part.hanging()]
         lines += [f"failed: {test_and_why}" for test_and_why in part.noted(plugin.WHY)]
         lines += [f"the tool wrote in {test}" for test in part.noted(plugin.WRITTEN)]
-    found = sum((findings(part.log()) for part in parts), Counter[str]())
-    lines += [f"{count} × {what}" for what, count in found.most_common()]
+    result = sum((findings(part.log()) for part in parts), Counter[str]())
+    lines += [f"{count} × {what}" for what, count in result.most_common()]
     said = (line for part in parts for line in part.log().splitlines() if _tells(line))
     return "\n  ".join([*lines, *(f"{count} × {line}" for line, count in Counter(said).items())])
 

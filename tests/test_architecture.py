@@ -40,28 +40,28 @@ def test_layers() -> None:
 
 
 def test_deferred_imports() -> None:
-    found = {name_of(p) for p in FILES if "lazy_module(" in p.read_text()}
-    assert found - {"base/lazy_imports.py"} == DEFERRING
+    result = {name_of(p) for p in FILES if "lazy_module(" in p.read_text()}
+    assert result - {"base/lazy_imports.py"} == DEFERRING
 
 
 def imports(tree: ast.AST) -> list[str]:
     """The modules of this package that a syntax tree imports."""
-    found = [n.module or "" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)]
-    found += [a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names]
-    return [name for name in found if name.split(".")[0] == "pycu2c"]
+    result = [n.module or "" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)]
+    result += [a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names]
+    return [name for name in result if name.split(".")[0] == "pycu2c"]
 
 
 def imported_modules(path: Path, modules: set[str]) -> set[str]:
     """The modules that a module names in an import, anywhere in its text, or defers."""
     tree = ast.parse(path.read_text())
-    found = set(re.findall(r'lazy_module\("([\w.]+)"\)', path.read_text()))
+    result = set(re.findall(r'lazy_module\("([\w.]+)"\)', path.read_text()))
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            result |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             names = {f"{node.module}.{alias.name}" for alias in node.names}
-            found |= names & modules or {node.module or ""}
-    return found & modules
+            result |= names & modules or {node.module or ""}
+    return result & modules
 
 
 def test_imports_have_no_cycles() -> None:
@@ -155,8 +155,8 @@ def test_prose_uses_standard_terms() -> None:
     for path in FILES:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
-                found = BANNED_IN_PROSE.search(ast.get_docstring(node) or "")
-                assert found is None, f"{name_of(path)}: {found}"
+                result = BANNED_IN_PROSE.search(ast.get_docstring(node) or "")
+                assert result is None, f"{name_of(path)}: {result}"
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
         text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
         assert BANNED_IN_PROSE.search(text) is None, page.name

@@ -74,9 +74,9 @@ def test_the_table_of_launches(tmp_path: Path) -> None:
     assert head.split(" | ")[1:] == ["3 arguments", "5 arguments", "12 arguments"]
     assert first.count("1.00×") == 3
     assert ran.splitlines()[-1].startswith("pycu2c: prepared")
-    found = figures.kept(tmp_path, "launch")
-    assert {name for name, _ in gpu_summary.LAUNCHES} < set(found)
-    assert all(set(found[name]) == {"3", "5", "12"} for name, _ in gpu_summary.LAUNCHES)
+    result = figures.kept(tmp_path, "launch")
+    assert {name for name, _ in gpu_summary.LAUNCHES} < set(result)
+    assert all(set(result[name]) == {"3", "5", "12"} for name, _ in gpu_summary.LAUNCHES)
 
 
 def test_the_table_of_graphs(tmp_path: Path) -> None:

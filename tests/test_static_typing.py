@@ -61,8 +61,8 @@ def mypy_errors(*arguments: str) -> set[tuple[str, int]]:
     mode = "strict" if "--strict" in arguments else "default"
     done = said("mypy", *QUIET, f"--cache-dir=.mypy_cache/{mode}", *arguments)
     assert done.returncode in (0, 1), done.stdout + done.stderr
-    found = re.findall(r"^(.*?):(\d+): error", done.stdout, re.M)
-    return {(Path(file).name, int(line)) for file, line in found}
+    result = re.findall(r"^(.*?):(\d+): error", done.stdout, re.M)
+    return {(Path(file).name, int(line)) for file, line in result}
 
 
 @pytest.mark.slow
@@ -86,8 +86,8 @@ def test_pyright() -> None:
         [*EXAMPLES, *CASES, SOURCE / "cuda" / "__init__.pyi"]
     )
     errors = [d for d in report["generalDiagnostics"] if d["severity"] == "error"]
-    found = {(Path(d["file"]).name, d["range"]["start"]["line"] + 1) for d in errors}
-    assert found == refused(STRICT), [d["message"] for d in errors]
+    result = {(Path(d["file"]).name, d["range"]["start"]["line"] + 1) for d in errors}
+    assert result == refused(STRICT), [d["message"] for d in errors]
 
 
 def test_a_new_intrinsic_is_added_to_the_stub() -> None:
@@ -119,7 +119,7 @@ def test_a_new_intrinsic_is_added_to_the_stub() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "meant"),
+    ("arguments", "meant"),
     [
         (Array[float32], float32[:]),
         (Array[float32, 2], float32[:, :]),
@@ -133,12 +133,12 @@ def test_a_new_intrinsic_is_added_to_the_stub() -> None:
         ("Array[np.float32, 2, 'A']", float32[:, :]),
     ],
 )
-def test_an_array_is_named(given: object, meant: object) -> None:
-    assert parse_type(given) == meant
+def test_an_array_is_named(arguments: object, meant: object) -> None:
+    assert parse_type(arguments) == meant
 
 
 @pytest.mark.parametrize(
-    "given",
+    "arguments",
     [
         "Array[float32, 0]",
         "Array[float32, -1]",
@@ -148,12 +148,12 @@ def test_an_array_is_named(given: object, meant: object) -> None:
         "Array[float32[:], 2]",
     ],
 )
-def test_names_of_no_array(given: str) -> None:
+def test_names_of_no_array(arguments: str) -> None:
     with pytest.raises(BadSignature, match=r"write Array\[float32\]"):
-        parse_type(given)
-    if "n" not in given:
+        parse_type(arguments)
+    if "n" not in arguments:
         with pytest.raises(TypeError, match=r"write Array\[float32\]"):
-            eval(given)
+            eval(arguments)
 
 
 def test_annotations_are_read() -> None:

@@ -58,8 +58,8 @@ def wheel_of(checkout: Path, **environment: str) -> Path:
     words = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-index"]
     words += ["--no-build-isolation", "--wheel-dir", str(checkout.parent), "."]
     subprocess.run(words, cwd=checkout, env={**os.environ, **environment}, check=True)
-    (found,) = checkout.parent.glob("*.whl")
-    return found
+    (result,) = checkout.parent.glob("*.whl")
+    return result
 
 
 def launched_from(wheel: Path, folder: Path) -> list[str]:

@@ -120,9 +120,9 @@ def loops(k, types, block) -> list[str]:
 @pytest.mark.parametrize("k", [rows_first, columns_first], ids=lambda k: k.name)
 def test_rows_of_any_shape(k, grid, block) -> None:
     a = np.random.default_rng(1).random((70, 77), np.float32)
-    given = np.zeros_like(a), a
-    wanted = run(k, (grid, block), given, "python")[0]
-    assert np.array_equal(run(k, (grid, block), given, "cpu")[0], wanted)
+    arguments = np.zeros_like(a), a
+    expected = run(k, (grid, block), arguments, "python")[0]
+    assert np.array_equal(run(k, (grid, block), arguments, "cpu")[0], expected)
 
 
 @pytest.mark.parametrize("block", [(4, 4, 4), (1, 1, 32), (2, 16, 1)], ids=str)
@@ -152,8 +152,8 @@ def test_loops_with_barriers(target: str) -> None:
 def test_what_threads_keep(k, target: str) -> None:
     a = np.random.default_rng(1).random((16, 16), np.float32)
     launch = (2, 2), (8, 8)
-    wanted = run(k, launch, (a * 0, a), "python")[0]
-    np.testing.assert_allclose(run(k, launch, (a * 0, a), target)[0], wanted, rtol=1e-5)
+    expected = run(k, launch, (a * 0, a), "python")[0]
+    np.testing.assert_allclose(run(k, launch, (a * 0, a), target)[0], expected, rtol=1e-5)
 
 
 def test_contiguous_axes_are_innermost() -> None:

@@ -86,9 +86,9 @@ def apart(out, seen):
 
 @pytest.mark.parametrize("threads", [128, 96, 64, 32])
 def test_threads_that_diverge_by_index(target: str, threads: int) -> None:
-    given = np.zeros(threads, np.int64), np.zeros(1, np.int64)
-    out, seen = run(apart, (1, threads), given, target)
-    expected, first = run(apart, (1, threads), given, "python")
+    arguments = np.zeros(threads, np.int64), np.zeros(1, np.int64)
+    out, seen = run(apart, (1, threads), arguments, target)
+    expected, first = run(apart, (1, threads), arguments, "python")
     assert out.tolist() == expected.tolist()
     assert seen.tolist() == first.tolist()
 
@@ -120,9 +120,9 @@ def every(out, n):
 @pytest.mark.parametrize("n", [-3, 1, 6])
 @pytest.mark.parametrize("block", [(16, 4), (7, 3), (1, 1), (70, 1)])
 def test_every_so_many_threads(target: str, block: tuple[int, int], n: int) -> None:
-    given = np.full((block[0] * block[1], 6), -1, np.int64), n
-    out, _ = run(every, (1, block), given, target)
-    expected, _ = run(every, (1, block), given, "python")
+    arguments = np.full((block[0] * block[1], 6), -1, np.int64), n
+    out, _ = run(every, (1, block), arguments, target)
+    expected, _ = run(every, (1, block), arguments, "python")
     assert out.tolist() == expected.tolist()
 
 

@@ -277,8 +277,8 @@ def test_overwritten_arrays(case: Case) -> None:
     function, signature, whole = case
     out, a = arrays_for(signature)
     k = kernel(backend="cpu")(function)
-    found = find_overwritten_arrays(k.launcher.compiler.build(parse_signature(signature)).module)
-    ofs = [o for o in found if o.argument == 0]
+    result = find_overwritten_arrays(k.launcher.compiler.build(parse_signature(signature)).module)
+    ofs = [o for o in result if o.argument == 0]
     grid, block = threads_for(function, signature)
     threads = [16, 16, 1] if out.ndim == 2 else [grid * block, 1, 1]
     said = any(writes_every_element(o, [out.shape, a.shape, ()], [0, 0, N], threads) for o in ofs)
@@ -303,8 +303,8 @@ FEW = [
 @pytest.mark.parametrize(("threads", "n", "whole", "why"), FEW)
 def test_a_launch_may_not_reach_the_end(threads: list[int], n: int, whole: bool, why: str) -> None:
     k = kernel(backend="cpu")(guarded)
-    (found,) = find_overwritten_arrays(k.launcher.compiler.build(parse_signature(VECTORS)).module)
-    assert writes_every_element(found, [(N,), (N,), ()], [0, 0, n], threads) == whole
+    (result,) = find_overwritten_arrays(k.launcher.compiler.build(parse_signature(VECTORS)).module)
+    assert writes_every_element(result, [(N,), (N,), ()], [0, 0, n], threads) == whole
 
 
 def test_a_bound_that_is_no_integer() -> None:

@@ -36,7 +36,7 @@ class Shown:
 
 def shown(message: str, program: str) -> list[Shown]:
     """Each error or warning of a message."""
-    found = []
+    result = []
     for part in re.split(r"^(?=(?:error|warning)\[)", message, flags=re.M)[1:]:
         title = re.match(r"\w+\[([\w-]+)\]: (.*)", part)
         assert title is not None
@@ -44,21 +44,21 @@ def shown(message: str, program: str) -> list[Shown]:
         place = re.search(r"--> wrong\.py:(\d+):(\d+)\n", part)
         carets = re.search(r"\^+", part)
         if place is None or carets is None:
-            found.append(Shown(title[1], 0, ""))
+            result.append(Shown(title[1], 0, ""))
             continue
         line, column = int(place[1]), int(place[2]) - 1
         text = program.splitlines()[line - 1][column : column + len(carets[0])]
-        found.append(Shown(title[1], line, text))
-    return found
+        result.append(Shown(title[1], line, text))
+    return result
 
 
 def marks(case: error_catalog.CatalogCase, code: str) -> list[Shown]:
-    found = [
+    result = [
         Shown(code, line, text)
         for line, full in enumerate(case.marked.splitlines(), start=1)
         for text in re.findall("«(.*?)»", full)
     ]
-    return found or [Shown(code, 0, "")]
+    return result or [Shown(code, 0, "")]
 
 
 @pytest.mark.parametrize(("code", "case"), CASES)
@@ -114,9 +114,9 @@ def test_reported_codes_have_a_page() -> None:
 
 @pytest.mark.parametrize("code", error_codes())
 def test_a_code_has_a_case_and_prose_is_short(code: str) -> None:
-    found = error_catalog.cases(code)
-    assert found
-    for case in found:
+    result = error_catalog.cases(code)
+    assert result
+    for case in result:
         assert all(len(line) <= 100 for line in case.remark.splitlines())
         assert case.wrong.endswith("\n")
 

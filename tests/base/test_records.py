@@ -73,11 +73,11 @@ MADE = [
 ]
 
 
-@pytest.mark.parametrize(("name", "given", "named"), MADE)
-def test_as_the_standard_one(name: str, given: Any, named: Any) -> None:
-    pair = [kinds[name](*given, **named) for kinds in (OURS, THEIRS)]
+@pytest.mark.parametrize(("name", "arguments", "named"), MADE)
+def test_as_the_standard_one(name: str, arguments: Any, named: Any) -> None:
+    pair = [kinds[name](*arguments, **named) for kinds in (OURS, THEIRS)]
     ours, theirs = pair
-    twins = [kinds[name](*given, **named) for kinds in (OURS, THEIRS)]
+    twins = [kinds[name](*arguments, **named) for kinds in (OURS, THEIRS)]
     assert repr(ours).split(".")[-1] == repr(theirs).split(".")[-1]
     assert (ours == twins[0]) == (theirs == twins[1])
     assert ours != theirs
@@ -114,7 +114,7 @@ def test_bag_and_replace() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "named", "text"),
+    ("arguments", "named", "text"),
     [
         ((), {}, "missing 1 required positional argument: 'x'"),
         ((1, 2, 3), {}, "takes from 2 to 3 positional arguments but 4 were given"),
@@ -122,9 +122,9 @@ def test_bag_and_replace() -> None:
         ((1,), {"z": 2}, "got an unexpected keyword argument 'z'"),
     ],
 )
-def test_arguments_that_do_not_fit(given: Any, named: Any, text: str) -> None:
+def test_arguments_that_do_not_fit(arguments: Any, named: Any, text: str) -> None:
     with pytest.raises(TypeError, match=text):
-        OURS["Point"](*given, **named)
+        OURS["Point"](*arguments, **named)
 
 
 @records.dataclass(frozen=True, slots=True)

@@ -146,8 +146,8 @@ def test_doctor_says_where_kernels_run(
     result = called("doctor")
     assert verdict in result.output.splitlines()[-1]
     assert (result.exit_code == 0) is verdict.startswith("ready")
-    found = "13.0, sm_75 to sm_90" if nvrtc_is_there else "missing: install it"
-    assert f"NVRTC     {found}\n" in result.output
+    results = "13.0, sm_75 to sm_90" if nvrtc_is_there else "missing: install it"
+    assert f"NVRTC     {results}\n" in result.output
     assert ("GPU       GPU 0, sm_90\n          GPU 1, sm_90\n" in result.output) is gpu
     assert "no such file" not in result.output
 

@@ -37,7 +37,7 @@ def said_by(words: tuple[str, ...], folder: Path) -> str:
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("name", OTHERS)
 def test_no_warnings(name: str, part: int, tmp_path: Path) -> None:
-    found = compiler(name)
+    result = compiler(name)
     texts = {f"{p.parent.name}_{p.name}": p.read_text() for p in GOLDENS[part::PARTS]}
     if part == 0:
         texts["pool.c"] = cpu_kernel.pool_text()
@@ -46,7 +46,7 @@ def test_no_warnings(name: str, part: int, tmp_path: Path) -> None:
         (tmp_path / file).write_text(text)
     # zig links what it compiles together
     for files in [(file,) for file in texts] if "zig" in name else [tuple(texts)]:
-        words = (*found.command, *cc.warning_flags(found), "-c", *files)
+        words = (*result.command, *cc.warning_flags(result), "-c", *files)
         assert said_by(words, tmp_path) == ""
 
 
@@ -63,26 +63,26 @@ def test_no_warnings_of_the_extension(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("options", [DEFAULT_OPTIONS, Options(fmad=False), Options(fastmath=True)])
 @pytest.mark.parametrize("name", NAMES)
 def test_flags_are_known(name: str, options: Options, tmp_path: Path) -> None:
-    found = compiler(name)
+    result = compiler(name)
     (tmp_path / "f.c").write_text("double f(double x) { return x * x + 1; }\n")
-    flags = cc.general_flags(options, found)
-    assert said_by((*found.command, *flags, "-Werror", "-c", "f.c"), tmp_path) == ""
+    flags = cc.general_flags(options, result)
+    assert said_by((*result.command, *flags, "-Werror", "-c", "f.c"), tmp_path) == ""
 
 
 @pytest.mark.parametrize("options", [DEFAULT_OPTIONS, Options(fmad=False)])
 @pytest.mark.parametrize("name", OTHERS)
 def test_kernels_compute_the_same(name: str, options: Options, tmp_path: Path) -> None:
     """On the processor itself, or an emulated one."""
-    found = compiler(name)
+    result = compiler(name)
     emulator: tuple[str, ...] = ()
     if name in CROSS:
         needed(shutil.which(EMULATORS[CROSS[name]]), EMULATORS[CROSS[name]])
         emulator = (EMULATORS[CROSS[name]],)
     files, data = write_program(tmp_path)
     text = "".join((tmp_path / file).read_text() for file in files)
-    flags = cc.flags_for(text, options, found)
+    flags = cc.flags_for(text, options, result)
     link = ("-static",) if emulator else ()  # an emulator knows no libraries of its processor
-    words = (*found.command, *flags, *link, "-pthread", *files, "-o", "program", "-lm")
+    words = (*result.command, *flags, *link, "-pthread", *files, "-o", "program", "-lm")
     assert said_by(words, tmp_path) == ""
     ran = subprocess.run(
         [*emulator, tmp_path / "program", data], capture_output=True, text=True, timeout=120

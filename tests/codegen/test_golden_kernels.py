@@ -110,9 +110,9 @@ def test_text(name: str, variant: str, what: str, request: pytest.FixtureRequest
 @pytest.mark.golden
 @pytest.mark.parametrize("name", NAMES)
 def test_the_cpu_ir_text(name: str, request: pytest.FixtureRequest) -> None:
-    found = cut(name)
-    if found is not None:  # else test_no_file_is_left_over looks that there is no file
-        compare(*found, request)
+    result = cut(name)
+    if result is not None:  # else test_no_file_is_left_over looks that there is no file
+        compare(*result, request)
 
 
 def compare(path: Path, text: str, request: pytest.FixtureRequest) -> None:
@@ -130,10 +130,10 @@ def test_no_file_is_left_over() -> None:
         for suffix in SUFFIXES.values()
     }
     known |= {GOLDEN / name / "kernel.py" for name in NAMES}
-    known |= {found[0] for found in map(cut, NAMES) if found is not None}
+    known |= {result[0] for result in map(cut, NAMES) if result is not None}
     # transforms/test_pass_goldens.py compares those of passes
-    found = {p for p in GOLDEN.rglob("*") if p.is_file() and "__pycache__" not in p.parts}
-    assert {p for p in found if GOLDEN / "passes" not in p.parents} == known
+    result = {p for p in GOLDEN.rglob("*") if p.is_file() and "__pycache__" not in p.parts}
+    assert {p for p in result if GOLDEN / "passes" not in p.parents} == known
 
 
 @pytest.mark.parametrize(("name", "variant"), CASES)
@@ -188,13 +188,13 @@ expected_of = functools.cache(functools.partial(computed_by, "python"))
 
 def same_as_the_reference(name: str, variant: str, backend: str) -> None:
     arguments = module_of(name).case(np.random.default_rng(1), variant)[2]
-    expected, found = expected_of(name, variant), computed_by(backend, name, variant)
+    expected, result = expected_of(name, variant), computed_by(backend, name, variant)
     rounding = any(getattr(a, "dtype", None) == np.float32 for a in arguments)
     changed = False
-    for given, right, computed in zip(arguments, expected, found, strict=True):
-        if isinstance(given, np.ndarray):
+    for inputs, right, computed in zip(arguments, expected, result, strict=True):
+        if isinstance(inputs, np.ndarray):
             assert_close(computed, right, 2e-5 if rounding else 1e-12)
-            changed = changed or not np.array_equal(given, right)
+            changed = changed or not np.array_equal(inputs, right)
     assert changed, "a case whose kernel changes nothing tests nothing"
 
 

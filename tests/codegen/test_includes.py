@@ -57,5 +57,5 @@ def _compiled_by_gcc(text: str, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def _needed(library: Path) -> set[str]:
     words = ("objdump", "-p", library)
-    told = subprocess.run(words, capture_output=True, text=True, check=True).stdout
-    return {line.split()[1] for line in told.splitlines() if line.split()[:1] == ["NEEDED"]}
+    raised = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    return {line.split()[1] for line in raised.splitlines() if line.split()[:1] == ["NEEDED"]}

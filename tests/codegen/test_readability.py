@@ -32,10 +32,10 @@ def small(a, out):
 
 def test_numbers_of_8_bits_wrap_as_before(target):
     a = np.array([127, -128, -1, 0], np.int8)
-    _, found = run(small, (1, 4), (a, np.zeros(4, np.int64)), target)
+    _, result = run(small, (1, 4), (a, np.zeros(4, np.int64)), target)
     with np.errstate(over="ignore"):
         sums = [a + np.int8(step) for step in (-128, -1, 0, 1)]
-    assert found.tolist() == np.sum(sums, axis=0, dtype=np.int64).tolist()
+    assert result.tolist() == np.sum(sums, axis=0, dtype=np.int64).tolist()
 
 
 def test_and_of_bools_is_one_expression():

@@ -46,9 +46,9 @@ def test_the_line_of_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, num
     spoiled.chmod(0o700)
     monkeypatch.setenv("PYCU2C_CC", str(spoiled))
     monkeypatch.setenv("PYCU2C_CACHE_DIR", str(tmp_path / "cache"))
-    refused = kernel(backend="cpu")(branches)
+    rejected = kernel(backend="cpu")(branches)
     with pytest.raises(RejectedCode) as caught:
-        refused[1, 8](np.zeros(8, np.int64), 8)
+        rejected[1, 8](np.zeros(8, np.int64), 8)
     (row,) = (n for n, line in enumerate(LINES, 1) if f" {number}" in line and "x" in line)
     last = str(caught.value).splitlines()[-1].strip()
     assert last.startswith(f"generated from {__file__}:{row}:")

@@ -74,13 +74,13 @@ def test_clang_vectorizes_the_functions(name: str, monkeypatch: pytest.MonkeyPat
 def test_errors_are_within_cudas_bounds(name: str) -> None:
     x = everywhere()
     configuration = (x.size // 256 + 1, 256)
-    found, _ = run(of_floats(name), configuration, (np.zeros_like(x), x), "cpu")
-    wanted = exact(name, x)
+    result, _ = run(of_floats(name), configuration, (np.zeros_like(x), x), "cpu")
+    expected = exact(name, x)
     with np.errstate(all="ignore"):
-        rounded = wanted.astype(np.float32)
+        rounded = expected.astype(np.float32)
         unit = np.spacing(np.abs(rounded))
-        error = np.abs(found.astype(np.float64) - wanted) / unit
-    same = (found == rounded) | (np.isnan(found) & np.isnan(rounded))
+        error = np.abs(result.astype(np.float64) - expected) / unit
+    same = (result == rounded) | (np.isnan(result) & np.isnan(rounded))
     assert np.all(same | (error <= CUDA_ALLOWS[name]))
 
 
@@ -91,13 +91,13 @@ def whole_cube_root(n: int) -> int:
     return root
 
 
-def units_off(x: float, found: float) -> float:
+def units_off(x: float, result: float) -> float:
     """How far a cube root is from the exact one, which is computed in whole numbers."""
     fraction, exponent = math.frexp(abs(x))
     shift = 240 + (exponent - 53) % 3
     root = whole_cube_root(int(fraction * 2**53) << shift)
     exact = Fraction(root) * Fraction(2) ** ((exponent - 53 - shift) // 3)
-    return float(abs(Fraction(abs(found)) - exact) / Fraction(math.ulp(found)))
+    return float(abs(Fraction(abs(result)) - exact) / Fraction(math.ulp(result)))
 
 
 def test_cube_roots() -> None:
@@ -110,19 +110,19 @@ def test_cube_roots() -> None:
     x = np.concatenate([wide[np.isfinite(wide)], tiny, rng.uniform(-9, 9, 4000), cubes, ends])
     odd = np.array([0.0, -0.0, np.inf, -np.inf, np.nan])
     x = np.concatenate([x, -cubes, odd])
-    found, _ = run(of_floats("cbrt"), (x.size // 256 + 1, 256), (np.zeros_like(x), x), "cpu")
-    np.testing.assert_array_equal(np.signbit(found[:-1]), np.signbit(x[:-1]))
-    np.testing.assert_array_equal(found[-5:], odd)
-    np.testing.assert_array_equal(found[-1004:-5], -np.arange(1.0, 1000.0))
-    assert max(map(units_off, x[:-5], found[:-5])) < 0.7
+    result, _ = run(of_floats("cbrt"), (x.size // 256 + 1, 256), (np.zeros_like(x), x), "cpu")
+    np.testing.assert_array_equal(np.signbit(result[:-1]), np.signbit(x[:-1]))
+    np.testing.assert_array_equal(result[-5:], odd)
+    np.testing.assert_array_equal(result[-1004:-5], -np.arange(1.0, 1000.0))
+    assert max(map(units_off, x[:-5], result[:-5])) < 0.7
 
 
-def exact_hypot(x: float, y: float, found: float) -> float:
+def exact_hypot(x: float, y: float, result: float) -> float:
     """How far it is off, in units in the last place, computed in whole numbers."""
     square = Fraction(x) ** 2 + Fraction(y) ** 2
-    shift = 2 * max(0, 200 - math.frexp(found)[1])
+    shift = 2 * max(0, 200 - math.frexp(result)[1])
     root = Fraction(math.isqrt(int(square * 2**shift)), 2 ** (shift // 2))
-    return float(abs(Fraction(found) - root) / Fraction(math.ulp(found)))
+    return float(abs(Fraction(result) - root) / Fraction(math.ulp(result)))
 
 
 @kernel
@@ -145,8 +145,8 @@ def test_hypot_is_near_for_all_sizes(target: str) -> None:
     rng = np.random.default_rng(3)
     x = np.ldexp(rng.uniform(1, 2, 4000), rng.integers(-1074, 1022, 4000))
     y = np.ldexp(x * rng.uniform(-2, 2, 4000), rng.integers(-60, 1, 4000))
-    (found, _, _) = run(sizes, (16, 256), (np.zeros_like(x), x, y), target)
-    worst = max(map(exact_hypot, x.tolist(), y.tolist(), found.tolist()))
+    (result, _, _) = run(sizes, (16, 256), (np.zeros_like(x), x, y), target)
+    worst = max(map(exact_hypot, x.tolist(), y.tolist(), result.tolist()))
     assert worst < allowed(np.float64, target)
 
 
@@ -154,13 +154,13 @@ def test_hypot_is_near_for_all_sizes(target: str) -> None:
 def test_hypot_of_nan(dtype: type, target: str) -> None:
     ends = [0.0, -0.0, 1.0, np.inf, -np.inf, np.nan, np.finfo(dtype).max, np.finfo(dtype).tiny]
     x, y = np.array([(a, b) for a in ends for b in ends], dtype).T.copy()
-    (found, _, _) = run(sizes, (1, 64), (np.zeros_like(x), x, y), target)
+    (result, _, _) = run(sizes, (1, 64), (np.zeros_like(x), x, y), target)
     with np.errstate(over="ignore"):
         exact = np.hypot(x, y)
     # a unit more than the greatest number is infinity
-    open_ends = (exact == np.finfo(dtype).max) & (found == np.inf) & (target == "cuda")
+    open_ends = (exact == np.finfo(dtype).max) & (result == np.inf) & (target == "cuda")
     near = allowed(dtype, target) * np.finfo(dtype).eps
-    np.testing.assert_allclose(found, np.where(open_ends, np.inf, exact), rtol=near)
+    np.testing.assert_allclose(result, np.where(open_ends, np.inf, exact), rtol=near)
 
 
 def test_less_accurate_functions_are_called_per_element() -> None:

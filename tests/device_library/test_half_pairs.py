@@ -83,15 +83,15 @@ def by_parts(a: Any, b: Any, c: Any) -> list[Any]:
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_arithmetic(kind: Scalar, target: str) -> None:
-    given = operands(kind)
+    arguments = operands(kind)
     out = np.zeros((16, 4), kind.dtype.numpy)
     with np.errstate(all="ignore"):
-        found = run(arithmetic(ROOMS[str(kind)]), (1, 4), [*given, out], target)[3]
+        result = run(arithmetic(ROOMS[str(kind)]), (1, 4), [*arguments, out], target)[3]
         for name, other in (("x", "y"), ("y", "x")):
-            rows = by_parts(*(v[name] for v in given))
-            rows[9] = given[0][other]
-            wanted = np.stack([np.asarray(r).astype(found[name].dtype) for r in rows])
-            np.testing.assert_array_equal(found[name].astype(float), wanted.astype(float))
+            rows = by_parts(*(v[name] for v in arguments))
+            rows[9] = arguments[0][other]
+            expected = np.stack([np.asarray(r).astype(result[name].dtype) for r in rows])
+            np.testing.assert_array_equal(result[name].astype(float), expected.astype(float))
 
 
 COMPARISONS = ["eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu"]
@@ -135,9 +135,9 @@ def test_comparisons_say_what_a_nan_answers(name: str, kind: Scalar, target: str
     made = compared(ROOMS[str(kind)], name)
     _, _, ones, both, masks = run(made, (1, 5), [a, b, *outs], target)
     wide = [(a[n].astype(float), b[n].astype(float)) for n in "xy"]
-    told = [getattr(np, NUMPYS[name[:2]])(*w) for w in wide]
+    raised = [getattr(np, NUMPYS[name[:2]])(*w) for w in wide]
     either = [np.isnan(x) | np.isnan(y) for x, y in wide]
-    x, y = (t | e if name.endswith("u") else t & ~e for t, e in zip(told, either))
+    x, y = (t | e if name.endswith("u") else t & ~e for t, e in zip(raised, either))
     np.testing.assert_array_equal(ones, [x, y, x & y])
     np.testing.assert_array_equal(both["x"].astype(bool), x)
     np.testing.assert_array_equal(both["y"].astype(bool), y)
@@ -196,21 +196,21 @@ def converted(a, out):
 def test_conversions(target: str) -> None:
     a = np.zeros(3, float2.numpy)
     a["x"], a["y"] = [0.1, 1000.5, -3], [2, 0.3, 1e6]
-    (_, found) = run(converted, (1, 3), [a, np.zeros((6, 3), float2.numpy)], target)
+    (_, result) = run(converted, (1, 3), [a, np.zeros((6, 3), float2.numpy)], target)
     (brain,) = {bfloat162.numpy["x"]}
     with np.errstate(over="ignore"):
         half = {n: a[n].astype(np.float16).astype(np.float32) for n in "xy"}
     short = {n: a[n].astype(brain).astype(np.float32) for n in "xy"}
     for name in "xy":
-        np.testing.assert_array_equal(found[0][name], half[name])
-        np.testing.assert_array_equal(found[1][name], short[name])
-    np.testing.assert_array_equal(found[2]["x"], half["x"])
-    np.testing.assert_array_equal(found[2]["y"], short["y"])
-    np.testing.assert_array_equal(found[3]["x"], half["y"])
-    assert found[3]["y"].tolist() == [7] * 3
-    assert found[4]["x"].tolist() == [1] * 3
-    assert found[4]["y"].tolist() == [1, 0, 0]
-    np.testing.assert_array_equal(found[5]["y"], half["x"])
+        np.testing.assert_array_equal(result[0][name], half[name])
+        np.testing.assert_array_equal(result[1][name], short[name])
+    np.testing.assert_array_equal(result[2]["x"], half["x"])
+    np.testing.assert_array_equal(result[2]["y"], short["y"])
+    np.testing.assert_array_equal(result[3]["x"], half["y"])
+    assert result[3]["y"].tolist() == [7] * 3
+    assert result[4]["x"].tolist() == [1] * 3
+    assert result[4]["y"].tolist() == [1, 0, 0]
+    np.testing.assert_array_equal(result[5]["y"], half["x"])
 
 
 def functions(room: Any) -> Kernel:
@@ -233,13 +233,13 @@ def functions(room: Any) -> Kernel:
 def test_functions(kind: Scalar, target: str) -> None:
     a = pairs(kind, [0.5, 1, 2.25, 3], [0.1, 4, 0.75, 1.5])
     out = np.zeros((7, 4), kind.dtype.numpy)
-    (_, found) = run(functions(ROOMS[str(kind)]), (1, 4), [a, out], target)
+    (_, result) = run(functions(ROOMS[str(kind)]), (1, 4), [a, out], target)
     for name in "xy":
         x = a[name].astype(np.float64)
         rows = [np.exp(x), np.log2(x), np.sin(x), 1 / x, x**-0.5, np.tanh(x)]
         one_bit = 2.0**-10 if kind is half2 else 2.0**-7
-        np.testing.assert_allclose(found[name][:6].astype(float), np.stack(rows), rtol=one_bit)
-        np.testing.assert_allclose(found[name][6].astype(float), np.floor(10**x), rtol=one_bit)
+        np.testing.assert_allclose(result[name][:6].astype(float), np.stack(rows), rtol=one_bit)
+        np.testing.assert_allclose(result[name][6].astype(float), np.floor(10**x), rtol=one_bit)
 
 
 @pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90"])
@@ -275,11 +275,11 @@ def test_pairs_in_arrays_and_records(align: bool, target: str) -> None:
     a, records = pairs(half2, [1] * 3, [2] * 3), np.zeros(3, np.dtype(IN_RECORDS, align=align))
     records["q"]["y"] = 3
     arguments = [a, half2(1, 2), bfloat162(3, 4), records, np.zeros(3)]
-    (sums, _, _, found, out) = run(elsewhere, (1, 3), arguments, target)
+    (sums, _, _, result, out) = run(elsewhere, (1, 3), arguments, target)
     assert sums["x"].tolist() == [2, 3, 4]
-    assert found["p"]["x"].tolist() == [7, 6, 5]
-    assert found["p"]["y"].tolist() == [5] * 3
-    assert found["q"]["x"].tolist() == [[0, 3]] * 3
+    assert result["p"]["x"].tolist() == [7, 6, 5]
+    assert result["p"]["y"].tolist() == [5] * 3
+    assert result["q"]["x"].tolist() == [[0, 3]] * 3
     assert out.tolist() == [707, 706, 705]
 
 

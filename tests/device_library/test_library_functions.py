@@ -32,14 +32,14 @@ def test_parts_of_floats(dtype: Any, target: str) -> None:
     with np.errstate(over="ignore"):
         x = np.array(NUMBERS, dtype)
     out = np.zeros((6, len(x)))
-    found = run(split, (1, len(x)), [x, out], target)[1]
+    result = run(split, (1, len(x)), [x, out], target)[1]
     i = np.arange(len(x))
     with np.errstate(all="ignore"):
         rows = [*np.modf(x), *np.frexp(x), np.ldexp(x, i - 4), np.ldexp(x, 2000 - 4000 * (i % 2))]
     rows[3] = np.where(np.isfinite(x), rows[3], 0)
-    for row, (a, b) in enumerate(zip(found, rows)):
+    for row, (a, b) in enumerate(zip(result, rows)):
         np.testing.assert_array_equal(a, b, err_msg=str(row))
-    np.testing.assert_array_equal(np.signbit(found[:2]), np.signbit(rows[:2]))
+    np.testing.assert_array_equal(np.signbit(result[:2]), np.signbit(rows[:2]))
 
 
 @pytest.mark.parametrize(
@@ -88,14 +88,14 @@ def close(a, b, out):
 def test_close(target: str) -> None:
     numbers = [0.0, 1e-9, 1.0, 1.05, 1.1, 1 + 1e-9, 1e300, math.inf, -math.inf, math.nan]
     a, b = (np.ravel(axis) for axis in np.meshgrid(numbers, numbers))
-    found = run(close, (len(a), 1), [a, b, np.zeros((4, len(a)))], target)[2]
+    result = run(close, (len(a), 1), [a, b, np.zeros((4, len(a)))], target)[2]
     rows = [
         [math.isclose(x, y) for x, y in zip(a, b)],
         [math.isclose(x, y, rel_tol=0.1, abs_tol=0.2) for x, y in zip(a, b)],
         np.isclose(a, b),
         np.isclose(a, b, atol=0.3, equal_nan=True),
     ]
-    np.testing.assert_array_equal(found, np.array(rows))
+    np.testing.assert_array_equal(result, np.array(rows))
 
 
 @device

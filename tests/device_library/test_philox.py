@@ -83,8 +83,8 @@ def blocks(keys, counters, out):
 
 def test_known_answers(target: str) -> None:
     keys, counters, words = (np.array(column, np.uint32) for column in zip(*KNOWN))
-    found = run(blocks, (1, 3), [keys, counters, np.zeros_like(words)], target)[2]
-    np.testing.assert_array_equal(found, words)
+    result = run(blocks, (1, 3), [keys, counters, np.zeros_like(words)], target)[2]
+    np.testing.assert_array_equal(result, words)
     assert [block(key, counter) for key, counter, _ in KNOWN] == words.tolist()
 
 
@@ -112,11 +112,11 @@ def several_at_once(streams, offsets, words, single, double):
 @pytest.mark.parametrize("made", [one_by_one, several_at_once], ids=lambda k: k.name)
 def test_numbers_have_the_positions_of_curand(made: Any, target: str) -> None:
     shape = len(STREAMS), len(OFFSETS)
-    given = [np.array(STREAMS, np.uint64), np.array(OFFSETS, np.uint64)]
-    given += [np.zeros(shape, kind) for kind in (np.uint32, np.float32, np.float64)]
-    found = run(made, (1, (len(OFFSETS), len(STREAMS))), given, target)[2:]
+    arguments = [np.array(STREAMS, np.uint64), np.array(OFFSETS, np.uint64)]
+    arguments += [np.zeros(shape, kind) for kind in (np.uint32, np.float32, np.float64)]
+    result = run(made, (1, (len(OFFSETS), len(STREAMS))), arguments, target)[2:]
 
-    for numbers, number in zip(found, (word, unit_32, unit_64)):
+    for numbers, number in zip(result, (word, unit_32, unit_64)):
         np.testing.assert_array_equal(numbers, expected(number))
 
 
@@ -128,8 +128,8 @@ def by_numbers_of_python(seed, out):
 
 @pytest.mark.parametrize("seed", [0, 42, -1, 2**62, np.int32(-7), np.uint8(200)])
 def test_negative_numbers_are_those_of_64_bits(seed: Any, target: str) -> None:
-    (_, found) = run(by_numbers_of_python, (1, 4), [seed, np.zeros(4, np.uint32)], target)
-    assert found.tolist() == [word(int(seed) % 2**64, (i - 1) % 2**64, i) for i in range(4)]
+    (_, result) = run(by_numbers_of_python, (1, 4), [seed, np.zeros(4, np.uint32)], target)
+    assert result.tolist() == [word(int(seed) % 2**64, (i - 1) % 2**64, i) for i in range(4)]
 
 
 def test_the_page_has_every_name() -> None:
@@ -187,9 +187,9 @@ def normal_64(seed: int, subsequence: int, offset: int) -> float:
 )
 def test_normals_come_from_the_same_random_words(made: Any, target: str) -> None:
     shape = len(STREAMS), len(OFFSETS)
-    given = [np.array(STREAMS, np.uint64), np.array(OFFSETS, np.uint64)]
-    given += [np.zeros(shape, np.float32), np.zeros(shape)]
-    single, double = run(made, (1, (len(OFFSETS), len(STREAMS))), given, target)[2:]
+    arguments = [np.array(STREAMS, np.uint64), np.array(OFFSETS, np.uint64)]
+    arguments += [np.zeros(shape, np.float32), np.zeros(shape)]
+    single, double = run(made, (1, (len(OFFSETS), len(STREAMS))), arguments, target)[2:]
     np.testing.assert_allclose(single, expected(normal_32), rtol=4e-7)
     np.testing.assert_allclose(double, expected(normal_64), rtol=1e-14, atol=1e-15)
 
@@ -208,15 +208,15 @@ def some_normals(target: str) -> list[np.ndarray[Any, Any]]:
 
 def test_normals_are_the_same_everywhere(target: str) -> None:
     """To the last bit, though compilers contract and vectorise."""
-    for found, known in zip(some_normals(target), some_normals("python")):
-        np.testing.assert_array_equal(found, known)
+    for result, known in zip(some_normals(target), some_normals("python")):
+        np.testing.assert_array_equal(result, known)
 
 
 def test_normals_are_distributed_normally() -> None:
     """Moments of a million, within five deviations; and how many are far out."""
     n = 1 << 20
-    found = run(normals, (n // 256, 256), [1, np.zeros(n, np.float32), np.zeros(n)], "cpu")[1:]
-    for numbers in found:
+    result = run(normals, (n // 256, 256), [1, np.zeros(n, np.float32), np.zeros(n)], "cpu")[1:]
+    for numbers in result:
         z = numbers.astype(np.float64)
         for power, moment, variance in [(1, 0, 1), (2, 1, 2), (3, 0, 15), (4, 3, 96)]:
             assert abs(np.mean(z**power) - moment) < 5 * math.sqrt(variance / n)
@@ -240,19 +240,19 @@ def test_logarithm_and_sine(target: str) -> None:
     x = np.concatenate([2.0 ** -np.arange(50), 1 - 2.0 ** -np.arange(2, 24), rng.random(184)])
     t = np.concatenate([2.0 ** -np.arange(1, 50), [0, -0.5], rng.random(205) - 0.5])
     x, t = (numbers.astype(np.float32).astype(float) for numbers in (x, t))
-    found = run(functions, (4, 64), [x, t, np.zeros((4, 256))], target)[2]
+    result = run(functions, (4, 64), [x, t, np.zeros((4, 256))], target)[2]
     pi = np.longdouble(math.pi) + np.longdouble(1.2246467991473532e-16)
     log, sine = np.log(x.astype(np.longdouble)), np.sin(pi * t)
-    for numbers, known, kind in zip(found, [log, log, sine, sine], [np.float32, float] * 2):
+    for numbers, known, kind in zip(result, [log, log, sine, sine], [np.float32, float] * 2):
         unit = np.spacing(np.abs(known.astype(kind)))
         assert np.max(np.abs(numbers - known) / unit) < 3
 
 
-@pytest.mark.parametrize("given", [(1.5, 0, 0), (0, 1.5, 0), (0, 0, np.float32(1))])
-def test_seeds_and_offsets_are_integers(given: Any) -> None:
+@pytest.mark.parametrize("arguments", [(1.5, 0, 0), (0, 1.5, 0), (0, 0, np.float32(1))])
+def test_seeds_and_offsets_are_integers(arguments: Any) -> None:
     @kernel
     def drawn(seed, subsequence, offset, out):
         out[0] = philox_uniform_float32(seed, subsequence, offset)
 
     with pytest.raises(CompileError, match="it must be an integer"):
-        run(drawn, (1, 1), [*given, np.zeros(1)], "cpu")
+        run(drawn, (1, 1), [*arguments, np.zeros(1)], "cpu")

@@ -32,8 +32,8 @@ def test_a_product(target: str) -> None:
     rng = np.random.default_rng(1)
     a = rng.integers(-4, 5, (16, 48)).astype(np.float16)
     b = rng.integers(-4, 5, (48, 32)).astype(np.float16)
-    (found, _, _) = run(multiply, ((2, 1), 32), [np.zeros((16, 32), np.float32), a, b], target)
-    np.testing.assert_array_equal(found, a.astype(np.float32) @ b.astype(np.float32) + 1)
+    (result, _, _) = run(multiply, ((2, 1), 32), [np.zeros((16, 32), np.float32), a, b], target)
+    np.testing.assert_array_equal(result, a.astype(np.float32) @ b.astype(np.float32) + 1)
 
 
 @kernel
@@ -46,8 +46,8 @@ def test_accumulators_are_reused(target: str) -> None:
     a = np.eye(16, dtype=np.float16) * 2
     b = np.arange(256, dtype=np.float16).reshape(16, 16)
     c = np.ones((16, 16), np.float32)
-    (found, _, _) = run(accumulate, (1, 32), [c, a, b], target)
-    np.testing.assert_array_equal(found, 1 + 4 * b.astype(np.float32))
+    (result, _, _) = run(accumulate, (1, 32), [c, a, b], target)
+    np.testing.assert_array_equal(result, 1 + 4 * b.astype(np.float32))
 
 
 @kernel
@@ -59,9 +59,9 @@ def transposed(c, a, b):
 def test_matrices_may_be_column_major(target: str) -> None:
     rng = np.random.default_rng(2)
     a, b = (rng.integers(-4, 5, (16, 16)).astype(np.float16) for _ in range(2))
-    (found, _, _) = run(transposed, (1, 32), [np.zeros((16, 16), np.float32), a, b], target)
+    (result, _, _) = run(transposed, (1, 32), [np.zeros((16, 16), np.float32), a, b], target)
     wide, other = a.astype(np.float32), b.astype(np.float32)
-    np.testing.assert_array_equal(found, wide @ other + wide.T @ other)
+    np.testing.assert_array_equal(result, wide @ other + wide.T @ other)
 
 
 def test_tensor_cores_do_it() -> None:
@@ -99,9 +99,9 @@ def test_fragments(target: str) -> None:
     a = rng.integers(-4, 5, (16, 32)).astype(np.float16)
     b = np.asfortranarray(rng.integers(-4, 5, (32, 32)).astype(np.float16))
     arguments = [np.zeros((16, 32), np.float32), a, b, np.float32(0.5)]
-    found = run(by_fragments, ((2, 1), 32), arguments, target)[0]
+    result = run(by_fragments, ((2, 1), 32), arguments, target)[0]
     wide = a.astype(np.float32) @ b.astype(np.float32)
-    np.testing.assert_array_equal(found, (wide + 1) / 2)
+    np.testing.assert_array_equal(result, (wide + 1) / 2)
 
 
 @kernel
@@ -126,10 +126,10 @@ def test_accumulators(target: str) -> None:
     b = rng.integers(-4, 5, (16, 16)).astype(np.float16)
     c = rng.integers(-9, 10, (16, 16)).astype(np.float32)
     arguments = [np.zeros((2, 2, 16, 16), np.float32), a, b, c]
-    found = run(chained, (1, 64), arguments, target)[0]
+    result = run(chained, (1, 64), arguments, target)[0]
     once = a.astype(np.float32) @ b.T.astype(np.float32)
-    np.testing.assert_array_equal(found[0], c + 2 * once)
-    np.testing.assert_array_equal(found[1], (c + once).transpose(0, 2, 1))
+    np.testing.assert_array_equal(result[0], c + 2 * once)
+    np.testing.assert_array_equal(result[1], (c + once).transpose(0, 2, 1))
 
 
 def test_one_instruction_for_half_of_the_columns() -> None:
@@ -158,8 +158,8 @@ FACTORS = [(bfloat16, float32), (int8, int32), (uint8, int32)]
 def factors(kind: Scalar, shape: tuple[int, ...], seed: int) -> np.ndarray[Any, Any]:
     """Numbers whose products and sums are exact in the type of sums."""
     least = 0 if kind is uint8 else -100
-    found = np.random.default_rng(seed).integers(least, 100, shape)
-    return found.astype(kind.dtype.numpy)
+    result = np.random.default_rng(seed).integers(least, 100, shape)
+    return result.astype(kind.dtype.numpy)
 
 
 def of_factors(factor: Scalar, total: Scalar) -> Kernel:
@@ -183,10 +183,10 @@ def of_factors(factor: Scalar, total: Scalar) -> Kernel:
 def test_factors_of_other_types(factor: Scalar, total: Scalar, target: str) -> None:
     a, b = factors(factor, (16, 32), 5), factors(factor, (16, 32), 6).T
     sums = [np.ones((16, 16), total.numpy), np.ones((16, 16), total.numpy)]
-    found = run(of_factors(factor, total), (1, 32), [*sums, a, b], target)
+    result = run(of_factors(factor, total), (1, 32), [*sums, a, b], target)
     wide = a.astype(np.int64) @ b.astype(np.int64)
-    np.testing.assert_array_equal(found[0], wide.T + 3)
-    np.testing.assert_array_equal(found[1], wide + 1)
+    np.testing.assert_array_equal(result[0], wide.T + 3)
+    np.testing.assert_array_equal(result[1], wide + 1)
 
 
 @pytest.mark.parametrize(("factor", "total"), FACTORS, ids=str)
@@ -195,7 +195,7 @@ def test_instructions_of_other_types(factor: Scalar, total: Scalar) -> None:
     types = (total[:, ::1], total[:, ::1], factor[:, ::1], factor[:, :])
     text = made.inspect("cuda", types)
     for arch, words in (("sm_75", "shfl.sync.idx"), ("sm_80", "mma.sync.aligned.m16n8k16")):
-        found = nvrtc.compile(text, "made", arch, kind="ptx", cache=False)
-        assert words in found.data.decode()
-        assert found.log.strip("\0\n ") == ""
+        result = nvrtc.compile(text, "made", arch, kind="ptx", cache=False)
+        assert words in result.data.decode()
+        assert result.log.strip("\0\n ") == ""
     assert cc.check_warnings(made.inspect("c", types)) == ""

@@ -100,8 +100,8 @@ def test_integers_are_numbas(seeded: tuple[int, int], target: str) -> None:
 def test_uniforms_are_numbas(seeded: tuple[int, int], kind: Any, target: str) -> None:
     what = f"uniform_{kind.__name__}"
     out = np.zeros((4, 5), kind)
-    found = run(DRAWN[what], (1, 32), [states_of(seeded), out], target)[1]
-    np.testing.assert_array_equal(found, recorded(what, seeded, kind))
+    result = run(DRAWN[what], (1, 32), [states_of(seeded), out], target)[1]
+    np.testing.assert_array_equal(result, recorded(what, seeded, kind))
 
 
 @pytest.mark.parametrize("seeded", SEEDED)
@@ -110,16 +110,16 @@ def test_normals_are_numbas(seeded: tuple[int, int], kind: Any, target: str) -> 
     """As near as log and cos of other machines are; the angle is rounded to float32."""
     what = f"normal_{kind.__name__}"
     out = np.zeros((4, 5), kind)
-    found = run(DRAWN[what], (1, 32), [states_of(seeded), out], target)[1]
-    np.testing.assert_allclose(found, recorded(what, seeded, kind), rtol=1e-6, atol=1e-7)
+    result = run(DRAWN[what], (1, 32), [states_of(seeded), out], target)[1]
+    np.testing.assert_allclose(result, recorded(what, seeded, kind), rtol=1e-6, atol=1e-7)
 
 
 def test_normals_are_the_same_everywhere(target: str) -> None:
     """To the last bit."""
     for kernel_of, kind in [(draw_normal_32, np.float32), (draw_normal_64, np.float64)]:
-        given = [states_of((8, 0), 16), np.zeros((16, 4), kind)]
-        found, known = (run(kernel_of, (1, 16), given, t)[1] for t in (target, "python"))
-        np.testing.assert_array_equal(found, known)
+        arguments = [states_of((8, 0), 16), np.zeros((16, 4), kind)]
+        result, known = (run(kernel_of, (1, 16), arguments, t)[1] for t in (target, "python"))
+        np.testing.assert_array_equal(result, known)
 
 
 @kernel
@@ -129,8 +129,8 @@ def jumped(states):
 
 def test_a_jump_is_the_next_state(target: str) -> None:
     states = states_of((5, 0), 9)
-    (found,) = run(jumped, (1, 8), [states[:8].copy()], target)
-    np.testing.assert_array_equal(found, states[1:])
+    (result,) = run(jumped, (1, 8), [states[:8].copy()], target)
+    np.testing.assert_array_equal(result, states[1:])
 
 
 @kernel
@@ -141,8 +141,8 @@ def seeded_states(states, seeds):
 
 def test_states_made_in_a_kernel(target: str) -> None:
     seeds = np.array([0, 1, -1, 2**62], np.int64)
-    found = run(seeded_states, (1, 4), [np.zeros(4, xoroshiro128p_dtype), seeds], target)[0]
-    for state, seed in zip(found, seeds.tolist()):
+    result = run(seeded_states, (1, 4), [np.zeros(4, xoroshiro128p_dtype), seeds], target)[0]
+    for state, seed in zip(result, seeds.tolist()):
         assert state == states_of((seed, 0), 1)[0]
 
 

@@ -58,8 +58,8 @@ PLACES = [
 
 @pytest.fixture(params=PLACES, ids=lambda place: place.backend)
 def place(request: pytest.FixtureRequest) -> Place:
-    found: Place = request.param
-    return found
+    result: Place = request.param
+    return result
 
 
 def test_a_launch_does_what_was_captured_in_order(place: Place) -> None:
@@ -328,22 +328,22 @@ def test_numpy_arrays_are_used_where_they_are_by_the_cpu() -> None:
 class Ending:
     """A launch on the CPU that ends early, to the C that runs several."""
 
-    def __init__(self, code: int, told: list[int]) -> None:
+    def __init__(self, code: int, raised: list[int]) -> None:
         kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
-        self.start = kind(lambda *given: told.append(given[2]) or code)
-        self.step = ctypes.cast(self.start, ctypes.c_void_p).value, 0, b"packed", len(told)
+        self.start = kind(lambda *arguments: raised.append(arguments[2]) or code)
+        self.step = ctypes.cast(self.start, ctypes.c_void_p).value, 0, b"packed", len(raised)
 
     def finished(self, code: int) -> None:
         raise ArithmeticError(code)
 
 
 def test_a_launch_that_ends_early_is_reported() -> None:
-    told: list[int] = []
-    launches = [Ending(code, told) for code in (0, 0, 7, 0)]
+    raised: list[int] = []
+    launches = [Ending(code, raised) for code in (0, 0, 7, 0)]
     run = in_sequence(launches)  # type: ignore[arg-type]
     with pytest.raises(ArithmeticError, match="7"):
         run()
-    assert len(told) == 3
+    assert len(raised) == 3
 
 
 def test_ranges_of_profilers_are_left_out(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -197,25 +197,25 @@ def written_late(stream: Any) -> Any:
 def test_cupy_waits_for_our_stream(cupy: Any, ordered: bool, how: str) -> None:
     def read(array: Any) -> Any:
         with cupy.cuda.Stream(non_blocking=True) as stream:
-            found = getattr(cupy, how)(array) + 0
+            result = getattr(cupy, how)(array) + 0
             stream.synchronize()
-        return found.get()
+        return result.get()
 
     read(cuda.to_device(np.zeros(100)))  # the first one loads its kernel
-    found = read(written_late(cuda.stream(blocking=False)))
-    assert np.all(found == 1) == ordered
+    result = read(written_late(cuda.stream(blocking=False)))
+    assert np.all(result == 1) == ordered
 
 
 def test_torch_waits_for_our_stream(torch: Any, ordered: bool) -> None:
     def read(array: Any) -> Any:
         with torch.cuda.stream(torch.cuda.Stream()) as _:
-            found = torch.from_dlpack(array) + 0
+            result = torch.from_dlpack(array) + 0
             torch.cuda.current_stream().synchronize()
-        return found.cpu()
+        return result.cpu()
 
     read(cuda.to_device(np.zeros(100)))  # the first one loads its kernel, and makes streams
-    found = read(written_late(cuda.stream(blocking=False)))
-    assert bool((found == 1).all()) == ordered
+    result = read(written_late(cuda.stream(blocking=False)))
+    assert bool((result == 1).all()) == ordered
 
 
 def test_we_wait_for_the_stream_of_cupy(cupy: Any, ordered: bool) -> None:
@@ -252,11 +252,11 @@ def test_we_wait_for_the_stream_of_torch(torch: Any) -> None:
 
 def test_memory_that_a_foreign_stream_uses_is_freed_after_it(cupy: Any) -> None:
     stream = cupy.cuda.Stream(non_blocking=True)
-    for given in (stream, stream.ptr):
+    for arguments in (stream, stream.ptr):
         array = cuda.to_device(np.zeros(1 << 20))
-        late[1 << 13, 128, given](array, 1)
+        late[1 << 13, 128, arguments](array, 1)
         cuda.synchronize()
-        late[1 << 13, 128, given](array, ROUNDS // 10)
+        late[1 << 13, 128, arguments](array, ROUNDS // 10)
         del array
         fresh = [cuda.device_array(1 << 20) for _ in range(3)]
         for new in fresh:

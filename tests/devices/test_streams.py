@@ -151,22 +151,22 @@ def test_events_tell_the_time() -> None:
     end.synchronize()
     seen = 1e3 * (time.perf_counter() - began)
     assert end.query()
-    told = cuda.event_elapsed_time(start, end)
-    assert 5 < told < 1.001 * seen  # the host's clock and the GPU's differ
+    raised = cuda.event_elapsed_time(start, end)
+    assert 5 < raised < 1.001 * seen  # the host's clock and the GPU's differ
     with pytest.raises(ValueError, match="timing=False"):
         start.elapsed_time(cuda.event(timing=False))
 
 
 def test_callbacks() -> None:
-    stream, told = cuda.stream(), []
+    stream, raised = cuda.stream(), []
     array = cuda.to_device(np.zeros(100))
     late[1, 128, stream](array, 1)
-    stream.add_callback(lambda *given: told.append(given), 7)
+    stream.add_callback(lambda *arguments: raised.append(arguments), 7)
     stream.synchronize()
     deadline = time.monotonic() + 60
-    while not told and time.monotonic() < deadline:
+    while not raised and time.monotonic() < deadline:
         time.sleep(0.001)
-    assert told == [(stream, 0, 7)]
+    assert raised == [(stream, 0, 7)]
 
     async def wait() -> Any:
         return await stream.async_done()
@@ -176,8 +176,8 @@ def test_callbacks() -> None:
 
 def test_streams_of_others() -> None:
     own = cuda.stream()
-    for given in (own, int(own), own.handle):
-        stream = cuda.external_stream(given)
+    for arguments in (own, int(own), own.handle):
+        stream = cuda.external_stream(arguments)
         assert stream.handle == own.handle
         assert stream.__cuda_stream__() == (0, own.handle)
     with pytest.raises(LaunchError, match="a stream is an int"):

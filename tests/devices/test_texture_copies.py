@@ -86,9 +86,9 @@ def device(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDevice]:
 
 def launched(thing: object, where: Any = "device") -> int:
     """What a launch passes a kernel."""
-    found = describe_handle(thing)
-    assert found is not None
-    return found.handle(where)
+    result = describe_handle(thing)
+    assert result is not None
+    return result.handle(where)
 
 
 def test_a_texture_is_copied_once(device: FakeDevice) -> None:
@@ -171,16 +171,16 @@ def test_elements_stay_on_their_gpu(device: FakeDevice, monkeypatch: pytest.Monk
 
 
 def test_the_border_of_integers_is_given_bit_by_bit() -> None:
-    found = checked_modes(("border",), "point", False, "element", (-7.0,)).for_device(
+    result = checked_modes(("border",), "point", False, "element", (-7.0,)).for_device(
         texture_objects.INT16
     )
-    assert np.float32(found.border[0]).view(np.int32) == -7
-    assert found.as_integer
-    found = checked_modes(("border",), "point", False, "normalized_float", (0.5,)).for_device(
+    assert np.float32(result.border[0]).view(np.int32) == -7
+    assert result.as_integer
+    result = checked_modes(("border",), "point", False, "normalized_float", (0.5,)).for_device(
         texture_objects.INT16
     )
-    assert found.border == (0.5,)
-    assert not found.as_integer
+    assert result.border == (0.5,)
+    assert not result.as_integer
 
 
 def test_extents_are_width_height_depth() -> None:

@@ -45,10 +45,10 @@ READS = {1: reads1, 2: reads2, 3: reads3}
 
 def read(target: str, t: Any, *places: Any) -> Any:
     """What a kernel reads at some places."""
-    given = [np.asarray(p, np.float32) for p in places]
+    arguments = [np.asarray(p, np.float32) for p in places]
     element = t.type.dtype.handle.element
-    out = np.zeros(given[0].size, element.numpy)
-    kernel(READS[len(given)], backend=target)[1, 256](t, *given, out)
+    out = np.zeros(arguments[0].size, element.numpy)
+    kernel(READS[len(arguments)], backend=target)[1, 256](t, *arguments, out)
     return out
 
 

@@ -169,10 +169,10 @@ def test_the_command(tmp_path: Path) -> None:
     path = tmp_path / "costly.py"
     head = f"{HEAD}@kernel(signature='float32[::1]')\n"
     path.write_text(f"{head}def k(a):\n    i = cuda.grid(1)\n    a[i] = i / 2\n")
-    found = CliRunner().invoke(main, ["explain", str(path)])
-    assert found.exit_code == 0
-    assert "cost[float64]" in found.output
-    assert "1 in all: 1 float64" in found.output
+    result = CliRunner().invoke(main, ["explain", str(path)])
+    assert result.exit_code == 0
+    assert "cost[float64]" in result.output
+    assert "1 in all: 1 float64" in result.output
     listed = CliRunner().invoke(main, ["explain", f"{path}:k", "--format", "json"])
     assert [note["kind"] for note in json.loads(listed.output)] == ["float64"]
 
@@ -180,9 +180,9 @@ def test_the_command(tmp_path: Path) -> None:
 def test_the_command_asks_for_types(tmp_path: Path) -> None:
     path = tmp_path / "untyped.py"
     path.write_text(f"{HEAD}@kernel\ndef k(a):\n    a[0] = 1\n")
-    found = CliRunner().invoke(main, ["explain", str(path)])
-    assert found.exit_code == 1
-    assert "--signature" in found.output
+    result = CliRunner().invoke(main, ["explain", str(path)])
+    assert result.exit_code == 1
+    assert "--signature" in result.output
 
 
 def test_a_number_that_is_made_a_float64(tmp_path: Path) -> None:

@@ -139,8 +139,8 @@ ROWS = rows_of(
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.title)
 def test_as_python_does(row: Construct, target: str, tmp_path: Path) -> None:
     module = module_from(IMPORTS + text_of(row), tmp_path)
-    found = run(module.k, (2, N // 2), arguments(), target)[-1]
-    np.testing.assert_allclose(found, by_python(row), rtol=1e-6)
+    result = run(module.k, (2, N // 2), arguments(), target)[-1]
+    np.testing.assert_allclose(result, by_python(row), rtol=1e-6)
 
 
 # ---- between threads ---------------------------------------------------------------------------
@@ -195,8 +195,8 @@ def own_choice(a, rounds, out):
 @pytest.mark.parametrize("rounds", [0, 1, 4, 5])
 def test_between_threads(k: Kernel[Any], rounds: int, target: str) -> None:
     a = np.arange(16, dtype=np.float32)
-    given = [a, rounds, np.zeros(16)]
-    found = run(k, (2, 8), given, target)[-1]
+    inputs = [a, rounds, np.zeros(16)]
+    result = run(k, (2, 8), inputs, target)[-1]
     if k is ping_pong:
         source = a.reshape(2, 8).copy()
         target_ = np.zeros_like(source)
@@ -205,12 +205,12 @@ def test_between_threads(k: Kernel[Any], rounds: int, target: str) -> None:
             source, target_ = target_, source
         if rounds:
             expected = source * 100 + target_[:, -2:-1]
-            np.testing.assert_allclose(found, expected.ravel(), rtol=1e-6)
+            np.testing.assert_allclose(result, expected.ravel(), rtol=1e-6)
     else:
         t = np.arange(8)
         values = np.where(t % 4 == 3, t, np.where(t % 2, -a[:8], a[:8]))
         values = np.where(t < rounds, a[:8], values) + 1
-        np.testing.assert_allclose(found, np.tile(values, 2), rtol=1e-6)
+        np.testing.assert_allclose(result, np.tile(values, 2), rtol=1e-6)
 
 
 @pytest.mark.parametrize("k", [ping_pong, own_choice], ids=lambda k: k.name)

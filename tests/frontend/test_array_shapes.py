@@ -26,8 +26,8 @@ BODY = """    TILE = 4
 
 def test_variables_that_are_given_one_number(target: str, tmp_path: Path) -> None:
     a = np.arange(4, dtype=np.float32)
-    found = run(module_from(HEAD + BODY, tmp_path).k, (1, 4), [a, 3, np.zeros(4)], target)[2]
-    assert found.tolist() == [(i + 1) % 4 + 4 * i + 602 for i in range(4)]
+    result = run(module_from(HEAD + BODY, tmp_path).k, (1, 4), [a, 3, np.zeros(4)], target)[2]
+    assert result.tolist() == [(i + 1) % 4 + 4 * i + 602 for i in range(4)]
 
 
 @pytest.mark.parametrize(

@@ -32,8 +32,8 @@ def test_separate_live_ranges_have_types_of_their_own(target: str, tmp_path: Pat
     """
     kernel = module_from(HEADER + textwrap.dedent(text), tmp_path).k
     arguments = (np.full(1, 0.1, np.float32), np.zeros(3))
-    found = types_of_results(kernel, arguments)
-    assert (found["whole"], found["half"], found["single"]) == ("int", "float", "float32")
+    result = types_of_results(kernel, arguments)
+    assert (result["whole"], result["half"], result["single"]) == ("int", "float", "float32")
     assert run(kernel, (1, 1), arguments, target)[1].tolist() == [2, 1.5, np.float32(0.1) * 2]
 
 
@@ -69,9 +69,9 @@ def test_types_are_joined_after_branches(
     scope = {"a": a, "b": b, "n": N}
     right = []
     for i, line in enumerate((second, first)):
-        found: dict[str, Any] = {}
-        exec(line, scope | {"i": i}, found)
-        right.append(complex(found["x"]))
+        result: dict[str, Any] = {}
+        exec(line, scope | {"i": i}, result)
+        right.append(complex(result["x"]))
     assert run(kernel, (1, 2), arguments, target)[3].tolist() == right
 
 
@@ -85,8 +85,8 @@ def test_an_unassigned_variable_is_0_with_a_warning(target: str, tmp_path: Path)
     """
     kernel = module_from(HEADER + textwrap.dedent(text), tmp_path).k
     with pytest.warns(CompileWarning, match="x"):
-        found = run(kernel, (1, 4), [np.full(4, 9)], target)[0]
-    assert found.tolist() == [0, 0, 2, 3]
+        result = run(kernel, (1, 4), [np.full(4, 9)], target)[0]
+    assert result.tolist() == [0, 0, 2, 3]
     strict = HEADER.replace("fmad=False", "strict=True") + textwrap.dedent(text)
     with pytest.raises(CompileError):
         run(module_from(strict, tmp_path).k, (1, 4), [np.zeros(4)], target)
@@ -169,11 +169,11 @@ def k(trace, out):
 
 def test_values_are_evaluated_before_targets(target: str, tmp_path: Path) -> None:
     kernel = module_from(HEADER + ORDER, tmp_path).k
-    found = run(kernel, (1, 1), (np.zeros(1, np.int64), np.zeros(6, np.int64)), target)
+    result = run(kernel, (1, 1), (np.zeros(1, np.int64), np.zeros(6, np.int64)), target)
     trace, out = np.zeros(1, np.int64), np.zeros(6, np.int64)
     scope: dict[str, Any] = {"cuda": _Atomics(), "trace": trace, "out": out}
     exec(ORDER + "\nk(trace, out)", scope)
-    assert [a.tolist() for a in found] == [trace.tolist(), out.tolist()]
+    assert [a.tolist() for a in result] == [trace.tolist(), out.tolist()]
 
 
 class _Atomics:
@@ -209,9 +209,9 @@ def test_negative_indices_count_from_the_end(index: str, target: str, tmp_path: 
     signed, unsigned = np.array([-5, 4, -1, 0, 2], np.int8), np.arange(5, dtype=np.uint16)
     x = np.arange(10.0, 60.0, 10.0)
     arguments = (N, signed, unsigned, x, np.zeros(5))
-    found = run(module_from(text, tmp_path).k, (1, 5), arguments, target)[4]
+    result = run(module_from(text, tmp_path).k, (1, 5), arguments, target)[4]
     scope = {"n": N, "s": signed, "u": unsigned}
-    assert found.tolist() == [x[eval(index, scope | {"i": i})] for i in range(5)]
+    assert result.tolist() == [x[eval(index, scope | {"i": i})] for i in range(5)]
 
 
 PROVED = [
@@ -244,5 +244,5 @@ def test_a_wrap_is_emitted_where_the_proof_fails(index: str, tmp_path: Path) -> 
 
 def test_an_augmented_target_is_read_before_its_value(target: str, tmp_path: Path) -> None:
     text = f"{HEADER}def k(out):\n    j = 0\n    out[j] += (j := 1)\n    out[-1] -= j"
-    found = run(module_from(text, tmp_path).k, (1, 1), [np.array([5, 7])], target)[0]
-    assert found.tolist() == [6, 6]
+    result = run(module_from(text, tmp_path).k, (1, 1), [np.array([5, 7])], target)[0]
+    assert result.tolist() == [6, 6]

@@ -232,8 +232,8 @@ def _with_bump(row: Construct) -> Construct:
 )
 def test_as_python_does(row: Construct, target: str, tmp_path: Path) -> None:
     module = module_from(IMPORTS + text_of(row), tmp_path)
-    found = run(module.k, (2, N // 2), arguments(), target)[-1]
-    np.testing.assert_array_equal(found, by_python(row))
+    result = run(module.k, (2, N // 2), arguments(), target)[-1]
+    np.testing.assert_array_equal(result, by_python(row))
 
 
 def test_functions_of_a_comprehension_would_all_read_its_last_item(tmp_path: Path) -> None:

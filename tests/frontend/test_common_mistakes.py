@@ -385,14 +385,14 @@ def test_a_first_mistake(case: str, tmp_path: Path) -> None:
     text = HEAD + "".join(f"    {line}\n" for line in body.splitlines())
     with pytest.raises(CompileError) as caught:
         module_from(text, tmp_path).k[1, 1](*arguments())
-    (found,) = caught.value.diagnostics
-    span = found.labels[0].span
-    assert (found.code, text.splitlines()[span.line - 1][span.column : span.end_column]) == (
+    (result,) = caught.value.diagnostics
+    span = result.labels[0].span
+    assert (result.code, text.splitlines()[span.line - 1][span.column : span.end_column]) == (
         code,
         caret,
     )
-    assert found.labels[0].text
-    assert hint in found.hint
+    assert result.labels[0].text
+    assert hint in result.hint
 
 
 BOTH_PLACES = {  # body -> the text under the carets of each label, in order
@@ -415,9 +415,9 @@ def test_both_locations_of_a_conflict(body: str, tmp_path: Path) -> None:
     text = HEAD + "".join(f"    {line}\n" for line in body.splitlines())
     with pytest.raises(CompileError) as caught:
         module_from(text, tmp_path).k[1, 1](*arguments())
-    (found,) = caught.value.diagnostics
+    (result,) = caught.value.diagnostics
     lines = text.splitlines()
-    spans = [label.span for label in found.labels]
+    spans = [label.span for label in result.labels]
     assert [lines[s.line - 1][s.column : s.end_column] for s in spans] == BOTH_PLACES[body]
 
 
@@ -466,9 +466,9 @@ LAUNCHES = [  # signature, arguments, what the error says
 ]
 
 
-@pytest.mark.parametrize(("signature", "given", "message"), LAUNCHES)
+@pytest.mark.parametrize(("signature", "inputs", "message"), LAUNCHES)
 def test_a_launch(
-    signature: str | None, given: tuple[object, ...], message: str, tmp_path: Path
+    signature: str | None, inputs: tuple[object, ...], message: str, tmp_path: Path
 ) -> None:
     text = f"""
         from pycu2c import kernel
@@ -478,7 +478,7 @@ def test_a_launch(
             pass
         """
     with pytest.raises(LaunchError, match=message):
-        module_from(text, tmp_path).k[1, 1](*given)
+        module_from(text, tmp_path).k[1, 1](*inputs)
 
 
 def test_a_grid_of_a_quotient(tmp_path: Path) -> None:
@@ -584,8 +584,8 @@ def test_dtypes_that_kernels_do_not_have(dtype: str):
     array = np.zeros(2, dtype)
     hint = re.search(r": pass what (\.\w+\([\w.\"]+\))", launched(cleared, array))
     assert hint is not None
-    given = eval(f"array{hint[1]}")
-    kernel(backend="cpu")(cleared)[1, 1](given)
+    inputs = eval(f"array{hint[1]}")
+    kernel(backend="cpu")(cleared)[1, 1](inputs)
 
 
 def test_a_block_without_threads():

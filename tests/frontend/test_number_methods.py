@@ -66,9 +66,9 @@ def whole(a, x, out):
 def test_integers(row: DType, target: str) -> None:
     a = numbers(row)
     (_, _, out) = run(whole, (1, len(a)), [a, 0.5, np.zeros((2, len(a)), np.int64)], target)
-    told = [float(x).is_integer() for x in a]
-    assert out[0].tolist() == told
-    assert out[1].tolist() == [(i % 2 == 0) + 2 * (not t or i == 0) for i, t in enumerate(told)]
+    raised = [float(x).is_integer() for x in a]
+    assert out[0].tolist() == raised
+    assert out[1].tolist() == [(i % 2 == 0) + 2 * (not t or i == 0) for i, t in enumerate(raised)]
 
 
 @pytest.mark.parametrize(("own", "other"), VIEWS, ids=str)

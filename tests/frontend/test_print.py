@@ -88,11 +88,11 @@ def by_python(text: str, capsys: pytest.CaptureFixture[str]) -> str:
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 def test_print(body: str, target: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     text = f"{HEADER}\n@kernel\ndef k(a, v):\n    i = cuda.grid(1)\n    {body}\n"
-    found = printed_by(text, target, capsys, tmp_path)
-    wanted = by_python(text, capsys)
+    result = printed_by(text, target, capsys, tmp_path)
+    expected = by_python(text, capsys)
     # threads come in any order, each with its own lines in order
-    assert sorted(found.splitlines()) == sorted(wanted.splitlines())
-    assert len(found) == len(wanted)
+    assert sorted(result.splitlines()) == sorted(expected.splitlines())
+    assert len(result) == len(expected)
 
 
 INTEGERS = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
@@ -198,8 +198,8 @@ def test_unsupported_print_arguments(body: str, code: str, caret: str, tmp_path:
     text = f"{HEADER}\n@kernel\ndef k(a, v):\n    {body}\n"
     with pytest.raises(CompileError) as caught:
         Kernel(module_from(text, tmp_path).k.python, backend="cpu")[1, 1](np.zeros(3), 7)
-    found = caught.value.diagnostics[0]
-    assert found.code == code
-    span = found.labels[0].span
+    result = caught.value.diagnostics[0]
+    assert result.code == code
+    span = result.labels[0].span
     line = text.splitlines()[span.line - 1]
     assert line[span.column : span.column + len(caret)] == caret

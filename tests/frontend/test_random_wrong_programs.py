@@ -28,13 +28,13 @@ def mistakes(text: str, folder: Path) -> tuple[Diagnostic, ...]:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_each_mistake_has_a_location_and_a_hint(seed: int, tmp_path: Path) -> None:
-    refused = 0
+    rejected = 0
     for text in programs(seed, 25):
-        found = mistakes(text, tmp_path)
-        refused += bool(found)
-        for diagnostic in found:
+        result = mistakes(text, tmp_path)
+        rejected += bool(result)
+        for diagnostic in result:
             assert diagnostic.labels, text
             assert diagnostic.labels[0].text, text
             assert diagnostic.hint, text
             assert " object at 0x" not in render(diagnostic)
-    assert 5 < refused < 25
+    assert 5 < rejected < 25

@@ -226,22 +226,24 @@ CASES: list[tuple[Kernel[Any], list[Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("k", "given"), CASES, ids=lambda v: getattr(v, "name", ""))
-def test_as_python_does(k: Kernel[Any], given: list[Any], target: str) -> None:
+@pytest.mark.parametrize(("k", "arguments"), CASES, ids=lambda v: getattr(v, "name", ""))
+def test_as_python_does(k: Kernel[Any], arguments: list[Any], target: str) -> None:
     out = np.zeros(N, np.float32) if k is effects else np.zeros(N)
-    expected = by_python(k, [*given, out], N)
-    found = run(k, (2, N // 2), [*given, out], target)
-    for a, b in zip(found, expected):
+    expected = by_python(k, [*arguments, out], N)
+    result = run(k, (2, N // 2), [*arguments, out], target)
+    for a, b in zip(result, expected):
         np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize(("k", "given"), CASES, ids=lambda v: getattr(v, "name", ""))
-def test_nvrtc_accepts_it(k: Kernel[Any], given: list[Any]) -> None:
+@pytest.mark.parametrize(("k", "arguments"), CASES, ids=lambda v: getattr(v, "name", ""))
+def test_nvrtc_accepts_it(k: Kernel[Any], arguments: list[Any]) -> None:
     out = np.zeros(N, np.float32) if k is effects else np.zeros(N)
-    run(k, (1, N), [*given, out], "python")
+    run(k, (1, N), [*arguments, out], "python")
     kinds = {2: "float32[:, ::1]", 1: "float64[::1]"}
     out_kind = "float32[::1]" if k is effects else kinds[1]
-    signature = parse_signature(f"void({', '.join([*(kinds[a.ndim] for a in given), out_kind])})")
+    signature = parse_signature(
+        f"void({', '.join([*(kinds[a.ndim] for a in arguments), out_kind])})"
+    )
     text = k.inspect("cuda", signature)
     assert nvrtc.compile(text, k.name, "sm_80", cache=False).data
 
@@ -268,12 +270,12 @@ def signed(out):
 
 
 def test_a_signature_converts(target: str) -> None:
-    (found,) = run(signed, (1, N), [np.zeros(N)], target)
+    (result,) = run(signed, (1, N), [np.zeros(N)], target)
     for i in range(N):
         x, y = float32(0.1), float32(np.float64(1) / 3)
         n = uint8(i)
         wide = (x * n + n // uint8(2)) + (y * uint8(1) + uint8(1) // uint8(2))
-        assert found[i] == np.float64(wide * float32(1000)) + i / 2 * 10 + (i + 5) // 2
+        assert result[i] == np.float64(wide * float32(1000)) + i / 2 * 10 + (i + 5) // 2
 
 
 def test_annotations_of_other_functions_are_not_a_signature(target: str, tmp_path: Path) -> None:

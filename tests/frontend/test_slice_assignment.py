@@ -57,10 +57,10 @@ def data() -> list[Any]:
 
 
 def test_parts_of_rows(target: str) -> None:
-    got, wanted = data(), data()
+    got, expected = data(), data()
     Kernel(rows, backend=target)[1, N](*got)  # type: ignore[arg-type]
-    in_python(*wanted)
-    for ours, theirs in zip(got, wanted):
+    in_python(*expected)
+    for ours, theirs in zip(got, expected):
         np.testing.assert_allclose(ours, theirs, rtol=1e-6)
 
 
@@ -191,8 +191,8 @@ def one_record_and_one_row(records, rows):
 
 
 def test_one_record_or_row_is_broadcast(target: str) -> None:
-    given = [np.zeros(8, PAIR), np.zeros((3, 3), np.float32)]
-    records, rows = run(one_record_and_one_row, (1, 1), given, target)
+    arguments = [np.zeros(8, PAIR), np.zeros((3, 3), np.float32)]
+    records, rows = run(one_record_and_one_row, (1, 1), arguments, target)
     expected = np.zeros(8, PAIR)
     expected[:4], expected[4:6] = (1.5, 2), [(3.5, 4), (5.5, 6)]
     assert records.tolist() == expected.tolist()

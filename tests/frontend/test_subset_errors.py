@@ -35,10 +35,10 @@ def rows() -> list[UnsupportedSyntax]:
 
 @pytest.mark.parametrize("path", FILES + TYPED, ids=lambda path: path.stem)
 def test_errors(path: Path) -> None:
-    found = as_expectations(path, diagnostics_of(path, check_subset))
-    wanted = expectations(path)
-    assert sorted(found - wanted) == []
-    assert sorted(wanted - found) == []
+    result = as_expectations(path, diagnostics_of(path, check_subset))
+    expected = expectations(path)
+    assert sorted(result - expected) == []
+    assert sorted(expected - result) == []
 
 
 def test_comments_are_all_read() -> None:
@@ -46,16 +46,16 @@ def test_comments_are_all_read() -> None:
     for path in FILES + TYPED:
         with path.open("rb") as text:
             comments = [t for t in tokenize.tokenize(text.readline) if "E[" in t.string]
-        wanted = sum(t.string.count("E[") for t in comments if t.type == tokenize.COMMENT)
-        assert len(expectations(path)) == wanted, path
+        expected = sum(t.string.count("E[") for t in comments if t.type == tokenize.COMMENT)
+        assert len(expectations(path)) == expected, path
         assert {e.code for e in expectations(path)} <= set(error_codes())
 
 
 def test_every_refusal_has_a_case() -> None:
     seen = {(d.code, d.labels[0].text, d.hint) for d in [*refused(), *refused_trees()]}
     newer = set() if sys.version_info >= (3, 12) else {unsupported_syntax.TYPE_ALIAS}
-    wanted = {(row.code, row.text, row.hint) for row in set(rows()) - newer}
-    assert wanted - seen == set()
+    expected = {(row.code, row.text, row.hint) for row in set(rows()) - newer}
+    assert expected - seen == set()
 
 
 def test_every_refusal_helps() -> None:
@@ -114,16 +114,16 @@ def test_violations_are_in_source_order() -> None:
         for function in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(function, ast.FunctionDef):
                 lines = tuple(path.read_text(encoding="utf-8").splitlines())
-                found = check_subset(Source(check_of_nothing, function, str(path), lines))
-                places = [(d.labels[0].span.line, d.labels[0].span.column) for d in found]
+                result = check_subset(Source(check_of_nothing, function, str(path), lines))
+                places = [(d.labels[0].span.line, d.labels[0].span.column) for d in result]
                 assert places == sorted(places)
 
 
 def test_a_rendered_breach(tmp_path: Path) -> None:
     path = tmp_path / "bad.py"
     path.write_text("def f(a):\n    x = {1, 2}\n")
-    (found,) = diagnostics_of(path, check_subset)
-    assert render(found) == (
+    (result,) = diagnostics_of(path, check_subset)
+    assert render(result) == (
         "error[dict-set]: data is in variables and arrays\n"
         f"  --> {path}:2:9\n"
         "  2 |     x = {1, 2}\n"

@@ -131,28 +131,28 @@ ROWS = [line for line in CASES.strip().splitlines() if "E[ok]" not in line]
 
 def spans(error: CompileError, text: str) -> list[tuple[str, str]]:
     lines = text.splitlines()
-    found = []
+    result = []
     for d in error.diagnostics:
         span = d.labels[0].span
         line = lines[span.line - 1]
         end = span.end_column if span.end_line == span.line else len(line)
-        found.append((d.code, line[span.column : end]))
-    return found
+        result.append((d.code, line[span.column : end]))
+    return result
 
 
 @pytest.mark.parametrize("row", ROWS)
 def test_type_error(row: str, tmp_path: Path) -> None:
     code, _, note = row.partition("  # ")
     text = HEAD + f"    {code}\n"
-    wanted = re.match(r"E\[([\w-]+)\]: (.*)", note)
-    if wanted is None:
+    expected = re.match(r"E\[([\w-]+)\]: (.*)", note)
+    if expected is None:
         module_from(text, tmp_path)
         return
     with pytest.raises(CompileError) as caught:
         module_from(text, tmp_path)
     shown = spans(caught.value, text)
-    assert shown[0][0] == wanted[1]
-    assert shown[0][1].startswith(wanted[2])
+    assert shown[0][0] == expected[1]
+    assert shown[0][1].startswith(expected[2])
     assert len(shown) == 1
     assert "^" in str(caught.value)
 

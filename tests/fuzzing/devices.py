@@ -65,13 +65,13 @@ def _take_array(
 ) -> None:
     """An array to read, or to write at ``k``."""
     if writes_array:
-        given = w.pick([a for a in w.written() if a.whole])
-        array = ArrayName("a", given.type, (1,), own=("k",))
+        arguments = w.pick([a for a in w.written() if a.whole])
+        array = ArrayName("a", arguments.type, (1,), own=("k",))
         inner.declare("k", WEAK_INT, fixed=True, bits=6)
         shown += ["a", "k"]
     else:
-        given = w.pick([a for a in w.arrays if not a.own and a.whole])
-        array = ArrayName("a", given.type, given.shape)
+        arguments = w.pick([a for a in w.arrays if not a.own and a.whole])
+        array = ArrayName("a", arguments.type, arguments.shape)
         shown.append("a")
     parameters.append(array)
     inner.arrays.append(array)
@@ -192,11 +192,17 @@ def _small(w: Writer, made: Made) -> str:
     return f"{made.operand} % 1009"
 
 
-def _fits(given: ArrayName, wanted: ArrayName) -> bool:
+def _fits(arguments: ArrayName, expected: ArrayName) -> bool:
     """Whether an array may be passed for reading."""
-    if given.type != wanted.type or len(given.shape) != len(wanted.shape) or given.own:
+    if (
+        arguments.type != expected.type
+        or len(arguments.shape) != len(expected.shape)
+        or arguments.own
+    ):
         return False
-    return given.whole and all(a >= b for a, b in zip(given.shape, wanted.shape, strict=True))
+    return arguments.whole and all(
+        a >= b for a, b in zip(arguments.shape, expected.shape, strict=True)
+    )
 
 
 @writes(0.7, lambda w: bool(w.written()) and any(d.writes for d in w.devices))
@@ -213,6 +219,6 @@ def call_for_effect(w: Writer) -> None:
     w.line(f"{device.name}({_listed(w, device, texts)})")
 
 
-def _takes(given: ArrayName, wanted: Parameter) -> bool:
-    assert isinstance(wanted, ArrayName)
-    return given.type == wanted.type and len(given.shape) == 1 and given.whole
+def _takes(arguments: ArrayName, expected: Parameter) -> bool:
+    assert isinstance(expected, ArrayName)
+    return arguments.type == expected.type and len(arguments.shape) == 1 and arguments.whole

@@ -145,8 +145,8 @@ def coordinate(w: Writer) -> Made:
 def not_constant(w: Writer, made: Made) -> Made:
     names = w.variables(lambda v: v.type == made.type and not v.constant)
     if names:
-        found = w.pick(names)
-        return Made(found.name, made.type, found.bits)
+        result = w.pick(names)
+        return Made(result.name, made.type, result.bits)
     if made.type == WEAK_INT:
         return coordinate(w)
     if made.type == WEAK_FLOAT:

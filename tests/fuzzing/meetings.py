@@ -26,16 +26,16 @@ def exchange_by_lanes(w: Writer) -> None:
 
 
 def _shuffle(w: Writer, kind: Scalar) -> str:
-    given, few = value(w, kind), w.rng.randrange(4)
+    arguments, few = value(w, kind), w.rng.randrange(4)
     width = _greatest_part(w.threads)
     place = w.rng.randrange(w.threads) % 32
     return w.pick(
         (
-            f"cuda.shfl_sync({ALL}, {given}, {place})",
-            f"cuda.shfl_sync({ALL}, {given}, cuda.laneid + {few}, {width})",
-            f"cuda.shfl_up_sync({ALL}, {given}, {few})",
-            f"cuda.shfl_down_sync({ALL}, {given}, {few}, width={width})",
-            f"cuda.shfl_xor_sync({ALL}, {given}, {few % width}, {width})",
+            f"cuda.shfl_sync({ALL}, {arguments}, {place})",
+            f"cuda.shfl_sync({ALL}, {arguments}, cuda.laneid + {few}, {width})",
+            f"cuda.shfl_up_sync({ALL}, {arguments}, {few})",
+            f"cuda.shfl_down_sync({ALL}, {arguments}, {few}, width={width})",
+            f"cuda.shfl_xor_sync({ALL}, {arguments}, {few % width}, {width})",
         )
     )
 

@@ -26,8 +26,8 @@ _INEXACT += ("uniform",)
 
 
 def _parts(text: str) -> list[ast.expr]:
-    found = [part for line in text.strip().splitlines() for part in line.split("; ")]
-    return [ast.parse(part, mode="eval").body for part in found]
+    result = [part for line in text.strip().splitlines() for part in line.split("; ")]
+    return [ast.parse(part, mode="eval").body for part in result]
 
 
 _NUMBERS = _parts("""

@@ -68,13 +68,13 @@ def _hear(work: _Work) -> str:
     """Take what a process has said. ``done``, ``died N``, ``hung``, or nothing if it goes on."""
     try:
         while work.pipe.poll(0):
-            found = work.pipe.recv()
-            if found is None:
+            result = work.pipe.recv()
+            if result is None:
                 return "done"
-            if found.status in MARKS:
-                work.reached = found.status
+            if result.status in MARKS:
+                work.reached = result.status
             else:
-                work.outcomes.append(found)
+                work.outcomes.append(result)
             work.heard = time.monotonic()
     except EOFError:
         work.process.join(5)

@@ -127,8 +127,8 @@ def arguments_of(case: Case) -> list[Any]:
 
 
 def run_seeds(seeds: Sequence[int], target: str) -> list[Outcome]:
-    found = run_texts([text_of(s) for s in seeds], target, list(seeds))
-    return [outcome for outcome in found if outcome.status not in MARKS]
+    result = run_texts([text_of(s) for s in seeds], target, list(seeds))
+    return [outcome for outcome in result if outcome.status not in MARKS]
 
 
 def run_texts(texts: Sequence[str], target: str, seeds: Sequence[int] = ()) -> Iterator[Outcome]:
@@ -142,11 +142,11 @@ def run_texts(texts: Sequence[str], target: str, seeds: Sequence[int] = ()) -> I
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", CompileWarning)
         for text, seed in zip(texts, seeds or [-1] * len(texts), strict=True):
-            found = _prepare(text, seed, target)
-            if isinstance(found, Outcome):
-                yield found
+            result = _prepare(text, seed, target)
+            if isinstance(result, Outcome):
+                yield result
             else:
-                prepared.append(found)
+                prepared.append(result)
                 yield UNDERSTOOD
         yield PREPARED
         yield from _TARGETS[target](prepared)
@@ -204,12 +204,12 @@ def typed(case: Case) -> tuple[Any, BuiltModule, Any]:
 
 def _entries(prepared: Sequence[_Prepared]) -> list[tuple[str, str]]:
     """Each text with a name for its kernel that no other has."""
-    found = []
+    result = []
     for number, p in enumerate(prepared):
         for variant, generated in enumerate(p.texts):
             entry = f"{generated.entry}_{number}_{variant}"
-            found.append((entry, re.sub(rf"\b{generated.entry}\b", entry, generated.text)))
-    return found
+            result.append((entry, re.sub(rf"\b{generated.entry}\b", entry, generated.text)))
+    return result
 
 
 def _together(
@@ -246,8 +246,8 @@ def _together(
 def _judged(p: _Prepared, launch: Callable[[list[Any]], None]) -> Outcome:
     actual = arguments_of(p.case)
     launch(actual)
-    found = difference(p.expected, actual, p.case.module["APPROXIMATE"])
-    return Outcome(p.case.text, "wrong" if found else "same", found, p.seed, p.warned)
+    result = difference(p.expected, actual, p.case.module["APPROXIMATE"])
+    return Outcome(p.case.text, "wrong" if result else "same", result, p.seed, p.warned)
 
 
 def _launch(p: _Prepared) -> Launch:

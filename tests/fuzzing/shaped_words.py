@@ -140,11 +140,11 @@ class Words:
         return f"({a} {self.pick('+-*')} {b})"
 
     def leaf(self, kind: str) -> str:
-        found = self.known(kind)
+        result = self.known(kind)
         loads = [n for n, (k, _) in self.inputs.items() if k == kind]
         form = self.rng.random()
-        if found and form < 0.5:
-            return self.pick(found)
+        if result and form < 0.5:
+            return self.pick(result)
         if loads and form < 0.8:
             return self.load(self.pick(loads))
         if form < 0.9:

@@ -21,9 +21,9 @@ def shrunk(outcome: Outcome, target: str, seconds: float) -> str:
     """The smallest text found in that time that fails as ``outcome`` did."""
 
     def fails(text: str) -> bool:
-        found = run_alone(text, target)
+        result = run_alone(text, target)
         # a name that lost its assignment would be another failure
-        return found.failed and found.kind == outcome.kind and found.warned <= outcome.warned
+        return result.failed and result.kind == outcome.kind and result.warned <= outcome.warned
 
     return smallest(outcome.text, fails, seconds)
 

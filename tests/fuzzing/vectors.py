@@ -21,10 +21,10 @@ def _components(w: Writer) -> list[Variable]:
 
 def _vectors(w: Writer) -> dict[str, DType]:
     """The vectors in sight, and their types."""
-    found: dict[str, list[Variable]] = {}
+    result: dict[str, list[Variable]] = {}
     for component in _components(w):
-        found.setdefault(component.name.partition(".")[0], []).append(component)
-    return {name: VECTOR_OF[parts[0].type.dtype, len(parts)] for name, parts in found.items()}
+        result.setdefault(component.name.partition(".")[0], []).append(component)
+    return {name: VECTOR_OF[parts[0].type.dtype, len(parts)] for name, parts in result.items()}
 
 
 def has_vector(w: Writer) -> bool:

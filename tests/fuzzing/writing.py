@@ -234,8 +234,8 @@ class Writer:
         self.scopes[-1].append(variable)
         return variable
 
-    def variables(self, wanted: Callable[[Variable], bool]) -> list[Variable]:
-        visible = [v for scope in self.scopes for v in scope if wanted(v)]
+    def variables(self, expected: Callable[[Variable], bool]) -> list[Variable]:
+        visible = [v for scope in self.scopes for v in scope if expected(v)]
         return [v for v in visible if v.fixed] if self.place.captures else visible
 
     def readable(self, kind: Scalar) -> list[ArrayName]:

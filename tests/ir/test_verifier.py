@@ -226,15 +226,15 @@ def test_calls_fit_their_function() -> None:
 def test_names_of_functions_and_parameters_are_unique() -> None:
     n = Parameter("n", int32, 0)
     twin = Function("g", "g", (n, n), VOID, (), HERE)
-    found = [str(x) for x in verify(Module(function(), (twin, twin)))]
-    assert "g: two functions have this name" in found
-    assert "g: two parameters are named n" in found
+    result = [str(x) for x in verify(Module(function(), (twin, twin)))]
+    assert "g: two functions have this name" in result
+    assert "g: two parameters are named n" in result
 
 
 def test_results_have_the_type_of_the_function() -> None:
     device = Function("g", "g", (), float32, (Return(None, HERE),), HERE)
-    found = verify(Module(function(), (device,)))
-    assert [x.message for x in found] == ["None is returned, the result type is float32"]
+    result = verify(Module(function(), (device,)))
+    assert [x.message for x in result] == ["None is returned, the result type is float32"]
 
 
 def test_a_literal_may_be_too_long_while_it_is_weak() -> None:

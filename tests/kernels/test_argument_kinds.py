@@ -33,7 +33,7 @@ def line(out, slope, offset=1, *, scale=2):
 
 
 @pytest.mark.parametrize(
-    ("given", "named", "expected"),
+    ("arguments", "named", "expected"),
     [
         ((1,), {}, [2, 4, 6, 8]),
         ((1, 0), {}, [0, 2, 4, 6]),
@@ -42,8 +42,8 @@ def line(out, slope, offset=1, *, scale=2):
         ((1.5,), {"scale": np.float32(1)}, [1, 2.5, 4, 5.5]),
     ],
 )
-def test_names_and_defaults(given, named, expected, target):
-    assert launched(line, target, *given, **named) == expected
+def test_names_and_defaults(arguments, named, expected, target):
+    assert launched(line, target, *arguments, **named) == expected
 
 
 def test_every_argument_by_name(target):
@@ -53,7 +53,7 @@ def test_every_argument_by_name(target):
 
 
 @pytest.mark.parametrize(
-    ("given", "named", "message"),
+    ("arguments", "named", "message"),
     [
         ((), {}, r"line takes 2 to 4 arguments \(out, slope, offset, scale\), 1 given: slope miss"),
         ((1, 2, 3), {}, "4 given"),
@@ -62,9 +62,9 @@ def test_every_argument_by_name(target):
         ((1,), {"slope": 2}, "line: slope is given twice, by position and by name"),
     ],
 )
-def test_calls_that_do_not_fit(given, named, message):
+def test_calls_that_do_not_fit(arguments, named, message):
     with pytest.raises(LaunchError, match=message):
-        launched(line, "cpu", *given, **named)
+        launched(line, "cpu", *arguments, **named)
 
 
 @kernel
@@ -77,11 +77,11 @@ def summed(out, first, *rest, times=1):
 
 
 @pytest.mark.parametrize(
-    ("given", "named", "expected"),
+    ("arguments", "named", "expected"),
     [((5,), {}, 5), ((5, 1), {}, 6), ((5, 1.5, 2), {"times": 2}, 17)],
 )
-def test_the_rest_is_a_tuple(given, named, expected, target):
-    assert launched(summed, target, *given, **named) == [expected] * 4
+def test_the_rest_is_a_tuple(arguments, named, expected, target):
+    assert launched(summed, target, *arguments, **named) == [expected] * 4
 
 
 def test_the_rest_has_no_name():
@@ -377,23 +377,23 @@ def declared_float(out, x):
 
 
 @pytest.mark.parametrize(
-    "given", [1e300, -1e39, 10**400, -(2**200), np.float64(1e300), np.float64(0.1)]
+    "arguments", [1e300, -1e39, 10**400, -(2**200), np.float64(1e300), np.float64(0.1)]
 )
-def test_a_declared_float_holds_what_it_is_given(given: Any, target: str) -> None:
+def test_a_declared_float_holds_what_it_is_given(arguments: Any, target: str) -> None:
     with pytest.raises(LaunchError, match=r"is declared `float32`, given .*: declare a wider"):
-        launched(declared_float, target, given)
+        launched(declared_float, target, arguments)
 
 
 @pytest.mark.parametrize(
-    "given", [math.inf, -math.inf, 3.25, 0.1, np.float64(math.inf), 2**100, np.float64(0.5)]
+    "arguments", [math.inf, -math.inf, 3.25, 0.1, np.float64(math.inf), 2**100, np.float64(0.5)]
 )
-def test_a_declared_float_takes_infinities_and_rounds_floats(given: Any, target: str) -> None:
-    assert launched(declared_float, target, given) == [float(np.float32(given))] * 4
+def test_a_declared_float_takes_infinities_and_rounds_floats(arguments: Any, target: str) -> None:
+    assert launched(declared_float, target, arguments) == [float(np.float32(arguments))] * 4
 
 
 def test_a_declared_float_takes_nan(target: str) -> None:
-    for given in (math.nan, np.float64(math.nan)):
-        assert all(map(math.isnan, launched(declared_float, target, given)))
+    for arguments in (math.nan, np.float64(math.nan)):
+        assert all(map(math.isnan, launched(declared_float, target, arguments)))
 
 
 def test_a_kernel_declared_for_several_signatures(target):
@@ -404,9 +404,9 @@ def test_a_kernel_declared_for_several_signatures(target):
     assert add.signature is None
     assert len(add.launcher.signatures) == 3
     for dtype in ("f4", "i4", "f8"):
-        given = np.zeros(4, dtype)
-        Kernel(add.python, backend=target, signature=list(add.declared))[1, 4](given, 2)
-        assert given.tolist() == [2] * 4
+        arguments = np.zeros(4, dtype)
+        Kernel(add.python, backend=target, signature=list(add.declared))[1, 4](arguments, 2)
+        assert arguments.tolist() == [2] * 4
     add[1, 4](np.zeros(4, "f8"), 2.5)
     assert str(add.launcher.latest) == "(float64[::1], float64)"
     with pytest.raises(LaunchError, match=r"add is declared for \(float32\[:\], .* given \(uint8"):

@@ -198,9 +198,9 @@ CASES: dict[str, tuple[Kernel[...], tuple[int, int], Callable[[], list[Any]]]] =
 @pytest.mark.parametrize("name", CASES)
 def test_as_python(name: str, target: str) -> None:
     k, configuration, arguments = CASES[name]
-    given = arguments()
-    wanted = run(k, configuration, given, "python")
-    for got, right in zip(run(k, configuration, given, target), wanted):
+    inputs = arguments()
+    expected = run(k, configuration, inputs, "python")
+    for got, right in zip(run(k, configuration, inputs, target), expected):
         np.testing.assert_array_equal(got, right)
 
 
@@ -314,13 +314,13 @@ def test_numbers_of_every_type_pass_through_c_unchanged(target: str, tmp_path: P
     program = f"{HEAD}{''.join(map(KEPT.format, names))}\n@kernel\ndef k({taken}):\n{body}\n"
     arrays = []
     for row in KINDS:
-        given = np.zeros(4, row.numpy)
-        given.view(np.uint8)[:] = np.arange(given.nbytes) % 2
-        arrays += [given, np.zeros(4, row.numpy)]
+        arguments = np.zeros(4, row.numpy)
+        arguments.view(np.uint8)[:] = np.arange(arguments.nbytes) % 2
+        arrays += [arguments, np.zeros(4, row.numpy)]
     k = module_from(program, tmp_path).k
-    found = run(k, (1, 4), arrays, target)
-    for row, given, got in zip(KINDS, found[::2], found[1::2]):
-        assert given.tobytes() == got.tobytes(), row.name
+    result = run(k, (1, 4), arrays, target)
+    for row, arguments, got in zip(KINDS, result[::2], result[1::2]):
+        assert arguments.tobytes() == got.tobytes(), row.name
     signature = ", ".join(f"{n}[::1], {n}[::1]" for n in names)
     made = k.inspect("cuda", signature)
     assert nvrtc.compile(made, "k", "sm_90", kind="ptx").data
@@ -494,9 +494,9 @@ def test_wrong(name: str, tmp_path: Path) -> None:
     plain = HEAD + text.replace("«", "").replace("»", "") + USE
     with pytest.raises(CompileError) as caught:
         module_from(plain, tmp_path).k[1, 1](np.zeros(1, np.float32))
-    found = caught.value
-    assert found.code == "inline-c"
-    assert said in str(found)
-    span = found.diagnostics[0].labels[0].span
+    result = caught.value
+    assert result.code == "inline-c"
+    assert said in str(result)
+    span = result.diagnostics[0].labels[0].span
     assert span.line == (HEAD + before).count("\n") + 1
     assert span.column == len(before.rpartition("\n")[2])

@@ -136,6 +136,6 @@ def test_wrong(name: str, tmp_path: Path) -> None:
 
 def test_without_a_body_it_is_for_a_gpu_alone(tmp_path: Path) -> None:
     text = '@cuda.ptx_function("neg.s32 %result, %x;")\ndef f(x: int32) -> int32: ...'
-    found = module_from(HEAD + text + USE, tmp_path).k
+    result = module_from(HEAD + text + USE, tmp_path).k
     with pytest.raises(CompileError, match=r"f has no code for the CPU(.|\n)*a Python body, or"):
-        run(found, (1, 1), [np.zeros(1, np.int32)], "cpu")
+        run(result, (1, 1), [np.zeros(1, np.int32)], "cpu")

@@ -43,8 +43,8 @@ TYPES = "float32[::1], float32[::1]"
 
 
 def line_with(text: str) -> int:
-    (found,) = (n for n, line in enumerate(SOURCE, start=1) if line.endswith(f"  # {text}"))
-    return found
+    (result,) = (n for n, line in enumerate(SOURCE, start=1) if line.endswith(f"  # {text}"))
+    return result
 
 
 # ---- lines of Python ---------------------------------------------------------------------------
@@ -52,15 +52,15 @@ def line_with(text: str) -> int:
 
 def lines_of(listing: str, instruction: str) -> set[int]:
     """The lines that instructions of a name are from: of a function, and where it is called."""
-    found, said, over = set(), set(), True
+    result, said, over = set(), set(), True
     for text in listing.splitlines():
         place = re.search(rf"// {HERE}:(\d+)", text)
         if place:
             said = {int(place[1])} | (set() if over else said)
         over = not place
         if instruction in text:
-            found |= said
-    return found
+            result |= said
+    return result
 
 
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
@@ -84,16 +84,16 @@ def test_the_text_that_users_see_has_no_lines():
 
 def test_compiled_code_has_lines_only_if_asked():
     made = stepwise.launcher.compiler.generate("cuda", parse_signature(TYPES), "lines")
-    told = nvrtc.compile(made.text, made.entry, "sm_90", options=stepwise.options, cache=False)
+    raised = nvrtc.compile(made.text, made.entry, "sm_90", options=stepwise.options, cache=False)
     silent = nvrtc.compile(made.text, made.entry, "sm_90", cache=False)
-    assert b".debug_line" in told.data
+    assert b".debug_line" in raised.data
     assert b".debug_line" not in silent.data
 
 
 def test_c_has_lines_for_debuggers():
     made = stepwise.launcher.compiler.generate("cpu", parse_signature(TYPES), "lines")
-    told = cc.compile(made.text, made.entry, options=stepwise.options, cache=False)
-    assert HERE.encode() in told.data
+    raised = cc.compile(made.text, made.entry, options=stepwise.options, cache=False)
+    assert HERE.encode() in raised.data
     assert HERE.encode() not in cc.compile(made.text, made.entry, cache=False).data
 
 
@@ -143,14 +143,14 @@ def takes_much(x, y, n):
 
 
 def test_attributes():
-    found = takes_much.attributes("float32[::1], float32[::1], int32", arch="sm_80")
-    assert found.arch == "sm_80"
-    assert 8 <= found.registers <= 64
-    assert found.shared_bytes == 400
-    assert found.local_bytes >= 128
-    assert found.const_bytes == 256
-    assert found.spill_bytes == 0
-    assert found.max_threads == 1024
+    result = takes_much.attributes("float32[::1], float32[::1], int32", arch="sm_80")
+    assert result.arch == "sm_80"
+    assert 8 <= result.registers <= 64
+    assert result.shared_bytes == 400
+    assert result.local_bytes >= 128
+    assert result.const_bytes == 256
+    assert result.spill_bytes == 0
+    assert result.max_threads == 1024
 
 
 def with_many_live(**options: object) -> Kernel:
@@ -210,7 +210,7 @@ def test_a_declared_block_keeps_within_the_bounds():
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("arguments", "message"),
     [
         ({"launch_bounds": 0}, "launch_bounds is the most threads"),
         ({"launch_bounds": 2048}, "up to 1024"),
@@ -221,6 +221,6 @@ def test_a_declared_block_keeps_within_the_bounds():
         ({"lineinfo": 1}, "lineinfo is True or False, not 1"),
     ],
 )
-def test_mistakes_in_limits(given, message):
+def test_mistakes_in_limits(arguments, message):
     with pytest.raises(BadOption, match=message):
-        kernel(**given)(lambda: None)
+        kernel(**arguments)(lambda: None)

@@ -255,11 +255,11 @@ def test_code_generated_while_pycu2c_is_edited_is_not_cached(
 ) -> None:
     monkeypatch.setenv("PYCU2C_CACHE_DIR", str(tmp_path))
     known = module.k.launcher.compiler.metadata(OUT)
-    for started, found in ((0.0, None), (lazy_imports.IMPORT_TIME, known), (0.0, None)):
+    for started, result in ((0.0, None), (lazy_imports.IMPORT_TIME, known), (0.0, None)):
         monkeypatch.setattr(value_store, "IMPORT_TIME", started)
         value_store._package_state.cache_clear()
         KernelCacheEntry(module.k.source, OUT, DEFAULT_OPTIONS).store_metadata(known)
-        assert KernelCacheEntry(module.k.source, OUT, DEFAULT_OPTIONS).metadata == found
+        assert KernelCacheEntry(module.k.source, OUT, DEFAULT_OPTIONS).metadata == result
     value_store._package_state.cache_clear()
 
 
@@ -345,14 +345,14 @@ def test_cached_data_of_a_cuda_kernel(
         made = k.launcher.compiler.runner(OUT, names, key)
         assert isinstance(made, CudaRunner)
         memory.store_runner(key, made)
-        found = memory.load_runner(key, names)
-        assert isinstance(found, CudaRunner)
-        assert (found.name, found.written) == (made.name, made.written)
-        assert found.overwritten == made.overwritten
-        assert bool(found.overwritten) == (name == "filled")
-        layouts = [(k.layout.struct.format, k.layout.sizes) for k in (found, made)]
+        result = memory.load_runner(key, names)
+        assert isinstance(result, CudaRunner)
+        assert (result.name, result.written) == (made.name, made.written)
+        assert result.overwritten == made.overwritten
+        assert bool(result.overwritten) == (name == "filled")
+        layouts = [(k.layout.struct.format, k.layout.sizes) for k in (result, made)]
         assert layouts[0] == layouts[1]
-        assert (found.kernel.binary, found.kernel.cooperative) == (made.kernel.binary, False)
+        assert (result.kernel.binary, result.kernel.cooperative) == (made.kernel.binary, False)
         eviction.clear()
 
 
@@ -533,9 +533,9 @@ def test_kernels_with_launch_side_effects_are_not_cached(tmp_path: Path) -> None
 def test_intrinsics_enter_the_fingerprint_by_name() -> None:
     """Whether the intrinsics have been imported or not."""
     for row in REGISTRY.values():
-        for found in (row, *row.bindings):
+        for result in (row, *row.bindings):
             writer = FingerprintWriter()
-            writer.add_value(found, frozenset(("x",)))
+            writer.add_value(result, frozenset(("x",)))
             assert "".join(writer.lines)
 
 

@@ -105,8 +105,8 @@ def test_a_large_number_of_any_type_keeps_its_64_bits(n, signature, target):
     declared = kernel(squared.python, signature=signature) if signature else squared
     if signature is None and isinstance(n, np.uint32):
         n = np.int64(n)  # by itself it would wrap
-    found = run(declared, (1, 1), [n, np.zeros(2, np.int64)], target)[1]
-    assert found.tolist() == [int(n) ** 2, int(n) // 3]
+    result = run(declared, (1, 1), [n, np.zeros(2, np.int64)], target)[1]
+    assert result.tolist() == [int(n) ** 2, int(n) // 3]
 
 
 @kernel
@@ -121,8 +121,8 @@ def flat(a, width, out):
 def test_launches_of_both_kinds_agree(target):
     """A large number or an empty array asks for the general variant."""
     for width, rows, expected in ((3, 2, [5, 6]), (2**30, 1, [5]), (3, 0, [])):
-        given = [np.zeros(6, np.int64), width, np.zeros(rows, np.int64)]
-        assert run(flat, ((1, 1), (3, 2)), given, target)[2].tolist() == expected
+        arguments = [np.zeros(6, np.int64), width, np.zeros(rows, np.int64)]
+        assert run(flat, ((1, 1), (3, 2)), arguments, target)[2].tolist() == expected
 
 
 # ---- more than 2**31 elements ------------------------------------------------------------------
@@ -145,10 +145,10 @@ def test_a_view_of_one_element_may_be_long(target):
     """Its strides are 0: it needs no memory."""
     a = huge((BEYOND,), (0,))
     a_given = np.lib.stride_tricks.as_strided(np.full(1, 3, np.int8), a.shape, a.strides)
-    given = [a_given, np.zeros((2, 3), np.int64)]
+    arguments = [a_given, np.zeros((2, 3), np.int64)]
     fresh = kernel(ends.python, backend=target)
-    fresh[1, 2](*given)
-    assert given[1].tolist() == [[BEYOND, 6, 9]] * 2
+    fresh[1, 2](*arguments)
+    assert arguments[1].tolist() == [[BEYOND, 6, 9]] * 2
 
 
 @kernel

@@ -223,9 +223,9 @@ def test_a_lambda_is_named_in_the_error() -> None:
     def applied(f, out):
         out[0] = f(1) + missing  # noqa: F821
 
-    with pytest.raises(CompileError) as told:
+    with pytest.raises(CompileError) as raised:
         applied[1, 1](lambda x: x, np.zeros(1))
-    assert told.value.__notes__ == ["launched with f: lambda, out: float64[::1]"]
+    assert raised.value.__notes__ == ["launched with f: lambda, out: float64[::1]"]
 
 
 @kernel(block=(4, 2))

@@ -54,7 +54,7 @@ def test_options_are_read(given, expected):
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("arguments", "message"),
     [
         ({"fast_math": True}, "no option 'fast_math': did you mean fastmath"),
         ({"wrap_around": False}, "did you mean wraparound"),
@@ -66,9 +66,9 @@ def test_options_are_read(given, expected):
         ({"weak_float": 32}, "weak_float is float32 or float64, not 32"),
     ],
 )
-def test_mistakes_in_options(given, message):
+def test_mistakes_in_options(arguments, message):
     with pytest.raises(BadOption, match=message):
-        kernel(**given)(lambda: None)
+        kernel(**arguments)(lambda: None)
 
 
 def test_a_signature_may_be_the_first_argument():
@@ -134,14 +134,14 @@ def test_lone_floats_print_as_single():
 def test_lone_floats_are_computed_in_float32(target):
     out, doubles = np.zeros(4, np.float32), np.zeros(4)
     integers = np.arange(4, dtype=np.int32)
-    found = run(lone, (1, 4), [out, doubles, integers, 2.6], target)
+    result = run(lone, (1, 4), [out, doubles, integers, 2.6], target)
     f = np.float32
     x = f(0.1) * integers.astype(f)
     inner = x + f(2.6)
     x[3] = 5
     expected = np.sqrt(x) + inner * f(0.5) + inner / f(3) + integers.astype(f) / f(3)
-    np.testing.assert_allclose(found[0], expected, rtol=3e-7)
-    np.testing.assert_array_equal(found[1], integers * 0.1 + x.astype(float))
+    np.testing.assert_allclose(result[0], expected, rtol=3e-7)
+    np.testing.assert_array_equal(result[1], integers * 0.1 + x.astype(float))
 
 
 @kernel(weak_float="float32", fmad=False)
@@ -160,8 +160,8 @@ def test_lone_floats_round_alike_everywhere(target):
     x = np.linspace(-2, 2, 32).astype(np.float32)
     arguments = [x, np.linspace(0, 1, 32), np.zeros(32), 0.55, 3]
     expected = run(widths, (1, 32), arguments, "python")
-    found = run(widths, (1, 32), arguments, target)
-    for left, right in zip(found, expected):
+    result = run(widths, (1, 32), arguments, target)
+    for left, right in zip(result, expected):
         np.testing.assert_array_equal(left, right)
     assert (expected[2] == expected[2].astype(np.float32)).all()
 
@@ -175,9 +175,9 @@ def turned(out, z):
 
 def test_lone_complex_numbers_are_complex64(target):
     assert "single_complex" in turned.inspect("ir", "float32[::1], complex")
-    (found, _) = run(turned, (1, 4), [np.zeros(4, np.float32), 2 + 3j], target)
+    (result, _) = run(turned, (1, 4), [np.zeros(4, np.float32), 2 + 3j], target)
     w = (2 + 3j) * 1j * np.arange(4) + 1
-    np.testing.assert_array_equal(found, w.real + w.imag)
+    np.testing.assert_array_equal(result, w.real + w.imag)
 
 
 # ---- wraparound --------------------------------------------------------------------------------
@@ -197,8 +197,8 @@ def test_dynamic_indices_stay_as_they_are(target):
 
 
 def test_no_wraparound(target):
-    (found, _) = run(shifted, (1, 1), [np.arange(4, dtype=np.float32), 2], target)
-    np.testing.assert_array_equal(found, [0, 1, 4, 3])
+    (result, _) = run(shifted, (1, 1), [np.arange(4, dtype=np.float32), 2], target)
+    np.testing.assert_array_equal(result, [0, 1, 4, 3])
 
 
 # ---- fmad, fastmath ----------------------------------------------------------------------------
@@ -219,8 +219,8 @@ def test_without_fmad_every_target_rounds_as_python(dtype, target):
     x, y = (random.uniform(-1, 1, 64).astype(dtype) for _ in range(2))
     arguments = [x, y, np.zeros(64, dtype)]
     expected = run(chain, (1, 64), arguments, "python")[2]
-    found = run(chain, (1, 64), arguments, target)[2]
-    np.testing.assert_array_equal(found, expected)
+    result = run(chain, (1, 64), arguments, target)[2]
+    np.testing.assert_array_equal(result, expected)
 
 
 MULTIPLY_ADD = """
@@ -265,9 +265,9 @@ def test_fastmath_takes_fmin_on_a_gpu():
 
 def test_fastmath_is_near(target):
     x = np.linspace(-3, 3, 64).astype(np.float32)
-    found = run(extremes, (1, 64), [x, np.zeros_like(x)], target)[1]
+    result = run(extremes, (1, 64), [x, np.zeros_like(x)], target)[1]
     expected = np.minimum(x, 2) + np.maximum(x, 1) + x / 3 + np.sin(x)
-    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-5)
 
 
 @kernel(fastmath=True)
@@ -278,8 +278,8 @@ def special(x, out):
 
 def test_fastmath_keeps_nan_and_infinity(target):
     x = np.array([np.nan, np.inf, 1.0])
-    found = run(special, (1, 3), [x, np.zeros(3, np.int32)], target)[1]
-    np.testing.assert_array_equal(found, [1, 2, 3])
+    result = run(special, (1, 3), [x, np.zeros(3, np.int32)], target)[1]
+    np.testing.assert_array_equal(result, [1, 2, 3])
 
 
 # ---- strict ------------------------------------------------------------------------------------

@@ -115,8 +115,8 @@ def test_lambdas_on_one_line_are_distinguished() -> None:
     """Also where all that they do is to give a constant, or to choose."""
     seven, eight, less, choice = lambda: 7, lambda: 8, lambda: -1, lambda x: 1 if x else 3
     inner, outer = (lambda: lambda: 5, lambda y, z=(lambda: 5): lambda: y + OFFSET)
-    found = [source_of(f).tree.body[0].value for f in (seven, eight, less, choice, inner, outer)]
-    assert [ast.unparse(e) for e in found] == [
+    result = [source_of(f).tree.body[0].value for f in (seven, eight, less, choice, inner, outer)]
+    assert [ast.unparse(e) for e in result] == [
         "7",
         "8",
         "-1",

@@ -38,8 +38,8 @@ def test_four_and_five_axes(order: Any, target: str) -> None:
     out = np.zeros((3, 1, 2, 1, 2))
     launch(target, sums, 32, a, out)
     j, k = np.arange(4) % 2, np.arange(5) % 2
-    wanted = [(a[i] * WEIGHTS[i % 2][j[:, None], k, 1][..., None]).sum() for i in range(3)]
-    np.testing.assert_allclose(out[:, 0, 0, 0, -1], wanted)
+    expected = [(a[i] * WEIGHTS[i % 2][j[:, None], k, 1][..., None]).sum() for i in range(3)]
+    np.testing.assert_allclose(out[:, 0, 0, 0, -1], expected)
     assert np.count_nonzero(out) == 3
 
 

@@ -43,8 +43,8 @@ class Vector(SimpleNamespace):
         setattr(self, name, value)
 
 
-def vector(*given: Any) -> Vector:
-    parts = [p for value in given for p in (value if isinstance(value, Vector) else (value,))]
+def vector(*inputs: Any) -> Vector:
+    parts = [p for value in inputs for p in (value if isinstance(value, Vector) else (value,))]
     return Vector(**dict(zip("xyzw", map(np.float32, parts))))
 
 
@@ -100,22 +100,22 @@ def by_python(row: Construct) -> np.ndarray[Any, Any]:
     text = text_of(row).replace("raise ValueError", "raise Ended")
     scope: dict[str, Any] = {**plain, "Ended": Ended}
     exec(compile(text, "plain.py", "exec"), scope)
-    given = arguments()
+    inputs = arguments()
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for machine.i in range(N):
             try:
-                scope["k"](*given)
+                scope["k"](*inputs)
             except Ended:
                 continue
-    return given[-1]
+    return inputs[-1]
 
 
 @pytest.mark.parametrize("row", CONSTRUCTS, ids=lambda row: row.title)
 def test_construct(row: Construct, target: str, tmp_path: Path) -> None:
     module = module_from(IMPORTS + text_of(row), tmp_path)
-    found = run(module.k, (2, N // 2), arguments(), target)[-1]
-    np.testing.assert_allclose(found, by_python(row), rtol=1e-6)
+    result = run(module.k, (2, N // 2), arguments(), target)[-1]
+    np.testing.assert_allclose(result, by_python(row), rtol=1e-6)
 
 
 def test_the_collection_is_not_empty() -> None:

@@ -340,12 +340,12 @@ PLAIN = [
 @pytest.mark.parametrize("k", PLAIN, ids=lambda k: k.name)
 def test_construct(k, target):
     out = np.full(N, -5, np.float64 if k in FLOAT else np.int64)
-    found = run(k, (5, 8), [out], target)
+    result = run(k, (5, 8), [out], target)
     if k is other_spellings:
         right = [np.arange(N) * 3]
     else:
         right = by_python(k, [out])
-    np.testing.assert_allclose(found[0], right[0], rtol=1e-12)
+    np.testing.assert_allclose(result[0], right[0], rtol=1e-12)
 
 
 @pytest.mark.parametrize("dtype", ["int32", "float32", "float64", "int8"])
@@ -358,33 +358,33 @@ def test_data(dtype, target):
         if k is augmented and dtype.startswith("float"):
             continue
         out = np.full(N, 2, out_type)
-        found = run(k, (5, 8), [data, out], target)
+        result = run(k, (5, 8), [data, out], target)
         right = by_python(k, [data, out])
-        np.testing.assert_allclose(found[1], right[1], rtol=1e-5)
+        np.testing.assert_allclose(result[1], right[1], rtol=1e-5)
 
 
 def test_short_circuit_guards_the_index(target):
     """Each thread reads what none writes: one thread per launch block keeps it in order."""
     out = np.zeros(6, np.int64)
-    found = run(short_circuit, (1, 6), [out], target)[0]
-    np.testing.assert_array_equal(found, [0, 0, 1, 0, 0, 0])
+    result = run(short_circuit, (1, 6), [out], target)[0]
+    np.testing.assert_array_equal(result, [0, 0, 1, 0, 0, 0])
 
 
 def test_rows(target):
     matrix = np.arange(12, dtype=np.int16).reshape(3, 4)
     for view in (matrix, matrix.T, matrix[:, ::-1], matrix[::2, 1:3]):
         out = np.zeros(4, np.int64)
-        found = run(rows, (1, 8), [view, out], target)[1]
+        result = run(rows, (1, 8), [view, out], target)[1]
         right = view.sum(axis=1) + view.size + 2
-        np.testing.assert_array_equal(found[: len(right)], right)
+        np.testing.assert_array_equal(result[: len(right)], right)
 
 
 @pytest.mark.parametrize(("n", "x"), [(3, 2.5), (np.int32(3), np.float32(2.5)), (True, 4)])
 def test_numbers_as_arguments(n, x, target):
     out = np.zeros(N)
-    found = run(parameter_reassigned, (5, 8), [out, n, x], target)[0]
+    result = run(parameter_reassigned, (5, 8), [out, n, x], target)[0]
     right = by_python(parameter_reassigned, [out, n, x])[0]
-    np.testing.assert_allclose(found, right, rtol=1e-6)
+    np.testing.assert_allclose(result, right, rtol=1e-6)
 
 
 def test_closure(target):
@@ -397,8 +397,8 @@ def test_closure(target):
         return scaled
 
     for factor in (2, 5):
-        found = run(made(factor), (1, 8), [np.zeros(8)], target)[0]
-        np.testing.assert_array_equal(found, np.arange(8) * factor)
+        result = run(made(factor), (1, 8), [np.zeros(8)], target)[0]
+        np.testing.assert_array_equal(result, np.arange(8) * factor)
 
 
 def test_globals_are_frozen_until_recompiled():
@@ -429,10 +429,10 @@ def test_a_value_on_some_paths_only_warns_and_reads_0(target):
         out[i] = x
 
     with pytest.warns(CompileWarning, match="`x` may have no value here"):
-        found = run(sometimes, (1, 8), [np.full(8, -1)], target)[0]
-    np.testing.assert_array_equal(found[4:], 7)
+        result = run(sometimes, (1, 8), [np.full(8, -1)], target)[0]
+    np.testing.assert_array_equal(result[4:], 7)
     if target != "python":
-        np.testing.assert_array_equal(found[:4], 0)
+        np.testing.assert_array_equal(result[:4], 0)
 
 
 def test_launch_forms():

@@ -28,16 +28,16 @@ def blocks(out):
 
 def test_narrow_types_cut_an_index(target):
     data = np.arange(256, dtype=np.int32)
-    found = run(narrow, (8, 16), [data, np.zeros(128, np.int32)], target)[1]
+    result = run(narrow, (8, 16), [data, np.zeros(128, np.int32)], target)[1]
     i = np.arange(128)
-    np.testing.assert_array_equal(found, i * 3 % 256 + i % 7)
+    np.testing.assert_array_equal(result, i * 3 % 256 + i % 7)
 
 
 def test_an_index_that_wraps(target):
     data = np.arange(10, dtype=np.int32)
     steps = np.array([1, -1, 3000, -3000], np.int32)
-    found = run(wrapped, (1, 4), [data, steps, np.zeros(4, np.int32)], target)[2]
-    np.testing.assert_array_equal(found, 5)
+    result = run(wrapped, (1, 4), [data, steps, np.zeros(4, np.int32)], target)[2]
+    np.testing.assert_array_equal(result, 5)
 
 
 def test_negative_strides(target):
@@ -66,9 +66,9 @@ def shifted(data, by, out):
 def test_an_index_of_either_sign_is_counted_from_the_end_once(target):
     points = np.arange(30, dtype=np.int32).reshape(10, 3)
     chosen = np.array([1, -1, -10, 8, 0], np.int32)
-    given = [points, chosen, np.zeros(5, np.int32)]
+    arguments = [points, chosen, np.zeros(5, np.int32)]
     x, y, z = points[chosen].T
-    np.testing.assert_array_equal(run(gathered, (1, 5), given, target)[2], x + y * z)
+    np.testing.assert_array_equal(run(gathered, (1, 5), arguments, target)[2], x + y * z)
     text = gathered.inspect("cuda", ("int32[:, ::1]", "int32[::1]", "int32[::1]"))
     assert text.count("< 0") == 1
 
@@ -79,8 +79,8 @@ def test_arguments_and_variables_that_may_have_no_value_are_counted_too(target, 
     data = np.arange(1, 11, dtype=np.int32)
     k = by * 2 if by < 5 else 0
     expected = 2 * (data[by] + data[k] + data[k] * data[by])
-    found = run(shifted, (1, 1), [data, by, np.zeros(1, np.int32)], target)[2]
-    assert found[0] == expected
+    result = run(shifted, (1, 1), [data, by, np.zeros(1, np.int32)], target)[2]
+    assert result[0] == expected
 
 
 @kernel
@@ -92,8 +92,8 @@ def clamped(data, lengths, out):
 def test_the_last_place_of_an_empty_array_is_the_end_of_another(target):
     data = np.arange(10, dtype=np.int32)
     for length, expected in ((0, [9, 9, 9]), (2, [0, 1, 1])):
-        given = [data, np.zeros(length, np.int32), np.zeros(3, np.int32)]
-        assert run(clamped, (1, 3), given, target)[2].tolist() == expected
+        arguments = [data, np.zeros(length, np.int32), np.zeros(3, np.int32)]
+        assert run(clamped, (1, 3), arguments, target)[2].tolist() == expected
 
 
 @kernel
@@ -127,5 +127,5 @@ def test_a_slice_in_steps_of_any_length(target):
         total += len(part) * 1000000 + len(tail) * 10000
         expected.append(total + int(data[7]) * 7 + int(data[2]) * 11)
     out = np.zeros(len(steps), np.int64)
-    found = run(in_far_steps, (len(steps), 1), [data, steps, out], target)[2]
-    assert found.tolist() == expected
+    result = run(in_far_steps, (len(steps), 1), [data, steps, out], target)[2]
+    assert result.tolist() == expected

@@ -268,10 +268,10 @@ _BLOCKS = {"conditional_barriers", "barrier_in_a_loop_condition", "memory_before
 def test_the_cpu_agrees_with_the_reference(tried: Kernel, n: int) -> None:
     place = (2, 8) if tried.name in _BLOCKS else (1, 1)
     expected = run(tried, place, (longs(), longs(), n), "python")
-    found = run(tried, place, (longs(), longs(), n), "cpu")
+    result = run(tried, place, (longs(), longs(), n), "cpu")
     assert any(np.any(array) for array in expected[:2]), "it does nothing"
-    for got, wanted in zip(found[:2], expected[:2]):
-        np.testing.assert_array_equal(got, wanted)
+    for got, target_value in zip(result[:2], expected[:2]):
+        np.testing.assert_array_equal(got, target_value)
     assert cc.check_warnings(tried.inspect("c", "int64[::1], int64[::1], int")) == ""
 
 

@@ -173,10 +173,10 @@ CASES = (
 
 @pytest.mark.parametrize(("made", "arguments"), CASES, ids=lambda v: getattr(v, "__name__", ""))
 def test_as_python(made: Kernel, arguments: list[Any], target: str) -> None:
-    found = run(made, (1, COUNT), arguments, target)
+    result = run(made, (1, COUNT), arguments, target)
     plain = by_python(made, [a.view(np.recarray) for a in arguments], COUNT)  # which have a.x
-    for mine, wanted in zip(found, plain, strict=True):
-        assert repr(mine.tolist()) == repr(np.asarray(wanted).tolist())
+    for mine, expected in zip(result, plain, strict=True):
+        assert repr(mine.tolist()) == repr(np.asarray(expected).tolist())
 
 
 @pytest.mark.parametrize("align", [False, True])
@@ -211,8 +211,8 @@ def test_in_shared_and_local_memory(target: str) -> None:
     a = filled(WIDE)
     (b, o) = run(shared_and_atomic, (1, COUNT), [a, out()], target)
     sums = a[3]["x"] + [2, 1, 1]
-    wanted = [sums[i % 3] + a[i]["s"][1]["u"] + a[i]["x"][2] for i in range(COUNT)]
-    assert o.tolist() == wanted
+    expected = [sums[i % 3] + a[i]["s"][1]["u"] + a[i]["x"][2] for i in range(COUNT)]
+    assert o.tolist() == expected
     np.testing.assert_array_equal(b["x"][:, 0], 70)
 
 
@@ -259,14 +259,14 @@ def total_of(r):
 
 
 def test_a_record_as_an_argument(target: str) -> None:
-    given, a = filled(WIDE), np.zeros(COUNT, WIDE)
-    r = given[1]
+    arguments, a = filled(WIDE), np.zeros(COUNT, WIDE)
+    r = arguments[1]
     (_, b, o) = run(by_value, (1, COUNT), [r, a, out()], target)
     rest = r["n"] + r["m"][1, 0] + r["s"][1]["u"] + 3 + r["x"][0] + r["inner"]["v"]
     assert o.tolist() == [rest + r["x"][i % 3] for i in range(COUNT)]
-    wanted = given[[1] * COUNT]
-    wanted["inner"] = r["s"][0]
-    assert repr(b.tolist()) == repr(wanted.tolist())
+    expected = arguments[[1] * COUNT]
+    expected["inner"] = r["s"][0]
+    assert repr(b.tolist()) == repr(expected.tolist())
 
 
 def test_compilers_take_the_text() -> None:

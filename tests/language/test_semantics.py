@@ -228,7 +228,7 @@ def wrapped(value: int) -> int:
 
 def expected(row: Row, x: Any, y: Any) -> list[Any]:
     """What numpy gives for each pair."""
-    found = []
+    result = []
     code = compile(row.means or row.lines, row.name, "exec")
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -236,8 +236,8 @@ def expected(row: Row, x: Any, y: Any) -> list[Any]:
             of_kind = float if row_of(a).is_integral else type(a)
             scope = {**FIXED, "wrapped": wrapped, "F": of_kind, "a": a, "b": b, "i": i}
             exec(code, scope)
-            found.append(scope["r"])
-    return found
+            result.append(scope["r"])
+    return result
 
 
 def row_of(value: np.generic) -> DType:
@@ -287,12 +287,12 @@ def test_type_and_value(row: Row, target: str, tmp_path: Path) -> None:
     outs = [np.zeros(COUNT, np.array(values).dtype) for values in right]
     arguments = (N, *(a for (x, y), out in zip(inputs, outs, strict=True) for a in (x, y, out)))
     kernel = module_from(program(row, dtypes), tmp_path).k
-    found = types_of_results(kernel, arguments)
+    result = types_of_results(kernel, arguments)
     computed = run(kernel, (2, 32), arguments, target)[3::3]
     wrong = []
     for d, values, got in zip(dtypes, right, computed, strict=True):
         kinds = {named(v) for v in values}
-        if {found[f"r_{d.short}"]} != kinds:
+        if {result[f"r_{d.short}"]} != kinds:
             wrong.append(f"{d}: the type is {found[f'r_{d.short}']}, not {kinds}")
         elif differ(row, got, values):
             wrong.append(f"{d}: {got.tolist()}\n   not {values}")
@@ -314,10 +314,10 @@ def test_sums_of_every_two_types(left: DType, target: str, tmp_path: Path) -> No
     outs = [np.zeros(COUNT, np.array(values).dtype) for values in right]
     parts = (a for (_, y), out in zip(inputs, outs, strict=True) for a in (y, out))
     arguments = (inputs[0][0], *parts)
-    found = types_of_results(kernel, arguments)
+    result = types_of_results(kernel, arguments)
     computed = run(kernel, (2, 32), arguments, target)[2::2]
     for d, values, got in zip(DTYPES, right, computed, strict=True):
-        assert {found[f"r_{d.short}"]} == {named(v) for v in values}, f"{left} + {d}"
+        assert {result[f"r_{d.short}"]} == {named(v) for v in values}, f"{left} + {d}"
         assert not differ(row, got, values), f"{left} + {d}: {got.tolist()}, not {values}"
 
 
@@ -367,9 +367,9 @@ def test_numbers_of_python_by_themselves(
     kernel = module_from(text, tmp_path).k
     assert types_of_results(kernel, (N, out))["r"] == kind
     right = eval(expression, {**FIXED, "cuda": _Place(), "out": out})
-    found = run(kernel, (1, 1), (N, out), target)[1][0]
+    result = run(kernel, (1, 1), (N, out), target)[1][0]
     # functions of the libraries differ in their last bits: CUDA's pow
-    assert found == pytest.approx(right, rel=1e-15) if "**" in expression else found == right
+    assert result == pytest.approx(right, rel=1e-15) if "**" in expression else result == right
 
 
 def test_loop_variables_are_ints(target: str, tmp_path: Path) -> None:
@@ -383,6 +383,6 @@ def test_loop_variables_are_ints(target: str, tmp_path: Path) -> None:
     """
     kernel = module_from(HEADER + textwrap.dedent(text), tmp_path).k
     arguments = (np.arange(3, dtype=np.int8), np.zeros(3))
-    found = types_of_results(kernel, arguments)
-    assert (found["r"], found["s"]) == ("int", "int8")
+    result = types_of_results(kernel, arguments)
+    assert (result["r"], result["s"]) == ("int", "int8")
     assert run(kernel, (1, 1), arguments, target)[1].tolist() == [2, 6, 10]

@@ -20,8 +20,8 @@ HEAD = "import numpy as np\nfrom pycu2c import bfloat16, cuda, device, float32, 
 
 
 def kernel_of(text: str, folder: Path) -> Kernel:
-    found: Kernel = module_from(f"{HEAD}\n@kernel\n{text}", folder).k
-    return found
+    result: Kernel = module_from(f"{HEAD}\n@kernel\n{text}", folder).k
+    return result
 
 
 # ---- dynamic -----------------------------------------------------------------------------------
@@ -118,8 +118,8 @@ def by_a_device_function(a, out):
 def test_a_device_function_takes_it(target: str) -> None:
     a, out = np.arange(8, dtype=np.float32), np.arange(8, dtype=np.float32) * 10
     configured = (2, 4, None, 16)
-    found = run(by_a_device_function, configured, [a, out], target)[1]
-    assert found.tolist() == (11 * a.reshape(2, 4)[:, ::-1]).ravel().tolist()
+    result = run(by_a_device_function, configured, [a, out], target)[1]
+    assert result.tolist() == (11 * a.reshape(2, 4)[:, ::-1]).ravel().tolist()
 
 
 def test_atomics_and_rows_of_it(target: str, tmp_path: Path) -> None:
@@ -194,8 +194,8 @@ def test_more_than_48_kib(target: str) -> None:
     size = 96 * 1024 if target != "cuda" else min(96 * 1024, kernel_api.shared_limit())
     a = np.ones(size // 8)
     blocks = 2 if target == "python" else 64
-    found = run(sums_of_rows, (blocks, 32, None, size), [a, np.zeros(blocks)], target)
-    assert found[1].tolist() == [size // 8] * blocks
+    result = run(sums_of_rows, (blocks, 32, None, size), [a, np.zeros(blocks)], target)
+    assert result[1].tolist() == [size // 8] * blocks
 
 
 def test_compilers_accept_it() -> None:
@@ -392,8 +392,8 @@ def test_shapes_that_are_given_to_device_functions(target: str) -> None:
     np.testing.assert_array_equal(out, back + 800 + (back + 8) * 1000 + back * 100000)
 
 
-@pytest.mark.parametrize("given", ["n", "out[0]", "len(out)"])
-def test_shapes_that_are_not_known(given: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("arguments", ["n", "out[0]", "len(out)"])
+def test_shapes_that_are_not_known(arguments: str, tmp_path: Path) -> None:
     text = f"""
 @device
 def f(count):
@@ -401,7 +401,7 @@ def f(count):
 
 @kernel
 def k(out, n):
-    out[0] = f({given})
+    out[0] = f({arguments})
 """
     k = module_from(HEAD + text, tmp_path).k
     with pytest.raises(CompileError, match=r"count, float32[^~]*not a positive integer"):

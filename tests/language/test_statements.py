@@ -790,8 +790,8 @@ WHOLE = [
 @pytest.mark.parametrize("k", FLOATS + WHOLE, ids=lambda k: k.name)
 def test_statement(k, target):
     out = np.full(N, -5, np.float64 if k in FLOATS else np.int64)
-    found = run(k, (5, 8), [out], target)
-    np.testing.assert_allclose(found[0], by_python(k, [out])[0], rtol=1e-12)
+    result = run(k, (5, 8), [out], target)
+    np.testing.assert_allclose(result[0], by_python(k, [out])[0], rtol=1e-12)
 
 
 @pytest.mark.parametrize("k", FLOATS + WHOLE, ids=lambda k: k.name)
@@ -815,9 +815,9 @@ def test_data(dtype, target):
         elements, numbered_elements, mixed_zip, short_zip, array_for_else, match_floats,
         items_are_fixed_before,
     ):  # fmt: skip
-        found = run(k, (5, 8), [data, out], target)
+        result = run(k, (5, 8), [data, out], target)
         right = by_python(k, [data, out])
-        for one, other in zip(found, right):
+        for one, other in zip(result, right):
             np.testing.assert_allclose(one, other, rtol=1e-4)
 
 
@@ -825,41 +825,41 @@ def test_data(dtype, target):
 def test_a_zip_ends_with_the_shortest(lengths, target):
     data, other = (np.arange(2.0, n + 2) for n in lengths)
     for k in (pairs_of_elements, short_zip):
-        given = [data, other] if k is pairs_of_elements else [data]
+        arguments = [data, other] if k is pairs_of_elements else [data]
         out = np.full(N, 1.0)
-        found = run(k, (5, 8), [*given, out], target)[-1]
-        np.testing.assert_allclose(found, by_python(k, [*given, out])[-1])
+        result = run(k, (5, 8), [*arguments, out], target)[-1]
+        np.testing.assert_allclose(result, by_python(k, [*arguments, out])[-1])
 
 
 def test_rows(target):
     matrix = np.arange(12, dtype=np.int64).reshape(3, 4)
     for view in (matrix, matrix.T, matrix[:, ::-1], matrix[::2, 1:3]):
         out = np.zeros(N, np.int64)
-        found = run(rows, (5, 8), [view, out], target)[-1]
-        np.testing.assert_array_equal(found, by_python(rows, [view, out])[-1])
+        result = run(rows, (5, 8), [view, out], target)[-1]
+        np.testing.assert_array_equal(result, by_python(rows, [view, out])[-1])
 
 
 def test_the_subject_is_evaluated_once(target):
     data, out = np.arange(N), np.zeros(N, np.int64)
-    found = run(match_once, (5, 8), [data, out], target)
-    for one, other in zip(found, by_python(match_once, [data, out])):
+    result = run(match_once, (5, 8), [data, out], target)
+    for one, other in zip(result, by_python(match_once, [data, out])):
         np.testing.assert_array_equal(one, other)
 
 
 def test_declared_locals_convert(target):
     """What Python's annotations do not do."""
-    found = run(converted, (5, 8), [np.zeros(N, np.float32)], target)[0]
+    result = run(converted, (5, 8), [np.zeros(N, np.float32)], target)[0]
     whole = (np.arange(N) * 0.75).astype(np.int32) + 1
-    np.testing.assert_allclose(found, whole * 1000 + 0.1, rtol=1e-6)
+    np.testing.assert_allclose(result, whole * 1000 + 0.1, rtol=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(15))
 @pytest.mark.filterwarnings("ignore::pycu2c.CompileWarning")
 def test_a_random_program(seed, target, tmp_path):
     k = module_from(program(seed), tmp_path).k
-    given = [np.array([4, -1, 6]), np.ones(N, np.int64)]
-    found = run(k, (5, 8), given, target)
-    np.testing.assert_array_equal(found[1], by_python(k, given)[1], err_msg=program(seed))
+    arguments = [np.array([4, -1, 6]), np.ones(N, np.int64)]
+    result = run(k, (5, 8), arguments, target)
+    np.testing.assert_array_equal(result[1], by_python(k, arguments)[1], err_msg=program(seed))
 
 
 def test_no_element_is_read_beyond_the_shortest():
@@ -871,10 +871,10 @@ def test_no_element_is_read_beyond_the_shortest():
     assert libc.mprotect(ctypes.c_void_p(start + page), page, 0) == 0
     data = np.frombuffer(memory, np.float64, 1, page - 8)
     try:
-        found = run_in_place(short_zip, (1, 1), [data, np.zeros(1)])
+        result = run_in_place(short_zip, (1, 1), [data, np.zeros(1)])
     finally:
         libc.mprotect(ctypes.c_void_p(start + page), page, 3)
-    assert found[0] == 2
+    assert result[0] == 2
 
 
 def run_in_place(kernel, configuration, arguments):
@@ -934,8 +934,8 @@ def test_no_range_exceeds_64_bits(step, target):
         last = ups[-1] if ups else 0
         expected.append((len(ups), len(range(start, stop, -3)[:10]), len(others), last))
     out = np.zeros((len(bounds), 4), np.int64)
-    found = run(ranges_to_the_ends, (len(bounds), 1), [bounds, out], target)[1]
-    assert found.tolist() == [list(row) for row in expected]
+    result = run(ranges_to_the_ends, (len(bounds), 1), [bounds, out], target)[1]
+    assert result.tolist() == [list(row) for row in expected]
 
 
 @kernel
@@ -998,8 +998,8 @@ def test_locals_of_a_function_are_reset_at_each_call(target):
             out[r, t] = halved_once(float32(t), r)
             out[r + 5, t] = exchanged_once(s, t, r)
 
-    found = run(k, (1, 4), [np.zeros((10, 4), np.float32)], target)[0]
+    result = run(k, (1, 4), [np.zeros((10, 4), np.float32)], target)[0]
     ends = np.array([0, 1, 1, 0.75], np.float32)
-    assert found[0].tolist() == [0, 1, 2, 1.5]
-    assert found[1:5].tolist() == [ends.tolist()] * 4
-    assert found[5:].tolist() == [[3, 2, 1, 0], [0] * 4, [0] * 4, [0] * 4, [1] * 4]
+    assert result[0].tolist() == [0, 1, 2, 1.5]
+    assert result[1:5].tolist() == [ends.tolist()] * 4
+    assert result[5:].tolist() == [[3, 2, 1, 0], [0] * 4, [0] * 4, [0] * 4, [1] * 4]

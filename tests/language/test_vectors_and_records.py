@@ -44,11 +44,11 @@ def plain(dtype: np.dtype[Any], align: bool = False) -> np.dtype[Any]:
 @pytest.mark.parametrize("row", ROWS, ids=str)
 def test_fields_alone_make_a_record(row: Any, align: bool) -> None:
     dtype = plain(row.numpy, align)
-    found = from_numpy(dtype)
-    assert found == record_row(row.fields, row.size)
+    result = from_numpy(dtype)
+    assert result == record_row(row.fields, row.size)
     assert from_numpy(row.numpy) is row
     assert dtype != row.numpy
-    assert pycu2c.from_dtype(dtype) == Scalar(found)
+    assert pycu2c.from_dtype(dtype) == Scalar(result)
     assert str(pycu2c.from_dtype(dtype)).startswith("{x: ")
 
 
@@ -56,8 +56,8 @@ def saved(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     file = io.BytesIO()
     np.save(file, a)
     file.seek(0)
-    found: np.ndarray[Any, Any] = np.load(file)
-    return found
+    result: np.ndarray[Any, Any] = np.load(file)
+    return result
 
 
 KEEPING: dict[str, Callable[[np.ndarray[Any, Any]], Any]] = {
@@ -133,12 +133,12 @@ def pushed(ps):
 @pytest.mark.parametrize("row", [row for row in ROWS if len(row.fields) > 1], ids=str)
 def test_an_element_can_be_assigned(row: Any, align: bool, target: str) -> None:
     dtype = plain(row.numpy, align)
-    (found,) = run(pushed, (1, 3), [np.zeros(3, dtype)], target)
+    (result,) = run(pushed, (1, 3), [np.zeros(3, dtype)], target)
     right = np.zeros(3, dtype)
     right["x"], right["y"] = 1, 5
-    np.testing.assert_array_equal(found, right)
-    (found,) = run(pushed, (1, 3), [np.zeros(3, row.numpy)], target)
-    np.testing.assert_array_equal(found, np.zeros(3, row.numpy))  # of values
+    np.testing.assert_array_equal(result, right)
+    (result,) = run(pushed, (1, 3), [np.zeros(3, row.numpy)], target)
+    np.testing.assert_array_equal(result, np.zeros(3, row.numpy))  # of values
 
 
 def test_a_field_of_a_record_can_be_assigned(target: str) -> None:
@@ -150,9 +150,9 @@ def test_a_field_of_a_record_can_be_assigned(target: str) -> None:
             b["at"].y += b.mass
 
     bodies = np.ones(3, BODY)
-    (found,) = run(moved, (1, 1), [bodies], target)
+    (result,) = run(moved, (1, 1), [bodies], target)
     bodies["at"]["x"][0] = bodies["at"]["y"][2] = 2
-    np.testing.assert_array_equal(found, bodies)
+    np.testing.assert_array_equal(result, bodies)
 
 
 def test_a_record_in_functions_and_variables_can_be_assigned(target: str) -> None:
@@ -173,8 +173,8 @@ def test_a_record_in_functions_and_variables_can_be_assigned(target: str) -> Non
         change(last if last.x < 9 else ps[0])
 
     ps = np.array([(1, 2), (3, 4), (5, 6)], POINT)
-    (found,) = run(changed, (1, 1), [ps], target)
-    assert found.tolist() == [(1, 2), (13, 4), (3, 7)]
+    (result,) = run(changed, (1, 1), [ps], target)
+    assert result.tolist() == [(1, 2), (13, 4), (3, 7)]
 
 
 # ---- launches, one after the other -------------------------------------------------------------
@@ -245,8 +245,8 @@ def shifted(vs):
 
 def test_records_are_declared_as_vectors(target: str) -> None:
     records = np.array([(1, 2), (3, 4), (5, 6), (7, 8)], POINT)[::-1]
-    (found,) = run(shifted, (1, 4), [records], target)
-    assert found.tolist() == [(8, 8), (6, 6), (4, 4), (2, 2)]
+    (result,) = run(shifted, (1, 4), [records], target)
+    assert result.tolist() == [(8, 8), (6, 6), (4, 4), (2, 2)]
     for wrong in (np.zeros(4, [("y", "f4"), ("x", "f4")]), np.zeros(4, int2.numpy)):
         with pytest.raises(LaunchError, match=r"declared `float2\[:\]`.*pycu2c\.float2\.numpy"):
             run(shifted, (1, 4), [wrong], target)
@@ -266,18 +266,18 @@ def test_records_of_other_packages_are_seen_as_vectors() -> None:
     interface = {**memory.__array_interface__, "version": 3}
     other = SimpleNamespace(__cuda_array_interface__=interface)
     (seen,) = view_as_vectors([other], {0: float2[:]})
-    found = describe(seen)
-    assert found is not None
-    assert (found.type, found.shape, found.strides) == (float2[:], (3,), (16,))
+    result = describe(seen)
+    assert result is not None
+    assert (result.type, result.shape, result.strides) == (float2[:], (3,), (16,))
     assert view_as_vectors([other], {0: int2[:]}) == [other]
 
 
 @pytest.mark.parametrize("at", [POINT, float2.numpy, float4.numpy], ids=str)
 def test_dtype_descriptions_include_gaps_and_titles(at: Any) -> None:
     a = np.zeros(3, np.dtype([("flag", "i1"), ("at", at), ("end", "i2")], align=True))
-    found = describe(SimpleNamespace(__array_interface__=a.__array_interface__, owner=a))
-    assert found is not None
-    assert found.dtype == from_numpy(a.dtype)
+    result = describe(SimpleNamespace(__array_interface__=a.__array_interface__, owner=a))
+    assert result is not None
+    assert result.dtype == from_numpy(a.dtype)
 
 
 def test_vectors_are_not_declared_records() -> None:

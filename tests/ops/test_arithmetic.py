@@ -78,12 +78,12 @@ class _NumpyMath:
 def type_of_result(kernel: Kernel, x: np.ndarray, y: np.ndarray, out: np.ndarray) -> str:
     launcher = kernel.launcher
     built = launcher.compiler.build(launcher.signature(launcher.flatten((x, y, out))))
-    (found,) = {
+    (result,) = {
         str(s.var.type)
         for s in statements(built.module.kernel.body)
         if isinstance(s, Assign) and s.var.name == "result"
     }
-    return found
+    return result
 
 
 def shown(value: Any) -> str:
@@ -162,8 +162,8 @@ def test_comparison(symbol: str, x: str, y: str, target: str, tmp_path: Path) ->
     kernel = module_from(TEXT.format(expression=f"a {symbol} b"), tmp_path).k
     out = np.zeros(len(left), np.bool_)
     plain = [compare(a.item(), b.item()) for a, b in zip(left, right)]
-    found = run(kernel, (2, 32), (left, right, out), target)[2]
-    np.testing.assert_array_equal(found, plain)
+    result = run(kernel, (2, 32), (left, right, out), target)[2]
+    np.testing.assert_array_equal(result, plain)
 
 
 MIXED = [
@@ -201,8 +201,8 @@ def test_comparison_with_numbers_that_no_integer_reaches(
         out[1] = (x != 2**64) + 2 * (-2**64 >= x) + 4 * (2**64 > x > -2**64)
     """
     a = np.array([-1], np.int64).astype(name)
-    found = run(module_from(text, tmp_path).k, (1, 1), [a, np.zeros(2, np.int64)], target)[1]
-    assert found.tolist() == [5, 5]
+    result = run(module_from(text, tmp_path).k, (1, 1), [a, np.zeros(2, np.int64)], target)[1]
+    assert result.tolist() == [5, 5]
 
 
 COMPARED = ("n < x", "n <= x", "n > x", "n >= x", "n == x", "n != x", "x < n", "x <= n", "x > n",
@@ -227,12 +227,12 @@ def test_ints_of_python_and_floats_of_python_compare_exactly(target: str, tmp_pa
     real = [*map(float, near), *(-float(n) for n in near), 0.5, math.inf, -math.inf, math.nan]
     out = np.zeros((len(whole), len(real), len(COMPARED)), np.bool_)
     place = (len(whole), len(real))
-    found = run(
+    result = run(
         module_from(text, tmp_path).k, place, [np.array(whole), np.array(real), out], target
     )
     for k, expression in enumerate(COMPARED):
         expected = [[eval(expression, {"n": n, "x": x}) for x in real] for n in whole]
-        assert found[2][:, :, k].tolist() == expected, expression
+        assert result[2][:, :, k].tolist() == expected, expression
 
 
 @pytest.mark.parametrize(("expression", "dtype"), MIXED)
@@ -253,9 +253,9 @@ def test_constants_are_exact_beyond_64_bits(target: str, tmp_path: Path) -> None
         out[4] = len(range(3, 2**64, 2)) % 1000
         out[5] = (True << 70) // 2**60 - pow(True, 2**40) * 2
     """
-    found = run(module_from(text, tmp_path).k, (1, 1), [5, np.zeros(6, np.int64)], target)[1]
+    result = run(module_from(text, tmp_path).k, (1, 1), [5, np.zeros(6, np.int64)], target)[1]
     exact = [(True + 2**63) % 1000, 10**31 % 7, 2**62, 7]
-    assert found.tolist() == [*exact, (2**64 - 2) // 2 % 1000, 1022]
+    assert result.tolist() == [*exact, (2**64 - 2) // 2 % 1000, 1022]
 
 
 @pytest.mark.parametrize("name", ["float16", "float32", "float64"])
@@ -273,9 +273,9 @@ def test_to_the_power_of_a_half_is_no_root(name: str, target: str, tmp_path: Pat
         out[3] = (-math.inf) ** 0.5
     """
     a = np.array([-math.inf, -0.0], name)
-    given = [a, -math.inf, np.zeros(4)]
-    found = run(module_from(text, tmp_path).k, (1, 1), given, target)[2]
-    assert found.tolist() == [math.inf, math.inf, 1, math.inf]
+    arguments = [a, -math.inf, np.zeros(4)]
+    result = run(module_from(text, tmp_path).k, (1, 1), arguments, target)[2]
+    assert result.tolist() == [math.inf, math.inf, 1, math.inf]
 
 
 def test_python_ints_wrap_at_64_bits(target: str, tmp_path: Path) -> None:
@@ -292,13 +292,13 @@ def test_python_ints_wrap_at_64_bits(target: str, tmp_path: Path) -> None:
             x = (x ^ (x >> 13)) * 7
         out[i] = x
     """
-    found = run(module_from(text, tmp_path).k, (1, 8), [np.zeros(8, np.int64)], target)[0]
+    result = run(module_from(text, tmp_path).k, (1, 8), [np.zeros(8, np.int64)], target)[0]
     for i in range(8):
         x = i
         for _ in range(20):
             x = wrapped(x * 6364136223846793005 + 1442695040888963407)
             x = wrapped((x ^ (x >> 13)) * 7)
-        assert found[i] == x
+        assert result[i] == x
 
 
 @pytest.mark.parametrize(
@@ -325,12 +325,12 @@ def test_large_sums_of_python_ints_wrap(step: str, target: str, tmp_path: Path) 
         out[i] = a + b
     """
     module = module_from(text, tmp_path)
-    found = run(module.k, (1, 8), [np.zeros(8, np.int64)], target)[0]
+    result = run(module.k, (1, 8), [np.zeros(8, np.int64)], target)[0]
     for i in range(8):
         scope = {"a": i + 1, "b": i + 2}
         for _ in range(100):
             exec(step, scope)
-        assert found[i] == wrapped(scope["a"] + scope["b"])
+        assert result[i] == wrapped(scope["a"] + scope["b"])
     lines = module.k.inspect("cuda", "void(int64[::1])").splitlines()
     sums = [line for line in lines if line.startswith(" " * 8) and "+" in line]
     assert all("unsigned" in line or "ULL" in line for line in sums)

@@ -28,9 +28,9 @@ def unary(x, out, ints):
 def test_of_one_operand(target: str) -> None:
     x = np.linspace(0.5, 4, 7).astype(np.float32)
     ints = np.arange(-3, 4, dtype=np.int32)
-    (_, found, whole) = run(unary, (1, 1), [x, np.zeros((7, 7), np.float32), ints], target)
+    (_, result, whole) = run(unary, (1, 1), [x, np.zeros((7, 7), np.float32), ints], target)
     rows = [np.sin(x), np.sqrt(x), -x, (x * x)[::-1], np.floor(x), x, np.exp2(ints)]
-    np.testing.assert_allclose(found, np.stack(rows), rtol=1e-6)
+    np.testing.assert_allclose(result, np.stack(rows), rtol=1e-6)
     assert whole.tolist() == [3, 2, 1, 0, 1, 2, 3]
 
 
@@ -52,9 +52,9 @@ def test_of_two_operands(target: str) -> None:
     a, b = (np.array(v, np.float32) for v in ([1, 5, 3, 2], [4, 2, 3, 0.5]))
     m = np.arange(8, dtype=np.float64).reshape(2, 4)
     arguments = [a, b, m, np.zeros((6, 4)), np.zeros(4, np.bool_), np.zeros(4, np.int8)]
-    (_, _, _, found, flags, whole) = run(binary, (1, 1), arguments, target)
-    wanted = [a + b + a * 2, a * 2, m[1] - a, np.maximum(1.5, b), np.arctan2(a, b), a**2]
-    np.testing.assert_allclose(found, np.stack(wanted), rtol=1e-6)
+    (_, _, _, result, flags, whole) = run(binary, (1, 1), arguments, target)
+    expected = [a + b + a * 2, a * 2, m[1] - a, np.maximum(1.5, b), np.arctan2(a, b), a**2]
+    np.testing.assert_allclose(result, np.stack(expected), rtol=1e-6)
     assert flags.tolist() == [True, False, False, False]
     assert whole.tolist() == [0, 0, 0, 0]
 
@@ -71,8 +71,8 @@ def test_of_several_axes(target: str) -> None:
     rng = np.random.default_rng(3)
     a, row = rng.random((3, 5)).astype(np.float32), rng.random(5).astype(np.float32)
     b = rng.random((6, 10))[::2, ::2]
-    (_, _, _, found) = run(two_axes, (1, 1), [a, row, b, np.zeros((3, 5))], target)
-    np.testing.assert_allclose(found, np.cos((a + row) * b), rtol=1e-6)
+    (_, _, _, result) = run(two_axes, (1, 1), [a, row, b, np.zeros((3, 5))], target)
+    np.testing.assert_allclose(result, np.cos((a + row) * b), rtol=1e-6)
 
 
 @device
@@ -92,8 +92,8 @@ def by_threads(x, out):
 
 def test_rows_of_threads(target: str) -> None:
     x = np.random.default_rng(4).random((8, 4)).astype(np.float32)
-    (_, found) = run(by_threads, (1, 8), [x, np.zeros((8, 4), np.float32)], target)
-    np.testing.assert_allclose(found, 2 * np.tan(x) + np.exp(x), rtol=1e-5)
+    (_, result) = run(by_threads, (1, 8), [x, np.zeros((8, 4), np.float32)], target)
+    np.testing.assert_allclose(result, 2 * np.tan(x) + np.exp(x), rtol=1e-5)
 
 
 @kernel
@@ -111,8 +111,8 @@ def other_pairs(x, fraction, whole, mantissa, exponent):
 
 def test_fractions_and_exponents(target: str) -> None:
     x = np.array([0.75, -2.5, 3, 1e10], np.float64)
-    given = [x, np.zeros(4), np.zeros(4), np.zeros(4), np.zeros(4, np.int32)]
-    (_, fraction, whole, mantissa, exponent) = run(other_pairs, (1, 1), given, target)
+    arguments = [x, np.zeros(4), np.zeros(4), np.zeros(4), np.zeros(4, np.int32)]
+    (_, fraction, whole, mantissa, exponent) = run(other_pairs, (1, 1), arguments, target)
     assert (-fraction).tolist() == np.modf(x)[0].tolist()
     assert whole.tolist() == np.modf(x)[1].tolist()
     assert mantissa.tolist() == np.frexp(x)[0].tolist()
@@ -121,8 +121,8 @@ def test_fractions_and_exponents(target: str) -> None:
 
 def test_two_results(target: str) -> None:
     x, y = np.arange(-4, 4, dtype=np.int64), np.array([3] * 8, np.int64)
-    given = [x, y, np.zeros(8, np.int64), np.zeros(8, np.int64)]
-    (left, _, quotients, rests) = run(two_results, (1, 1), given, target)
+    arguments = [x, y, np.zeros(8, np.int64), np.zeros(8, np.int64)]
+    (left, _, quotients, rests) = run(two_results, (1, 1), arguments, target)
     assert rests.tolist() == (x % 3).tolist()
     assert quotients.tolist() == (x // 3 // 2).tolist()
     assert left.tolist() == (x // 3 % 2).tolist()
@@ -136,9 +136,9 @@ def test_compilers_take_the_text() -> None:
 
 
 def wrong(function: Any, *types: Any) -> str:
-    with pytest.raises(CompileError) as told:
+    with pytest.raises(CompileError) as raised:
         kernel(function).inspect("c", types)
-    return str(told.value)
+    return str(raised.value)
 
 
 def test_rejected_uses() -> None:

@@ -66,17 +66,17 @@ def written(names: list[str], space: str) -> str:
     if space == "global":
         return "\n".join(["def k(a, v, olds):", "    for j in range(len(v)):", *lines])
     taken = [f"        b[{m}] = a[{m}]" for m in range(len(names))]
-    given = [line.replace("b[", "a[", 1).replace("= a", "= b") for line in taken]
+    arguments = [line.replace("b[", "a[", 1).replace("= a", "= b") for line in taken]
     body = ["def k(a, v, olds):", f"    b = cuda.shared.array({len(names)}, a.dtype)"]
     body += ["    if cuda.threadIdx.x == 0:", *taken, "    cuda.syncthreads()"]
     body += ["    for j in range(len(v)):", *[line.replace("(a,", "(b,") for line in lines]]
-    return "\n".join([*body, "    cuda.syncthreads()", "    if cuda.threadIdx.x == 0:", *given])
+    return "\n".join([*body, "    cuda.syncthreads()", "    if cuda.threadIdx.x == 0:", *arguments])
 
 
 def kernel_of(text: str, folder: Path) -> Kernel:
     module = module_from(f"from pycu2c import cuda, kernel\n\n\n@kernel\n{text}\n", folder)
-    found: Kernel = module.k
-    return found
+    result: Kernel = module.k
+    return result
 
 
 def edges(dtype: DType) -> np.ndarray[Any, Any]:
@@ -118,11 +118,11 @@ def test_each_operation_in_each_type(dtype: DType, space: str, target: str, tmp_
     values = edges(dtype)
     a = np.full(len(names), 2, dtype.numpy)
     olds = np.zeros((len(names), len(values)), dtype.numpy)
-    found = run(kernel_of(written(names, space), tmp_path), (1, 1), [a, values, olds], target)
+    result = run(kernel_of(written(names, space), tmp_path), (1, 1), [a, values, olds], target)
     for m, name in enumerate(names):
         seen = np.concatenate(expected(name, 2, values))
-        np.testing.assert_array_equal(bits(found[2][m], dtype), bits(seen[:-1], dtype), name)
-        assert bits(found[0][m], dtype) == bits(seen[-1], dtype), name
+        np.testing.assert_array_equal(bits(result[2][m], dtype), bits(seen[:-1], dtype), name)
+        assert bits(result[0][m], dtype) == bits(seen[-1], dtype), name
 
 
 COMPARING = """
@@ -151,9 +151,9 @@ def test_compare_and_swap(dtype: DType, space: str, target: str, tmp_path: Path)
     place, back, name = PLACES[space]
     text = COMPARING.format(place=place, back=back, name=name).strip()
     a, olds = np.array([[2], [7]], dtype.numpy), np.zeros(4, dtype.numpy)
-    found = run(kernel_of(text, tmp_path), (1, 1), [a, olds], target)
-    assert found[1].tolist() == [7, 9, 2, 2]
-    assert found[0].tolist() == [[8], [9]]
+    result = run(kernel_of(text, tmp_path), (1, 1), [a, olds], target)
+    assert result[1].tolist() == [7, 9, 2, 2]
+    assert result[0].tolist() == [[8], [9]]
 
 
 # ---- many threads ------------------------------------------------------------------------------
@@ -189,12 +189,12 @@ def k(a, values):
     row = np.iinfo(dtype)
     values = np.random.default_rng(1).integers(row.min, row.max, THREADS, dtype, endpoint=True)
     a = np.array([0, 0, 0, 0, row.min, row.max, -1 if row.min else row.max], dtype)
-    found, _ = crowd(text.strip(), [a, values], target, tmp_path)
+    result, _ = crowd(text.strip(), [a, values], target, tmp_path)
     total = values.sum(dtype=dtype)
     reduced = [np.bitwise_or, np.bitwise_xor, np.maximum, np.minimum, np.bitwise_and]
     folds = [f.reduce(values | dtype(1) if f is np.bitwise_and else values) for f in reduced]
     with np.errstate(over="ignore"):
-        assert found.tolist() == [total, dtype(0) - total, *folds]
+        assert result.tolist() == [total, dtype(0) - total, *folds]
 
 
 @pytest.mark.parametrize("space", SPACES)
@@ -228,10 +228,10 @@ def k(counters, olds):
 def test_no_float_addition_is_lost(dtype: Any, target: str, tmp_path: Path) -> None:
     text = "def k(a):\n    cuda.atomic.add(a, cuda.blockIdx.x, 2.0)\n"
     text += "    cuda.atomic.sub(a, (-1,), 0.25)"
-    (found,) = crowd(text, [np.zeros(GRID + 1, dtype)], target, tmp_path)
-    assert found[:-1].tolist() == [2.0 * BLOCK] * GRID
+    (result,) = crowd(text, [np.zeros(GRID + 1, dtype)], target, tmp_path)
+    assert result[:-1].tolist() == [2.0 * BLOCK] * GRID
     least = {"float16": -512.0, "bfloat16": -64.0}  # from there on a quarter is rounded away
-    assert float(found[-1]) == least.get(np.dtype(dtype).name, -0.25 * THREADS)
+    assert float(result[-1]) == least.get(np.dtype(dtype).name, -0.25 * THREADS)
 
 
 def test_a_sum_by_compare_and_swap(target: str, tmp_path: Path) -> None:
@@ -268,8 +268,8 @@ def k(partial, done, out):
         f"import numpy as np\nfrom pycu2c import cuda, kernel\n\n@kernel{text}", tmp_path
     )
     for _ in range(1 if target == "python" else 20):
-        given = [np.zeros((GRID, 32), np.int64), np.zeros(1, np.uint32), np.zeros(32, np.int64)]
-        _, done, out = run(made.k, (GRID, 32), given, target)
+        arguments = [np.zeros((GRID, 32), np.int64), np.zeros(1, np.uint32), np.zeros(32, np.int64)]
+        _, done, out = run(made.k, (GRID, 32), arguments, target)
         assert out.tolist() == [GRID * (GRID + 1) // 2] * 32
         assert done[0] == 0  # ready for the next launch
 
@@ -279,8 +279,8 @@ def k(partial, done, out):
 
 def test_bytes_beside_each_other(target: str) -> None:
     """On a GPU a byte is exchanged with its neighbour, which must not suffer."""
-    (found,) = run(bytes_in_pairs, (GRID, BLOCK), [np.zeros(13, np.uint8)], target)
-    assert found.tolist() == np.bincount(np.arange(THREADS) % 13).tolist()
+    (result,) = run(bytes_in_pairs, (GRID, BLOCK), [np.zeros(13, np.uint8)], target)
+    assert result.tolist() == np.bincount(np.arange(THREADS) % 13).tolist()
 
 
 def test_the_last_byte_of_an_array_has_a_neighbour(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -313,10 +313,10 @@ def k(records):
     cuda.atomic.max(records["size"], -1, i)
     cuda.atomic.add(records[1:].few, 0, 1)
 """
-    (found,) = crowd(text.strip(), [np.zeros(3, RECORD)], target, tmp_path)
-    assert found["count"].tolist() == (2 * np.bincount(np.arange(THREADS) % 3)).tolist()
-    assert found["size"].tolist() == [0, 0, THREADS - 1]
-    assert found["few"].tolist() == [0, THREADS, 0]
+    (result,) = crowd(text.strip(), [np.zeros(3, RECORD)], target, tmp_path)
+    assert result["count"].tolist() == (2 * np.bincount(np.arange(THREADS) % 3)).tolist()
+    assert result["size"].tolist() == [0, 0, THREADS - 1]
+    assert result["few"].tolist() == [0, THREADS, 0]
 
 
 PACKED = np.dtype([("few", np.uint8), ("count", np.int32)])
@@ -332,9 +332,9 @@ def test_every_spelling_compiles_for_each_gpu() -> None:
     def function(row: Intrinsic, dtype: DType) -> str:
         names = [n for n, kind in row.parameters if kind != "index"]
         text = print_expr(row.cuda({n: Name(n) for n in names}, dtype))  # type: ignore[misc]
-        given = ", ".join(f"{dtype.cuda} {'*' * (n == 'array')}{n}" for n in names)
+        arguments = ", ".join(f"{dtype.cuda} {'*' * (n == 'array')}{n}" for n in names)
         name = f"{row.name.replace('.', '_')}_{dtype.short}"
-        return f"__device__ {dtype.cuda} {name}({given}) {{ return {text}; }}"
+        return f"__device__ {dtype.cuda} {name}({arguments}) {{ return {text}; }}"
 
     cases = [(row, dtype) for row in ROWS for dtype in row.dtypes]
     used = [(h, d) for r, d in cases for h in r.cuda_helpers if d not in r_native(r)]
@@ -427,8 +427,8 @@ def test_sums_of_parts(dtype: type, target: str) -> None:
     z, f = np.array([1, 5j], dtype), np.array([3 + 4j], dtype)
     v = np.zeros((2, 2), float2.numpy)
     v["x"], v["y"] = [[0, 1], [2, 3]], [[4, 5], [6, 7]]
-    given = [z, v, f, np.zeros(3, dtype), np.zeros(1, float2.numpy)]
-    z, v, f, olds, vectors = run(add_parts, (1, 32), given, target)
+    arguments = [z, v, f, np.zeros(3, dtype), np.zeros(1, float2.numpy)]
+    z, v, f, olds, vectors = run(add_parts, (1, 32), arguments, target)
     assert z.tolist() == [1 + 16 + 32j, 16 + 37j]
     assert f.tolist() == [3 + 5j]
     assert olds[:2].tolist() == [3 + 4j, -sum(range(32))]
@@ -465,6 +465,6 @@ def test_floats_are_compared_by_value(dtype: type, target: str) -> None:
         olds[3] = cuda.atomic.compare_and_swap(a[3:], 1.5, 7)
 
     a = np.array([-0.0, np.nan, 2.0, 1.5], dtype)
-    found, olds = run(swapped, (1, 1), [a, np.zeros(4, dtype)], target)
-    np.testing.assert_array_equal(found.astype(float), [1, np.nan, 2, 7])
+    result, olds = run(swapped, (1, 1), [a, np.zeros(4, dtype)], target)
+    np.testing.assert_array_equal(result.astype(float), [1, np.nan, 2, 7])
     np.testing.assert_array_equal(olds.astype(float), a.astype(float))

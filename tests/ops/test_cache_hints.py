@@ -37,8 +37,8 @@ def some(dtype: DType) -> Any:
 @pytest.mark.parametrize("dtype", CACHED, ids=str)
 def test_every_type(dtype: DType, target: str) -> None:
     a = some(dtype)
-    found = run(loaded, (2, 32), [a, np.zeros((8, 40), a.dtype)], target)[1]
-    for row in found:
+    result = run(loaded, (2, 32), [a, np.zeros((8, 40), a.dtype)], target)[1]
+    for row in result:
         assert row.tobytes() == a.tobytes()
 
 
@@ -76,8 +76,8 @@ def test_a_field_of_a_record(target: str) -> None:
 
     a = np.zeros(2, dtype)
     a["p"] = 7
-    (found,) = run(fields, (1, 1), [a], target)
-    assert found["q"].tolist() == [0, 7]
+    (result,) = run(fields, (1, 1), [a], target)
+    assert result["q"].tolist() == [0, 7]
 
 
 def test_only_global_memory_has_these_caches() -> None:

@@ -157,7 +157,7 @@ def test_older_gpus_have_no_clusters():
     message = r"exchange has cluster=\(2, 1, 1\), and sm_80 has no clusters: .*backend='cpu'"
     for look in (
         exchange.attributes,
-        lambda *given, **arch: exchange.inspect("ptx", *given, **arch),
+        lambda *arguments, **arch: exchange.inspect("ptx", *arguments, **arch),
     ):
         with pytest.raises(ToolchainError, match=message):
             look("int32[::1], int32[::1]", arch="sm_80")
@@ -216,10 +216,10 @@ def k(a):
     t = cuda.shared.array((4, 8), int32)
     {body}
 """
-    with pytest.raises(CompileError) as told:
+    with pytest.raises(CompileError) as raised:
         module_from(text, tmp_path)
-    assert told.value.code == code
-    assert message in str(told.value)
+    assert raised.value.code == code
+    assert message in str(raised.value)
 
 
 def test_a_function_may_be_called_by_kernels_with_and_without(tmp_path):
@@ -241,10 +241,10 @@ def without(a):
     a = np.zeros(4, np.int32)
     Kernel(module.k.python, backend="cpu", options=module.k.options)[4, 1](a)
     assert a.tolist() == [0, 1, 0, 1]
-    with pytest.raises(CompileError, match=r"write @kernel\(cluster=2\)") as told:
+    with pytest.raises(CompileError, match=r"write @kernel\(cluster=2\)") as raised:
         module.without[4, 1](a)
-    assert "return cuda.cg.this_cluster().block_rank()" in str(told.value)
-    assert "a[cuda.blockIdx.x] = rank()" in str(told.value)
+    assert "return cuda.cg.this_cluster().block_rank()" in str(raised.value)
+    assert "a[cuda.blockIdx.x] = rank()" in str(raised.value)
 
 
 # ---- who waits where ---------------------------------------------------------------------------
@@ -265,9 +265,9 @@ def half_waits(a):
 
 @pytest.mark.parametrize("backend", ON_HOST)
 def test_a_cluster_deadlock_is_reported(backend):
-    with pytest.raises(DeadlockError) as told:
+    with pytest.raises(DeadlockError) as raised:
         run(half_waits, (4, 3), [np.zeros(1, np.int32)], backend)
-    message = str(told.value)
+    message = str(raised.value)
     line = half_waits.python.__code__.co_firstlineno
     assert (
         f"block (0, 0, 0): threads 0-2 wait in cuda.cg.this_cluster.sync, {__file__}:{line + 4}"
@@ -290,11 +290,11 @@ def two_barriers(a):
 
 @pytest.mark.parametrize("backend", ON_HOST)
 def test_waits_at_different_barriers_are_reported(backend):
-    with pytest.raises(DeadlockError) as told:
+    with pytest.raises(DeadlockError) as raised:
         run(two_barriers, (2, 3), [np.zeros(6, np.int32)], backend)
     for block in (0, 1):
-        assert f"block ({block}, 0, 0): threads 0-1 wait in cuda.syncthreads" in str(told.value)
-        assert f"block ({block}, 0, 0): thread 2 waits in cuda.cg.this_cluster" in str(told.value)
+        assert f"block ({block}, 0, 0): threads 0-1 wait in cuda.syncthreads" in str(raised.value)
+        assert f"block ({block}, 0, 0): thread 2 waits in cuda.cg.this_cluster" in str(raised.value)
 
 
 @kernel(cluster=2)
@@ -330,7 +330,7 @@ def test_a_cluster_that_does_not_fit_is_rejected(monkeypatch):
     monkeypatch.setattr(
         kernel_api, "allow_large_clusters", lambda kernel, doing: asked.append(doing)
     )
-    monkeypatch.setattr(kernel_api, "max_coresident_blocks", lambda *given: 0)
+    monkeypatch.setattr(kernel_api, "max_coresident_blocks", lambda *arguments: 0)
     made = CudaKernel(CompiledBinary("cubin", "k", "", b"", None, ""), cluster=(4, 4, 1))
     assert asked == ["let clusters of k be (4, 4, 1)"]
     message = r"k: the device has no place where 16 blocks, each with 64 threads and 1024 bytes"
@@ -347,17 +347,17 @@ class Record(SimpleNamespace):
 
 def test_the_driver_counts_clusters(monkeypatch):
     loaded = kernel_api.LoadedKernel(7, "library", 0, 47 * 1024, 512, 128)
-    given = []
+    arguments = []
     fake = SimpleNamespace(
         CUlaunchConfig=Record,
         CUlaunchAttribute=Record,
         CUlaunchAttributeID=SimpleNamespace(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION="dimension"),
         CUfunction=lambda handle: ("function", handle),
-        cuOccupancyMaxActiveClusters=lambda *call: given.append(call) or (0, 5),
+        cuOccupancyMaxActiveClusters=lambda *call: arguments.append(call) or (0, 5),
     )
     monkeypatch.setattr(driver, "api", lambda: fake)
     assert kernel_api.max_coresident_blocks(loaded, (32, 2, 1), 64, (2, 1, 3)) == 30
-    ((function, config),) = given
+    ((function, config),) = arguments
     (attribute,) = config.attrs
     assert function == ("function", 7)
     assert (attribute.id, attribute.value.clusterDim) == (
@@ -381,9 +381,11 @@ def test_a_gpu_schedules_clusters_together():
     out = cuda.to_device(np.zeros(40_000, np.int32))
     with_the_grid[64, 32](out)
     assert out.copy_to_host()[:64].tolist() == [0, 1, 2, 3] * 16
-    with pytest.raises(LaunchError, match="all its 40000 blocks must run at the same time") as told:
+    with pytest.raises(
+        LaunchError, match="all its 40000 blocks must run at the same time"
+    ) as raised:
         with_the_grid[40_000, 32](out)
-    (most,) = re.findall(r"the device runs (\d+): ", str(told.value))
+    (most,) = re.findall(r"the device runs (\d+): ", str(raised.value))
     with_the_grid[int(most), 32](out)
     assert int(most) % 4 == 0
 

@@ -62,12 +62,12 @@ def expected_together(warp):
 
 def test_active_threads_form_a_group(target: str) -> None:
     a = np.random.default_rng(5).integers(1, 30, 128).astype(np.int32)
-    (_, found) = run(together, (2, 64), [a, np.zeros((10, 128), np.int64)], target)
-    wanted = np.zeros((10, 128), np.int64)
+    (_, result) = run(together, (2, 64), [a, np.zeros((10, 128), np.int64)], target)
+    expected = np.zeros((10, 128), np.int64)
     for first in range(0, 128, 32):
         members = first + np.flatnonzero(a[first : first + 32] % 3)
-        wanted[:, members] = expected_together([int(x) for x in a[members]])
-    np.testing.assert_array_equal(found, wanted)
+        expected[:, members] = expected_together([int(x) for x in a[members]])
+    np.testing.assert_array_equal(result, expected)
 
 
 @kernel
@@ -80,9 +80,9 @@ def whole(a, out):
 
 def test_a_whole_warp(target: str) -> None:
     a = np.arange(32, dtype=np.int64) ** 2
-    (_, found) = run(whole, (1, 32), [a, np.zeros((2, 32), np.int64)], target)
-    np.testing.assert_array_equal(found[0], a[::-1] + 0xAAAAAAAA)
-    np.testing.assert_array_equal(found[1], np.full(32, a.sum()))
+    (_, result) = run(whole, (1, 32), [a, np.zeros((2, 32), np.int64)], target)
+    np.testing.assert_array_equal(result[0], a[::-1] + 0xAAAAAAAA)
+    np.testing.assert_array_equal(result[1], np.full(32, a.sum()))
 
 
 @device
@@ -109,23 +109,23 @@ def folded(a, out):
 
 def test_reductions_and_scans(target: str) -> None:
     a = np.random.default_rng(7).integers(0, 16, 32).astype(np.int64)
-    (_, found) = run(folded, (1, 32), [a, np.zeros((7, 32), np.int64)], target)
+    (_, result) = run(folded, (1, 32), [a, np.zeros((7, 32), np.int64)], target)
     members = np.flatnonzero(a > 4)
     own = [int(x) for x in a[members]]
-    wanted = np.zeros((7, 32), np.int64)
-    wanted[0, members] = sum(own)
-    scanned = found[1, members]  # the order in which a scan joins is its own
+    expected = np.zeros((7, 32), np.int64)
+    expected[0, members] = sum(own)
+    scanned = result[1, members]  # the order in which a scan joins is its own
     assert scanned[0] == own[0]
     assert scanned[1] == own[0] * 3 + own[1]
-    wanted[1] = found[1]
-    wanted[2, members] = max(own) - min(own)
-    wanted[3, members] = reduce(operator.xor, own) + reduce(operator.or_, own)
+    expected[1] = result[1]
+    expected[2, members] = max(own) - min(own)
+    expected[3, members] = reduce(operator.xor, own) + reduce(operator.or_, own)
     for first in (0, 16):
         tile = [int(x) for x in a[first : first + 16]]
-        wanted[4, first : first + 16] = sum(tile) + reduce(operator.and_, tile)
-        wanted[5, first : first + 16] = list(accumulate(tile))
-        wanted[6, first : first + 16] = max(tile) - min(tile)
-    np.testing.assert_array_equal(found, wanted)
+        expected[4, first : first + 16] = sum(tile) + reduce(operator.and_, tile)
+        expected[5, first : first + 16] = list(accumulate(tile))
+        expected[6, first : first + 16] = max(tile) - min(tile)
+    np.testing.assert_array_equal(result, expected)
 
 
 @kernel
@@ -143,15 +143,15 @@ def by_label(a, out):
 
 def test_labels(target: str) -> None:
     a = np.random.default_rng(8).integers(0, 5, 64).astype(np.int32)
-    (_, found) = run(by_label, (1, 64), [a, np.zeros((5, 64), np.int64)], target)
-    wanted = np.zeros((5, 64), np.int64)
+    (_, result) = run(by_label, (1, 64), [a, np.zeros((5, 64), np.int64)], target)
+    expected = np.zeros((5, 64), np.int64)
     for first in (0, 32):
         warp = [int(x) for x in a[first : first + 32]]
         labels = list(dict.fromkeys(warp))  # by their first lanes
         for k, x in enumerate(warp):
-            wanted[:4, first + k] = warp.count(x), warp[:k].count(x), labels.index(x), len(labels)
-    wanted[4, :5] = np.bincount(a, minlength=5)
-    np.testing.assert_array_equal(found, wanted)
+            expected[:4, first + k] = warp.count(x), warp[:k].count(x), labels.index(x), len(labels)
+    expected[4, :5] = np.bincount(a, minlength=5)
+    np.testing.assert_array_equal(result, expected)
 
 
 @kernel
@@ -203,13 +203,13 @@ def expected_odd(a, first, rows):
 def test_two_groups_and_their_tiles(target: str) -> None:
     a = np.random.default_rng(11).integers(0, 9, 64).astype(np.int64)
     a[16:32] = 1
-    (_, found) = run(by_predicate, (1, 64), [a, np.zeros((7, 64), np.int64)], target)
-    wanted = np.zeros((7, 64), np.int64)
+    (_, result) = run(by_predicate, (1, 64), [a, np.zeros((7, 64), np.int64)], target)
+    expected = np.zeros((7, 64), np.int64)
     for first in range(0, 64, 16):
-        expected_halves(a, first, 16, wanted)
+        expected_halves(a, first, 16, expected)
     for first in (0, 32):
-        expected_odd(a, first, wanted)
-    np.testing.assert_array_equal(found, wanted)
+        expected_odd(a, first, expected)
+    np.testing.assert_array_equal(result, expected)
 
 
 @device
@@ -229,8 +229,8 @@ def two_places(out):
 
 @pytest.mark.parametrize("backend", ["python", "cpu", "cpu-resumable"])
 def test_the_path_to_a_call_matters(backend: str) -> None:
-    (found,) = run(two_places, (1, 32), [np.zeros(32, np.int64)], backend)
-    assert found.tolist() == [8, 124, 124, 124] * 8
+    (result,) = run(two_places, (1, 32), [np.zeros(32, np.int64)], backend)
+    assert result.tolist() == [8, 124, 124, 124] * 8
 
 
 @kernel

@@ -31,8 +31,8 @@ def test_functions(dtype: Any, tolerance: float, target: str) -> None:
     out = np.zeros((6, len(z)), dtype)
     Kernel(functions, backend=target)[1, len(z)](z, out)  # type: ignore[arg-type]
     exact = z.astype(np.complex128)
-    wanted = [f(exact) for f in (np.tan, np.tanh, np.sinh, np.cosh, np.log10, np.positive)]
-    np.testing.assert_allclose(out, wanted, rtol=tolerance)
+    expected = [f(exact) for f in (np.tan, np.tanh, np.sinh, np.cosh, np.log10, np.positive)]
+    np.testing.assert_allclose(out, expected, rtol=tolerance)
 
 
 ARCS = (np.arcsin, np.arccos, np.arctan, np.arcsinh, np.arccosh, np.arctanh)
@@ -59,8 +59,8 @@ def test_inverse_functions(dtype: Any, tolerance: float, target: str) -> None:
     out = np.zeros((7, len(z)), dtype)
     Kernel(arcs, backend=target)[1, len(z)](z, out)  # type: ignore[arg-type]
     exact = z.astype(np.complex128)
-    wanted = [*(f(exact) for f in ARCS), np.log(exact * 2 + 9j) / np.log(10j)]
-    np.testing.assert_allclose(out, wanted, rtol=tolerance)
+    expected = [*(f(exact) for f in ARCS), np.log(exact * 2 + 9j) / np.log(10j)]
+    np.testing.assert_allclose(out, expected, rtol=tolerance)
 
 
 def kinds(z, x, out):

@@ -20,9 +20,9 @@ def constants(out):
 
 
 def test_an_array_of_constants(target: str) -> None:
-    (found,) = run(constants, (1, 16), [np.zeros(16, np.float32)], target)
+    (result,) = run(constants, (1, 16), [np.zeros(16, np.float32)], target)
     i = np.arange(16)
-    np.testing.assert_array_equal(found, i % 10 + 9 + np.where(i > 3, 0.5, 0))
+    np.testing.assert_array_equal(result, i % 10 + 9 + np.where(i > 3, 0.5, 0))
     assert "__constant__ const float TABLE" in constants.inspect("cuda", (float32[::1],))
 
 
@@ -46,11 +46,11 @@ def lanes(masks):
 
 
 def test_masks_of_lanes(target: str) -> None:
-    (found,) = run(lanes, (1, 40), [np.zeros((5, 40), np.int64)], target)
+    (result,) = run(lanes, (1, 40), [np.zeros((5, 40), np.int64)], target)
     bit = 1 << (np.arange(40, dtype=np.int64) % 32)
     everyone = (1 << 32) - 1
     expected = [bit - 1, 2 * bit - 1, bit, everyone - (bit - 1), everyone - (2 * bit - 1)]
-    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(result, expected)
 
 
 @kernel
@@ -63,7 +63,7 @@ def timed(out):
 
 
 def test_clocks_go_forward(target: str) -> None:
-    (found,) = run(timed, (1, 1), [np.full(4, -1, np.int64)], target)
-    assert found[0] >= 0
-    assert found[1] >= 0
-    assert found[2:].tolist() == [0, 1]
+    (result,) = run(timed, (1, 1), [np.full(4, -1, np.int64)], target)
+    assert result[0] >= 0
+    assert result[1] >= 0
+    assert result[2:].tolist() == [0, 1]

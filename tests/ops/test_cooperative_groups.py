@@ -26,10 +26,10 @@ def places(out):
 
 
 def test_places(target: str) -> None:
-    (found,) = run(places, ((3, 2), (4, 2)), [np.full((8, 48), -1, np.int64)], target)
+    (result,) = run(places, ((3, 2), (4, 2)), [np.full((8, 48), -1, np.int64)], target)
     i = np.arange(48)
     expected = [i % 8, 8, i // 8 % 3, i % 8 // 4, 4, 48, 6, i // 8]
-    np.testing.assert_array_equal(found, np.stack([np.broadcast_to(e, 48) for e in expected]))
+    np.testing.assert_array_equal(result, np.stack([np.broadcast_to(e, 48) for e in expected]))
 
 
 @kernel
@@ -46,8 +46,8 @@ def summed(a, out):
 
 def test_sums_of_tiles(target: str) -> None:
     a = np.arange(96, dtype=np.float32)
-    (_, found) = run(summed, (2, 48), [a, np.zeros(12, np.float32)], target)
-    np.testing.assert_array_equal(found, a.reshape(-1, 8).sum(axis=1))
+    (_, result) = run(summed, (2, 48), [a, np.zeros(12, np.float32)], target)
+    np.testing.assert_array_equal(result, a.reshape(-1, 8).sum(axis=1))
 
 
 @kernel
@@ -74,7 +74,7 @@ def answered(a, out):
 def test_collective_operations_of_tiles(target: str) -> None:
     rng = np.random.default_rng(1)
     a = np.sort(rng.integers(0, 9, 64)).astype(np.int32)
-    (_, found) = run(answered, (1, 64), [a, np.zeros((9, 64), np.int64)], target)
+    (_, result) = run(answered, (1, 64), [a, np.zeros((9, 64), np.int64)], target)
     tiles, bits = a.reshape(-1, 4), 1 << np.arange(4)
     ballots = ((tiles > 5) * bits).sum(axis=1)
     same = (tiles[:, :, None] == tiles[:, None, :]) @ bits
@@ -91,7 +91,7 @@ def test_collective_operations_of_tiles(target: str) -> None:
         np.repeat(np.arange(16) % 8, 4) + 80 + 4000,
         np.repeat(a[31::32], 32) + 100 * np.repeat([0, 1], 32),
     ]
-    np.testing.assert_array_equal(found, np.stack(expected))
+    np.testing.assert_array_equal(result, np.stack(expected))
 
 
 def test_half_of_the_tiles_may_be_elsewhere(target: str) -> None:
@@ -102,8 +102,8 @@ def test_half_of_the_tiles_may_be_elsewhere(target: str) -> None:
         if tile.meta_group_rank() == 1:
             out[i] = tile.shfl(i, 3)
 
-    (found,) = run(parted, (1, 32), [np.zeros(32, np.int32)], target)
-    assert found.tolist() == [0] * 16 + [19] * 16
+    (result,) = run(parted, (1, 32), [np.zeros(32, np.int32)], target)
+    assert result.tolist() == [0] * 16 + [19] * 16
 
 
 def test_compilers_take_the_text() -> None:

@@ -33,13 +33,13 @@ def test_the_module_has_the_intrinsics_themselves() -> None:
 def test_the_stub_declares_every_name() -> None:
     assert set(cuda.__all__) == set(members(CUDA)) | set(HOST_NAMES) | set(MODULES)
     tree = ast.parse(Path(cuda.__file__).with_suffix(".pyi").read_text())
-    told = {n.target.id for n in tree.body if isinstance(n, ast.AnnAssign)}
-    told |= {n.name for n in tree.body if isinstance(n, ast.FunctionDef)}
-    told |= {
+    raised = {n.target.id for n in tree.body if isinstance(n, ast.AnnAssign)}
+    raised |= {n.name for n in tree.body if isinstance(n, ast.FunctionDef)}
+    raised |= {
         a.asname for n in tree.body if isinstance(n, ast.ImportFrom) for a in n.names if a.asname
     } - {"np"}
-    told |= set(VECTORS)  # it imports all of them
-    assert set(cuda.__all__) == {name for name in told if not name.startswith("_")}
+    raised |= set(VECTORS)  # it imports all of them
+    assert set(cuda.__all__) == {name for name in raised if not name.startswith("_")}
 
 
 def test_calling_an_intrinsic_outside_of_a_kernel_raises() -> None:

@@ -61,10 +61,10 @@ def bits_of(numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 def check(a: Any, b: Any, target: str) -> None:
     numbers, tests = expected(a, b)
-    given = [a, b, np.zeros_like(numbers), np.zeros_like(tests)]
-    found = run(operated, (-(-len(a) // 256), 256), given, target)
-    np.testing.assert_array_equal(bits_of(found[2]), bits_of(numbers))
-    np.testing.assert_array_equal(found[3], tests)
+    arguments = [a, b, np.zeros_like(numbers), np.zeros_like(tests)]
+    result = run(operated, (-(-len(a) // 256), 256), arguments, target)
+    np.testing.assert_array_equal(bits_of(result[2]), bits_of(numbers))
+    np.testing.assert_array_equal(result[3], tests)
 
 
 @pytest.mark.parametrize("dtype", HALVES, ids=NAMES)
@@ -134,6 +134,6 @@ def test_operands_are_evaluated_from_left_to_right(target: str) -> None:
         out[0] = noted(log, 1) + noted(log, 2) * noted(log, 3) - noted(log, 4) ** 2
         out[1] = -noted(log, 5) / noted(log, 6)
 
-    found = run(ordered, (1, 1), [np.zeros(1, np.int64), np.zeros(2, np.float16)], target)
-    assert found[0][0] == 123456
-    assert found[1].tolist() == [1 + 2 * 3 - 4**2, np.float16(-5) / np.float16(6)]
+    result = run(ordered, (1, 1), [np.zeros(1, np.int64), np.zeros(2, np.float16)], target)
+    assert result[0][0] == 123456
+    assert result[1].tolist() == [1 + 2 * 3 - 4**2, np.float16(-5) / np.float16(6)]

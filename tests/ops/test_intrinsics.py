@@ -87,11 +87,11 @@ def test_c_spelling_computes_the_reference(library: Any, row: Intrinsic, dtype: 
     run.restype = c_type(result_type(row, dtype))
     run.argtypes = list(map(c_type, types_of(row, dtype)))
     wrong = []
-    for given in arguments(row, dtype):
-        expected = row.reference(*given)
-        got = returned(run(*(passed(value, dtype) for value in given)))
-        if defined(row, given) and not same(expected, got, row, dtype):
-            wrong.append((given, expected, got))
+    for inputs in arguments(row, dtype):
+        expected = row.reference(*inputs)
+        got = returned(run(*(passed(value, dtype) for value in inputs)))
+        if defined(row, inputs) and not same(expected, got, row, dtype):
+            wrong.append((inputs, expected, got))
     assert not wrong
 
 
@@ -99,8 +99,8 @@ def test_c_spelling_computes_the_reference(library: Any, row: Intrinsic, dtype: 
 def test_reference_gives_the_type_that_the_signature_says(row: Intrinsic, dtype: DType) -> None:
     of_kind = {"int": lambda x: x}
     kinds = [kind for _, kind in row.parameters]
-    given = [of_kind.get(k, t.numpy.type)(2) for k, t in zip(kinds, types_of(row, dtype))]
-    value = row.reference(*given)
+    inputs = [of_kind.get(k, t.numpy.type)(2) for k, t in zip(kinds, types_of(row, dtype))]
+    value = row.reference(*inputs)
     python: dict[str, type] = {"int": int, "bool": bool}
     assert type(value) is python.get(row.result, result_type(row, dtype).numpy.type)
 
@@ -122,7 +122,7 @@ def test_every_cuda_spelling_compiles() -> None:
     reads = [
         f"a[{i}] = {print_expr(row.cuda({}, wanted))};"  # type: ignore[misc]
         for i, row in enumerate(places)
-        for wanted in (INT32, INT64)
+        for expected in (INT32, INT64)
     ]
     kernel = 'extern "C" __global__ void k(long long *a) {' + "\n".join(reads) + "}"
     text = "\n".join([headers(), program("cuda"), kernel])

@@ -27,8 +27,8 @@ Kinds = tuple[str, ...]
 
 @functools.cache
 def rows_of(room: str) -> dict[str, Intrinsic]:
-    found = members(getattr(CUDA, room))
-    return {name: row for name, row in found.items() if isinstance(row, Intrinsic)}
+    result = members(getattr(CUDA, room))
+    return {name: row for name, row in result.items() if isinstance(row, Intrinsic)}
 
 
 def kinds_of(row: Intrinsic) -> Kinds:
@@ -37,15 +37,15 @@ def kinds_of(row: Intrinsic) -> Kinds:
 
 def groups() -> list[tuple[str, Kinds, list[str]]]:
     """Functions that take the same types, so many at once."""
-    found = []
+    result = []
     for room in ("libdevice", "fp16", "bf16"):
         rows = rows_of(room)
         names = sorted(rows, key=lambda name: kinds_of(rows[name]))
         for kinds, alike in groupby(names, key=lambda name: kinds_of(rows[name])):
             listed = list(alike)
             parts = range(0, len(listed), AT_ONCE)
-            found += [(room, kinds, listed[start : start + AT_ONCE]) for start in parts]
-    return found
+            result += [(room, kinds, listed[start : start + AT_ONCE]) for start in parts]
+    return result
 
 
 GROUPS = groups()
@@ -55,7 +55,7 @@ IDS = [f"{room}-{'-'.join(kinds)}-{names[0]}" for room, kinds, names in GROUPS]
 def text_of(room: str, kinds: Kinds, names: list[str]) -> str:
     """A kernel that calls each function; what it gives goes to the floats or to the ints."""
     arrays = [f"a{n}" for n in range(len(kinds))]
-    given = ", ".join(f"{a}[i]" for a in arrays)
+    arguments = ", ".join(f"{a}[i]" for a in arrays)
     lines = ["from pycu2c import cuda, kernel", "", "@kernel"]
     lines += [
         f"def called({', '.join(arrays)}, out):",
@@ -64,7 +64,7 @@ def text_of(room: str, kinds: Kinds, names: list[str]) -> str:
     ]
     place = 0
     for name in names:
-        call = f"cuda.{room}.{name}({given})"
+        call = f"cuda.{room}.{name}({arguments})"
         parts = len(rows_of(room)[name].expands_to)
         targets = [f"out[{place + n}, i]" for n in range(parts)]
         lines.append(f"        {', '.join(targets)} = {call}")
@@ -99,17 +99,17 @@ def test_functions_compute_the_reference(
 ) -> None:
     called = module_from(text_of(room, kinds, names), tmp_path).called
     rows = rows_of(room)
-    given = [numbers(kind, seed) for seed, kind in enumerate(kinds)]
+    arguments = [numbers(kind, seed) for seed, kind in enumerate(kinds)]
     if kinds[0].startswith("int") and len(kinds) == 2 and kinds[1].startswith("float"):
-        given[0] = np.abs(given[0]) % 5  # the order of a Bessel function
+        arguments[0] = np.abs(arguments[0]) % 5  # the order of a Bessel function
     results = [t.result_type or FIXED["int32"] for name in names for t in rows[name].expands_to]
     out = np.zeros((len(results), COUNT), np.float64)
-    expected = run(called, (1, COUNT), [*given, out], "python")[-1]
+    expected = run(called, (1, COUNT), [*arguments, out], "python")[-1]
     for target in ("cpu", "cpu-resumable", *(["cuda"] if driver.available() else [])):
-        found = run(called, (1, COUNT), [*given, out], target)[-1]
+        result = run(called, (1, COUNT), [*arguments, out], target)[-1]
         for place, dtype in enumerate(results):
             limit = near({dtype, *(FIXED[kind] for kind in kinds)}, target)
-            np.testing.assert_allclose(found[place], expected[place], rtol=limit, atol=limit)
+            np.testing.assert_allclose(result[place], expected[place], rtol=limit, atol=limit)
 
 
 def test_libdevice_is_numbas() -> None:
@@ -120,9 +120,9 @@ def test_libdevice_is_numbas() -> None:
     ours, known = {}, libdevicefuncs.functions.items()
     theirs = {}
     for name, (result, parameters) in known:
-        given = [str(p.ty) for p in parameters if not p.is_ptr]
+        arguments = [str(p.ty) for p in parameters if not p.is_ptr]
         first = [] if str(result) == "none" else [str(result)]
-        theirs[name] = given, first + [str(p.ty) for p in parameters if p.is_ptr]
+        theirs[name] = arguments, first + [str(p.ty) for p in parameters if p.is_ptr]
     for name, row in rows_of("libdevice").items():
         gives = [t.result_type.name for t in row.expands_to if t.result_type]
         ours[f"__nv_{name}"] = list(kinds_of(row)), gives
@@ -138,8 +138,8 @@ def test_a_tuple_is_unpacked(target: str) -> None:
         out[2] = s * s + c * c
         out[3], out[4] = cuda.libdevice.remquo(x, 3)
 
-    (found, _) = run(parts, (1, 1), [np.zeros(5), 10.0], target)
-    np.testing.assert_allclose(found, [0.625, 4, 1, 1, 3])
+    (result, _) = run(parts, (1, 1), [np.zeros(5), 10.0], target)
+    np.testing.assert_allclose(result, [0.625, 4, 1, 1, 3])
 
 
 def test_arguments_are_evaluated_once(target: str) -> None:
@@ -147,9 +147,9 @@ def test_arguments_are_evaluated_once(target: str) -> None:
     def counted(out, log):
         out[0], out[1] = cuda.libdevice.modf(cuda.atomic.add(log, 0, 1.25))
 
-    found = run(counted, (1, 1), [np.zeros(2), np.full(1, 2.5)], target)
-    assert found[0].tolist() == [0.5, 2.0]
-    assert found[1].tolist() == [3.75]
+    result = run(counted, (1, 1), [np.zeros(2), np.full(1, 2.5)], target)
+    assert result[0].tolist() == [0.5, 2.0]
+    assert result[1].tolist() == [3.75]
 
 
 def test_bits_of_integers_count(target: str) -> None:
@@ -160,8 +160,8 @@ def test_bits_of_integers_count(target: str) -> None:
         out[0] = cuda.libdevice.umulhi(x, 0xCC9E2D51)
         out[1] = cuda.umulhi(x, 0xCC9E2D51)
 
-    found = run(mixed, (1, 1), [np.zeros(2, np.int64), np.uint32(0xFFFFFFFF)], target)[0]
-    assert found.tolist() == [0xCC9E2D50 - 2**32, 0xCC9E2D50]
+    result = run(mixed, (1, 1), [np.zeros(2, np.int64), np.uint32(0xFFFFFFFF)], target)[0]
+    assert result.tolist() == [0xCC9E2D50 - 2**32, 0xCC9E2D50]
 
 
 def test_a_float_is_not_cut_to_an_integer_unsaid() -> None:

@@ -103,12 +103,12 @@ def test_type_and_value_are_numpys(dtype: str, target: str, tmp_path: Path) -> N
     right = [expected(name, x, y) for name in names]
     outs = [np.zeros(len(x), np.asarray(values).dtype) for values in right]
     kernel = module_from(program(names), tmp_path).k
-    found = types_of_results(kernel, (x, y, *outs))
+    result = types_of_results(kernel, (x, y, *outs))
     computed = run(kernel, (-(-len(x) // 32), 32), (x, y, *outs), target)[2:]
     wrong = []
     for i, (name, values, got) in enumerate(zip(names, right, computed)):
         (kind,) = {shown(v) for v in values}
-        if found[f"r{i}"] != kind:
+        if result[f"r{i}"] != kind:
             wrong.append(f"{name} is {found[f'r{i}']}, not {kind}")
         near = 4e-6 if got.dtype in (np.float32, np.complex64) else 1e-13
         if not np.allclose(got, np.asarray(values), rtol=near, atol=near / 4, equal_nan=True):
@@ -216,8 +216,8 @@ FLOATING = {
 
 @pytest.mark.parametrize("expression", FLOATING)
 def test_of_python_floats(expression: str, target: str, tmp_path: Path) -> None:
-    found = one_number(expression, "float64", target, tmp_path)
-    assert found == pytest.approx(FLOATING[expression], rel=1e-14)
+    result = one_number(expression, "float64", target, tmp_path)
+    assert result == pytest.approx(FLOATING[expression], rel=1e-14)
 
 
 BOOLS = {
@@ -249,8 +249,8 @@ def test_halves_stay_halves(half: DType, target: str, tmp_path: Path) -> None:
     right = [np.array(expected(name, x, y)).astype(half.numpy) for name in HALVES]
     outs = [np.zeros(3, values.dtype) for values in right]
     kernel = module_from(program(HALVES), tmp_path).k
-    found = types_of_results(kernel, (x, y, *outs))
-    assert {found[f"r{i}"] for i in range(len(HALVES))} == {half.name}
+    result = types_of_results(kernel, (x, y, *outs))
+    assert {result[f"r{i}"] for i in range(len(HALVES))} == {half.name}
     computed = run(kernel, (1, 32), (x, y, *outs), target)[2:]
     for name, got, values in zip(HALVES, computed, right):
         near = 1e-3 if half is FLOAT16 else 2.0**-7
@@ -275,8 +275,8 @@ def k(n, out):
 
 def test_every_argument_is_evaluated_once(target: str, tmp_path: Path) -> None:
     out = np.zeros(7, np.int64)
-    found = run(module_from(EFFECTS, tmp_path).k, (1, 1), (72, out), target)[1]
-    assert found.tolist() == [0, 5, 7, 4, 10, 9, 1]
+    result = run(module_from(EFFECTS, tmp_path).k, (1, 1), (72, out), target)[1]
+    assert result.tolist() == [0, 5, 7, 4, 10, 9, 1]
 
 
 @pytest.mark.parametrize(

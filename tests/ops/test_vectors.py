@@ -59,15 +59,15 @@ def copied(a, out):
 @pytest.mark.parametrize("row", ROWS, ids=str)
 def test_vectors_are_loaded_and_stored_at_once(row: Any, target: str) -> None:
     a = filled(Scalar(row))
-    found = launched(copied, [a, np.zeros_like(a)], target)[1]
-    np.testing.assert_array_equal(found, a)
+    result = launched(copied, [a, np.zeros_like(a)], target)[1]
+    np.testing.assert_array_equal(result, a)
 
 
 @pytest.mark.parametrize("kind", [float4, double4, int3])
 def test_strides(kind: Any, target: str) -> None:
     a, out = filled(kind, 16), np.zeros(8, kind.numpy)
-    found = launched(copied, [a[::-2], out], target)[1]
-    np.testing.assert_array_equal(found, a[::-2])
+    result = launched(copied, [a[::-2], out], target)[1]
+    np.testing.assert_array_equal(result, a[::-2])
 
 
 def test_a_vector_is_a_value(target: str) -> None:
@@ -85,10 +85,10 @@ def test_a_vector_is_a_value(target: str) -> None:
         out[1, i] = t[1]
 
     a = filled(int2)
-    found = launched(values, [a, np.zeros((2, 8), int2.numpy)], target)
-    np.testing.assert_array_equal(found[0], a)
-    np.testing.assert_array_equal(found[1]["x"], [np.full(8, 10), a["x"]])
-    np.testing.assert_array_equal(found[1]["y"], [a["x"] + a["y"], (a["y"] * 2.5).astype("i4")])
+    result = launched(values, [a, np.zeros((2, 8), int2.numpy)], target)
+    np.testing.assert_array_equal(result[0], a)
+    np.testing.assert_array_equal(result[1]["x"], [np.full(8, 10), a["x"]])
+    np.testing.assert_array_equal(result[1]["y"], [a["x"] + a["y"], (a["y"] * 2.5).astype("i4")])
 
 
 def test_components_of_elements(target: str) -> None:
@@ -103,7 +103,7 @@ def test_components_of_elements(target: str) -> None:
         m.y[i, 0] = 9
 
     a, m = filled(float4), filled(float4, 16).reshape(8, 2)
-    found = launched(changed, [a, m], target)
+    result = launched(changed, [a, m], target)
     right, plane = a.copy(), m.copy()
     right["x"] = np.arange(8)
     right["y"] += a["z"]
@@ -111,9 +111,9 @@ def test_components_of_elements(target: str) -> None:
     plane["w"][:, 1], plane["x"][:, 0] = a["z"], 5
     plane["x"][:, 1] -= 3
     plane["y"][:, 0] = 9
-    np.testing.assert_array_equal(found[0], right)
-    plane["w"][1, 1] = found[1]["w"][1, 1]  # threads race for this one
-    np.testing.assert_array_equal(found[1], plane)
+    np.testing.assert_array_equal(result[0], right)
+    plane["w"][1, 1] = result[1]["w"][1, 1]  # threads race for this one
+    np.testing.assert_array_equal(result[1], plane)
 
 
 def test_vectors_are_made_of_numbers_and_vectors(target: str) -> None:
@@ -127,12 +127,12 @@ def test_vectors_are_made_of_numbers_and_vectors(target: str) -> None:
 
     a = filled(float4)
     outs = [np.zeros(8, float4.numpy), np.zeros(8, short2.numpy)]
-    found = launched(joined, [a, *outs], target)
+    result = launched(joined, [a, *outs], target)
     places = np.arange(8, dtype=np.float32)
     right = np.stack([a["w"], places, a["x"], np.full(8, 2, np.float32)], 1)
-    np.testing.assert_array_equal(found[1].view(np.float32).reshape(8, 4), right)
-    np.testing.assert_array_equal(found[2]["x"], np.full(8, -1))
-    np.testing.assert_array_equal(found[2]["y"], (a["y"] + 3).astype("i2"))
+    np.testing.assert_array_equal(result[1].view(np.float32).reshape(8, 4), right)
+    np.testing.assert_array_equal(result[2]["x"], np.full(8, -1))
+    np.testing.assert_array_equal(result[2]["y"], (a["y"] + 3).astype("i2"))
 
 
 @device
@@ -163,11 +163,11 @@ def test_device_functions_take_and_give_vectors(target: str) -> None:
         sums[i] += turned(v).x + v.x
 
     a = filled(float2)
-    found = launched(called, [a, np.zeros_like(a), np.zeros(8, np.float32)], target)
+    result = launched(called, [a, np.zeros_like(a), np.zeros(8, np.float32)], target)
     x, y = a["x"], a["y"]
-    np.testing.assert_array_equal(found[1]["x"], np.where(x > 4, x, 3 * y))
-    np.testing.assert_array_equal(found[1]["y"], np.where(x > 4, y, -3 * x))
-    np.testing.assert_array_equal(found[2], 3 * y - 3 * x + y + x)
+    np.testing.assert_array_equal(result[1]["x"], np.where(x > 4, x, 3 * y))
+    np.testing.assert_array_equal(result[1]["y"], np.where(x > 4, y, -3 * x))
+    np.testing.assert_array_equal(result[2], 3 * y - 3 * x + y + x)
 
 
 def test_shared_and_local_arrays(target: str) -> None:
@@ -189,12 +189,12 @@ def test_shared_and_local_arrays(target: str) -> None:
         out[cuda.grid(1)] = float4(v.x, tile[t].y, tile[7 - t].z, own[0].w)
 
     a = filled(float4)
-    found = launched(exchanged, [a, np.zeros_like(a)], target)[1]
+    result = launched(exchanged, [a, np.zeros_like(a)], target)[1]
     total = a["x"] + a["x"][::-1]
-    np.testing.assert_array_equal(found["x"], total)
-    np.testing.assert_array_equal(found["y"], a["y"])
-    np.testing.assert_array_equal(found["z"], total[::-1])
-    np.testing.assert_array_equal(found["w"], a["w"])
+    np.testing.assert_array_equal(result["x"], total)
+    np.testing.assert_array_equal(result["y"], a["y"])
+    np.testing.assert_array_equal(result["z"], total[::-1])
+    np.testing.assert_array_equal(result["w"], a["w"])
 
 
 def test_branches_and_loops(target: str) -> None:
@@ -212,12 +212,12 @@ def test_branches_and_loops(target: str) -> None:
         out[i] = float4(v, best.x, x + y)
 
     a = filled(float2)
-    found = launched(chosen, [a, np.zeros(8, float4.numpy)], target)[1]
+    result = launched(chosen, [a, np.zeros(8, float4.numpy)], target)[1]
     i = np.arange(8)
-    np.testing.assert_array_equal(found["x"], np.where(i % 2, a["x"], 0))
-    np.testing.assert_array_equal(found["y"], np.where(i % 2, a["y"], i))
-    np.testing.assert_array_equal(found["z"], np.full(8, 7))
-    np.testing.assert_array_equal(found["w"], np.where(i > 3, found["x"] + found["y"], 0))
+    np.testing.assert_array_equal(result["x"], np.where(i % 2, a["x"], 0))
+    np.testing.assert_array_equal(result["y"], np.where(i % 2, a["y"], i))
+    np.testing.assert_array_equal(result["z"], np.full(8, 7))
+    np.testing.assert_array_equal(result["w"], np.where(i > 3, result["x"] + result["y"], 0))
 
 
 def test_a_loop_over_vectors_has_them_as_they_were(target: str) -> None:
@@ -239,10 +239,10 @@ def test_a_loop_over_vectors_has_them_as_they_were(target: str) -> None:
                 out[i].z = q.y + v.y + v.x
 
     a = filled(float3)
-    found = launched(looped, [a, np.zeros_like(a)], target)[1]
-    np.testing.assert_array_equal(found["x"], a["x"])
-    np.testing.assert_array_equal(found["y"], np.full(8, 50 + 2))
-    np.testing.assert_array_equal(found["z"], a["y"] - 5 + 52)
+    result = launched(looped, [a, np.zeros_like(a)], target)[1]
+    np.testing.assert_array_equal(result["x"], a["x"])
+    np.testing.assert_array_equal(result["y"], np.full(8, 50 + 2))
+    np.testing.assert_array_equal(result["z"], a["y"] - 5 + 52)
 
 
 @device
@@ -266,11 +266,11 @@ def test_order(target: str) -> None:
         out[0] = float4(v, w.x, u.y)
 
     a = filled(float2)
-    found = launched(ordered, [a, np.zeros(1, int), np.zeros(1, float4.numpy)], target, 1)
-    assert found[0][:4].tolist() == [(1, 2), (4, 3), (7, 8), (5, 6)]
-    assert found[0][6].tolist() == (13 + 7, 14)
-    assert found[1][0] == 1234567
-    assert found[2][0].tolist() == (5, -3, 3, 12)
+    result = launched(ordered, [a, np.zeros(1, int), np.zeros(1, float4.numpy)], target, 1)
+    assert result[0][:4].tolist() == [(1, 2), (4, 3), (7, 8), (5, 6)]
+    assert result[0][6].tolist() == (13 + 7, 14)
+    assert result[1][0] == 1234567
+    assert result[2][0].tolist() == (5, -3, 3, 12)
 
 
 PAIR = int2(3, 4)
@@ -284,8 +284,8 @@ def test_types_of_vectors_are_arguments(target: str) -> None:
         out[0] = tile[0]
 
     for kind in (cuda.float4, cuda.float4.numpy):
-        found = launched(typed, [np.zeros(1, float4.numpy), kind], target, 1)
-        assert found[0][0].tolist() == (3, 4, 0, 4)
+        result = launched(typed, [np.zeros(1, float4.numpy), kind], target, 1)
+        assert result[0][0].tolist() == (3, 4, 0, 4)
 
 
 @device
@@ -306,10 +306,10 @@ def test_signatures_of_device_functions_and_reshaped_arrays(target: str) -> None
         out[i].y += rows.reshape(8)[i].x
 
     a = filled(float2)
-    found = launched(called, [a, np.zeros_like(a)], target)[1]
+    result = launched(called, [a, np.zeros_like(a)], target)[1]
     picked = a[[1, 3, 5, 7] * 2]
-    np.testing.assert_array_equal(found["x"], picked["x"] + 6)
-    np.testing.assert_array_equal(found["y"], picked["y"] + a["x"])
+    np.testing.assert_array_equal(result["x"], picked["x"] + 6)
+    np.testing.assert_array_equal(result["y"], picked["y"] + a["x"])
 
 
 @device
@@ -331,11 +331,11 @@ def test_a_thread_ends_in_a_function_that_gives_vectors(target: str) -> None:
 
     a = filled(float2)
     a["x"][2] = -1
-    found = launched(ended, [a, np.zeros_like(a), np.zeros(8)], target)
+    result = launched(ended, [a, np.zeros_like(a), np.zeros(8)], target)
     right = a.copy()
     right[2] = (0, 0)
-    np.testing.assert_array_equal(found[1], right)
-    assert found[2].tolist() == [0, 0, 0, 0, 0, 2, 2, 2]
+    np.testing.assert_array_equal(result[1], right)
+    assert result[2].tolist() == [0, 0, 0, 0, 0, 2, 2, 2]
 
 
 BODY = np.dtype(
@@ -361,12 +361,12 @@ def test_vectors_are_fields_of_records(target: str) -> None:
 
     bodies, packed = np.zeros(8, BODY), np.zeros(8, PACKED)
     bodies["at"]["x"] = bodies["color"]["x"] = np.arange(8)
-    found, far = launched(moved, [bodies, packed], target)
+    result, far = launched(moved, [bodies, packed], target)
     i = np.arange(8)
-    np.testing.assert_array_equal(found["at"]["x"], i + 1)
-    np.testing.assert_array_equal(found["at"]["y"], i)
-    np.testing.assert_array_equal(found["color"]["w"], np.full(8, 255))
-    np.testing.assert_array_equal(found["mass"], i)
+    np.testing.assert_array_equal(result["at"]["x"], i + 1)
+    np.testing.assert_array_equal(result["at"]["y"], i)
+    np.testing.assert_array_equal(result["color"]["w"], np.full(8, 255))
+    np.testing.assert_array_equal(result["mass"], i)
     np.testing.assert_array_equal(far["at"]["y"], i + 0.5)
     np.testing.assert_array_equal(far["to"]["x"], i + 1)
 
@@ -383,11 +383,11 @@ def test_globals(target: str) -> None:
         v.x += i
         out[i] = double4(v, ORIGIN.x, CORNERS[i % 2].y)
 
-    found = launched(placed, [np.zeros(8, double4.numpy)], target)[0]
+    result = launched(placed, [np.zeros(8, double4.numpy)], target)[0]
     i = np.arange(8)
-    np.testing.assert_array_equal(found["x"], i + 0.5)
-    np.testing.assert_array_equal(found["z"], np.full(8, 0.5))
-    np.testing.assert_array_equal(found["w"], np.where(i % 2, 5, 2))
+    np.testing.assert_array_equal(result["x"], i + 0.5)
+    np.testing.assert_array_equal(result["z"], np.full(8, 0.5))
+    np.testing.assert_array_equal(result["w"], np.where(i % 2, 5, 2))
 
 
 @kernel
@@ -399,25 +399,25 @@ def of_arguments(out, small, v, n, pair, wide):
 
 @pytest.mark.parametrize("kind", [float3, int3])
 def test_arguments(kind: Any, target: str) -> None:
-    given = [
+    arguments = [
         np.zeros(8, double4.numpy),
         *(uchar4(1, 2, 3, 4), kind(1, 2, 3), np.int8(7), (1, kind(4, 5, 6)), double4(1, 2, 3, 4)),
     ]
-    found = launched(of_arguments, given, target)[0]
-    np.testing.assert_array_equal(found["x"], np.arange(8) + 1)
-    assert found[3].tolist() == (4, 2, 13, 4)
+    result = launched(of_arguments, arguments, target)[0]
+    np.testing.assert_array_equal(result["x"], np.arange(8) + 1)
+    assert result[3].tolist() == (4, 2, 13, 4)
     element = filled(kind)[1]  # numpy's structured scalar
-    assert launched(of_arguments, [*given[:2], element, *given[3:]], target)[0][0]["x"] == 4
+    assert launched(of_arguments, [*arguments[:2], element, *arguments[3:]], target)[0][0]["x"] == 4
 
 
 def test_signatures() -> None:
-    for given in (
+    for arguments in (
         "void(float4[:], float32x4)",
         (float4[:], float4),
         (Array[float4], cuda.float4),
         (Array[float4], float4.numpy),
     ):
-        made = kernel(given)(lambda_free)
+        made = kernel(arguments)(lambda_free)
         assert str(made.signature) == "(float4[:], float4)"
 
 
@@ -447,9 +447,9 @@ def test_rows_of_numbers_are_declared_as_vectors(step: int, target: str) -> None
         out[i, 1] = float4(v.w, v.z, v.y, v.x)
 
     rows = np.arange(24 * 4, dtype=np.float32).reshape(24, 4)[::step]
-    found = launched(turned_round, [rows, np.zeros((8, 2, 4), np.float32)], target)
-    np.testing.assert_array_equal(found[0], rows)
-    np.testing.assert_array_equal(found[1][:, 1], rows[:8, ::-1])
+    result = launched(turned_round, [rows, np.zeros((8, 2, 4), np.float32)], target)
+    np.testing.assert_array_equal(result[0], rows)
+    np.testing.assert_array_equal(result[1][:, 1], rows[:8, ::-1])
     for wrong in (rows[:, :3], rows[:, ::-1], rows.astype(np.float64), rows.ravel()):
         with pytest.raises(LaunchError, match=r"with 2 axes, the last of them of length 4"):
             launched(turned_round, [wrong, np.zeros((8, 2, 4), np.float32)], target)
@@ -460,15 +460,15 @@ def test_arrays_of_other_packages_are_seen_as_vectors() -> None:
     interface = {**memory.__array_interface__, "version": 3, "strides": None}
     other = SimpleNamespace(__cuda_array_interface__=interface)
     (seen,) = view_as_vectors([other], {0: float4[:]})
-    found = describe(seen)
-    assert found is not None
-    assert (found.type, found.shape, found.address) == (float4[::1], (3,), memory.ctypes.data)
-    assert found.where == "device"
+    result = describe(seen)
+    assert result is not None
+    assert (result.type, result.shape, result.address) == (float4[::1], (3,), memory.ctypes.data)
+    assert result.where == "device"
     strided = SimpleNamespace(__cuda_array_interface__={**interface, "strides": (32, 4)})
     (seen,) = view_as_vectors([strided], {0: float4[:]})
-    found = describe(seen)
-    assert found is not None
-    assert (found.type, found.strides) == (float4[:], (32,))
+    result = describe(seen)
+    assert result is not None
+    assert (result.type, result.strides) == (float4[:], (32,))
     assert view_as_vectors([other], {0: float4[:, :]}) == [other]
 
 

@@ -89,11 +89,11 @@ def in_rounds(out):
 
 @pytest.mark.parametrize("k", [ways, in_rounds], ids=lambda k: k.name)
 def test_each_call_has_its_types(k: Kernel[Any], target: str) -> None:
-    (found,) = run(k, (1, 2), [np.zeros((2, 11))], target)
+    (result,) = run(k, (1, 2), [np.zeros((2, 11))], target)
     wraps, stays = 0.0, 2.0**32
     if k is in_rounds:
-        assert found.tolist() == [[wraps, stays, wraps, wraps, 0, wraps, 0, 0, 0, 0, 0]] * 2
+        assert result.tolist() == [[wraps, stays, wraps, wraps, 0, wraps, 0, 0, 0, 0, 0]] * 2
         return
     expected = [wraps, stays, stays, wraps, stays, wraps, stays, wraps, wraps, stays]
-    assert found[:, :10].tolist() == [expected] * 2
-    assert found[:, 10].tolist() == [1.5 * 2**30] * 2
+    assert result[:, :10].tolist() == [expected] * 2
+    assert result[:, 10].tolist() == [1.5 * 2**30] * 2

@@ -40,12 +40,12 @@ def kernel_of(function: Any, types: Any = None, joins: Any = None, **more: Any) 
 
 def nodes(source: Source, kind: type[ast.AST], types: dict[str, Scalar]) -> dict[Any, Scalar]:
     """The nodes whose text is a key: stores of a name, or expressions."""
-    found = {}
+    result = {}
     for node in ast.walk(source.tree):
         stores = not isinstance(node, ast.Name) or isinstance(node.ctx, ast.Store)
         if isinstance(node, kind) and stores and ast.unparse(node) in types:
-            found[node] = types[ast.unparse(node)]
-    return found
+            result[node] = types[ast.unparse(node)]
+    return result
 
 
 def run(

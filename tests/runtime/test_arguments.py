@@ -76,10 +76,10 @@ def test_types(obj: object, expected: Scalar | Array | None) -> None:
 @pytest.mark.parametrize("row", dtypes.DTYPES, ids=str)
 def test_every_dtype_is_described(row: DType) -> None:
     array = np.zeros((3, 5), row.numpy)[:, 1:4]
-    found = described(array)
-    assert (found.dtype, found.shape, found.strides) == (row, (3, 3), (5 * row.size, row.size))
-    assert found.address == array.ctypes.data
-    assert (found.readonly, found.where, found.owner) == (False, "host", array)
+    result = described(array)
+    assert (result.dtype, result.shape, result.strides) == (row, (3, 3), (5 * row.size, row.size))
+    assert result.address == array.ctypes.data
+    assert (result.readonly, result.where, result.owner) == (False, "host", array)
 
 
 def test_readonly_is_seen() -> None:
@@ -91,14 +91,14 @@ def test_readonly_is_seen() -> None:
 
 def test_the_array_interface_of_the_host() -> None:
     array = np.zeros((4, 6), np.int32)[:, ::2]
-    found = described(Interface("__array_interface__", **array.__array_interface__))
-    assert found[:7] == described(array)[:7]
+    result = described(Interface("__array_interface__", **array.__array_interface__))
+    assert result[:7] == described(array)[:7]
 
 
 def test_a_device_array() -> None:
-    found = described(on_device(stream=2))
-    assert (found.where, found.address, found.stream) == ("device", 4096, 2)
-    assert (found.shape, found.strides) == ((4, 3), (12, 4))
+    result = described(on_device(stream=2))
+    assert (result.where, result.address, result.stream) == ("device", 4096, 2)
+    assert (result.shape, result.strides) == ((4, 3), (12, 4))
     assert described(on_device(shape=(0, 3), data=(0, False))).size == 0
 
 

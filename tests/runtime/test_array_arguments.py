@@ -60,10 +60,10 @@ SLICES = st.builds(
 def test_any_view(target: str, slices: Any, axes: Any, order: Any, dtype: str) -> None:
     base = np.ones((4, 4, 4), dtype, order)
     expected = np.ones((4, 4, 4), dtype, order)
-    view, wanted = base[slices].transpose(axes), expected[slices].transpose(axes)
-    places = np.indices(wanted.shape)
+    view, target_value = base[slices].transpose(axes), expected[slices].transpose(axes)
+    places = np.indices(target_value.shape)
     for _ in range(2):
-        wanted[...] = 1000 * wanted + 100 * places[0] + 10 * places[1] + places[2]
+        target_value[...] = 1000 * target_value + 100 * places[0] + 10 * places[1] + places[2]
     fresh = Kernel(numbered.python, backend=target)  # type: ignore[arg-type]
     for _ in range(2):
         fresh[(2, 2, 2), (2, 2, 2)](view)

@@ -337,12 +337,12 @@ TRIED = [0, 1, -1, 3, 127, 200, 2**31, 2**53 + 1, 2**63, 0.5, 0.1, 1e39, float("
 
 
 @pytest.mark.filterwarnings("ignore:.*cast:RuntimeWarning", "ignore:overflow:RuntimeWarning")
-@pytest.mark.parametrize("wanted", [*DECLARED, "int", "float"])
+@pytest.mark.parametrize("expected", [*DECLARED, "int", "float"])
 @pytest.mark.parametrize("kind", NUMBERS_OF, ids=lambda kind: kind.__name__)
-def test_every_number_for_every_declared_type(kind: Any, wanted: str) -> None:
+def test_every_number_for_every_declared_type(kind: Any, expected: str) -> None:
     """The dispatch table takes what the slow path takes, and makes the same of it."""
-    element = {"int": "int64", "float": "float64"}.get(wanted, wanted)
-    planned, plain = (fresh(keep, signature=f"void({element}[:], {wanted})") for _ in range(2))
+    element = {"int": "int64", "float": "float64"}.get(expected, expected)
+    planned, plain = (fresh(keep, signature=f"void({element}[:], {expected})") for _ in range(2))
     taken = 0
     for number in [1, *TRIED]:
         try:
@@ -362,9 +362,9 @@ def test_every_number_for_every_declared_type(kind: Any, wanted: str) -> None:
         assert len(set(results)) == 1, (x, results)
         taken += is_quick(planned, out, x, block=1) if planned.launcher.dispatch_table else 0
     exotic = kind in (complex, np.complex64, np.complex128, np.float16)
-    floats_for_integers = kind in (float, np.float32, np.float64) and "float" not in wanted
+    floats_for_integers = kind in (float, np.float32, np.float64) and "float" not in expected
     assert (taken > 0) == (
-        not exotic and not floats_for_integers and not (kind is bool and "float" in wanted)
+        not exotic and not floats_for_integers and not (kind is bool and "float" in expected)
     )
 
 

@@ -28,11 +28,11 @@ IN_CI = ("gcc", "clang", "aarch64-linux-gnu-gcc", "clang --target=aarch64-linux-
 EMULATORS = {"aarch64": "qemu-aarch64"}
 
 
-def needed(found: object, what: str) -> None:
+def needed(result: object, what: str) -> None:
     """Skip without it; but what .ci/run has installed may not be missing there."""
-    if not found and os.environ.get("CI"):
+    if not result and os.environ.get("CI"):
         pytest.fail(f"{what} is missing, and .ci/run should have installed it")
-    if not found:
+    if not result:
         pytest.skip(f"{what} is not installed")
 
 
@@ -47,9 +47,9 @@ def compiler(name: str) -> Compiler:
 
 def _words(name: str) -> tuple[str, ...] | None:
     program, *rest = name.split()
-    found = shutil.which(program)
-    if found:
-        return (found, *rest)
+    result = shutil.which(program)
+    if result:
+        return (result, *rest)
     if program == "zig" and importlib.util.find_spec("ziglang"):
         return (sys.executable, "-m", "ziglang", *rest)
     return None

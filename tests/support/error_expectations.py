@@ -32,9 +32,9 @@ class Expectation:
 def expectations(path: Path) -> set[Expectation]:
     """What the comments of a file ask for."""
     return {
-        Expectation(number, found["code"], found["text"])
+        Expectation(number, result["code"], result["text"])
         for number, line in enumerate(_lines(path), start=1)
-        for found in _COMMENT.finditer(line)
+        for result in _COMMENT.finditer(line)
     }
 
 
@@ -55,18 +55,18 @@ def diagnostics_of(path: Path, check: Check) -> list[Diagnostic]:
     """
     tree = ast.parse(path.read_text(encoding="utf-8"))
     functions = [n for n in tree.body if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
-    found: list[Diagnostic] = []
+    result: list[Diagnostic] = []
     for function in functions:
         others = [f for f in functions if f is not function and not _names(function, f.name)]
         try:
             space = _run(_without(tree, others), path)
         except CompileError as error:
-            found += error.diagnostics
+            result += error.diagnostics
             continue
         value = space.get(function.name)
         if isinstance(value, FunctionType) and not function.decorator_list:
-            found += check(source_of(value))
-    return found
+            result += check(source_of(value))
+    return result
 
 
 def _names(function: ast.AST, name: str) -> bool:

@@ -88,8 +88,8 @@ def program(dialect: str, cases: range = range(len(CASES))) -> str:
 
 def headers() -> str:
     """Those that CUDA's spellings need."""
-    found = dict.fromkeys(name for row, _ in CASES for name in row.cuda_headers)
-    return "".join(f"#include <{name}>\n" for name in found)
+    result = dict.fromkeys(name for row, _ in CASES for name in row.cuda_headers)
+    return "".join(f"#include <{name}>\n" for name in result)
 
 
 def numbers(dtype: DType, seed: int, count: int) -> list[Any]:
@@ -185,16 +185,16 @@ def same(a: Any, b: Any, row: Intrinsic, dtype: DType) -> bool:
     return bool(np.isclose(a, b, rtol=tolerance, atol=tolerance))
 
 
-def defined(row: Intrinsic, given: tuple[Any, ...]) -> bool:
+def defined(row: Intrinsic, inputs: tuple[Any, ...]) -> bool:
     """Whether the answer is: not for int() of what no int64 holds.
 
     numpy takes the square root for a power of 0.5, which is NaN for -inf where C has inf.
     """
-    if isinstance(given[0], np.complexfloating):
-        return bool(given[0] != 0) or row.name != "python.pow"
+    if isinstance(inputs[0], np.complexfloating):
+        return bool(inputs[0] != 0) or row.name != "python.pow"
     if row.name in ("python.pow", "math.pow", "cuda.fast_powf"):
-        return bool(given[1] != 0.5 or not np.isneginf(given[0]))
+        return bool(inputs[1] != 0.5 or not np.isneginf(inputs[0]))
     into_int = row.result == "int" or row.name == "round_digits"
-    if not into_int or isinstance(given[0], np.integer):
+    if not into_int or isinstance(inputs[0], np.integer):
         return True
-    return bool(np.isfinite(given[0]) and abs(given[0]) < 2**62)
+    return bool(np.isfinite(inputs[0]) and abs(inputs[0]) < 2**62)

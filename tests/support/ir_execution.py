@@ -94,10 +94,10 @@ class Reader:
                 return ()
         raise AssertionError(ast.dump(s))
 
-    def bounds(self, given: list[ir.Expr]) -> tuple[ir.Expr, ir.Expr, ir.Expr]:
-        start = given[0] if len(given) > 1 else integer(0, SPAN)
-        stop = given[1] if len(given) > 1 else given[0]
-        return start, stop, given[2] if len(given) > 2 else integer(1, SPAN)
+    def bounds(self, arguments: list[ir.Expr]) -> tuple[ir.Expr, ir.Expr, ir.Expr]:
+        start = arguments[0] if len(arguments) > 1 else integer(0, SPAN)
+        stop = arguments[1] if len(arguments) > 1 else arguments[0]
+        return start, stop, arguments[2] if len(arguments) > 2 else integer(1, SPAN)
 
     def var(self, name: str) -> ir.Var:
         return ir.Var(name, self.arrays.get(name, WEAK_INT), SPAN)

@@ -29,13 +29,13 @@ _CPU = TARGETS["cpu"]
 
 def every_divergent_loop(body: Body, facts: Uniformity) -> set[Stmt]:
     """The outermost ones that strips may run, whether that pays or not."""
-    found: set[Stmt] = set()
+    result: set[Stmt] = set()
     for s in body:
         if isinstance(s, While | For) and s in facts.divergent and not has_order((s,)):
-            found.add(s)
+            result.add(s)
         else:
-            found |= {x for inner in bodies(s) for x in every_divergent_loop(inner, facts)}
-    return found
+            result |= {x for inner in bodies(s) for x in every_divergent_loop(inner, facts)}
+    return result
 
 
 def has_order(body: Body) -> bool:
@@ -107,9 +107,9 @@ def run(kernel: Kernel, configuration: tuple[Any, ...], arguments: Any, target: 
     fresh = type(kernel)(
         kernel.python, backend=target, signature=kernel.signature, options=kernel.options
     )
-    given = [copied(a) for a in arguments]
-    fresh[configuration](*given)
-    return given
+    inputs = [copied(a) for a in arguments]
+    fresh[configuration](*inputs)
+    return inputs
 
 
 def leaks(launch: Callable[[], object], count: int, blocks: int) -> bool:

@@ -225,9 +225,11 @@ def multiplies(cuda):
 
 
 def _puzzle(maker, grid, block, out, *arguments, expected):
-    given = (np.zeros(out, np.float32), *arguments)
-    wanted = np.asarray(expected, np.float32).reshape(out)
-    return SimpleNamespace(make=maker, grid=grid, block=block, arguments=given, expected=wanted)
+    inputs = (np.zeros(out, np.float32), *arguments)
+    target_value = np.asarray(expected, np.float32).reshape(out)
+    return SimpleNamespace(
+        make=maker, grid=grid, block=block, arguments=inputs, expected=target_value
+    )
 
 
 def _row(n):

@@ -36,7 +36,7 @@ def by_python(kernel: Kernel, arguments: list[Any], count: int = N) -> list[Any]
     """The arguments after the undecorated function has run for each index; a thread that raises
     has ended."""
     machine = Machine()
-    given = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
+    inputs = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
     scope: dict[str, Any] = {}
     for name, value in kernel.python.__globals__.items():
         if value is cuda:
@@ -50,10 +50,10 @@ def by_python(kernel: Kernel, arguments: list[Any], count: int = N) -> list[Any]
     with np.errstate(all="ignore"):
         for machine.i in range(count):
             try:
-                function(*given)
+                function(*inputs)
             except ThreadEndsError:
                 continue
-    return given
+    return inputs
 
 
 class ThreadEndsError(Exception):

@@ -176,10 +176,10 @@ class Writer:
             scope.arrays.append(name)
         elif kind in ("pointer", "row"):
             array = self._pick(scope.arrays)
-            given = self._pick(
+            arguments = self._pick(
                 ("{}", "{} + 1", "&{}[2]", "by_pointer({}, t)", "t % 2 ? {0} : {0} + 2")
             )
-            yield f"unsigned *{name} = {given.format(array)};"
+            yield f"unsigned *{name} = {arguments.format(array)};"
             scope.pointers.append(name)
         elif kind == "reference" and scope.own:
             yield f"unsigned &{name} = {self._pick(scope.own)};"
@@ -300,7 +300,7 @@ def different(seeds: Sequence[int]) -> tuple[list[int], list[ThreadExecution]]:
     split, ways = found(text, seeds)
     as_written = functools.partial(generate_host_source, rewrites=False)
     with mock.patch.object(
-        cpu_build, "generate_host_source", lambda *given, **_: as_written(*given)
+        cpu_build, "generate_host_source", lambda *arguments, **_: as_written(*arguments)
     ):
         plain, _ = found(text, seeds)
     return [seed for seed in seeds if not np.array_equal(split[seed], plain[seed])], ways

@@ -371,10 +371,10 @@ class Interpreter:
 
     def value(self, e: Expr) -> Number:
         assert isinstance(e.type, Scalar)
-        given = convert(self._value(e), e.type)
+        arguments = convert(self._value(e), e.type)
         if not e.type.dtype.is_float:
-            self.saw(e, int(given))
-        return given
+            self.saw(e, int(arguments))
+        return arguments
 
     def _value(self, e: Expr) -> Number:
         match e:

@@ -268,10 +268,10 @@ def never(flag):
 
 
 def test_an_endless_wait_loop_is_reported(backend: str) -> None:
-    with pytest.raises(DeadlockError) as told:
+    with pytest.raises(DeadlockError) as raised:
         launch(never, 3, 40, np.zeros(1, np.int32), backend=backend)
     line = never.python.__code__.co_firstlineno + 2
-    message = str(told.value)
+    message = str(raised.value)
     assert "never would never end" in message
     assert (
         f"block (0, 0, 0): threads 0-39 wait in a loop for memory to change, {__file__}:{line}"
@@ -288,9 +288,9 @@ def half_way(flag):
 
 
 def test_threads_that_wait_at_different_barriers_are_reported(backend: str) -> None:
-    with pytest.raises(DeadlockError) as told:
+    with pytest.raises(DeadlockError) as raised:
         launch(half_way, 2, 6, np.zeros(1, np.int32), backend=backend)
-    message = str(told.value)
+    message = str(raised.value)
     assert "block (1, 0, 0): threads 0-3 wait in cuda.cg.this_grid.sync" in message
     assert "block (1, 0, 0): threads 4-5 wait in a loop" in message
 
@@ -375,6 +375,6 @@ def test_too_little_memory_for_all_blocks() -> None:
     command = [sys.executable, "-c", TOO_MANY]
     here = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     ran = subprocess.run(command, capture_output=True, text=True, check=True, env=here)
-    told, result = ran.stdout.splitlines()
-    assert "keeps_much: there is too little memory" in told
+    raised, result = ran.stdout.splitlines()
+    assert "keeps_much: there is too little memory" in raised
     assert result == "5.0"

@@ -32,14 +32,14 @@ def limited() -> Iterator[None]:
 
 def marked(kernel: Kernel) -> set[int]:
     """The lines of a kernel, and of the device function that it calls, where threads wait."""
-    found = set()
+    result = set()
     functions = [kernel.python]
     if kernel.name in USED:
         functions.append(inspect.unwrap(USED[kernel.name]))
     for function in functions:
         lines, first = inspect.getsourcelines(function)
-        found |= {n for n, line in enumerate(lines, first) if "# waits" in line}
-    return found
+        result |= {n for n, line in enumerate(lines, first) if "# waits" in line}
+    return result
 
 
 @pytest.mark.usefixtures("limited")

@@ -54,12 +54,12 @@ def limited() -> Iterator[None]:
 
 @pytest.mark.parametrize(("program", "case"), CASES)
 def test_program(program: Program, case: Case, target: str) -> None:
-    given = case.given()
-    right = copy.deepcopy(given)
+    arguments = case.given()
+    right = copy.deepcopy(arguments)
     program.expected(*right)
-    found = run(program.kernel, case.configuration, given, target)
+    result = run(program.kernel, case.configuration, arguments, target)
     changed = False
-    pairs = zip(given, program.compared(right), program.compared(found))
+    pairs = zip(arguments, program.compared(right), program.compared(result))
     for before, expected, computed in pairs:
         np.testing.assert_array_equal(computed, expected)
         changed = changed or not np.array_equal(before, expected)

@@ -81,7 +81,7 @@ def test_only_the_owner_can_enter(directory: Path, mask: int) -> None:
 
 
 def test_one_thread_makes_what_others_wait_for(directory: Path) -> None:
-    calls, found = [], []
+    calls, result = [], []
 
     def make() -> tuple[bytes, str]:
         calls.append(1)
@@ -89,7 +89,9 @@ def test_one_thread_makes_what_others_wait_for(directory: Path) -> None:
         return b"code", "log"
 
     work = [
-        threading.Thread(target=lambda: found.append(artifact_store.load_or_make(KEY, ".so", make)))
+        threading.Thread(
+            target=lambda: result.append(artifact_store.load_or_make(KEY, ".so", make))
+        )
         for _ in range(8)
     ]
     for thread in work:
@@ -97,7 +99,7 @@ def test_one_thread_makes_what_others_wait_for(directory: Path) -> None:
     for thread in work:
         thread.join()
     assert len(calls) == 1
-    assert [(f.data, f.log) for f in found] == [(b"code", "log")] * 8
+    assert [(f.data, f.log) for f in result] == [(b"code", "log")] * 8
 
 
 def test_failed_entries_are_tried_again(directory: Path) -> None:
@@ -114,13 +116,13 @@ def test_info_and_clear(directory: Path) -> None:
     assert eviction.usage() == eviction.CacheUsage(directory, (), 1 << 30)
     a, b = stored(KEY, ".so", b"code"), stored(artifact_store.key_of("other"), ".cubin", b"x" * 10)
     sizes = [p.stat().st_size for p in (a, b)]
-    found = eviction.usage()
-    assert [(k.suffix, k.entries, k.size) for k in found.kinds] == [
+    result = eviction.usage()
+    assert [(k.suffix, k.entries, k.size) for k in result.kinds] == [
         (".cubin", 1, sizes[1]),
         (".so", 1, sizes[0]),
     ]
-    assert (found.entries, found.size) == (2, sum(sizes))
-    assert abs(found.kinds[0].last_used - time.time()) < 60
+    assert (result.entries, result.size) == (2, sum(sizes))
+    assert abs(result.kinds[0].last_used - time.time()) < 60
     os.utime(a, (0, time.time() - 3 * 86400))
     assert eviction.clear(unused_for=4) == (0, 0)
     assert eviction.clear(unused_for=2) == (1, sizes[0])

@@ -43,9 +43,9 @@ def stored(data: bytes = b"code") -> Path:
 def is_kept_for_this_process(directory: Path) -> bool:
     """It is stored, elsewhere, and found there."""
     path = stored()
-    found = artifact_store.load(KEY, ".so") == artifact_store.Entry(str(path), b"code", "log")
+    result = artifact_store.load(KEY, ".so") == artifact_store.Entry(str(path), b"code", "log")
     path.unlink()
-    return found and directory not in path.parents
+    return result and directory not in path.parents
 
 
 # ---- entries -------------------------------------------------------------------------------
@@ -323,9 +323,9 @@ def test_a_read_only_home(open_folder: Path) -> None:
 
     def work() -> None:
         cache_directory._locate.cache_clear()
-        found = artifact_store.load(KEY, ".so")
-        assert found is not None
-        assert found.data == b"code"
+        result = artifact_store.load(KEY, ".so")
+        assert result is not None
+        assert result.data == b"code"
         assert "cannot be written" in eviction.usage().problem
         assert artifact_store.load_or_make(other, ".so", lambda: (b"new", "")).data == b"new"
         assert artifact_store.load(other, ".so") is not None

@@ -316,15 +316,15 @@ def test_the_machine_is_part_of_the_identity(monkeypatch: pytest.MonkeyPatch) ->
 def test_another_file_is_another_compiler(tmp_path: Path) -> None:
     """Also one of the same size that claims to be as old."""
     path = script(tmp_path / "gcc", "exit 0")
-    found = {discovery._key_of_version((path,))}
+    result = {discovery._key_of_version((path,))}
     status = os.stat(path)
     os.replace(script(tmp_path / "other", "exit 1"), path)
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
-    found.add(discovery._key_of_version((path,)))
+    result.add(discovery._key_of_version((path,)))
     os.utime(path, ns=(0, 0))
-    found.add(discovery._key_of_version((path,)))
-    assert len(found) == 3
-    assert None not in found
+    result.add(discovery._key_of_version((path,)))
+    assert len(result) == 3
+    assert None not in result
     assert discovery._key_of_version((path, "word")) is None
     assert discovery._key_of_version((str(tmp_path / "missing"),)) is None
 

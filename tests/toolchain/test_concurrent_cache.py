@@ -28,8 +28,8 @@ def entries(directory: Path) -> list[Path]:
 
 def unharmed(path: Path) -> bool:
     key, suffix = path.name.split(".")
-    found = artifact_store.load(key, f".{suffix}")
-    return found is not None and found.path == str(path)
+    result = artifact_store.load(key, f".{suffix}")
+    return result is not None and result.path == str(path)
 
 
 KERNEL = """
@@ -85,9 +85,9 @@ def test_32_processes_request_50_kernels_at_once(directory: Path, tmp_path: Path
     assert said == ["done\n"] * PROCESSES
     shared = 1  # the thread pool
     assert len(log.read_text().splitlines()) == KERNELS + shared
-    found = entries(directory)
-    assert len([p for p in found if p.suffix == ".so"]) == KERNELS + shared
-    assert all(unharmed(p) for p in found)
+    result = entries(directory)
+    assert len([p for p in result if p.suffix == ".so"]) == KERNELS + shared
+    assert all(unharmed(p) for p in result)
     assert list((directory / "new").iterdir()) == []
     assert list(tmp_path.glob("pycu2c-*")) == []
 
@@ -141,9 +141,9 @@ def test_200_processes_are_killed(directory: Path, tmp_path: Path) -> None:
     subprocess.run(
         [sys.executable, "-c", KILLED, str(KILLS)], env=environment, check=True, timeout=300
     )
-    found = entries(directory)
-    assert {p.suffix for p in found} >= {".so", ".txt", ".cubin"}
-    assert all(unharmed(p) for p in found)
+    result = entries(directory)
+    assert {p.suffix for p in result} >= {".so", ".txt", ".cubin"}
+    assert all(unharmed(p) for p in result)
     left = [*(directory / "new").iterdir(), *scratch.iterdir()]
     assert len(left) > 10  # the test has killed some in the middle
     for path in left:

@@ -14,9 +14,9 @@ extern "C" __attribute__((visibility("default"))) int twice(int x) { return 2 * 
 
 
 def test_variables_of_a_library_are_found() -> None:
-    found = elf_symbols.object_symbol_sizes(cxx.compile(TEXT, "numbers", ("-std=c++17",)).data)
-    assert found["numbers"] == 20
-    assert "twice" not in found
+    result = elf_symbols.object_symbol_sizes(cxx.compile(TEXT, "numbers", ("-std=c++17",)).data)
+    assert result["numbers"] == 20
+    assert "twice" not in result
     assert elf_symbols.object_symbol_sizes(b"no ELF") == {}
 
 
@@ -27,9 +27,9 @@ def test_a_text_is_compiled_once() -> None:
 
 
 def test_a_rejection_shows_the_compilers_messages() -> None:
-    with pytest.raises(cxx.CxxCompileError) as found:
+    with pytest.raises(cxx.CxxCompileError) as result:
         cxx.compile("int f() { return missing; }", "f", ())
-    assert "missing" in found.value.log
+    assert "missing" in result.value.log
 
 
 @pytest.mark.parametrize(

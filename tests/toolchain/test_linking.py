@@ -207,8 +207,8 @@ def test_cache_keys_depend_on_the_files(
         loaded.scaled(out[0], out, 0)
 
     def keys() -> list[str]:
-        given = [(loaded.k.source, loaded.k.options), (plain.source, Options())]
-        return [KernelCacheEntry(source, signature, options).key for source, options in given]
+        inputs = [(loaded.k.source, loaded.k.options), (plain.source, Options())]
+        return [KernelCacheEntry(source, signature, options).key for source, options in inputs]
 
     before = keys()
     assert all(before)
@@ -407,9 +407,9 @@ def test_a_kernel_of_jit(
     backend: str, files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYCU2C_BACKEND", backend)
-    given = arguments()
-    module_from(HEAD.format([str(f) for f in files.values()]) + JIT, tmp_path).k[1, 4](*given)
-    assert given[2].tolist() == [0, 2, 4, 6]
+    inputs = arguments()
+    module_from(HEAD.format([str(f) for f in files.values()]) + JIT, tmp_path).k[1, 4](*inputs)
+    assert inputs[2].tolist() == [0, 2, 4, 6]
 
 
 SUM = """
@@ -515,17 +515,17 @@ def test_a_file_of_c_that_does_not_compile(files: dict[str, Path], tmp_path: Pat
 def test_files_are_taken_by_their_suffixes(tmp_path: Path) -> None:
     for name in ("f.cu", "f.c", "f.o", "f.ptx"):
         (tmp_path / name).write_text("")
-    given = [tmp_path / "f.cu", str(tmp_path / "f.c"), tmp_path / "f.o"]
-    links = parse_links(given)
+    inputs = [tmp_path / "f.cu", str(tmp_path / "f.c"), tmp_path / "f.o"]
+    links = parse_links(inputs)
     assert [os.path.basename(f) for f in links_for_target(links, "cuda")] == ["f.cu", "f.o"]
     assert [os.path.basename(f) for f in links_for_target(links, "c")] == ["f.c", "f.o"]
-    told = parse_links({"cuda": tmp_path / "f.o", "cpu": [tmp_path / "f.c"]})
-    assert [(d, os.path.basename(f)) for d, f in told] == [("cuda", "f.o"), ("c", "f.c")]
+    raised = parse_links({"cuda": tmp_path / "f.o", "cpu": [tmp_path / "f.c"]})
+    assert [(d, os.path.basename(f)) for d, f in raised] == [("cuda", "f.o"), ("c", "f.c")]
     assert parse_links(None) == ()
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("inputs", "said"),
     [
         ("f.cu", "there is no file .*f.cu"),
         ("f.py", "ends in .py: cuda takes .cu, .ptx, .*; cpu takes .c, .so"),
@@ -536,13 +536,13 @@ def test_files_are_taken_by_their_suffixes(tmp_path: Path) -> None:
         ([3], "named by its path, not by 3"),
     ],
 )
-def test_wrong_files(given: object, said: str) -> None:
+def test_wrong_files(inputs: object, said: str) -> None:
     with pytest.raises(BadLink, match=said):
-        parse_links(given)
+        parse_links(inputs)
     with pytest.raises(BadOption, match=said):
-        kernel(link=given)(lambda: None)
+        kernel(link=inputs)(lambda: None)
     with pytest.raises(BadLink, match=said):
-        cuda.declare_device("f", "float32(float32)", given)
+        cuda.declare_device("f", "float32(float32)", inputs)
 
 
 def test_wrong_declarations() -> None:

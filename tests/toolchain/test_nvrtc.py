@@ -137,7 +137,7 @@ def test_an_nvrtc_is_known_by_its_files(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
     identity._find_installed.cache_clear()
     assert identity.installed_identity() is None
-    found = []
+    result = []
     for path, text in (
         (library, "1"),
         (library, "22"),
@@ -146,12 +146,12 @@ def test_an_nvrtc_is_known_by_its_files(tmp_path, monkeypatch):
     ):
         path.write_text(text)
         identity._find_installed.cache_clear()
-        found.append(identity.installed_identity())
+        result.append(identity.installed_identity())
     identity._find_installed.cache_clear()
     os.utime(library, (0, 0))
-    found.append(identity.installed_identity())
+    result.append(identity.installed_identity())
     identity._find_installed.cache_clear()
-    assert len({*found, None}) == 6
+    assert len({*result, None}) == 6
 
 
 def test_what_changes_the_binary_is_part_of_the_key():

@@ -75,8 +75,8 @@ TYPES = "float32[::1], float32[::1]"
 
 
 def test_of_a_kernel_without_a_gpu():
-    found = tiles.occupancy(256, signature=TYPES, arch="sm_80")
-    assert found == Occupancy(8, 64, 1.0, "warps")
+    result = tiles.occupancy(256, signature=TYPES, arch="sm_80")
+    assert result == Occupancy(8, 64, 1.0, "warps")
     crowded = tiles.occupancy((16, 16), shared=80 * 1024, signature=TYPES, arch="sm_80")
     assert (crowded.blocks, crowded.limited_by) == (2, "shared memory")
 
@@ -142,9 +142,9 @@ def test_one_thread_per_element_in_blocks_of_a_given_size(target):
     declared = Kernel(add_one, backend=target, block=32)
     declared.forall(33)(x)
     assert x[63] == 32 != x[64]
-    told = copied(np.zeros(100, np.int32))
-    declared.forall(33, 64, shared=128)(told)
-    assert (told[:64] == 64).all()
+    raised = copied(np.zeros(100, np.int32))
+    declared.forall(33, 64, shared=128)(raised)
+    assert (raised[:64] == 64).all()
 
 
 def test_none_for_nothing(target):

@@ -55,14 +55,14 @@ def test_programs_run_in_the_c_locale(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_many_at_a_time() -> None:
-    found: list[CompletedProcess] = []
+    result: list[CompletedProcess] = []
     code = "sys.stdout.write(sys.stdin.read())"
     threads = [
-        threading.Thread(target=lambda n=n: found.append(python(code, f"{n}")))  # type: ignore[misc]
+        threading.Thread(target=lambda n=n: result.append(python(code, f"{n}")))  # type: ignore[misc]
         for n in range(8)
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(ran.output for ran in found) == [f"{n}" for n in range(8)]
+    assert sorted(ran.output for ran in result) == [f"{n}" for n in range(8)]

@@ -123,9 +123,9 @@ OTHERS = (looked_at_after, of_a_moving_end, by_any_step, going_on, left_where_it
 @pytest.mark.parametrize("k", [*COUNTED, *OTHERS], ids=lambda k: k.name)
 def test_the_results_are_the_same(k, shape, target: str) -> None:
     x = np.random.default_rng(5).random(300).astype(np.float32)
-    given = np.zeros(200, np.float32), x, 300, -1
-    for got, wanted in zip(run(k, shape, given, target), run(k, shape, given, "python")):
-        np.testing.assert_allclose(got, wanted, rtol=1e-6)
+    arguments = np.zeros(200, np.float32), x, 300, -1
+    for got, expected in zip(run(k, shape, arguments, target), run(k, shape, arguments, "python")):
+        np.testing.assert_allclose(got, expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("k", COUNTED, ids=lambda k: k.name)

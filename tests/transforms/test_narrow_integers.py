@@ -314,8 +314,8 @@ def mean_the_same(program: Function, seed: int, rules: IndexRules) -> bool:
         seen, variables = accesses(program, seed, rules)
     except _Outside:
         return False
-    found, ended = accesses(small.kernel, seed, rules)
-    assert found == seen
+    result, ended = accesses(small.kernel, seed, rules)
+    assert result == seen
     modular = {name for name in variables if ended[name] != variables[name]}
     assert all((ended[name] - variables[name]) % 2**32 == 0 for name in modular)
     return True

@@ -39,11 +39,11 @@ def around_pass(name: str) -> tuple[str, str]:
     """The IR of the pass's kernel before and after the pass, which changes it."""
     module = module_of(name)
     (kernel,) = (v for v in vars(module).values() if isinstance(v, Kernel))
-    found: list[tuple[str, str]] = []
+    result: list[tuple[str, str]] = []
 
     def observe(step: str, before: Module, after: Module) -> None:
         if step == name:
-            found.append((print_module(before), print_module(after)))
+            result.append((print_module(before), print_module(after)))
 
     assumptions = LaunchAssumptions(
         index32_safe=True,
@@ -56,7 +56,7 @@ def around_pass(name: str) -> tuple[str, str]:
         signature = parse_signature(module.SIGNATURE)
         built = build_module(kernel.source, signature, kernel.options, observe)
     lower(built.module, TARGETS[module.TARGET], assumptions, kernel.options, observe)
-    (texts,) = found
+    (texts,) = result
     return texts
 
 
@@ -78,5 +78,5 @@ def test_pass(name: str, request: pytest.FixtureRequest) -> None:
 
 def test_no_file_is_left_over() -> None:
     files = ("kernel.py", "before.ir", "after.ir")
-    found = {p for p in GOLDEN.rglob("*") if p.is_file() and "__pycache__" not in p.parts}
-    assert found == {GOLDEN / name / file for name in PASSES for file in files}
+    result = {p for p in GOLDEN.rglob("*") if p.is_file() and "__pycache__" not in p.parts}
+    assert result == {GOLDEN / name / file for name in PASSES for file in files}

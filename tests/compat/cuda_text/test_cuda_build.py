@@ -48,12 +48,12 @@ class Ran(NamedTuple):
 @pytest.fixture
 def ran(monkeypatch: pytest.MonkeyPatch) -> list[Ran]:
     """The launches that a driver would be asked for."""
-    found: list[Ran] = []
+    result: list[Ran] = []
 
     def run(self: Any, launch: Launch, leaves: Any) -> None:
         kernel = self.kernel
         form = self.layout.struct.format
-        found.append(Ran(kernel.name, launch, self.written, form, kernel.cooperative))
+        result.append(Ran(kernel.name, launch, self.written, form, kernel.cooperative))
 
     class Api:
         cuLaunchKernel = None
@@ -73,25 +73,25 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[Ran]:
     monkeypatch.setattr(kernel_api, "parameter_layout", lambda kernel: [*zip(offsets, sizes)])
     monkeypatch.setattr(cuda_runner.CudaRunner, "run", run)
     monkeypatch.setattr(cuda_runner.CudaRunner, "direct", None)
-    return found
+    return result
 
 
 def test_what_kernels_take_is_read_from_their_code() -> None:
     cubin = TextModule(TEXT, name_expressions=("own::t<double>",)).cubin()
-    found = compiled.entry_parameters(cubin.entry_declarations)
-    assert [p.size for p in found["k"]] == [8, 8, 4, 4, 8, 1, 4, 8, 1]
-    assert [p.kind.name[0] for p in found["k"]] == list("IIIFFIBII")
-    entry = cuda_build.entry_named("own::t<double>", cubin, found)
+    result = compiled.entry_parameters(cubin.entry_declarations)
+    assert [p.size for p in result["k"]] == [8, 8, 4, 4, 8, 1, 4, 8, 1]
+    assert [p.kind.name[0] for p in result["k"]] == list("IIIFFIBII")
+    entry = cuda_build.entry_named("own::t<double>", cubin, result)
     assert entry is not None
-    assert [p.kind.name for p in found[entry]] == ["INTEGER", "FLOAT"]
-    assert cuda_build.entry_named("plain", cubin, found) == "_Z5plainPi"  # C++ has mangled it
-    assert cuda_build.entry_named("pla", cubin, found) is None
+    assert [p.kind.name for p in result[entry]] == ["INTEGER", "FLOAT"]
+    assert cuda_build.entry_named("plain", cubin, result) == "_Z5plainPi"  # C++ has mangled it
+    assert cuda_build.entry_named("pla", cubin, result) is None
 
 
 def test_arguments_are_packed_as_c_lays_them_out() -> None:
-    wanted = compiled.entry_parameters(TextModule(TEXT).cubin().entry_declarations)["k"]
-    taken = arguments.bind_arguments(GIVEN, wanted, "k")
-    layout = arguments.layout_for(taken, wanted)
+    expected = compiled.entry_parameters(TextModule(TEXT).cubin().entry_declarations)["k"]
+    taken = arguments.bind_arguments(GIVEN, expected, "k")
+    layout = arguments.layout_for(taken, expected)
     assert layout.struct.format == FORMAT
     packed = pack(layout, arguments.leaves_of(taken), [7] * len(GIVEN))
     assert packed[:8] == (7).to_bytes(8, "little")
@@ -116,8 +116,8 @@ def test_files_that_are_compiled_already(ran: list[Ran], suffix: str, tmp_path: 
     ptx = made.inspect("ptx").rstrip("\0").encode()
     path.write_bytes(ptx if suffix == ".ptx" else made.cubin().data)
     module = cupy.RawModule(path=str(path))
-    given = (*GIVEN[:4], np.float64(1), *GIVEN[5:])  # a cubin does not say what is a float
-    module.get_function("k")((1,), (1,), given)
+    inputs = (*GIVEN[:4], np.float64(1), *GIVEN[5:])  # a cubin does not say what is a float
+    module.get_function("k")((1,), (1,), inputs)
     assert ran[0].format.replace("f", "i") == FORMAT.replace("f", "i")
     assert ran[0].written == {0, 1}
     with pytest.raises(LaunchError, match="takes 9 arguments"):

@@ -357,7 +357,9 @@ def test_split_and_unsplit_kernels_agree(
 ) -> None:
     split = found(text_of(ALL[name]), block)
     as_written = functools.partial(generate_host_source, rewrites=False)
-    monkeypatch.setattr(cpu_build, "generate_host_source", lambda *given, **_: as_written(*given))
+    monkeypatch.setattr(
+        cpu_build, "generate_host_source", lambda *arguments, **_: as_written(*arguments)
+    )
     assert np.array_equal(split, found(text_of(ALL[name]), block))
     assert split.any()
 
@@ -427,9 +429,9 @@ def test_lanes_that_never_arrive_are_reported() -> None:
     out[threadIdx.x] = v;
 }"""
     assert ways(text) == [ThreadExecution.WARPS]
-    with pytest.raises(DeadlockError) as told:
+    with pytest.raises(DeadlockError) as raised:
         launched(text, "cpu", np.zeros(64, np.int32), grid=2, block=64)
-    lines = str(told.value).splitlines()
+    lines = str(raised.value).splitlines()
     assert lines[0] == "k would never end: no thread can make progress"
     assert "threads 0-4 wait in a function of the warp with mask 0xffffffff" in lines[1]
     assert lines[1].endswith(":4")
@@ -494,9 +496,9 @@ def test_messages_are_of_the_users_text() -> None:
     __syncthreads();
     x[threadIdx.x] = missing;
 }"""
-    with pytest.raises(CompileError, match=r":3:22") as told:
+    with pytest.raises(CompileError, match=r":3:22") as raised:
         TextModule(text, backend="cpu", name="mine.cu").code()
-    assert "pycu2c" not in str(told.value)
+    assert "pycu2c" not in str(raised.value)
 
 
 def test_templates_are_split() -> None:

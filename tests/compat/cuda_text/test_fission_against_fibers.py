@@ -131,7 +131,9 @@ def test_fission_and_fibers_give_the_same_results(
 ) -> None:
     split = found(text_of(name))
     as_written = functools.partial(generate_host_source, rewrites=False)
-    monkeypatch.setattr(cpu_build, "generate_host_source", lambda *given, **_: as_written(*given))
+    monkeypatch.setattr(
+        cpu_build, "generate_host_source", lambda *arguments, **_: as_written(*arguments)
+    )
     assert np.array_equal(split, found(text_of(name)))
     assert split.any()
 

@@ -144,9 +144,9 @@ def test_a_deadlock_is_reported() -> None:
     __shfl_sync(0xffffffff, 1, 0);
     __syncthreads();
 }"""
-    with pytest.raises(DeadlockError) as found:
+    with pytest.raises(DeadlockError) as result:
         given(text, "cpu", 1, np.int32, grid=2)
-    lines = str(found.value).splitlines()
+    lines = str(result.value).splitlines()
     assert lines[0] == "k would never end: no thread can make progress"
     assert "threads 0-4 wait in __syncthreads" in lines[1]
     assert lines[1].endswith(":2")
@@ -497,22 +497,22 @@ def test_printf_writes(capfd: pytest.CaptureFixture[str]) -> None:
 )
 def test_functions_missing_on_the_cpu_are_named(line: str, what: str) -> None:
     text = f'__global__ void inner(int *x);\nextern "C" __global__ void k(int *x) {{\n  {line}\n}}'
-    with pytest.raises(CompileError) as found:
+    with pytest.raises(CompileError) as result:
         given(text, "cpu", 1, np.int32)
-    assert what in str(found.value)
-    assert found.value.line == 3
+    assert what in str(result.value)
+    assert result.value.line == 3
 
 
 @pytest.mark.parametrize("backend", ["cpu", "nvrtc"])
 def test_a_mistake_is_shown_where_it_is(backend: str) -> None:
     text = 'extern "C" __global__ void k(float *x) {\n\tx[0] = missing(3);\n}'
     module = TextModule(text, backend="cpu")
-    with pytest.raises(CompileError) as found:
+    with pytest.raises(CompileError) as result:
         module.code() if backend == "cpu" else module.cubin("sm_90")
-    lines = str(found.value).splitlines()
+    lines = str(result.value).splitlines()
     assert lines[2].endswith("| \tx[0] = missing(3);")
     assert lines[3].partition("^^^^^^^")[0].endswith("| \t       ")
-    assert found.value.line == 2
+    assert result.value.line == 2
 
 
 def test_arguments_that_do_not_fit_are_rejected() -> None:
@@ -623,8 +623,8 @@ extern "C" __global__ void k(__half2 *out, const __half2 *in) {{
     module = TextModule(text, backend=machine)
     assert "entry k(" in module.inspect("ptx")
     module.function("k").launch((1, 1, 1), (1, 1, 1), (out, np.stack([a, b])), 0)
-    for (expression, wanted), found in zip(PAIRS.items(), out):
-        assert found.tolist() == wanted(a, b).tolist(), expression
+    for (expression, expected), result in zip(PAIRS.items(), out):
+        assert result.tolist() == expected(a, b).tolist(), expression
 
 
 @pytest.mark.parametrize("machine", MACHINES)
@@ -646,7 +646,7 @@ extern "C" __global__ void k(__nv_bfloat16 *out, const __nv_bfloat16 *x, float *
     x = (bits.astype(np.uint32) << 16).view(np.float32)
     out, wide = np.zeros(5, np.uint16), np.zeros(5, np.float32)
     module.function("k").launch((1, 1, 1), (5, 1, 1), (out, bits, wide), 0)
-    found = (out.astype(np.uint32) << 16).view(np.float32)
-    assert found == pytest.approx(np.where(x > 0, 3 * x + 1, -3 * x - 1), rel=2**-7)
+    result = (out.astype(np.uint32) << 16).view(np.float32)
+    assert result == pytest.approx(np.where(x > 0, 3 * x + 1, -3 * x - 1), rel=2**-7)
     few = x[:3]
     assert wide[:3] == pytest.approx(few * few + few + few, rel=2**-7)

@@ -264,7 +264,7 @@ __device__ int table[] = {1, 2};
 __global__ void declared(int);
 if_this(is, a, macro) { }
 """
-    found = {f.path: f for f in functions_in(tokens_of(text)) if f.is_kernel}
-    assert list(found) == ["one<float,3>"]
-    p, s = found["one<float,3>"].parameters
+    result = {f.path: f for f in functions_in(tokens_of(text)) if f.is_kernel}
+    assert list(result) == ["one<float,3>"]
+    p, s = result["one<float,3>"].parameters
     assert (p.name, p.is_read_only, s.name) == ("p", True, "s")

@@ -136,7 +136,7 @@ def as_written(bodies: list[str], monkeypatch: pytest.MonkeyPatch) -> list[list[
         patch.setattr(
             cpu_build,
             "generate_host_source",
-            lambda *given, **_: generate_host_source(*given, rewrites=False),
+            lambda *arguments, **_: generate_host_source(*arguments, rewrites=False),
         )
         return found(bodies)[0]
 

@@ -30,17 +30,17 @@ def torch() -> Any:
 def test_cupys_arrays(cupy: Any) -> None:
     x = cupy.asarray(X)
     for _ in range(5):  # the last ones are quick
-        for given in (x, x.T, x[::2, ::-3], x[5], x[3, 4]):
-            result = AXPY(given, 1, 2)
+        for arguments in (x, x.T, x[::2, ::-3], x[5], x[3, 4]):
+            result = AXPY(arguments, 1, 2)
             assert isinstance(result, cupy.ndarray)
-            np.testing.assert_array_equal(result.get(), given.get() * 2 + 1)
-            out = cupy.zeros_like(given)
-            assert AXPY(given, given, 2, out) is out
-            np.testing.assert_array_equal(out.get(), given.get() * 3)
+            np.testing.assert_array_equal(result.get(), arguments.get() * 2 + 1)
+            out = cupy.zeros_like(arguments)
+            assert AXPY(arguments, arguments, 2, out) is out
+            np.testing.assert_array_equal(out.get(), arguments.get() * 3)
         for axis in (None, 0, 1):
-            found = NORM(x, axis=axis)
-            assert isinstance(found, cupy.ndarray)
-            np.testing.assert_allclose(found.get(), np.linalg.norm(X, axis=axis), rtol=1e-5)
+            results = NORM(x, axis=axis)
+            assert isinstance(results, cupy.ndarray)
+            np.testing.assert_allclose(results.get(), np.linalg.norm(X, axis=axis), rtol=1e-5)
 
 
 def test_the_same_as_cupys_kernels(cupy: Any) -> None:
@@ -69,11 +69,11 @@ def test_cupys_streams(cupy: Any) -> None:
 def test_pytorchs_tensors(torch: Any) -> None:
     x = torch.from_numpy(X).cuda()
     for _ in range(5):
-        for given in (x, x.T, x[::2], x[3, 4]):
-            result = AXPY(given, given, 2)
+        for arguments in (x, x.T, x[::2], x[3, 4]):
+            result = AXPY(arguments, arguments, 2)
             assert isinstance(result, torch.Tensor)
             assert result.is_cuda
-            np.testing.assert_array_equal(result.cpu().numpy(), given.cpu().numpy() * 3)
+            np.testing.assert_array_equal(result.cpu().numpy(), arguments.cpu().numpy() * 3)
         np.testing.assert_allclose(
             NORM(x, axis=1).cpu().numpy(), np.linalg.norm(X, axis=1), rtol=1e-5
         )

@@ -16,7 +16,7 @@ from support.cupy_arrays import PLACES, here, there
 @pytest.fixture(params=PLACES)
 def array(request: pytest.FixtureRequest) -> Callable[..., Any]:
     """``cp.array``: an array at a place."""
-    return lambda *given, **named: there(str(request.param), np.array(*given, **named))
+    return lambda *arguments, **named: there(str(request.param), np.array(*arguments, **named))
 
 
 def test_basic_elementwise_kernels(array: Callable[..., Any]) -> None:

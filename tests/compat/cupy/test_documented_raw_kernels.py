@@ -98,8 +98,8 @@ def array(request: pytest.FixtureRequest) -> Any:
     return KINDS[request.param]
 
 
-def numbers(found: Any) -> Any:
-    return found if isinstance(found, np.ndarray) else found.copy_to_host()
+def numbers(result: Any) -> Any:
+    return result if isinstance(result, np.ndarray) else result.copy_to_host()
 
 
 def test_matrix_multiply(machine: str, array: Any) -> None:
@@ -169,9 +169,9 @@ def test_the_table_has_every_name() -> None:
 @pytest.mark.parametrize("row", rows(), ids=lambda row: row[0])
 def test_a_name_exists_and_is_tested(row: tuple[str, str, str]) -> None:
     name, _, test = row
-    found: Any = cp
+    result: Any = cp
     for part in name.split("."):
-        found = getattr(found, part)
-    assert found is not None
+        result = getattr(result, part)
+    assert result is not None
     last = name.removesuffix(".__call__").rpartition(".")[2]
     assert last in Path(__file__).with_name(test).read_text()

@@ -199,12 +199,12 @@ def test_raw_arrays_and_indices(place: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "wanted"), [("size()", [6]), ("shape()[i]", [2, 3]), ("strides()[i]", [12, 4])]
+    ("asked", "expected"), [("size()", [6]), ("shape()[i]", [2, 3]), ("strides()[i]", [12, 4])]
 )
-def test_attributes_of_raw_arrays(place: str, asked: str, wanted: list[int]) -> None:
+def test_attributes_of_raw_arrays(place: str, asked: str, expected: list[int]) -> None:
     x = np.arange(6, dtype=np.int32).reshape(2, 3)
     kernel = ElementwiseKernel("raw int32 x", "int32 y", f"y = x.{asked}", "asked")
-    assert here(kernel(there(place, x), size=len(wanted))).tolist() == wanted
+    assert here(kernel(there(place, x), size=len(expected))).tolist() == expected
 
 
 def test_places_as_arrays(place: str) -> None:
@@ -213,16 +213,16 @@ def test_places_as_arrays(place: str) -> None:
     kernel = ElementwiseKernel("raw T x", "int32 y", text, "placed")
     for order in ("C", "F"):
         given = there(place, np.asarray(x, order=order))  # type: ignore[call-overload]
-        found = kernel(given, there(place, np.zeros_like(x)))
-        np.testing.assert_array_equal(here(found), x)
+        result = kernel(given, there(place, np.zeros_like(x)))
+        np.testing.assert_array_equal(here(result), x)
 
 
 def test_places_that_are_numbers_and_lists(place: str) -> None:
     x = np.arange(12, dtype=np.int32).reshape(3, 4)
     text = "int at[] = {2, 1}; y = x[0] + 100 * x[{1, i}] + 10000 * x[at] + w[0]"
     kernel = ElementwiseKernel("raw T x, raw T w", "T y", text, "listed")
-    found = here(kernel(there(place, x), there(place, x[:, 0]), size=4))
-    assert found.tolist() == [90400, 90500, 90600, 90700]
+    result = here(kernel(there(place, x), there(place, x[:, 0]), size=4))
+    assert result.tolist() == [90400, 90500, 90600, 90700]
     assert "entry listed(" in kernel.inspect("ptx")
 
 
@@ -402,8 +402,8 @@ def test_graphs(place: str) -> None:
 def test_captures_that_would_copy_an_argument(place: str) -> None:
     x = there(place, np.arange(9.0))
     device = "cpu" if place == "cpu" else None
-    refused = pytest.raises(LaunchError, match="add would copy an argument")
-    with cuda.graph(device=device), refused:
+    rejected = pytest.raises(LaunchError, match="add would copy an argument")
+    with cuda.graph(device=device), rejected:
         ADD(x[:-1], x[1:], x[1:])
 
 
@@ -544,9 +544,9 @@ def test_calls_that_are_wrong() -> None:
         ((1.0, 2.0), ValueError, "Loop size is undecided"),
         ((x, 1j), TypeError, "is complex: pass its real part"),
     ):
-        with pytest.raises(error, match=said) as found:
+        with pytest.raises(error, match=said) as result:
             ADD(*args)
-        assert isinstance(found.value, LaunchError)
+        assert isinstance(result.value, LaunchError)
 
 
 def test_textures_that_are_wrong() -> None:
@@ -593,9 +593,9 @@ def test_an_output_that_may_not_be_written() -> None:
 
 def test_text_that_does_not_compile(place: str) -> None:
     kernel = ElementwiseKernel("T x", "T z", "T y = 2 * x;\n  z = y + q", "wrong")
-    with pytest.raises(CompileError) as found:
+    with pytest.raises(CompileError) as result:
         kernel(there(place, np.arange(3.0)))
-    shown = str(found.value)
+    shown = str(result.value)
     assert "--> <operation of wrong>:2:3\n" in shown
     assert "2 |   z = y + q\n" in shown
     assert "^^^^^^^^^" in shown

@@ -68,8 +68,8 @@ def test_different_calls_take_the_slow_path(place: str) -> None:
     x = there(place, np.arange(5.0))
     kernel = learnt(ElementwiseKernel(*AXPY), x, x, 2, 3)
     for other in (np.arange(6.0), np.arange(5, dtype=np.float32), np.arange(5.0)[::-1]):
-        given = there(place, other)
-        np.testing.assert_array_equal(here(kernel(given, given, 2, 3)), other * 3 + 3)
+        arguments = there(place, other)
+        np.testing.assert_array_equal(here(kernel(arguments, arguments, 2, 3)), other * 3 + 3)
     np.testing.assert_array_equal(here(kernel(x, x, True, 3)), np.arange(5.0) * 2 + 3)
     np.testing.assert_array_equal(here(kernel(x, x, 2, 2**32 + 3)), np.arange(5.0) * 3 + 3)
     with pytest.raises(TypeError, match="is complex"):
@@ -118,9 +118,9 @@ def test_threads_that_reduce_at_the_same_time() -> None:
 
     def work(array: Any) -> None:
         for _ in range(50):
-            found = kernel(array)
-            if found != array.sum():
-                wrong.append(found)
+            result = kernel(array)
+            if result != array.sum():
+                wrong.append(result)
 
     threads = [threading.Thread(target=work, args=(array,)) for array in arrays]
     for thread in threads:

@@ -31,29 +31,29 @@ def some(dtype: Any, shape: tuple[int, ...] = (3, 4)) -> np.ndarray:
     return made.astype(dtype)
 
 
-def same(found: Any, wanted: Any) -> None:
-    if isinstance(wanted, tuple):
-        assert isinstance(found, tuple)
-        assert len(found) == len(wanted)
-        for one, other in zip(found, wanted):
+def same(result: Any, expected: Any) -> None:
+    if isinstance(expected, tuple):
+        assert isinstance(result, tuple)
+        assert len(result) == len(expected)
+        for one, other in zip(result, expected):
             same(one, other)
-    elif wanted is None:
-        assert found is None
+    elif expected is None:
+        assert result is None
     else:
-        found = here(found) if hasattr(found, "copy_to_host") else np.asarray(found)
-        assert (found.shape, found.dtype) == (np.shape(wanted), np.asarray(wanted).dtype)
-        np.testing.assert_allclose(found, wanted, rtol=3e-3, atol=3e-3)
+        result = here(result) if hasattr(result, "copy_to_host") else np.asarray(result)
+        assert (result.shape, result.dtype) == (np.shape(expected), np.asarray(expected).dtype)
+        np.testing.assert_allclose(result, expected, rtol=3e-3, atol=3e-3)
 
 
 def check(function, place: str, *args: Any) -> None:
     """That a fused function gives what it gives by itself, and changes the same."""
     own = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
-    given = [there(place, a.copy()) if isinstance(a, np.ndarray) else a for a in args]
+    arguments = [there(place, a.copy()) if isinstance(a, np.ndarray) else a for a in args]
     with np.errstate(all="ignore"):
-        wanted = function(*own)
+        expected = function(*own)
     fused = fuse(function)
-    same(fused(*given), wanted)
-    for one, other in zip(given, own):
+    same(fused(*arguments), expected)
+    for one, other in zip(arguments, own):
         if isinstance(other, np.ndarray):
             same(one, other)
 
@@ -486,11 +486,11 @@ def test_kernels_are_made_once() -> None:
 
 
 def test_threads() -> None:
-    fused, found = fuse(lambda x, y: x + y * 2), {}
+    fused, result = fuse(lambda x, y: x + y * 2), {}
     arrays = [some(int), some("d")]
 
     def run(k: int) -> None:
-        found[k] = fused(arrays[k % 2], arrays[k % 2])
+        result[k] = fused(arrays[k % 2], arrays[k % 2])
 
     threads = [threading.Thread(target=run, args=(k,)) for k in range(20)]
     for thread in threads:
@@ -498,11 +498,11 @@ def test_threads() -> None:
     for thread in threads:
         thread.join()
     for k in range(20):
-        same(found[k], arrays[k % 2] * 3)
+        same(result[k], arrays[k % 2] * 3)
 
 
 @pytest.mark.parametrize(
-    ("function", "told"),
+    ("function", "raised"),
     [
         (lambda x: x + None, "computes with its arguments and numbers, not with None"),
         (lambda x: x + object(), "pass it as an argument"),
@@ -514,8 +514,8 @@ def test_threads() -> None:
         (lambda x: [x], "returns arrays, numbers, tuples of them or None"),
     ],
 )
-def test_missing_operations(function, told: str) -> None:
-    with pytest.raises(ArgumentTypeError, match=told):
+def test_missing_operations(function, raised: str) -> None:
+    with pytest.raises(ArgumentTypeError, match=raised):
         fuse(function)(some("d"))
 
 

@@ -29,18 +29,18 @@ def a_small_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 def launch(text: GeneratedText, grid: int, arrays: list[Any], passed: list[Any]) -> None:
     """``arrays``: for the pointers, in order; ``passed``: what numbers are read from."""
     pointers = iter(arrays)
-    given = []
+    arguments = []
     for field in text.fields:
         parameter = field.parameter
         value = passed[parameter.argument]
         if parameter.part is ArgumentPart.DATA:
-            given.append(next(pointers))
+            arguments.append(next(pointers))
             continue
         if parameter.part is ArgumentPart.STRIDE:
             value = value.strides[parameter.axis] // value.dtype.size
-        given.append(parameter.type.dtype.numpy.type(value))
+        arguments.append(parameter.type.dtype.numpy.type(value))
     kernel = TextModule(text.text, backend="cpu").function(text.entry)
-    kernel.launch((grid, 1, 1), (256, 1, 1), given)
+    kernel.launch((grid, 1, 1), (256, 1, 1), arguments)
 
 
 def reduced(kernel: ReductionKernel, x: np.ndarray, axis: Any) -> np.ndarray:
@@ -97,14 +97,14 @@ def test_a_struct_of_the_users() -> None:
         np.testing.assert_array_equal(result, x.argmax(axis=axis))
 
 
-def of_elements(kernel: ElementwiseKernel, *given: Any) -> tuple[Any, int]:
+def of_elements(kernel: ElementwiseKernel, *arguments: Any) -> tuple[Any, int]:
     """What the text for a GPU gives, and how many elements a thread has there."""
-    call = kernel._check(given, None).at("cuda")
+    call = kernel._check(arguments, None).at("cuda")
     form, walked = kernel._plan(call)
     size = math.prod(call.shape)
     passed = [*elementwise._reordered_arguments(call, form, walked), size, *walked.shape[1:]]
     share = elements_of_thread(form, kernel._operation)
-    arrays = [*given[: kernel.nin], *call.results]
+    arrays = [*arguments[: kernel.nin], *call.results]
     launch(kernel._text(form, "cuda"), -(-size // (256 * share)), arrays, passed)
     return call.results[0], share
 

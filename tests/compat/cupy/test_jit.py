@@ -190,9 +190,9 @@ def test_a_missing_size_is_an_error() -> None:
         part = jit.shared_memory(np.float32)
         part[0] = x[0]
 
-    with pytest.raises(CompileError) as told:
+    with pytest.raises(CompileError) as raised:
         k((1,), (1,), (np.zeros(1),))
-    assert "shared_memory(np.float32)" in str(told.value)
+    assert "shared_memory(np.float32)" in str(raised.value)
     assert cuda.shared.array is jit.shared_memory
 
 

@@ -91,8 +91,8 @@ def test_streams_are_accepted(machine: str) -> None:
 
 def test_attributes(machine: str) -> None:
     kernel = cupy.RawKernel(SUM, "test_sum", backend=machine)
-    found = kernel.attributes
-    assert set(found) == {
+    result = kernel.attributes
+    assert set(result) == {
         "binary_version",
         "cache_mode_ca",
         "const_size_bytes",
@@ -104,8 +104,8 @@ def test_attributes(machine: str) -> None:
         "ptx_version",
         "shared_size_bytes",
     }
-    assert kernel.max_threads_per_block == found["max_threads_per_block"] > 0
-    assert found["shared_size_bytes"] == 0
+    assert kernel.max_threads_per_block == result["max_threads_per_block"] > 0
+    assert result["shared_size_bytes"] == 0
     assert machine == "cpu" or kernel.num_regs > 0
     kernel.max_dynamic_shared_size_bytes = 64 * 1024
     assert kernel.max_dynamic_shared_size_bytes == 64 * 1024
@@ -221,10 +221,10 @@ template <class T> __global__ void k({name}<T> *x, {name}<T> y, T *size) {{
 def test_a_mistake_beside_complex_numbers_is_shown_where_it_is(machine: str) -> None:
     text = "#include <cupy/complex.cuh>\n__global__ void k(complex<float> *x) {\n    x = 2;\n}"
     module = cupy.RawModule(code=text, backend=machine)
-    with pytest.raises(CompileError) as found:
+    with pytest.raises(CompileError) as result:
         module.compile()
-    assert found.value.line == 3
-    assert "    x = 2;" in str(found.value)
+    assert result.value.line == 3
+    assert "    x = 2;" in str(result.value)
 
 
 # ---- modules ----------------------------------------------------------------------------------
@@ -365,10 +365,10 @@ def test_a_mistake_is_shown(machine: str) -> None:
     kernel = cupy.RawKernel(
         'extern "C" __global__ void k(int *x) {\n    x = y;\n}', "k", backend=machine
     )
-    with pytest.raises(CompileError) as found:
+    with pytest.raises(CompileError) as result:
         kernel.compile()
-    assert (found.value.code, found.value.line) == ("inline-c", 2)
-    assert "    x = y;" in str(found.value)
+    assert (result.value.code, result.value.line) == ("inline-c", 2)
+    assert "    x = y;" in str(result.value)
 
 
 @pytest.mark.gpu

@@ -217,8 +217,8 @@ def test_each_kind_of_remark_is_one() -> None:
 @pytest.mark.parametrize("word", [*ENVIRONMENT_VARIABLES, *UNSUPPORTED_METHODS])
 def test_hints_for_names_are_not_empty(word: str, tmp_path: Path) -> None:
     text = f"from numba import cuda\nx.{word} if 0 else {word!r}"
-    found = shown(text, tmp_path)
-    assert (ENVIRONMENT_VARIABLES | UNSUPPORTED_METHODS)[word] in found
+    result = shown(text, tmp_path)
+    assert (ENVIRONMENT_VARIABLES | UNSUPPORTED_METHODS)[word] in result
 
 
 def test_wrong_calls(tmp_path: Path) -> None:

@@ -40,10 +40,10 @@ def resolve() -> Any:
     def returned(function: Any, *kinds: Scalar) -> str | None:
         theirs = tuple(getattr(numba.types, str(kind)) for kind in kinds)
         try:
-            found = context.resolve_function_type(function, theirs, {})
+            result = context.resolve_function_type(function, theirs, {})
         except numba.core.errors.TypingError:
             return None
-        return str(found.return_type) if found else None
+        return str(result.return_type) if result else None
 
     return returned
 
@@ -187,19 +187,19 @@ def expected_in(text: str) -> list[str]:
     return sorted(f"{number} {part}" for number, part in parts)
 
 
-def told_in(found: MigratedFile) -> list[str]:
-    told = []
-    for remark in found.remarks:
+def told_in(result: MigratedFile) -> list[str]:
+    raised = []
+    for remark in result.remarks:
         span = remark.labels[0].span
-        line = found.old.lines[span.line - 1]
-        told.append(f"{span.line} {remark.kind.name}: {line[span.column : span.end_column]}")
-    return sorted(told)
+        line = result.old.lines[span.line - 1]
+        raised.append(f"{span.line} {remark.kind.name}: {line[span.column : span.end_column]}")
+    return sorted(raised)
 
 
 @pytest.mark.parametrize("text", [TYPED, UNTYPED], ids=["typed", "untyped"])
 def test_calls_with_a_difference(text: str, tmp_path: Path) -> None:
-    found = [t for t in told_in(looked_at(text, tmp_path)) if " numba: " not in t]
-    assert found == expected_in(text)
+    result = [t for t in told_in(looked_at(text, tmp_path)) if " numba: " not in t]
+    assert result == expected_in(text)
 
 
 @pytest.mark.parametrize("made", ["cuda.jit(types)(f)", "cuda.jit(f)", "cuda.jit(f, debug=True)"])
@@ -222,8 +222,8 @@ def test_types_that_are_given(tmp_path: Path) -> None:
     """Of float64, nothing differs; of float32 it is known what does."""
     types = "f8[:], f8[:], i8, f8"
     assert told_in(looked_at(UNTYPED, tmp_path, k=types)) == []
-    found = told_in(looked_at(UNTYPED, tmp_path, k="f4[:], f4[:], i4, f4"))
-    assert "12 float64: a[i] * RATE" in found
+    result = told_in(looked_at(UNTYPED, tmp_path, k="f4[:], f4[:], i4, f4"))
+    assert "12 float64: a[i] * RATE" in result
     words = ["migrate", str(tmp_path / "program.py"), "--types", f"k={types}"]
     done = CliRunner().invoke(main, words)
     assert "0 places by hand, 0 places with other types" in done.stderr

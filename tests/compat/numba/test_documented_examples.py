@@ -106,15 +106,15 @@ def test_rows_are_computed_in_order():
 
     matrix = np.empty((64, 256), dtype=np.int32)
     matrix[0] = np.arange(256)
-    given = matrix.copy()
+    arguments = matrix.copy()
     overload = sequential_rows.overloads[sig]
     blockdim = 32
     griddim = 256 // blockdim
     assert overload.max_cooperative_grid_blocks(blockdim) >= 1
-    sequential_rows[griddim, blockdim](given)
+    sequential_rows[griddim, blockdim](arguments)
     for row in range(1, 64):
         matrix[row] = matrix[row - 1][::-1] + 1
-    np.testing.assert_array_equal(given, matrix)
+    np.testing.assert_array_equal(arguments, matrix)
 
 
 # ---- matrices ------------------------------------------------------------------------------------

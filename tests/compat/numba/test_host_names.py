@@ -23,8 +23,8 @@ prepare_shape_strides_dtype shfl_sync_intrinsic test vote_sync_intrinsic
 def test_names_of_numba_exist_or_state_a_replacement() -> None:
     numba = pytest.importorskip("numba.cuda")
     modules = type(numba)
-    for name, found in vars(numba).items():
-        if name.startswith("_") or isinstance(found, modules) or name in BESIDES.split():
+    for name, result in vars(numba).items():
+        if name.startswith("_") or isinstance(result, modules) or name in BESIDES.split():
             continue
         assert hasattr(cuda, name) or name in CURES, name
 

@@ -205,7 +205,7 @@ def test_unsupported_options(options, message):
 
 
 @pytest.mark.parametrize(
-    "given",
+    "arguments",
     [
         "void(float32[:], float32)",
         "(f4[:], f4)",
@@ -216,8 +216,8 @@ def test_unsupported_options(options, message):
     ],
     ids=str,
 )
-def test_signatures(given, target):
-    made = cuda.jit(given, backend=target)(fill.py_func)
+def test_signatures(arguments, target):
+    made = cuda.jit(arguments, backend=target)(fill.py_func)
     assert made.signatures[0] == (float32[:], float32)  # typed when it was defined
     out = np.zeros(5, np.float32)
     made[2, 4](out, 3)
@@ -352,8 +352,8 @@ def test_ways_to_launch(target):
         out = cuda.device_array(5) if target == "cuda" else np.zeros(5)
         launch(out, number)
         stream.synchronize()
-        found = out.copy_to_host() if target == "cuda" else out
-        assert found.tolist() == [number] * 5
+        result = out.copy_to_host() if target == "cuda" else out
+        assert result.tolist() == [number] * 5
     with pytest.raises(LaunchError, match="no block"):
         made(np.zeros(5), 1)
 
@@ -419,9 +419,9 @@ def test_what_a_kernel_takes():
     assert 1 <= made.get_regs_per_thread() <= 255
     several = cuda.jit(["f4[:]", "f4[::1]"])(reversed_in_blocks.py_func)
     for name in READINGS:
-        found = getattr(several, name)()
-        assert list(found) == several.signatures == [(float32[:],), (float32[::1],)]
-        assert getattr(several, name)("f4[:]") == found[float32[:],]
+        result = getattr(several, name)()
+        assert list(result) == several.signatures == [(float32[:],), (float32[::1],)]
+        assert getattr(several, name)("f4[:]") == result[float32[:],]
 
 
 def test_overloads():
@@ -442,9 +442,9 @@ def test_types_of_python_numbers_among_the_overloads():
     assert made.signatures == [(float32[::1], types.int64), (float32[::1], types.float64)]
     overload = made.overloads[float32[::1], types.int64]
     assert str(overload.signature) == "(float32[::1], int)"
-    found = made.get_regs_per_thread()
+    result = made.get_regs_per_thread()
     assert made.get_regs_per_thread((float32[::1], types.int64)) == overload.regs_per_thread
-    assert list(found) == made.signatures
+    assert list(result) == made.signatures
 
 
 @cuda.jit

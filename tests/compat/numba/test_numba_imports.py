@@ -62,14 +62,14 @@ def test_add_one(target):
 
 def test_scale(target):
     data = np.arange(40, dtype=np.float32)
-    found = run(scale, (2, 32), [data, np.zeros_like(data), 3], target)[1]
-    np.testing.assert_array_equal(found, data * 3)
+    result = run(scale, (2, 32), [data, np.zeros_like(data), 3], target)[1]
+    np.testing.assert_array_equal(result, data * 3)
 
 
 def test_reduce_sum(target):
     data = np.arange(500, dtype=np.float32)
-    found = run(reduce_sum, (2, 256), [data, np.zeros(2, np.float32)], target)[1]
-    np.testing.assert_array_equal(found, [data[:256].sum(), data[256:].sum()])
+    result = run(reduce_sum, (2, 256), [data, np.zeros(2, np.float32)], target)[1]
+    np.testing.assert_array_equal(result, [data[:256].sum(), data[256:].sum()])
 
 
 @pytest.mark.parametrize("given", [numba.void(float32[:], int32), (float32[:], int32)])
@@ -93,10 +93,10 @@ def vectors(a, out):
 
 def test_vectors(target):
     a = np.arange(16, dtype=np.float32).view(pycu2c.float4.numpy)
-    found = run(vectors, (1, 4), [a, np.zeros_like(a)], target)[1]
-    np.testing.assert_array_equal(found["x"], a["x"][::-1])
-    np.testing.assert_array_equal(found["z"], np.arange(4))
-    np.testing.assert_array_equal(found["w"], a["w"][::-1])
+    result = run(vectors, (1, 4), [a, np.zeros_like(a)], target)[1]
+    np.testing.assert_array_equal(result["x"], a["x"][::-1])
+    np.testing.assert_array_equal(result["z"], np.arange(4))
+    np.testing.assert_array_equal(result["w"], a["w"][::-1])
 
 
 @kernel
@@ -118,8 +118,8 @@ def meets_the_grid(a):
 
 def test_names_of_warps_and_grids():
     a = np.arange(32, dtype=np.int32)
-    found = run(exchanged, (1, 32), [a, np.zeros_like(a)], "python")[1]
-    np.testing.assert_array_equal(found, np.append(a[1:], 31) + 32 + 28)
+    result = run(exchanged, (1, 32), [a, np.zeros_like(a)], "python")[1]
+    np.testing.assert_array_equal(result, np.append(a[1:], 31) + 32 + 28)
     text = exchanged.inspect("cuda", "int32[::1], int32[::1]")
     assert "__shfl_down_sync(0xffffffff, a[i], 1)" in text
     assert "+ 32 + __syncthreads_count(a[i] > 3);" in text
@@ -127,5 +127,5 @@ def test_names_of_warps_and_grids():
 
 def test_the_barrier_of_the_grid(target):
     a = np.arange(6, dtype=np.int32)
-    found = run(meets_the_grid, (2, 3), [a], target)[0]
-    np.testing.assert_array_equal(found, np.roll(a, 1))
+    result = run(meets_the_grid, (2, 3), [a], target)[0]
+    np.testing.assert_array_equal(result, np.roll(a, 1))

@@ -33,7 +33,7 @@ def test_a_call_of_types_is_a_signature():
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("arguments", "expected"),
     [
         ("void(f4[:], types.i8)", "(float32[:], int64)"),
         ("(f4[:], i4)", "(float32[:], int32)"),
@@ -47,8 +47,8 @@ def test_a_call_of_types_is_a_signature():
         ((types.UniTuple(int32, 2), types.none), "((int32, int32), None)"),
     ],
 )
-def test_signatures_are_read(given, expected):
-    assert str(parse_signature(given)) == expected
+def test_signatures_are_read(arguments, expected):
+    assert str(parse_signature(arguments)) == expected
 
 
 def test_array_types_are_equal_however_they_are_written():
@@ -56,8 +56,8 @@ def test_array_types_are_equal_however_they_are_written():
 
 
 def test_a_list_is_of_signatures():
-    found = parse_signatures(["void(f4[:])", (float32, int32), types.void(types.f8)])
-    assert list(map(str, found)) == ["(float32[:])", "(float32, int32)", "(float64)"]
+    result = parse_signatures(["void(f4[:])", (float32, int32), types.void(types.f8)])
+    assert list(map(str, result)) == ["(float32[:])", "(float32, int32)", "(float64)"]
 
 
 @pytest.mark.parametrize("text", ["UniTuple(f4)", "Tuple(f4, i4)", "void(UniTuple(3, f4))"])
@@ -69,7 +69,7 @@ def test_a_tuple_that_cannot_be_read(text):
 def test_numbas_own_types():
     numba = pytest.importorskip("numba")
     record = np.dtype([("x", "f4"), ("n", "i4")])
-    given = numba.void(
+    arguments = numba.void(
         numba.types.UniTuple(numba.float32, 2),
         numba.types.Tuple((numba.int8, numba.float64[:, ::1])),
         numba.types.none,
@@ -77,11 +77,11 @@ def test_numbas_own_types():
         numba.from_dtype(record),
         numba.types.CPointer(numba.float32),
     )
-    uniform, mixed, nothing, array, one, pointer = parse_signature(given).parameters
+    uniform, mixed, nothing, array, one, pointer = parse_signature(arguments).parameters
     assert uniform == types.UniTuple(float32, 2)
     assert mixed == Tuple((types.int8, types.float64[:, ::1]))
     assert nothing == NONE
     assert pointer == float32[::1]
     assert array.dtype.numpy == one.dtype.numpy == record
-    assert parse_signature(given).result == NONE
+    assert parse_signature(arguments).result == NONE
     assert parse_signature(numba.int64(numba.int32)) == Signature((int32,))

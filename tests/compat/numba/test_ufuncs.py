@@ -57,9 +57,9 @@ FORMS: list[Any] = [
 def test_vectorize(form, target):
     add = vectorize(form, target="cuda")(added)
     x = np.arange(12, dtype=np.float32)
-    found = add(x, x)
-    assert found.dtype == np.float32
-    np.testing.assert_array_equal(found, 2 * x)
+    result = add(x, x)
+    assert result.dtype == np.float32
+    np.testing.assert_array_equal(result, 2 * x)
     np.testing.assert_array_equal(add(x, 1), x + 1)
     np.testing.assert_array_equal(add(2.5, x), x + 2.5)
     assert add(1, 2) == 3
@@ -73,8 +73,8 @@ def test_vectorize(form, target):
 def test_the_loop_is_chosen_by_dtype(target):
     add = vectorize(["i4(i4, i4)", "f4(f4, f4)", "f8(f8, f8)"], target="cuda")(added)
     for dtype, expected in (("i4", "i4"), ("i2", "i4"), ("f4", "f4"), ("f8", "f8"), ("u4", "f8")):
-        given = np.array([2, 4], dtype)
-        assert add(given, given).dtype == expected
+        arguments = np.array([2, 4], dtype)
+        assert add(arguments, arguments).dtype == expected
     assert add(np.ones(2, "i2"), np.ones(2, "f4")).dtype == "f4"
     with pytest.raises(TypeError, match=r"is for ii->i, ff->f, dd->d, and not for \(complex128"):
         add(np.ones(2, complex), 1)
@@ -129,9 +129,9 @@ def test_four_elements_of_a_thread(size, target):
     back = placed(target, y[::-1].copy())[::-1]
     run = Kernel(map_1d_by_four, backend=target)
     run[-(-size // 256), 64](DeviceFunction(added), out[:, 1], placed(target, x), back)
-    found = out.copy_to_host()
-    assert not found[:, 0].any()
-    np.testing.assert_array_equal(found[:, 1], x + y)
+    result = out.copy_to_host()
+    assert not result[:, 0].any()
+    np.testing.assert_array_equal(result[:, 1], x + y)
 
 
 def test_out(target):
@@ -154,10 +154,10 @@ def test_arrays_on_a_device(target):
     add = vectorize("f4(f4, f4)", target="cuda")(added)
     x = np.arange(6, dtype=np.float32)
     there, stream = placed(target, x), cuda.stream()
-    found = add(there, x, stream=stream)
-    assert isinstance(found, cuda.DeviceArray)
-    np.testing.assert_array_equal(found.copy_to_host(), 2 * x)
-    assert add(found, 1, out=there) is there
+    result = add(there, x, stream=stream)
+    assert isinstance(result, cuda.DeviceArray)
+    np.testing.assert_array_equal(result.copy_to_host(), 2 * x)
+    assert add(result, 1, out=there) is there
     np.testing.assert_array_equal(there.copy_to_host(), 2 * x + 1)
     host = np.zeros(6, np.float32)
     assert add(there, there, out=host) is host
@@ -268,10 +268,10 @@ def test_numbers_and_several_outputs(target):
     np.testing.assert_array_equal(total, 2 * x.sum(1))
     out, total = scaled(x, [1, 2, 3])
     np.testing.assert_array_equal(total, x.sum(1) * [1, 2, 3])
-    given = np.zeros((3, 8), np.int32)[:, ::2]
-    out, _ = scaled(x, 2, given)
-    assert out is given
-    np.testing.assert_array_equal(given, 2 * x)
+    arguments = np.zeros((3, 8), np.int32)[:, ::2]
+    out, _ = scaled(x, 2, arguments)
+    assert out is arguments
+    np.testing.assert_array_equal(arguments, 2 * x)
 
 
 def test_a_number_that_is_declared_as_an_array(target):

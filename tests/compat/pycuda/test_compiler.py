@@ -71,12 +71,12 @@ def test_texts_of_other_kinds() -> None:
         def __str__(self) -> str:
             return "\n".join(self.generate())
 
-    given: Any
-    for given in (SCALE.encode(), Generator()):
-        assert scaled_by(SourceModule(given)) == 2
-    for given in (None, [SCALE]):
+    arguments: Any
+    for arguments in (SCALE.encode(), Generator()):
+        assert scaled_by(SourceModule(arguments)) == 2
+    for arguments in (None, [SCALE]):
         with pytest.raises(TypeError, match="CUDA C is passed as a string"):
-            SourceModule(given)
+            SourceModule(arguments)
     with pytest.raises(drv.CompileError, match="nvfortran does not compile CUDA C"):
         SourceModule(SCALE, nvcc="nvfortran")
 
@@ -256,7 +256,7 @@ def test_an_nvcc_that_is_named_is_used(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "kept"),
+    ("arguments", "kept"),
     [
         (["-O3", "-g", "-lineinfo", "-lcudadevrt", "-rdc=true"], ["-lineinfo"]),
         (["-Xptxas", "-v", "-Xptxas=-O1"], ["--ptxas-options=-v", "--ptxas-options=-O1"]),
@@ -270,8 +270,8 @@ def test_an_nvcc_that_is_named_is_used(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_options_of_nvcc(given: list[str], kept: list[str]) -> None:
-    assert nvcc.nvrtc_options(given)[0] == kept
+def test_options_of_nvcc(arguments: list[str], kept: list[str]) -> None:
+    assert nvcc.nvrtc_options(arguments)[0] == kept
     assert nvcc.nvrtc_options(["-arch", "sm_80", "-code=sm_86"])[1:] == ("sm_80", "sm_86")
 
 
@@ -283,9 +283,9 @@ def test_there_is_no_nvcc_where_the_suite_has_to_pass() -> None:
 def test_no_nvcc_is_looked_for(tmp_path: Path) -> None:
     """Nor any other program of CUDA: the path has a C++ compiler and nothing else."""
     for name in ("g++", "gcc", "clang++", "clang", "cc", "c++", "ld", "as"):
-        found = subprocess.run(["which", name], capture_output=True, text=True).stdout.strip()
-        if found:
-            (tmp_path / name).symlink_to(found)
+        result = subprocess.run(["which", name], capture_output=True, text=True).stdout.strip()
+        if result:
+            (tmp_path / name).symlink_to(result)
     code = f"""
 import numpy as np
 import pycu2c.pycuda.autoinit
@@ -411,10 +411,10 @@ def test_modules_of_a_template() -> None:
 
 def test_a_mistake_is_reported_once() -> None:
     """No other traceback stands above it."""
-    with pytest.raises(drv.CompileError) as found:
+    with pytest.raises(drv.CompileError) as result:
         SourceModule("__global__ void k(float *x) { x[0] = 1 }")
-    assert found.value.__suppress_context__
-    assert found.value.__cause__ is None
+    assert result.value.__suppress_context__
+    assert result.value.__cause__ is None
     kernel = cupy.RawKernel('extern "C" __global__ void k(int *x) { x[0] = 1 }', "k")
     with pytest.raises(CompileError) as ours:
         kernel.compile()

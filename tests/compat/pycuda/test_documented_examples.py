@@ -59,10 +59,10 @@ __global__ void add_shared(float *x, float *y, float *out, int n) {
 
 def on_device(*arrays: np.ndarray) -> list[cuda.DeviceAllocation]:
     """Memory of the device with copies of arrays."""
-    found = [cuda.mem_alloc(array.nbytes) for array in arrays]
-    for memory, array in zip(found, arrays):
+    result = [cuda.mem_alloc(array.nbytes) for array in arrays]
+    for memory, array in zip(result, arrays):
         cuda.memcpy_htod(memory, array)
-    return found
+    return result
 
 
 def test_vector_addition() -> None:

@@ -82,10 +82,10 @@ def test_no_name_is_missing() -> None:
 @pytest.mark.parametrize("row", ROWS, ids=[row[0] for row in ROWS])
 def test_documented_entries(row: tuple[str, ...]) -> None:
     name, parameters, file, test, state = row
-    found = reduce(getattr, name.split("."), pycu2c.pycuda)
+    result = reduce(getattr, name.split("."), pycu2c.pycuda)
     assert parameters.replace(",", "") == NAMES[name]
     if parameters:
-        taken = [each for each in inspect.signature(found).parameters if each != "self"]
+        taken = [each for each in inspect.signature(result).parameters if each != "self"]
         assert taken[: len(parameters.split(", "))] == parameters.split(", ")
     tests = {
         node.name

@@ -49,9 +49,9 @@ def test_a_non_contiguous_array_is_rejected() -> None:
 
 def test_bytes_are_copied_and_read_only_ones_not_written() -> None:
     memory = drv.to_device(b"12345678")
-    found = bytearray(8)
-    drv.memcpy_dtoh(found, memory)
-    assert found == b"12345678"
+    result = bytearray(8)
+    drv.memcpy_dtoh(result, memory)
+    assert result == b"12345678"
     with pytest.raises(TypeError, match="read-only"):
         drv.memcpy_dtoh(b"12345678", memory)
     with pytest.raises(TypeError, match="not int"):
@@ -232,21 +232,21 @@ def test_streams_have_handles() -> None:
 
 
 def test_memory_is_kept_for_streams_without_a_wait() -> None:
-    told = []
+    raised = []
 
     class Noting(memory.Memory):
         def used_on(self, stream: object) -> None:
-            told.append(stream)
+            raised.append(stream)
 
     held = memory.HostMemory(8)
-    found = drv.DeviceAllocation(Noting(held.address, 8, 0))
-    array = gpuarray.GPUArray((2,), np.int32, gpudata=found)
+    result = drv.DeviceAllocation(Noting(held.address, 8, 0))
+    array = gpuarray.GPUArray((2,), np.int32, gpudata=result)
     waited, alone = drv.Stream(), drv.Stream(1)
     alone._stream.blocking = False  # where there is no GPU all streams are one
     waited._stream.blocking = True
     for stream in (None, waited, alone):
-        allocations.used_on(stream, found, array, int(found), 5)
-    assert told == [alone, alone]
+        allocations.used_on(stream, result, array, int(result), 5)
+    assert raised == [alone, alone]
 
 
 # ---- devices and contexts ----------------------------------------------------------------------
@@ -261,8 +261,8 @@ def test_devices() -> None:
     assert device.compute_capability() >= (7, 5)
     assert device.total_memory() > 1 << 20
     assert device.get_attribute(drv.device_attribute.WARP_SIZE) == device.warp_size == 32
-    told = device.get_attributes()
-    assert told[drv.device_attribute.MAX_THREADS_PER_BLOCK] == 1024
+    raised = device.get_attributes()
+    assert raised[drv.device_attribute.MAX_THREADS_PER_BLOCK] == 1024
     which = drv.device_attribute
     assert which.SHARED_MEMORY_PER_BLOCK is which.MAX_SHARED_MEMORY_PER_BLOCK
     assert device.compute_mode == drv.compute_mode.DEFAULT

@@ -122,8 +122,8 @@ def test_vectors_and_records_are_passed_by_value() -> None:
     assert (dest == a).all()
     record = np.dtype([("first", np.int32), ("second", np.float64)], align=True)
     out = np.zeros(1)
-    given = np.array((3, 1.5), record)
-    for each in (given, given[()]):
+    arguments = np.array((3, 1.5), record)
+    for each in (arguments, arguments[()]):
         MODULE.get_function("second")(drv.Out(out), each, block=(1, 1, 1))
         assert out[0] == 4.5
 
@@ -168,7 +168,7 @@ def test_the_time_of_a_kernel() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("arguments", "said"),
     [
         ((5, np.int32(3)), r"parameter #1 .*float factor.* Python int .*numpy\.float32\(5\)"),
         ((2.5, np.int32(3)), r"parameter #1 .*Python float .*numpy\.float32\(2\.5\)"),
@@ -177,10 +177,10 @@ def test_the_time_of_a_kernel() -> None:
         ((np.float32(1), "n"), r"parameter #2 \(0-based\): str"),
     ],
 )
-def test_python_numbers_are_rejected(given: tuple[Any, ...], said: str) -> None:
+def test_python_numbers_are_rejected(arguments: tuple[Any, ...], said: str) -> None:
     x = gpuarray.zeros(10, np.float32)
     with pytest.raises(TypeError, match=said):
-        scaled(x, *given, block=(10, 1, 1))
+        scaled(x, *arguments, block=(10, 1, 1))
 
 
 def test_a_host_array_without_a_handler_is_rejected() -> None:
@@ -200,15 +200,15 @@ def test_arguments_that_do_not_fit() -> None:
 
 def test_launches_that_cannot_be() -> None:
     x = gpuarray.zeros(10, np.float32)
-    given = x, np.float32(2), np.int32(10)
+    arguments = x, np.float32(2), np.int32(10)
     with pytest.raises(ValueError, match="must specify block size"):
-        scaled(*given)
+        scaled(*arguments)
     with pytest.raises(ValueError, match="extra keyword arguments: blocks"):
-        scaled(*given, block=(1, 1, 1), blocks=3)
+        scaled(*arguments, block=(1, 1, 1), blocks=3)
     with pytest.raises(drv.LaunchError, match="at most 1024 threads"):
-        scaled(*given, block=(64, 64, 1))
+        scaled(*arguments, block=(64, 64, 1))
     with pytest.raises(drv.LaunchError, match="at least 1"):
-        scaled(*given, block=(64, 1, 1), grid=(0, 1))
+        scaled(*arguments, block=(64, 1, 1), grid=(0, 1))
 
 
 def test_block_counts_are_integers() -> None:
@@ -326,8 +326,8 @@ def test_attributes() -> None:
     assert function.max_threads_per_block == 1024 or our_driver.available()
     names = ("num_regs", "shared_size_bytes", "const_size_bytes", "local_size_bytes")
     for name in names:
-        told = getattr(function, name)
-        assert told == function.get_attribute(drv.function_attribute[name.upper()]) >= 0
+        raised = getattr(function, name)
+        assert raised == function.get_attribute(drv.function_attribute[name.upper()]) >= 0
     if our_driver.available():
         assert function.num_regs > 0
         assert function.ptx_version > 0

@@ -22,8 +22,8 @@ def a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(element_loops, "_BLOCKS_OF_A_PROCESSOR", 1)
 
 
-def launch(text: str, name: str, blocks: int, *given: Any) -> None:
-    TextModule(text, backend="cpu").function(name).launch((blocks, 1, 1), (256, 1, 1), given)
+def launch(text: str, name: str, blocks: int, *arguments: Any) -> None:
+    TextModule(text, backend="cpu").function(name).launch((blocks, 1, 1), (256, 1, 1), arguments)
 
 
 @pytest.mark.parametrize("blocks", [1, 2, 5])
@@ -32,24 +32,24 @@ def test_reductions(blocks: int, count: int) -> None:
     x = RNG.integers(0, 100, count).astype(np.int32)
     products = ReductionKernel(np.int64, "0", "a+b", "x[i]*y[i]", "int *x, int *y")
     most = ReductionKernel(np.int32, "-1", "a > b ? a : b", "x[i]", "int *x")
-    for kernel, given, wanted in (
+    for kernel, arguments, expected in (
         (products, (x, x[::-1].copy()), int(x.astype(int) @ x[::-1])),
         (most, (x,), x.max()),
     ):
         out, done = np.zeros(1, kernel.dtype_out), np.zeros(1, np.uint32)
         parts = np.zeros(blocks, kernel.dtype_out)
-        launch(kernel.text(), kernel.name, blocks, out, *given, np.int64(count), parts, done)
-        assert out[0] == wanted
+        launch(kernel.text(), kernel.name, blocks, out, *arguments, np.int64(count), parts, done)
+        assert out[0] == expected
         assert done[0] == 0
 
 
 def scanned(kernel: Any, x: np.ndarray, *, in_place: bool = False) -> np.ndarray:
     piece, blocks = kernel._cut(x.size)
     totals, out = np.zeros(blocks, x.dtype), x if in_place else np.zeros_like(x)
-    given = x, np.int64(x.size), np.int64(piece), totals
+    arguments = x, np.int64(x.size), np.int64(piece), totals
     if blocks > 1:
-        launch(kernel.text(), f"{kernel.name}_totals", blocks, *given)
-    launch(kernel.text(), f"{kernel.name}_update", blocks, *given, out)
+        launch(kernel.text(), f"{kernel.name}_totals", blocks, *arguments)
+    launch(kernel.text(), f"{kernel.name}_update", blocks, *arguments, out)
     return out
 
 
@@ -74,16 +74,16 @@ def test_the_order_is_kept(count: int) -> None:
     """The last of any two."""
     x = RNG.integers(0, 100, count).astype(np.int32)
     last = InclusiveScanKernel(np.int32, "b ? b : a")
-    wanted, kept = [], 0
+    expected, kept = [], 0
     for value in x:
         kept = value or kept
-        wanted.append(kept)
-    assert scanned(last, x).tolist() == wanted
+        expected.append(kept)
+    assert scanned(last, x).tolist() == expected
 
 
 def test_small_and_wide_elements() -> None:
     x = RNG.integers(0, 3, 6000)
     for dtype in (np.uint8, np.int16, np.float64):
-        given = x.astype(dtype)
-        found = scanned(InclusiveScanKernel(dtype, "a+b"), given)
-        np.testing.assert_array_equal(found, np.cumsum(given, dtype=dtype))
+        arguments = x.astype(dtype)
+        result = scanned(InclusiveScanKernel(dtype, "a+b"), arguments)
+        np.testing.assert_array_equal(result, np.cumsum(arguments, dtype=dtype))

@@ -34,10 +34,10 @@ def some(dtype: Any, shape: Any = (50,)) -> np.ndarray:
     return values.astype(dtype)
 
 
-def same(found: GPUArray, wanted: np.ndarray, rtol: float = 1e-5) -> None:
-    assert found.dtype == wanted.dtype
-    assert found.shape == wanted.shape
-    assert np.allclose(found.get(), wanted, rtol=rtol)
+def same(result: GPUArray, expected: np.ndarray, rtol: float = 1e-5) -> None:
+    assert result.dtype == expected.dtype
+    assert result.shape == expected.shape
+    assert np.allclose(result.get(), expected, rtol=rtol)
 
 
 # ---- arithmetic --------------------------------------------------------------------------------
@@ -138,12 +138,12 @@ def test_comparisons_give_ones_and_zeros(dtype: Any) -> None:
     a, b = some(dtype), some(dtype)
     a_gpu, b_gpu = gpuarray.to_gpu(a), gpuarray.to_gpu(b)
     for apply in (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge):
-        for found, wanted in (
+        for result, expected in (
             (apply(a_gpu, b_gpu), apply(a, b)),
             (apply(a_gpu, a[3]), apply(a, a[3])),
         ):
-            assert found.dtype == a.dtype
-            assert (found.get() == wanted).all()
+            assert result.dtype == a.dtype
+            assert (result.get() == expected).all()
 
 
 def test_functions_of_truth() -> None:
@@ -241,17 +241,17 @@ def test_ranges_that_cannot_be() -> None:
 def test_set_and_get(order: Any) -> None:
     a = np.asarray(some(np.float32, (4, 5)), order=order)
     there = gpuarray.to_gpu(a)
-    found = there.get()
-    assert found.strides == a.strides
-    assert (found == a).all()
+    result = there.get()
+    assert result.strides == a.strides
+    assert (result == a).all()
     there.set(2 * a)
     assert (there.get(np.empty_like(a)) == 2 * a).all()
     assert (there.get(pagelocked=True) == 2 * a).all()
     stream = drv.Stream()
     there.set_async(a, stream)
-    found = there.get_async(stream)
+    result = there.get_async(stream)
     stream.synchronize()
-    assert (found == a).all()
+    assert (result == a).all()
     assert (gpuarray.to_gpu_async(a, stream=stream).get() == a).all()
     turned = there.transpose().get()
     assert turned.strides == a.T.strides
@@ -321,8 +321,8 @@ def test_pickles_and_texts() -> None:
 def test_other_packages_see_arrays_of_a_gpu() -> None:
     there = gpuarray.zeros((2, 3), np.float32)
     if our_driver.available():
-        told = there.__cuda_array_interface__
-        assert (told["shape"], told["data"]) == ((2, 3), (there.ptr, False))
+        raised = there.__cuda_array_interface__
+        assert (raised["shape"], raised["data"]) == ((2, 3), (there.ptr, False))
     else:
         assert not hasattr(there, "__cuda_array_interface__")
 
@@ -499,12 +499,12 @@ OF_FLOATS += ["sinh", "cosh", "tanh", "arcsin", "arccos", "arctan"]
 @pytest.mark.parametrize("name", OF_FLOATS)
 def test_functions_of_elements(name: str) -> None:
     a = RNG.random((20, 3)).astype(np.float32)
-    wanted = getattr(np, NUMPYS.get(name, name))(a)
+    expected = getattr(np, NUMPYS.get(name, name))(a)
     there = gpuarray.to_gpu(a)
-    same(getattr(cumath, name)(there), wanted)
+    same(getattr(cumath, name)(there), expected)
     out = gpuarray.empty_like(there)
     assert getattr(cumath, name)(there, out=out) is out
-    same(out, wanted)
+    same(out, expected)
 
 
 @pytest.mark.parametrize("name", ["exp", "log", "sqrt", "sin", "cosh", "tanh"])
@@ -555,13 +555,13 @@ def test_numbers_divided_by_arrays() -> None:
 
 
 def test_shapes_of_numpys_numbers() -> None:
-    for shape, wanted in (
+    for shape, expected in (
         (np.int32(17), (17,)),
         ((np.int32(2), np.uint8(3)), (2, 3)),
         (np.array(3), (3,)),
         (np.array([2, 3]), (2, 3)),
     ):
-        assert gpuarray.empty(shape, np.float32).shape == wanted
+        assert gpuarray.empty(shape, np.float32).shape == expected
     assert gpuarray.zeros(3).dtype == gpuarray.ones(3).dtype == np.float64
 
 
@@ -587,8 +587,8 @@ def test_any_and_all(dtype: Any) -> None:
 def test_arithmetic_of_two_types(left: Any, right: Any) -> None:
     a, b = some(left, (10, 4)) + left(1), some(right, (10, 4)) + right(1)
     x, y = gpuarray.to_gpu(a), gpuarray.to_gpu(b)
-    for found, wanted in ((x + y, a + b), (x - y, a - b), (x * y, a * b), (x / y, a / b)):
-        same(found, wanted, 1e-4)
+    for result, expected in ((x + y, a + b), (x - y, a - b), (x * y, a * b), (x / y, a / b)):
+        same(result, expected, 1e-4)
 
 
 @pytest.mark.parametrize("order", ["C", "F"])

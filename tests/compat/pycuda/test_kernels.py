@@ -103,11 +103,11 @@ def test_expressions_of_complex_numbers_and_records() -> None:
 
 def test_complex_numbers_as_cuda_calls_them() -> None:
     numbers = np.complex64([3 + 4j, 1j])
-    found = gpuarray.zeros(2, np.float32)
+    result = gpuarray.zeros(2, np.float32)
     text = "const cuFloatComplex w = cuCmulf(z[i], by); size[i] = cuCabsf(w)"
     kernel = ElementwiseKernel("cuFloatComplex *z, cuComplex by, float *size", text, "sizes")
-    kernel(gpuarray.to_gpu(numbers), np.complex64(2j), found)
-    assert found.get().tolist() == [10, 2]
+    kernel(gpuarray.to_gpu(numbers), np.complex64(2j), result)
+    assert result.get().tolist() == [10, 2]
 
 
 def test_kernels_can_be_inspected() -> None:
@@ -168,12 +168,12 @@ def test_reductions(count: int) -> None:
         map_expr="x[i]*y[i]",
         arguments="float *x, float *y",
     )
-    found = kernel(gpuarray.to_gpu(x), gpuarray.to_gpu(y))
-    assert found.shape == ()
-    assert np.allclose(found.get(), np.dot(x.astype(float), y), rtol=1e-4)
+    result = kernel(gpuarray.to_gpu(x), gpuarray.to_gpu(y))
+    assert result.shape == ()
+    assert np.allclose(result.get(), np.dot(x.astype(float), y), rtol=1e-4)
     out = gpuarray.empty((), np.float32)
     assert kernel(gpuarray.to_gpu(x), gpuarray.to_gpu(y), out=out) is out
-    assert out.get() == found.get()
+    assert out.get() == result.get()
 
 
 def test_reductions_with_numbers_and_preambles() -> None:
@@ -213,9 +213,9 @@ def test_reductions_to_records() -> None:
         """,
     )
     x = RNG.integers(-9000, 9000, 20_000, dtype=np.int32)
-    found = kernel(gpuarray.to_gpu(x)).get()
-    assert found["cur_min"] == x.min()
-    assert found["cur_max"] == x.max()
+    result = kernel(gpuarray.to_gpu(x)).get()
+    assert result["cur_min"] == x.min()
+    assert result["cur_max"] == x.max()
 
 
 def test_python_functions_reduce_and_scan() -> None:
@@ -227,8 +227,8 @@ def test_python_functions_reduce_and_scan() -> None:
         lambda x, y, scale: scale * x * y,
         "float *x, float *y, double scale",
     )
-    found = kernel(gpuarray.to_gpu(x), gpuarray.to_gpu(y), 2)
-    assert np.allclose(found.get(), 2 * np.dot(x.astype(float), y))
+    result = kernel(gpuarray.to_gpu(x), gpuarray.to_gpu(y), 2)
+    assert np.allclose(result.get(), 2 * np.dot(x.astype(float), y))
     least = InclusiveScanKernel(np.float32, lambda a, b: min(a, b))
     assert (least(gpuarray.to_gpu(x)).get() == np.minimum.accumulate(x)).all()
     with pytest.raises(TypeError, match=r"called with a, b, and takes \(a\)"):
@@ -257,15 +257,15 @@ def test_scans(dtype: Any) -> None:
     exclusive = ExclusiveScanKernel(dtype, "a+b", neutral="0")
     for count in (1, 10, 257, 4097, 100_003, 1 << 20):
         a = RNG.integers(0, 10, count, dtype=dtype)
-        wanted = np.cumsum(a, dtype=dtype)
+        expected = np.cumsum(a, dtype=dtype)
         there = gpuarray.to_gpu(a)
         assert inclusive(there) is there
-        assert (there.get() == wanted).all()
+        assert (there.get() == expected).all()
         there, out = gpuarray.to_gpu(a), gpuarray.empty(count, dtype)
         assert exclusive(there, out) is out
-        assert (out.get() == wanted - a).all()
+        assert (out.get() == expected - a).all()
         exclusive(there)
-        assert (there.get() == wanted - a).all()
+        assert (there.get() == expected - a).all()
 
 
 def test_scans_of_other_operations() -> None:
@@ -437,8 +437,8 @@ def test_names_of_types() -> None:
     ],
 )
 def test_arguments_of_c(text: str, kind: Any, dtype: Any, name: str) -> None:
-    found = tools.parse_c_arg(text)
-    assert (type(found), found.dtype, found.name) == (kind, np.dtype(dtype), name)
+    result = tools.parse_c_arg(text)
+    assert (type(result), result.dtype, result.name) == (kind, np.dtype(dtype), name)
     assert tools.get_arg_type(text) == ("P" if kind is tools.VectorArg else np.dtype(dtype).char)
 
 

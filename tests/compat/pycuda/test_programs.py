@@ -75,8 +75,8 @@ __global__ void select(const float *a, int *places, float limit, int *count)
     select.prepared_call((20, 1), there.gpudata, places.gpudata, 0.9, count)
     stop.record()
     stop.synchronize()
-    found = places.get()
-    assert sorted(found[found >= 0]) == np.flatnonzero(a >= np.float32(0.9)).tolist()
+    result = places.get()
+    assert sorted(result[result >= 0]) == np.flatnonzero(a >= np.float32(0.9)).tolist()
     assert stop.time_since(start) >= 0
 
 
@@ -91,12 +91,12 @@ def test_complex_numbers_that_are_iterated() -> None:
     q = (np.linspace(-2, 1, 60)[:, None] + 1j * np.linspace(-1, 1, 40)).astype(np.complex64)
     z, left = gpuarray.zeros(q.shape, np.complex64), gpuarray.zeros(q.shape, np.int32)
     steps(z, gpuarray.to_gpu(q), left, 20)
-    by_arrays, points, wanted = np.zeros_like(q), q.copy(), np.zeros(q.shape, np.int32)
+    by_arrays, points, expected = np.zeros_like(q), q.copy(), np.zeros(q.shape, np.int32)
     for n in range(20):
         by_arrays = by_arrays * by_arrays + points
         gone = abs(by_arrays) > 2
-        wanted[gone], by_arrays[gone], points[gone] = n, 0, 0
-    assert (left.get() != wanted).mean() < 0.01  # of points at the edge
+        expected[gone], by_arrays[gone], points[gone] = n, 0, 0
+    assert (left.get() != expected).mean() < 0.01  # of points at the edge
 
 
 def test_choices_by_comparisons() -> None:
@@ -181,14 +181,14 @@ def test_streams_and_threads() -> None:
         assert (cuda.from_device_like(place, d) == 16 * d).all()
         assert begin.time_till(end) >= 0
 
-    found: dict[int, Any] = {}
+    result: dict[int, Any] = {}
 
     def run(k: int) -> None:
         context = cuda.Device(0).make_context()
         there = cuda.to_device(data[k])
         twice_here = SourceModule("__global__ void f(float *x) { x[threadIdx.x] *= 2; }")
         twice_here.get_function("f")(there, block=(400, 1, 1))
-        found[k] = cuda.from_device_like(there, data[k])
+        result[k] = cuda.from_device_like(there, data[k])
         context.pop()
 
     threads = [threading.Thread(target=run, args=(k,)) for k in range(3)]
@@ -197,7 +197,7 @@ def test_streams_and_threads() -> None:
     for thread in threads:
         thread.join()
     for k in range(3):
-        assert (found[k] == 2 * data[k]).all()
+        assert (result[k] == 2 * data[k]).all()
 
 
 def test_attributes_of_devices() -> None:
@@ -206,8 +206,8 @@ def test_attributes_of_devices() -> None:
     assert device.name()
     assert len(device.compute_capability()) == 2
     assert device.total_memory() > 1 << 20
-    told = {str(attribute): value for attribute, value in device.get_attributes().items()}
-    assert told["MAX_THREADS_PER_BLOCK"] >= 1024
+    raised = {str(attribute): value for attribute, value in device.get_attributes().items()}
+    assert raised["MAX_THREADS_PER_BLOCK"] >= 1024
     free, total = cuda.mem_get_info()
     assert 0 < free <= total
 

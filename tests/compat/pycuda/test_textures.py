@@ -41,12 +41,12 @@ RNG = np.random.default_rng(11)
     ],
 )
 def test_declarations_are_found(text: str, names: tuple[str, ...]) -> None:
-    found = reference_source.rewritten(text)
-    assert found.textures == names
-    assert found.text.count("__constant__") == (text.count("a;") + text.count("a,")) * bool(
+    result = reference_source.rewritten(text)
+    assert result.textures == names
+    assert result.text.count("__constant__") == (text.count("a;") + text.count("a,")) * bool(
         names
     ) + ("c;" in text)
-    assert found.text.count("\n") == text.count("\n")
+    assert result.text.count("\n") == text.count("\n")
 
 
 def test_places_in_errors_are_the_users() -> None:
@@ -137,9 +137,9 @@ def test_elements_of_several_numbers() -> None:
     memory = drv.to_device(dest)
     assert row.set_address(memory, dest.nbytes) == 0
     row.set_format(drv.array_format.FLOAT, 4)
-    found = np.zeros_like(dest)
-    mod.get_function("copy_row")(drv.Out(found), block=(30, 1, 1), texrefs=[row])
-    assert (found == dest).all()
+    result = np.zeros_like(dest)
+    mod.get_function("copy_row")(drv.Out(result), block=(30, 1, 1), texrefs=[row])
+    assert (result == dest).all()
 
 
 @pytest.mark.parametrize("dtype", [np.int16, np.float64, np.complex64, np.complex128])
@@ -196,8 +196,8 @@ def test_boxes() -> None:
     dest = np.zeros(a.shape, np.float32, order="F")
     mod.get_function("copy_texture")(drv.Out(dest), block=a.shape, texrefs=[texture])
     assert (dest == a).all()
-    told = array.get_descriptor_3d()
-    assert (told.width, told.height, told.depth, told.num_channels) == (2, 4, 8, 1)
+    raised = array.get_descriptor_3d()
+    assert (raised.width, raised.height, raised.depth, raised.num_channels) == (2, 4, 8, 1)
     assert texture.get_array() is array
     array.free()
     with pytest.raises(drv.LogicError, match="was freed"):
@@ -322,9 +322,9 @@ def test_modes(axes: int, mode: str, filtering: Any, normalized: bool) -> None:
     )
     kept = mode if normalized or mode in ("clamp", "border") else "clamp"
     reference = cuda.texture(a, kept, filtering, normalized)
-    wanted = [reference.at(*map(float, place[:axes])) for place in places]
+    expected = [reference.at(*map(float, place[:axes])) for place in places]
     least_bits = 1e-6 if driver.available() else 0  # in which order a GPU adds is its own affair
-    np.testing.assert_allclose(out, wanted, rtol=least_bits)
+    np.testing.assert_allclose(out, expected, rtol=least_bits)
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.uint16, np.int16])

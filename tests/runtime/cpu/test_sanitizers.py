@@ -58,8 +58,8 @@ def test_the_pool(gcc: list[str], tmp_path: Path) -> None:
 
 def test_kernels(gcc: list[str], tmp_path: Path) -> None:
     files, data = write_program(tmp_path)
-    found = output([*gcc, *files, "-o", "program", "-lm"], ["./program", data], tmp_path)
-    assert found.endswith(" kernels\n")
+    result = output([*gcc, *files, "-o", "program", "-lm"], ["./program", data], tmp_path)
+    assert result.endswith(" kernels\n")
 
 
 @kernel(cluster=(2, 2))

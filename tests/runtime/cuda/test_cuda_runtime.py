@@ -147,12 +147,12 @@ TOO_MANY = Code(720, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE")
 
 def test_a_kernel_with_a_grid_barrier_starts_all_blocks_together(fake_kernel):
     kernel, fake = fake_kernel(together=True)
-    given = []
+    arguments = []
     fake.CUlaunchConfig = fake.CUlaunchAttribute = Record
     fake.CUlaunchAttributeID = SimpleNamespace(CU_LAUNCH_ATTRIBUTE_COOPERATIVE="cooperative")
-    fake.cuLaunchKernelEx = lambda *call: given.append(call) or (SUCCESS,)
+    fake.cuLaunchKernelEx = lambda *call: arguments.append(call) or (SUCCESS,)
     kernel.launch((4, 2, 1), (32, 1, 1), 64, 7000, b"it")
-    ((config, handle, parameters, extra),) = given
+    ((config, handle, parameters, extra),) = arguments
     (attribute,) = config.attrs
     assert (attribute.id, attribute.value.cooperative) == ("cooperative", 1)
     assert (config.gridDimX, config.gridDimY, config.gridDimZ) == (4, 2, 1)

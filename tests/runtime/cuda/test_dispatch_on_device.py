@@ -104,18 +104,18 @@ def test_a_thread_without_a_context() -> None:
         cuda.to_device(np.ones(9)),
     )
     learnt(k, (1, 32), out, a, 1.0, 9)
-    found: list[Any] = []
+    result: list[Any] = []
 
     def launch() -> None:
         for x in (2.0, 3.0):
             k[1, 32](out, a, x, 9)
-        found.append(driver.current_context())
+        result.append(driver.current_context())
 
     thread = threading.Thread(target=launch)
     thread.start()
     thread.join()
     assert out.copy_to_host().tolist() == [4] * 9
-    assert found == [driver.current_context()]
+    assert result == [driver.current_context()]
 
 
 def test_a_context_that_is_taken_away() -> None:
@@ -138,11 +138,11 @@ def test_a_context_that_is_taken_away() -> None:
 def test_much_shared_memory() -> None:
     k, size = Kernel(turned, backend="cuda"), 96 * 1024
     a = np.arange(1024, dtype=np.float32)
-    out, given = cuda.to_device(a), cuda.to_device(a)
-    learnt(k, (1, 1024, None, size), out, given)
-    assert not is_dispatched(k, (1, 1024, None, size + 4), out, given)
-    k[1, 1024, None, size](given, out)
-    np.testing.assert_array_equal(given.copy_to_host(), a)
+    out, arguments = cuda.to_device(a), cuda.to_device(a)
+    learnt(k, (1, 1024, None, size), out, arguments)
+    assert not is_dispatched(k, (1, 1024, None, size + 4), out, arguments)
+    k[1, 1024, None, size](arguments, out)
+    np.testing.assert_array_equal(arguments.copy_to_host(), a)
 
 
 def test_arrays_that_are_used_on_another_stream_know_it() -> None:

@@ -90,8 +90,8 @@ class Own(DeviceArrayBase):
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         data = ADDRESS, not self.writeable
-        told = {"data": data, "typestr": self.dtype.str, "shape": self.shape}
-        return {**told, "strides": self.strides, "version": 3}
+        raised = {"data": data, "typestr": self.dtype.str, "shape": self.shape}
+        return {**raised, "strides": self.strides, "version": 3}
 
 
 class Foreign:
@@ -328,10 +328,10 @@ Tensor.__module__ = "torch"
 @pytest.fixture
 def current(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Where "CuPy" works."""
-    found, module = [0], ModuleType("cupy.cuda")
-    module.get_current_stream = lambda: Pointer(found[0])  # type: ignore[attr-defined]
+    result, module = [0], ModuleType("cupy.cuda")
+    module.get_current_stream = lambda: Pointer(result[0])  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "cupy.cuda", module)
-    return found
+    return result
 
 
 @pytest.mark.parametrize("kind", [CupyArray, Tensor])

@@ -35,14 +35,14 @@ class Driver:
 
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> Driver:
-    found = Driver()
-    monkeypatch.setattr(memory_pool, "_pool_functions", lambda: found)
+    result = Driver()
+    monkeypatch.setattr(memory_pool, "_pool_functions", lambda: result)
     monkeypatch.setattr(memory_pool, "_cache", memory_pool.BlockCache())
     monkeypatch.setattr(driver, "has_multiple_devices", lambda: False)
     monkeypatch.setattr(driver, "current_ordinal", lambda: 0)
     monkeypatch.setattr(driver, "_used_streams", set())
     monkeypatch.delenv("PYCU2C_KEEP_MEMORY", raising=False)
-    return found
+    return result
 
 
 def made_and_freed(*sizes: int) -> list[int]:
@@ -150,14 +150,14 @@ class Bindings(SimpleNamespace):
 
 @pytest.fixture
 def bindings(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Bindings:
-    found = Bindings(request.param)
-    monkeypatch.setattr(driver, "api", lambda: found)
+    result = Bindings(request.param)
+    monkeypatch.setattr(driver, "api", lambda: result)
     monkeypatch.setattr(driver, "devices", lambda: [SimpleNamespace(handle=0)])
     monkeypatch.setattr(driver, "has_multiple_devices", lambda: False)
     for name in ("_has_pools", "pool_of"):
         unknown = functools.cache(getattr(memory_pool, name).__wrapped__)
         monkeypatch.setattr(memory_pool, name, unknown)
-    return found
+    return result
 
 
 @pytest.mark.parametrize("bindings", [True], indirect=True)

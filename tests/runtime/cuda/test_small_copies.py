@@ -38,8 +38,8 @@ class Device:
         self._functions: dict[str, Any] = {
             "submit": SUBMIT(self._submit),
             "current": CURRENT(self._current),
-            "in": INTO(lambda *given: self._copy("in", *given)),
-            "out": INTO(lambda *given: self._copy("out", *given)),
+            "in": INTO(lambda *arguments: self._copy("in", *arguments)),
+            "out": INTO(lambda *arguments: self._copy("out", *arguments)),
             "wait": WAIT(lambda stream: self._answer("wait", stream)),
         }
         self.at = {
@@ -204,14 +204,14 @@ def test_a_concurrent_launch_takes_the_slow_path(tool: Tool) -> None:
         return 0
 
     tool.device._answer = answer  # type: ignore[method-assign]
-    found: list[bool] = []
-    other = threading.Thread(target=lambda: found.append(tool.runs(ones(5), ones(5))))
+    result: list[bool] = []
+    other = threading.Thread(target=lambda: result.append(tool.runs(ones(5), ones(5))))
     other.start()
     assert begun.wait(60)
     assert not tool.runs(ones(5), ones(5))
     goes_on.set()
     other.join()
-    assert found == [True]
+    assert result == [True]
     assert tool.runs(ones(5), ones(5))
 
 

@@ -404,7 +404,7 @@ def _(a, sums, greatest):
 
 
 @program(1, 64, shuffled(64), ints(40, low=-10, high=80), zeros(40))
-def search_in_a_sorted_tile(numbers, wanted, found):
+def search_in_a_sorted_tile(numbers, expected, result):
     """Ranks by counting, then binary searches of a tile."""
     tile = cuda.shared.array(64, int32)
     t = cuda.threadIdx.x
@@ -413,16 +413,16 @@ def search_in_a_sorted_tile(numbers, wanted, found):
         rank += value < numbers[t]
     tile[rank] = numbers[t] * 2
     cuda.syncthreads()
-    if t >= len(wanted):
+    if t >= len(expected):
         return
     low, high = 0, 64
     while low < high:
         middle = (low + high) // 2
-        if tile[middle] < wanted[t]:
+        if tile[middle] < expected[t]:
             low = middle + 1
         else:
             high = middle
-    found[t] = low
+    result[t] = low
 
 
 @search_in_a_sorted_tile.gives

@@ -16,12 +16,12 @@ def places_in_a_cluster(blocks, threads):
     x, y, z = cluster.block_index()
     sizes = cluster.dim_blocks()
     where = cuda.blockIdx.x + 4 * (cuda.blockIdx.y + 3 * cuda.blockIdx.z)
-    found = (
+    result = (
         *(x, y, z, cluster.block_index().z),
         *(sizes.x, sizes[1], sizes.z, len(sizes)),
         *(cluster.block_rank(), cluster.num_blocks(), cluster.num_threads()),
     )
-    for i, number in enumerate((*found, *cluster.dim_threads())):
+    for i, number in enumerate((*result, *cluster.dim_threads())):
         blocks[where, i] = number
     own = cuda.threadIdx.x + 3 * (cuda.threadIdx.y + 2 * cuda.threadIdx.z)
     for i, number in enumerate((cluster.thread_rank(), *cluster.thread_index())):

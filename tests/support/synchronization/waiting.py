@@ -251,8 +251,8 @@ def a_token_goes_round(stage):
     b, n = cuda.blockIdx.x, cuda.gridDim.x
     if cuda.threadIdx.x == 0:
         for turn in range(2):
-            wanted = turn * n + b
-            while cuda.atomic.max(stage, 0, 0) != wanted:
+            expected = turn * n + b
+            while cuda.atomic.max(stage, 0, 0) != expected:
                 pass
             cuda.atomic.add(stage, b, 10 if b else 0)
             cuda.threadfence()

@@ -112,8 +112,8 @@ def transpose_by_shuffles(a, out):
         for k in range(32):
             if k & bit == 0:
                 high = t & bit != 0
-                given = row[k] if high else row[k | bit]
-                got = cuda.shfl_xor_sync(FULL, given, bit)
+                arguments = row[k] if high else row[k | bit]
+                got = cuda.shfl_xor_sync(FULL, arguments, bit)
                 if high:
                     row[k] = got
                 else:
@@ -192,20 +192,20 @@ def _(m, v, out):
 
 
 @program(1, 64, shuffled(1024), ints(2, low=0, high=1024), zeros(2))
-def search_by_32(numbers, wanted, found):
+def search_by_32(numbers, expected, result):
     """A warp looks for a number in what it sorts on the way: 32 places in each round."""
     tile = cuda.shared.array(1024, int32)
     t = cuda.threadIdx.x
     for k in range(t, 1024, 64):
         tile[numbers[k]] = numbers[k]
     cuda.syncthreads()
-    x, low, width = wanted[t // 32], 0, 1024
+    x, low, width = expected[t // 32], 0, 1024
     while width > 1:
         width //= 32
         below = cuda.ballot_sync(FULL, tile[low + cuda.laneid * width] <= x)
         low += (cuda.popc(below) - 1) * width
     if cuda.laneid == 0:
-        found[t // 32] = low + 1
+        result[t // 32] = low + 1
 
 
 @search_by_32.gives

@@ -114,8 +114,8 @@ def test_no_multiple_of_a_step_is_beyond_64_bits(least: int) -> None:
 
     for each in (some, parts):
         arguments = np.zeros(64, np.int32), np.array([least], np.int64)
-        found, expected = (run(each, (1, 64), arguments, t)[0] for t in ("cpu", "python"))
-        assert found.tolist() == expected.tolist()
+        result, expected = (run(each, (1, 64), arguments, t)[0] for t in ("cpu", "python"))
+        assert result.tolist() == expected.tolist()
 
 
 @kernel

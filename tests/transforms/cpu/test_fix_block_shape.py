@@ -124,6 +124,8 @@ def notes_all_first(count, out):
 
 @pytest.mark.parametrize("k", [counts_all_first, counts_all_before_it_returns, notes_all_first])
 def test_what_has_an_effect_is_done_by_those_that_a_later_guard_ends(k, target):
-    given = np.zeros(33, np.int32), np.zeros(66, np.int32)
-    for got, wanted in zip(run(k, (2, 33), given, target), run(k, (2, 33), given, "python")):
-        assert got.tolist() == wanted.tolist()
+    arguments = np.zeros(33, np.int32), np.zeros(66, np.int32)
+    for got, expected in zip(
+        run(k, (2, 33), arguments, target), run(k, (2, 33), arguments, "python")
+    ):
+        assert got.tolist() == expected.tolist()

@@ -55,19 +55,19 @@ def left_by_break(x, out):
 @pytest.mark.parametrize("k", [sums, after_a_return, left_by_break], ids=lambda k: k.name)
 def test_the_results_are_the_same(k, shape, target):
     x = np.random.default_rng(5).random(777).astype(np.float32)
-    given = x, np.zeros((400, 3), np.float32)
-    for got, wanted in zip(run(k, shape, given, target), run(k, shape, given, "python")):
-        np.testing.assert_allclose(got, wanted, rtol=1e-6)
+    arguments = x, np.zeros((400, 3), np.float32)
+    for got, expected in zip(run(k, shape, arguments, target), run(k, shape, arguments, "python")):
+        np.testing.assert_allclose(got, expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("threads", [1, 20, 64, 100])
 def test_one_block_with_a_loop_that_threads_leave(threads, target):
     x = np.random.default_rng(5).random(777).astype(np.float32)
-    given = x, np.zeros((400, 1), np.float32)
-    for got, wanted in zip(
-        run(nested, (1, threads), given, target), run(nested, (1, threads), given, "python")
+    arguments = x, np.zeros((400, 1), np.float32)
+    for got, expected in zip(
+        run(nested, (1, threads), arguments, target), run(nested, (1, threads), arguments, "python")
     ):
-        np.testing.assert_allclose(got, wanted, rtol=1e-6)
+        np.testing.assert_allclose(got, expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("k", [sums, after_a_return, nested], ids=lambda k: k.name)
@@ -123,8 +123,8 @@ def begun_before(x, out, base):
 
 
 def test_a_loop_start_is_evaluated_once(target):
-    given = np.arange(90), np.zeros(66, np.int64), 5
-    _, got, _ = run(begun_before, (2, 33), given, target)
+    arguments = np.arange(90), np.zeros(66, np.int64), 5
+    _, got, _ = run(begun_before, (2, 33), arguments, target)
     assert got.tolist() == [sum(range(t + 5, 90, 66)) + 12 for t in range(66)]
 
 
@@ -217,9 +217,9 @@ LEFT = [changing, told_by_memory, told_by_what_was_read, bounded_by_memory]
 @pytest.mark.parametrize("k", [*TURNED, *LEFT], ids=lambda k: k.name)
 def test_the_results_are_the_same_under_conditions(k, shape, target):
     a = np.random.default_rng(5).random((10, 77)).astype(np.float32)
-    given = a, np.zeros((16, 32), np.float32)
-    for got, wanted in zip(run(k, shape, given, target), run(k, shape, given, "python")):
-        np.testing.assert_allclose(got, wanted, rtol=1e-5)
+    arguments = a, np.zeros((16, 32), np.float32)
+    for got, expected in zip(run(k, shape, arguments, target), run(k, shape, arguments, "python")):
+        np.testing.assert_allclose(got, expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize("k", [*TURNED, *LEFT], ids=lambda k: k.name)
@@ -230,8 +230,8 @@ def test_a_condition_moves_inside_if_it_can_be_recomputed(k):
 
 def test_a_loop_under_a_false_condition_is_not_entered(target):
     """There is no ninth row to say how long it is."""
-    given = np.ones((5, 7), np.float32), np.zeros((16, 32), np.float32)
-    assert not run(bounded_by_memory, (1, (8, 4)), given, target)[1].any()
+    arguments = np.ones((5, 7), np.float32), np.zeros((16, 32), np.float32)
+    assert not run(bounded_by_memory, (1, (8, 4)), arguments, target)[1].any()
 
 
 # ---- a row for each warp ---------------------------------------------------------------------
@@ -289,10 +289,10 @@ def test_warps_with_rows_give_the_same_results(k, threads, target):
     if threads in (48, (64, 2)) and k is not by_bits:
         threads = 128
     a = np.random.default_rng(5).random((7, 77)).astype(np.float32)
-    given = a, np.zeros((16, 32), np.float32)
+    arguments = a, np.zeros((16, 32), np.float32)
     shape = 1 if k in WARPS[2:] else 3, threads
-    for got, wanted in zip(run(k, shape, given, target), run(k, shape, given, "python")):
-        np.testing.assert_allclose(got, wanted, rtol=1e-5)
+    for got, expected in zip(run(k, shape, arguments, target), run(k, shape, arguments, "python")):
+        np.testing.assert_allclose(got, expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize("k", WARPS[:3], ids=lambda k: k.name)

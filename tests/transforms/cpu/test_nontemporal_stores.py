@@ -152,10 +152,10 @@ def test_arrays_with_strides_are_written_as_ever() -> None:
 @pytest.mark.parametrize("processor", ["x86-64", "haswell", "skylake-avx512"])
 @pytest.mark.parametrize("name", ["gcc", "clang"])
 def test_lines_are_written_in_parts_of_all_widths(name: str, processor: str) -> None:
-    found = compiler(name)
+    result = compiler(name)
     words = (
-        *found.command,
-        *cc.warning_flags(found),
+        *result.command,
+        *cc.warning_flags(result),
         f"-march={processor}",
         "-S",
         "-o-",

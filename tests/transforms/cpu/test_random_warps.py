@@ -83,15 +83,15 @@ class Writer:
         row = pick(["shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync"])
         other = pick(["1", "2", "4", "5", "w % 8", "u % 8", "lane % 8"])
         width = pick(["", ", 16", ", 8"])
-        given = f"ALL, {self.value('lane')}, {other}{width}"
-        self.put(depth, f"{pick('ab')} = cuda.{row}({given}) % 97")
+        arguments = f"ALL, {self.value('lane')}, {other}{width}"
+        self.put(depth, f"{pick('ab')} = cuda.{row}({arguments}) % 97")
 
     def put_vote(self, depth: int, _: str) -> None:
         pick = self.random.choice
         row = pick(["any_sync", "all_sync", "eq_sync", "ballot_sync", "match_any_sync"])
         name = pick("ab" if row == "match_any_sync" else "abw")
-        given = self.value("lane") if row == "match_any_sync" else self.condition("lane")
-        self.put(depth, f"{name} = cuda.{row}(ALL, {given}) % 97")
+        arguments = self.value("lane") if row == "match_any_sync" else self.condition("lane")
+        self.put(depth, f"{name} = cuda.{row}(ALL, {arguments}) % 97")
 
     def put_barrier(self, depth: int, _: str) -> None:
         place = self.random.choice(["t ^ 1", "cuda.blockDim.x - 1 - t", "0"])
@@ -150,5 +150,5 @@ def test_the_same_as_the_reference(seed: int, tmp_path: Path) -> None:
     arguments = [values, np.zeros(96, np.int64), source.choice([5, 101])]
     expected = run(k, (1, block), arguments, "python")
     for target in TARGETS:
-        found = run(k, (1, block), arguments, target)
-        np.testing.assert_array_equal(found[1], expected[1], f"{target}, {block} threads\n{text}")
+        result = run(k, (1, block), arguments, target)
+        np.testing.assert_array_equal(result[1], expected[1], f"{target}, {block} threads\n{text}")

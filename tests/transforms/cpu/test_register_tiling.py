@@ -256,8 +256,8 @@ def test_the_results_are_the_same(k, shape) -> None:
     extents = shape[::-1] if k is window else shape
     grid = tuple(-(-extent // size) for extent, size in zip(extents, block))
     launch = (5, 16) if k in ALONG_A_LINE else (grid, block)
-    wanted = run(k, launch, (c, a, b), "python")[0]
-    assert np.array_equal(run(k, launch, (c, a, b), "cpu")[0], wanted)
+    expected = run(k, launch, (c, a, b), "python")[0]
+    assert np.array_equal(run(k, launch, (c, a, b), "cpu")[0], expected)
 
 
 @pytest.mark.parametrize("k", [product, of_columns, window, in_blocks], ids=lambda k: k.name)

@@ -128,10 +128,10 @@ KERNELS = [by_parts, by_size, newton, by_functions, of_a_parameter, swapping]
 @pytest.mark.parametrize("k", KERNELS, ids=lambda k: k.name)
 def test_complex_numbers(k, dtype, target):
     c = points(dtype)
-    given = np.zeros_like(c), c, 12
+    arguments = np.zeros_like(c), c, 12
     with np.errstate(all="ignore"):
-        expected, _, _ = run(k, LAUNCH, given, "python")
-    out, _, _ = run(k, LAUNCH, given, target)
+        expected, _, _ = run(k, LAUNCH, arguments, "python")
+    out, _, _ = run(k, LAUNCH, arguments, target)
     np.testing.assert_allclose(out, expected, rtol=2e-3 if dtype is np.complex64 else 1e-9)
 
 
@@ -151,9 +151,9 @@ def walking(out, x, limit):
 
 def test_vectors(target):
     x = np.linspace(-3, 3, 100).astype(np.float32)
-    given = np.zeros_like(x), x, 40
-    expected, _, _ = run(walking, (2, 64), given, "python")
-    out, _, _ = run(walking, (2, 64), given, target)
+    arguments = np.zeros_like(x), x, 40
+    expected, _, _ = run(walking, (2, 64), arguments, "python")
+    out, _, _ = run(walking, (2, 64), arguments, target)
     np.testing.assert_allclose(out, expected, rtol=1e-5)
 
 

@@ -171,9 +171,9 @@ WHOLE = [skipping, nested, returning, through_a_function, nobody_enters, with_ba
 def test_integers(k, shape, target):
     launch, n = spread(shape)
     x = np.random.default_rng(n).integers(0, 60, n).astype(np.int32)
-    given = np.zeros(n, np.int32), x
-    expected, _ = run(k, launch, given, "python")
-    out, _ = run(k, launch, given, target)
+    arguments = np.zeros(n, np.int32), x
+    expected, _ = run(k, launch, arguments, "python")
+    out, _ = run(k, launch, arguments, target)
     assert out.tolist() == expected.tolist()
 
 
@@ -181,8 +181,8 @@ def test_integers(k, shape, target):
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_floats(shape, dtype, target):
     launch, n = spread(shape)
-    given = np.zeros(n, np.int32), dtype(0.0131), 25
-    assert run(escape, launch, given, target)[0].tolist() == escaped(n, dtype(0.0131), 25)
+    arguments = np.zeros(n, np.int32), dtype(0.0131), 25
+    assert run(escape, launch, arguments, target)[0].tolist() == escaped(n, dtype(0.0131), 25)
     x = np.linspace(0.1, 90, n).astype(dtype)
     out, _ = run(newton, launch, (np.zeros(n, dtype), x), target)
     np.testing.assert_allclose(out, np.sqrt(x), rtol=2e-6)
@@ -290,9 +290,9 @@ KINDS_OF_LEAVING = [left_in_the_middle, again_from_where_it_was, others_read_it,
 @pytest.mark.parametrize("k", KINDS_OF_LEAVING, ids=lambda k: k.name)
 def test_what_lanes_leave_behind(k, dtype, target):
     launch, n = spread((3, 100))
-    given = np.zeros(n, dtype), np.arange(n).astype(dtype) % dtype(37)
-    expected, _ = run(k, launch, given, "python")
-    out, _ = run(k, launch, given, target)
+    arguments = np.zeros(n, dtype), np.arange(n).astype(dtype) % dtype(37)
+    expected, _ = run(k, launch, arguments, "python")
+    out, _ = run(k, launch, arguments, target)
     assert out.tolist() == expected.tolist()
 
 
@@ -317,9 +317,9 @@ def left_before_an_empty_arm(out, x, limit):
 
 
 def test_a_loop_ends_when_all_lanes_have_left(target):
-    given = np.zeros(90, np.float32), np.linspace(0, 2, 90).astype(np.float32), 9
-    expected = run(left_before_an_empty_arm, (2, 64), given, "python")[0]
-    out = run(left_before_an_empty_arm, (2, 64), given, target)[0]
+    arguments = np.zeros(90, np.float32), np.linspace(0, 2, 90).astype(np.float32), 9
+    expected = run(left_before_an_empty_arm, (2, 64), arguments, "python")[0]
+    out = run(left_before_an_empty_arm, (2, 64), arguments, target)[0]
     assert out.tolist() == expected.tolist()
 
 
@@ -338,9 +338,9 @@ def counted(out, x, limit):
 @pytest.mark.parametrize("limit", [3, 2**30 - 1, 2**31 + 5, -(2**40)])
 def test_a_limit_may_be_beyond_32_bits(limit, target):
     launch, n = spread((3, 100))
-    given = np.zeros(n, np.int64), np.linspace(0.1, 90, n).astype(np.float32), limit
-    expected = run(counted, launch, given, "python")[0]
-    out = run(counted, launch, given, target)[0]
+    arguments = np.zeros(n, np.int64), np.linspace(0.1, 90, n).astype(np.float32), limit
+    expected = run(counted, launch, arguments, "python")[0]
+    out = run(counted, launch, arguments, target)[0]
     assert out.tolist() == expected.tolist()
 
 

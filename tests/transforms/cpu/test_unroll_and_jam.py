@@ -93,9 +93,9 @@ def of_every_other_row(c, a):
 
 def test_skipped_rows_are_unchanged() -> None:
     a = np.random.default_rng(4).random((16, 16), np.float32)
-    given = (np.zeros_like(a), a)
-    expected = run(of_every_other_row, (1, (16, 16)), given, "python")[0]
-    assert np.array_equal(run(of_every_other_row, (1, (16, 16)), given, "cpu")[0], expected)
+    arguments = (np.zeros_like(a), a)
+    expected = run(of_every_other_row, (1, (16, 16)), arguments, "python")[0]
+    assert np.array_equal(run(of_every_other_row, (1, (16, 16)), arguments, "cpu")[0], expected)
 
 
 @kernel(fmad=False)
@@ -120,8 +120,8 @@ def of_variables_named_alike(c, a):
 
 def test_jammed_variables_have_unique_names(target: str) -> None:
     a = np.random.default_rng(4).integers(-2, 3, (8, 8)).astype(np.float32)
-    given = (np.zeros_like(a), a)
-    found, expected = (
-        run(of_variables_named_alike, (1, (8, 8)), given, t)[0] for t in (target, "python")
+    arguments = (np.zeros_like(a), a)
+    result, expected = (
+        run(of_variables_named_alike, (1, (8, 8)), arguments, t)[0] for t in (target, "python")
     )
-    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(result, expected)

@@ -231,9 +231,9 @@ def test_the_selected_lowering(name: str) -> None:
 def test_the_same_as_the_reference(name: str, target: str) -> None:
     k, _, launch, arguments, _ = CASES[name]
     expected = run(k, launch, arguments, "python")
-    found = run(k, launch, arguments, target)
+    result = run(k, launch, arguments, target)
     assert not all(np.array_equal(a, b) for a, b in zip(arguments, expected))
-    for right, computed in zip(expected, found, strict=True):
+    for right, computed in zip(expected, result, strict=True):
         np.testing.assert_allclose(computed, right, rtol=1e-6)
 
 
@@ -255,8 +255,8 @@ def test_compilers_have_no_warnings(name: str, target: str) -> None:
     ],
 )
 def test_the_shape_of_the_blocks_decides(k: Any, block: Shape | None, steps: bool) -> None:
-    found = in_steps(k, "float32[::1], float32[::1]", block)
-    assert found is (steps and block != (32, 4, 1))
+    result = in_steps(k, "float32[::1], float32[::1]", block)
+    assert result is (steps and block != (32, 4, 1))
 
 
 def test_rows_that_are_no_warps() -> None:
@@ -279,5 +279,5 @@ def test_threads_wait_at_different_barriers(target: str) -> None:
     """CUDA leaves open what this does: an H100 never ends, so it is not asked."""
     a, t = numbers(96), np.arange(96)
     expected = np.where(t % 3 == 0, a > 0, a < 0).sum() + np.where(t % 3 == 0, 0, 1000)
-    found = run(counted_at_two_barriers, (1, 96), [a, np.zeros(96, np.int64)], target)[1]
-    assert found.tolist() == expected.tolist()
+    result = run(counted_at_two_barriers, (1, 96), [a, np.zeros(96, np.int64)], target)[1]
+    assert result.tolist() == expected.tolist()
