@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from language.test_constructs import IMPORTS, N, arguments, by_python, text_of
+from language.test_constructs import IMPORTS, N, arguments, run_in_python, text_of
 from pycu2c import CompileError, cuda, device, float32, kernel
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.toolchain.nvrtc import nvrtc
@@ -140,7 +140,7 @@ ROWS = rows_of(
 def test_as_python_does(row: Construct, target: str, tmp_path: Path) -> None:
     module = module_from(IMPORTS + text_of(row), tmp_path)
     result = run(module.k, (2, N // 2), arguments(), target)[-1]
-    np.testing.assert_allclose(result, by_python(row), rtol=1e-6)
+    np.testing.assert_allclose(result, run_in_python(row), rtol=1e-6)
 
 
 # ---- between threads ---------------------------------------------------------------------------

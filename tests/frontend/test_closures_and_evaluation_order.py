@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from language.test_constructs import IMPORTS, N, arguments, by_python, text_of
+from language.test_constructs import IMPORTS, N, arguments, run_in_python, text_of
 from pycu2c import CompileError
 from support.kernels_from_text import module_from
 from support.language_constructs import Construct, rows_of
@@ -233,7 +233,7 @@ def _with_bump(row: Construct) -> Construct:
 def test_as_python_does(row: Construct, target: str, tmp_path: Path) -> None:
     module = module_from(IMPORTS + text_of(row), tmp_path)
     result = run(module.k, (2, N // 2), arguments(), target)[-1]
-    np.testing.assert_array_equal(result, by_python(row))
+    np.testing.assert_array_equal(result, run_in_python(row))
 
 
 def test_functions_of_a_comprehension_would_all_read_its_last_item(tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def printed_by(text: str, target: str, capsys: pytest.CaptureFixture[str], folde
     return capsys.readouterr().out
 
 
-def by_python(text: str, capsys: pytest.CaptureFixture[str]) -> str:
+def run_in_python(text: str, capsys: pytest.CaptureFixture[str]) -> str:
     """The lines of the plain function, for i = 0 and i = 1."""
     scope: dict[str, Any] = {}
     plain = text.replace("@kernel", "").replace("@device", "").replace("cuda.grid(1)", "I")
@@ -89,7 +89,7 @@ def by_python(text: str, capsys: pytest.CaptureFixture[str]) -> str:
 def test_print(body: str, target: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     text = f"{HEADER}\n@kernel\ndef k(a, v):\n    i = cuda.grid(1)\n    {body}\n"
     result = printed_by(text, target, capsys, tmp_path)
-    expected = by_python(text, capsys)
+    expected = run_in_python(text, capsys)
     # threads come in any order, each with its own lines in order
     assert sorted(result.splitlines()) == sorted(expected.splitlines())
     assert len(result) == len(expected)

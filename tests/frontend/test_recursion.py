@@ -14,7 +14,7 @@ from pycu2c.kernels.kernel import Kernel
 from pycu2c.toolchain.nvrtc import nvrtc
 from support.kernels_from_text import module_from
 from support.launching import run
-from support.plain_python import ThreadEndsError, by_python
+from support.plain_python import ThreadEndsError, run_in_python
 
 N = 8
 
@@ -229,7 +229,7 @@ CASES: list[tuple[Kernel[Any], list[Any]]] = [
 @pytest.mark.parametrize(("k", "arguments"), CASES, ids=lambda v: getattr(v, "name", ""))
 def test_as_python_does(k: Kernel[Any], arguments: list[Any], target: str) -> None:
     out = np.zeros(N, np.float32) if k is effects else np.zeros(N)
-    expected = by_python(k, [*arguments, out], N)
+    expected = run_in_python(k, [*arguments, out], N)
     result = run(k, (2, N // 2), [*arguments, out], target)
     for a, b in zip(result, expected):
         np.testing.assert_array_equal(a, b)

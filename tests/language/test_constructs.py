@@ -93,7 +93,7 @@ class Ended(Exception):
     pass
 
 
-def by_python(row: Construct) -> np.ndarray[Any, Any]:
+def run_in_python(row: Construct) -> np.ndarray[Any, Any]:
     """The function as Python runs it, thread by thread."""
     machine = Machine()
     plain = {"cuda": machine, "kernel": lambda f: f, "device": lambda f: f}
@@ -115,7 +115,7 @@ def by_python(row: Construct) -> np.ndarray[Any, Any]:
 def test_construct(row: Construct, target: str, tmp_path: Path) -> None:
     module = module_from(IMPORTS + text_of(row), tmp_path)
     result = run(module.k, (2, N // 2), arguments(), target)[-1]
-    np.testing.assert_allclose(result, by_python(row), rtol=1e-6)
+    np.testing.assert_allclose(result, run_in_python(row), rtol=1e-6)
 
 
 def test_the_collection_is_not_empty() -> None:

@@ -15,7 +15,7 @@ from pycu2c import CompileWarning, cuda, device, float32, int32, kernel
 from pycu2c.base.types import float64
 from pycu2c.cuda import grid as place
 from support.launching import run
-from support.plain_python import N, by_python
+from support.plain_python import N, run_in_python
 
 SCALE = 3
 OFFSETS = (1, 2, 3)
@@ -344,7 +344,7 @@ def test_construct(k, target):
     if k is other_spellings:
         right = [np.arange(N) * 3]
     else:
-        right = by_python(k, [out])
+        right = run_in_python(k, [out])
     np.testing.assert_allclose(result[0], right[0], rtol=1e-12)
 
 
@@ -359,7 +359,7 @@ def test_data(dtype, target):
             continue
         out = np.full(N, 2, out_type)
         result = run(k, (5, 8), [data, out], target)
-        right = by_python(k, [data, out])
+        right = run_in_python(k, [data, out])
         np.testing.assert_allclose(result[1], right[1], rtol=1e-5)
 
 
@@ -383,7 +383,7 @@ def test_rows(target):
 def test_numbers_as_arguments(n, x, target):
     out = np.zeros(N)
     result = run(parameter_reassigned, (5, 8), [out, n, x], target)[0]
-    right = by_python(parameter_reassigned, [out, n, x])[0]
+    right = run_in_python(parameter_reassigned, [out, n, x])[0]
     np.testing.assert_allclose(result, right, rtol=1e-6)
 
 

@@ -16,7 +16,7 @@ from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import nvrtc
 from support.kernels_from_text import module_from
 from support.launching import run
-from support.plain_python import by_python
+from support.plain_python import run_in_python
 
 PAIR = np.dtype([("u", np.int32), ("v", np.float64)], align=True)
 ROWS = [("n", "i4"), ("x", "f4", 3), ("inner", PAIR), ("m", "i2", (2, 2)), ("s", PAIR, 2)]
@@ -174,7 +174,7 @@ CASES = (
 @pytest.mark.parametrize(("made", "arguments"), CASES, ids=lambda v: getattr(v, "__name__", ""))
 def test_as_python(made: Kernel, arguments: list[Any], target: str) -> None:
     result = run(made, (1, COUNT), arguments, target)
-    plain = by_python(made, [a.view(np.recarray) for a in arguments], COUNT)  # which have a.x
+    plain = run_in_python(made, [a.view(np.recarray) for a in arguments], COUNT)  # which have a.x
     for mine, expected in zip(result, plain, strict=True):
         assert repr(mine.tolist()) == repr(np.asarray(expected).tolist())
 

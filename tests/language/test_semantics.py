@@ -293,7 +293,7 @@ def test_type_and_value(row: Row, target: str, tmp_path: Path) -> None:
     for d, values, got in zip(dtypes, right, computed, strict=True):
         kinds = {named(v) for v in values}
         if {result[f"r_{d.short}"]} != kinds:
-            wrong.append(f"{d}: the type is {found[f'r_{d.short}']}, not {kinds}")
+            wrong.append(f"{d}: the type is {result[f'r_{d.short}']}, not {kinds}")
         elif differ(row, got, values):
             wrong.append(f"{d}: {got.tolist()}\n   not {values}")
     assert not wrong, "\n".join(wrong)

@@ -20,7 +20,7 @@ from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import nvrtc
 from support.kernels_from_text import module_from
 from support.launching import run
-from support.plain_python import N, ThreadEndsError, by_python
+from support.plain_python import N, ThreadEndsError, run_in_python
 from support.random_statements import program
 
 PRIMES = (2, 3, 5, 7)
@@ -791,7 +791,7 @@ WHOLE = [
 def test_statement(k, target):
     out = np.full(N, -5, np.float64 if k in FLOATS else np.int64)
     result = run(k, (5, 8), [out], target)
-    np.testing.assert_allclose(result[0], by_python(k, [out])[0], rtol=1e-12)
+    np.testing.assert_allclose(result[0], run_in_python(k, [out])[0], rtol=1e-12)
 
 
 @pytest.mark.parametrize("k", FLOATS + WHOLE, ids=lambda k: k.name)
@@ -816,7 +816,7 @@ def test_data(dtype, target):
         items_are_fixed_before,
     ):  # fmt: skip
         result = run(k, (5, 8), [data, out], target)
-        right = by_python(k, [data, out])
+        right = run_in_python(k, [data, out])
         for one, other in zip(result, right):
             np.testing.assert_allclose(one, other, rtol=1e-4)
 
@@ -828,7 +828,7 @@ def test_a_zip_ends_with_the_shortest(lengths, target):
         arguments = [data, other] if k is pairs_of_elements else [data]
         out = np.full(N, 1.0)
         result = run(k, (5, 8), [*arguments, out], target)[-1]
-        np.testing.assert_allclose(result, by_python(k, [*arguments, out])[-1])
+        np.testing.assert_allclose(result, run_in_python(k, [*arguments, out])[-1])
 
 
 def test_rows(target):
@@ -836,13 +836,13 @@ def test_rows(target):
     for view in (matrix, matrix.T, matrix[:, ::-1], matrix[::2, 1:3]):
         out = np.zeros(N, np.int64)
         result = run(rows, (5, 8), [view, out], target)[-1]
-        np.testing.assert_array_equal(result, by_python(rows, [view, out])[-1])
+        np.testing.assert_array_equal(result, run_in_python(rows, [view, out])[-1])
 
 
 def test_the_subject_is_evaluated_once(target):
     data, out = np.arange(N), np.zeros(N, np.int64)
     result = run(match_once, (5, 8), [data, out], target)
-    for one, other in zip(result, by_python(match_once, [data, out])):
+    for one, other in zip(result, run_in_python(match_once, [data, out])):
         np.testing.assert_array_equal(one, other)
 
 
@@ -859,7 +859,7 @@ def test_a_random_program(seed, target, tmp_path):
     k = module_from(program(seed), tmp_path).k
     arguments = [np.array([4, -1, 6]), np.ones(N, np.int64)]
     result = run(k, (5, 8), arguments, target)
-    np.testing.assert_array_equal(result[1], by_python(k, arguments)[1], err_msg=program(seed))
+    np.testing.assert_array_equal(result[1], run_in_python(k, arguments)[1], err_msg=program(seed))
 
 
 def test_no_element_is_read_beyond_the_shortest():

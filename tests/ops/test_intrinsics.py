@@ -120,7 +120,7 @@ def test_every_cuda_spelling_compiles() -> None:
         if r.result == "int" and not r.parameters and r.cuda and not r.cuda_helpers
     ]
     reads = [
-        f"a[{i}] = {print_expr(row.cuda({}, wanted))};"  # type: ignore[misc]
+        f"a[{i}] = {print_expr(row.cuda({}, expected))};"  # type: ignore[misc]
         for i, row in enumerate(places)
         for expected in (INT32, INT64)
     ]

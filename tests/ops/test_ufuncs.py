@@ -109,7 +109,7 @@ def test_type_and_value_are_numpys(dtype: str, target: str, tmp_path: Path) -> N
     for i, (name, values, got) in enumerate(zip(names, right, computed)):
         (kind,) = {shown(v) for v in values}
         if result[f"r{i}"] != kind:
-            wrong.append(f"{name} is {found[f'r{i}']}, not {kind}")
+            wrong.append(f"{name} is {result[f'r{i}']}, not {kind}")
         near = 4e-6 if got.dtype in (np.float32, np.complex64) else 1e-13
         if not np.allclose(got, np.asarray(values), rtol=near, atol=near / 4, equal_nan=True):
             wrong.append(f"{name}: {got.tolist()}, not {values}")

@@ -1,4 +1,4 @@
-"""Where CUDA C is tested, and what its tests share."""
+"""Launch kernels of CUDA C text on each backend."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pycu2c.compat.cuda_text import TextModule
 from pycu2c.cuda_driver import driver
 
 ON_GPU = [pytest.param("cuda", marks=pytest.mark.gpu)] if driver.available() else []
-MACHINES = ["cpu", *ON_GPU]  # backends
+BACKENDS = ["cpu", *ON_GPU]  # backends
 
 
-def launched(
+def launch(
     text: str,
-    machine: str,
+    backend: str,
     *arguments: Any,
     grid: Any = 1,
     block: Any = 32,
@@ -25,12 +25,12 @@ def launched(
     cooperative: bool = False,
 ) -> None:
     """Launch the kernel ``k`` of a text."""
-    function = TextModule(text, backend=machine, options=options).function("k")
+    function = TextModule(text, backend=backend, options=options).function("k")
     function.launch(grid, block, arguments, shared, None, cooperative)
 
 
-def given(text: str, machine: str, count: int, dtype: Any, *more: Any, **launch: Any) -> Any:
-    """What a kernel ``k(out, …)`` puts into an array."""
+def output_of(text: str, backend: str, count: int, dtype: Any, *more: Any, **options: Any) -> Any:
+    """Return the array that a kernel ``k(out, …)`` writes."""
     out = np.zeros(count, dtype)
-    launched(text, machine, out, *more, **launch)
+    launch(text, backend, out, *more, **options)
     return out

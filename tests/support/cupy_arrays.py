@@ -1,4 +1,4 @@
-"""Arrays where kernels of CuPy's kind run: numpy's for the CPU, the package's own for a GPU."""
+"""Arrays for CuPy's kernels: numpy's for the CPU, device arrays for a GPU."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import pytest
 from pycu2c import cuda
 from pycu2c.cuda_driver import driver
 
-PLACES = [
+BACKENDS = [
     "cpu",
     *([pytest.param("cuda", marks=pytest.mark.gpu)] if driver.available() else []),
 ]
 
 
-def there(place: str, value: Any) -> Any:
-    """An array at a place, with its strides; a number as it is."""
-    if place == "cpu" or not isinstance(value, np.ndarray):
+def on_backend(backend: str, value: Any) -> Any:
+    """Return an array of a backend with the strides of a numpy array; a number is returned as is."""
+    if backend == "cpu" or not isinstance(value, np.ndarray):
         return value
     base = value if value.base is None else value.base
     if not isinstance(base, np.ndarray) or value.size == 0:
@@ -29,8 +29,8 @@ def there(place: str, value: Any) -> Any:
     return type(whole)(whole._memory, address, value.shape, value.strides, value.dtype)
 
 
-def here(value: Any) -> Any:
-    """What a kernel gave, as numpy's."""
+def to_numpy(value: Any) -> Any:
+    """Return results of a kernel as numpy arrays."""
     if isinstance(value, tuple):
-        return tuple(map(here, value))
+        return tuple(map(to_numpy, value))
     return value if isinstance(value, np.ndarray) else value.copy_to_host()

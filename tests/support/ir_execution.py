@@ -65,8 +65,8 @@ class Reader:
             case ast.Assign(targets=[ast.Name(id=name)]):
                 return (ir.Assign(self.var(name), self.expr(s.value), SPAN),)
             case ast.Assign(targets=[ast.Subscript() as target]):
-                place = self.expr(target)
-                return (ir.Store(place.array, place.indices, self.expr(s.value), SPAN),)
+                backend = self.expr(target)
+                return (ir.Store(backend.array, backend.indices, self.expr(s.value), SPAN),)
             case ast.AugAssign(target=ast.Name(id=name)):
                 value = self.binary(s.op, self.var(name), self.expr(s.value))
                 return (ir.Assign(self.var(name), value, SPAN),)
@@ -177,10 +177,10 @@ class Code:
             case ir.Assign(var, value):
                 self.scope_of(var.name)[var.name] = self.expr(value)
             case ir.Store(array, indices, value):
-                place = tuple(self.expr(i) for i in indices)
+                backend = tuple(self.expr(i) for i in indices)
                 own = array.type.space is MemorySpace.BLOCK
-                self.arrays[array.name][place] = (self.given if own else self.expr)(value)
-                self.note(array, place, True)
+                self.arrays[array.name][backend] = (self.given if own else self.expr)(value)
+                self.note(array, backend, True)
             case ir.BarrierWait():
                 yield (id(s), *self.counts)
             case ir.If():
@@ -235,8 +235,8 @@ class Code:
         return ""
 
     def axis_loop(self, s: ir.AxisLoop) -> Steps:
-        for place in range(self.expr(s.start), self.expr(s.stop), self.expr(s.step)):
-            self.scopes.append({s.var.name: place})
+        for backend in range(self.expr(s.start), self.expr(s.stop), self.expr(s.step)):
+            self.scopes.append({s.var.name: backend})
             jump = yield from self.block(s.body)
             assert jump in ("", "NextWorkItem"), jump
             self.scopes.pop()
@@ -245,9 +245,9 @@ class Code:
     def scope_of(self, name: str) -> dict[str, object]:
         return next(scope for scope in reversed(self.scopes) if name in scope)
 
-    def note(self, array: ir.Var, place: tuple[int, ...], writes: bool) -> None:
+    def note(self, array: ir.Var, backend: tuple[int, ...], writes: bool) -> None:
         if self.watch is not None and array.type.space is MemorySpace.SHARED:
-            self.watch(array.name, place, writes)
+            self.watch(array.name, backend, writes)
 
     def given(self, e: ir.Expr) -> int | None:
         """What a variable is set to; a slot that nobody has set yet may be copied, not used."""
@@ -278,9 +278,9 @@ class Code:
                 first = self.expr(left)
                 return first if first is (op is ir.LogicalOp.OR) else self.expr(right)
             case ir.Load(array, indices):
-                place = tuple(self.expr(i) for i in indices)
-                self.note(array, place, False)
-                return self.arrays[array.name][place]
+                backend = tuple(self.expr(i) for i in indices)
+                self.note(array, backend, False)
+                return self.arrays[array.name][backend]
             case ir.Select(condition, then, orelse):
                 return self.expr(then if self.expr(condition) else orelse)
             case ir.Cast(operand, type):
@@ -313,15 +313,15 @@ class Conflicts:
         self.uses: set[tuple[object, int, bool]] = set()  # place, thread, whether it writes
         self.last_uses: set[tuple[object, int, bool]] = set()
 
-    def __call__(self, name: str, place: tuple[int, ...], writes: bool) -> None:
-        self.uses.add(((name, place), self.thread, writes))
+    def __call__(self, name: str, backend: tuple[int, ...], writes: bool) -> None:
+        self.uses.add(((name, backend), self.thread, writes))
 
     def check(self, ended: set[int]) -> None:
         both = self.uses | self.last_uses
         threads: dict[object, set[int]] = {}
-        for place, thread, _ in both:
-            threads.setdefault(place, set()).add(thread)
-        if any(writes and len(threads[place]) > 1 for place, _, writes in both):
+        for backend, thread, _ in both:
+            threads.setdefault(backend, set()).add(thread)
+        if any(writes and len(threads[backend]) > 1 for backend, _, writes in both):
             raise Undefined("race")
         self.last_uses |= {use for use in self.uses if use[1] in ended}
         self.uses.clear()

@@ -1,4 +1,4 @@
-"""Kernels written to a file by a test, since a kernel is translated from its text."""
+"""Import kernels from text. A kernel is compiled from its source file, so each text gets one."""
 
 from __future__ import annotations
 

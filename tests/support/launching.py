@@ -1,4 +1,4 @@
-"""Running a kernel on a chosen backend, on copies of its arguments."""
+"""Run kernels on a target, on copies of the arguments."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _CPU = TARGETS["cpu"]
 
 
 def every_divergent_loop(body: Body, facts: Uniformity) -> set[Stmt]:
-    """The outermost ones that strips may run, whether that pays or not."""
+    """Return the outermost loops that may be strip-mined, whether that pays or not."""
     result: set[Stmt] = set()
     for s in body:
         if isinstance(s, While | For) and s in facts.divergent and not has_order((s,)):
@@ -65,8 +65,8 @@ def lower_to_work_item_loops(
     return analyses.module
 
 
-# what CUDA's code computes in 32 bits, computed so where no GPU is needed; no lane of a strip
-# counts on after it has left, which overflows and is read by nobody
+# the CPU pipeline with the narrowing pass of CUDA, to test that pass without a GPU. Loops are not
+# strip-mined, because the counters of inactive lanes would overflow.
 NARROWED = replace(
     _CPU,
     passes=(
@@ -76,7 +76,7 @@ NARROWED = replace(
     narrow_ints=True,
     strip_mine=no_loop,
 )
-# any loop that threads may leave at different times in strips of them, whether that pays or not
+# the CPU pipeline that strip-mines every divergent loop, whether that pays or not
 IN_STRIPS = replace(
     _CPU,
     passes=tuple(
@@ -90,7 +90,7 @@ IN_STRIPS = replace(
 
 
 def copied(argument: Any) -> Any:
-    """A copy that keeps strides: of the whole base, seen the same way."""
+    """Return a copy with the same strides, which is a view of a copy of the base array."""
     if not isinstance(argument, np.ndarray):
         return argument
     base = argument
@@ -103,7 +103,7 @@ def copied(argument: Any) -> Any:
 
 
 def run(kernel: Kernel, configuration: tuple[Any, ...], arguments: Any, target: str) -> list[Any]:
-    """The arguments after a launch on ``target``; those given are left alone."""
+    """Return copies of the arguments after a launch on ``target``."""
     fresh = type(kernel)(
         kernel.python, backend=target, signature=kernel.signature, options=kernel.options
     )
@@ -129,8 +129,10 @@ def _grown_by(launch: Callable[[], object], count: int) -> int:
 
 
 def in_pool() -> tuple[int, ...]:
-    """Bytes of the device's pool: in use, and taken from the device. (What is free of the device
-    says nothing where other processes use it.)"""
+    """Return the bytes of the device's pool: in use, and reserved.
+
+    The free memory of the device would also depend on other processes.
+    """
     if not driver.available():
         return ()
     its_pool, read = (

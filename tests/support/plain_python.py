@@ -1,4 +1,4 @@
-"""What a kernel means: the same Python function, run for each index in turn."""
+"""Run a kernel as a plain Python function, index by index, to get the expected results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ N = 40  # indices
 
 
 class Machine:
-    """Stands for ``cuda`` when a kernel is run as the plain function that it is."""
+    """Replaces ``cuda`` when a kernel runs as a plain function."""
 
     def __init__(self) -> None:
         self.i = 0
@@ -32,9 +32,11 @@ class Machine:
         return np.zeros(shape, dtype.dtype.numpy)
 
 
-def by_python(kernel: Kernel, arguments: list[Any], count: int = N) -> list[Any]:
-    """The arguments after the undecorated function has run for each index; a thread that raises
-    has ended."""
+def run_in_python(kernel: Kernel, arguments: list[Any], count: int = N) -> list[Any]:
+    """Return copies of the arguments after the undecorated function has run for each index.
+
+    ``ThreadEndsError`` ends a thread.
+    """
     machine = Machine()
     inputs = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
     scope: dict[str, Any] = {}
@@ -57,7 +59,7 @@ def by_python(kernel: Kernel, arguments: list[Any], count: int = N) -> list[Any]
 
 
 class ThreadEndsError(Exception):
-    """What kernels raise in tests."""
+    """Kernels of tests raise this to end a thread."""
 
 
 def _in(scope: dict[str, Any], function: FunctionType) -> FunctionType:

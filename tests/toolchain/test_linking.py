@@ -75,7 +75,7 @@ def k(a, counts, out):
     out[i] = scaled(out[i], a, i) + as_numba(a[i], i)
 
 @kernel(link=LINK)
-def by_python(a, counts, out):
+def run_in_python(a, counts, out):
     i = cuda.grid(1)
     bump(counts, i)
     out[i] = scaled(out[i], a, i)
@@ -104,7 +104,7 @@ def test_linked(backend: str, files: dict[str, Path], tmp_path: Path) -> None:
 
 def test_the_reference_runs_the_python_bodies(files: dict[str, Path], tmp_path: Path) -> None:
     loaded = module(files.values(), tmp_path)
-    _, counts, out = run(loaded.by_python, (1, 4), arguments(), "python")
+    _, counts, out = run(loaded.run_in_python, (1, 4), arguments(), "python")
     assert counts.tolist() == [1] * 4
     assert out.tolist() == [2, 3, 4, 5]
     with pytest.raises(TypeError, match="as_numba is C alone"):

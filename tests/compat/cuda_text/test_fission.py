@@ -13,7 +13,7 @@ from pycu2c.base.diagnostics import CompileError, DeadlockError
 from pycu2c.compat.cuda_text import TextModule, cpu_build
 from pycu2c.compat.cuda_text.host_source import ThreadExecution, generate_host_source
 from pycu2c.compat.cuda_text.source_text import CudaSource
-from support.cuda_text import launched
+from support.cuda_text import launch
 
 # Bodies of kernels k(float *x, int n, float *y): blocks of 8 × 8 or 64 or 40 threads, 3 of them.
 SPLIT = {
@@ -346,7 +346,7 @@ def text_of(body: str) -> str:
 def found(text: str, block: Any) -> np.ndarray:
     x, y = np.random.default_rng(3).random(3 * 64, dtype=np.float32), np.zeros(192, np.float32)
     exact = ("--fmad=false",)  # else it is the compiler's choice which sums have one rounding
-    launched(text, "cpu", x, 50, y, grid=3, block=block, options=exact)
+    launch(text, "cpu", x, 50, y, grid=3, block=block, options=exact)
     return y
 
 
@@ -430,13 +430,13 @@ def test_lanes_that_never_arrive_are_reported() -> None:
 }"""
     assert ways(text) == [ThreadExecution.WARPS]
     with pytest.raises(DeadlockError) as raised:
-        launched(text, "cpu", np.zeros(64, np.int32), grid=2, block=64)
+        launch(text, "cpu", np.zeros(64, np.int32), grid=2, block=64)
     lines = str(raised.value).splitlines()
     assert lines[0] == "k would never end: no thread can make progress"
     assert "threads 0-4 wait in a function of the warp with mask 0xffffffff" in lines[1]
     assert lines[1].endswith(":4")
     out = np.zeros(40, np.int32)
-    launched(text.replace("v < 5 ||", ""), "cpu", out, block=40)
+    launch(text.replace("v < 5 ||", ""), "cpu", out, block=40)
     assert out.tolist() == [*range(32), *[32] * 8]
 
 
@@ -452,7 +452,7 @@ extern "C" __global__ void k(int *out) {
     out[threadIdx.x] = i + total;
 }"""
     out = np.zeros(32, np.int32)
-    launched(text, "cpu", out)
+    launch(text, "cpu", out)
     assert set(out.tolist()) == {8 * 32 + 1000 + 7}
 
 
@@ -469,7 +469,7 @@ extern "C" __global__ void k(int *out) {
     out[threadIdx.x] = 10 * a + b;
 }"""
     out = np.zeros(32, np.int32)
-    launched(text, "cpu", out)
+    launch(text, "cpu", out)
     assert set(out.tolist()) == {55}
 
 
@@ -484,7 +484,7 @@ def test_shared_memory_that_is_called_static(words: str) -> None:
 }}
 extern "C" __global__ void k(int *out) {{ out[threadIdx.x] = first(threadIdx.x + 5); }}"""
     out = np.zeros(8, np.int32)
-    launched(text, "cpu", out, block=8)
+    launch(text, "cpu", out, block=8)
     assert set(out.tolist()) == {5}
     made = generate_host_source(CudaSource(text), (), ()).text.partition("#line 1")[2]
     assert "static __shared__" not in made
@@ -523,7 +523,7 @@ def test_lines_after_a_kernel_are_the_users(line: str) -> None:
 }}
 extern "C" __global__ void k(int *x) {{ __syncthreads(); x[0] = __LINE__; }}"""
     out = np.zeros(1, np.int32)
-    launched(text, "cpu", out)
+    launch(text, "cpu", out)
     assert out[0] == (12 if line else 3)
 
 
@@ -542,7 +542,7 @@ def test_atomics_on_shared_memory(name: str) -> None:
 }}"""
     dtypes = {"int": "i4", "unsigned": "u4", "float": "f4", "double": "f8", "long long": "i8"}
     out = np.zeros(7, dtypes[name])
-    launched(text, "cpu", out, block=64)
+    launch(text, "cpu", out, block=64)
     t = np.arange(64)
     bins = [1 + t[(t % 2 == i) & (t % 3 == j)].sum() for i in range(2) for j in range(3)]
     assert out.tolist() == [*bins, 1]

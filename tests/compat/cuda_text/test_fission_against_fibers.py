@@ -14,7 +14,7 @@ from pycu2c.compat.cuda_text import TextModule, cpu_build
 from pycu2c.compat.cuda_text.host_source import generate_host_source
 from support import random_cuda_text
 from support.c_compilers import needed
-from support.cuda_text import launched
+from support.cuda_text import launch
 
 # What stands before a kernel, and its body after DECLARED.
 DECLARED = """int t = threadIdx.x, at = blockIdx.x * 64 + t;
@@ -121,7 +121,7 @@ def text_of(name: str) -> str:
 
 def found(text: str) -> np.ndarray:
     x, y = np.random.default_rng(3).random(3 * 64, dtype=np.float32), np.zeros(192, np.float32)
-    launched(text, "cpu", x, 5, y, grid=3, block=64)
+    launch(text, "cpu", x, 5, y, grid=3, block=64)
     return y
 
 

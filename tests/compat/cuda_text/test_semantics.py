@@ -11,27 +11,27 @@ import pytest
 
 from pycu2c.base.diagnostics import CompileError, DeadlockError, LaunchError
 from pycu2c.compat.cuda_text import TextModule
-from support.cuda_text import MACHINES, given, launched
+from support.cuda_text import BACKENDS, launch, output_of
 
 LANES = np.arange(32, dtype=np.int32)
 FULL = 0xFFFFFFFF
 
 
-def of_lanes(expression: str, machine: str, *, block: int = 32, before: str = "") -> np.ndarray:
+def of_lanes(expression: str, backend: str, *, block: int = 32, before: str = "") -> np.ndarray:
     """The value of an expression in each thread of a block, whose number is t."""
     text = f"""extern "C" __global__ void k(int *out) {{
     int t = threadIdx.x; {before}
     out[t] = {expression};
 }}"""
-    return given(text, machine, block, np.int32, block=block)
+    return output_of(text, backend, block, np.int32, block=block)
 
 
 # ---- threads ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("waits", ["", "__syncthreads();"])
-def test_coordinates(machine: str, waits: str) -> None:
+def test_coordinates(backend: str, waits: str) -> None:
     text = f"""__global__ void k(unsigned *out) {{
     {waits}
     unsigned x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
@@ -39,13 +39,13 @@ def test_coordinates(machine: str, waits: str) -> None:
     unsigned w = gridDim.x * blockDim.x, h = gridDim.y * blockDim.y;
     out[x + w * (y + h * z)] = x + 100 * y + 10000 * z;
 }}"""
-    out = given(text, machine, 6 * 10 * 8, np.uint32, grid=(2, 5, 4), block=(3, 2, 2))
+    out = output_of(text, backend, 6 * 10 * 8, np.uint32, grid=(2, 5, 4), block=(3, 2, 2))
     z, y, x = np.meshgrid(range(8), range(10), range(6), indexing="ij")
     assert np.array_equal(out.reshape(8, 10, 6), x + 100 * y + 10000 * z)
 
 
-@pytest.mark.parametrize("machine", MACHINES)
-def test_parameters_of_every_kind(machine: str) -> None:
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_parameters_of_every_kind(backend: str) -> None:
     text = """struct Pair { short a; double b; };
 extern "C" __global__ void k(double *out, char c, short s, long long l, float f, Pair p, bool b,
                              unsigned char u, float3 v, const double *in) {
@@ -58,9 +58,9 @@ extern "C" __global__ void k(double *out, char c, short s, long long l, float f,
     record = np.array((-3, 0.25), pair)[()]
     vector = np.array((1, 2, 3), float3)[()]
     source = np.array([7.5])
-    out = given(
+    out = output_of(
         text,
-        machine,
+        backend,
         12,
         np.float64,
         -1,
@@ -80,9 +80,9 @@ extern "C" __global__ void k(double *out, char c, short s, long long l, float f,
 # ---- shared memory and barriers ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("declared", ["__shared__ float s[256];", "extern __shared__ float s[];"])
-def test_reduction_in_shared_memory(machine: str, declared: str) -> None:
+def test_reduction_in_shared_memory(backend: str, declared: str) -> None:
     text = f"""extern "C" __global__ void k(float *out, const float *in) {{
     {declared}
     int t = threadIdx.x;
@@ -96,12 +96,12 @@ def test_reduction_in_shared_memory(machine: str, declared: str) -> None:
 }}"""
     data = np.arange(256 * 9, dtype=np.float32)
     shared = 1024 if "extern" in declared else 0
-    out = given(text, machine, 9, np.float32, data, grid=9, block=256, shared=shared)
+    out = output_of(text, backend, 9, np.float32, data, grid=9, block=256, shared=shared)
     assert np.array_equal(out, data.reshape(9, 256).sum(1))
 
 
-@pytest.mark.parametrize("machine", MACHINES)
-def test_dynamic_shared_memory_of_several_kinds(machine: str) -> None:
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_dynamic_shared_memory_of_several_kinds(backend: str) -> None:
     text = """extern __shared__ __align__(16) unsigned char outside[];
 template <class T> __device__ T *memory() { return reinterpret_cast<T *>(outside); }
 extern "C" __global__ void k(double *out) {
@@ -111,20 +111,20 @@ extern "C" __global__ void k(double *out) {
     __syncthreads();
     out[t] = memory<double>()[4 * (7 - t) + (7 - t) % 4];
 }"""
-    out = given(text, machine, 8, np.float64, block=8, shared=8 * 32)
+    out = output_of(text, backend, 8, np.float64, block=8, shared=8 * 32)
     assert out.tolist() == list(range(7, -1, -1))
 
 
-@pytest.mark.parametrize("machine", MACHINES)
-def test_barriers_that_count(machine: str) -> None:
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_barriers_that_count(backend: str) -> None:
     before = "int c = __syncthreads_count(t % 3 == 0), a = __syncthreads_and(t < 40);"
     before += "int o = __syncthreads_or(t == 41), e = __syncthreads_or(0);"
-    out = of_lanes("c + 1000 * !!a + 2000 * !!o + 4000 * !!e", machine, block=48, before=before)
+    out = of_lanes("c + 1000 * !!a + 2000 * !!o + 4000 * !!e", backend, block=48, before=before)
     assert set(out.tolist()) == {16 + 2000}
 
 
-@pytest.mark.parametrize("machine", MACHINES)
-def test_threads_that_have_returned_are_not_waited_for(machine: str) -> None:
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_threads_that_have_returned_are_not_waited_for(backend: str) -> None:
     text = """extern "C" __global__ void k(int *out) {
     __shared__ int sum;
     if (threadIdx.x == 0) sum = 0;
@@ -134,7 +134,7 @@ def test_threads_that_have_returned_are_not_waited_for(machine: str) -> None:
     __syncthreads();
     out[threadIdx.x] = sum;
 }"""
-    out = given(text, machine, 64, np.int32, block=64)
+    out = output_of(text, backend, 64, np.int32, block=64)
     assert out.tolist() == [40] * 40 + [0] * 24
 
 
@@ -145,7 +145,7 @@ def test_a_deadlock_is_reported() -> None:
     __syncthreads();
 }"""
     with pytest.raises(DeadlockError) as result:
-        given(text, "cpu", 1, np.int32, grid=2)
+        output_of(text, "cpu", 1, np.int32, grid=2)
     lines = str(result.value).splitlines()
     assert lines[0] == "k would never end: no thread can make progress"
     assert "threads 0-4 wait in __syncthreads" in lines[1]
@@ -177,40 +177,40 @@ WARPS = {
 }
 
 
-@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("expression", WARPS)
-def test_warps(machine: str, expression: str) -> None:
-    out = of_lanes(expression, machine)
+def test_warps(backend: str, expression: str) -> None:
+    out = of_lanes(expression, backend)
     assert np.array_equal(out, WARPS[expression])
 
 
-@pytest.mark.parametrize("machine", MACHINES)
-def test_parts_of_a_warp_synchronize(machine: str) -> None:
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_parts_of_a_warp_synchronize(backend: str) -> None:
     before = """int v = 0;
     if (t < 8) v = __shfl_sync(0xff, t, 7) + (__activemask() == 0xffu) * 100;
     else { v = __shfl_down_sync(0xffffff00u, t, 1); __syncwarp(0xffffff00u); }"""
-    out = of_lanes("v", machine, before=before)
+    out = of_lanes("v", backend, before=before)
     assert out.tolist() == [107] * 8 + [*range(9, 32), 31]
 
 
-@pytest.mark.parametrize("machine", MACHINES)
-def test_match_all(machine: str) -> None:
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_match_all(backend: str) -> None:
     before = "int p, q; unsigned m = __match_all_sync(0xffffffff, 5, &p);"
     before += "unsigned n = __match_all_sync(0xffffffff, t / 31, &q);"
-    out = of_lanes("(m == 0xffffffffu) + 2 * p + 4 * (n == 0) + 8 * q", machine, before=before)
+    out = of_lanes("(m == 0xffffffffu) + 2 * p + 4 * (n == 0) + 8 * q", backend, before=before)
     assert set(out.tolist()) == {7}
 
 
-@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("kind", ["float", "double", "long long", "unsigned"])
-def test_a_warp_sums_numbers_of_every_type(machine: str, kind: str) -> None:
+def test_a_warp_sums_numbers_of_every_type(backend: str, kind: str) -> None:
     text = f"""extern "C" __global__ void k({kind} *out) {{
     {kind} v = threadIdx.x * 3;
     for (int d = 16; d; d /= 2) v += __shfl_down_sync(0xffffffff, v, d);
     if (threadIdx.x % 32 == 0) out[threadIdx.x / 32] = v;
 }}"""
     dtype = {"float": "f4", "double": "f8", "long long": "i8", "unsigned": "u4"}[kind]
-    out = given(text, machine, 4, dtype, block=128)
+    out = output_of(text, backend, 4, dtype, block=128)
     assert out.tolist() == [3 * sum(range(32 * w, 32 * w + 32)) for w in range(4)]
 
 
@@ -241,18 +241,18 @@ DTYPES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("expression", ATOMICS)
-def test_atomics(machine: str, expression: str) -> None:
+def test_atomics(backend: str, expression: str) -> None:
     kind, start, end = ATOMICS[expression]
     text = f'extern "C" __global__ void k({kind} *a) {{ int t = threadIdx.x; {expression}; }}'
     array = np.array([start], DTYPES[kind])
-    launched(text, machine, array)
+    launch(text, backend, array)
     assert 1 <= array[0] <= 32 if end is None else array[0] == end
 
 
-@pytest.mark.parametrize("machine", MACHINES)
-def test_atomics_of_many_blocks(machine: str) -> None:
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_atomics_of_many_blocks(backend: str) -> None:
     text = """__device__ int total;
 extern "C" __global__ void k(int *bins, double *sum) {
     __shared__ int own[16];
@@ -264,7 +264,7 @@ extern "C" __global__ void k(int *bins, double *sum) {
     atomicAdd(sum, 0.5);
     atomicAdd(&total, 1);
 }"""
-    module = TextModule(text, backend=machine)
+    module = TextModule(text, backend=backend)
     bins, total = np.zeros(16, np.int32), np.zeros(1)
     module.function("k").launch(500, 128, (bins, total))
     assert set(bins.tolist()) == {4000}
@@ -272,8 +272,8 @@ extern "C" __global__ void k(int *bins, double *sum) {
     assert module.variable("total")[1] == 4
 
 
-@pytest.mark.parametrize("machine", MACHINES)
-def test_a_lock_in_a_block(machine: str) -> None:
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_lock_in_a_block(backend: str) -> None:
     """A thread that waits for another lets it run."""
     text = """extern "C" __global__ void k(int *out, int *lock) {
     for (bool done = false; !done;) {
@@ -288,12 +288,12 @@ def test_a_lock_in_a_block(machine: str) -> None:
     }
 }"""
     out, lock = np.zeros(1, np.int32), np.zeros(1, np.int32)
-    launched(text, machine, out, lock, grid=4, block=64)
+    launch(text, backend, out, lock, grid=4, block=64)
     assert out[0] == 256
 
 
-@pytest.mark.parametrize("machine", MACHINES)
-def test_the_last_block_sums_up(machine: str) -> None:
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_the_last_block_sums_up(backend: str) -> None:
     text = """__device__ unsigned arrived;
 extern "C" __global__ void k(float *out, volatile float *parts) {
     __shared__ bool is_last;
@@ -309,15 +309,15 @@ extern "C" __global__ void k(float *out, volatile float *parts) {
         out[0] = sum;
     }
 }"""
-    out = given(text, machine, 1, np.float32, np.zeros(100, np.float32), grid=100)
+    out = output_of(text, backend, 1, np.float32, np.zeros(100, np.float32), grid=100)
     assert out[0] == 4950
 
 
 # ---- cooperative groups -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("machine", MACHINES)
-def test_groups(machine: str) -> None:
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_groups(backend: str) -> None:
     text = """#include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 namespace cg = cooperative_groups;
@@ -330,13 +330,13 @@ extern "C" __global__ void k(int *out) {
     int all = cg::reduce(tile, 1, cg::plus<int>());
     out[block.thread_rank()] = tile.thread_rank() == 0 ? v : -all;
 }"""
-    out = given(text, machine, 64, np.int32, block=64).reshape(8, 8)
+    out = output_of(text, backend, 64, np.int32, block=64).reshape(8, 8)
     assert out[:, 0].tolist() == [sum(range(8 * i, 8 * i + 8)) for i in range(8)]
     assert set(out[:, 1:].ravel().tolist()) == {-8}
 
 
-@pytest.mark.parametrize("machine", MACHINES)
-def test_the_grid_synchronizes(machine: str) -> None:
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_the_grid_synchronizes(backend: str) -> None:
     text = """#include <cooperative_groups.h>
 using namespace cooperative_groups;
 extern "C" __global__ void k(int *out, int *parts) {
@@ -351,7 +351,7 @@ extern "C" __global__ void k(int *out, int *parts) {
     if (threadIdx.x == 0) out[blockIdx.x] = 100 * mine + parts[(blockIdx.x + 1) % gridDim.x];
 }"""
     parts = np.zeros(8, np.int32)
-    out = given(text, machine, 8, np.int32, parts, grid=8, cooperative=True)
+    out = output_of(text, backend, 8, np.int32, parts, grid=8, cooperative=True)
     assert out.tolist() == [100 * i + (i + 2) % 8 + 1 for i in range(8)]
 
 
@@ -364,8 +364,8 @@ extern "C" __global__ void k(int *out) {
     with pytest.raises(
         LaunchError, match=r"k has a barrier of the whole grid, .*:3: launch it coop"
     ):
-        given(text, "cpu", 1, np.int32, grid=2)
-    given(text, "cpu", 1, np.int32, grid=2, cooperative=True)  # others have returned
+        output_of(text, "cpu", 1, np.int32, grid=2)
+    output_of(text, "cpu", 1, np.int32, grid=2, cooperative=True)  # others have returned
 
 
 # ---- functions --------------------------------------------------------------------------------
@@ -406,13 +406,13 @@ FUNCTIONS = {
 }
 
 
-@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("expression", FUNCTIONS)
-def test_functions(machine: str, expression: str) -> None:
+def test_functions(backend: str, expression: str) -> None:
     include = "#include <cuda_fp16.h>\n" if "half" in expression else ""
     text = f"""{include}__constant__ double table[3] = {{10, 20, 30}};
 extern "C" __global__ void k(double *out) {{ out[0] = {expression}; }}"""
-    assert given(text, machine, 1, np.float64, block=1)[0] == pytest.approx(
+    assert output_of(text, backend, 1, np.float64, block=1)[0] == pytest.approx(
         FUNCTIONS[expression], rel=1e-6, abs=1e-7
     )
 
@@ -420,8 +420,8 @@ extern "C" __global__ void k(double *out) {{ out[0] = {expression}; }}"""
 # ---- texts ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("machine", MACHINES)
-def test_templates_and_namespaces(machine: str) -> None:
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_templates_and_namespaces(backend: str) -> None:
     text = """namespace own { template <class T, int N> __global__ void scaled(T *x) {
     __shared__ T s[N];
     s[threadIdx.x % N] = N;
@@ -430,7 +430,7 @@ def test_templates_and_namespaces(machine: str) -> None:
 }
 __global__ void plain(int *x) { x[0] = 7; } }"""
     names = ("own::scaled<float, 2>", "own::scaled<long long, 3>")
-    module = TextModule(text, backend=machine, name_expressions=names)
+    module = TextModule(text, backend=backend, name_expressions=names)
     for name, dtype, factor in zip(names, ("f4", "i8"), (2, 3)):
         array = np.arange(4).astype(dtype)
         module.function(name).launch(1, 4, (array,))
@@ -442,25 +442,25 @@ __global__ void plain(int *x) { x[0] = 7; } }"""
         module.function("own::scaled<int, 2>")
 
 
-@pytest.mark.parametrize("machine", MACHINES)
-def test_macros_choose_kernels(machine: str) -> None:
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_macros_choose_kernels(backend: str) -> None:
     text = """#if N == 1
 extern "C" __global__ void k(int *x) { x[0] = 1; }
 #else
 extern "C" __global__ void k(int *x) { x[0] = N; }
 #endif"""
     for n in (1, 5):
-        assert given(text, machine, 1, np.int32, options=(f"-DN={n}",))[0] == n
+        assert output_of(text, backend, 1, np.int32, options=(f"-DN={n}",))[0] == n
 
 
-@pytest.mark.parametrize("machine", MACHINES)
-def test_variables_are_those_of_the_module(machine: str) -> None:
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_variables_are_those_of_the_module(backend: str) -> None:
     text = """__constant__ float factors[3] = {1, 2, 3};
 __device__ int calls = 5;
 namespace own { __device__ double inner; }
 extern "C" __global__ void k(float *x) { x[threadIdx.x] *= factors[threadIdx.x]; calls++; }
 extern "C" __global__ void other(int *x) { x[0] = calls; }"""
-    module = TextModule(text, backend=machine)
+    module = TextModule(text, backend=backend)
     x, calls = np.ones(3, np.float32), np.zeros(1, np.int32)
     module.function("k").launch(1, 3, (x,))
     module.function("other").launch(1, 1, (calls,))
@@ -477,14 +477,14 @@ def test_an_assert_ends_the_launch(capfd: pytest.CaptureFixture[str]) -> None:
     x[threadIdx.x] = 1;
 }"""
     with pytest.raises(RuntimeError, match="assert"):
-        given(text, "cpu", 4, np.int32, block=4)
+        output_of(text, "cpu", 4, np.int32, block=4)
     said = capfd.readouterr().err
     assert "block: [0,0,0], thread: [3,0,0] Assertion `threadIdx.x < 3` failed." in said
 
 
 def test_printf_writes(capfd: pytest.CaptureFixture[str]) -> None:
     text = """extern "C" __global__ void k(int *x) { printf("%d of %s\\n", threadIdx.x, "all"); }"""
-    given(text, "cpu", 1, np.int32, block=2)
+    output_of(text, "cpu", 1, np.int32, block=2)
     assert capfd.readouterr().out == "0 of all\n1 of all\n"
 
 
@@ -498,7 +498,7 @@ def test_printf_writes(capfd: pytest.CaptureFixture[str]) -> None:
 def test_functions_missing_on_the_cpu_are_named(line: str, what: str) -> None:
     text = f'__global__ void inner(int *x);\nextern "C" __global__ void k(int *x) {{\n  {line}\n}}'
     with pytest.raises(CompileError) as result:
-        given(text, "cpu", 1, np.int32)
+        output_of(text, "cpu", 1, np.int32)
     assert what in str(result.value)
     assert result.value.line == 3
 
@@ -572,10 +572,10 @@ def test_structures_of_ctypes_and_pointers() -> None:
     text = """struct Pair { int a; float b; };
 extern "C" __global__ void k(float *x, Pair p, const float *in) { x[0] = p.a + p.b + in[1]; }"""
     x, data = np.zeros(1, np.float32), np.array([1, 2], np.float32)
-    launched(text, "cpu", x.ctypes.data, Pair(3, 0.5), data.ctypes.data)
+    launch(text, "cpu", x.ctypes.data, Pair(3, 0.5), data.ctypes.data)
     assert x[0] == 5.5
     packed = np.frombuffer(struct.pack("if", 4, 0.25), [("a", "i4"), ("b", "f4")])[0]
-    launched(text, "cpu", x, packed, data)
+    launch(text, "cpu", x, packed, data)
     assert x[0] == 6.25
 
 
@@ -610,8 +610,8 @@ PAIRS = {  # of pairs a and b, as numpy's arrays of two
 }
 
 
-@pytest.mark.parametrize("machine", MACHINES)
-def test_pairs_of_halves(machine: str) -> None:
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_pairs_of_halves(backend: str) -> None:
     rows = [f"out[{k}] = {expression};" for k, expression in enumerate(PAIRS)]
     text = f"""#include <cuda_fp16.h>
 extern "C" __global__ void k(__half2 *out, const __half2 *in) {{
@@ -620,15 +620,15 @@ extern "C" __global__ void k(__half2 *out, const __half2 *in) {{
 }}"""
     a, b = np.float16([-1.7, 2.6]), np.float16([3.3, 1.2])
     out = np.zeros((len(PAIRS), 2), np.float16)
-    module = TextModule(text, backend=machine)
+    module = TextModule(text, backend=backend)
     assert "entry k(" in module.inspect("ptx")
     module.function("k").launch((1, 1, 1), (1, 1, 1), (out, np.stack([a, b])), 0)
     for (expression, expected), result in zip(PAIRS.items(), out):
         assert result.tolist() == expected(a, b).tolist(), expression
 
 
-@pytest.mark.parametrize("machine", MACHINES)
-def test_bfloats(machine: str) -> None:
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_bfloats(backend: str) -> None:
     text = """#include <cuda_bf16.h>
 template <class T> __device__ T scaled(T x, float by) { return x * T(by); }
 extern "C" __global__ void k(__nv_bfloat16 *out, const __nv_bfloat16 *x, float *wide) {
@@ -639,7 +639,7 @@ extern "C" __global__ void k(__nv_bfloat16 *out, const __nv_bfloat16 *x, float *
     out[i] = __hgt(x[i], __float2bfloat16(0.0f)) ? sum : __hneg(sum);
     wide[i] = __bfloat162float(__hfma(x[i], x[i], x[i])) + __low2float(pair);
 }"""
-    module = TextModule(text, backend=machine)
+    module = TextModule(text, backend=backend)
     assert "entry k(" in module.inspect("ptx")
     floats = np.float32([1, -2, 0.3, 1e30, 1e-3])
     bits = (floats.view(np.uint32) >> 16).astype(np.uint16)

@@ -14,7 +14,7 @@ from pycu2c.compat.cuda_text.fission.wait_detection import WaitAnalysis
 from pycu2c.compat.cuda_text.parse.functions import functions_in
 from pycu2c.compat.cuda_text.parse.tokens import tokens_of
 from pycu2c.compat.cuda_text.source_text import CudaSource
-from support.cuda_text import MACHINES, given
+from support.cuda_text import BACKENDS, output_of
 
 HEADERS = Path(cuda_text.__file__).with_name("headers")
 
@@ -38,30 +38,30 @@ __global__ void k(int *x) {
 }
 
 
-@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("part", PARTS)
-def test_kernels_in_files_that_are_included(machine: str, part: str, tmp_path: Path) -> None:
+def test_kernels_in_files_that_are_included(backend: str, part: str, tmp_path: Path) -> None:
     (tmp_path / "parts").mkdir()
-    held = PARTS[part] if machine == "cpu" else PARTS[part].replace("[] __device__", "[]")
+    held = PARTS[part] if backend == "cpu" else PARTS[part].replace("[] __device__", "[]")
     (tmp_path / "parts" / "kernels.cuh").write_text(held)  # NVRTC has lambdas without the word
     (tmp_path / "parts" / "ten.cuh").write_text("#define TEN 10\n")
     text = '#include "parts/kernels.cuh"\n#include <parts/kernels.cuh>\n'
     text = text if "once" in PARTS[part] else text.splitlines()[1]
-    module = TextModule(text, options=(f"-I{tmp_path}",), backend=machine)
+    module = TextModule(text, options=(f"-I{tmp_path}",), backend=backend)
     x = np.zeros(8, np.int32)
     module.function("k").launch((1, 1, 1), (8, 1, 1), (x,), 32)
     assert x.tolist() == [10 * t for t in range(8)]
 
 
-@pytest.mark.parametrize("machine", MACHINES)
-def test_kernels_by_the_names_that_linkers_have(machine: str) -> None:
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_kernels_by_the_names_that_linkers_have(backend: str) -> None:
     text = """template <class T, int N> __global__ void add(T *x, const int n) { x[0] += N * n; }
 template __global__ void add<float, 3>(float *, const int);
 template __global__ void add<double, 4>(double *, const int);
 namespace other { __global__ void set(float *x, float2 v) { x[0] = v.y; } }
 __global__ void scale(float *x, const float *y) { x[0] *= y[0]; }
 """
-    module = TextModule(text, backend=machine)
+    module = TextModule(text, backend=backend)
     x, y = np.zeros(1, np.float32), np.zeros(1)
     for name, values in (
         ("_Z3addIfLi3EEvPT_i", (x, 2)),
@@ -73,7 +73,7 @@ __global__ void scale(float *x, const float *y) { x[0] *= y[0]; }
     vector = np.array((1, 7), [("x", "f4"), ("y", "f4")])
     module.function("_ZN5other3setEPf6float2").launch((1, 1, 1), (1, 1, 1), (x, vector), 0)
     assert x[0] == 7
-    for name in ("_Z5scalePd", "_Zzz", "_Z3addIiLi4EEvPT_i") if machine == "cuda" else ("_Zzz",):
+    for name in ("_Z5scalePd", "_Zzz", "_Z3addIiLi4EEvPT_i") if backend == "cuda" else ("_Zzz",):
         with pytest.raises(LookupError):
             module.function(name)
 
@@ -99,11 +99,11 @@ HEADS = {
 }
 
 
-@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("head", HEADS)
-def test_heads_of_kernels(machine: str, head: str) -> None:
+def test_heads_of_kernels(backend: str, head: str) -> None:
     text = f"{HEADS[head]} {{ x[threadIdx.x] = 10 * threadIdx.x; }}"
-    assert given(text, machine, 8, np.int32, block=8).tolist() == [10 * t for t in range(8)]
+    assert output_of(text, backend, 8, np.int32, block=8).tolist() == [10 * t for t in range(8)]
 
 
 BODIES = {
@@ -189,10 +189,10 @@ extern "C" __global__ void k(number *x) {
 }
 
 
-@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("body", BODIES)
-def test_bodies_of_kernels(machine: str, body: str) -> None:
-    out = given(BODIES[body], machine, 8, np.int32, block=8)
+def test_bodies_of_kernels(backend: str, body: str) -> None:
+    out = output_of(BODIES[body], backend, 8, np.int32, block=8)
     assert out.tolist() == [10 * t for t in range(8)]
 
 
@@ -207,11 +207,11 @@ def test_loops_find_the_variables_of_their_thread_made() -> None:
 
 def test_lambdas_may_say_that_they_are_of_the_device() -> None:
     text = BODIES["a lambda"].replace("[=](", "[=] __host__ __device__ (")  # as nvcc wants it
-    assert given(text, "cpu", 8, np.int32, block=8).tolist() == [10 * t for t in range(8)]
+    assert output_of(text, "cpu", 8, np.int32, block=8).tolist() == [10 * t for t in range(8)]
 
 
-@pytest.mark.parametrize("machine", MACHINES)
-def test_kernels_that_macros_make(machine: str) -> None:
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_kernels_that_macros_make(backend: str) -> None:
     text = """#define KERNEL(name, factor) \\
     extern "C" __global__ void name(int *x) { x[threadIdx.x] = factor * threadIdx.x; }
 KERNEL(tens, 10)
@@ -220,17 +220,17 @@ extern "C" __global__ void NAME(int *x) { x[threadIdx.x] = 100 * threadIdx.x; }
 """
     for name, factor in (("tens", 10), ("hundreds", 100)):
         x = np.zeros(4, np.int32)
-        TextModule(text, backend=machine).function(name).launch(1, 4, (x,))
+        TextModule(text, backend=backend).function(name).launch(1, 4, (x,))
         assert x.tolist() == [factor * t for t in range(4)]
     with pytest.raises(LookupError, match="no kernel thousands"):
-        TextModule(text, backend=machine).function("thousands")
+        TextModule(text, backend=backend).function("thousands")
 
 
-@pytest.mark.parametrize("machine", MACHINES)
-def test_kernels_in_a_namespace_without_a_name(machine: str) -> None:
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_kernels_in_a_namespace_without_a_name(backend: str) -> None:
     text = """namespace { __global__ void k(int *x) { x[threadIdx.x] = 10 * threadIdx.x; } }"""
     x = np.zeros(4, np.int32)
-    TextModule(text, backend=machine, name_expressions=("k",)).function("k").launch(1, 4, (x,))
+    TextModule(text, backend=backend, name_expressions=("k",)).function("k").launch(1, 4, (x,))
     assert x.tolist() == [0, 10, 20, 30]
 
 

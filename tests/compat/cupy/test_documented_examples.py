@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from pycu2c import cupy as cp
-from support.cupy_arrays import PLACES, here, there
+from support.cupy_arrays import BACKENDS, on_backend, to_numpy
 
 
-@pytest.fixture(params=PLACES)
+@pytest.fixture(params=BACKENDS)
 def array(request: pytest.FixtureRequest) -> Callable[..., Any]:
-    """``cp.array``: an array at a place."""
-    return lambda *arguments, **named: there(str(request.param), np.array(*arguments, **named))
+    """``cp.array``: an array of a backend."""
+    return lambda *arguments, **named: on_backend(str(request.param), np.array(*arguments, **named))
 
 
 def test_basic_elementwise_kernels(array: Callable[..., Any]) -> None:
@@ -28,7 +28,7 @@ def test_basic_elementwise_kernels(array: Callable[..., Any]) -> None:
     )  # fmt: skip
     a = array([1, 2, 3, 4], dtype=np.float32)
     b = array([5, 6, 7, 8], dtype=np.float32)
-    assert here(add_kernel(a, b)).tolist() == [11, 14, 17, 20]
+    assert to_numpy(add_kernel(a, b)).tolist() == [11, 14, 17, 20]
 
     complex_kernel = cp.ElementwiseKernel(
         'float32 x, float32 y, float32 alpha',
@@ -39,8 +39,8 @@ def test_basic_elementwise_kernels(array: Callable[..., Any]) -> None:
         ''',
         'relu_transform'
     )  # fmt: skip
-    assert here(complex_kernel(a, b, 0.5)).tolist() == [5.5, 7, 8.5, 10]
-    assert here(complex_kernel(a, b, -4)).tolist() == [1, 0, 0, 0]
+    assert to_numpy(complex_kernel(a, b, 0.5)).tolist() == [5.5, 7, 8.5, 10]
+    assert to_numpy(complex_kernel(a, b, -4)).tolist() == [1, 0, 0, 0]
 
 
 def test_custom_reduction_kernels(array: Callable[..., Any]) -> None:
@@ -53,8 +53,8 @@ def test_custom_reduction_kernels(array: Callable[..., Any]) -> None:
         'sum_of_squares'   # Kernel name
     )  # fmt: skip
     data = array([1, 2, 3, 4, 5], dtype=np.float32)
-    assert here(sum_of_squares(data)) == 55
-    assert here(sum_of_squares(data.reshape(1, -1), axis=1)).tolist() == [55]
+    assert to_numpy(sum_of_squares(data)) == 55
+    assert to_numpy(sum_of_squares(data.reshape(1, -1), axis=1)).tolist() == [55]
 
     weighted_mean = cp.ReductionKernel(
         'float32 x, float32 w',
@@ -66,8 +66,8 @@ def test_custom_reduction_kernels(array: Callable[..., Any]) -> None:
     )  # fmt: skip
     values = array([1, 2, 3, 4], dtype=np.float32)
     weights = array([0.1, 0.2, 0.3, 0.4], dtype=np.float32)
-    weighted_sum = here(weighted_mean(values, weights))
-    mean = weighted_sum / here(weights).sum()
+    weighted_sum = to_numpy(weighted_mean(values, weights))
+    mean = weighted_sum / to_numpy(weights).sum()
     np.testing.assert_allclose(mean, 3, rtol=1e-6)
 
 
@@ -79,9 +79,9 @@ def test_an_in_place_kernel(array: Callable[..., Any]) -> None:
         'inplace_transform'
     )  # fmt: skip
     data = array(np.random.default_rng(0).random(1_000_000, dtype=np.float32))
-    before = here(data).copy()
+    before = to_numpy(data).copy()
     assert inplace_kernel(data, 2.0, data) is data
-    np.testing.assert_array_equal(here(data), before * np.float32(2) + np.float32(1))
+    np.testing.assert_array_equal(to_numpy(data), before * np.float32(2) + np.float32(1))
 
 
 def test_several_outputs(array: Callable[..., Any]) -> None:
@@ -96,6 +96,6 @@ def test_several_outputs(array: Callable[..., Any]) -> None:
         'trig_functions'
     )  # fmt: skip
     angles = array(np.linspace(0, 2 * np.pi, 1000, dtype=np.float32))
-    sin_vals, cos_vals, tan_vals = map(here, multi_output_kernel(angles))
+    sin_vals, cos_vals, tan_vals = map(to_numpy, multi_output_kernel(angles))
     assert np.allclose(sin_vals**2 + cos_vals**2, 1.0)
     np.testing.assert_allclose(tan_vals, sin_vals / cos_vals, rtol=1e-3, atol=1e-5)

@@ -12,7 +12,7 @@ import pytest
 
 from pycu2c import cuda
 from pycu2c import cupy as cp
-from support.cuda_text import MACHINES
+from support.cuda_text import BACKENDS
 from support.paths import ROOT
 
 KINDS = {"numpy": np.asarray, "device": cuda.to_device}
@@ -86,8 +86,8 @@ if (tid == 0) output[blockIdx.x] = sdata[0];
 """
 
 
-@pytest.fixture(params=MACHINES)
-def machine(request: pytest.FixtureRequest) -> str:
+@pytest.fixture(params=BACKENDS)
+def backend(request: pytest.FixtureRequest) -> str:
     if request.param == "cpu":
         request.getfixturevalue("without_gpus")
     return str(request.param)
@@ -102,8 +102,8 @@ def numbers(result: Any) -> Any:
     return result if isinstance(result, np.ndarray) else result.copy_to_host()
 
 
-def test_matrix_multiply(machine: str, array: Any) -> None:
-    kernel = cp.RawKernel(MATRIX_MULTIPLY, "matrix_multiply", backend=machine)
+def test_matrix_multiply(backend: str, array: Any) -> None:
+    kernel = cp.RawKernel(MATRIX_MULTIPLY, "matrix_multiply", backend=backend)
     M, N, K = 128, 96, 64
     A, B = RNG.random((M, K), np.float32), RNG.random((K, N), np.float32)
     C = array(np.zeros((M, N), np.float32))
@@ -116,8 +116,8 @@ def test_matrix_multiply(machine: str, array: Any) -> None:
     assert np.allclose(numbers(C), A @ B)
 
 
-def test_a_module_with_several_kernels(machine: str, array: Any) -> None:
-    module = cp.RawModule(code=ACTIVATIONS, backend=machine)
+def test_a_module_with_several_kernels(backend: str, array: Any) -> None:
+    module = cp.RawModule(code=ACTIVATIONS, backend=backend)
     activation_kernel = module.get_function("apply_activation")
     add_kernel = module.get_function("vector_add")
     data = array(np.array([-2, -1, 0, 1, 2], np.float32))
@@ -132,8 +132,8 @@ def test_a_module_with_several_kernels(machine: str, array: Any) -> None:
     assert np.array_equal(numbers(output), 2 * numbers(data))
 
 
-def test_shared_memory(machine: str, array: Any) -> None:
-    kernel = cp.RawKernel(REDUCTION, "optimized_reduction", backend=machine)
+def test_shared_memory(backend: str, array: Any) -> None:
+    kernel = cp.RawKernel(REDUCTION, "optimized_reduction", backend=backend)
     source = RNG.random(100_000, np.float32)
     data = array(source)
     block_size = 256

@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as arrays_of
 
 from pycu2c import CompileError, LaunchError, cuda
 from pycu2c.cupy import ElementwiseKernel, ReductionKernel, fuse
-from support.cupy_arrays import PLACES, here, there
+from support.cupy_arrays import on_backend, to_numpy
 
 DTYPES = [
     *(np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64),
@@ -23,93 +23,88 @@ DTYPES = [
 ADD = ElementwiseKernel("T x, T y", "T z", "z = x + y", "add")
 
 
-@pytest.fixture(params=PLACES)
-def place(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
-def call(place: str, kernel: ElementwiseKernel, *args: Any, **named: Any) -> Any:
-    """What a kernel gives for arrays at a place, in numpy's arrays."""
-    return here(kernel(*(there(place, a) for a in args), **named))
+def call(backend: str, kernel: ElementwiseKernel, *args: Any, **named: Any) -> Any:
+    """What a kernel gives for arrays of a backend, in numpy's arrays."""
+    return to_numpy(kernel(*(on_backend(backend, a) for a in args), **named))
 
 
 # ---- types ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_every_dtype(place: str, dtype: Any) -> None:
+def test_every_dtype(backend: str, dtype: Any) -> None:
     a = np.arange(6).astype(dtype)
-    result = call(place, ADD, a, a[::-1].copy())
+    result = call(backend, ADD, a, a[::-1].copy())
     assert result.dtype == dtype
     np.testing.assert_array_equal(result, a + a[::-1])
 
 
-def test_outputs_without_an_input_array(place: str) -> None:
+def test_outputs_without_an_input_array(backend: str) -> None:
     kernel = ElementwiseKernel("T x", "T y", "y = x", "filled")
-    assert call(place, kernel, 2.0, np.zeros(3)).tolist() == [2, 2, 2]
+    assert call(backend, kernel, 2.0, np.zeros(3)).tolist() == [2, 2, 2]
 
 
-def test_bfloat16(place: str) -> None:
+def test_bfloat16(backend: str) -> None:
     a = np.array([1, 2.5, -3], ml_dtypes.bfloat16)
     kernel = ElementwiseKernel("bfloat16 x", "float32 y", "y = x * 2", "twice")
-    assert call(place, kernel, a).tolist() == [2, 5, -6]
+    assert call(backend, kernel, a).tolist() == [2, 5, -6]
 
 
-def test_halves_are_rounded_when_they_are_stored(place: str) -> None:
+def test_halves_are_rounded_when_they_are_stored(backend: str) -> None:
     a = np.array([1, 2049, 65504, 1e-7, -5.96e-8, np.nan, np.inf], np.float32)
     kernel = ElementwiseKernel("float32 x", "float16 y", "y = x", "rounded")
-    np.testing.assert_array_equal(call(place, kernel, a), a.astype(np.float16))
+    np.testing.assert_array_equal(call(backend, kernel, a), a.astype(np.float16))
 
 
-def test_every_half_is_read_as_the_float_that_it_is(place: str) -> None:
+def test_every_half_is_read_as_the_float_that_it_is(backend: str) -> None:
     a = np.arange(1 << 16).astype(np.uint16).view(np.float16)
     kernel = ElementwiseKernel("float16 x", "float32 y", "y = x", "wide")
-    np.testing.assert_array_equal(call(place, kernel, a), a.astype(np.float32))
+    np.testing.assert_array_equal(call(backend, kernel, a), a.astype(np.float32))
 
 
 @pytest.mark.parametrize("value", [2, 2.0, True, np.float64(2), np.int8(2)])
-def test_numbers_take_the_type_of_arrays(place: str, value: object) -> None:
+def test_numbers_take_the_type_of_arrays(backend: str, value: object) -> None:
     a = np.arange(4, dtype=np.float32)
-    result = call(place, ADD, a, value)
+    result = call(backend, ADD, a, value)
     assert result.dtype == np.float32
     np.testing.assert_array_equal(result, a + np.float32(value))
 
 
 @pytest.mark.parametrize("value", [-1, 2**32, 2**63 - 1, -(2**63)])
 @pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.uint64, np.float32, np.complex64])
-def test_integers_wrap(place: str, dtype: Any, value: int) -> None:
+def test_integers_wrap(backend: str, dtype: Any, value: int) -> None:
     a = np.arange(3).astype(dtype)
-    np.testing.assert_array_equal(call(place, ADD, a, value), a + np.array(value).astype(dtype))
+    np.testing.assert_array_equal(call(backend, ADD, a, value), a + np.array(value).astype(dtype))
 
 
-def test_a_placeholder_that_only_numbers_have(place: str) -> None:
+def test_a_placeholder_that_only_numbers_have(backend: str) -> None:
     kernel = ElementwiseKernel("raw float32 x, T s", "T y", "y = x[i] * s", "scaled")
-    result = call(place, kernel, np.arange(3, dtype=np.float32), 2, size=3)
+    result = call(backend, kernel, np.arange(3, dtype=np.float32), 2, size=3)
     assert result.dtype == np.int64
     assert result.tolist() == [0, 2, 4]
 
 
-def test_several_placeholders(place: str) -> None:
+def test_several_placeholders(backend: str) -> None:
     kernel = ElementwiseKernel("T x, U y", "T a, U b", "a = y; b = x;", "swapped")
     x, y = np.arange(3, dtype=np.int16), np.arange(3, 6, dtype=np.float64)
-    a, b = call(place, kernel, x, y)
+    a, b = call(backend, kernel, x, y)
     assert (a.dtype, b.dtype) == (np.int16, np.float64)
     assert (a.tolist(), b.tolist()) == ([3, 4, 5], [0, 1, 2])
 
 
-def test_complex_functions(place: str) -> None:
+def test_complex_functions(backend: str) -> None:
     text = "z = conj(x) * exp(x) / (x + T(1, 2)) + sqrt(x) * abs(x) - real(x) * 2"
     kernel = ElementwiseKernel("T x", "T z", text, "formula")
     x = np.array([1 + 2j, -0.5j, 3, -1 - 1j])
     expected = np.conj(x) * np.exp(x) / (x + 1 + 2j) + np.sqrt(x) * np.abs(x) - x.real * 2
-    np.testing.assert_allclose(call(place, kernel, x), expected, rtol=1e-12)
+    np.testing.assert_allclose(call(backend, kernel, x), expected, rtol=1e-12)
 
 
-def test_parts_of_complex_numbers(place: str) -> None:
+def test_parts_of_complex_numbers(backend: str) -> None:
     text = "re = z.real(); im = z.imag(); size = abs(z)"
     kernel = ElementwiseKernel("complex64 z", "float32 re, float32 im, float32 size", text, "p")
     z = np.array([3 + 4j, -1j], np.complex64)
-    re, im, size = call(place, kernel, z)
+    re, im, size = call(backend, kernel, z)
     assert (re.tolist(), im.tolist(), size.tolist()) == ([3, 0], [4, -1], [5, 1])
 
 
@@ -150,196 +145,196 @@ def strided(shape: tuple[int, ...], data: st.DataObject) -> np.ndarray[Any, Any]
         lambda a: np.broadcast_to(a[0], (6, 12)),
     ],
 )
-def test_views(place: str, cut: Any) -> None:
+def test_views(backend: str, cut: Any) -> None:
     x = cut(np.arange(480, dtype=np.float64).reshape(40, 12))
-    np.testing.assert_array_equal(call(place, ADD, x, 1), x + 1)
+    np.testing.assert_array_equal(call(backend, ADD, x, 1), x + 1)
     out = cut(np.zeros((40, 12)))
     if out.flags.writeable:
-        target = there(place, out)
-        assert ADD(there(place, x), 1, target) is target
-        np.testing.assert_array_equal(here(target), x + 1)
+        target = on_backend(backend, out)
+        assert ADD(on_backend(backend, x), 1, target) is target
+        np.testing.assert_array_equal(to_numpy(target), x + 1)
 
 
-def test_no_axes(place: str) -> None:
-    result = call(place, ADD, np.array(2.0), 3)
+def test_no_axes(backend: str) -> None:
+    result = call(backend, ADD, np.array(2.0), 3)
     assert result.shape == ()
     assert result == 5
 
 
 @pytest.mark.parametrize("shape", [(0,), (3, 0), (0, 4)])
-def test_no_elements(place: str, shape: tuple[int, ...]) -> None:
-    assert call(place, ADD, np.zeros(shape), 1).shape == shape
+def test_no_elements(backend: str, shape: tuple[int, ...]) -> None:
+    assert call(backend, ADD, np.zeros(shape), 1).shape == shape
 
 
-def test_more_elements_than_a_piece_or_a_block(place: str) -> None:
+def test_more_elements_than_a_piece_or_a_block(backend: str) -> None:
     a = np.arange(70_001, dtype=np.int32)
-    np.testing.assert_array_equal(call(place, ADD, a, a), 2 * a)
+    np.testing.assert_array_equal(call(backend, ADD, a, a), 2 * a)
     b = np.arange(70_001 * 2, dtype=np.int32).reshape(-1, 2)
-    np.testing.assert_array_equal(call(place, ADD, b, b[:, :1]), b + b[:, :1])
+    np.testing.assert_array_equal(call(backend, ADD, b, b[:, :1]), b + b[:, :1])
 
 
-def test_without_joined_axes(place: str) -> None:
+def test_without_joined_axes(backend: str) -> None:
     text = "z = x * 100 + _ind.get()[0] * 10 + _ind.get()[1]"
     kernel = ElementwiseKernel("T x", "T z", text, "places", reduce_dims=False)
     x = np.ones((2, 3), np.int32)
     expected = [[100, 101, 102], [110, 111, 112]]
-    assert call(place, kernel, x).tolist() == expected
-    assert call(place, kernel, np.ones((3, 2), np.int32).T).tolist() == expected
+    assert call(backend, kernel, x).tolist() == expected
+    assert call(backend, kernel, np.ones((3, 2), np.int32).T).tolist() == expected
 
 
 # ---- raw arrays, indices ---------------------------------------------------------------------
 
 
-def test_raw_arrays_and_indices(place: str) -> None:
+def test_raw_arrays_and_indices(backend: str) -> None:
     text = "z[i] = x[n - 1 - i] + y * (i + _ind.size())"
     kernel = ElementwiseKernel("raw T x, T y", "raw T z", text, "reverse")
     x = np.arange(5, dtype=np.float32)
-    result = call(place, kernel, x, 2, size=5)
+    result = call(backend, kernel, x, 2, size=5)
     np.testing.assert_array_equal(result, x[::-1] + 2 * (np.arange(5) + 5))
 
 
 @pytest.mark.parametrize(
     ("asked", "expected"), [("size()", [6]), ("shape()[i]", [2, 3]), ("strides()[i]", [12, 4])]
 )
-def test_attributes_of_raw_arrays(place: str, asked: str, expected: list[int]) -> None:
+def test_attributes_of_raw_arrays(backend: str, asked: str, expected: list[int]) -> None:
     x = np.arange(6, dtype=np.int32).reshape(2, 3)
     kernel = ElementwiseKernel("raw int32 x", "int32 y", f"y = x.{asked}", "asked")
-    assert here(kernel(there(place, x), size=len(expected))).tolist() == expected
+    assert to_numpy(kernel(on_backend(backend, x), size=len(expected))).tolist() == expected
 
 
-def test_places_as_arrays(place: str) -> None:
+def test_places_as_arrays(backend: str) -> None:
     x = np.arange(24, dtype=np.int32).reshape(2, 3, 4)
     text = "ptrdiff_t place[] = {i / 12, i / 4 % 3, i % 4}; y = x[place]"
     kernel = ElementwiseKernel("raw T x", "int32 y", text, "placed")
     for order in ("C", "F"):
-        given = there(place, np.asarray(x, order=order))  # type: ignore[call-overload]
-        result = kernel(given, there(place, np.zeros_like(x)))
-        np.testing.assert_array_equal(here(result), x)
+        given = on_backend(backend, np.asarray(x, order=order))  # type: ignore[call-overload]
+        result = kernel(given, on_backend(backend, np.zeros_like(x)))
+        np.testing.assert_array_equal(to_numpy(result), x)
 
 
-def test_places_that_are_numbers_and_lists(place: str) -> None:
+def test_places_that_are_numbers_and_lists(backend: str) -> None:
     x = np.arange(12, dtype=np.int32).reshape(3, 4)
     text = "int at[] = {2, 1}; y = x[0] + 100 * x[{1, i}] + 10000 * x[at] + w[0]"
     kernel = ElementwiseKernel("raw T x, raw T w", "T y", text, "listed")
-    result = here(kernel(there(place, x), there(place, x[:, 0]), size=4))
+    result = to_numpy(kernel(on_backend(backend, x), on_backend(backend, x[:, 0]), size=4))
     assert result.tolist() == [90400, 90500, 90600, 90700]
     assert "entry listed(" in kernel.inspect("ptx")
 
 
-def test_textures(place: str) -> None:
+def test_textures(backend: str) -> None:
     image = np.arange(12, dtype=np.float32).reshape(3, 4)
-    texture = cuda.texture(image if place == "cpu" else cuda.to_device(image))
+    texture = cuda.texture(image if backend == "cpu" else cuda.to_device(image))
     text = "z = tex2D<float>(picture, x, y)"
     kernel = ElementwiseKernel("T x, T y, U picture", "float32 z", text, "fetched")
-    x = there(place, np.arange(4) + 0.5)
+    x = on_backend(backend, np.arange(4) + 0.5)
     for _ in range(3):
-        assert here(kernel(x, 1.5, texture)).tolist() == [4, 5, 6, 7]
+        assert to_numpy(kernel(x, 1.5, texture)).tolist() == [4, 5, 6, 7]
     assert "entry fetched(" in kernel.inspect("ptx")
     total = ReductionKernel("T x, U t", "T y", "tex2D<float>(t, x, 0.5f)", "a + b", "y = a", "0")
-    assert here(total(x, texture)) == 6
+    assert to_numpy(total(x, texture)) == 6
 
 
-def test_vectors_are_read_of_raw_arrays(place: str) -> None:
+def test_vectors_are_read_of_raw_arrays(backend: str) -> None:
     with pytest.raises(ValueError, match="is a vector") as caught:
         ElementwiseKernel("float4 x", "float32 y", "y = x.w")
     hint = "raw float32 x", "*(const float4 *)&x[4 * i]"
     assert all(each in str(caught.value) for each in hint)
     kernel = ElementwiseKernel(hint[0], "float32 y", f"const float4 v = {hint[1]}; y = v.w", "w")
     x, y = np.arange(12, dtype=np.float32), np.zeros(3, np.float32)
-    assert here(kernel(there(place, x), there(place, y))).tolist() == [3, 7, 11]
+    assert to_numpy(kernel(on_backend(backend, x), on_backend(backend, y))).tolist() == [3, 7, 11]
 
 
-def test_a_raw_array_with_several_axes(place: str) -> None:
+def test_a_raw_array_with_several_axes(backend: str) -> None:
     text = "ptrdiff_t at[] = {i % 3, i / 3}; z = x[at] + x[i] + x.shape()[0] + x.size()"
     kernel = ElementwiseKernel("raw T x", "T z", text, "both")
     x = np.arange(12, dtype=np.int64).reshape(4, 3)[:3].T
-    out = there(place, np.zeros(9, np.int64))
-    kernel(there(place, x), out)
+    out = on_backend(backend, np.zeros(9, np.int64))
+    kernel(on_backend(backend, x), out)
     i = np.arange(9)
-    np.testing.assert_array_equal(here(out), x[i % 3, i // 3] + x.ravel() + 3 + 9)
+    np.testing.assert_array_equal(to_numpy(out), x[i % 3, i // 3] + x.ravel() + 3 + 9)
 
 
-def test_indices_count_in_the_order_of_c(place: str) -> None:
+def test_indices_count_in_the_order_of_c(backend: str) -> None:
     kernel = ElementwiseKernel("T x", "int64 z", "z = i", "index")
     expected = np.arange(12).reshape(3, 4)
-    np.testing.assert_array_equal(call(place, kernel, np.ones((3, 4))), expected)
-    np.testing.assert_array_equal(call(place, kernel, np.ones((4, 3)).T), expected)
+    np.testing.assert_array_equal(call(backend, kernel, np.ones((3, 4))), expected)
+    np.testing.assert_array_equal(call(backend, kernel, np.ones((4, 3)).T), expected)
 
 
-def test_a_raw_output_that_many_add_to(place: str) -> None:
+def test_a_raw_output_that_many_add_to(backend: str) -> None:
     kernel = ElementwiseKernel("raw float32 x", "", "atomicAdd(&x[i % 2], 1.0f)", "count")
     with pytest.raises(TypeError, match="argument"):
         kernel()
 
 
-def test_a_parameter_named_n(place: str) -> None:
+def test_a_parameter_named_n(backend: str) -> None:
     kernel = ElementwiseKernel("T x, int32 n", "T z", "z = x + n", "shifted")
-    assert call(place, kernel, np.arange(3), 10).tolist() == [10, 11, 12]
+    assert call(backend, kernel, np.arange(3), 10).tolist() == [10, 11, 12]
 
 
 # ---- outputs -------------------------------------------------------------------------------
 
 
-def test_several_outputs(place: str) -> None:
+def test_several_outputs(backend: str) -> None:
     kernel = ElementwiseKernel("T x", "T a, T b", "a = x + 1; b = x * 2", "two")
-    a, b = call(place, kernel, np.arange(3))
+    a, b = call(backend, kernel, np.arange(3))
     assert (a.tolist(), b.tolist()) == ([1, 2, 3], [0, 2, 4])
 
 
-def test_given_outputs_are_returned(place: str) -> None:
-    a = there(place, np.arange(3.0))
-    out = there(place, np.zeros(3))
+def test_given_outputs_are_returned(backend: str) -> None:
+    a = on_backend(backend, np.arange(3.0))
+    out = on_backend(backend, np.zeros(3))
     assert ADD(a, a, out) is out
-    assert here(out).tolist() == [0, 2, 4]
+    assert to_numpy(out).tolist() == [0, 2, 4]
 
 
-def test_an_output_keeps_what_the_operation_leaves(place: str) -> None:
+def test_an_output_keeps_what_the_operation_leaves(backend: str) -> None:
     kernel = ElementwiseKernel("T x", "T z", "if (x > 1) z += x", "some")
-    out = there(place, np.full(4, 10.0))
-    kernel(there(place, np.arange(4.0)), out)
-    assert here(out).tolist() == [10, 10, 12, 13]
+    out = on_backend(backend, np.full(4, 10.0))
+    kernel(on_backend(backend, np.arange(4.0)), out)
+    assert to_numpy(out).tolist() == [10, 10, 12, 13]
 
 
-def test_in_place(place: str) -> None:
-    data = there(place, np.arange(5.0))
+def test_in_place(backend: str) -> None:
+    data = on_backend(backend, np.arange(5.0))
     ADD(data, 1, data)
-    assert here(data).tolist() == [1, 2, 3, 4, 5]
+    assert to_numpy(data).tolist() == [1, 2, 3, 4, 5]
 
 
-def test_an_output_with_the_name_of_an_input(place: str) -> None:
+def test_an_output_with_the_name_of_an_input(backend: str) -> None:
     kernel = ElementwiseKernel("T x, T a", "T x", "x = x * a + 1", "in_place")
     data = np.arange(3.0)
-    assert call(place, kernel, data, 2).tolist() == [1, 3, 5]
+    assert call(backend, kernel, data, 2).tolist() == [1, 3, 5]
     assert data.tolist() == [0, 1, 2]
-    there_too = there(place, data)
+    there_too = on_backend(backend, data)
     kernel(there_too, 2, there_too)
-    assert here(there_too).tolist() == [1, 3, 5]
+    assert to_numpy(there_too).tolist() == [1, 3, 5]
 
 
-def test_an_output_that_overlaps_an_input(place: str) -> None:
+def test_an_output_that_overlaps_an_input(backend: str) -> None:
     data = np.arange(10_000.0)
-    if place == "cpu":
+    if backend == "cpu":
         ADD(data[:-1], 0, data[1:])
         np.testing.assert_array_equal(data, np.maximum(np.arange(10_000.0) - 1, 0))
     else:
-        on_gpu = there(place, data)
+        on_gpu = on_backend(backend, data)
         ADD(on_gpu[:-1], 0, on_gpu[1:])
-        np.testing.assert_array_equal(here(on_gpu), np.maximum(data - 1, 0))
+        np.testing.assert_array_equal(to_numpy(on_gpu), np.maximum(data - 1, 0))
 
 
-def test_results_of_a_call(place: str) -> None:
-    x = there(place, np.arange(3))
+def test_results_of_a_call(backend: str) -> None:
+    x = on_backend(backend, np.arange(3))
     as_tuple = ElementwiseKernel("T x", "T z", "z = x", "k", return_tuple=True)
-    assert [here(a).tolist() for a in as_tuple(x)] == [[0, 1, 2]]
+    assert [to_numpy(a).tolist() for a in as_tuple(x)] == [[0, 1, 2]]
     nothing = ElementwiseKernel("T x", "T z", "z = x", "k", no_return=True)
-    assert nothing(x, there(place, np.zeros(3, np.int64))) is None
+    assert nothing(x, on_backend(backend, np.zeros(3, np.int64))) is None
     assert type(ADD(x, x)) is type(x)
 
 
 # ---- text ----------------------------------------------------------------------------------
 
 
-def test_preambles(place: str) -> None:
+def test_preambles(backend: str) -> None:
     kernel = ElementwiseKernel(
         "T x",
         "T z",
@@ -349,75 +344,75 @@ def test_preambles(place: str) -> None:
         preamble="template <typename T> __device__ T twice(T x) { return 2 * x; }",
         loop_prep="const T shift = 10;",
     )
-    assert call(place, kernel, np.arange(3.0)).tolist() == [11, 13, 15]
+    assert call(backend, kernel, np.arange(3.0)).tolist() == [11, 13, 15]
 
 
-def test_options(place: str) -> None:
+def test_options(backend: str) -> None:
     kernel = ElementwiseKernel("T x", "T z", "z = x * N", "defined", options=("-DN=3",))
-    assert call(place, kernel, np.arange(3.0)).tolist() == [0, 3, 6]
+    assert call(backend, kernel, np.arange(3.0)).tolist() == [0, 3, 6]
     assert "entry defined(" in kernel.inspect("ptx")
 
 
-def test_macros_with_names_that_headers_have(place: str) -> None:
+def test_macros_with_names_that_headers_have(backend: str) -> None:
     macros = ("-DT=3", "-Daxes=2", "-Dplace", "-D", "old=5", "--define-macro=Index=4")
     text = "z = x * T + axes + place + old + Index + y[1]"
     kernel = ElementwiseKernel("float64 x, raw U y", "float64 z", text, "named", options=macros)
     y = np.complex64([0, 2]).real.astype(np.float16)
-    assert call(place, kernel, np.arange(3.0), y).tolist() == [14, 17, 20]
+    assert call(backend, kernel, np.arange(3.0), y).tolist() == [14, 17, 20]
     assert "entry named(" in kernel.inspect("ptx")
 
 
-def test_headers_that_are_in_front_anyway(place: str) -> None:
+def test_headers_that_are_in_front_anyway(backend: str) -> None:
     preamble = "#include <cupy/complex.cuh>\n  # include <cuda_fp16.h>"
     text = "complex<float> c(x, 4); z = abs(c) + (float)__half(0.5f)"
     kernel = ElementwiseKernel("float32 x", "float32 z", text, "with_headers", preamble=preamble)
-    assert call(place, kernel, np.float32([3])).tolist() == [5.5]
+    assert call(backend, kernel, np.float32([3])).tolist() == [5.5]
     assert "entry with_headers(" in kernel.inspect("ptx")
 
 
-def test_graphs(place: str) -> None:
-    x, y, z = (there(place, np.arange(3.0) + k) for k in range(3))
+def test_graphs(backend: str) -> None:
+    x, y, z = (on_backend(backend, np.arange(3.0) + k) for k in range(3))
     for _ in range(9):
         ADD(x, y, z)  # quick ones are noted, too
-    device = "cpu" if place == "cpu" else None
-    before = here(z).tolist()
+    device = "cpu" if backend == "cpu" else None
+    before = to_numpy(z).tolist()
     with cuda.graph(device=device) as graph:
         total = ADD(x, y)
         ADD(total, 1.0, z)
-    assert here(z).tolist() == before
+    assert to_numpy(z).tolist() == before
     assert [node.name for node in graph.nodes] == ["add", "add"]
     x[...] = np.arange(3.0) + 10
     graph.launch()
     cuda.synchronize()
-    assert here(total).tolist() == [11, 13, 15]
-    assert here(z).tolist() == [12, 14, 16]
+    assert to_numpy(total).tolist() == [11, 13, 15]
+    assert to_numpy(z).tolist() == [12, 14, 16]
     graph.nodes[1].set(total, 5.0, z)
     graph.launch()
     cuda.synchronize()
-    assert here(z).tolist() == [16, 18, 20]
+    assert to_numpy(z).tolist() == [16, 18, 20]
     with pytest.raises(LaunchError, match="takes all 3 arguments by position"):
         graph.nodes[1].set(total, 5.0)
 
 
-def test_captures_that_would_copy_an_argument(place: str) -> None:
-    x = there(place, np.arange(9.0))
-    device = "cpu" if place == "cpu" else None
+def test_captures_that_would_copy_an_argument(backend: str) -> None:
+    x = on_backend(backend, np.arange(9.0))
+    device = "cpu" if backend == "cpu" else None
     rejected = pytest.raises(LaunchError, match="add would copy an argument")
     with cuda.graph(device=device), rejected:
         ADD(x[:-1], x[1:], x[1:])
 
 
-def test_an_operation_that_returns(place: str) -> None:
+def test_an_operation_that_returns(backend: str) -> None:
     kernel = ElementwiseKernel("T x", "T z", "z = 1; if (x > 1) return; z = 0", "early")
-    assert call(place, kernel, np.arange(4.0)).tolist() == [0, 0, 1, 1]
+    assert call(backend, kernel, np.arange(4.0)).tolist() == [0, 0, 1, 1]
 
 
-def test_a_comment_at_the_end(place: str) -> None:
+def test_a_comment_at_the_end(backend: str) -> None:
     kernel = ElementwiseKernel("T x", "T z", "z = x + 1; // one more", "commented")
-    assert call(place, kernel, np.arange(2.0)).tolist() == [1, 2]
+    assert call(backend, kernel, np.arange(2.0)).tolist() == [1, 2]
 
 
-def test_functions_of_cuda(place: str) -> None:
+def test_functions_of_cuda(backend: str) -> None:
     text = """
         float t = fmaf(x, 2.0f, 1.0f);
         z = t > 3.0f ? rsqrtf(t) + __expf(-t) : fminf(t, max(x, 0.5f)) + __fdividef(x, 2.0f);
@@ -428,7 +423,7 @@ def test_functions_of_cuda(place: str) -> None:
     expected = np.where(
         t > 3, 1 / np.sqrt(t) + np.exp(-t), np.minimum(t, np.maximum(x, 0.5)) + x / 2
     )
-    np.testing.assert_allclose(call(place, kernel, x), expected, rtol=1e-5)
+    np.testing.assert_allclose(call(backend, kernel, x), expected, rtol=1e-5)
 
 
 def test_shown_text() -> None:
@@ -456,50 +451,50 @@ def test_the_text_for_a_gpu_compiles(dtype: Any) -> None:
 # ---- Python functions ------------------------------------------------------------------------
 
 
-def test_a_lambda(place: str) -> None:
+def test_a_lambda(backend: str) -> None:
     kernel = ElementwiseKernel("T x, T y", "T z", lambda x, y: x * 2 + y, "of_python")
     for dtype in (np.int32, np.float32, np.complex64):
         a = np.arange(4).astype(dtype)
-        result = call(place, kernel, a, a)
+        result = call(backend, kernel, a, a)
         assert result.dtype == dtype
         np.testing.assert_array_equal(result, a * 3)
 
 
-def test_a_lambda_of_halves(place: str) -> None:
+def test_a_lambda_of_halves(backend: str) -> None:
     a = np.arange(6, dtype=np.float16)
     kernel = ElementwiseKernel("T x, T y", "T z", lambda x, y: np.sqrt(x) * 2 + y, "of_halves")
-    np.testing.assert_array_equal(call(place, kernel, a, a), np.sqrt(a) * 2 + a)
+    np.testing.assert_array_equal(call(backend, kernel, a, a), np.sqrt(a) * 2 + a)
     assert "entry of_halves(" in kernel.inspect("ptx")
 
 
-def test_a_function_means_what_it_means_in_python(place: str) -> None:
+def test_a_function_means_what_it_means_in_python(backend: str) -> None:
     def operation(x, y):  # type: ignore[no-untyped-def]
         return x // y if x > 0 else x % y
 
     kernel = ElementwiseKernel("int32 x, int32 y", "int32 z", operation, "floored")
     x, y = np.arange(-5, 6, dtype=np.int32), np.int32(3)
     expected = [operation(int(v), 3) for v in x]
-    assert call(place, kernel, x, y).tolist() == expected
+    assert call(backend, kernel, x, y).tolist() == expected
 
 
-def test_a_function_with_several_results_raw_arrays_and_an_index(place: str) -> None:
+def test_a_function_with_several_results_raw_arrays_and_an_index(backend: str) -> None:
     kernel = ElementwiseKernel(
         "T x, raw T y", "T z, float64 w", lambda x, y, i: (x + y[i - 1], y.shape[0] + i), "several"
     )
     x = np.arange(4, dtype=np.float32)
-    z, w = call(place, kernel, x, x + 10)
+    z, w = call(backend, kernel, x, x + 10)
     np.testing.assert_array_equal(z, x + np.roll(x + 10, 1))
     assert w.tolist() == [4, 5, 6, 7]
 
 
-def test_a_function_that_fills_a_raw_output(place: str) -> None:
+def test_a_function_that_fills_a_raw_output(backend: str) -> None:
     def fill(x, z, i, n):  # type: ignore[no-untyped-def]
         z[n - 1 - i] = x
 
     kernel = ElementwiseKernel("T x", "raw T z", fill, "filled")
-    z = there(place, np.zeros(3))
-    kernel(there(place, np.arange(3.0)), z)
-    assert here(z).tolist() == [2, 1, 0]
+    z = on_backend(backend, np.zeros(3))
+    kernel(on_backend(backend, np.arange(3.0)), z)
+    assert to_numpy(z).tolist() == [2, 1, 0]
 
 
 def test_functions_that_do_not_fit() -> None:
@@ -579,9 +574,9 @@ def test_sizes_that_are_wrong() -> None:
         ADD(x, x, block_size=0)
 
 
-def test_block_sizes(place: str) -> None:
+def test_block_sizes(backend: str) -> None:
     x = np.arange(1000.0)
-    np.testing.assert_array_equal(call(place, ADD, x, 1, block_size=1), x + 1)
+    np.testing.assert_array_equal(call(backend, ADD, x, 1, block_size=1), x + 1)
 
 
 def test_an_output_that_may_not_be_written() -> None:
@@ -591,10 +586,10 @@ def test_an_output_that_may_not_be_written() -> None:
         ADD(np.arange(3.0), 1, out)
 
 
-def test_text_that_does_not_compile(place: str) -> None:
+def test_text_that_does_not_compile(backend: str) -> None:
     kernel = ElementwiseKernel("T x", "T z", "T y = 2 * x;\n  z = y + q", "wrong")
     with pytest.raises(CompileError) as result:
-        kernel(there(place, np.arange(3.0)))
+        kernel(on_backend(backend, np.arange(3.0)))
     shown = str(result.value)
     assert "--> <operation of wrong>:2:3\n" in shown
     assert "2 |   z = y + q\n" in shown

@@ -9,14 +9,9 @@ import pytest
 
 from pycu2c import CompileError
 from pycu2c.cupy import fuse
-from support.cupy_arrays import PLACES, here, there
+from support.cupy_arrays import on_backend, to_numpy
 
 X = np.linspace(-2, 3, 60, dtype=np.float32).reshape(3, 20)
-
-
-@pytest.fixture(params=PLACES)
-def place(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
 
 
 def chain(x, y, s):  # type: ignore[no-untyped-def]
@@ -34,9 +29,9 @@ def squares(x, y):  # type: ignore[no-untyped-def]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_chain(place: str, dtype: Any) -> None:
+def test_a_chain(backend: str, dtype: Any) -> None:
     x, y = X.astype(dtype), X[0].astype(dtype)
-    result = here(fuse(chain)(there(place, x), there(place, y), 1.5))
+    result = to_numpy(fuse(chain)(on_backend(backend, x), on_backend(backend, y), 1.5))
     assert result.dtype == dtype
     np.testing.assert_allclose(result, chain(x, y, 1.5), rtol=1e-6)
 
@@ -44,37 +39,39 @@ def test_a_chain(place: str, dtype: Any) -> None:
 @pytest.mark.parametrize(
     "types", [(np.int32, np.float32), (np.int8, np.int16), (np.float32, np.complex64)]
 )
-def test_types_are_numpys(place: str, types: Any) -> None:
+def test_types_are_numpys(backend: str, types: Any) -> None:
     x, y = (np.arange(1, 7).astype(dtype) for dtype in types)
     fused = fuse(lambda x, y: x * 2 + y)
-    result = here(fused(there(place, x), there(place, y)))
+    result = to_numpy(fused(on_backend(backend, x), on_backend(backend, y)))
     expected = x * 2 + y
     assert result.dtype == expected.dtype
     np.testing.assert_array_equal(result, expected)
 
 
-def test_numbers_of_python_take_the_type_of_arrays(place: str) -> None:
-    x = there(place, X)
+def test_numbers_of_python_take_the_type_of_arrays(backend: str) -> None:
+    x = on_backend(backend, X)
     fused = fuse(lambda x, s: x * s)
     for value in (2, 2.5, True):
-        assert here(fused(x, value)).dtype == np.float32
-    assert here(fused(x, np.float64(2))).dtype == np.float64
+        assert to_numpy(fused(x, value)).dtype == np.float32
+    assert to_numpy(fused(x, np.float64(2))).dtype == np.float64
 
 
-def test_several_results(place: str) -> None:
+def test_several_results(backend: str) -> None:
     x, y = np.arange(6), np.arange(6) + 2
-    a, b = here(fuse(both)(there(place, x), there(place, y)))
+    a, b = to_numpy(fuse(both)(on_backend(backend, x), on_backend(backend, y)))
     np.testing.assert_array_equal(a, x + y)
     np.testing.assert_array_equal(b, x // y)
 
 
-def test_a_reduction_at_the_end(place: str) -> None:
-    result = here(fuse(squares)(there(place, X), 1.0))
+def test_a_reduction_at_the_end(backend: str) -> None:
+    result = to_numpy(fuse(squares)(on_backend(backend, X), 1.0))
     np.testing.assert_allclose(result, squares(X, np.float32(1)), rtol=1e-6)
     largest = fuse(lambda x: np.max(x * 2, axis=0, keepdims=True))
-    np.testing.assert_array_equal(here(largest(there(place, X))), (X * 2).max(0, keepdims=True))
+    np.testing.assert_array_equal(
+        to_numpy(largest(on_backend(backend, X))), (X * 2).max(0, keepdims=True)
+    )
     whole = np.arange(100, dtype=np.int8)
-    total = here(fuse(lambda x: np.sum(x))(there(place, whole)))
+    total = to_numpy(fuse(lambda x: np.sum(x))(on_backend(backend, whole)))
     assert total.dtype == np.int64
     assert total == 4950
 

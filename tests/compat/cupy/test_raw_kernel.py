@@ -15,7 +15,7 @@ from pycu2c import cuda, cupy
 from pycu2c.base.diagnostics import CompileError, LaunchError
 from pycu2c.compat.cuda_text.options import options_of
 from pycu2c.compat.cuda_text.source_text import CudaSource
-from support.cuda_text import MACHINES
+from support.cuda_text import BACKENDS
 
 SUM = r"""
 extern "C" __global__
@@ -42,8 +42,8 @@ __global__ void multiply(const TYPE* a, const TYPE* b, TYPE* out, unsigned int n
 KINDS = {"numpy": np.asarray, "device": cuda.to_device}
 
 
-@pytest.fixture(params=MACHINES)
-def machine(request: pytest.FixtureRequest) -> str:
+@pytest.fixture(params=BACKENDS)
+def backend(request: pytest.FixtureRequest) -> str:
     if request.param == "cpu":
         request.getfixturevalue("without_gpus")
     return str(request.param)
@@ -62,8 +62,8 @@ def numbers(array: Any) -> Any:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_kernel_runs(machine: str, kind: str) -> None:
-    kernel = cupy.RawKernel(SUM, "test_sum", backend=machine)
+def test_a_kernel_runs(backend: str, kind: str) -> None:
+    kernel = cupy.RawKernel(SUM, "test_sum", backend=backend)
     a, b, out = map(KINDS[kind], operands())
     for _ in range(6):  # the short way, too
         kernel((10,), (10,), (a, b, out, 100))
@@ -71,16 +71,16 @@ def test_a_kernel_runs(machine: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("grid", [10, (10,), (10, 1), [10, 1, 1], np.int64(10), (np.int32(10),)])
-def test_grids_of_every_form(machine: str, grid: Any) -> None:
-    kernel = cupy.RawKernel(SUM, "test_sum", backend=machine)
+def test_grids_of_every_form(backend: str, grid: Any) -> None:
+    kernel = cupy.RawKernel(SUM, "test_sum", backend=backend)
     a, b, out = operands()
     for _ in range(5):
         kernel(grid, (10,), [a, b, out, np.uint32(100)])
     assert np.array_equal(out, a + 3)
 
 
-def test_streams_are_accepted(machine: str) -> None:
-    kernel = cupy.RawKernel(SUM, "test_sum", backend=machine)
+def test_streams_are_accepted(backend: str) -> None:
+    kernel = cupy.RawKernel(SUM, "test_sum", backend=backend)
     stream = cuda.stream()
     a, b, out = map(cuda.to_device, operands())
     for _ in range(5):
@@ -89,8 +89,8 @@ def test_streams_are_accepted(machine: str) -> None:
     assert np.array_equal(out.copy_to_host(), a.copy_to_host() + 3)
 
 
-def test_attributes(machine: str) -> None:
-    kernel = cupy.RawKernel(SUM, "test_sum", backend=machine)
+def test_attributes(backend: str) -> None:
+    kernel = cupy.RawKernel(SUM, "test_sum", backend=backend)
     result = kernel.attributes
     assert set(result) == {
         "binary_version",
@@ -106,14 +106,14 @@ def test_attributes(machine: str) -> None:
     }
     assert kernel.max_threads_per_block == result["max_threads_per_block"] > 0
     assert result["shared_size_bytes"] == 0
-    assert machine == "cpu" or kernel.num_regs > 0
+    assert backend == "cpu" or kernel.num_regs > 0
     kernel.max_dynamic_shared_size_bytes = 64 * 1024
     assert kernel.max_dynamic_shared_size_bytes == 64 * 1024
     kernel.preferred_shared_memory_carveout = 50
     assert kernel.preferred_shared_memory_carveout == 50
 
 
-def test_much_shared_memory_needs_no_attribute(machine: str) -> None:
+def test_much_shared_memory_needs_no_attribute(backend: str) -> None:
     kernel = cupy.RawKernel(
         r"""extern "C" __global__ void k(float *out) {
     extern __shared__ float s[];
@@ -122,14 +122,14 @@ def test_much_shared_memory_needs_no_attribute(machine: str) -> None:
     if (threadIdx.x == 0) out[0] = s[19999];
 }""",
         "k",
-        backend=machine,
+        backend=backend,
     )
     out = np.zeros(1, np.float32)
     kernel((1,), (128,), (out,), shared_mem=80000)
     assert out[0] == 19999
 
 
-def test_numbers_are_what_the_parameters_are(machine: str) -> None:
+def test_numbers_are_what_the_parameters_are(backend: str) -> None:
     """CuPy would give a float parameter half of a double."""
     kernel = cupy.RawKernel(
         """extern "C" __global__
@@ -137,7 +137,7 @@ void k(double *out, float f, int i, double d, bool b, long long l) {
     out[0] = f; out[1] = i; out[2] = d; out[3] = b; out[4] = l;
 }""",
         "k",
-        backend=machine,
+        backend=backend,
     )
     out = np.zeros(5)
     kernel((1,), (1,), (out, 2.5, 3, 4, True, 2**40))
@@ -146,7 +146,7 @@ void k(double *out, float f, int i, double d, bool b, long long l) {
         kernel((1,), (1,), (out, 2.5, 3.5, 4, True, 2**40))
 
 
-def test_structures_by_value_and_void_pointers(machine: str) -> None:
+def test_structures_by_value_and_void_pointers(backend: str) -> None:
     kernel = cupy.RawKernel(
         """struct complex_data { double c[2]; int n; };
 extern "C" __global__ void k(void *out, complex_data data) {
@@ -154,7 +154,7 @@ extern "C" __global__ void k(void *out, complex_data data) {
     numbers[threadIdx.x] = threadIdx.x < 2 ? data.c[threadIdx.x] : data.n;
 }""",
         "k",
-        backend=machine,
+        backend=backend,
     )
     row = np.dtype([("c", "f8", 2), ("n", "i4")], align=True)
     out = np.zeros(3)
@@ -162,13 +162,13 @@ extern "C" __global__ void k(void *out, complex_data data) {
     assert out.tolist() == [1.5, -2.5, 7]
 
 
-def test_arrays_without_axes_are_values_where_no_pointer_is(machine: str) -> None:
+def test_arrays_without_axes_are_values_where_no_pointer_is(backend: str) -> None:
     """A structure of 8 bytes is no pointer."""
     kernel = cupy.RawKernel(
         """struct Pair { int a; float b; };
 extern "C" __global__ void k(Pair pair, float x, float *out) { *out = pair.a * pair.b + x; }""",
         "k",
-        backend=machine,
+        backend=backend,
     )
     pair = np.array((3, 2.5), [("a", "i4"), ("b", "f4")])
     out = np.zeros(1, np.float32)
@@ -180,7 +180,7 @@ extern "C" __global__ void k(Pair pair, float x, float *out) { *out = pair.a * p
 
 
 @pytest.mark.parametrize(("dtype", "kind"), [("c8", "cuFloatComplex"), ("c16", "cuDoubleComplex")])
-def test_complex_numbers(machine: str, dtype: str, kind: str) -> None:
+def test_complex_numbers(backend: str, dtype: str, kind: str) -> None:
     f = "f" if dtype == "c8" else ""
     kernel = cupy.RawKernel(
         f"""#include <cuComplex.h>
@@ -191,7 +191,7 @@ extern "C" __global__ void k({kind} *x, {kind} y) {{
     if (t == 6) x[t] = make_{kind}(cuCabs{f}(x[5]), cuCimag{f}(y));
 }}""",
         "k",
-        backend=machine,
+        backend=backend,
     )
     x = np.full(6, 3 + 4j, dtype)
     y = np.dtype(dtype).type(1 - 2j)
@@ -202,14 +202,14 @@ extern "C" __global__ void k({kind} *x, {kind} y) {{
 
 
 @pytest.mark.parametrize("name", ["complex", "thrust::complex"])
-def test_complex_numbers_of_cupys(machine: str, name: str) -> None:
+def test_complex_numbers_of_cupys(backend: str, name: str) -> None:
     text = f"""#include <cupy/complex.cuh>
 template <class T> __global__ void k({name}<T> *x, {name}<T> y, T *size) {{
     int t = threadIdx.x;
     x[t] = exp(x[t] * y) + conj(y) / x[t];
     size[t] = abs(x[t]) + x[t].real();
 }}"""
-    module = cupy.RawModule(code=text, backend=machine, name_expressions=["k<double>"])
+    module = cupy.RawModule(code=text, backend=backend, name_expressions=["k<double>"])
     x, y = np.array([1 + 2j, 3 - 1j, 0.5 + 0j]), 0.25 - 0.5j
     expected, size = np.exp(x * y) + np.conj(y) / x, np.zeros(3)
     module.get_function("k<double>")((1,), (3,), (x, y, size))
@@ -218,9 +218,9 @@ template <class T> __global__ void k({name}<T> *x, {name}<T> y, T *size) {{
     assert module.inspect() == text
 
 
-def test_a_mistake_beside_complex_numbers_is_shown_where_it_is(machine: str) -> None:
+def test_a_mistake_beside_complex_numbers_is_shown_where_it_is(backend: str) -> None:
     text = "#include <cupy/complex.cuh>\n__global__ void k(complex<float> *x) {\n    x = 2;\n}"
-    module = cupy.RawModule(code=text, backend=machine)
+    module = cupy.RawModule(code=text, backend=backend)
     with pytest.raises(CompileError) as result:
         module.compile()
     assert result.value.line == 3
@@ -231,8 +231,8 @@ def test_a_mistake_beside_complex_numbers_is_shown_where_it_is(machine: str) -> 
 
 
 @pytest.mark.parametrize(("options", "dtype"), [((), "f4"), (("-DTYPE=double",), "f8")])
-def test_a_module_has_several_kernels(machine: str, options: Any, dtype: str) -> None:
-    module = cupy.RawModule(code=TWO, options=options, backend=machine)
+def test_a_module_has_several_kernels(backend: str, options: Any, dtype: str) -> None:
+    module = cupy.RawModule(code=TWO, options=options, backend=backend)
     a, b, out = operands(dtype)
     module.get_function("add")((10,), (10,), (a, b, out, 100))
     assert np.array_equal(out, a + b)
@@ -253,16 +253,16 @@ MACROS = """extern "C" __global__ void f(T* x, int first) {
 }"""
 
 
-def test_macros_of_any_name(machine: str) -> None:
+def test_macros_of_any_name(backend: str) -> None:
     """Also such as headers have for parameters of templates, or that name CUDA's functions."""
     options = ("-DN=4", "-DP=2", "--define-macro=T=float", "-DF(x,y)=__fmul_rn(x, y)", "-DA", "-UA")
     x = np.arange(4, dtype=np.float32)
-    kernel = cupy.RawKernel(MACROS, "f", options=options, backend=machine)
+    kernel = cupy.RawKernel(MACROS, "f", options=options, backend=backend)
     kernel((1,), (4,), (x, 0))
     assert x.tolist() == [6, 4, 2, 0]
     text = "#if N != 1\n#error no such precision\n#endif\n" + MACROS
     with pytest.raises(CompileError, match="no such precision"):
-        cupy.RawKernel(text, "f", options=options, backend=machine).compile()
+        cupy.RawKernel(text, "f", options=options, backend=backend).compile()
 
 
 def test_macros_are_no_options_of_nvrtc() -> None:
@@ -273,7 +273,7 @@ def test_macros_are_no_options_of_nvrtc() -> None:
     assert text == '#define N 4\n#undef A\n#line 1 "mine.cu"\nint n = N;'
 
 
-def test_instances_of_templates(machine: str) -> None:
+def test_instances_of_templates(backend: str) -> None:
     names = ["squared<int>", "squared<float>", "squared<double>", "plain"]
     module = cupy.RawModule(
         code="""template<typename T> __global__ void squared(T* x, int n) {
@@ -283,7 +283,7 @@ def test_instances_of_templates(machine: str) -> None:
 __global__ void plain(double* x, int n) { if (threadIdx.x < n) x[threadIdx.x] += 1; }""",
         options=("--std=c++17",),
         name_expressions=names,
-        backend=machine,
+        backend=backend,
     )
     for name, dtype in zip(names, ("i4", "f4", "f8")):
         x = np.arange(10).astype(dtype)
@@ -294,14 +294,14 @@ __global__ void plain(double* x, int n) { if (threadIdx.x < n) x[threadIdx.x] +=
     assert x.tolist() == [1, 1, 1]
 
 
-def test_constant_memory(machine: str) -> None:
+def test_constant_memory(backend: str) -> None:
     module = cupy.RawModule(
         code="""extern "C" { __constant__ float factors[100];
 __global__ void k(float* x, int n) {
     int i = threadIdx.x + blockIdx.x * blockDim.x;
     if (i < n) x[i] *= factors[i];
 } }""",
-        backend=machine,
+        backend=backend,
     )
     variable = module.get_global("factors")
     assert variable.ptr == module.get_global_var("factors") != 0
@@ -313,17 +313,17 @@ __global__ void k(float* x, int n) {
         variable.view(101, np.float32)
 
 
-def test_texts_in_files(machine: str, tmp_path: Path) -> None:
+def test_texts_in_files(backend: str, tmp_path: Path) -> None:
     header, path = tmp_path / "twice.cuh", tmp_path / "kernels.cu"
     header.write_text("__device__ inline int twice(int x) { return 2 * x; }\n")
     text = '#include "twice.cuh"\nextern "C" __global__ void k(int *x) { x[0] = twice(x[0]); }'
     path.write_text(text)
-    module = cupy.RawModule(path=str(path), backend=machine)
+    module = cupy.RawModule(path=str(path), backend=backend)
     x = np.array([21], np.int32)
     module.get_function("k")((1,), (1,), (x,))
     assert x[0] == 42
     header.write_text("__device__ inline int twice(int x) { return 3 * x; }\n")
-    again = cupy.RawModule(path=str(path), backend=machine, options=(f"-I{tmp_path}",))
+    again = cupy.RawModule(path=str(path), backend=backend, options=(f"-I{tmp_path}",))
     again.get_function("k")((1,), (1,), (x,))
     assert x[0] == 126  # what a file holds is a part of the cache's key
 
@@ -340,7 +340,7 @@ def test_compiled_files(suffix: str, tmp_path: Path) -> None:
     assert np.array_equal(out, a + b)
 
 
-def test_cooperative_launches(machine: str) -> None:
+def test_cooperative_launches(backend: str) -> None:
     kernel = cupy.RawKernel(
         """#include <cooperative_groups.h>
 extern "C" __global__ void k(float *x, float *y) {
@@ -351,7 +351,7 @@ extern "C" __global__ void k(float *x, float *y) {
 }""",
         "k",
         enable_cooperative_groups=True,
-        backend=machine,
+        backend=backend,
     )
     x, y = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
     kernel((2,), (32,), (x, y))
@@ -361,9 +361,9 @@ extern "C" __global__ void k(float *x, float *y) {
 # ---- compiling --------------------------------------------------------------------------------
 
 
-def test_a_mistake_is_shown(machine: str) -> None:
+def test_a_mistake_is_shown(backend: str) -> None:
     kernel = cupy.RawKernel(
-        'extern "C" __global__ void k(int *x) {\n    x = y;\n}', "k", backend=machine
+        'extern "C" __global__ void k(int *x) {\n    x = y;\n}', "k", backend=backend
     )
     with pytest.raises(CompileError) as result:
         kernel.compile()
@@ -379,8 +379,8 @@ def test_compiler_messages_are_written() -> None:
     assert "unused" in said.getvalue()
 
 
-def test_kernels_and_modules_are_pickled(machine: str) -> None:
-    module = cupy.RawModule(code=TWO, options=("-DTYPE=double",), backend=machine)
+def test_kernels_and_modules_are_pickled(backend: str) -> None:
+    module = cupy.RawModule(code=TWO, options=("-DTYPE=double",), backend=backend)
     copies = (
         pickle.loads(pickle.dumps(module)).get_function("add"),
         pickle.loads(pickle.dumps(module.get_function("add"))),
@@ -410,15 +410,15 @@ def test_inspect_shows_the_text_and_what_it_becomes() -> None:
         kernel.inspect("basic")
 
 
-def test_compile_with_cache(machine: str) -> None:
-    module = cupy.compile_with_cache(SUM, "kernels.cu", options=("-DX=1",), backend=machine)
+def test_compile_with_cache(backend: str) -> None:
+    module = cupy.compile_with_cache(SUM, "kernels.cu", options=("-DX=1",), backend=backend)
     a, b, out = operands()
     module.get_function("test_sum")((10,), (10,), (a, b, out, 100))
     assert np.array_equal(out, a + b)
 
 
-def test_threads_launch_one_kernel(machine: str) -> None:
-    kernel = cupy.RawKernel(SUM, "test_sum", backend=machine)
+def test_threads_launch_one_kernel(backend: str) -> None:
+    kernel = cupy.RawKernel(SUM, "test_sum", backend=backend)
     results: list[bool] = []
 
     def launch() -> None:
@@ -459,8 +459,8 @@ def test_memoize(for_each_device: bool) -> None:
 # ---- graphs -----------------------------------------------------------------------------------
 
 
-def test_launches_are_captured(machine: str) -> None:
-    kernel = cupy.RawKernel(SUM, "test_sum", backend=machine)
+def test_launches_are_captured(backend: str) -> None:
+    kernel = cupy.RawKernel(SUM, "test_sum", backend=backend)
     a, b, out = map(cuda.to_device, operands())
     kernel((10,), (10,), (a, b, out, 100))
     with cuda.graph() as graph:

@@ -13,20 +13,15 @@ from hypothesis.extra import numpy as arrays_of
 from compat.cupy.test_elementwise import strided
 from pycu2c import CompileError, LaunchError, cuda
 from pycu2c.cupy import ReductionKernel
-from support.cupy_arrays import PLACES, here, there
+from support.cupy_arrays import on_backend, to_numpy
 
 SUM = ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", "sum")
 LARGEST = ReductionKernel("T x", "T y", "x", "max(a, b)", "y = a", None, "largest")
 
 
-@pytest.fixture(params=PLACES)
-def place(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
-def call(place: str, kernel: ReductionKernel, *args: Any, **named: Any) -> Any:
-    """What a kernel gives for arrays at a place, in numpy's arrays."""
-    return here(kernel(*(there(place, a) for a in args), **named))
+def call(backend: str, kernel: ReductionKernel, *args: Any, **named: Any) -> Any:
+    """What a kernel gives for arrays of a backend, in numpy's arrays."""
+    return to_numpy(kernel(*(on_backend(backend, a) for a in args), **named))
 
 
 def numbers(*shape: int) -> np.ndarray[Any, Any]:
@@ -39,13 +34,13 @@ def numbers(*shape: int) -> np.ndarray[Any, Any]:
 
 @pytest.mark.parametrize("power", range(1, 10))
 @pytest.mark.parametrize("more", [-1, 0, 1])
-def test_sizes_around_powers_of_two(place: str, power: int, more: int) -> None:
+def test_sizes_around_powers_of_two(backend: str, power: int, more: int) -> None:
     x = numbers(2**power + more)
-    assert call(place, SUM, x) == x.sum()
+    assert call(backend, SUM, x) == x.sum()
     both = numbers(2**power + more, 70)
     for axis in (0, 1):
-        np.testing.assert_array_equal(call(place, SUM, both, axis=axis), both.sum(axis=axis))
-        np.testing.assert_array_equal(call(place, LARGEST, both, axis=axis), both.max(axis=axis))
+        np.testing.assert_array_equal(call(backend, SUM, both, axis=axis), both.sum(axis=axis))
+        np.testing.assert_array_equal(call(backend, LARGEST, both, axis=axis), both.max(axis=axis))
 
 
 FORMS = [
@@ -69,21 +64,21 @@ FORMS = [
 
 
 @pytest.mark.parametrize(("shape", "axis"), FORMS)
-def test_axes(place: str, shape: tuple[int, ...], axis: Any) -> None:
+def test_axes(backend: str, shape: tuple[int, ...], axis: Any) -> None:
     x = numbers(*shape)
     for keepdims in (False, True):
         for kernel, numpys in ((SUM, np.sum), (LARGEST, np.max)):
-            result = call(place, kernel, x, axis=axis, keepdims=keepdims)
+            result = call(backend, kernel, x, axis=axis, keepdims=keepdims)
             expected = numpys(x, axis=axis, keepdims=keepdims)
             assert result.dtype == np.float32
             np.testing.assert_array_equal(result, expected)
 
 
 @pytest.mark.parametrize(("shape", "axis"), [form for form in FORMS if len(form[0]) > 1])
-def test_axes_of_views(place: str, shape: tuple[int, ...], axis: Any) -> None:
+def test_axes_of_views(backend: str, shape: tuple[int, ...], axis: Any) -> None:
     for x in (numbers(*shape[::-1]).T, numbers(*shape)[::-1, ..., ::2], numbers(*shape)[..., 1:]):
         if x.size:
-            result = call(place, SUM, x, axis=axis)
+            result = call(backend, SUM, x, axis=axis)
             np.testing.assert_array_equal(result, x.sum(axis=axis))
 
 
@@ -99,66 +94,66 @@ def test_any_axes_of_any_strides(shape: tuple[int, ...], data: st.DataObject) ->
     np.testing.assert_array_equal(LARGEST(x, axis=axis), x.max(axis=axis))
 
 
-def test_the_same_each_time(place: str) -> None:
-    x = there(place, np.random.default_rng(2).random((3000, 1001), dtype=np.float32))
+def test_the_same_each_time(backend: str) -> None:
+    x = on_backend(backend, np.random.default_rng(2).random((3000, 1001), dtype=np.float32))
     for axis in (None, 0, 1):
-        first = here(SUM(x, axis=axis))
+        first = to_numpy(SUM(x, axis=axis))
         for _ in range(5):
-            np.testing.assert_array_equal(here(SUM(x, axis=axis)), first)
+            np.testing.assert_array_equal(to_numpy(SUM(x, axis=axis)), first)
 
 
-def test_nothing(place: str) -> None:
-    assert call(place, SUM, np.zeros((0,))) == 0
-    assert call(place, SUM, np.zeros((3, 0)), axis=1).tolist() == [0, 0, 0]
-    assert call(place, SUM, np.zeros((3, 0)), axis=0).shape == (0,)
-    assert call(place, LARGEST, np.zeros((3, 0)), axis=0).shape == (0,)
+def test_nothing(backend: str) -> None:
+    assert call(backend, SUM, np.zeros((0,))) == 0
+    assert call(backend, SUM, np.zeros((3, 0)), axis=1).tolist() == [0, 0, 0]
+    assert call(backend, SUM, np.zeros((3, 0)), axis=0).shape == (0,)
+    assert call(backend, LARGEST, np.zeros((3, 0)), axis=0).shape == (0,)
     with pytest.raises(ValueError, match="reduction operation largest which has no identity"):
-        call(place, LARGEST, np.zeros((3, 0)), axis=1)
+        call(backend, LARGEST, np.zeros((3, 0)), axis=1)
 
 
-def test_without_identity_nothing_joins_in(place: str) -> None:
+def test_without_identity_nothing_joins_in(backend: str) -> None:
     x = -1 - numbers(100, 5) ** 2
-    assert call(place, LARGEST, x) == x.max()
-    assert call(place, LARGEST, x, axis=0).tolist() == x.max(axis=0).tolist()
+    assert call(backend, LARGEST, x) == x.max()
+    assert call(backend, LARGEST, x, axis=0).tolist() == x.max(axis=0).tolist()
 
 
 # ---- what is reduced -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int64, np.float16, np.complex64])
-def test_dtypes(place: str, dtype: Any) -> None:
+def test_dtypes(backend: str, dtype: Any) -> None:
     x = (numbers(40, 300) % 3).astype(dtype)
     for axis in (None, 0, 1):
-        result = call(place, SUM, x, axis=axis)
+        result = call(backend, SUM, x, axis=axis)
         assert result.dtype == dtype
         np.testing.assert_array_equal(result, x.sum(axis=axis, dtype=dtype))
 
 
-def test_several_inputs_are_broadcast(place: str) -> None:
+def test_several_inputs_are_broadcast(backend: str) -> None:
     kernel = ReductionKernel("T x, T w", "T y", "x * w", "a + b", "y = a", "0", "weighted")
     x, w = numbers(50, 60), numbers(60)
-    np.testing.assert_array_equal(call(place, kernel, x, w, axis=1), (x * w).sum(axis=1))
-    np.testing.assert_array_equal(call(place, kernel, x, w, axis=0), (x * w).sum(axis=0))
-    np.testing.assert_array_equal(call(place, kernel, x, 3), (x * 3).sum())
+    np.testing.assert_array_equal(call(backend, kernel, x, w, axis=1), (x * w).sum(axis=1))
+    np.testing.assert_array_equal(call(backend, kernel, x, w, axis=0), (x * w).sum(axis=0))
+    np.testing.assert_array_equal(call(backend, kernel, x, 3), (x * 3).sum())
 
 
-def test_norms(place: str) -> None:
+def test_norms(backend: str) -> None:
     kernel = ReductionKernel("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "l2norm")
     x = np.arange(10, dtype=np.float32).reshape(2, 5)
-    np.testing.assert_allclose(call(place, kernel, x, axis=1), [5.477226, 15.9687195], rtol=1e-6)
-    np.testing.assert_allclose(call(place, kernel, x), 16.881943, rtol=1e-6)
+    np.testing.assert_allclose(call(backend, kernel, x, axis=1), [5.477226, 15.9687195], rtol=1e-6)
+    np.testing.assert_allclose(call(backend, kernel, x), 16.881943, rtol=1e-6)
 
 
-def test_a_type_between(place: str) -> None:
+def test_a_type_between(backend: str) -> None:
     kernel = ReductionKernel(
         "T x", "float32 y", "x", "a + b", "y = a / (_in_ind.size() / _out_ind.size())", "0", "mean",
         reduce_type="double",
     )  # fmt: skip
     x = (numbers(1000, 300) + 1e4).astype(np.float32)
     expected = x.mean(axis=0, dtype=np.float64).astype(np.float32)
-    np.testing.assert_array_equal(call(place, kernel, x, axis=0), expected)
+    np.testing.assert_array_equal(call(backend, kernel, x, axis=0), expected)
     by_dtype = ReductionKernel("T x", "T y", "x", "a + b", "y = a", 0, "m", reduce_type="float64")
-    assert call(place, by_dtype, x) == np.float32(x.sum(dtype=np.float64))
+    assert call(backend, by_dtype, x) == np.float32(x.sum(dtype=np.float64))
 
 
 ARGMAX = """
@@ -172,53 +167,53 @@ __device__ Place better(const Place &a, const Place &b) {
 
 
 @pytest.mark.parametrize("identity", ["", None, "Place()"])
-def test_a_struct_of_the_users(place: str, identity: Any) -> None:
+def test_a_struct_of_the_users(backend: str, identity: Any) -> None:
     kernel = ReductionKernel(
         "T x", "int32 y", "Place(x, _J)", "better(a, b)", "y = a.at", identity, "argmax",
         reduce_type="Place", preamble=ARGMAX,
     )  # fmt: skip
     x = numbers(300, 500)
     for axis in (None, 0, 1):
-        np.testing.assert_array_equal(call(place, kernel, x, axis=axis), x.argmax(axis=axis))
+        np.testing.assert_array_equal(call(backend, kernel, x, axis=axis), x.argmax(axis=axis))
     long = numbers(3, 200_000)
-    np.testing.assert_array_equal(call(place, kernel, long, axis=1), long.argmax(axis=1))
+    np.testing.assert_array_equal(call(backend, kernel, long, axis=1), long.argmax(axis=1))
 
 
-def test_several_outputs(place: str) -> None:
+def test_several_outputs(backend: str) -> None:
     kernel = ReductionKernel(
         "T x", "T total, float64 half", "x", "a + b", "total = a; half = a / 2.0", "0", "both"
     )
     x = numbers(20, 30)
-    total, half = call(place, kernel, x, axis=1)
+    total, half = call(backend, kernel, x, axis=1)
     np.testing.assert_array_equal(total, x.sum(axis=1))
     np.testing.assert_array_equal(half, x.sum(axis=1) / 2.0)
 
 
-def test_raw_inputs(place: str) -> None:
+def test_raw_inputs(backend: str) -> None:
     kernel = ReductionKernel("T x, raw T w", "T y", "x * w[_J]", "a + b", "y = a", "0", "dot")
     x, w = numbers(30, 40), numbers(40)
-    np.testing.assert_array_equal(call(place, kernel, x, w, axis=1), x @ w)
+    np.testing.assert_array_equal(call(backend, kernel, x, w, axis=1), x @ w)
 
 
-def test_given_outputs(place: str) -> None:
+def test_given_outputs(backend: str) -> None:
     x = numbers(30, 40)
     for out in (np.zeros(40, np.float32), np.zeros(80, np.float32)[::2]):
-        target = there(place, out)
-        assert SUM(there(place, x), axis=0, out=target) is target
-        np.testing.assert_array_equal(here(target), x.sum(axis=0))
-        assert SUM(there(place, -x), target, axis=0) is target
-        np.testing.assert_array_equal(here(target), -x.sum(axis=0))
+        target = on_backend(backend, out)
+        assert SUM(on_backend(backend, x), axis=0, out=target) is target
+        np.testing.assert_array_equal(to_numpy(target), x.sum(axis=0))
+        assert SUM(on_backend(backend, -x), target, axis=0) is target
+        np.testing.assert_array_equal(to_numpy(target), -x.sum(axis=0))
 
 
 # ---- Python functions, and the order of CuPy's page --------------------------------------------
 
 
 @pytest.mark.parametrize(("shape", "axis"), [((1 << 20,), None), ((300, 40), 0), ((3, 7), (0, 1))])
-def test_graphs(place: str, shape: tuple[int, ...], axis: Any) -> None:
-    x, y = there(place, numbers(*shape)), there(place, numbers(*shape) + 1)
+def test_graphs(backend: str, shape: tuple[int, ...], axis: Any) -> None:
+    x, y = on_backend(backend, numbers(*shape)), on_backend(backend, numbers(*shape) + 1)
     for _ in range(9):
         SUM(x, axis=axis)  # quick ones are noted, too
-    with cuda.graph(device="cpu" if place == "cpu" else None) as graph:
+    with cuda.graph(device="cpu" if backend == "cpu" else None) as graph:
         total = SUM(x, axis=axis)
         twice = SUM(x, axis=axis, keepdims=True)
     assert [node.name for node in graph.nodes] == ["sum", "sum"]
@@ -226,27 +221,27 @@ def test_graphs(place: str, shape: tuple[int, ...], axis: Any) -> None:
         x[...] = numbers(*shape) + k
         graph.launch()
         cuda.synchronize()
-        assert (here(total) == (numbers(*shape) + k).sum(axis)).all()
-        assert (here(twice) == (numbers(*shape) + k).sum(axis, keepdims=True)).all()
+        assert (to_numpy(total) == (numbers(*shape) + k).sum(axis)).all()
+        assert (to_numpy(twice) == (numbers(*shape) + k).sum(axis, keepdims=True)).all()
     with pytest.raises(LaunchError, match="takes all 2 arguments by position"):
         graph.nodes[0].set(x)
     graph.nodes[0].set(y, total)
     for _ in range(2):
         graph.launch()
         cuda.synchronize()
-        assert (here(total) == here(y).sum(axis)).all()
+        assert (to_numpy(total) == to_numpy(y).sum(axis)).all()
 
 
-def test_functions_of_python(place: str) -> None:
+def test_functions_of_python(backend: str) -> None:
     kernel = ReductionKernel(
         "T x, T y", "T z", lambda x, y: x * y, lambda a, b: a + b, lambda a: a // 2, 0, "py"
     )
     x = numbers(30, 40)
-    np.testing.assert_array_equal(call(place, kernel, x, x, axis=0), (x * x).sum(axis=0) // 2)
+    np.testing.assert_array_equal(call(backend, kernel, x, x, axis=0), (x * x).sum(axis=0) // 2)
     mixed = ReductionKernel("T x", "T y", lambda x: abs(x), "a + b", identity="0", name="sizes")
-    np.testing.assert_array_equal(call(place, mixed, x), abs(x).sum())
+    np.testing.assert_array_equal(call(backend, mixed, x), abs(x).sum())
     largest = ReductionKernel("T x", "T y", "x", lambda a, b: max(a, b), name="most")
-    np.testing.assert_array_equal(call(place, largest, x, axis=1), x.max(axis=1))
+    np.testing.assert_array_equal(call(backend, largest, x, axis=1), x.max(axis=1))
 
 
 def test_functions_that_do_not_fit() -> None:
@@ -256,17 +251,17 @@ def test_functions_that_do_not_fit() -> None:
         ReductionKernel("T x", "T y", lambda x: (x, x), "a + b", "y = a", 0)(numbers(3))
 
 
-def test_the_identity_in_the_place_of_the_last_expression(place: str) -> None:
+def test_the_identity_in_the_place_of_the_last_expression(backend: str) -> None:
     kernel = ReductionKernel("float32 x", "float32 out", "x * x", "a + b", "0", "sum_of_squares")
     assert (kernel.name, kernel.identity, kernel.post_map_expr) == (
         "sum_of_squares",
         "0",
         "out = a",
     )
-    assert call(place, kernel, np.arange(6, dtype=np.float32)) == 55
+    assert call(backend, kernel, np.arange(6, dtype=np.float32)) == 55
 
 
-def test_macros_with_names_that_headers_have(place: str) -> None:
+def test_macros_with_names_that_headers_have(backend: str) -> None:
     kernel = ReductionKernel(
         "float32 x, raw float32 w",
         "float32 y",
@@ -277,7 +272,7 @@ def test_macros_with_names_that_headers_have(place: str) -> None:
         "named",
         options=("-DT=3", "-Dop=0", "-Dop_by=1"),
     )
-    assert call(place, kernel, np.float32([1, 2]), np.float32([5])) == 19
+    assert call(backend, kernel, np.float32([1, 2]), np.float32([5])) == 19
     assert "entry named(" in kernel.inspect("ptx")
 
 

@@ -13,7 +13,7 @@ import pytest
 from pycu2c.runtime.cpu import fibers
 from pycu2c.toolchain.cc import cc
 from support.c_compilers import CROSS, EMULATORS, compiler, names, needed
-from support.cuda_text import given
+from support.cuda_text import output_of
 from support.paths import TESTS
 
 LONG_ROW = """extern "C" __global__ void k(int *out) {
@@ -31,12 +31,12 @@ LONG_ROW = """extern "C" __global__ void k(int *out) {
 
 @pytest.mark.parametrize("block", [1, 31, 32, 33, 1000, 1024])
 def test_blocks_of_every_size(block: int) -> None:
-    out = given(LONG_ROW, "cpu", 3 * block, np.int32, grid=3, block=block)
+    out = output_of(LONG_ROW, "cpu", 3 * block, np.int32, grid=3, block=block)
     assert set(out.tolist()) == {sum(i for i in range(50) if i % block < block)}
 
 
 def test_many_blocks_use_the_stacks_again() -> None:
-    out = given(LONG_ROW, "cpu", 2000 * 64, np.int32, grid=2000, block=64)
+    out = output_of(LONG_ROW, "cpu", 2000 * 64, np.int32, grid=2000, block=64)
     assert set(out.tolist()) == {1225}
 
 
@@ -49,7 +49,7 @@ def test_large_arrays_of_a_thread() -> None:
     for (int i = 0; i < 64000; i++) sum += own[i];
     out[threadIdx.x] = sum;
 }"""
-    out = given(text, "cpu", 100, np.float64, block=100)
+    out = output_of(text, "cpu", 100, np.float64, block=100)
     assert np.array_equal(out, 64000 * np.arange(100) + 63999 * 32000)
 
 
@@ -81,9 +81,9 @@ from pycu2c.runtime.cpu import fibers
 text = fibers.fibers_text()
 fibers.fibers_text = lambda: "#define PYCU2C_NO_SWITCH 1\\n" + text
 from support.c_compilers import CROSS, EMULATORS, compiler, names, needed
-from support.cuda_text import given
+from support.cuda_text import output_of
 from runtime.cpu.test_fibers import LONG_ROW
-out = given(LONG_ROW, "cpu", 200, np.int32, grid=2, block=100)
+out = output_of(LONG_ROW, "cpu", 200, np.int32, grid=2, block=100)
 assert set(out.tolist()) == {1225}, out
 print("done")
 """
