@@ -17,7 +17,7 @@ BACKENDS = [
 
 
 def on_backend(backend: str, value: Any) -> Any:
-    """Return an array of a backend with the strides of a numpy array; a number is returned as is."""
+    """Return a numpy array as an array of a backend, with its strides; return a number as is."""
     if backend == "cpu" or not isinstance(value, np.ndarray):
         return value
     base = value if value.base is None else value.base
