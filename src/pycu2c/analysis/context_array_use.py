@@ -10,7 +10,7 @@ from pycu2c.analysis.lane_values import LaneValues
 from pycu2c.analysis.variables import declared_names
 from pycu2c.base.records import dataclass, field
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.walk import all_expressions, bodies, children, operands, statements
+from pycu2c.ir.walk import all_expressions, bodies, children, contains, operands
 
 Threads: TypeAlias = frozenset[int]
 
@@ -108,7 +108,7 @@ class ContextArrayUse:
         for s in body:
             if isinstance(s, ir.If) and _is_exit(s) and self._is_decided(s.condition):
                 threads -= self._split(s, threads)[0]
-            elif any(isinstance(x, ir.NextWorkItem) for x in statements((s,))):
+            elif contains((s,), ir.NextWorkItem):
                 return
             elif isinstance(s, ir.Store) and s.array.name in self.lengths and not s.path:
                 yield s, threads

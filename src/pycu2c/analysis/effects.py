@@ -11,7 +11,7 @@ from pycu2c.analysis.busy_wait import is_busy_wait
 from pycu2c.base.types import Array, MemorySpace
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.call_graph import callees, fixed_point_summaries, functions_that
-from pycu2c.ir.walk import all_expressions, expressions, statements
+from pycu2c.ir.walk import all_expressions, contains, expressions, statements
 from pycu2c.ops.intrinsics.registry import Effect
 
 
@@ -38,7 +38,7 @@ def written_arrays(module: ir.Module) -> dict[str, frozenset[str]]:
                     found.add(array.name)
         return frozenset(found)
 
-    return fixed_point_summaries((*module.devices, module.kernel), written, frozenset())
+    return fixed_point_summaries(module.functions, written, frozenset())
 
 
 def _reads(body: ir.Body) -> Iterator[ir.Apply]:
@@ -59,7 +59,7 @@ def effectful(module: ir.Module) -> frozenset[str]:
 
     def has_side_effect(function: ir.Function, devices: frozenset[str]) -> bool:
         return (
-            any(isinstance(s, ir.Store | ir.Print) for s in statements(function.body))
+            contains(function.body, ir.Store | ir.Print)
             or inline_c_has_effect(function)
             or any(has_effect(e, devices) for e in all_expressions(function.body))
         )
@@ -97,7 +97,7 @@ def reads_memory(e: ir.Expr) -> bool:
 
 def uses_dynamic_shared(module: ir.Module) -> bool:
     """Return whether a kernel uses dynamic shared memory."""
-    functions = (*module.devices, module.kernel)
+    functions = module.functions
     arrays = (s.var for f in functions for s in statements(f.body) if isinstance(s, ir.Allocate))
     return any(map(is_dynamic, arrays))
 
@@ -144,7 +144,7 @@ def block_level_functions(module: ir.Module) -> frozenset[str]:
 
 def needs_cooperative_launch(module: ir.Module) -> bool:
     """Return whether the kernel synchronizes the whole grid."""
-    functions = (module.kernel, *module.devices)
+    functions = module.functions
     found = (e for f in functions for e in all_expressions(f.body) if isinstance(e, ir.Apply))
     return any(e.intrinsic.effect is Effect.GRID for e in found)
 

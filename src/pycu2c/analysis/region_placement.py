@@ -14,7 +14,7 @@ from pycu2c.analysis.suspension_points import has_wait
 from pycu2c.analysis.variables import names_in
 from pycu2c.base.records import dataclass, field
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.walk import bodies, operands, statements
+from pycu2c.ir.walk import bodies, contains, operands, statements
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def _forced_outside(body: ir.Body, strips: Set[ir.Stmt]) -> set[ir.Stmt]:
     found = {s for s in statements(body) if has_wait((s,)) or _contains_loop_of(s, strips)}
     for loop in strips:
         for s in statements((loop,)):
-            if any(isinstance(inner, ir.While | ir.For) for inner in statements((s,))):
+            if contains((s,), ir.While | ir.For):
                 found.add(s)
     return found
 
@@ -135,7 +135,7 @@ class _Placer:
 
     def _hoist(self, s: uniformity.Construct, loop: ir.Stmt | None, masked: bool) -> None:
         self.hoisted.add(s)
-        returning = any(isinstance(inner, ir.Return) for inner in statements((s,)))
+        returning = contains((s,), ir.Return)
         if s in self.uniform.divergent or (masked and returning and not isinstance(s, ir.If)):
             self.masked.add(s)
         for inner in bodies(s):

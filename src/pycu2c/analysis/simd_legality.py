@@ -21,7 +21,7 @@ from pycu2c.base.records import dataclass
 from pycu2c.base.types import Array, MemorySpace
 from pycu2c.ir import nodes as ir
 from pycu2c.ir import printer
-from pycu2c.ir.walk import all_expressions, bodies, expressions, operands, statements
+from pycu2c.ir.walk import all_expressions, bodies, contains, expressions, operands, statements
 from pycu2c.ops.operators import ADD, MUL, SUB
 
 _IRREGULAR = object()  # not affine in the axis
@@ -29,7 +29,7 @@ _IRREGULAR = object()  # not affine in the axis
 
 def in_lockstep(axis: ir.Var, body: ir.Body, effectful: Set[str]) -> bool:
     """Return whether threads along an axis may execute a body in lockstep."""
-    if any(isinstance(s, ir.Print | ir.Allocate) for s in statements(body)):
+    if contains(body, ir.Print | ir.Allocate):
         return False
     for e in all_expressions(body):
         if isinstance(e, ir.Apply) and not e.intrinsic.is_pure:

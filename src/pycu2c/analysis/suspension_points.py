@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pycu2c.analysis.variables import accessed_names, assigned_names
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.walk import bodies, statements
+from pycu2c.ir.walk import bodies, contains, statements
 
 
 def coroutine_loop(body: ir.Body) -> ir.CoroutineLoop | None:
@@ -16,7 +16,7 @@ def coroutine_loop(body: ir.Body) -> ir.CoroutineLoop | None:
 
 def has_wait(body: ir.Body) -> bool:
     """Return whether a body contains a suspension point."""
-    return any(isinstance(s, ir.BarrierWait) for s in statements(body))
+    return contains(body, ir.BarrierWait)
 
 
 def waits_in(body: ir.Body) -> list[ir.BarrierWait]:

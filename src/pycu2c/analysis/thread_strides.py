@@ -5,7 +5,7 @@ from __future__ import annotations
 from pycu2c.analysis.simd_legality import LaneStrides
 from pycu2c.analysis.variables import defined_names, names_in, single_definitions
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.walk import expressions, rewrite, statements
+from pycu2c.ir.walk import contains, expressions, rewrite
 from pycu2c.ops.operators import ADD, MUL, SUB
 
 
@@ -14,9 +14,7 @@ def is_simple_simd_loop(loop: ir.AxisLoop) -> bool:
 
     Such loops are memory-bound.
     """
-    is_short = not any(
-        isinstance(s, ir.For | ir.While | ir.AxisLoop) for s in statements(loop.body)
-    )
+    is_short = not contains(loop.body, ir.For | ir.While | ir.AxisLoop)
     is_dense = isinstance(loop.step, ir.Const) and loop.step.value == 1
     return loop.lockstep and is_dense and is_short
 

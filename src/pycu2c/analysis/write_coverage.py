@@ -17,7 +17,7 @@ from pycu2c.base.index_bounds import ArgumentExtent, AxisIndex, WrittenArray
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Array
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.walk import all_expressions, statements
+from pycu2c.ir.walk import all_expressions, contains, statements
 from pycu2c.ops.operators import GE, GT, LE, LT
 
 _IndexBounds: TypeAlias = "Mapping[str, AxisIndex]"
@@ -124,7 +124,7 @@ class _Search:
         stop = self._length(s.stop)
         if axis is None or axis != step or stop is None or not self._is_constant(s.var.name):
             return {}
-        if any(isinstance(inner, ir.Break) for inner in statements(s.body)):
+        if contains(s.body, ir.Break):
             return {}
         grid_index = AxisIndex(axis, True, frozenset((stop,)))
         return self.covered(s.body, {**grid_indices, s.var.name: grid_index})
@@ -170,10 +170,10 @@ def _record(s: ir.Store, grid_indices: _IndexBounds, found: _CoveredArrays) -> N
 
 def _may_exit(s: ir.Stmt) -> bool:
     """Return whether some threads may not reach the code after a statement."""
-    returns = any(isinstance(inner, ir.Return) for inner in statements((s,)))
+    returns = contains((s,), ir.Return)
     if isinstance(s, ir.For | ir.While):
         return returns
-    return returns or any(isinstance(inner, ir.Break | ir.Continue) for inner in statements((s,)))
+    return returns or contains((s,), ir.Break | ir.Continue)
 
 
 def _axis_of(e: ir.Expr | None, name: str) -> int | None:

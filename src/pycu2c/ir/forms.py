@@ -47,7 +47,7 @@ class ModuleSummary:
 
 def summarize_module(module: ir.Module) -> ModuleSummary:
     """Return the summary of a module."""
-    functions = (module.kernel, *module.devices)
+    functions = module.functions
     kinds: set[type[ir.Stmt | ir.Expr]] = set()
     intrinsics: set[Intrinsic] = set()
     operators: set[Operator] = set()

@@ -362,3 +362,8 @@ class Module:
     devices: tuple[Function, ...] = ()
     constants: tuple[ConstantArray, ...] = ()
     cluster: tuple[int, ...] = ()
+
+    @property
+    def functions(self) -> tuple[Function, ...]:
+        """All functions, the kernel last."""
+        return (*self.devices, self.kernel)

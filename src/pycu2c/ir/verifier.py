@@ -15,7 +15,7 @@ from pycu2c.ir import printer
 from pycu2c.ir.call_graph import recursive_functions
 from pycu2c.ir.print_format import matches_format, scalar_types
 from pycu2c.ir.verify_expressions import expression_violations, index_violations, is_truth
-from pycu2c.ir.walk import all_expressions, bodies, children, operands, statements
+from pycu2c.ir.walk import all_expressions, bodies, children, contains, operands, statements
 
 Node: TypeAlias = ir.Expr | ir.Stmt | ir.Function | ir.Parameter
 
@@ -55,7 +55,7 @@ def verify(module: ir.Module) -> list[Violation]:
     seen: set[str] = set()
     constants = {c.var.name: c.var.type for c in module.constants}
     found: list[Violation] = []
-    for function in (*module.devices, module.kernel):
+    for function in module.functions:
         if function.name in seen:
             message = "two functions have this name"
             found.append(Violation(message, function, function.name))
@@ -100,7 +100,7 @@ class _Checker:
     def violations(self) -> list[Violation]:
         self._definitions()
         self.types |= self.constants
-        declares = any(isinstance(s, ir.Declare) for s in statements(self.function.body))
+        declares = contains(self.function.body, ir.Declare)
         names = {p.name for p in self.function.parameters} | set(self.constants)
         self._body(self.function.body, _Scope(names if declares else None))
         return self.found

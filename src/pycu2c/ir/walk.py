@@ -7,6 +7,7 @@ Passes that handle only some node kinds use these functions. Code that must hand
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from types import UnionType
 from typing import assert_never
 
 from pycu2c.base.records import replace
@@ -276,6 +277,16 @@ def map_stmt(body: ir.Body, change: Callable[[ir.Stmt], ir.Body]) -> ir.Body:
     for s in body:
         out += change(map_bodies(s, lambda b: map_stmt(b, change)))
     return tuple(out)
+
+
+def contains(body: ir.Body, kinds: type[ir.Stmt] | UnionType) -> bool:
+    """Return whether a block, or a block inside it, has a statement of some kinds."""
+    return any(isinstance(s, kinds) for s in statements(body))
+
+
+def with_kernel_body(module: ir.Module, body: ir.Body) -> ir.Module:
+    """Return the module with another body of the kernel."""
+    return replace(module, kernel=replace(module.kernel, body=body))
 
 
 def map_functions(module: ir.Module, change: Callable[[ir.Function], ir.Function]) -> ir.Module:

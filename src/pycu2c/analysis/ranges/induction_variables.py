@@ -16,7 +16,7 @@ from pycu2c.analysis.ranges.intervals import FAR, Interval, everything, is_integ
 from pycu2c.base.dtypes import INT64, DTypeKind
 from pycu2c.base.records import dataclass, field
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.walk import all_expressions, statements
+from pycu2c.ir.walk import all_expressions, contains, statements
 from pycu2c.ops.operators import ADD, AND, FLOORDIV, SHR, SUB
 
 _ZERO = Interval(0, 0)
@@ -49,7 +49,7 @@ class LoopIncrements:
         if isinstance(loop, ir.For):
             start, stop, step = self.of(loop.start), self.of(loop.stop), self.of(loop.step)
             return max_trip_count(Interval(stop.low - start.high, stop.high - start.low), step)
-        if any(isinstance(s, ir.Continue) for s in statements(loop.body)):
+        if contains(loop.body, ir.Continue):
             return _UNKNOWN_TRIP_COUNT
         return min(
             [*self._trip_counts_from_shifts(loop), *self._trip_counts_from_increments(loop)],

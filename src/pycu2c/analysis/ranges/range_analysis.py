@@ -29,9 +29,7 @@ from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import Array, Scalar
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.walk import all_expressions, statements
-
-__all__ = ["Interval", "Ranges", "analyse", "analyse_module", "unconstrained_parameters"]
+from pycu2c.ir.walk import all_expressions, contains, statements
 
 _MAX_REPETITIONS = 2  # runs, while an induction variable may exceed 32 bits
 _INT32_RANGE = everything(Scalar(INT32))
@@ -81,11 +79,6 @@ class Ranges:
             return Interval(array.type.shape[axis], array.type.shape[axis])
         assert isinstance(array, ir.Var)
         return self._lengths.get((array.name, axis), UNBOUNDED)
-
-    @staticmethod
-    def everything(scalar: object) -> Interval:
-        """Return the interval of all values of a type."""
-        return everything(scalar)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +148,7 @@ def _loop_increments(
 
     Returns None for a function without loops.
     """
-    if not any(isinstance(s, ir.For | ir.While) for s in statements(function.body)):
+    if not contains(function.body, ir.For | ir.While):
         return None
     flow_insensitive = replace(evaluator, recording=False)
 

@@ -17,7 +17,7 @@ from pycu2c.ir.walk import all_expressions, map_expr, map_functions
 
 def narrow_constant_arrays(module: ir.Module) -> ir.Module:
     """Convert constant arrays: ``(float)WEIGHTS[i]`` of doubles -> ``WEIGHTS[i]`` of floats."""
-    functions = (*module.devices, module.kernel)
+    functions = module.functions
     nodes = [e for f in functions for e in all_expressions(f.body)]
     uses = Counter(e.name for e in nodes if isinstance(e, ir.Var))
     cast_types: dict[str, list[Scalar]] = {c.var.name: [] for c in module.constants}

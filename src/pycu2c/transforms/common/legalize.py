@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pycu2c.analysis.launch_ranges import IndexRules
-from pycu2c.analysis.ranges.intervals import exact_result, fit_to_type
-from pycu2c.analysis.ranges.range_analysis import Interval, Ranges
+from pycu2c.analysis.ranges.intervals import Interval, everything, exact_result, fit_to_type
+from pycu2c.analysis.ranges.range_analysis import Ranges
 from pycu2c.base import dtypes
 from pycu2c.base.dtypes import DTypeKind
 from pycu2c.base.records import dataclass, field, replace
@@ -255,7 +255,7 @@ class _Legalizer:
             return replace(e, op=OR if e.op is ADD else AND)
         if operand_type.dtype.bits < 32:
             return _in_c_int(e, operand_type)
-        is_proved = operand_type == WEAK_INT32 or result != self.ranges.everything(operand_type)
+        is_proved = operand_type == WEAK_INT32 or result != everything(operand_type)
         if operand_type.dtype.kind is not DTypeKind.SIGNED or is_proved:
             return e
         return wrapping_arithmetic(e.op, e.left, e.right, e.span)

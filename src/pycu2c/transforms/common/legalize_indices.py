@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from pycu2c.analysis.launch_ranges import IndexRules
-from pycu2c.analysis.ranges.range_analysis import Interval, Ranges
+from pycu2c.analysis.ranges.intervals import Interval
+from pycu2c.analysis.ranges.range_analysis import Ranges
 from pycu2c.base import dtypes
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import WEAK_INT, WEAK_INT32, Array

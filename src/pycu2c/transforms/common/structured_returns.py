@@ -11,7 +11,7 @@ from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import negation
-from pycu2c.ir.walk import statements
+from pycu2c.ir.walk import contains
 
 
 def eliminate_returns(body: ir.Body, result: ir.Var | None, returned: ir.Var) -> ir.Body:
@@ -26,7 +26,7 @@ def eliminate_returns(body: ir.Body, result: ir.Var | None, returned: ir.Var) ->
 
 
 def _returns(body: ir.Body) -> bool:
-    return any(isinstance(s, ir.Return) for s in statements(body))
+    return contains(body, ir.Return)
 
 
 def _always_leaves(body: ir.Body) -> bool:

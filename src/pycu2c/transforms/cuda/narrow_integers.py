@@ -30,7 +30,7 @@ IN_32_BITS = everything(WEAK_INT32)
 
 def narrow(module: ir.Module, rules: IndexRules, ranges: Mapping[str, Ranges]) -> ir.Module:
     """Narrow all functions: ``i: int = cuda.grid.x()`` -> ``i: small = cuda.grid.x.small()``."""
-    functions = (module.kernel, *module.devices)
+    functions = module.functions
     constraints_by_function = {
         f.name: IndexConstraints(f, ranges[f.name], rules) for f in functions
     }

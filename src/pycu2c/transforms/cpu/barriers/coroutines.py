@@ -17,7 +17,7 @@ from pycu2c.analysis.busy_wait import is_busy_wait
 from pycu2c.analysis.suspension_points import waits_in
 from pycu2c.base.records import replace
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.walk import map_bodies, map_stmt
+from pycu2c.ir.walk import map_bodies, map_stmt, with_kernel_body
 from pycu2c.transforms.cpu.fission.work_item_loops import copy_assigned_parameters, is_block_array
 from pycu2c.transforms.cuda.merge_live_ranges import rename_variables
 
@@ -43,7 +43,7 @@ def lower_to_coroutines(module: ir.Module) -> ir.Module:
 
     body = rename_variables(map_stmt(kernel.body, transform), merged_names)
     body = (*shared, ir.CoroutineLoop(body, kernel.span))
-    return replace(module, kernel=replace(kernel, body=body))
+    return with_kernel_body(module, body)
 
 
 def _shared_array_names(body: ir.Body) -> dict[str, str]:

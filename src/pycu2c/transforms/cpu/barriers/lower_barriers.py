@@ -15,7 +15,7 @@ from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Array, MemorySpace, Scalar
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import cast, scalar_type
-from pycu2c.ir.walk import map_expr, map_functions, map_stmt
+from pycu2c.ir.walk import map_expr, map_functions, map_stmt, with_kernel_body
 from pycu2c.ops.intrinsics.reference_thread import WARP
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic
 from pycu2c.transforms.cpu.barriers.collective_ir import IrCollective, expr_of
@@ -32,7 +32,7 @@ def lower_barriers(module: ir.Module, assumptions: LaunchAssumptions) -> ir.Modu
     module = map_functions(module, _lower_coordinates)
     lowering = _Lowering(assumptions.threads, module.kernel.span)
     body = map_stmt(module.kernel.body, lowering.statement)
-    return replace(module, kernel=replace(module.kernel, body=(*lowering.arrays, *body)))
+    return with_kernel_body(module, (*lowering.arrays, *body))
 
 
 def _lower_coordinates(function: ir.Function) -> ir.Function:

@@ -22,7 +22,7 @@ from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Array, MemorySpace, Type
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, integer, logical
-from pycu2c.ir.walk import bodies, map_expr, map_stmt, statements, with_bodies
+from pycu2c.ir.walk import bodies, map_expr, map_stmt, statements, with_bodies, with_kernel_body
 from pycu2c.ops.intrinsics.reference_thread import WARP
 from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
 from pycu2c.ops.operators import AND, EQ, GE, LT
@@ -44,7 +44,7 @@ def eliminate_dead_lanes(
     elimination = _DeadLaneElimination(assumptions, lengths, effectful)
     no_threads: Threads = frozenset()
     body, _ = elimination.block(kernel.body, dict.fromkeys(lengths, no_threads))
-    return replace(module, kernel=replace(kernel, body=body))
+    return with_kernel_body(module, body)
 
 
 def _context_length(kind: Type) -> int | None:

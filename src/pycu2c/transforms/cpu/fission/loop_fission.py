@@ -16,16 +16,8 @@ from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL
 from pycu2c.ir import nodes as ir
+from pycu2c.ir import walk
 from pycu2c.ir.builders import binary, integer, negation
-from pycu2c.ir.walk import (
-    all_expressions,
-    bodies,
-    expressions,
-    loop_jumps,
-    operands,
-    statements,
-    with_bodies,
-)
 from pycu2c.ops.operators import ADD, GE, LT, QUOTIENT, REMAINDER
 from pycu2c.transforms.cpu.barriers.block_reductions import (
     clear,
@@ -116,7 +108,7 @@ class _Fission:
     def _must_close(self, s: ir.Stmt, region: _PendingRegion) -> bool:
         """Return whether the pending region must end before ``s``."""
         if s in self.placement.hoisted:  # divergent conditions are evaluated in the work-item loop
-            return self.uniform.agrees(*operands(s))
+            return self.uniform.agrees(*walk.operands(s))
         if self._is_scalar(s):
             return _must_follow(s, region.body, self.placement)
         return s in self.placement.block_jumps
@@ -239,8 +231,10 @@ class _Fission:
                 case ir.While() | ir.For():
                     out.append(replace(s, body=self._jumps_to_states(s.body, None, ends_kernel)))
                 case _:
-                    inner = tuple(self._jumps_to_states(b, loop, ends_kernel) for b in bodies(s))
-                    out.append(with_bodies(s, inner))
+                    inner = tuple(
+                        self._jumps_to_states(b, loop, ends_kernel) for b in walk.bodies(s)
+                    )
+                    out.append(walk.with_bodies(s, inner))
         return tuple(out)
 
     # ---- hoisted constructs --------------------------------------------------------------------
@@ -266,7 +260,7 @@ class _Fission:
 
         Requires that all threads of an arm reach its end.
         """
-        inside = statements((s,))
+        inside = walk.statements((s,))
         if not has_wait((s,)) or any(inner in self.placement.strips for inner in inside):
             return None
         if self.placement.leaves_block((*s.then, *s.orelse)):
@@ -340,7 +334,7 @@ class _Fission:
             if _has_jump(s, ir.Continue)
             else []
         )
-        if self.uniform.agrees(*operands(s)):
+        if self.uniform.agrees(*walk.operands(s)):
             self.some_inactive = True
             body = self._masked_body(s, wait_codes, updates_live=True)
             exit_check = self._exit_if_none_live(_PendingRegion(reactivations), s.span)
@@ -397,7 +391,7 @@ class _Fission:
 
 
 def _has_jump(loop: ir.While | ir.For, kind: type[ir.Break] | type[ir.Continue]) -> bool:
-    return any(isinstance(jump, kind) for jump in loop_jumps(loop.body))
+    return any(isinstance(jump, kind) for jump in walk.loop_jumps(loop.body))
 
 
 def _must_follow(s: ir.Stmt, before: list[ir.Stmt], placement: Placement) -> bool:
@@ -405,9 +399,9 @@ def _must_follow(s: ir.Stmt, before: list[ir.Stmt], placement: Placement) -> boo
     assert isinstance(s, ir.Assign | ir.Declare)
     body = tuple(before)
     used = defined_names(body)
-    if s.var.name in used or s.var.name in names_in(*all_expressions(body)):
+    if s.var.name in used or s.var.name in names_in(*walk.all_expressions(body)):
         return True
-    parts = [e for value in operands(s) for e in expressions(value)]
+    parts = [e for value in walk.operands(s) for e in walk.expressions(value)]
     loads = any(isinstance(e, ir.Load) for e in parts)
     divides = any(isinstance(e, ir.Binary) and e.op in (QUOTIENT, REMAINDER) for e in parts)
     return (loads and _writes(body)) or ((loads or divides) and placement.leaves_block(body))
@@ -415,9 +409,9 @@ def _must_follow(s: ir.Stmt, before: list[ir.Stmt], placement: Placement) -> boo
 
 def _writes(body: ir.Body) -> bool:
     """Return whether a block may change memory."""
-    if any(isinstance(s, ir.Store | ir.Evaluate) for s in statements(body)):
+    if walk.contains(body, ir.Store | ir.Evaluate):
         return True
     return any(
         isinstance(e, ir.Call) or (isinstance(e, ir.Apply) and e.intrinsic.has_effect)
-        for e in all_expressions(body)
+        for e in walk.all_expressions(body)
     )

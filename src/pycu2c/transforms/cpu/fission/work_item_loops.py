@@ -21,7 +21,7 @@ from pycu2c.base.records import replace
 from pycu2c.base.types import Array, MemorySpace, Scalar
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import cast, scalar_type
-from pycu2c.ir.walk import all_expressions, map_expr, map_stmt, statements
+from pycu2c.ir.walk import all_expressions, map_expr, map_stmt, statements, with_kernel_body
 from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
 from pycu2c.transforms.cpu.fission.context_arrays import insert_context_arrays, live_across_regions
 from pycu2c.transforms.cpu.fission.loop_fission import split_at_barriers
@@ -47,7 +47,7 @@ def copy_parameters(module: ir.Module) -> ir.Module:
     kernel = copy_assigned_parameters(module.kernel)
     arrays = tuple(s for s in statements(kernel.body) if is_block_array(s))
     body = map_stmt(kernel.body, lambda s: () if is_block_array(s) else (replace(s),))
-    return _with_body(replace(module, kernel=kernel), (*arrays, *body))
+    return with_kernel_body(replace(module, kernel=kernel), (*arrays, *body))
 
 
 def count_lanes(module: ir.Module, strips: StripLoops) -> ir.Module:
@@ -55,7 +55,7 @@ def count_lanes(module: ir.Module, strips: StripLoops) -> ir.Module:
     if not strips:
         return module
     kernel = module.kernel
-    return _with_body(module, use_lane_counters(kernel.body, strips, fresh_names(kernel)))
+    return with_kernel_body(module, use_lane_counters(kernel.body, strips, fresh_names(kernel)))
 
 
 def hoist_coordinates(module: ir.Module, strips: StripLoops) -> ir.Module:
@@ -79,13 +79,13 @@ def hoist_coordinates(module: ir.Module, strips: StripLoops) -> ir.Module:
 
     arrays, body = _block_arrays(module.kernel.body)
     reads = (ir.Declare(variables[n], coordinates[n], coordinates[n].span) for n in variables)
-    return _with_body(module, (*arrays, *reads, *map_expr(body, replace_coordinate)))
+    return with_kernel_body(module, (*arrays, *reads, *map_expr(body, replace_coordinate)))
 
 
 def single_region(module: ir.Module) -> ir.Module:
     """Put a kernel without barriers, strip-mined or interchanged loops in one work-item loop."""
     arrays, body = _block_arrays(module.kernel.body)
-    return _with_body(module, (*arrays, *single_work_item_loop(module.kernel, body)))
+    return with_kernel_body(module, (*arrays, *single_work_item_loop(module.kernel, body)))
 
 
 def split_into_regions(
@@ -120,7 +120,7 @@ def split_into_regions(
         if needed <= block_scalars:
             regions = remove_dead_live_flags(regions, masks)
             split = insert_context_arrays(regions, shared, masks)
-            return _with_body(module, (*arrays, *map_stmt(split, _clear_interchanged)))
+            return with_kernel_body(module, (*arrays, *map_stmt(split, _clear_interchanged)))
         block_scalars |= needed
 
 
@@ -132,10 +132,6 @@ def _block_arrays(body: ir.Body) -> tuple[ir.Body, ir.Body]:
     """Split a body into the arrays of the block at its start, and the rest."""
     count = next((i for i, s in enumerate(body) if not is_block_array(s)), len(body))
     return body[:count], body[count:]
-
-
-def _with_body(module: ir.Module, body: ir.Body) -> ir.Module:
-    return replace(module, kernel=replace(module.kernel, body=body))
 
 
 def _arrays(body: ir.Body) -> set[str]:

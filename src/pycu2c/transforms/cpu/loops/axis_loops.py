@@ -27,8 +27,8 @@ from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Type
 from pycu2c.ir import nodes as ir
+from pycu2c.ir import walk
 from pycu2c.ir.builders import binary, cast, integer, scalar_type
-from pycu2c.ir.walk import all_expressions, map_bodies, map_expr, statements
 from pycu2c.ops.intrinsics.reference_thread import WARP
 from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.ops.intrinsics.threads.coordinates import AXES, COORDINATES, GRID, GRIDSIZE
@@ -44,22 +44,22 @@ def loop_over_axes(
     builder = _AxisLoopBuilder(module, assumptions, effectful)
     body, span = module.kernel.body, module.kernel.span
     if not _uses_grid_index_only(module):
-        body = map_expr(builder.block(body), builder.extents)
+        body = walk.map_expr(builder.block(body), builder.extents)
     else:
         axis_order = builder.choose_order(body, least=1)
         inner, middle, outer = axis_order.order
         builder.across_blocks = not axis_order.tiled
         order = (middle, inner, outer) if axis_order.tiled else axis_order.order
-        body = map_expr(builder.block(body), builder.extents)
+        body = walk.map_expr(builder.block(body), builder.extents)
         body = (ir.BlockLoop(body, span, order, builder.across_blocks),)
-    return replace(module, kernel=replace(module.kernel, body=body))
+    return walk.with_kernel_body(module, body)
 
 
 def fold_grid_extents(module: ir.Module, assumptions: LaunchAssumptions) -> ir.Module:
     """Replace ``gridsize.x`` by ``gridDim.x * 256`` in kernels that are coroutines."""
     kernel = module.kernel
-    body = map_expr(kernel.body, _AxisLoopBuilder(module, assumptions).extents)
-    return replace(module, kernel=replace(kernel, body=body))
+    body = walk.map_expr(kernel.body, _AxisLoopBuilder(module, assumptions).extents)
+    return walk.with_kernel_body(module, body)
 
 
 def _uses_grid_index_only(module: ir.Module) -> bool:
@@ -90,13 +90,13 @@ _BLOCK_NUMBERS = {COORDINATES["blockIdx", axis] for axis in AXES}
 
 
 def _intrinsics_in(body: ir.Body) -> set[Intrinsic]:
-    return {e.intrinsic for e in all_expressions(body) if isinstance(e, ir.Apply)}
+    return {e.intrinsic for e in walk.all_expressions(body) if isinstance(e, ir.Apply)}
 
 
 def _is_order_dependent(module: ir.Module) -> bool:
     """Return whether threads should run in order because of prints or atomics."""
-    for f in (module.kernel, *module.devices):
-        if any(isinstance(s, ir.Print) for s in statements(f.body)):
+    for f in module.functions:
+        if walk.contains(f.body, ir.Print):
             return True
         if any(not intrinsic.is_pure for intrinsic in _intrinsics_in(f.body)):
             return True
@@ -126,7 +126,9 @@ class _AxisLoopBuilder:
         self.types = {p.name: p.type for p in kernel.parameters}
         self.types |= {v.name: v.type for v in _variables(kernel.body)}
         self.declarations = Counter(v.name for v in _variables(kernel.body))
-        work_item_loops = [s for s in statements(kernel.body) if isinstance(s, ir.WorkItemLoop)]
+        work_item_loops = [
+            s for s in walk.statements(kernel.body) if isinstance(s, ir.WorkItemLoop)
+        ]
         inside = {v.name for s in work_item_loops for v in _variables(s.body)}
         self.outer = set(self.types) - inside
         self.values = {n: v for n, v in single_definitions(kernel.body).items() if n in self.outer}
@@ -143,7 +145,7 @@ class _AxisLoopBuilder:
             else:
                 if isinstance(s, ir.For):
                     self._record_counter(s)
-                out.append(map_bodies(s, self.block))
+                out.append(walk.map_bodies(s, self.block))
         return tuple(out)
 
     def _record_counter(self, s: ir.For) -> None:
@@ -300,7 +302,7 @@ class _AxisLoopBuilder:
         number = binary(ADD, binary(MUL, warp, integer(WARP, s.span), s.span), lane, s.span)
         coordinate_exprs: dict[Intrinsic, ir.Expr] = {block_thread: thread, _THREAD_X: thread}
         coordinate_exprs[GRID[0]] = self._grid_index(0, coordinate_exprs, s.span)
-        body = map_expr(
+        body = walk.map_expr(
             body, lambda e: warp_index.replace_warp_and_lane(e, warp, lane, self.assumptions)
         )
         return axes, (
@@ -378,7 +380,7 @@ class _AxisLoopBuilder:
     def _unused_name(self, name: str, body: ir.Body) -> str:
         """Return the name itself unless it is used in the body or for another type."""
         used_names = declared_names(body) | {
-            e.name for e in all_expressions(body) if isinstance(e, ir.Var)
+            e.name for e in walk.all_expressions(body) if isinstance(e, ir.Var)
         }
         has_same_type = name not in self.types or self.types[name] == WEAK_INT
         if has_same_type and name not in used_names and name not in self.outer:
@@ -393,7 +395,9 @@ def _outermost_first(axes: Mapping[int, Axis], order: Sequence[int]) -> list[Axi
 
 
 def _variables(body: ir.Body) -> list[ir.Var]:
-    declared = (s for s in statements(body) if isinstance(s, ir.Declare | ir.For | ir.Allocate))
+    declared = (
+        s for s in walk.statements(body) if isinstance(s, ir.Declare | ir.For | ir.Allocate)
+    )
     return [s.var for s in declared]
 
 
@@ -413,7 +417,7 @@ def _substitute_coordinates(
             return cast(replace(coordinate_exprs[e.intrinsic], span=e.span), scalar_type(e))
         return e
 
-    return map_expr(body, substitute)
+    return walk.map_expr(body, substitute)
 
 
 def _add(a: ir.Expr, b: ir.Expr) -> ir.Expr:

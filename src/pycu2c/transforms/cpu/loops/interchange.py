@@ -32,15 +32,8 @@ from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT
 from pycu2c.ir import nodes as ir
+from pycu2c.ir import walk
 from pycu2c.ir.builders import binary, integer, logical
-from pycu2c.ir.walk import (
-    all_expressions,
-    children,
-    expressions,
-    loop_jumps,
-    map_bodies,
-    statements,
-)
 from pycu2c.ops.intrinsics.reference_thread import WARP
 from pycu2c.ops.intrinsics.threads.coordinates import COORDINATES, GRID, GRIDSIZE
 from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
@@ -55,10 +48,10 @@ def interchange_loops(
     ``effectful``: the device functions with side effects.
     """
     body = module.kernel.body
-    if any(isinstance(s, ir.Print) for s in statements(body)):
+    if walk.contains(body, ir.Print):
         return module  # printed output is in thread order
     declaration_counts = Counter(
-        s.var.name for s in statements(body) if isinstance(s, ir.Declare | ir.Allocate)
+        s.var.name for s in walk.statements(body) if isinstance(s, ir.Declare | ir.Allocate)
     )
     fresh = fresh_names(module.kernel)
     interchange = _Interchange(
@@ -67,7 +60,7 @@ def interchange_loops(
     changed = interchange.block(body)
     if not interchange.changed:
         return module
-    return replace(module, kernel=replace(module.kernel, body=changed))
+    return walk.with_kernel_body(module, changed)
 
 
 def _invariant_definitions(body: ir.Body) -> dict[str, ir.Expr]:
@@ -104,7 +97,7 @@ class _Interchange:
         if isinstance(s, ir.For) and (start := self._interchangeable(s)):
             return (self._interchange(s, start),)
         if isinstance(s, ir.If | ir.While | ir.For) and s not in self.agreement.divergent:
-            return (map_bodies(s, self.block),)
+            return (walk.map_bodies(s, self.block),)
         if isinstance(s, ir.If) and not s.orelse:
             return self._split_guarded(s)
         return (s,)
@@ -146,7 +139,7 @@ class _Interchange:
             case ir.Var() | ir.Load():
                 return self.agreement.agrees(e)
             case _:
-                return all(map(self._depends_on_index_only, children(e)))
+                return all(map(self._depends_on_index_only, walk.children(e)))
 
     # ---- one loop -------------------------------------------------------------------------------
 
@@ -164,10 +157,10 @@ class _Interchange:
     def _is_order_independent(self, body: ir.Body) -> bool:
         """Return whether the order of threads in a body is unobservable, and it has no exits."""
         jumps = (ir.Return, ir.BarrierWait, ir.Print)
-        if any(loop_jumps(body)) or any(isinstance(s, jumps) for s in statements(body)):
+        if any(walk.loop_jumps(body)) or any(isinstance(s, jumps) for s in walk.statements(body)):
             return False
-        unused_results = {id(s.value) for s in statements(body) if isinstance(s, ir.Evaluate)}
-        for e in all_expressions(body):
+        unused_results = {id(s.value) for s in walk.statements(body) if isinstance(s, ir.Evaluate)}
+        for e in walk.all_expressions(body):
             if isinstance(e, ir.Call) and e.function in self.effectful:
                 return False
             if isinstance(e, ir.Apply) and not e.intrinsic.is_pure:
@@ -297,7 +290,7 @@ class GuardedRegions:
 
     def is_invariant(self, *values: ir.Expr) -> bool:
         """Return whether expressions keep their values in the block and are safe to speculate."""
-        inner = (e for value in values for e in expressions(value))
+        inner = (e for value in values for e in walk.expressions(value))
         return not self.changed & set(names_in(*values)) and all(map(_is_speculatable, inner))
 
 

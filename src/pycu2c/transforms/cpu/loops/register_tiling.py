@@ -43,8 +43,7 @@ MIN_ITERATIONS = 128  # loops with fewer known iterations are left to the C comp
 
 def tile_registers(module: ir.Module) -> ir.Module:
     """Tile the loops over threads of a kernel."""
-    kernel = module.kernel
-    return replace(module, kernel=replace(kernel, body=_block(kernel.body)))
+    return walk.with_kernel_body(module, _block(module.kernel.body))
 
 
 def _block(body: ir.Body) -> ir.Body:

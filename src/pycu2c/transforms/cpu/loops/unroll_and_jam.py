@@ -19,6 +19,7 @@ from pycu2c.base.types import Array, MemorySpace
 from pycu2c.ir import nodes as ir
 from pycu2c.ir import printer, walk
 from pycu2c.ir.builders import binary, integer
+from pycu2c.ir.walk import with_kernel_body
 from pycu2c.ops.operators import ADD, MUL
 from pycu2c.transforms.cuda.merge_live_ranges import rename_variables
 
@@ -28,8 +29,7 @@ MAX_ROW_LENGTH = 64  # the sums of longer rows exceed the registers
 
 def unroll_and_jam(module: ir.Module) -> ir.Module:
     """Unroll and jam the kernel's loops over threads where that saves loads."""
-    kernel = module.kernel
-    return replace(module, kernel=replace(kernel, body=_block(kernel.body)))
+    return with_kernel_body(module, _block(module.kernel.body))
 
 
 def _block(body: ir.Body) -> ir.Body:

@@ -22,8 +22,7 @@ MAX_STATEMENTS = 60  # of all iterations
 
 def unroll_block_loops(module: ir.Module) -> ir.Module:
     """Unroll the kernel's loops outside its work-item loops."""
-    kernel = module.kernel
-    return replace(module, kernel=replace(kernel, body=_block(kernel.body)))
+    return walk.with_kernel_body(module, _block(module.kernel.body))
 
 
 def _block(body: ir.Body) -> ir.Body:

@@ -21,7 +21,7 @@ from pycu2c.base.records import replace
 from pycu2c.base.types import VOID, WEAK_INT, Array, MemorySpace
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, integer
-from pycu2c.ir.walk import map_stmt, rewrite, statements
+from pycu2c.ir.walk import contains, map_stmt, rewrite, with_kernel_body
 from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic
 from pycu2c.ops.intrinsics.threads.cpu_block import (
     cache_line_offset,
@@ -40,7 +40,7 @@ def use_nontemporal_stores(module: ir.Module) -> ir.Module:
     fresh = fresh_names(kernel)
     for s in kernel.body:
         body += _rewrite_loop(s, fresh) if isinstance(s, ir.BlockLoop) and s.in_rows else (s,)
-    return replace(module, kernel=replace(kernel, body=tuple(body)))
+    return with_kernel_body(module, tuple(body))
 
 
 def _rewrite_loop(loop: ir.BlockLoop, fresh: NameGenerator) -> ir.Body:
@@ -78,7 +78,7 @@ def _is_only_access(store: ir.Store, body: ir.Body) -> bool:
     The array must be a contiguous argument.
     """
     other_code = (*body[:-1], ir.Evaluate(store.value, store.span))
-    if any(isinstance(s, ir.NextWorkItem) for s in statements(other_code)):
+    if contains(other_code, ir.NextWorkItem):
         return False
     return (
         is_contiguous_argument(store.array)

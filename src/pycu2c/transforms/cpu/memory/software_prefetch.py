@@ -24,7 +24,7 @@ from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import VOID, WEAK_INT, Array, MemorySpace
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, integer
-from pycu2c.ir.walk import all_expressions, map_stmt, statements
+from pycu2c.ir.walk import all_expressions, map_stmt, statements, with_kernel_body
 from pycu2c.ops.intrinsics.threads.coordinates import COORDINATES
 from pycu2c.ops.intrinsics.threads.cpu_block import (
     PREFETCHED,
@@ -62,7 +62,7 @@ def insert_software_prefetches(module: ir.Module, assumptions: LaunchAssumptions
     body = map_stmt(module.kernel.body, lambda s: (_prefetch_in_loop(s, assumptions),))
     if not any(isinstance(s, ir.BlockLoop) for s in body):
         body = _prefetch_for_block(body, assumptions)
-    return replace(module, kernel=replace(module.kernel, body=body))
+    return with_kernel_body(module, body)
 
 
 def _prefetch_in_loop(s: ir.Stmt, assumptions: LaunchAssumptions) -> ir.Stmt:

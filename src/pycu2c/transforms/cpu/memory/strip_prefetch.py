@@ -20,7 +20,7 @@ from pycu2c.base.types import WEAK_INT
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, integer
 from pycu2c.ir.printer import print_expr
-from pycu2c.ir.walk import map_bodies, map_stmt, rewrite
+from pycu2c.ir.walk import map_bodies, map_stmt, rewrite, with_kernel_body
 from pycu2c.ops.intrinsics.registry import REGISTRY
 from pycu2c.ops.intrinsics.threads.cpu_block import launched
 from pycu2c.ops.operators import ADD, LT, SUB
@@ -51,7 +51,7 @@ def insert_strip_prefetches(module: ir.Module) -> ir.Module:
     body = tuple(
         process(s) if isinstance(s, ir.BlockLoop) and s.in_rows else s for s in kernel.body
     )
-    return replace(module, kernel=replace(kernel, body=body))
+    return with_kernel_body(module, body)
 
 
 def _process_row(s: ir.Stmt, fresh: NameGenerator) -> ir.Body:

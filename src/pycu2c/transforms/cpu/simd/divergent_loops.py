@@ -17,7 +17,7 @@ from pycu2c.base.types import Scalar
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import scalar_type
 from pycu2c.ir.call_graph import recursive_functions
-from pycu2c.ir.walk import all_expressions, bodies, statements
+from pycu2c.ir.walk import all_expressions, bodies, contains, statements
 from pycu2c.ops.intrinsics.builtins import OPERATOR_INTRINSICS
 from pycu2c.ops.operators import ADD, AND, FLOORDIV, MOD, POW, QUOTIENT, REMAINDER, SUB, truth
 
@@ -46,7 +46,7 @@ _INT64_OPERATORS = (ADD, SUB)  # allowed on 64-bit integers
 
 def divergent_loops(body: ir.Body, uniform: uniformity.Uniformity) -> frozenset[ir.Stmt]:
     """Return the outermost loops of a kernel that are worth strip-mining."""
-    if any(isinstance(s, ir.Print) for s in statements(body)):
+    if contains(body, ir.Print):
         return frozenset()  # printed output is in thread order
     return frozenset(_outermost(body, uniform))
 
@@ -71,7 +71,7 @@ def early_exit_loops(body: ir.Body) -> Iterator[ir.While | ir.For]:
 
 
 def _has_exit(loop: ir.For) -> bool:
-    return any(isinstance(s, ir.Break | ir.Return) for s in statements(loop.body))
+    return contains(loop.body, ir.Break | ir.Return)
 
 
 def _outermost(body: ir.Body, uniform: uniformity.Uniformity) -> Iterator[ir.Stmt]:

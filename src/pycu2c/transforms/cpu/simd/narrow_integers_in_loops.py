@@ -30,7 +30,7 @@ from pycu2c.transforms.cuda.narrow_integers import (
 
 def has_candidate_loops(module: ir.Module) -> bool:
     """Return whether a module has such loops."""
-    functions = (module.kernel, *module.devices)
+    functions = module.functions
     return any(True for f in functions for _ in _candidate_loops(f.body))
 
 
@@ -38,7 +38,7 @@ def narrow_integers_in_loops(
     module: ir.Module, rules: IndexRules, found: Mapping[str, Ranges]
 ) -> ir.Module:
     """Narrow such loops; ``found`` is the range analysis of the module."""
-    functions = (module.kernel, *module.devices)
+    functions = module.functions
     loops = {f.name: frozenset(_candidate_loops(f.body)) for f in functions}
     narrow_variables = {
         f.name: _variables_changed_in_loops(loops[f.name], found[f.name]) for f in functions
@@ -127,7 +127,7 @@ def _signature(
         WEAK_INT32 if p.name in narrow_variables else p.type for p in function.parameters
     )
     fits = function.result == WEAK_INT and IN_32_BITS.contains(found[function.name].result)
-    returns = any(isinstance(s, ir.Return) for s in walk.statements(tuple(loops)))
+    returns = walk.contains(tuple(loops), ir.Return)
     return NarrowSignature(parameters, WEAK_INT32 if fits and returns else function.result)
 
 

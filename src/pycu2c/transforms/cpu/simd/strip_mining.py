@@ -17,7 +17,7 @@ from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, const, logical, negation, scalar_type
-from pycu2c.ir.walk import all_expressions, map_bodies, map_stmt, statements
+from pycu2c.ir.walk import all_expressions, contains, map_bodies, map_stmt, statements
 from pycu2c.ops.operators import ADD, GT, LT, NOT
 from pycu2c.transforms.cpu.simd.active_masks import ActiveMasks
 from pycu2c.transforms.cpu.simd.if_conversion import selects_wide_floats
@@ -43,7 +43,7 @@ def use_lane_counters(
 
 
 def _is_if_convertible(loop: ir.For, live_out: Set[str]) -> bool:
-    has_inner_loops = any(isinstance(s, ir.While | ir.For) for s in statements(loop.body))
+    has_inner_loops = contains(loop.body, ir.While | ir.For)
     return not has_inner_loops and not selects_wide_floats(loop.body, live_out)
 
 
@@ -174,7 +174,7 @@ def _always_ends(body: ir.Body) -> bool:
 
 
 def _has_jump(body: ir.Body) -> bool:
-    return any(isinstance(s, ir.NextWorkItem) for s in statements(body))
+    return contains(body, ir.NextWorkItem)
 
 
 def _is_loop_exit(s: ir.Stmt) -> bool:
