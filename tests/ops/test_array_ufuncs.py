@@ -162,9 +162,9 @@ def test_rejected_uses() -> None:
         u = cuda.local.array(5, float32)
         np.sin(t, u)
 
-    assert "this is `float32`, no array" in wrong(to_a_number, float32[::1])
+    assert "this is `float32`, not an array" in wrong(to_a_number, float32[::1])
     text = wrong(to_ints, float32[::1], int32[::1])
-    assert "np.sqrt gives `float` here, and the array has `int32`" in text
+    assert "the result of np.sqrt is `float` here, and the array has `int32`" in text
     assert "np.sin takes one operand, and out" in wrong(too_many, float32[::1])
     assert "kernels do not support this" in wrong(with_where, float32[::1])
     assert "in another order" in wrong(overlapping, float32[::1])

@@ -123,8 +123,6 @@ def _record_bindings(node: ast.AST, scope: Scope, scopes: dict[ast.AST, Scope]) 
             scope.names.add(node.arg)
         case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
             scope.names.add(name)
-        case _:
-            pass
     inner = scope
     if isinstance(node, (*_FUNCTIONS, *_COMPREHENSIONS, ast.ClassDef)):
         inner = scopes[node] = Scope(scope, isinstance(node, ast.ClassDef))
@@ -142,8 +140,10 @@ def _bind_import(s: Statement, scope: Scope) -> None:
         if is_relative or not (is_numba(imported) or is_pycu2c(imported)):
             scope.names.add(name)
             continue
-        made = Binding(name, numba_path(path), numba_path(imported), s, alias, is_pycu2c(imported))
-        scope.imported.setdefault(name, []).append(made)
+        binding = Binding(
+            name, numba_path(path), numba_path(imported), s, alias, is_pycu2c(imported)
+        )
+        scope.imported.setdefault(name, []).append(binding)
 
 
 def _record_uses(

@@ -10,7 +10,7 @@ from pycu2c.base.records import dataclass, field
 from pycu2c.compat.migrate import name_map, remarks
 from pycu2c.compat.migrate.import_bindings import Binding, NumbaNames, Statement, Use
 from pycu2c.compat.migrate.name_map import PYCU2C, is_in_numba_cuda, pycu2c_import_path, pycu2c_path
-from pycu2c.compat.migrate.remarks import Remark
+from pycu2c.compat.migrate.remarks import Remark, RemarkKind
 from pycu2c.compat.migrate.text_edits import EditableText, TextEdit
 
 _UFUNCS = ("numba.vectorize", "numba.guvectorize")
@@ -30,7 +30,7 @@ class ImportMigration:
     has_cuda: bool
     has_cuda_ufuncs: bool
     edits: list[TextEdit] = field(default_factory=list)
-    found: list[Remark] = field(default_factory=list)
+    remarks: list[Remark] = field(default_factory=list)
 
     def remains_numba(self, path: str) -> bool:
         """Return whether a name is not migrated, even if pycu2c has it."""
@@ -46,26 +46,26 @@ class ImportMigration:
         )
 
     def add_remark(
-        self, kind: remarks.RemarkKind, node: ast.expr | ast.alias, hint: str, topic: str
+        self, kind: RemarkKind, node: ast.expr | ast.alias, hint: str, topic: str
     ) -> None:
         label = Label(self.text.span(node))
-        self.found.append(Remark(kind, (label,), hint, topic))
+        self.remarks.append(Remark(kind, (label,), hint, topic))
 
 
-def migrate_imports(text: EditableText, tree: ast.Module, found: NumbaNames) -> ImportMigration:
+def migrate_imports(text: EditableText, tree: ast.Module, names: NumbaNames) -> ImportMigration:
     """Decide for all names of a file, and edit its imports and uses."""
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    ufuncs = any(found.path(c.func) in _UFUNCS and _is_for_cuda(c) for c in calls)
-    paths = [b.imported for b in found.bindings] + [u.path for u in found.uses]
-    hosts = any(p in name_map.HOST_FUNCTIONS for p in paths) and not ufuncs
-    has_cuda = ufuncs or any(map(is_in_numba_cuda, paths)) or not hosts
-    unrestricted = ImportMigration(text, found, frozenset(), has_cuda, ufuncs)
+    has_cuda_ufuncs = any(names.path(c.func) in _UFUNCS and _is_for_cuda(c) for c in calls)
+    paths = [b.imported for b in names.bindings] + [u.path for u in names.uses]
+    has_host_functions = any(p in name_map.HOST_FUNCTIONS for p in paths) and not has_cuda_ufuncs
+    has_cuda = has_cuda_ufuncs or any(map(is_in_numba_cuda, paths)) or not has_host_functions
+    unrestricted = ImportMigration(text, names, frozenset(), has_cuda, has_cuda_ufuncs)
     numba_calls = [
-        c for c in calls if (path := found.path(c.func)) and unrestricted.remains_numba(path)
+        c for c in calls if (path := names.path(c.func)) and unrestricted.remains_numba(path)
     ]
     for_host = frozenset(inner for call in numba_calls for inner in ast.walk(call))
-    migration = ImportMigration(text, found, for_host, has_cuda, ufuncs)
-    for statement, bindings in _by_statement(found.bindings):
+    migration = ImportMigration(text, names, for_host, has_cuda, has_cuda_ufuncs)
+    for statement, bindings in _by_statement(names.bindings):
         if isinstance(statement, ast.ImportFrom):
             _FromImport(migration, statement, bindings).edit()
         else:
@@ -79,9 +79,9 @@ def _is_for_cuda(call: ast.Call) -> bool:
     return any(isinstance(t, ast.Constant) and t.value == "cuda" for t in targets)
 
 
-def _by_statement(found: Iterable[Binding]) -> list[tuple[Statement, list[Binding]]]:
+def _by_statement(bindings: Iterable[Binding]) -> list[tuple[Statement, list[Binding]]]:
     groups: dict[Statement, list[Binding]] = {}
-    for binding in found:
+    for binding in bindings:
         if binding.is_from_pycu2c:
             continue
         groups.setdefault(binding.statement, []).append(binding)
@@ -125,9 +125,9 @@ class _FromImport:
                 return None
             return found
         if self._remains_numba(b):
-            why = name_map.reason_to_keep(b.path)
+            reason = name_map.reason_to_keep(b.path)
             if self.migration.has_cuda and self.migration.remains_numba(b.path):
-                self.migration.add_remark(remarks.REMAINS, b.alias, why, b.path)
+                self.migration.add_remark(remarks.REMAINS, b.alias, reason, b.path)
             return None
         new = pycu2c_import_path(b.path)
         if new is None:
@@ -143,13 +143,13 @@ class _FromImport:
         return any(self.migration.use_remains_numba(use) for use in b.uses)
 
     def _replace_module(self, module: str) -> None:
-        words = list(self._words())
-        first = next(i for i, (_, word) in enumerate(words) if word == "from") + 1
-        last = next(i for i, (_, word) in enumerate(words) if word == "import") - 1
-        end = words[last][0] + len(words[last][1])
-        self.migration.edits.append(TextEdit(words[first][0], end, module))
+        tokens = list(self._tokens())
+        first = next(i for i, (_, token) in enumerate(tokens) if token == "from") + 1
+        last = next(i for i, (_, token) in enumerate(tokens) if token == "import") - 1
+        end = tokens[last][0] + len(tokens[last][1])
+        self.migration.edits.append(TextEdit(tokens[first][0], end, module))
 
-    def _words(self) -> Iterator[tuple[int, str]]:
+    def _tokens(self) -> Iterator[tuple[int, str]]:
         text = self.migration.text
         return text.tokens(text.start(self.statement), text.end(self.statement))
 
@@ -159,7 +159,7 @@ class _FromImport:
         lines = []
         for module in modules:
             moved = [a for a in self.statement.names if homes.get(a) == module]
-            lines.append(f"from {module} import {', '.join(map(_written, moved))}")
+            lines.append(f"from {module} import {', '.join(map(_import_text, moved))}")
         if len(homes) == len(self.statement.names):
             edits.append(
                 TextEdit(text.start(self.statement), text.end(self.statement), lines.pop(0))
@@ -171,9 +171,9 @@ class _FromImport:
     def _without(self, migrated: set[ast.alias]) -> Iterator[TextEdit]:
         """Yield deletions of the migrated names with their commas; empty lines are deleted."""
         text, aliases = self.migration.text, self.statement.names
-        words = list(self._words())
-        commas = [place for place, word in words if word == ","]
-        in_brackets = any(word == "(" for _, word in words)
+        tokens = list(self._tokens())
+        commas = [offset for offset, token in tokens if token == ","]
+        in_brackets = any(token == "(" for _, token in tokens)
         last_remaining = max(i for i, a in enumerate(aliases) if a not in migrated)
         if not in_brackets and last_remaining + 1 < len(aliases):
             yield TextEdit(text.end(aliases[last_remaining]), text.end(aliases[-1]), "")
@@ -182,23 +182,23 @@ class _FromImport:
             end = text.end(run[-1])
             following = [a for a in self.statement.names if text.start(a) > end]
             bound = text.start(following[0]) if following else len(text.text)
-            own = [place for place in commas if end <= place < bound]
-            yield _deletion(text, text.start(run[0]), own[0] + 1 if own else end)
+            own_commas = [offset for offset in commas if end <= offset < bound]
+            yield _deletion(text, text.start(run[0]), own_commas[0] + 1 if own_commas else end)
 
 
 def _adjacent_runs(aliases: list[ast.alias], migrated: set[ast.alias]) -> list[list[ast.alias]]:
     """Group the migrated names that are adjacent on a line."""
-    found: list[list[ast.alias]] = []
+    runs: list[list[ast.alias]] = []
     previous: ast.alias | None = None
     for alias in aliases:
         if alias in migrated:
             joins = previous in migrated and previous and previous.lineno == alias.lineno
-            found = [*found[:-1], [*found[-1], alias]] if joins else [*found, [alias]]
+            runs = [*runs[:-1], [*runs[-1], alias]] if joins else [*runs, [alias]]
         previous = alias
-    return found
+    return runs
 
 
-def _written(alias: ast.alias) -> str:
+def _import_text(alias: ast.alias) -> str:
     return f"{alias.name} as {alias.asname}" if alias.asname else alias.name
 
 
@@ -219,11 +219,11 @@ def _insert_after(text: EditableText, s: Statement, lines: list[str]) -> TextEdi
     rest = text.text[end : text.line_end(end)].strip()
     if indent.strip() or rest.startswith(";"):
         return TextEdit(end, end, "".join(f"; {line}" for line in lines))
-    place = text.line_end(end)
-    ends = text.text[:place].endswith(("\n", "\r"))
+    offset = text.line_end(end)
+    ends = text.text[:offset].endswith(("\n", "\r"))
     first, last = ("", text.newline) if ends else (text.newline, "")
     added = text.newline.join(indent + line for line in lines)
-    return TextEdit(place, place, f"{first}{added}{last}" if lines else "")
+    return TextEdit(offset, offset, f"{first}{added}{last}" if lines else "")
 
 
 # ---- import numba … ----------------------------------------------------------------------------

@@ -51,8 +51,10 @@ class MigratedFile:
         new = self.new.splitlines(keepends=True)
         name = str(self.path).lstrip("/\\")
         lines = difflib.unified_diff(old, new, f"a/{name}", f"b/{name}")
-        ended = (s if s.endswith("\n") else f"{s}\n\\ No newline at end of file\n" for s in lines)
-        return "".join(ended)
+        complete = (
+            s if s.endswith("\n") else f"{s}\n\\ No newline at end of file\n" for s in lines
+        )
+        return "".join(complete)
 
 
 def migrate_file(path: Path, types: Types = NO_TYPES) -> MigratedFile:
@@ -78,34 +80,34 @@ def migrate_file(path: Path, types: Types = NO_TYPES) -> MigratedFile:
         tree = ast.parse(text.text, filename=text.file)
     names = find_numba_names(tree)
     migration = migrate_imports(text, tree, names)
-    found = list(migration.found)
+    remarks = list(migration.remarks)
     if migration.has_cuda and names.bindings:
-        found += find_string_references(text, tree)
-        found += _kernel_remarks(text, StaticEnvironment(text, tree, names), types)
-    return MigratedFile(path, text, text.edited(migration.edits), tuple(deduplicated(found)))
+        remarks += find_string_references(text, tree)
+        remarks += _kernel_remarks(text, StaticEnvironment(text, tree, names), types)
+    return MigratedFile(path, text, text.edited(migration.edits), tuple(deduplicated(remarks)))
 
 
 def _kernel_remarks(
     text: EditableText, environment: StaticEnvironment, types: Types
 ) -> list[Remark]:
-    found = list(environment.remarks)
-    untyped = {made.node.name: made.node for made in environment.made}
-    for made in environment.made:
-        for module in _typed_modules(made, types):
-            found += differences(module, text.file, environment.number)
+    remarks = list(environment.remarks)
+    untyped = {definition.node.name: definition.node for definition in environment.kernels}
+    for definition in environment.kernels:
+        for module in _typed_modules(definition, types):
+            remarks += differences(module, text.file, environment.number)
             for function in (module.kernel, *module.devices):
                 untyped.pop(function.python_name, None)
     for node in untyped.values():
-        found += possible_differences(text, node, environment.number)
-    return found
+        remarks += possible_differences(text, node, environment.number)
+    return remarks
 
 
-def _typed_modules(made: KernelDefinition, types: Types) -> Iterator[Module]:
+def _typed_modules(definition: KernelDefinition, types: Types) -> Iterator[Module]:
     """Yield the IR of a kernel for its declared signatures, or for the requested types."""
-    if made.kernel is None:
+    if definition.kernel is None:
         return
-    for signature in made.kernel.declared or types.get(made.node.name, ()):
+    for signature in definition.kernel.declared or types.get(definition.node.name, ()):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             with suppress(CompileError):  # a name may be unresolved
-                yield made.kernel.launcher.compiler.build(signature).module
+                yield definition.kernel.launcher.compiler.build(signature).module

@@ -26,23 +26,7 @@ from pycu2c.base.types import (
     to_strong,
     uint64,
 )
-from pycu2c.ir.nodes import (
-    Apply,
-    Assign,
-    Binary,
-    Cast,
-    Const,
-    Dim,
-    Expr,
-    For,
-    Function,
-    Let,
-    Logical,
-    Select,
-    Stride,
-    Unary,
-    Var,
-)
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions, statements
 from pycu2c.ops.operators import DIV, NOT, POW, SHL, SHR, Operator, truth
 
@@ -116,7 +100,7 @@ _UNIFYING = ("min", "max")
 class NumbaTypes:
     """The types in one function. ``number`` returns the Python number of a global name, or None."""
 
-    function: Function
+    function: ir.Function
     number: Callable[[str], object]
     variables: dict[str, Scalar] = field(default_factory=dict)
     literals: dict[Span, Scalar | None] = field(default_factory=dict)
@@ -129,56 +113,56 @@ class NumbaTypes:
                 return
             before = dict(self.variables)
             for s in statements(self.function.body):
-                if isinstance(s, Assign):
+                if isinstance(s, ir.Assign):
                     self._add_value(s.var.name, s.value)
-                elif isinstance(s, For):
+                elif isinstance(s, ir.For):
                     self.variables[s.var.name] = int64
             for e in all_expressions(self.function.body):
-                if isinstance(e, Let):
+                if isinstance(e, ir.Let):
                     self._add_value(e.name, e.value)
 
-    def _add_value(self, name: str, value: Expr) -> None:
+    def _add_value(self, name: str, value: ir.Expr) -> None:
         found = self.of(value)
         previous = self.variables.get(name)
         if found is not None:
             self.variables[name] = found if previous is None else unify(previous, found)
 
-    def of(self, e: Expr) -> Scalar | None:
+    def of(self, e: ir.Expr) -> Scalar | None:
         """Return the type of a value; None if it is not a number."""
         if not isinstance(e.type, Scalar):
             return None
         match e:
-            case Const():
+            case ir.Const():
                 return self.literal(e) or to_strong(e.type)
-            case Var():
+            case ir.Var():
                 return self.variables.get(e.name, to_strong(e.type))
-            case Binary():
+            case ir.Binary():
                 left, right = self._operand_type(e.left), self._operand_type(e.right)
                 return arithmetic(e.op, left, right) if left and right else to_strong(e.type)
-            case Unary():
+            case ir.Unary():
                 inner = self._operand_type(e.operand)
                 return boolean if e.op is NOT or inner is None else unary(inner)
-            case Cast():
+            case ir.Cast():
                 return self._operand_type(e) if is_implicit(e) else to_strong(e.type)
-            case Select():
+            case ir.Select():
                 return self._unified(e.then, e.orelse)
-            case Logical():
+            case ir.Logical():
                 return boolean
-            case Let():
+            case ir.Let():
                 return self.of(e.body)
-            case Dim() | Stride():
+            case ir.Dim() | ir.Stride():
                 return int64
-            case Apply() if e.intrinsic.name in _UNIFYING:
+            case ir.Apply() if e.intrinsic.name in _UNIFYING:
                 return self._unified(*e.arguments)
-            case Apply() if e.type.dtype.real in (float32.dtype, float64.dtype):
+            case ir.Apply() if e.type.dtype.real in (float32.dtype, float64.dtype):
                 return self._function_result(e)
             case _:
                 return to_strong(e.type)
 
-    def _operand_type(self, e: Expr) -> Scalar | None:
+    def _operand_type(self, e: ir.Expr) -> Scalar | None:
         return self.of(without_implicit_cast(e))
 
-    def _unified(self, *values: Expr) -> Scalar | None:
+    def _unified(self, *values: ir.Expr) -> Scalar | None:
         kinds = [kind for v in values if (kind := self._operand_type(v))]
         found = kinds[0] if kinds else None
         for kind in kinds[1:]:
@@ -186,7 +170,7 @@ class NumbaTypes:
             found = unify(found, kind)
         return found
 
-    def _function_result(self, e: Apply) -> Scalar | None:
+    def _function_result(self, e: ir.Apply) -> Scalar | None:
         """Return the result type of a function: its widest float argument; float64 for integers."""
         assert isinstance(e.type, Scalar)
         kinds = [kind for v in e.arguments if (kind := self._operand_type(v))]
@@ -195,13 +179,13 @@ class NumbaTypes:
             return to_strong(e.type)
         return float32 if all(kind == float32 for kind in kinds) else float64
 
-    def literal(self, e: Const) -> Scalar | None:
+    def literal(self, e: ir.Const) -> Scalar | None:
         """Return the type of a Python number: a literal or a global; None if it was converted."""
         if e.span not in self.literals:
             self.literals[e.span] = self._read(e)
         return self.literals[e.span]
 
-    def _read(self, e: Const) -> Scalar | None:
+    def _read(self, e: ir.Const) -> Scalar | None:
         assert isinstance(e.type, Scalar)
         if e.type.weak:
             return to_strong(e.type)
@@ -257,11 +241,11 @@ def _number(text: str, number: Callable[[str], object]) -> object:
     return max(parts, key=lambda part: kinds.index(type(part)))
 
 
-def is_implicit(e: Cast) -> bool:
+def is_implicit(e: ir.Cast) -> bool:
     """Return whether a cast is implicit: an operand conversion that is not in the source."""
     return e.span == e.operand.span
 
 
-def without_implicit_cast(e: Expr) -> Expr:
+def without_implicit_cast(e: ir.Expr) -> ir.Expr:
     """Return an operand without its implicit cast."""
-    return e.operand if isinstance(e, Cast) and is_implicit(e) else e
+    return e.operand if isinstance(e, ir.Cast) and is_implicit(e) else e

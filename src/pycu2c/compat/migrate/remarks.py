@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from enum import Enum
 
-from pycu2c.base.diagnostics import CompileError, Diagnostic, Label, render_excerpts
+from pycu2c.base.diagnostics import CompileError, Label, render_excerpts
 from pycu2c.base.records import dataclass
 
 
@@ -73,7 +73,7 @@ class Remark:
     title: str = ""
 
     @property
-    def place(self) -> tuple[str, int, int]:
+    def position(self) -> tuple[str, int, int]:
         span = self.labels[0].span
         return span.file, span.line, span.column
 
@@ -85,32 +85,32 @@ class Remark:
 
 def of_error(error: CompileError) -> list[Remark]:
     """Return the remarks for a compile error of a kernel."""
-    return [_of_diagnostic(d) for d in error.diagnostics if d.labels]
+    return [
+        Remark(COMPILE_ERROR, d.labels, d.hint, title=f"{d.title} ({d.code})")
+        for d in error.diagnostics
+        if d.labels
+    ]
 
 
-def _of_diagnostic(found: Diagnostic) -> Remark:
-    return Remark(COMPILE_ERROR, found.labels, found.hint, title=f"{found.title} ({found.code})")
-
-
-def deduplicated(found: Iterable[Remark]) -> list[Remark]:
+def deduplicated(remarks: Iterable[Remark]) -> list[Remark]:
     """Sort remarks by severity and location, and remove duplicates for several types."""
     weights = list(Severity)
-    ordered = sorted(found, key=lambda r: (weights.index(r.kind.severity), *r.place))
-    return list({(r.kind, r.place, r.title): r for r in reversed(ordered)}.values())[::-1]
+    ordered = sorted(remarks, key=lambda r: (weights.index(r.kind.severity), *r.position))
+    return list({(r.kind, r.position, r.title): r for r in reversed(ordered)}.values())[::-1]
 
 
-def merge_by_topic(found: Iterable[Remark]) -> list[Remark]:
+def merge_by_topic(remarks: Iterable[Remark]) -> list[Remark]:
     """Merge the remarks of each topic into one that lists the lines of the others."""
     topics: dict[tuple[object, ...], list[Remark]] = {}
-    for remark in found:
-        key = remark.topic or remark.place
+    for remark in remarks:
+        key = remark.topic or remark.position
         topics.setdefault((remark.kind, key, remark.title), []).append(remark)
     return [_merged(same) for same in topics.values()]
 
 
-def _merged(found: Sequence[Remark]) -> Remark:
-    first = found[0]
-    lines = sorted({r.place[1] for r in found} - {first.place[1]})
+def _merged(remarks: Sequence[Remark]) -> Remark:
+    first = remarks[0]
+    lines = sorted({r.position[1] for r in remarks} - {first.position[1]})
     if not lines:
         return first
     shown = ", ".join(map(str, lines[:_MAX_LINES])) + " …" * (len(lines) > _MAX_LINES)

@@ -12,6 +12,7 @@ import copy
 import importlib
 import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 from pycu2c.base.diagnostics import CompileError, Label
@@ -62,11 +63,11 @@ class StaticEnvironment:
         self._text, self._names = text, names
         self.globals: dict[str, Any] = {"__name__": "program", "__file__": text.file}
         functions = [n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)]
-        given = dict(_undecorated_kernels(tree, names))
+        undecorated = dict(_undecorated_kernels(tree, names))
         self._undecorated_kernels = {
-            name: d for name, d in given.items() if functions.count(name) == 1
+            name: d for name, d in undecorated.items() if functions.count(name) == 1
         }
-        self.made: list[KernelDefinition] = []
+        self.kernels: list[KernelDefinition] = []
         self.remarks: list[Remark] = []
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -96,26 +97,25 @@ class StaticEnvironment:
                 self._define_function(s)
             case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value):
                 if self._is_safe(value):
-                    self._run(s)
-            case _:
-                pass
+                    with suppress(Exception):  # its names stay unresolved
+                        self._execute(s)
 
     def _import(self, s: ast.Import | ast.ImportFrom, alias: ast.alias) -> None:
         module = s.module or "" if isinstance(s, ast.ImportFrom) else alias.name
         path = f"{module}.{alias.name}" if isinstance(s, ast.ImportFrom) else module
         if isinstance(s, ast.ImportFrom) and s.level:
             return
-        is_first = isinstance(s, ast.Import) and alias.asname is None
+        binds_package = isinstance(s, ast.Import) and alias.asname is None
         name = alias.asname or alias.name.split(".")[0]
-        path = path.split(".")[0] if is_first else path
+        path = path.split(".")[0] if binds_package else path
         value = self._resolve(path)
         if value is not None:
             self.globals[name] = value
 
     def _resolve(self, path: str) -> Any:
         if is_numba(path):
-            here = pycu2c_path(path)
-            return lookup(here) if here else None
+            new_path = pycu2c_path(path)
+            return lookup(new_path) if new_path else None
         first, *rest = path.split(".")
         if first not in _MODULES:
             return None
@@ -123,13 +123,6 @@ class StaticEnvironment:
         for part in rest:
             value = getattr(value, part, None)
         return value
-
-    def _run(self, s: ast.stmt) -> None:
-        """Execute a statement; on failure its names stay unresolved."""
-        try:
-            self._execute(s)
-        except Exception:
-            return
 
     def _execute(self, s: ast.stmt) -> None:
         flag = __future__.annotations.compiler_flag  # annotations are not evaluated
@@ -165,7 +158,7 @@ class StaticEnvironment:
         else:
             kernel = self.globals.get(node.name)
             if jit is not None:
-                self.made.append(
+                self.kernels.append(
                     KernelDefinition(node, kernel if isinstance(kernel, Kernel) else None)
                 )
 
@@ -178,8 +171,8 @@ class StaticEnvironment:
         if not node.decorator_list:  # the first decorator determines the first line
             decorators = [ast.copy_location(copy.copy(d), node) for d in decorators]
         fields = {name: getattr(node, name) for name in node._fields}
-        alone = ast.FunctionDef(**{**fields, "decorator_list": decorators})
-        self._execute(ast.fix_missing_locations(ast.copy_location(alone, node)))
+        function = ast.FunctionDef(**{**fields, "decorator_list": decorators})
+        self._execute(ast.fix_missing_locations(ast.copy_location(function, node)))
 
     def _record_error(
         self, node: ast.FunctionDef, jit: ast.expr | None, error: CompileError
@@ -192,7 +185,7 @@ class StaticEnvironment:
     def _forget(self, node: ast.FunctionDef, jit: ast.expr | None) -> None:
         self.globals.pop(node.name, None)
         if jit is not None:
-            self.made.append(KernelDefinition(node, None))
+            self.kernels.append(KernelDefinition(node, None))
 
     # ---- expressions ----
 
@@ -207,19 +200,20 @@ class StaticEnvironment:
             case ast.BinOp(op=ast.Pow() | ast.LShift(), right=right):
                 return isinstance(right, ast.Constant) and _is_small(right.value)
             case ast.BinOp(op=ast.Mult(), left=left, right=right):
-                return not isinstance(left, (ast.List, ast.Tuple)) or _is_small_node(right)
+                is_repeat = isinstance(left, (ast.List, ast.Tuple))
+                return not is_repeat or _is_small(getattr(right, "value", None))
             case _:
                 return isinstance(node, _SAFE_NODES)
 
     def _is_safe_call(self, called: ast.expr) -> bool:
         path = self._names.path(called)
         if path is not None:
-            here = pycu2c_path(path)
-            what = lookup(here) if here else None
-            return path.split(".")[-1] in _SAFE_PYCU2C or _is_type(what)
+            new_path = pycu2c_path(path)
+            value = lookup(new_path) if new_path else None
+            return path.split(".")[-1] in _SAFE_PYCU2C or _is_type(value)
         if isinstance(called, ast.Name):
-            is_own = called.id in self.globals and _is_type(self.globals[called.id])
-            return called.id in _SAFE_BUILTINS or is_own or self._is_safe_function(called)
+            is_type = called.id in self.globals and _is_type(self.globals[called.id])
+            return called.id in _SAFE_BUILTINS or is_type or self._is_safe_function(called)
         return isinstance(called, ast.Attribute) and self._is_safe_function(called)
 
     def _is_safe_function(self, called: ast.expr) -> bool:
@@ -258,8 +252,6 @@ def _undecorated_kernels(tree: ast.Module, names: NumbaNames) -> Iterator[tuple[
             case ast.Call(func=jit, args=[ast.Name(id=name)], keywords=keywords):
                 if names.path(jit) in JIT:
                     yield name, ast.copy_location(ast.Call(jit, [], keywords), call)
-            case _:
-                pass
 
 
 def _defaults(node: ast.FunctionDef) -> list[ast.expr]:
@@ -280,7 +272,3 @@ def _is_type(value: object) -> bool:
 
 def _is_small(value: object) -> bool:
     return isinstance(value, (int, float)) and abs(value) < _MAX_OPERAND
-
-
-def _is_small_node(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and _is_small(node.value)

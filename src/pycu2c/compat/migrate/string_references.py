@@ -61,8 +61,6 @@ def find_string_references(text: EditableText, tree: ast.Module) -> Iterator[Rem
                     yield _remark(text, word, remarks.TEXT, _rename_hint("numba"), "")
             case ast.Attribute(attr=name) if name in UNSUPPORTED_METHODS:
                 yield _remark(text, node, remarks.METHOD, UNSUPPORTED_METHODS[name], name)
-            case _:
-                pass
 
 
 def _rename_hint(word: str) -> str:

@@ -45,32 +45,32 @@ class EditableText:
         first = self.lines[0] if self.lines else "\n"
         return first[len(first.rstrip("\r\n")) :] or "\n"
 
-    def place(self, line: int, utf8_offset: int) -> int:
+    def offset(self, line: int, utf8_offset: int) -> int:
         """Return the character offset of a position in ``ast`` units (UTF-8 bytes)."""
         text = self.lines[line - 1] if line <= len(self.lines) else ""
         return self._starts[line - 1] + len(text.encode()[:utf8_offset].decode())
 
     def start(self, node: ast.expr | ast.stmt | ast.alias) -> int:
-        return self.place(node.lineno, node.col_offset)
+        return self.offset(node.lineno, node.col_offset)
 
     def end(self, node: ast.expr | ast.stmt | ast.alias) -> int:
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
-        return self.place(node.end_lineno, node.end_col_offset)
+        return self.offset(node.end_lineno, node.end_col_offset)
 
     def span(self, node: ast.expr | ast.stmt | ast.alias | ast.keyword) -> Span:
         end_line, end = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
-        column = self.place(node.lineno, node.col_offset) - self._starts[node.lineno - 1]
-        end_column = self.place(end_line, end) - self._starts[end_line - 1]
+        column = self.offset(node.lineno, node.col_offset) - self._starts[node.lineno - 1]
+        end_column = self.offset(end_line, end) - self._starts[end_line - 1]
         return Span(self.file, node.lineno, column, end_line, end_column)
 
-    def line_of(self, place: int) -> int:
+    def line_of(self, offset: int) -> int:
         """Return the offset of the line start."""
-        return max(start for start in self._starts if start <= place)
+        return max(start for start in self._starts if start <= offset)
 
-    def line_end(self, place: int) -> int:
+    def line_end(self, offset: int) -> int:
         """Return the offset of the next line."""
-        return min((s for s in self._starts if s > place), default=len(self.text))
+        return min((s for s in self._starts if s > offset), default=len(self.text))
 
     @cached_property
     def _tokens(self) -> list[tokenize.TokenInfo]:
@@ -80,9 +80,9 @@ class EditableText:
         """Yield the tokens of a range with their offsets."""
         for token in self._tokens:
             line, column = token.start
-            place = self._starts[line - 1] + column
-            if start <= place < end:
-                yield place, token.string
+            offset = self._starts[line - 1] + column
+            if start <= offset < end:
+                yield offset, token.string
 
     def edited(self, edits: Iterable[TextEdit]) -> str:
         """Return the text with all edits applied; they must not overlap."""

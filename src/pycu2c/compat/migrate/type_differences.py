@@ -16,59 +16,17 @@ from pycu2c.compat.migrate import remarks
 from pycu2c.compat.migrate.numba_types import NumbaTypes, source_text, without_implicit_cast
 from pycu2c.compat.migrate.remarks import Remark
 from pycu2c.explain.value_origins import source_name
-from pycu2c.ir.nodes import (
-    Apply,
-    Assign,
-    Binary,
-    Cast,
-    Const,
-    ElementOf,
-    Expr,
-    Function,
-    Module,
-    Select,
-    Stmt,
-    Store,
-    Unary,
-    Var,
-)
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import children, operands, statements
-from pycu2c.ops.operators import (
-    ADD,
-    AND,
-    DIV,
-    FLOORDIV,
-    GE,
-    GT,
-    INVERT,
-    LE,
-    LT,
-    MOD,
-    MUL,
-    NEG,
-    OR,
-    POW,
-    SHL,
-    SHR,
-    SUB,
-    XOR,
-    truth,
-)
+from pycu2c.ops import operators as ops
 
-_MODULAR = (
-    ADD,
-    SUB,
-    MUL,
-    SHL,
-    AND,
-    OR,
-    XOR,
-    NEG,
-    INVERT,
-)  # truncation at the end gives the same result
-_OVERFLOWING = (ADD, SUB, MUL, SHL, POW, NEG, INVERT)
-_SIGNED = (FLOORDIV, MOD, SHR, LT, LE, GT, GE)  # the result depends on the signedness
-_ROUNDING = (ADD, SUB, MUL, DIV)  # computed in float64 and rounded to float32: same as in float32
+# truncation at the end gives the same result
+_MODULAR = (ops.ADD, ops.SUB, ops.MUL, ops.SHL, ops.AND, ops.OR, ops.XOR, ops.NEG, ops.INVERT)
+_OVERFLOWING = (ops.ADD, ops.SUB, ops.MUL, ops.SHL, ops.POW, ops.NEG, ops.INVERT)
+# the result depends on the signedness
+_SIGNED = (ops.FLOORDIV, ops.MOD, ops.SHR, ops.LT, ops.LE, ops.GT, ops.GE)
+# computed in float64 and rounded to float32, the result is the same as in float32
+_ROUNDING = (ops.ADD, ops.SUB, ops.MUL, ops.DIV)
 
 _DIGITS = "if precision matters, convert an operand with float64(…) and keep the result in float64"
 _START = "write float64(…) to compute as numba does, or float32(…) to confirm the type"
@@ -76,7 +34,7 @@ _WIDTH = "if the number may be larger, convert an operand: int64(…)"
 _WRAPS = "convert an operand: int32(…), or int64(…) as numba does"
 
 
-def differences(module: Module, file: str, number: Callable[[str], object]) -> Iterator[Remark]:
+def differences(module: ir.Module, file: str, number: Callable[[str], object]) -> Iterator[Remark]:
     """Yield the remarks for a kernel and the functions of its file that it calls."""
     for function in (module.kernel, *module.devices):
         if function.external_code is None and function.span.file == file:
@@ -86,7 +44,7 @@ def differences(module: Module, file: str, number: Callable[[str], object]) -> I
 class _DifferenceAnalysis:
     """The analysis of one function."""
 
-    def __init__(self, function: Function, number: Callable[[str], object]) -> None:
+    def __init__(self, function: ir.Function, number: Callable[[str], object]) -> None:
         self._function, self._number = function, number
         self._types = NumbaTypes(function, number)
         self._types.infer()
@@ -95,20 +53,20 @@ class _DifferenceAnalysis:
         for s in statements(self._function.body):
             yield from self._of_statement(s)
 
-    def _of_statement(self, s: Stmt) -> Iterator[Remark]:
+    def _of_statement(self, s: ir.Stmt) -> Iterator[Remark]:
         match s:
-            case Store(value=value):
+            case ir.Store(value=value):
                 element = value.type if isinstance(value.type, Scalar) else None
                 yield from self._of(value, element)
                 for index in s.indices:
                     yield from self._of(index)
-            case Assign(var=var, value=Const() as value):
-                yield from self._beginning(var, value)
+            case ir.Assign(var=var, value=ir.Const() as value):
+                yield from self._of_initial_value(var, value)
             case _:
                 for e in operands(s):
                     yield from self._of(e)
 
-    def _beginning(self, var: Var, value: Const) -> Iterator[Remark]:
+    def _of_initial_value(self, var: ir.Var, value: ir.Const) -> Iterator[Remark]:
         """Yield a remark for ``s = 0.0``, which makes ``s`` a float64 in numba."""
         if not self._is_narrowed(var) or self._types.literal(value) is None:
             return
@@ -121,87 +79,84 @@ class _DifferenceAnalysis:
         return f"{self._function.name} {name}"
 
     def _of(
-        self, e: Expr, stored: Scalar | None = None, reported: bool = False
+        self, e: ir.Expr, stored: Scalar | None = None, reported: bool = False
     ) -> Iterator[Remark]:
         """Yield the remarks for an expression.
 
         ``stored``: the type that the value is converted to next. ``reported``: an enclosing integer
         expression has been reported.
         """
-        inner, passed = None, False
-        if isinstance(e, (Binary, Unary)) or _is_unifying(e):
-            found = None if reported else self._found(e, stored)
-            if found is not None:
-                yield found
-            if isinstance(e, (Binary, Unary)) and e.op in _MODULAR and _is_integer(e):
-                inner, passed = stored, reported or found is not None
+        child_stored, child_reported = None, False
+        if isinstance(e, (ir.Binary, ir.Unary)) or _is_unifying(e):
+            remark = None if reported else self._remark(e, stored)
+            if remark is not None:
+                yield remark
+            is_integer = isinstance(e.type, Scalar) and e.type.dtype.is_integer
+            if isinstance(e, (ir.Binary, ir.Unary)) and e.op in _MODULAR and is_integer:
+                child_stored, child_reported = stored, reported or remark is not None
+        if isinstance(e, ir.Cast):
+            assert isinstance(e.type, Scalar)
+            child_stored = to_strong(e.type)
+        elif isinstance(e, ir.Apply):
+            child_stored = _atomic_element(e)
         for child in children(e):
-            into = inner
-            if isinstance(e, Cast):
-                assert isinstance(e.type, Scalar)
-                into = to_strong(e.type)
-            elif isinstance(e, Apply):
-                into = _element(e)
-            yield from self._of(child, into, passed)
+            yield from self._of(child, child_stored, child_reported)
 
     # ---- one expression ----
 
-    def _found(self, e: Expr, stored: Scalar | None) -> Remark | None:
-        if isinstance(e, Binary) and (of_sign := self._sign(e)):
-            return of_sign
-        if isinstance(e, Binary) and e.op.result is truth:
+    def _remark(self, e: ir.Expr, stored: Scalar | None) -> Remark | None:
+        if isinstance(e, ir.Binary) and (sign_remark := self._sign(e)):
+            return sign_remark
+        if isinstance(e, ir.Binary) and e.op.result is ops.truth:
             return self._comparison(e)
         if self._is_narrowed(e):
             return self._float(e, stored)
-        if isinstance(e, (Binary, Unary)) and e.op in _OVERFLOWING:
+        if isinstance(e, (ir.Binary, ir.Unary)) and e.op in _OVERFLOWING:
             return self._integer(e, stored)
         return None
 
-    def _sign(self, e: Binary) -> Remark | None:
+    def _sign(self, e: ir.Binary) -> Remark | None:
         """Report int64 with uint64, which is float64 in pycu2c."""
         for value in (e, *(without_implicit_cast(x) for x in children(e) if e.op in _SIGNED)):
             numba_type = self._types.of(value)
-            if isinstance(value, Const) or not isinstance(value.type, Scalar):
+            if isinstance(value, ir.Const) or not isinstance(value.type, Scalar):
                 continue
             pycu2c_type = to_strong(value.type)
-            if numba_type == int64 and pycu2c_type in (
-                (uint64, float64) if e.op in _SIGNED else (float64,)
-            ):
+            differing = (uint64, float64) if e.op in _SIGNED else (float64,)
+            if numba_type == int64 and pycu2c_type in differing:
                 label = Label(e.span, f"{pycu2c_type} in pycu2c")
-                return Remark(
-                    remarks.SIGN, (label,), "convert one operand to the type of the other"
-                )
+                hint = "convert one operand to the type of the other"
+                return Remark(remarks.SIGN, (label,), hint)
         return None
 
-    def _is_narrowed(self, e: Expr) -> bool:
+    def _is_narrowed(self, e: ir.Expr) -> bool:
         numba_type = self._types.of(e)
         if numba_type is None or not isinstance(e.type, Scalar):
             return False
         return numba_type.dtype.real is float64.dtype and e.type.dtype.real is float32.dtype
 
-    def _float(self, e: Expr, stored: Scalar | None) -> Remark | None:
+    def _float(self, e: ir.Expr, stored: Scalar | None) -> Remark | None:
         values = _values(e)
-        others = [without_implicit_cast(v) for v in values if not isinstance(v, Const)]
+        others = [without_implicit_cast(v) for v in values if not isinstance(v, ir.Const)]
         if any(map(self._is_narrowed, others)):
             return None
         if stored == float32 and self._rounds_alike(e, values):
             return None
-        return Remark(
-            remarks.FLOAT64, (Label(e.span, self._cause(values)),), _DIGITS, self._topic("float")
-        )
+        label = Label(e.span, self._cause(values))
+        return Remark(remarks.FLOAT64, (label,), _DIGITS, self._topic("float"))
 
-    def _rounds_alike(self, e: Expr, values: tuple[Expr, ...]) -> bool:
+    def _rounds_alike(self, e: ir.Expr, values: tuple[ir.Expr, ...]) -> bool:
         """Return whether float64 rounded to float32 gives the same number."""
-        if isinstance(e, Binary) and e.op not in _ROUNDING:
+        if isinstance(e, ir.Binary) and e.op not in _ROUNDING:
             return False
         return all(
             self._is_exact(v)
-            if isinstance(v, Const)
+            if isinstance(v, ir.Const)
             else self._types.of(without_implicit_cast(v)) == float32
             for v in values
         )
 
-    def _is_exact(self, e: Const) -> bool:
+    def _is_exact(self, e: ir.Const) -> bool:
         """Return whether a literal is exactly representable in float32."""
         text = source_text(e.span)
         try:
@@ -210,19 +165,19 @@ class _DifferenceAnalysis:
             value = self._number(text)
         return isinstance(value, (int, float)) and float(np.float32(value)) == value
 
-    def _cause(self, values: tuple[Expr, ...]) -> str:
+    def _cause(self, values: tuple[ir.Expr, ...]) -> str:
         for v in values:
-            if isinstance(v, Const) and self._types.literal(v) is not None:
+            if isinstance(v, ir.Const) and self._types.literal(v) is not None:
                 return f"`{source_text(v.span)}` is {self._types.of(v)} in numba"
         kinds = [str(kind) for v in values if (kind := self._types.of(without_implicit_cast(v)))]
         return f"{' and '.join(dict.fromkeys(kinds))} are float64 in numba"
 
-    def _comparison(self, e: Binary) -> Remark | None:
+    def _comparison(self, e: ir.Binary) -> Remark | None:
         """Report a comparison of a float32 with an inexact literal, which numba does not round."""
         pairs = ((e.left, e.right), (e.right, e.left))
         for value, other in pairs:
-            is_float = other.type == float32 and not isinstance(other, Const)
-            if not (is_float and isinstance(value, Const)) or self._is_narrowed(
+            is_float = other.type == float32 and not isinstance(other, ir.Const)
+            if not (is_float and isinstance(value, ir.Const)) or self._is_narrowed(
                 without_implicit_cast(other)
             ):
                 continue
@@ -233,15 +188,11 @@ class _DifferenceAnalysis:
                 return Remark(remarks.FLOAT64, (Label(e.span, text),), _DIGITS, topic)
         return None
 
-    def _integer(self, e: Binary | Unary, stored: Scalar | None) -> Remark | None:
-        numba_type, pycu2c_type = self._types.of(e), e.type
-        if (
-            numba_type is None
-            or not isinstance(pycu2c_type, Scalar)
-            or not pycu2c_type.dtype.is_integer
-        ):
+    def _integer(self, e: ir.Binary | ir.Unary, stored: Scalar | None) -> Remark | None:
+        numba_type = self._types.of(e)
+        if numba_type is None or not isinstance(e.type, Scalar) or not e.type.dtype.is_integer:
             return None
-        pycu2c_type = to_strong(pycu2c_type)
+        pycu2c_type = to_strong(e.type)
         if not numba_type.dtype.is_integer or numba_type.dtype.bits <= pycu2c_type.dtype.bits:
             return None
         is_cut = stored is not None and stored.dtype.is_integral
@@ -253,22 +204,20 @@ class _DifferenceAnalysis:
         return Remark(kind, (label,), hint, self._topic(str(pycu2c_type)))
 
 
-def _values(e: Expr) -> tuple[Expr, ...]:
+def _values(e: ir.Expr) -> tuple[ir.Expr, ...]:
     """Return the operands; of a selection without the condition."""
-    return (e.then, e.orelse) if isinstance(e, Select) else children(e)
+    return (e.then, e.orelse) if isinstance(e, ir.Select) else children(e)
 
 
-def _is_unifying(e: Expr) -> bool:
-    return isinstance(e, Select) or (isinstance(e, Apply) and e.intrinsic.name in ("min", "max"))
+def _is_unifying(e: ir.Expr) -> bool:
+    return isinstance(e, ir.Select) or (
+        isinstance(e, ir.Apply) and e.intrinsic.name in ("min", "max")
+    )
 
 
-def _is_integer(e: Expr) -> bool:
-    return isinstance(e.type, Scalar) and e.type.dtype.is_integer
-
-
-def _element(e: Apply) -> Scalar | None:
+def _atomic_element(e: ir.Apply) -> Scalar | None:
     """Return the element type of an atomic operation."""
     first = e.arguments[0] if e.arguments else None
-    if not isinstance(first, ElementOf) or not isinstance(first.array.type, Array):
+    if not isinstance(first, ir.ElementOf) or not isinstance(first.array.type, Array):
         return None
     return Scalar(first.array.type.dtype)

@@ -28,15 +28,15 @@ def possible_differences(
     text: EditableText, node: ast.FunctionDef, number: Callable[[str], object]
 ) -> list[Remark]:
     """Return a remark for each location, with one topic per function."""
-    found = _UntypedAnalysis(node, number).places()
-    return [Remark(remarks.UNTYPED, (Label(text.span(e)),), _HINT, node.name) for e in found]
+    expressions = _UntypedAnalysis(node, number).differences()
+    return [Remark(remarks.UNTYPED, (Label(text.span(e)),), _HINT, node.name) for e in expressions]
 
 
 class _UntypedAnalysis:
     def __init__(self, node: ast.FunctionDef, number: Callable[[str], object]) -> None:
         self._node, self._number = node, number
-        self._own = {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
-        self._own |= {n.id for n in _stored(node)}
+        self._locals = {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
+        self._locals |= {n.id for n in _stored(node)}
         self._integers = {name for s in ast.walk(node) if (name := _counter(s))}
         self._sums = {name for s in ast.walk(node) if (name := self._sum(s))}
         for s in ast.walk(node):
@@ -53,7 +53,7 @@ class _UntypedAnalysis:
             case _:
                 return ""
 
-    def places(self) -> Iterator[ast.expr]:
+    def differences(self) -> Iterator[ast.expr]:
         """Yield the locations, outermost first."""
         for s in self._node.body:
             yield from self._within(s)
@@ -70,7 +70,7 @@ class _UntypedAnalysis:
                 ):
                     yield value
             case ast.AugAssign(target=target, op=op, value=value):
-                if self._float(value) is not None and not self._is_cut(target, op, value):
+                if self._float(value) is not None and not self._is_rounded_alike(target, op, value):
                     yield value
             case ast.BinOp() if self._is_mixed(node):
                 yield node
@@ -97,14 +97,17 @@ class _UntypedAnalysis:
     def _has_mixed(self, e: ast.expr) -> bool:
         return next(iter(self._within(e)), None) is not None
 
-    def _is_cut(self, target: ast.expr, op: ast.operator, value: ast.expr) -> bool:
+    def _is_rounded_alike(self, target: ast.expr, op: ast.operator, value: ast.expr) -> bool:
         is_alike = isinstance(op, _ROUNDING) and not self._is_inexact(value)
         return isinstance(target, ast.Subscript) and is_alike
 
     # ---- expressions ----
 
     def _is_mixed(self, e: ast.BinOp) -> bool:
-        """Return whether a Python float meets a possible float32, or an integer an element."""
+        """Return whether an operand is a Python float and the other one may be a float32.
+
+        Integers combined with array elements count, too.
+        """
         if not isinstance(e.op, _COMPUTES):
             return False
         for one, other in ((e.left, e.right), (e.right, e.left)):
@@ -129,7 +132,9 @@ class _UntypedAnalysis:
         parts = list(ast.walk(e))
         called = [ast.unparse(p.func).split(".")[0] for p in parts if isinstance(p, ast.Call)]
         names = {p.id for p in parts if isinstance(p, ast.Name)}
-        return not names & self._own and all(first in ("math", "np", "numpy") for first in called)
+        return not names & self._locals and all(
+            first in ("math", "np", "numpy") for first in called
+        )
 
     def _is_inexact(self, e: ast.expr) -> bool:
         value = self._float(e)
@@ -140,7 +145,7 @@ class _UntypedAnalysis:
         match e:
             case ast.Constant(value=value):
                 return isinstance(value, int)
-            case ast.Name(id=name) if name in self._own:
+            case ast.Name(id=name) if name in self._locals:
                 return name in self._integers
             case ast.Name() | ast.Attribute():
                 named = isinstance(e, ast.Attribute) and ast.unparse(e).split(".")
@@ -162,7 +167,7 @@ class _UntypedAnalysis:
         """Return whether an expression contains an array element outside of indices and calls."""
         match e:
             case ast.Subscript(value=ast.Name(id=name)):
-                return name in self._own
+                return name in self._locals
             case ast.Subscript(value=ast.Attribute(attr=attribute)):
                 return attribute != "shape"
             case ast.Subscript():
@@ -179,7 +184,7 @@ class _UntypedAnalysis:
         if not isinstance(e, (ast.Name, ast.Attribute)):
             return None
         name = ast.unparse(e)
-        return None if name.split(".")[0] in self._own else self._number(name)
+        return None if name.split(".")[0] in self._locals else self._number(name)
 
 
 def _stored(node: ast.AST) -> Iterator[ast.Name]:
