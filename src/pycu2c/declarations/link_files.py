@@ -24,22 +24,26 @@ class BadLink(ValueError):
     """A file cannot be linked; the message says why and what to pass."""
 
 
-def parse_links(given: object) -> tuple[Link, ...]:
+def parse_links(links: object) -> tuple[Link, ...]:
     """Parse the option ``link``. Raises BadLink.
 
     The value is a path or paths, each for the targets that accept its suffix, or a dict with the
     keys "cuda" and "cpu".
     """
-    if given is None:
+    if links is None:
         return ()
-    if isinstance(given, Mapping):
-        for name in given:
+    if isinstance(links, Mapping):
+        for name in links:
             if name not in _TARGETS:
                 raise BadLink(f"link: files are for 'cuda' or 'cpu', not for {name!r}")
-        pairs = [(_TARGETS[name], path) for name, of in given.items() for path in _paths(of)]
+        pairs = [(_TARGETS[name], path) for name, files in links.items() for path in _paths(files)]
         return tuple((dialect, _checked(path, (dialect,))) for dialect, path in pairs)
-    found = [(path, dialect) for path in _paths(given) for dialect in _dialects_for(path)]
-    return tuple((dialect, _checked(path, _dialects_for(path))) for path, dialect in found)
+    dialects_of_paths = [
+        (path, dialect) for path in _paths(links) for dialect in _dialects_for(path)
+    ]
+    return tuple(
+        (dialect, _checked(path, _dialects_for(path))) for path, dialect in dialects_of_paths
+    )
 
 
 def links_for_target(links: Iterable[Link], dialect: str) -> tuple[str, ...]:
@@ -47,17 +51,17 @@ def links_for_target(links: Iterable[Link], dialect: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(path for target, path in links if target == dialect))
 
 
-def _paths(given: object) -> list[str]:
-    paths = [given] if isinstance(given, (str, os.PathLike)) else given
+def _paths(value: object) -> list[str]:
+    paths = [value] if isinstance(value, (str, os.PathLike)) else value
     if not isinstance(paths, Iterable):
-        raise BadLink(f"link: a file is named by its path, not by {given!r}")
+        raise BadLink(f"link: a file is named by its path, not by {value!r}")
     return [_path(path) for path in paths]
 
 
-def _path(given: object) -> str:
-    if not isinstance(given, (str, os.PathLike)):
-        raise BadLink(f"link: a file is named by its path, not by {given!r}")
-    return os.path.abspath(os.fspath(given))
+def _path(value: object) -> str:
+    if not isinstance(value, (str, os.PathLike)):
+        raise BadLink(f"link: a file is named by its path, not by {value!r}")
+    return os.path.abspath(os.fspath(value))
 
 
 def _dialects_for(path: str) -> tuple[Dialect, ...]:

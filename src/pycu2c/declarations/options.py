@@ -57,64 +57,64 @@ DEFAULT_OPTIONS = Options()
 OPTION_NAMES = field_names(Options)
 
 
-def parse_options(given: Mapping[str, object]) -> Options:
+def parse_options(options: Mapping[str, object]) -> Options:
     """Return the options of a ``@kernel`` decorator. Raises BadOption."""
-    given = {"lineinfo": os.environ.get("PYCU2C_LINEINFO") == "1", **given}
+    options = {"lineinfo": os.environ.get("PYCU2C_LINEINFO") == "1", **options}
     return Options(
-        **{name: _PARSERS.get(name, _switch)(name, value) for name, value in given.items()}
+        **{name: _PARSERS.get(name, _switch)(name, value) for name, value in options.items()}
     )
 
 
-def _switch(name: str, given: object) -> bool:
-    if type(given) is not bool:
-        raise BadOption(f"{name} is True or False, not {given!r}")
-    return given
+def _switch(name: str, setting: object) -> bool:
+    if type(setting) is not bool:
+        raise BadOption(f"{name} is True or False, not {setting!r}")
+    return setting
 
 
-def _weak_float(name: str, given: object) -> DType | None:
-    if given is None or given is float:
+def _weak_float(name: str, setting: object) -> DType | None:
+    if setting is None or setting is float:
         return None
-    scalar = scalar_named(given)
+    scalar = scalar_named(setting)
     if scalar is None or scalar.dtype not in (FLOAT32, FLOAT64):
-        raise BadOption(f"{name} is float32 or float64, not {given!r}")
+        raise BadOption(f"{name} is float32 or float64, not {setting!r}")
     return FLOAT32 if scalar.dtype is FLOAT32 else None
 
 
-def _registers(name: str, given: object) -> int | None:
-    if given is None or (type(given) is int and 16 <= given <= MAX_REGISTERS):
-        return given
-    raise BadOption(f"{name} is a number from 16 to {MAX_REGISTERS}, not {given!r}")
+def _registers(name: str, setting: object) -> int | None:
+    if setting is None or (type(setting) is int and 16 <= setting <= MAX_REGISTERS):
+        return setting
+    raise BadOption(f"{name} is a number from 16 to {MAX_REGISTERS}, not {setting!r}")
 
 
-def _bounds(name: str, given: object) -> tuple[int, ...]:
-    numbers = given if isinstance(given, tuple) else (given,)
+def _bounds(name: str, setting: object) -> tuple[int, ...]:
+    numbers = setting if isinstance(setting, tuple) else (setting,)
     valid = [n for n in numbers if type(n) is int and n > 0]
-    if given is None or given == ():
+    if setting is None or setting == ():
         return ()
     if len(valid) != len(numbers) or len(valid) > 2 or valid[0] > MAX_BLOCK_THREADS:
         raise BadOption(
             f"{name} is the most threads of a block, up to {MAX_BLOCK_THREADS}, or a tuple of that "
-            f"and the least number of blocks on a multiprocessor, not {given!r}"
+            f"and the least number of blocks on a multiprocessor, not {setting!r}"
         )
     return tuple(valid)
 
 
-def _cluster(name: str, given: object) -> tuple[int, ...]:
-    numbers = given if isinstance(given, tuple) else (given,)
+def _cluster(name: str, setting: object) -> tuple[int, ...]:
+    numbers = setting if isinstance(setting, tuple) else (setting,)
     valid = [n for n in numbers if type(n) is int and n > 0]
-    if given is None or given == ():
+    if setting is None or setting == ():
         return ()
     if len(valid) != len(numbers) or len(valid) > 3 or math.prod(valid) > MAX_CLUSTER_BLOCKS:
         raise BadOption(
             f"{name} is how many blocks a cluster has, or a tuple of that along x, y and z; all "
-            f"GPUs that have clusters take 8, and some up to {MAX_CLUSTER_BLOCKS}, not {given!r}"
+            f"GPUs that have clusters take 8, and some up to {MAX_CLUSTER_BLOCKS}, not {setting!r}"
         )
     return tuple((*valid, 1, 1)[:3])
 
 
-def _links(name: str, given: object) -> tuple[link_files.Link, ...]:
+def _links(name: str, setting: object) -> tuple[link_files.Link, ...]:
     try:
-        return link_files.parse_links(given)
+        return link_files.parse_links(setting)
     except link_files.BadLink as error:
         raise BadOption(str(error)) from None
 

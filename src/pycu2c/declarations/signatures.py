@@ -44,46 +44,46 @@ class BadSignature(TypeError):
     """An invalid signature; the message says which part is wrong and what to write."""
 
 
-def parse_type(given: object) -> ParameterType:
+def parse_type(value: object) -> ParameterType:
     """Return the type of one parameter. Raises BadSignature."""
-    if given is None or given is type(None):
+    if value is None or value is type(None):
         return NONE
-    if isinstance(given, (Scalar, Array, Tuple, Constant)):
-        return given
-    if isinstance(given, str):
-        return _type_from_node(_parsed(given), given)
-    if isinstance(given, tuple):
-        return Tuple(tuple(map(parse_type, given)))
-    if isinstance(given, type) and given in _PYTHON:
-        return _PYTHON[given]
-    if isinstance(given, np.dtype) or (isinstance(given, type) and issubclass(given, np.generic)):
-        dtype = dtypes.from_numpy(np.dtype(given))
+    if isinstance(value, (Scalar, Array, Tuple, Constant)):
+        return value
+    if isinstance(value, str):
+        return _type_from_node(_parsed(value), value)
+    if isinstance(value, tuple):
+        return Tuple(tuple(map(parse_type, value)))
+    if isinstance(value, type) and value in _PYTHON:
+        return _PYTHON[value]
+    if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
+        dtype = dtypes.from_numpy(np.dtype(value))
         if dtype is not None:
             return Scalar(dtype)
-    found = numba_type(given) or _type_from_python(given)
-    if found is None:
+    parsed = numba_type(value) or _type_from_python(value)
+    if parsed is None:
         raise BadSignature(
-            f"{given!r} is not a type of kernels: write float32, float32[:], 'float32[:, :]', …"
+            f"{value!r} is not a type of kernels: write float32, float32[:], 'float32[:, :]', …"
         )
-    return found
+    return parsed
 
 
-def _type_from_python(given: object) -> Tuple | None:
+def _type_from_python(value: object) -> Tuple | None:
     """Return the type of ``tuple[int, float]``, a NamedTuple or a dataclass; None for others."""
-    if typing.get_origin(given) is tuple and ... not in typing.get_args(given):
-        return Tuple(tuple(map(parse_type, typing.get_args(given))))
-    if not isinstance(given, type):
+    if typing.get_origin(value) is tuple and ... not in typing.get_args(value):
+        return Tuple(tuple(map(parse_type, typing.get_args(value))))
+    if not isinstance(value, type):
         return None
     names: tuple[str, ...] = ()
-    if issubclass(given, tuple):
-        names = getattr(given, "_fields", ())
-    elif dataclasses.is_dataclass(given):
-        names = tuple(f.name for f in dataclasses.fields(given))
-    notes = inspect.get_annotations(given)
+    if issubclass(value, tuple):
+        names = getattr(value, "_fields", ())
+    elif dataclasses.is_dataclass(value):
+        names = tuple(f.name for f in dataclasses.fields(value))
+    notes = inspect.get_annotations(value)
     if not names or any(name not in notes for name in names):
         return None
-    home = getattr(sys.modules.get(given.__module__), "__dict__", {})
-    items = tuple(parse_type(_evaluated(notes[name], home)) for name in names)
+    module_globals = getattr(sys.modules.get(value.__module__), "__dict__", {})
+    items = tuple(parse_type(_evaluated(notes[name], module_globals)) for name in names)
     return Tuple(items, names)
 
 
@@ -200,29 +200,29 @@ _CONSTRUCTORS: dict[str, Callable[[list[ast.expr], str], ParameterType]] = {
 }
 
 
-def parse_signatures(given: object) -> tuple[Signature, ...]:
+def parse_signatures(value: object) -> tuple[Signature, ...]:
     """Return one signature, or those of a list."""
-    if isinstance(given, list):
-        return tuple(map(parse_signature, given))
-    return (parse_signature(given),)
+    if isinstance(value, list):
+        return tuple(map(parse_signature, value))
+    return (parse_signature(value),)
 
 
-def parse_signature(given: object) -> Signature:
+def parse_signature(value: object) -> Signature:
     """Return the signature of a tuple of types, a string or a Signature.
 
     Strings have the form ``"void(float32[:], int32)"``.
     """
-    if isinstance(given, Signature):
-        return given
-    if isinstance(given, str):
-        return _from_text(given)
-    if isinstance(given, Sequence):
-        return Signature(tuple(parse_type(part) for part in given))
-    parts = _arguments(given)
+    if isinstance(value, Signature):
+        return value
+    if isinstance(value, str):
+        return _from_text(value)
+    if isinstance(value, Sequence):
+        return Signature(tuple(parse_type(part) for part in value))
+    parts = _arguments(value)
     if isinstance(parts, tuple):
-        result = getattr(given, "return_type", None)  # of numba.int64(numba.int64)
+        result = getattr(value, "return_type", None)  # of numba.int64(numba.int64)
         return Signature(tuple(map(parse_type, parts)), _result_of_numba(result))
-    return Signature((parse_type(given),))
+    return Signature((parse_type(value),))
 
 
 def _from_text(text: str) -> Signature:
@@ -237,23 +237,23 @@ def _from_text(text: str) -> Signature:
     return Signature(parameters, result)
 
 
-def _result_of_numba(given: object) -> ParameterType | None:
-    if given is None or str(given) in ("void", "none"):
+def _result_of_numba(value: object) -> ParameterType | None:
+    if value is None or str(value) in ("void", "none"):
         return NONE
-    return parse_type(given)
+    return parse_type(value)
 
 
-def is_signature(given: object) -> bool:
+def is_signature(value: object) -> bool:
     """Return whether an object is a signature or type rather than a function."""
-    if isinstance(given, (Signature, str, tuple, list, Scalar, Array, Tuple)):
+    if isinstance(value, (Signature, str, tuple, list, Scalar, Array, Tuple)):
         return True
-    of_numba = type(given).__module__.startswith("numba.")
-    return numba_type(given) is not None or (of_numba and isinstance(_arguments(given), tuple))
+    of_numba = type(value).__module__.startswith("numba.")
+    return numba_type(value) is not None or (of_numba and isinstance(_arguments(value), tuple))
 
 
-def _arguments(given: object) -> object:
+def _arguments(value: object) -> object:
     """Return the parameter types of ``numba.void(...)``, or None."""
-    return getattr(given, "args", None)
+    return getattr(value, "args", None)
 
 
 def _parameters(text: str) -> list[ast.expr]:

@@ -47,7 +47,7 @@ _FORMS: tuple[tuple[str, Callable[[Any], Callable[..., Any]], str, str], ...] = 
 
 def comparisons(module: str, kind: Any) -> dict[str, Any]:
     """Return the comparisons of ``cuda.fp16`` or ``cuda.bf16`` by name."""
-    made = {}
+    functions = {}
     for short in _NAMES:
         compared = REGISTRY[f"cuda.{module}.h{short}"]
         for pattern, form, result, doc in _FORMS:
@@ -57,8 +57,8 @@ def comparisons(module: str, kind: Any) -> dict[str, Any]:
             function.__doc__ = doc.format(_description(compared))
             signature = f"{result or kind}({kind}, {kind})"
             text = f"return __{name}(a, b);"
-            made[name] = c_function(cuda=text, pure=True, signature=signature)(function)
-    return made
+            functions[name] = c_function(cuda=text, pure=True, signature=signature)(function)
+    return functions
 
 
 def _description(compared: Intrinsic) -> str:

@@ -26,8 +26,8 @@ def synchronize(intrinsic: Intrinsic, where: str) -> Callable[..., Coroutine]:
         yield wait
         return intrinsic.reference()
 
-    def with_arguments(*given: Any, **named: Any) -> Coroutine:
-        values = dict(zip((name for name, _ in intrinsic.parameters), given)) | named
+    def with_arguments(*positional: Any, **keywords: Any) -> Coroutine:
+        values = dict(zip((name for name, _ in intrinsic.parameters), positional)) | keywords
         arguments = arguments_of(intrinsic, intrinsic.defaults | values)
         if intrinsic.effect is Effect.WARP:
             _check_lanes(intrinsic, arguments, where)
@@ -66,7 +66,7 @@ def collect(
     ``spread``: an item is passed as separate arguments. ``nested``: each item gives a tuple of
     values. The loop ends at a value whose truth is ``decides``.
     """
-    found: list[Any] = []
+    values: list[Any] = []
     for item in items:
         value = make(*item) if spread else make(item)
         if isgenerator(value):
@@ -74,10 +74,10 @@ def collect(
         if value is SKIPPED:
             continue
         new = value if nested else (value,)
-        found += new
+        values += new
         if decides is not None and any(bool(v) is decides for v in new):
             break
-    return tuple(found)
+    return tuple(values)
 
 
 def is_busy_wait() -> bool:

@@ -53,23 +53,23 @@ from pycu2c.reference.elements import (
 from pycu2c.reference.scheduler import Coroutine
 
 
-def canonical_object(found: object) -> object:
+def canonical_object(value: object) -> object:
     """Return a global as kernels see it: numba's names map to ours."""
-    return numba_name(found) or found
+    return numba_name(value) or value
 
 
-def read(found: object) -> Any:
+def read(value: object) -> Any:
     """Return the value of a global; ``cuda.threadIdx.x`` depends on the running thread."""
-    if isinstance(found, tuple):
-        return _like(found, [read(canonical_object(item)) for item in found])
-    intrinsic = bound_to(found)
-    return intrinsic.reference() if intrinsic is not None and intrinsic.is_attribute else found
+    if isinstance(value, tuple):
+        return _like(value, [read(canonical_object(item)) for item in value])
+    intrinsic = bound_to(value)
+    return intrinsic.reference() if intrinsic is not None and intrinsic.is_attribute else value
 
 
-def _like(old: tuple[Any, ...], items: list[Any]) -> tuple[Any, ...]:
+def _like(original: tuple[Any, ...], items: list[Any]) -> tuple[Any, ...]:
     """Return a tuple of other items with the names of a named tuple."""
-    made: tuple[Any, ...] = getattr(type(old), "_make", tuple)(items)
-    return made
+    result: tuple[Any, ...] = getattr(type(original), "_make", tuple)(items)
+    return result
 
 
 def attribute(owner: Any, name: str) -> Any:
@@ -84,9 +84,9 @@ def field(owner: Any, name: str) -> Any:
     return read(canonical_object(getattr(owner, name)))
 
 
-def is_data(found: object) -> bool:
+def is_data(value: object) -> bool:
     """Return whether an object is data rather than a namespace."""
-    return isinstance(found, (tuple, np.generic, np.ndarray, str))
+    return isinstance(value, (tuple, np.generic, np.ndarray, str))
 
 
 def run_without_waiting(steps: Coroutine) -> Any:
@@ -114,10 +114,10 @@ def is_number_method(target: object) -> bool:
     return is_number and getattr(target, "__name__", "") in NUMBER_METHODS
 
 
-def numpy_type(given: object) -> object:
+def numpy_type(value: object) -> object:
     """Return a type as NumPy's methods take it."""
-    scalar = scalar_named(given)
-    return given if scalar is None else scalar.dtype.numpy
+    scalar = scalar_named(value)
+    return value if scalar is None else scalar.dtype.numpy
 
 
 def undefined(name: str, where: Location) -> Any:
@@ -148,7 +148,7 @@ def common_type(values: list[Any]) -> Scalar:
 def coerced(value: Any, to: ParameterType) -> Any:
     """Convert a number to the type of its variable, a tuple item by item."""
     if isinstance(to, Tuple) and isinstance(value, tuple) and len(value) == len(to.items):
-        return _like(value, [coerced(item, wanted) for item, wanted in zip(value, to.items)])
+        return _like(value, [coerced(item, item_type) for item, item_type in zip(value, to.items)])
     return convert(value, to) if isinstance(to, Scalar) and scalar_of(value) else value
 
 
@@ -185,10 +185,10 @@ def binary_operation(op: Operator) -> Callable[[Any, Any], Any]:
 def _elementwise(op: Operator, left: np.ndarray[Any, Any], right: Any) -> np.ndarray[Any, Any]:
     """Evaluate ``left op= right`` of an array slice."""
     out, others = left.copy(), np.broadcast_to(right, left.shape)
-    for at in np.ndindex(left.shape):
-        old: Any = left[at]
-        other: Any = others[at] if isinstance(right, np.ndarray) else right
-        out[at] = convert(op.reference(old, other), scalar_type(left.dtype))
+    for index in np.ndindex(left.shape):
+        element: Any = left[index]
+        other: Any = others[index] if isinstance(right, np.ndarray) else right
+        out[index] = convert(op.reference(element, other), scalar_type(left.dtype))
     return out
 
 
@@ -250,8 +250,8 @@ def _bool(x: Any) -> bool:
 
 
 def _extreme(choose: Callable[[Any], Any]) -> Callable[..., Any]:
-    def extreme(*given: Any) -> Any:
-        values = list(given[0]) if len(given) == 1 else list(given)
+    def extreme(*arguments: Any) -> Any:
+        values = list(arguments[0]) if len(arguments) == 1 else list(arguments)
         if all(isinstance(v, tuple) for v in values):
             return choose(values)
         common = common_type(values)
@@ -338,9 +338,9 @@ def builtin(value: object) -> Callable[..., Any] | None:
         return None
 
 
-def _construct_vector(scalar: Scalar, given: tuple[Any, ...]) -> Vector:
+def _construct_vector(scalar: Scalar, arguments: tuple[Any, ...]) -> Vector:
     """Evaluate ``float4(v, z, w)``."""
-    parts = [p for value in given for p in (value if isinstance(value, Vector) else (value,))]
+    parts = [p for value in arguments for p in (value if isinstance(value, Vector) else (value,))]
     fields = scalar.dtype.fields
     return vector(
         scalar.dtype, [convert(p, Scalar(f.dtype)) for p, f in zip(parts, fields, strict=True)]
@@ -361,21 +361,21 @@ def conversion(scalar: Scalar) -> Callable[..., Any]:
 
 def apply(intrinsic: Intrinsic, where: Location) -> Callable[..., Any]:
     """Return the reference of an intrinsic with conversions of the arguments."""
-    asked = intrinsic
+    called_intrinsic = intrinsic
 
-    def call(*given: Any, **named: Any) -> Any:
-        if asked.name in FOLDING and len(given) == 1:
-            size = _absolute(given[0])
-            return convert(size, floating_type(size)) if asked.result == "F" else size
-        if asked.name in FOLDING and len(given) > 2:
-            return reduce(call, given)
-        intrinsic = longer_form(asked, len(given) + len(named))
-        values = dict(zip((name for name, _ in intrinsic.parameters), given)) | named
+    def call(*arguments: Any, **keywords: Any) -> Any:
+        if called_intrinsic.name in FOLDING and len(arguments) == 1:
+            size = _absolute(arguments[0])
+            return convert(size, floating_type(size)) if called_intrinsic.result == "F" else size
+        if called_intrinsic.name in FOLDING and len(arguments) > 2:
+            return reduce(call, arguments)
+        intrinsic = longer_form(called_intrinsic, len(arguments) + len(keywords))
+        values = dict(zip((name for name, _ in intrinsic.parameters), arguments)) | keywords
         intrinsic = complex_form(intrinsic, any(map(_is_complex, values.values())))
         if intrinsic is REGISTRY["complex.conjugate"] and not any(
             map(_is_complex, values.values())
         ):
-            return given[0]
+            return arguments[0]
         if intrinsic in KEEPING_WHOLE and type_of(*values.values()).dtype.is_integral:
             (whole,) = values.values()
             return convert(whole, WEAK_INT) if intrinsic.result == "int" else whole

@@ -63,23 +63,23 @@ class ConstantFolder:
         match node:
             case ast.Call() if power := self.power(node):
                 return self.of(power)
-            case ast.Call(func=function, args=given, keywords=[]):
+            case ast.Call(func=function, args=arguments, keywords=[]):
                 return self._called(
-                    self.static_object(function), [self._foldable(a) for a in given]
+                    self.static_object(function), [self._foldable(a) for a in arguments]
                 )
             case ast.Subscript(value=owner, slice=index):
-                items, place = self._foldable(owner), self._foldable(index)
-                is_item = isinstance(items, tuple) and type(place) is int
-                return items[place] if is_item and -len(items) <= place < len(items) else None
+                items, position = self._foldable(owner), self._foldable(index)
+                is_item = isinstance(items, tuple) and type(position) is int
+                return items[position] if is_item and -len(items) <= position < len(items) else None
             case _:
                 return None
 
-    def _called(self, target: object, given: list[Any]) -> Any:
+    def _called(self, target: object, arguments: list[Any]) -> Any:
         exact = next((compute for f, compute in _EXACT if f is target), None)
-        if exact is None or not given or None in given:
+        if exact is None or not arguments or None in arguments:
             return None
         try:
-            return exact(*given)
+            return exact(*arguments)
         except (TypeError, ValueError):  # in a branch that is not evaluated
             return None
 

@@ -30,31 +30,31 @@ def inferred_from(
     """Return the types of a kernel and of the device functions that it calls."""
     merged = merge_types(noted.values())
     grouped: dict[Source, dict[RuntimeKinds, list[InferredTypes]]] = {}
-    for (function, types), found in noted.items():
+    for (function, types), inferred in noted.items():
         kinds = tuple(map(kind_of_type, types))
-        grouped.setdefault(function, {}).setdefault(kinds, []).append(found)
+        grouped.setdefault(function, {}).setdefault(kinds, []).append(inferred)
 
-    def one(found: list[InferredTypes]) -> ReferenceTypes:
-        types = merge_enclosing(found[0], merged)  # variants of one kind have equal types
+    def merged_types(inferred: list[InferredTypes]) -> ReferenceTypes:
+        types = merge_enclosing(inferred[0], merged)  # variants of one kind have equal types
         return ReferenceTypes(types.names, types.joins, single, tree=types.tree)
 
     variants = {
-        function: {kinds: one(found) for kinds, found in group.items()}
+        function: {kinds: merged_types(inferred) for kinds, inferred in group.items()}
         for function, group in grouped.items()
     }
     own = merge_enclosing(noted[source, signature.parameters], merged)
     return ReferenceTypes(own.names, own.joins, single, variants, own.tree)
 
 
-def kind_of_type(given: ParameterType) -> RuntimeKind:
+def kind_of_type(kind: ParameterType) -> RuntimeKind:
     """Return the runtime kind of values of a type."""
-    match given:
-        case Scalar() if not given.dtype.fields or given.dtype.is_complex:
-            return given
+    match kind:
+        case Scalar() if not kind.dtype.fields or kind.dtype.is_complex:
+            return kind
         case Scalar() | Array(ndim=0):
-            return "record", given.dtype
+            return "record", kind.dtype
         case Array():
-            return "array", given.dtype, given.ndim
+            return "array", kind.dtype, kind.ndim
         case Tuple(items, names) if names[:1] == ("<which>",):
             return kind_of_type(items[1])
         case Tuple(items, names) if names[:1] == ("<function>",):
@@ -93,10 +93,10 @@ def dispatch_on_arguments(
     names = [p.arg for p in parameters(source.tree.args)]
     signature = inspect.signature(source.python)
 
-    def call(*given: Any, **named: Any) -> Any:
-        bound = signature.bind(*given, **named)
+    def call(*arguments: Any, **keywords: Any) -> Any:
+        bound = signature.bind(*arguments, **keywords)
         bound.apply_defaults()
         kinds = tuple(kind_of_value(bound.arguments[name]) for name in names)
-        return variants.get(kinds, otherwise)(*given, **named)
+        return variants.get(kinds, otherwise)(*arguments, **keywords)
 
     return call

@@ -1,8 +1,9 @@
-"""Loads and stores of array elements and record fields in the reference interpreter."""
+"""Loads, stores and element-wise operations on arrays and records in the reference interpreter."""
 
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from functools import reduce
 from typing import Any, NamedTuple, TypeAlias
 
@@ -34,15 +35,15 @@ class UnsupportedByReference(TypeError):
 
 
 def type_of(value: object) -> Scalar:
-    found = scalar_of(value)
-    if found is None:
+    scalar = scalar_of(value)
+    if scalar is None:
         raise UnsupportedByReference(f"{value!r} is not a number that kernels have")
-    return found
+    return scalar
 
 
-def to_scalar(found: Any) -> Any:
+def to_scalar(value: Any) -> Any:
     """Return a 0-d array as a scalar, and a vector in an array as a value."""
-    scalar = found[()] if isinstance(found, np.ndarray) and not found.ndim else found
+    scalar = value[()] if isinstance(value, np.ndarray) and not value.ndim else value
     if not isinstance(scalar, np.void):
         return scalar
     kind = type_of(scalar)
@@ -64,18 +65,20 @@ def make_slice(*bounds: Any) -> slice:
 
 def out_of_bounds_error(error: IndexError, where: Location) -> IndexError:
     """Return the IndexError with the location, the array and the thread."""
-    at = REFERENCE_STATE.thread
-    assert at is not None, "a kernel runs"
-    whose = f" of {where.array}" if isinstance(where, AccessLocation) and where.array else ""
-    return IndexError(f"{where}: {error}{whose}, in thread {at.threadIdx} of block {at.blockIdx}")
+    thread = REFERENCE_STATE.thread
+    assert thread is not None, "a kernel runs"
+    array_name = f" of {where.array}" if isinstance(where, AccessLocation) and where.array else ""
+    return IndexError(
+        f"{where}: {error}{array_name}, in thread {thread.threadIdx} of block {thread.blockIdx}"
+    )
 
 
-def exception_of(where: Location, kind: Any, *given: Any) -> BaseException:
+def exception_of(where: Location, kind: Any, *arguments: Any) -> BaseException:
     """Return the exception that a thread raises."""
-    at = REFERENCE_STATE.thread
-    assert at is not None, "a kernel runs"
+    thread = REFERENCE_STATE.thread
+    assert thread is not None, "a kernel runs"
     return exception_of_thread(
-        kind, given, str(where), f"thread {at.threadIdx} of block {at.blockIdx}"
+        kind, arguments, str(where), f"thread {thread.threadIdx} of block {thread.blockIdx}"
     )
 
 
@@ -106,11 +109,6 @@ def with_component(value: Any, name: str, new: Any, where: Location) -> Any:
     return vector(value.vector_type, parts)
 
 
-def iterable(value: Any) -> Any:
-    """Return the iterable of a loop."""
-    return value
-
-
 def store(array: Any, index: Any, value: Any, where: Location) -> None:
     """Convert as ``ndarray.astype`` does, and assign."""
     try:
@@ -124,18 +122,20 @@ def store(array: Any, index: Any, value: Any, where: Location) -> None:
         raise out_of_bounds_error(error, where) from None
 
 
-def _store_items(place: Any, items: tuple[Any, ...], where: Location) -> None:
+def _store_items(destination: Any, items: tuple[Any, ...], where: Location) -> None:
     """Store a tuple in the fields of a record or the elements of an array.
 
     A tuple of one item is broadcast.
     """
-    if getattr(place, "ndim", 0) and len(items) == 1:
-        items = items * len(place)
-    names = place.dtype.names if not getattr(place, "ndim", 0) else range(len(place))
+    if getattr(destination, "ndim", 0) and len(items) == 1:
+        items = items * len(destination)
+    names = (
+        destination.dtype.names if not getattr(destination, "ndim", 0) else range(len(destination))
+    )
     if len(items) != len(names):
         raise UnsupportedByReference(f"{where}: {len(items)} values for {len(names)} places")
     for name, item in zip(names, items):
-        store(place, name, item, where)
+        store(destination, name, item, where)
 
 
 def _element(array: Any, index: Any) -> Scalar:
@@ -145,6 +145,39 @@ def _element(array: Any, index: Any) -> Scalar:
 
 
 def scalar_type(dtype: np.dtype[Any]) -> Scalar:
-    found = from_numpy(dtype)
-    assert found is not None
-    return Scalar(found)
+    element = from_numpy(dtype)
+    assert element is not None
+    return Scalar(element)
+
+
+# ---- NumPy ufuncs on whole arrays ----------------------------------------------------------------
+
+
+def lift_to_arrays(function: object, compute: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a ufunc as kernels call it: on numbers, or with output arrays."""
+    if not isinstance(function, np.ufunc):
+        return compute
+    ufunc = function
+
+    def call(*arguments: Any, out: Any = None, **keywords: Any) -> Any:
+        outs = arguments[ufunc.nin :] or (out if isinstance(out, tuple) else (out,))
+        if outs[0] is None:
+            return compute(*arguments, **keywords)
+        shape = outs[0].shape
+        operands = [_element_getter(value, shape) for value in arguments[: ufunc.nin]]
+        for index in np.ndindex(shape):
+            result = compute(*(v(index) for v in operands))
+            results = result if isinstance(result, tuple) else (result,)
+            for array, value in zip(outs, results, strict=True):
+                store(array, index, value, "")
+        return outs[0] if ufunc.nout == 1 else tuple(outs)
+
+    return call
+
+
+def _element_getter(value: Any, shape: tuple[int, ...]) -> Callable[[tuple[int, ...]], Any]:
+    """Return the function from an index to an operand's number (broadcast)."""
+    if not isinstance(value, np.ndarray) or not value.ndim:
+        return lambda _: value
+    spread = np.broadcast_to(value.copy(), shape)
+    return lambda at: spread[at]

@@ -237,7 +237,7 @@ class ExpressionRewriter:
         first, *rest = generators
         names = _names(first.target)
         assert names is not None
-        items = self.do(elements.iterable, self.expression(first.iter))
+        items = self.expression(first.iter)
         with self.inside(set(names), waits=True):
             made = self.collected(rest, elt, decides) if rest else self.expression(elt)
             for test in reversed(first.ifs):
@@ -254,13 +254,13 @@ class ExpressionRewriter:
     ) -> ast.expr:
         if self.may_synchronize_in(node):
             return self.collected(node.generators, node.elt, None)
-        first = self.do(elements.iterable, self.expression(node.generators[0].iter))
+        first = self.expression(node.generators[0].iter)
         with self.inside(targets_of(node)):
             generators = []
             for position, old in enumerate(node.generators):
                 source = first
                 if position:
-                    source = self.do(elements.iterable, self.expression(old.iter))
+                    source = self.expression(old.iter)
                 tests = [self.expression(test) for test in old.ifs]
                 generators.append(ast.comprehension(old.target, source, tests, 0))
             found = made(self.expression(node.elt), generators)
@@ -339,13 +339,13 @@ class ExpressionRewriter:
         operands = [self.expression(node.func), *arguments]  # a function in a variable
         return self.awaited(ast.Call(self.held(self.dynamic(node)), operands, named), True)
 
-    def awaited(self, made: ast.expr, waits: bool) -> ast.expr:
+    def awaited(self, call: ast.expr, waits: bool) -> ast.expr:
         """Return a call that may wait for other threads, with ``yield from`` where that is
         possible.
         """
         if not waits:
-            return made
-        return ast.YieldFrom(made) if self.waits else self.do(calls.run_without_waiting, made)
+            return call
+        return ast.YieldFrom(call) if self.waits else self.do(calls.run_without_waiting, call)
 
     def dynamic(self, node: ast.Call) -> Callable[..., Coroutine]:
         def call(target: Any, *given: Any, **named: Any) -> Coroutine:
@@ -371,7 +371,7 @@ def _names(target: ast.expr) -> list[str] | None:
     return names if len(names) == len(parts) else None
 
 
-def _is_read(found: object) -> bool:
+def _is_read(value: object) -> bool:
     """Return whether the value of an object differs between threads."""
-    intrinsic = bound_to(found)
-    return isinstance(found, tuple) or (intrinsic is not None and intrinsic.is_attribute)
+    intrinsic = bound_to(value)
+    return isinstance(value, tuple) or (intrinsic is not None and intrinsic.is_attribute)

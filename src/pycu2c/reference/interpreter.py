@@ -42,7 +42,6 @@ from pycu2c.reference.rewrite import (
     rewrite,
 )
 from pycu2c.reference.scheduler import Coroutine, RunningBlock, RunningThread, run_blocks
-from pycu2c.reference.ufuncs import lift_to_arrays
 from pycu2c.reference.weak_floats import ReferenceTypes
 
 Extent = int | Sequence[int]
@@ -121,12 +120,12 @@ class ReferenceKernel:
             return synchronize(intrinsic, where), True
         known = calls.operation(value, access_location(source, node))
         if known is not None:
-            return lift_to_arrays(value, self._inferred.arithmetic(known)), False
+            return elements.lift_to_arrays(value, self._inferred.arithmetic(known)), False
         device = self._device(value)
         if device is None:
             return calls.unsupported_callee(value, where), False
         function, waits = device
-        return (function, True) if waits else (lift_to_arrays(value, function), False)
+        return (function, True) if waits else (elements.lift_to_arrays(value, function), False)
 
     def _device(self, value: object) -> tuple[Callable[..., Any], bool] | None:
         """Return a device function, and whether it may wait for other threads."""
@@ -139,8 +138,8 @@ class ReferenceKernel:
             return calls.c_only(source.name), False
         waits = self._waits(source)
 
-        def forward(*given: Any, **named: Any) -> Any:  # for recursive calls
-            return self._devices[id(value)][0](*given, **named)
+        def forward(*arguments: Any, **keywords: Any) -> Any:  # for recursive calls
+            return self._devices[id(value)][0](*arguments, **keywords)
 
         self._devices[id(value)] = forward, waits
         self._devices[id(value)] = self._of_variants(source, waits), waits

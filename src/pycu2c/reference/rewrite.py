@@ -184,9 +184,9 @@ class _Rewriter(ExpressionRewriter):
                     f"{type(node).__name__} is not in the kernel language"
                 )
 
-    def error(self, node: ast.stmt, kind: ast.expr, given: list[ast.expr]) -> ast.Raise:
+    def error(self, node: ast.stmt, kind: ast.expr, arguments: list[ast.expr]) -> ast.Raise:
         """Return the ``raise`` of a checked kernel."""
-        values = [self.expression(argument) for argument in given]
+        values = [self.expression(argument) for argument in arguments]
         where = self.held(location(self.source, node))
         return ast.Raise(self.do(elements.exception_of, where, kind, *values), None)
 
@@ -301,7 +301,7 @@ class _Rewriter(ExpressionRewriter):
         name = self.temporary()
         first = self.assign_target(node.target, ast.Name(name, ast.Load()))
         body = [*self.pause(node), *first, *self.block(node.body)]
-        iterable = self.do(elements.iterable, self.expression(node.iter))
+        iterable = self.expression(node.iter)
         orelse = self.optional(node.orelse)
         return [ast.For(ast.Name(name, ast.Store()), iterable, body, orelse)]
 
@@ -324,7 +324,7 @@ class _Rewriter(ExpressionRewriter):
             test = ast.Compare(ast.Name(number, ast.Load()), [ast.Eq()], [ast.Constant(position)])
             body = [self.placed(ast.If(test, inside, body), node)]
         target = ast.Tuple([ast.Name(n, ast.Store()) for n in (number, name)], ast.Store())
-        counted = self.do(enumerate, self.do(elements.iterable, self.expression(node.iter)))
+        counted = self.do(enumerate, self.expression(node.iter))
         return [ast.For(target, counted, body, self.optional(node.orelse))]
 
     # ---- match ----
@@ -384,7 +384,7 @@ def _literal(value: Any) -> ast.pattern:
     return ast.MatchValue(ast.Constant(plain))
 
 
-def _without_annotations(given: ast.arguments) -> ast.arguments:
+def _without_annotations(arguments: ast.arguments) -> ast.arguments:
     """Return the parameters without annotations and defaults."""
 
     def bare(a: ast.arg | None) -> ast.arg | None:
@@ -394,11 +394,11 @@ def _without_annotations(given: ast.arguments) -> ast.arguments:
         return [ast.arg(a.arg) for a in all_of]
 
     return ast.arguments(
-        posonlyargs=listed(given.posonlyargs),
-        args=listed(given.args),
-        vararg=bare(given.vararg),
-        kwonlyargs=listed(given.kwonlyargs),
-        kw_defaults=[None for _ in given.kwonlyargs],
+        posonlyargs=listed(arguments.posonlyargs),
+        args=listed(arguments.args),
+        vararg=bare(arguments.vararg),
+        kwonlyargs=listed(arguments.kwonlyargs),
+        kw_defaults=[None for _ in arguments.kwonlyargs],
         kwarg=None,
         defaults=[],
     )

@@ -37,8 +37,8 @@ class Wait:
     @property
     def types(self) -> tuple[object, ...]:
         """Return the types of the exchanged values; Python numbers have 64 bits."""
-        given = zip(self.intrinsic.parameters, self.arguments) if self.intrinsic is not None else ()
-        return tuple(_WIDE.get(type(v), type(v)) for (_, kind), v in given if kind == "T")
+        pairs = zip(self.intrinsic.parameters, self.arguments) if self.intrinsic is not None else ()
+        return tuple(_WIDE.get(type(v), type(v)) for (_, kind), v in pairs if kind == "T")
 
 
 _WIDE: Mapping[type, type] = {int: np.int64, float: np.float64, complex: np.complex128}
@@ -97,9 +97,9 @@ class RunningBlock:
 
     def all_at(self, effect: Effect) -> bool:
         """Return whether all live threads wait at one barrier with this scope."""
-        rows = {r.wait.intrinsic if r.wait else None for r in self.live}
-        only = rows.pop() if len(rows) == 1 else None
-        return only is not None and only.effect is effect
+        intrinsics = {r.wait.intrinsic if r.wait else None for r in self.live}
+        intrinsic = intrinsics.pop() if len(intrinsics) == 1 else None
+        return intrinsic is not None and intrinsic.effect is effect
 
     def waiting(self) -> Iterator[WaitingThread]:
         for r in self.live:
@@ -173,9 +173,9 @@ def _effect(running: RunningThread) -> Effect | None:
 
 
 def _exchange(threads: list[RunningThread]) -> list[RunningThread]:
-    given = {r.thread.number: r.wait.arguments for r in threads if r.wait is not None}
+    exchanged_values = {r.thread.number: r.wait.arguments for r in threads if r.wait is not None}
     for running in threads:
-        running.thread.exchanged = given
+        running.thread.exchanged = exchanged_values
     return threads
 
 
@@ -194,24 +194,24 @@ def _complete_warps(live: list[RunningThread], lanes: list[RunningThread]) -> li
 
 def _groups(lanes: Iterable[RunningThread]) -> dict[tuple[int, object, int], list[RunningThread]]:
     """Group lanes by warp, operation and mask; lanes without a mask by their position."""
-    found: dict[tuple[int, object, int], list[RunningThread]] = {}
+    groups: dict[tuple[int, object, int], list[RunningThread]] = {}
     for r in lanes:
         wait = r.wait
         assert wait is not None
         assert wait.intrinsic is not None
-        done = (wait.intrinsic, wait.types) if wait.mask else _path(r.steps)
-        found.setdefault((r.thread.number // WARP, done, wait.mask), []).append(r)
-    return found
+        operation = (wait.intrinsic, wait.types) if wait.mask else _path(r.steps)
+        groups.setdefault((r.thread.number // WARP, operation, wait.mask), []).append(r)
+    return groups
 
 
 def _path(steps: Any) -> object:
     """Return the position of a thread in each function on its stack."""
-    found = []
+    positions = []
     while isgenerator(steps):
         frame: Any = steps.gi_frame
-        found.append((steps.gi_code, frame.f_lasti))
+        positions.append((steps.gi_code, frame.f_lasti))
         steps = steps.gi_yieldfrom
-    return tuple(found)
+    return tuple(positions)
 
 
 def _active(lanes: list[RunningThread]) -> list[RunningThread]:
@@ -255,9 +255,9 @@ def _state(blocks: list[RunningBlock], memory: list[Any]) -> object:
 
 
 def _frames_state(steps: Any, snapshot: _Snapshot) -> list[object]:
-    found: list[object] = []
+    states: list[object] = []
     while steps is not None:
         frame = steps.gi_frame
-        found.append((frame.f_lasti, [snapshot.of(v) for v in frame.f_locals.values()]))
+        states.append((frame.f_lasti, [snapshot.of(v) for v in frame.f_locals.values()]))
         steps = steps.gi_yieldfrom
-    return found
+    return states

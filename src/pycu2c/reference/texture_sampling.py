@@ -125,20 +125,20 @@ class Sampler:
         found: list[float] = self.elements[tuple(inside[::-1])].tolist()
         return found
 
-    def _nearest(self, places: Sequence[int]) -> list[float]:
-        numbers = self._numbers([place // _ONE for place in places])
+    def _nearest(self, coordinates: Sequence[int]) -> list[float]:
+        numbers = self._numbers([coordinate // _ONE for coordinate in coordinates])
         return [max(n / self.most, -1.0) for n in numbers] if self.most else numbers
 
-    def _blended(self, places: Sequence[int]) -> list[float]:
+    def _blended(self, coordinates: Sequence[int]) -> list[float]:
         first, parts = [], []
-        for axis, place in enumerate(places):
+        for axis, coordinate in enumerate(coordinates):
             if self.modes[axis] == _CLAMP:
-                place = min(max(place, _HALF), self.extents[axis] * _ONE - _HALF)
-            fixed = (place - _HALF + (_ONE >> 9)) // (_ONE >> 8)
+                coordinate = min(max(coordinate, _HALF), self.extents[axis] * _ONE - _HALF)
+            fixed = (coordinate - _HALF + (_ONE >> 9)) // (_ONE >> 8)
             first.append(fixed >> 8)
             parts.append(fixed & 255)
         sums = [0.0] * self.elements.shape[-1]
-        for corner in itertools.product((0, 1), repeat=len(places)):
+        for corner in itertools.product((0, 1), repeat=len(coordinates)):
             step = corner[::-1]  # x fastest
             numbers = self._numbers([i + k for i, k in zip(first, step)])
             weight = _weight(parts, step)

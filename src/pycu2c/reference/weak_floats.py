@@ -58,16 +58,16 @@ def single(kind: ParameterType) -> ParameterType:
 
 
 def _rounding(compute: Callable[..., Any]) -> Callable[..., Any]:
-    def run(*given: Any, **named: Any) -> Any:
-        if _is_weak_floating(given):
-            given = tuple(_rounded(float(v) if isinstance(v, int) else v) for v in given)
-        return _rounded(compute(*given, **named))
+    def run(*arguments: Any, **keywords: Any) -> Any:
+        if _is_weak_floating(arguments):
+            arguments = tuple(_rounded(float(v) if isinstance(v, int) else v) for v in arguments)
+        return _rounded(compute(*arguments, **keywords))
 
     return run
 
 
-def _is_weak_floating(given: tuple[Any, ...]) -> bool:
-    kinds = {type(value) for value in given}
+def _is_weak_floating(values: tuple[Any, ...]) -> bool:
+    kinds = {type(value) for value in values}
     return kinds <= {bool, int, float, complex} and bool(kinds & {float, complex})
 
 

@@ -139,8 +139,8 @@ def range_trip_count(start: T, stop: T, step: T) -> T:
     """Return the length of a range, at most the maximum of the type; 0 for step 0."""
     scalar = scalar_of(start)
     assert scalar is not None
-    found = range_length(int(start), int(stop), int(step))
-    return convert(min(found, scalar.dtype.maximum), scalar)
+    length = range_length(int(start), int(stop), int(step))
+    return convert(min(length, scalar.dtype.maximum), scalar)
 
 
 # ---- minimum and maximum of Python, and of numpy, which propagates NaN -----------------------

@@ -157,10 +157,10 @@ class _Registry(dict[str, "Intrinsic"]):
 
     def __missing__(self, name: str) -> Intrinsic:
         import_all()
-        found = self.get(name)  # another thread may have imported it in the meantime
-        if found is None:
+        intrinsic = self.get(name)  # another thread may have imported it in the meantime
+        if intrinsic is None:
             raise KeyError(name)
-        return found
+        return intrinsic
 
 
 REGISTRY = _Registry()

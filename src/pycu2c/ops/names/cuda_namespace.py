@@ -54,10 +54,10 @@ class Namespace:
         return self._name
 
     def __getattr__(self, name: str) -> Member:
-        found = None if name.startswith("_") else self._find(name)
-        if found is None:
+        value = None if name.startswith("_") else self._find(name)
+        if value is None:
             raise AttributeError(f"{self._name} has no {name}")
-        member: Member = self.__dict__.setdefault(name, found)  # one for all threads
+        member: Member = self.__dict__.setdefault(name, value)  # one for all threads
         return member
 
     def _find(self, name: str) -> Member | None:
@@ -75,10 +75,12 @@ class Namespace:
     def __dir__(self) -> list[str]:
         self._import()
         start = f"{self._name}."
-        known = [name for name in vars(self) if not name.startswith("_")]
+        own_names = [name for name in vars(self) if not name.startswith("_")]
         paths = (*REGISTRY, *ALIASES, *LIBRARY_FUNCTIONS)
-        below = [p.removeprefix(start).partition(".")[0] for p in paths if p.startswith(start)]
-        return list(dict.fromkeys((*known, *self._inner, *below)))
+        child_names = [
+            p.removeprefix(start).partition(".")[0] for p in paths if p.startswith(start)
+        ]
+        return list(dict.fromkeys((*own_names, *self._inner, *child_names)))
 
 
 def _declared(path: str) -> Member | None:

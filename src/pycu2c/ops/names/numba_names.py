@@ -116,8 +116,8 @@ def numba_type(value: object) -> ParameterType | None:
     return Array(inner.dtype, ndim, "C" if layout == "C" else "A")
 
 
-def _record(found: np.dtype[Any]) -> Scalar | None:
-    dtype = from_numpy(found)
+def _record(numpy_dtype: np.dtype[Any]) -> Scalar | None:
+    dtype = from_numpy(numpy_dtype)
     return Scalar(dtype) if dtype else None
 
 

@@ -18,32 +18,36 @@ from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, TypedOperation, in
 def declare(
     name: str,
     parameters: Sequence[tuple[str, str]],
-    gives: str,
+    result_kind: str,
     expands_to: tuple[TypedOperation, ...],
     doc: str,
 ) -> Intrinsic:
     """Declare an intrinsic that expands to another one, or to a tuple of the results of several."""
 
-    def body(*given: Any) -> Any:
-        results = tuple(_apply(typed, given) for typed in expands_to)
+    def body(*arguments: Any) -> Any:
+        results = tuple(_apply(typed, arguments) for typed in expands_to)
         return results if len(results) > 1 else results[0]
 
     body.__doc__ = doc
-    body.__annotations__ = {**dict(parameters), "return": gives}
+    body.__annotations__ = {**dict(parameters), "return": result_kind}
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    own = [inspect.Parameter(p, kind) for p, _ in parameters]
-    body.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]
-    shown = ", ".join(f"{p}: {_annotation(k)}" for p, k in parameters)
-    result = _annotation(gives) if len(expands_to) == 1 else _tuple_annotation(expands_to)
+    signature_parameters = [inspect.Parameter(p, kind) for p, _ in parameters]
+    body.__signature__ = inspect.Signature(signature_parameters)  # type: ignore[attr-defined]
+    parameter_list = ", ".join(f"{p}: {_annotation(k)}" for p, k in parameters)
+    result = _annotation(result_kind) if len(expands_to) == 1 else _tuple_annotation(expands_to)
     return intrinsic(
-        name, effect=Effect.FORM, expands_to=expands_to, overloads=(f"({shown}) -> {result}",)
+        name,
+        effect=Effect.FORM,
+        expands_to=expands_to,
+        overloads=(f"({parameter_list}) -> {result}",),
     )(body)
 
 
-def _apply(typed: TypedOperation, given: Sequence[Any]) -> Any:
-    takes = typed.operand_types or (None,) * len(given)
+def _apply(typed: TypedOperation, arguments: Sequence[Any]) -> Any:
+    operand_types = typed.operand_types or (None,) * len(arguments)
     values: list[Any] = [
-        v if dtype is None else convert(v, Scalar(dtype)) for v, dtype in zip(given, takes)
+        v if dtype is None else convert(v, Scalar(dtype))
+        for v, dtype in zip(arguments, operand_types)
     ]
     if isinstance(typed.operation, Intrinsic):
         kinds = [kind for _, kind in typed.operation.parameters]

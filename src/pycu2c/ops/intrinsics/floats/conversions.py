@@ -115,13 +115,13 @@ TO_FLOAT = (
 # ---- the same bits -----------------------------------------------------------------------------
 
 
-def _as(name: str, takes: DType, gives: DType) -> Intrinsic:
-    doc = f"The {gives} that has the bits of ``x``."
+def _as(name: str, source: DType, target: DType) -> Intrinsic:
+    doc = f"The {target} that has the bits of ``x``."
 
     def seen(x: Any) -> Any:
-        return np.asarray(x).view(gives.numpy)[()]
+        return np.asarray(x).view(target.numpy)[()]
 
-    return _declare(name, takes, gives, seen, doc)
+    return _declare(name, source, target, seen, doc)
 
 
 SAME_BITS = tuple(

@@ -49,15 +49,15 @@ def _computed(
     return dtype.numpy.type(-0.0) if mode == "rd" and _cancels(plainly, given) else usual
 
 
-def _cancels(plainly: Callable[..., Any], given: list[Any]) -> bool:
+def _cancels(plainly: Callable[..., Any], operands: list[Any]) -> bool:
     """Return whether a sum is 0 because its terms cancel."""
     if plainly is np.add:
-        return bool(np.signbit(given[0]) != np.signbit(given[1]))
+        return bool(np.signbit(operands[0]) != np.signbit(operands[1]))
     if plainly is np.subtract:
-        return bool(np.signbit(given[0]) == np.signbit(given[1]))
+        return bool(np.signbit(operands[0]) == np.signbit(operands[1]))
     if plainly is _multiply_and_add:
-        product = np.signbit(given[0]) != np.signbit(given[1])
-        return bool(product != np.signbit(given[2]))
+        product = np.signbit(operands[0]) != np.signbit(operands[1])
+        return bool(product != np.signbit(operands[2]))
     return False
 
 

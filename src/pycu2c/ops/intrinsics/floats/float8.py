@@ -34,8 +34,8 @@ E5M2 = Format("e5m2", 2, 15, 57344.0, "float8_e5m2")
 _NAN = 0x7F  # CUDA has one pattern
 
 
-def _declare(name: str, takes: str, gives: str, body: Callable[..., Any]) -> Intrinsic:
-    body.__annotations__ = {"x": takes, "return": gives}
+def _declare(name: str, parameter: str, result: str, body: Callable[..., Any]) -> Intrinsic:
+    body.__annotations__ = {"x": parameter, "return": result}
     spell, helpers = overloaded(name), (name,)
     declare = intrinsic(
         f"cuda.{name}", cuda=spell, c=spell, cuda_helpers=helpers, c_helpers=helpers

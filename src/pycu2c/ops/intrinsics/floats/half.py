@@ -29,20 +29,20 @@ HALVES = (FLOAT16, BFLOAT16)
 def _spelled(stem: str, native: str) -> Spell:
     """CUDA's own function of float16, if there is one; bfloat16 has helpers that call it where
     the device can."""
-    own, ours = overloaded(native), helper(stem)
+    spell_native, spell_helper = overloaded(native), helper(stem)
 
     def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
-        return (own if native and dtype is FLOAT16 else ours)(a, dtype)
+        return (spell_native if native and dtype is FLOAT16 else spell_helper)(a, dtype)
 
     return spell
 
 
-def _declare_operator(own: Operator, native: str, doc: str) -> Intrinsic:
+def _declare_operator(op: Operator, native: str, doc: str) -> Intrinsic:
     def body(a: T, b: T) -> T:
-        return own.reference(a, b)
+        return op.reference(a, b)
 
     body.__doc__ = doc
-    stem = own.name
+    stem = op.name
     return intrinsic(
         f"half.{stem}",
         dtypes=HALVES,
@@ -64,12 +64,12 @@ OF_OPERATOR = {
 def _fused(a: Any, b: Any, term: Any) -> Any:
     kind = scalar_of(a)
     assert kind is not None
-    given = [float(n) for n in (a, b, term)]
+    operands = [float(n) for n in (a, b, term)]
     with np.errstate(all="ignore"):
-        plainly = given[0] * given[1] + given[2]
-    if not all(map(math.isfinite, given)) or plainly == 0:
-        return convert(plainly, kind)
-    first, second, third = map(fraction, given)
+        unrounded = operands[0] * operands[1] + operands[2]
+    if not all(map(math.isfinite, operands)) or unrounded == 0:
+        return convert(unrounded, kind)
+    first, second, third = map(fraction, operands)
     return convert(rounded_to_odd(first * second + third), kind)
 
 
@@ -118,10 +118,10 @@ _COMPARISONS: tuple[tuple[str, Callable[[Any, Any], bool], bool, str], ...] = (
 
 
 def _declare_comparison(
-    name: str, asked: Callable[[Any, Any], bool], denied: bool, doc: str
+    name: str, comparison: Callable[[Any, Any], bool], is_negated: bool, doc: str
 ) -> Intrinsic:
     def body(x: T, y: T) -> bool:
-        return bool(asked(x, y)) != denied
+        return bool(comparison(x, y)) != is_negated
 
     body.__doc__ = doc
     stem = f"half_{name}"

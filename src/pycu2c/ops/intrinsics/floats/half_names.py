@@ -33,10 +33,14 @@ _COMPARISONS: tuple[tuple[str, Operator | Intrinsic, str], ...] = (
 
 
 def _add_all(namespace: str, dtype: DType) -> None:
-    for names, count, gives in ((_OF_ONE, 1, dtype), (_OF_TWO, 2, dtype), (_QUESTIONS, 1, None)):
+    for names, count, result_type in (
+        (_OF_ONE, 1, dtype),
+        (_OF_TWO, 2, dtype),
+        (_QUESTIONS, 1, None),
+    ):
         for entry in names.split():
             name, _, path = entry.partition("=")
-            _add(namespace, name, (dtype,) * count, gives, path)
+            _add(namespace, name, (dtype,) * count, result_type, path)
     _add(namespace, "hfma", (dtype,) * 3, dtype, "half.fma")
     for name, compared, doc in _COMPARISONS:
         parameters = (("x", dtype.name), ("y", dtype.name))
@@ -45,17 +49,21 @@ def _add_all(namespace: str, dtype: DType) -> None:
 
 
 def _add(
-    namespace: str, name: str, takes: tuple[DType, ...], gives: DType | None, path: str
+    namespace: str,
+    name: str,
+    operand_types: tuple[DType, ...],
+    result_type: DType | None,
+    path: str,
 ) -> None:
-    own = REGISTRY[path]
-    parameters = tuple((p, dtype.name) for p, dtype in zip("xyz", takes))
-    result = "bool" if gives is None else gives.name
+    scalar_function = REGISTRY[path]
+    parameters = tuple((p, dtype.name) for p, dtype in zip("xyz", operand_types))
+    result = "bool" if result_type is None else result_type.name
     declare(
         f"cuda.{namespace}.{name}",
         parameters,
         result,
-        (TypedOperation(own, takes, gives),),
-        own.doc,
+        (TypedOperation(scalar_function, operand_types, result_type),),
+        scalar_function.doc,
     )
 
 

@@ -28,12 +28,16 @@ _SIGNED = {UINT32: INT32, UINT64: INT64, BOOL: INT32, FLOAT16: INT16}
 _NAMES = {1: ("x",), 2: ("x", "y"), 3: ("x", "y", "z")}
 
 
-def _add(name: str, takes: tuple[DType, ...], gives: DType, *functions: Intrinsic) -> Intrinsic:
+def _add(
+    name: str, operand_types: tuple[DType, ...], result_type: DType, *functions: Intrinsic
+) -> Intrinsic:
     """Declare a function that ``functions`` compute the results of, with the types of numba."""
-    expands_to = tuple(TypedOperation(f, takes, _result_type(f, gives)) for f in functions)
-    kinds = [_SIGNED.get(dtype, dtype).name for dtype in takes]
+    expands_to = tuple(
+        TypedOperation(f, operand_types, _result_type(f, result_type)) for f in functions
+    )
+    kinds = [_SIGNED.get(dtype, dtype).name for dtype in operand_types]
     parameters = tuple(zip(_NAMES[len(kinds)], kinds))
-    result = _SIGNED.get(gives, gives).name if len(functions) == 1 else "form"
+    result = _SIGNED.get(result_type, result_type).name if len(functions) == 1 else "form"
     doc = functions[0].doc.splitlines()[0] if len(functions) == 1 else _doc_of_pair(name)
     return declare(f"cuda.libdevice.{name}", parameters, result, expands_to, doc)
 
@@ -43,9 +47,9 @@ def _doc_of_pair(name: str) -> str:
     return PAIRS[plain if plain in PAIRS else plain[:-1]][2]
 
 
-def _result_type(function: Intrinsic, gives: DType) -> DType:
+def _result_type(function: Intrinsic, dtype: DType) -> DType:
     """Return the type of one result; an integer beside a float has 32 bits."""
-    return INT32 if function.result == "int" and gives.is_float else _SIGNED.get(gives, gives)
+    return INT32 if function.result == "int" and dtype.is_float else _SIGNED.get(dtype, dtype)
 
 
 # ---- of floats: the name of float32's ends in f ------------------------------------------------

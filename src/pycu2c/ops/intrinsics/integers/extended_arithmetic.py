@@ -20,8 +20,8 @@ def _declare(
     name: str, types: str, compute: Callable[..., int], doc: str, cuda: str = ""
 ) -> Intrinsic:
     """Declare a function; ``types`` are those of the parameters x, y, z and of the result."""
-    *kinds, gives = types.split()
-    result = Scalar(FIXED[gives])
+    *kinds, result_kind = types.split()
+    result = Scalar(FIXED[result_kind])
 
     def of_one(x: Any) -> Any:
         return convert(compute(int(x)), result)
@@ -34,7 +34,7 @@ def _declare(
 
     body = (of_one, of_two, of_three)[len(kinds) - 1]
     body.__doc__ = doc
-    body.__annotations__ = dict(zip("xyz", kinds)) | {"return": gives}
+    body.__annotations__ = dict(zip("xyz", kinds)) | {"return": result_kind}
     spelled: Spell = overloaded(cuda or f"__{name}")
     return intrinsic(f"cuda.{name}", cuda=spelled, c=overloaded(name), c_helpers=(name,))(body)
 
@@ -94,7 +94,7 @@ _declare("usad", "uint32 uint32 uint32 uint32", lambda x, y, z: abs(x - y) + z, 
 
 def _permuted(x: int, y: int, z: int) -> int:
     source = [*parts_of(x, 8, False), *parts_of(y, 8, False)]
-    return sum(source[z >> 4 * place & 7] << 8 * place for place in range(4))
+    return sum(source[z >> 4 * position & 7] << 8 * position for position in range(4))
 
 
 _declare(

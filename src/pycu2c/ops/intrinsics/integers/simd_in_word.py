@@ -81,9 +81,9 @@ def _flags(holds: Callable[[int, int], int]) -> Callable[[int, int], int]:
 
 def _compared() -> list[Operation]:
     """Return the comparisons: ``vcmp…`` sets all bits of a part, ``vset…`` sets it to 1."""
-    found = []
+    operations = []
     for name, holds, formula in _EQUALITY:
-        found.append(
+        operations.append(
             Operation(
                 f"vcmp{name}",
                 f"All bits where ``{formula}``",
@@ -92,14 +92,14 @@ def _compared() -> list[Operation]:
                 f"-({formula})",
             )
         )
-        found.append(
+        operations.append(
             Operation(f"vset{name}", f"1 where ``{formula}``", False, _flags(holds), formula)
         )
     for name, holds, formula in _COMPARISONS:
         condition = f"where ``{formula}``"
-        found += _signs(f"vcmp{name}", f"All bits {condition}", _masks(holds), f"-({formula})")
-        found += _signs(f"vset{name}", f"1 {condition}", _flags(holds), formula)
-    return found
+        operations += _signs(f"vcmp{name}", f"All bits {condition}", _masks(holds), f"-({formula})")
+        operations += _signs(f"vset{name}", f"1 {condition}", _flags(holds), formula)
+    return operations
 
 
 OPERATIONS: tuple[Operation, ...] = (
@@ -130,10 +130,10 @@ def _computed(op: Operation, bits: int, x: Any, y: Any) -> Any:
     pairs = zip(parts_of(int(x), bits, op.signed), parts_of(int(y), bits, op.signed))
     least, most = (-(1 << bits - 1), (1 << bits - 1) - 1) if op.signed else (0, (1 << bits) - 1)
     word = 0
-    for place, (a, b) in enumerate(pairs):
+    for position, (a, b) in enumerate(pairs):
         value = op.compute(a, b)
         value = min(max(value, least), most) if op.saturates else value
-        word |= (value & ((1 << bits) - 1)) << place * bits
+        word |= (value & ((1 << bits) - 1)) << position * bits
     return np.uint32(word)
 
 
