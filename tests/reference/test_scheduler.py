@@ -24,7 +24,7 @@ def gives_a_width_that_is_none(out, width):
 
 
 def test_a_lane_is_in_its_mask() -> None:
-    wrong = r"test_reference_meetings\.py:\d+: lane 8 gives cuda.shfl_sync the mask 0x000000ff, "
+    wrong = r"test_scheduler\.py:\d+: lane 8 gives cuda.shfl_sync the mask 0x000000ff, "
     with pytest.raises(ValueError, match=wrong):
         gives_a_mask_without_itself[1, 32](np.zeros(32))
 
