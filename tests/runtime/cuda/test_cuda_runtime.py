@@ -129,7 +129,7 @@ def fake_kernel(monkeypatch):
             "allow_dynamic_shared",
             lambda kernel, size, doing: fake.allowed.append(size),
         )
-        monkeypatch.setattr(cuda_kernel, "_PAD", cuda_kernel._ThreadParameterBuffer())
+        monkeypatch.setattr(cuda_kernel, "_BUFFER", cuda_kernel._ThreadParameterBuffer())
         return CudaKernel(CompiledBinary("cubin", "k", "", b"", None, ""), together), fake
 
     return make
@@ -157,7 +157,7 @@ def test_a_kernel_with_a_grid_barrier_starts_all_blocks_together(fake_kernel):
     assert (attribute.id, attribute.value.cooperative) == ("cooperative", 1)
     assert (config.gridDimX, config.gridDimY, config.gridDimZ) == (4, 2, 1)
     assert (config.blockDimX, config.sharedMemBytes, config.hStream) == (32, 64, 7000)
-    assert (handle, parameters, extra) == ("handle", 0, cuda_kernel._PAD.extra)
+    assert (handle, parameters, extra) == ("handle", 0, cuda_kernel._BUFFER.extra)
 
 
 def test_too_many_blocks_for_a_cooperative_launch_are_rejected(fake_kernel, monkeypatch):

@@ -46,7 +46,7 @@ class _ThreadParameterBuffer(threading.local, _ParameterBuffer):
         _ParameterBuffer.__init__(self, _PARAMETER_LIMIT)
 
 
-_PAD = _ThreadParameterBuffer()
+_BUFFER = _ThreadParameterBuffer()
 
 
 class NodeParameters(NamedTuple):
@@ -88,17 +88,16 @@ class CudaKernel:
         self, grid: Dim3, block: Dim3, shared_bytes: int, stream: object, packed: bytes
     ) -> None:
         """Launch the kernel. ``packed``: its arguments in natural alignment."""
-        pad = _PAD
         driver.make_current()
         if shared_bytes > self._dynamic_shared:
             self._opt_in(shared_bytes)
         handle = 0 if stream is None else driver.stream_of(stream)
-        pad.fill(packed)
-        call = (self._handle, *grid, *block, shared_bytes, handle, 0, pad.extra)
+        _BUFFER.fill(packed)
+        call = (self._handle, *grid, *block, shared_bytes, handle, 0, _BUFFER.extra)
         try:
             (code,) = self._start(*call)
         except OverflowError:  # an extent exceeds an unsigned int
-            self._refuse(grid, block)
+            self._check_limits(grid, block)
             raise
         if code:
             self._failed(code, call)
@@ -111,18 +110,18 @@ class CudaKernel:
         buffer = _ParameterBuffer(max(len(packed), 1))
         buffer.fill(packed)
         bindings = driver.api()
-        made = bindings.CUDA_KERNEL_NODE_PARAMS()
-        made.func, made.sharedMemBytes = bindings.CUfunction(self.address), shared_bytes
-        made.gridDimX, made.gridDimY, made.gridDimZ = grid
-        made.blockDimX, made.blockDimY, made.blockDimZ = block
-        made.kernelParams, made.extra = 0, buffer.extra
-        return NodeParameters(made, buffer)
+        node = bindings.CUDA_KERNEL_NODE_PARAMS()
+        node.func, node.sharedMemBytes = bindings.CUfunction(self.address), shared_bytes
+        node.gridDimX, node.gridDimY, node.gridDimZ = grid
+        node.blockDimX, node.blockDimY, node.blockDimZ = block
+        node.kernelParams, node.extra = 0, buffer.extra
+        return NodeParameters(node, buffer)
 
     @property
     def address(self) -> int:
-        """Return the kernel's handle in the current context, for C."""
-        answer = driver.api().cuKernelGetFunction(self._handle)
-        return int(driver.check(answer, f"look {self.name} up in the current context"))
+        """The handle of the kernel in the current context, for C."""
+        doing = f"look {self.name} up in the current context"
+        return int(driver.call("cuKernelGetFunction", self._handle, doing=doing))
 
     def _opt_in(self, shared_bytes: int) -> None:
         """Opt in to more than 48 KB of shared memory if necessary."""
@@ -139,14 +138,15 @@ class CudaKernel:
         """Raise the error of a failed launch."""
         grid, block = call[1:4], call[4:7]
         if code.name in _SHAPE_CODES:
-            self._refuse(grid, block)
+            self._check_limits(grid, block)
         if code.name == "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE":
-            self._too_many(grid, block, call[7])
+            self._reject_grid(grid, block, call[7])
         if code.name in _CLUSTER_CODES and self._cluster:
-            self._place_cluster(block, call[7])
+            self._check_cluster(block, call[7])
         driver.check((code,), f"launch {self.name} on grid {grid}, block {block}")
 
-    def _too_many(self, grid: Dim3, block: Dim3, shared_bytes: int) -> None:
+    def _reject_grid(self, grid: Dim3, block: Dim3, shared_bytes: int) -> None:
+        """Raise LaunchError for a cooperative launch with too many blocks."""
         most = kernel_api.max_coresident_blocks(self.loaded, block, shared_bytes, self._cluster)
         raise LaunchError(
             f"{self.name} has a barrier of the whole grid, so all its {math.prod(grid)} blocks "
@@ -155,7 +155,7 @@ class CudaKernel:
             f"{most}: launch at most so many, each with a loop over more elements"
         )
 
-    def _place_cluster(self, block: Dim3, shared_bytes: int) -> None:
+    def _check_cluster(self, block: Dim3, shared_bytes: int) -> None:
         """Raise LaunchError if the device cannot run the blocks of one cluster together."""
         if kernel_api.max_coresident_blocks(self.loaded, block, shared_bytes, self._cluster):
             return
@@ -165,13 +165,13 @@ class CudaKernel:
             f"of shared memory, run together: make cluster={self._cluster} smaller, or the blocks"
         )
 
-    def _refuse(self, grid: Dim3, block: Dim3) -> None:
-        """Raise LaunchError if this grid or block is never allowed."""
-        for what, size, limit in (("grid", grid, _GRID_LIMIT), ("block", block, _BLOCK_LIMIT)):
-            for axis, length, most in zip("xyz", size, limit, strict=True):
-                if not 1 <= length <= most:
+    def _check_limits(self, grid: Dim3, block: Dim3) -> None:
+        """Raise LaunchError if the grid or block exceeds a limit of the device or the kernel."""
+        for extent, size, limit in (("grid", grid, _GRID_LIMIT), ("block", block, _BLOCK_LIMIT)):
+            for axis, length, longest in zip("xyz", size, limit, strict=True):
+                if not 1 <= length <= longest:
                     raise LaunchError(
-                        f"{self.name}: a {what} has 1 to {most} along {axis}, not {length}"
+                        f"{self.name}: a {extent} has 1 to {longest} along {axis}, not {length}"
                     )
         threads = math.prod(block)
         if threads > self.loaded.block_limit:

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
+from typing import SupportsIndex
 
 from pycu2c.base.index_bounds import WrittenArray, writes_every_element
 from pycu2c.base.records import dataclass
-from pycu2c.base.values import Number
 from pycu2c.cuda_driver import driver, libcuda
 from pycu2c.runtime.arguments.arguments import Layout, pack
-from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, HandleArgument
-from pycu2c.runtime.cuda import small_copies, transfers
+from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument
+from pycu2c.runtime.cuda import staging, transfers
 from pycu2c.runtime.cuda.cuda_kernel import CudaKernel, NodeParameters
 from pycu2c.runtime.launch_configuration import Launch
 from pycu2c.runtime.runner import Direct
 
-_OBJECTS = (ArrayArgument, HandleArgument)
-
 
 @dataclass(frozen=True, slots=True)
 class CudaRunner:
+    """A kernel on the GPU, and how its arguments are passed."""
+
     name: str
     written: frozenset[int]  # positions of arrays that the kernel may write
     layout: Layout
@@ -29,13 +29,13 @@ class CudaRunner:
 
     @property
     def direct(self) -> Direct | None:
-        """Return how C can launch the kernel in the current context."""
+        """How C can launch the kernel in the current context; None if it cannot."""
         if self.kernel.cooperative:
             return None
         start = libcuda.address_of("cuLaunchKernel", of_stream=True)
         context = libcuda.address_of("cuCtxGetCurrent"), driver.current_context()
-        address, staging = self.kernel.address, small_copies.staging_buffer
-        return Direct(self.layout, start, address, self._failed, context, staging)
+        address = self.kernel.address
+        return Direct(self.layout, start, address, self._finished, context, staging.staging_buffer)
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
         driver.make_current()  # the calling thread may have no context yet
@@ -49,7 +49,7 @@ class CudaRunner:
             packed = pack(self.layout, arguments, addresses)
             self.kernel.launch(launch.grid, launch.block, launch.shared_bytes, stream, packed)
 
-    def _failed(self, code: int, head: bytes) -> None:
+    def _finished(self, code: int, header: bytes) -> None:
         """Raise the error of a launch that C has synchronized with."""
         driver.check((driver.api().CUresult(code),), f"run {self.name}")
 
@@ -64,14 +64,10 @@ class CudaRunner:
         if not self.overwritten:
             return frozenset()
         shapes = [a.shape if isinstance(a, ArrayArgument) else () for a in arguments]
-        numbers = [0 if isinstance(a, _OBJECTS) else _as_int(a) for a in arguments]
+        numbers = [operator.index(a) if isinstance(a, SupportsIndex) else 0 for a in arguments]
         threads = [g * b for g, b in zip(launch.grid, launch.block)]
-        found = (o for o in self.overwritten if writes_every_element(o, shapes, numbers, threads))
-        return frozenset(o.argument for o in found)
-
-
-def _as_int(number: Number) -> int:
-    try:
-        return operator.index(number)  # type: ignore[arg-type]
-    except TypeError:
-        return 0
+        return frozenset(
+            array.argument
+            for array in self.overwritten
+            if writes_every_element(array, shapes, numbers, threads)
+        )

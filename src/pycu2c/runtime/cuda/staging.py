@@ -4,6 +4,10 @@ The driver copies pinned memory at the speed of the bus, and pageable memory wit
 Large copies are split into pieces: threads copy them between the user's memory and the buffers
 while the device copies others. Measured on an H100 with 16 cores and 256 MB: the driver 9 GB/s to
 the device and 13 GB/s back; eight threads and 4 MB pieces 37 GB/s; pinned memory 54 GB/s.
+
+The dispatch table copies the small arrays of a launch through one buffer
+(``native/small_copies.c``): one copy brings them to the device, and one brings back those that the
+kernel writes. Separate copies and allocations would take many times as long as the launch.
 """
 
 from __future__ import annotations
@@ -16,12 +20,16 @@ from typing import Any
 
 import numpy as np
 
-from pycu2c.cuda_driver import driver
+from pycu2c.cuda_driver import driver, libcuda
+from pycu2c.cuda_driver.cuda_errors import CudaError
+from pycu2c.native.extension import UNAVAILABLE, StagingBuffer
 from pycu2c.runtime.arguments.strides import array_over
 from pycu2c.runtime.cpu.thread_count import thread_count
-from pycu2c.runtime.cuda.memory import PinnedMemory
+from pycu2c.runtime.cuda import memory_pool
+from pycu2c.runtime.cuda.memory import DeviceMemory, PinnedMemory
 
 PIECE = 4 << 20  # bytes
+SMALL_BYTES = 4 << 20  # of all arrays of a launch that share a buffer
 MIN_BYTES = 4 * PIECE  # the driver makes smaller copies
 _MAX_THREADS = 8
 
@@ -135,3 +143,30 @@ def _bytes_at(address: int, count: int) -> Any:
 
 
 _stage: Callable[[int], _Stager] = functools.cache(_Stager)
+
+
+# ---- small arrays ------------------------------------------------------------------------------
+
+_COPY_FUNCTIONS = "cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2", "cuStreamSynchronize"
+
+
+def staging_buffer() -> StagingBuffer | None:
+    """Return the buffer of the current device for small arrays.
+
+    None without the C extension, without free memory, or if PYCU2C_KEEP_MEMORY=0 requires separate
+    allocations.
+    """
+    if UNAVAILABLE or not memory_pool.caches_blocks():
+        return None
+    return _staging_buffer_of(driver.current_ordinal())
+
+
+@functools.cache
+def _staging_buffer_of(_: int) -> StagingBuffer | None:
+    try:
+        device, host = DeviceMemory(SMALL_BYTES), PinnedMemory(SMALL_BYTES)
+    except CudaError:
+        return None
+    functions = [libcuda.address_of(name, of_stream=True) for name in _COPY_FUNCTIONS]
+    driver.synchronize()  # the memory is allocated for every stream
+    return StagingBuffer((device, host), SMALL_BYTES, device.address, host.address, *functions)

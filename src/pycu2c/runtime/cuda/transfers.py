@@ -94,8 +94,8 @@ def stage_arguments(
         for extent in merge_extents(extents.values()):
             copies.append(_allocate_copy(extent, stream))
             if not _needs_no_copy_in(extent, extents, overwritten, arguments):
-                place = copies[-1].address_of(extent.start)
-                staging.copy_in(place, extent.start, extent.size, stream)
+                target = copies[-1].address_of(extent.start)
+                staging.copy_in(target, extent.start, extent.size, stream)
         yield tuple(_address(argument, copies) for argument in arguments)
         for other in others:
             peer_access.order_after((driver.current_ordinal(), stream), (other, 0))
@@ -115,10 +115,10 @@ def _needs_no_copy_in(
 ) -> bool:
     """Return whether the host values are not needed: a single contiguous array covers the range,
     and the launch overwrites it."""
-    having = [p for p, e in extents.items() if e.start < extent.stop and extent.start < e.stop]
-    if len(having) != 1 or having[0] not in overwritten:
+    overlapping = [p for p, e in extents.items() if e.start < extent.stop and extent.start < e.stop]
+    if len(overlapping) != 1 or overlapping[0] not in overwritten:
         return False
-    array = arguments[having[0]]
+    array = arguments[overlapping[0]]
     return isinstance(array, ArrayArgument) and array.contiguous
 
 
@@ -173,10 +173,10 @@ def _check_locations(arguments: Sequence[Argument], kernel: str) -> None:
 
 
 def _allocate_copy(extent: ByteExtent, stream: int) -> StagedExtent:
-    room = memory.DeviceMemory(extent.size + extent.start % memory.ALIGNMENT)
+    allocation = memory.DeviceMemory(extent.size + extent.start % memory.ALIGNMENT)
     if stream:
-        room.used_on(stream)
-    copy = StagedExtent(extent, room)
+        allocation.used_on(stream)
+    copy = StagedExtent(extent, allocation)
     if extent.start % 2:  # an atomic on a byte accesses its neighbor as well
         driver.fill(copy.address_of(extent.start) - 1, bytes(1), 1, stream)
     return copy

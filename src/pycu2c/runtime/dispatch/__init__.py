@@ -1,8 +1,8 @@
-"""The dispatch table of launches: how a launch that has run becomes an entry of the table.
+"""The dispatch table of launches: how a launch becomes an entry of the table.
 
-``guards`` and ``table`` describe the arguments and the kernel of an entry; the C extension
+``guards`` and ``table`` describe the arguments and the kernel of an entry. The C extension
 (``pycu2c.native``) checks and starts the launches that match one. A launch that misses the table
 takes the Python slow path, which raises all errors.
 
-Imports the argument and configuration modules of the runtime; knows neither kernels nor compilers.
+May import the argument and configuration modules of the runtime.
 """

@@ -1,6 +1,6 @@
-"""Argument guards: what each argument of a launch must be to match a launch that has run.
+"""Argument guards: the conditions on each argument of a launch for an entry of the dispatch table.
 
-``dispatch_entry.c`` reads their fields by name. Knows neither kernels nor how they are started.
+``dispatch_entry.c`` reads their fields by name.
 """
 
 from __future__ import annotations
@@ -27,20 +27,24 @@ _EXACT_FLOAT64 = 1 << 53  # integers up to it are float64s
 
 
 class NotDispatchable(Exception):
-    """A launch that the dispatch table has no guards for."""
+    """No guards can describe the arguments of the launch."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedLaunch:
-    """A launch that has run: its arguments, their types, the arrays that it writes.
+    """A launch that the slow path has run.
 
-    ``limits``: the largest magnitude of leaves that are integers. ``trusted``: the alignment and
-    size of arrays are not checked."""
+    values: the arguments, with their types.
+    leaves: the numbers and arrays in the arguments, flattened.
+    written: the leaves that are arrays and that the kernel writes.
+    limits: the largest magnitude of leaves that are integers.
+    trusted: whether the alignment and size of arrays are not checked.
+    """
 
     values: tuple[object, ...]
     types: tuple[ParameterType, ...]
     leaves: tuple[Argument, ...]
-    written: Collection[int]  # arrays, by their leaves
+    written: Collection[int]
     limits: Mapping[int, int]
     trusted: bool = False
 
@@ -58,8 +62,12 @@ ScalarKind: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class ArrayGuard:
-    """An array of this class. ``identity``: its dtype, typestr or attribute paths; ``contiguous``:
-    whether it is; ``writeable``, ``owns_memory``: whether it must be writeable, must own it."""
+    """Accept an array of a class.
+
+    identity: the dtype, typestr or attribute paths.
+    contiguous: whether the array is contiguous; both cases have guards.
+    writeable, owns_memory: whether the array must be writeable, must own its memory.
+    """
 
     kind: ArrayKind
     type: type
@@ -77,8 +85,11 @@ class ArrayGuard:
 
 @dataclass(frozen=True, slots=True)
 class ScalarGuard:
-    """A number of this class. Of an integer the range, and the bytes that the kernel takes;
-    ``exact``: nothing may be rounded."""
+    """Accept a number of a class.
+
+    size, min, max: of an integer, the bytes of the kernel parameter and the range.
+    exact: whether a conversion must not round.
+    """
 
     kind: ScalarKind
     type: type
@@ -90,7 +101,7 @@ class ScalarGuard:
 
 @dataclass(frozen=True, slots=True)
 class ConstantGuard:
-    """One object."""
+    """Accept a single object."""
 
     type: type
     value: object
@@ -99,7 +110,7 @@ class ConstantGuard:
 
 @dataclass(frozen=True, slots=True)
 class TupleGuard:
-    """A tuple of ``count`` items, whose guards follow."""
+    """Accept a tuple of ``count`` items, whose guards follow."""
 
     type: type
     count: int
@@ -110,12 +121,12 @@ Guard: TypeAlias = ArrayGuard | ScalarGuard | ConstantGuard | TupleGuard
 
 
 def guards_of(launch: RecordedLaunch, layout: Layout, on_device: bool) -> Iterator[Guard]:
-    """Yield a guard for each argument, those of a tuple's items after its own. Raises
+    """Yield a guard for each argument; a tuple's guard precedes those of its items. Raises
     NotDispatchable."""
     passed = {p.argument: p.type.dtype for p in layout.parameters if p.part is ArgumentPart.VALUE}
     declared = [kind.dtype for kind in chain.from_iterable(map(leaf_types, launch.types))]
     leaf = 0
-    for value, kind in chain.from_iterable(map(_parts, launch.values, launch.types)):
+    for value, kind in chain.from_iterable(map(_nested_values, launch.values, launch.types)):
         match kind:
             case Constant():
                 yield ConstantGuard(type(value), value)
@@ -131,21 +142,23 @@ def guards_of(launch: RecordedLaunch, layout: Layout, on_device: bool) -> Iterat
         leaf += 1
 
 
-def _parts(value: Any, kind: ParameterType) -> Iterator[tuple[Any, ParameterType]]:
-    """Yield a value and those in it, depth first. (No function in here calls itself by a closure:
-    such a cycle would keep arrays alive.)"""
+def _nested_values(value: Any, kind: ParameterType) -> Iterator[tuple[Any, ParameterType]]:
+    """Yield a value and the items of tuples in it, depth first.
+
+    A recursive closure would be a reference cycle, which would keep arrays alive.
+    """
     yield value, kind
     if isinstance(kind, Tuple):
         if not isinstance(value, tuple):
             raise NotDispatchable
-        yield from chain.from_iterable(map(_parts, value, kind.items))
+        yield from chain.from_iterable(map(_nested_values, value, kind.items))
 
 
 # ---- arrays --------------------------------------------------------------------------------
 
 
 def staged_leaves(launch: RecordedLaunch) -> list[int]:
-    """Return the leaves that are copied for a launch on a device: arrays of the host."""
+    """Return the leaves that a launch on a device copies: host arrays."""
     leaves = enumerate(launch.leaves)
     return [k for k, a in leaves if isinstance(a, ArrayArgument) and a.where != "device"]
 
@@ -176,26 +189,29 @@ def _array_guard(value: object, launch: RecordedLaunch, leaf: int, on_device: bo
     if isinstance(value, DeviceArrayBase):
         device = value.device
         return ArrayGuard("device_array", type(value), value.dtype, device=device, **common)
-    return _foreign_guard(value, argument, common)
+    return _package_array_guard(value, argument, common)
 
 
-_SAME_IN_SUBCLASSES = ("__array_interface__", "dtype", "shape", "strides", "flags")
+_NOT_OVERRIDDEN = ("__array_interface__", "dtype", "shape", "strides", "flags")
 
 
 def _numpy_guard(
     value: np.ndarray[Any, Any], common: dict[str, Any], is_staged: bool
 ) -> ArrayGuard:
-    """An array that is staged owns its memory: it shares none with another, and is not in memory
-    that a device uses in place."""
+    """Return the guard of a numpy array.
+
+    A staged array must own its memory, so that it overlaps no other array and is not in mapped or
+    managed memory.
+    """
     kind = type(value)
     if is_staged and not value.flags.owndata:
         raise NotDispatchable
-    if any(getattr(kind, name) is not getattr(np.ndarray, name) for name in _SAME_IN_SUBCLASSES):
+    if any(getattr(kind, name) is not getattr(np.ndarray, name) for name in _NOT_OVERRIDDEN):
         raise NotDispatchable
     return ArrayGuard("numpy_array", kind, value.dtype, owns_memory=is_staged, **common)
 
 
-def _foreign_guard(value: Any, argument: ArrayArgument, common: dict[str, Any]) -> ArrayGuard:
+def _package_array_guard(value: Any, argument: ArrayArgument, common: dict[str, Any]) -> ArrayGuard:
     interface = getattr(value, "__cuda_array_interface__", None)
     if interface is None or argument.dtype.fields:
         raise NotDispatchable
@@ -213,22 +229,20 @@ def _foreign_guard(value: Any, argument: ArrayArgument, common: dict[str, Any]) 
 
 
 def _scalar_guard(value: object, to: DType, declared: DType, limit: int | None) -> ScalarGuard:
-    """``to`` is what the kernel is passed, within the bounds of the ``declared`` type too."""
+    """Return the guard of a number that is passed as ``to`` and must fit ``declared`` as well."""
     kind = type(value)
-    own = _CLASSES.get(kind)
+    own = _DTYPES.get(kind)
     if own is None and kind not in (int, bool):
         raise NotDispatchable
     if limit is None and own is to:
         return ScalarGuard("same_bytes", kind)
     is_integer = own is None or own.is_integral
     if is_integer and to.is_integral and declared.is_integral:
-        rows = (to, declared)
-        least = max(-(limit or 1 << 63), *(row.minimum for row in rows))
-        most = min(limit or (1 << 63) - 1, *(row.maximum for row in rows))
-        return ScalarGuard("integer", kind, to.size, least, most)
+        low = max(-(limit or 1 << 63), to.minimum, declared.minimum)
+        high = min(limit or (1 << 63) - 1, to.maximum, declared.maximum)
+        return ScalarGuard("integer", kind, to.size, low, high)
     if is_integer and to in _FROM_INTEGER and kind is not bool:
-        into = _FROM_INTEGER[to]
-        return ScalarGuard(into, kind, min=-_EXACT_FLOAT64, max=_EXACT_FLOAT64)
+        return ScalarGuard(_FROM_INTEGER[to], kind, min=-_EXACT_FLOAT64, max=_EXACT_FLOAT64)
     if own is dtypes.FLOAT64 and to is dtypes.FLOAT32:
         return ScalarGuard("float64_to_float32", kind, exact=kind is not float)
     if own is dtypes.FLOAT32 and to is dtypes.FLOAT64:
@@ -241,8 +255,8 @@ _FROM_INTEGER: dict[DType, ScalarKind] = {
     dtypes.FLOAT64: "integer_to_float64",
 }
 
-_CLASSES: dict[type, DType] = {
+_DTYPES: dict[type, DType] = {
     float: dtypes.FLOAT64,
     complex: dtypes.COMPLEX128,
-    **{row.numpy.type: row for row in dtypes.DTYPES if row is not dtypes.BFLOAT16},
+    **{dtype.numpy.type: dtype for dtype in dtypes.DTYPES if dtype is not dtypes.BFLOAT16},
 }

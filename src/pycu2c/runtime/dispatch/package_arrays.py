@@ -1,4 +1,5 @@
-"""Attributes of other packages' arrays that say what ``__cuda_array_interface__`` does, faster."""
+"""Attributes of other packages' arrays, which are faster to read than their
+``__cuda_array_interface__``."""
 
 from __future__ import annotations
 
@@ -14,8 +15,11 @@ _Path: TypeAlias = tuple[str | None, ...]  # from attribute to attribute; None: 
 
 @dataclass(frozen=True, slots=True)
 class AttributePaths:
-    """How the dispatch table reads an array: ``paths`` as ``attributes_match`` in array_guards.c
-    takes them, and what gives the package's current stream, or None."""
+    """How the dispatch table reads an array.
+
+    paths: the argument of ``attributes_match`` in array_guards.c.
+    stream_source: the function that returns the current stream of the package, or None.
+    """
 
     paths: tuple[object, ...]
     stream_source: object
@@ -23,9 +27,13 @@ class AttributePaths:
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """The attributes of the arrays of a package. ``same``: paths to objects that must be those of
-    the array that was seen. ``device``: such a path, where there are several devices. ``stream``:
-    the module and function that give the current stream, and the path from it to a handle."""
+    """The attribute paths of the arrays of a package.
+
+    same: paths to objects that are the same for all arrays that an entry accepts.
+    device: such a path for machines with several devices.
+    stream: the module and the function that returns the current stream, and the path from this
+        function to the handle.
+    """
 
     address: _Path
     shape: _Path
@@ -37,17 +45,17 @@ class Package:
     def read(self, value: object, address: int) -> AttributePaths | None:
         """Return how to read arrays like this one; None if it lacks these attributes."""
         try:
-            if followed(value, self.contiguous) is not True:
+            if follow_path(value, self.contiguous) is not True:
                 return None
             paths = (
                 self.contiguous,
                 *self.same,
                 *([self.device] if driver.has_multiple_devices() else ()),
             )
-            same = [(path, followed(value, path)) for path in paths]
+            same = [(path, follow_path(value, path)) for path in paths]
             module, function, path = self.stream or ("", "", ())
             source = getattr(sys.modules[module], function) if module else None
-            numbers = [followed(value, self.address), followed(source, path) if module else 0]
+            numbers = [follow_path(value, self.address), follow_path(source, path) if module else 0]
         except (AttributeError, KeyError, TypeError):  # another version of the package
             return None
         if numbers[0] != address or any(type(number) is not int for number in numbers):
@@ -55,8 +63,8 @@ class Package:
         return AttributePaths((self.address, self.shape, path, *chain.from_iterable(same)), source)
 
 
-def followed(value: Any, path: _Path) -> Any:
-    """Return what a path leads to."""
+def follow_path(value: Any, path: _Path) -> Any:
+    """Return the object at the end of a path."""
     for step in path:
         value = value() if step is None else getattr(value, step)
     return value

@@ -1,4 +1,4 @@
-"""The dispatch table of a kernel, and its entries from launches that have run."""
+"""The dispatch table of a kernel, and entries that are created from launches."""
 
 from __future__ import annotations
 
@@ -35,11 +35,14 @@ _ANY_BLOCK, _NO_CLUSTER = (0, 0, 0), (1, 1, 1)
 
 @dataclass(frozen=True, slots=True)
 class LaunchGuard:
-    """What a launch configuration must be to match an entry, and where its grid comes from.
+    """The condition on a launch configuration for an entry, and the source of an inferred grid.
 
-    block: None for any. grid_sources: the arguments whose sizes give an open grid, in whole
-    clusters. blocks: the number of blocks, from and below. read, written: leaves whose elements are
-    read before those at the same index are written; others may not overlap.
+    block: None accepts each.
+    grid_sources: the arguments whose sizes determine the grid if the launch names none. The grid
+        is rounded up to whole clusters.
+    blocks: the range of the number of blocks; the end is exclusive.
+    read, written: a written leaf must not overlap a read one, unless both are the same array:
+        each element is read before the element at the same index is written.
     """
 
     block: Extent | None
@@ -53,8 +56,11 @@ class LaunchGuard:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A parameter of the compiled kernel: where it is among the bytes of the arguments, and the
-    leaf that gives its value. ``axis`` of an address is the number of axes."""
+    """A parameter of the compiled kernel, and the leaf that determines its value.
+
+    offset, size: in the packed arguments.
+    axis: of an extent or stride; for an address the number of axes.
+    """
 
     part: FieldPart
     leaf: int
@@ -66,8 +72,11 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class DispatchEntry:
-    """A launch that has run, for launches like it. ``dispatch_entry.c`` reads the fields by name;
-    leaves are bits of a mask, addresses are ints, 0 for none."""
+    """An entry for launches that are like a recorded one.
+
+    ``dispatch_entry.c`` reads the fields by name. Sets of leaves are bit masks; addresses are ints,
+    0 for none.
+    """
 
     arguments: int
     leaves: int
@@ -98,19 +107,20 @@ class DispatchEntry:
 class DispatchTable(DispatchTableBase):
     """The dispatch table of a kernel.
 
-    ``launch(configuration, arguments)`` returns whether an entry ran the launch; ``take_latest()``
-    the signature of the entry that ran last, once."""
+    ``launch(configuration, arguments)`` returns whether an entry ran the launch. ``take_latest()``
+    returns the signature of the entry that ran last, once.
+    """
 
-    __slots__ = ("_attempts", "_full", "_known")
+    __slots__ = ("_attempts", "_full", "_recorded")
 
     def __init__(self, parameters: CallSignature) -> None:
         defaults = dict(parameters.defaults)
         super().__init__(parameters.kernel, parameters.names, defaults, parameters.positional)
-        self._known: set[tuple[object, ...]] = set()
+        self._recorded: set[tuple[object, ...]] = set()
         self._full, self._attempts = False, 0
 
     def should_record(self) -> bool:
-        """Return whether to record a launch: more and more rarely while that adds no entry."""
+        """Return whether to record a launch. Attempts become rarer while they add no entry."""
         self._attempts += 1
         return not self._full and not self._attempts & (self._attempts - 1)
 
@@ -122,17 +132,17 @@ class DispatchTable(DispatchTableBase):
             entry = entry_of(launch, guard, direct, signature)
         except NotDispatchable:
             return False
-        known = guard, signature, direct.context, *map(_identity_of, entry.guards), entry.fields
-        if known in self._known:  # the slow path was taken for another reason
+        key = guard, signature, direct.context, *map(_identity_of, entry.guards), entry.fields
+        if key in self._recorded:  # the launch missed its entry for another reason
             return False
-        self._known.add(known)
+        self._recorded.add(key)
         added = self.add(entry)
         self._full, self._attempts = not added, 0
         return added
 
 
 def _identity_of(guard: Guard) -> tuple[object, ...]:
-    """Return the fields of a guard, objects by their ids: C compares them so."""
+    """Return the fields of a guard; ids of objects, because C compares identities."""
     fields = [(name, getattr(guard, name)) for name in type(guard).__slots__]
     return tuple(id(value) if name in _OBJECTS else value for name, value in fields)
 
@@ -143,7 +153,7 @@ _OBJECTS = ("type", "identity", "stream_source", "value")
 def entry_of(
     launch: RecordedLaunch, guard: LaunchGuard, direct: Direct, signature: Signature
 ) -> DispatchEntry:
-    """Return the entry for launches like one that has run. Raises NotDispatchable."""
+    """Return the entry for launches that are like a recorded one. Raises NotDispatchable."""
     staged = staged_leaves(launch) if direct.context else []
     staging = direct.staging() if staged and direct.staging else None
     if staged and not staging:
