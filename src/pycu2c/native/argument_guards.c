@@ -10,22 +10,25 @@ bool exact_int64(PyObject *object, int64_t *value) {
 }
 
 /* Whether an argument matches its guards, which `next` steps over; fills its leaves. */
-static bool argument_matches(const Guard **next, PyObject *given, Launch *launch, Leaf **leaf) {
+static bool argument_matches(
+    const Guard **next, PyObject *argument, Launch *launch, Leaf **leaf
+) {
     const Guard *g = (*next)++;
-    if (g->kind == GUARD_CONSTANT) return given == g->constant;
-    if (Py_TYPE(given) != g->type) return false;
+    if (g->kind == GUARD_CONSTANT) return argument == g->constant;
+    if (Py_TYPE(argument) != g->type) return false;
     switch (g->kind) {
-    case GUARD_NUMPY_ARRAY: return numpy_array_matches(&g->array, given, (*leaf)++);
-    case GUARD_DEVICE_ARRAY: return device_array_matches(&g->array, given, launch, (*leaf)++);
-    case GUARD_CUDA_INTERFACE: return cuda_interface_matches(&g->array, given, launch, (*leaf)++);
-    case GUARD_ATTRIBUTES: return attributes_match(&g->array, given, launch, (*leaf)++);
+    case GUARD_NUMPY_ARRAY: return numpy_array_matches(&g->array, argument, (*leaf)++);
+    case GUARD_DEVICE_ARRAY: return device_array_matches(&g->array, argument, launch, (*leaf)++);
+    case GUARD_CUDA_INTERFACE:
+        return cuda_interface_matches(&g->array, argument, launch, (*leaf)++);
+    case GUARD_ATTRIBUTES: return attributes_match(&g->array, argument, launch, (*leaf)++);
     case GUARD_TUPLE:
-        if (PyTuple_Size(given) != g->count) return false;
+        if (PyTuple_Size(argument) != g->count) return false;
         for (Py_ssize_t i = 0; i < g->count; i++) {
-            if (!argument_matches(next, PyTuple_GetItem(given, i), launch, leaf)) return false;
+            if (!argument_matches(next, PyTuple_GetItem(argument, i), launch, leaf)) return false;
         }
         return true;
-    default: return scalar_matches(g, given, (*leaf)++);
+    default: return scalar_matches(g, argument, (*leaf)++);
     }
 }
 

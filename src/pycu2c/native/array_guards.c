@@ -27,8 +27,8 @@ static bool memory_fits(const ArrayGuard *g, const Leaf *a, bool contiguous) {
     return aligned && fits_index32(g, a, contiguous);
 }
 
-bool numpy_array_matches(const ArrayGuard *g, PyObject *given, Leaf *leaf) {
-    PyArrayObject *array = (PyArrayObject *)given;
+bool numpy_array_matches(const ArrayGuard *g, PyObject *argument, Leaf *leaf) {
+    PyArrayObject *array = (PyArrayObject *)argument;
     int flags = PyArray_FLAGS(array);
     if ((PyObject *)PyArray_DESCR(array) != g->identity || PyArray_NDIM(array) != g->ndim)
         return false;
@@ -46,8 +46,10 @@ static bool record_use(PyObject *array, PyObject *stream) {
     return done;
 }
 
-bool device_array_matches(const ArrayGuard *g, PyObject *given, const Launch *launch, Leaf *leaf) {
-    const DeviceArrayBase *array = (const DeviceArrayBase *)given;
+bool device_array_matches(
+    const ArrayGuard *g, PyObject *argument, const Launch *launch, Leaf *leaf
+) {
+    const DeviceArrayBase *array = (const DeviceArrayBase *)argument;
     int32_t flags = array->c_contiguous ? NPY_ARRAY_C_CONTIGUOUS : 0;
     if (array->writeable) flags |= NPY_ARRAY_WRITEABLE;
     if (array->dtype != g->identity || array->ndim != g->ndim || array->device != g->device)
@@ -58,30 +60,30 @@ bool device_array_matches(const ArrayGuard *g, PyObject *given, const Launch *la
     leaf->strides = array->extents + array->ndim;
     if (!memory_fits(g, leaf, array->c_contiguous)) return false;
     bool ordered = launch->configuration->ordered || g->device < 0;
-    return ordered || record_use(given, launch->configuration->stream_object);
+    return ordered || record_use(argument, launch->configuration->stream_object);
 }
 
 /* ---- arrays of other packages ---- */
 
-/* Whether `given` is a tuple of `count` ints, which are stored. */
-static bool read_extents(PyObject *given, int32_t count, npy_intp *extents) {
-    if (!given || PyTuple_Size(given) != count) return false;
+/* Stores a tuple of `count` ints; false for any other object. */
+static bool read_extents(PyObject *tuple, int32_t count, npy_intp *extents) {
+    if (!tuple || PyTuple_Size(tuple) != count) return false;
     for (int32_t i = 0; i < count; i++) {
         int64_t value;
-        if (!exact_int64(PyTuple_GetItem(given, i), &value)) return false;
+        if (!exact_int64(PyTuple_GetItem(tuple, i), &value)) return false;
         extents[i] = (npy_intp)value;
     }
     return true;
 }
 
-/* Whether strides are those of a C-contiguous array, which are stored where none are given. */
+/* Whether strides are those of a C-contiguous array. Without strides, stores them. */
 static bool are_contiguous(
-    const ArrayGuard *g, const npy_intp *shape, npy_intp *strides, bool given
+    const ArrayGuard *g, const npy_intp *shape, npy_intp *strides, bool has_strides
 ) {
     npy_intp step = g->itemsize;
     bool same = true, empty = false;
     for (int32_t axis = g->ndim - 1; axis >= 0; axis--) {
-        if (!given) strides[axis] = step;
+        if (!has_strides) strides[axis] = step;
         if (shape[axis] > 1 && strides[axis] != step) same = false;
         if (shape[axis] == 0) empty = true;
         step *= shape[axis];
@@ -89,18 +91,19 @@ static bool are_contiguous(
     return same || empty;
 }
 
-/* The shape and strides of an array, from tuples. No strides: it is contiguous. */
+/* Whether a shape and strides match; tuples, or no strides for a contiguous array. */
 static bool extents_match(
     const ArrayGuard *g, PyObject *shape, PyObject *strides, int32_t flags, Launch *launch,
     Leaf *leaf
 ) {
-    bool given = strides && strides != Py_None;
+    bool has_strides = strides && strides != Py_None;
     ForeignExtents *extents = launch->next_foreign++;
     leaf->shape = extents->shape;
     leaf->strides = extents->strides;
     if (!read_extents(shape, g->ndim, extents->shape)) return false;
-    if (given && !read_extents(strides, g->ndim, extents->strides)) return false;
-    if (are_contiguous(g, extents->shape, extents->strides, given)) flags |= NPY_ARRAY_C_CONTIGUOUS;
+    if (has_strides && !read_extents(strides, g->ndim, extents->strides)) return false;
+    if (are_contiguous(g, extents->shape, extents->strides, has_strides))
+        flags |= NPY_ARRAY_C_CONTIGUOUS;
     if ((flags & g->flag_mask) != g->flags) return false;
     return memory_fits(g, leaf, flags & NPY_ARRAY_C_CONTIGUOUS);
 }
@@ -135,8 +138,8 @@ static bool interface_matches(
     return extents_match(g, shape, strides, flags, launch, leaf);
 }
 
-bool cuda_interface_matches(const ArrayGuard *g, PyObject *given, Launch *launch, Leaf *leaf) {
-    PyObject *interface = PyObject_GetAttr(given, names.cuda_array_interface);
+bool cuda_interface_matches(const ArrayGuard *g, PyObject *argument, Launch *launch, Leaf *leaf) {
+    PyObject *interface = PyObject_GetAttr(argument, names.cuda_array_interface);
     bool matches =
         interface && PyDict_CheckExact(interface) && interface_matches(g, interface, launch, leaf);
     Py_XDECREF(interface);
@@ -145,7 +148,7 @@ bool cuda_interface_matches(const ArrayGuard *g, PyObject *given, Launch *launch
 
 /* ---- arrays of known packages, by attributes ---- */
 
-/* What a path of attribute names leads to, a new reference; None in a path is a call. */
+/* The object at the end of a path of attribute names, a new reference; None in a path is a call. */
 static PyObject *follow(PyObject *from, PyObject *path) {
     PyObject *here = Py_NewRef(from);
     for (Py_ssize_t i = 0; here && i < PyTuple_Size(path); i++) {
@@ -184,17 +187,17 @@ static bool stream_precedes(const ArrayGuard *g, Launch *launch) {
 
 /* The identity has the paths to the address, the shape, and a stream handle from the stream source;
  * then pairs of a path and the object that it must lead to. */
-bool attributes_match(const ArrayGuard *g, PyObject *given, Launch *launch, Leaf *leaf) {
+bool attributes_match(const ArrayGuard *g, PyObject *argument, Launch *launch, Leaf *leaf) {
     PyObject *paths = g->identity;
     int64_t address;
     if (!stream_precedes(g, launch)) return false;
     for (Py_ssize_t i = CONDITIONS; i + 1 < PyTuple_Size(paths); i += 2) {
-        if (!leads_to(given, PyTuple_GetItem(paths, i), PyTuple_GetItem(paths, i + 1)))
+        if (!leads_to(argument, PyTuple_GetItem(paths, i), PyTuple_GetItem(paths, i + 1)))
             return false;
     }
-    if (!leads_to_int(given, PyTuple_GetItem(paths, PATH_ADDRESS), &address)) return false;
+    if (!leads_to_int(argument, PyTuple_GetItem(paths, PATH_ADDRESS), &address)) return false;
     leaf->data = (char *)(uintptr_t)address;
-    PyObject *shape = follow(given, PyTuple_GetItem(paths, PATH_SHAPE));
+    PyObject *shape = follow(argument, PyTuple_GetItem(paths, PATH_SHAPE));
     bool matches = extents_match(g, shape, NULL, NPY_ARRAY_WRITEABLE, launch, leaf);
     Py_XDECREF(shape);
     return matches;

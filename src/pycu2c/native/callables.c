@@ -144,14 +144,14 @@ static bool same_objects(PyObject *key, PyObject *other) {
     return true;
 }
 
-/* The configured kernel that Python keeps under a key, a new reference; NULL if there is none. */
+/* The configured kernel of a key, a new reference; NULL if there is none. */
 static PyObject *lookup(KernelBase *self, PyObject *key) {
     PyObject *found = self->configured ? PyDict_GetItemWithError(self->configured, key) : NULL;
     if (!found || !PyObject_TypeCheck(found, configured_base_type)) return NULL;
     if (PyTuple_Size(key) > 2) { /* a stream of another package may equal a number */
         PyObject *stream = PyTuple_GetItem(key, 2);
         const LaunchConfiguration *configuration = ((ConfiguredBase *)found)->configuration;
-        if (!configuration) return NULL; /* nobody called __init__ */
+        if (!configuration) return NULL; /* __init__ was not called */
         if (!PyLong_CheckExact(stream) && stream != configuration->stream_object) return NULL;
     }
     return Py_NewRef(found);

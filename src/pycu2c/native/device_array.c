@@ -108,7 +108,7 @@ static PyType_Slot device_array_slots[] = {
     {Py_tp_clear, device_array_clear},
     {Py_tp_members, device_array_members},
     {Py_tp_doc, "DeviceArrayBase(address, device, shape, strides, dtype, writeable, c_contiguous)"
-                "\n\nWhat launches read of an array."},
+                "\n\nThe attributes of an array that launches read."},
     {0, NULL},
 };
 PyType_Spec device_array_base_spec = {

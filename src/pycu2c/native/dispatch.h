@@ -31,14 +31,13 @@ enum { MAX_AXES = 16, MAX_LEAVES = 64, MAX_ARGUMENT_BYTES = 4096, MAX_ENTRIES = 
 
 /* ---- objects that Python makes ---- */
 
-/* What a launch asks for: grid, block, shared memory and stream. Zeros stand for a grid or block
- * that follows from the arguments. */
+/* The configuration of a launch. A grid or block of zeros is inferred from the arguments. */
 typedef struct {
     PyObject_HEAD
     LaunchHeader header;
     uintptr_t stream;        /* CUstream */
-    bool ordered;            /* with the default stream */
-    PyObject *stream_object; /* as the user gave it */
+    bool ordered;            /* the stream and the default stream synchronize with each other */
+    PyObject *stream_object; /* the argument of the user */
 } LaunchConfiguration;
 
 typedef struct DispatchTableBase DispatchTableBase;
@@ -49,7 +48,8 @@ typedef struct {
     PyObject *table;
 } TableReference;
 
-/* The base of device arrays: what a launch reads of one. Shape in elements, strides in bytes. */
+/* The base of device arrays: the attributes that a launch reads. Shape in elements, strides in
+ * bytes. */
 typedef struct {
     PyObject_HEAD
     PyObject *dtype, *shape, *strides; /* shape and strides: tuples of int */
@@ -146,7 +146,7 @@ typedef struct {
     int32_t leaf, axis, offset, size, itemsize;
 } Field;
 
-/* A kernel on the CPU, started by the thread pool; nonzero: Python raises what the code means. */
+/* Starts a kernel on the CPU by the thread pool. Python raises the error of a nonzero result. */
 typedef int (*CpuStart)(void *kernel, const void *arguments, int64_t blocks);
 typedef int (*CuLaunchKernel)(
     void *kernel, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned shared_bytes,
@@ -166,11 +166,11 @@ typedef struct {
     bool has_padding;
     int64_t block[3]; /* zeros: any */
     int64_t shared_bytes;
-    int32_t grid_axes; /* of a grid that follows from the arguments; 0: there is none */
+    int32_t grid_axes; /* of an inferred grid; 0: the grid is not inferred */
     ExtentSource grid_sources[3];
     int64_t cluster[3];             /* divides the grid */
     int64_t min_blocks, max_blocks; /* max_blocks is excluded */
-    uint64_t read, written;         /* leaves: what is written must not overlap what is read */
+    uint64_t read, written;         /* leaves that must not overlap, unless they are one array */
     uint64_t staged, staged_back;   /* leaves that are copied to a device, and back */
     union {
         CpuStart cpu_start;
@@ -187,7 +187,7 @@ struct DispatchTableBase {
     PyObject_HEAD
     PyObject *kernel;                    /* its name */
     PyObject *names, *defaults;          /* of its parameters: a tuple, and a dict by name */
-    Py_ssize_t positional;               /* parameters that may be given by position */
+    Py_ssize_t positional;               /* parameters that accept positional arguments */
     int count, last;                     /* entries, and the one that ran last */
     PyObject *latest;                    /* the signature of that one until it is taken; borrowed */
     DispatchEntry *entries[MAX_ENTRIES]; /* never removed: another thread may run one */
@@ -224,7 +224,7 @@ typedef struct {
 
 typedef struct {
     const LaunchConfiguration *configuration;
-    LaunchHeader header;           /* with the grid that follows from the arguments */
+    LaunchHeader header;           /* with the inferred grid */
     ForeignExtents *next_foreign;  /* storage for the next array of another package */
     const PyObject *ordered_after; /* the stream source whose stream precedes the launch */
 } Launch;
@@ -248,13 +248,15 @@ bool arguments_match(const DispatchEntry *entry, PyObject *arguments, Launch *la
 bool exact_int64(PyObject *object, int64_t *value);
 
 /* array_guards.c */
-bool numpy_array_matches(const ArrayGuard *g, PyObject *given, Leaf *leaf);
-bool device_array_matches(const ArrayGuard *g, PyObject *given, const Launch *launch, Leaf *leaf);
-bool cuda_interface_matches(const ArrayGuard *g, PyObject *given, Launch *launch, Leaf *leaf);
-bool attributes_match(const ArrayGuard *g, PyObject *given, Launch *launch, Leaf *leaf);
+bool numpy_array_matches(const ArrayGuard *g, PyObject *argument, Leaf *leaf);
+bool device_array_matches(
+    const ArrayGuard *g, PyObject *argument, const Launch *launch, Leaf *leaf
+);
+bool cuda_interface_matches(const ArrayGuard *g, PyObject *argument, Launch *launch, Leaf *leaf);
+bool attributes_match(const ArrayGuard *g, PyObject *argument, Launch *launch, Leaf *leaf);
 
 /* scalar_guards.c */
-bool scalar_matches(const Guard *g, PyObject *given, Leaf *leaf);
+bool scalar_matches(const Guard *g, PyObject *argument, Leaf *leaf);
 
 /* small_copies.c */
 typedef struct {

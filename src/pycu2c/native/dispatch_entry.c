@@ -1,5 +1,5 @@
-/* Dispatch entries from the Python objects that describe them (entries.py, guards.py). Attributes
- * are read by name, so no memory layout is shared with Python. */
+/* Dispatch entries from the Python objects that describe them (runtime/dispatch/table.py and
+ * guards.py). Attributes are read by name, so no memory layout is shared with Python. */
 #include "attributes.h"
 
 #define NUMBER_OF(names) ((int)(sizeof(names) / sizeof *(names)))
@@ -41,7 +41,7 @@ static bool read_array_guard(PyObject *from, ArrayGuard *g) {
            read_int32(from, "device", &g->device) && read_bool(from, "trusted", &g->trusted);
 }
 
-/* What scalar_guards.c reads the numbers of a class as. */
+/* Finds the type number by which scalar_guards.c reads the numbers of a class. */
 static bool find_source(PyTypeObject *type, int32_t *source) {
     if (type == &PyLong_Type || type == &PyBool_Type) return *source = PYTHON_INT, true;
     if (type == &PyFloat_Type) return *source = PYTHON_FLOAT, true;
@@ -61,7 +61,7 @@ static bool read_scalar_guard(PyObject *from, PyTypeObject *type, ScalarGuard *g
 
 static bool is_array_guard(const Guard *g) { return g->kind <= GUARD_ATTRIBUTES; }
 
-/* What the module needs of a guard to read it without checks. */
+/* Whether the other files can read the guard without checks. */
 static bool is_valid_guard(const Guard *g) {
     if (!PyType_Check((PyObject *)g->type)) return false;
     if (g->kind == GUARD_TUPLE) return PyType_IsSubtype(g->type, &PyTuple_Type);

@@ -19,8 +19,8 @@ PyObject *resume_dispatch(PyObject *module, PyObject *unused) {
     Py_RETURN_NONE;
 }
 
-/* Names of the kernels that were started on a device last, the latest at the end. A later call of
- * the driver reports a fault, and does not say in which kernel. */
+/* Names of the latest kernels that were started on a device, the last one at the end. A later call
+ * of the driver reports a fault without the kernel that caused it. */
 enum { MAX_RECENT = 4 };
 static PyObject *recent[MAX_RECENT];
 
@@ -43,7 +43,7 @@ PyObject *recent_kernels(PyObject *module, PyObject *unused) {
 
 /* ---- launches ---- */
 
-/* Lets Python raise what the code of a run means; whether it raises nothing. */
+/* Calls Python, which raises the error of an exit code; false if it raised. */
 static bool report_code(const DispatchEntry *entry, int code, const Launch *launch) {
     const char *header = (const char *)&launch->header;
     PyObject *bytes = PyBytes_FromStringAndSize(header, sizeof launch->header);
@@ -78,7 +78,7 @@ static DispatchResult dispatch(
 
 /* ---- calls with names and defaults ---- */
 
-/* The value of a parameter that is not given by position, borrowed; NULL if it has none. */
+/* The keyword argument or default of a parameter, borrowed; NULL if there is none. */
 static PyObject *value_by_name(
     DispatchTableBase *table, PyObject *name, PyObject *kwargs, Py_ssize_t *used
 ) {
@@ -90,13 +90,13 @@ static PyObject *value_by_name(
 /* A tuple with a value for each parameter, a new reference; NULL if the call is an error, which the
  * slow path raises. */
 static PyObject *bind_arguments(DispatchTableBase *table, PyObject *args, PyObject *kwargs) {
-    Py_ssize_t given = PyTuple_Size(args), count = PyTuple_Size(table->names), used = 0;
+    Py_ssize_t positional = PyTuple_Size(args), count = PyTuple_Size(table->names), used = 0;
     Py_ssize_t named = kwargs ? PyDict_Size(kwargs) : 0;
-    if (given == count && given <= table->positional && !named) return Py_NewRef(args);
-    PyObject *values = given > table->positional ? NULL : PyTuple_New(count);
+    if (positional == count && positional <= table->positional && !named) return Py_NewRef(args);
+    PyObject *values = positional > table->positional ? NULL : PyTuple_New(count);
     for (Py_ssize_t i = 0; values && i < count; i++) {
         PyObject *value =
-            i < given ? PyTuple_GetItem(args, i)
+            i < positional ? PyTuple_GetItem(args, i)
                       : value_by_name(table, PyTuple_GetItem(table->names, i), kwargs, &used);
         if (value) {
             PyTuple_SetItem(values, i, Py_NewRef(value));
@@ -104,7 +104,7 @@ static PyObject *bind_arguments(DispatchTableBase *table, PyObject *args, PyObje
             Py_CLEAR(values);
         }
     }
-    if (used != named) Py_CLEAR(values); /* a name is unknown, or given twice */
+    if (used != named) Py_CLEAR(values); /* a name is unknown or used twice */
     return values;
 }
 
@@ -222,8 +222,8 @@ static PyType_Slot table_slots[] = {
     {Py_tp_clear, table_clear},
     {Py_tp_methods, table_methods},
     {Py_tp_doc,
-     "DispatchTableBase(kernel, names, defaults, positional)\n\nLaunches of a kernel that "
-     "have run, for launches like them."},
+     "DispatchTableBase(kernel, names, defaults, positional)\n\nEntries for launches of a "
+     "kernel, created from launches that have run."},
     {0, NULL},
 };
 PyType_Spec dispatch_table_base_spec = {

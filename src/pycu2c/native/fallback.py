@@ -8,7 +8,7 @@ P = ParamSpec("P")
 
 
 class LaunchConfiguration:
-    """What the dispatch table reads of a launch: nothing here."""
+    """The configuration that the dispatch table reads: empty here."""
 
     __slots__ = ()
 
@@ -17,7 +17,7 @@ class LaunchConfiguration:
 
 
 class DispatchTableBase:
-    """A dispatch table without room for an entry."""
+    """A dispatch table that accepts no entries."""
 
     __slots__ = ()
 
@@ -25,19 +25,19 @@ class DispatchTableBase:
         pass
 
     def add(self, entry: object) -> bool:
-        """Return that there was no room."""
+        """Return False: the table accepts no entries."""
         return False
 
     def launch(self, configuration: LaunchConfiguration, arguments: tuple[object, ...]) -> bool:
-        """Return that no entry ran the launch."""
+        """Return False: no entry ran the launch."""
         return False
 
     def take_latest(self) -> None:
-        """Return that no entry has run."""
+        """Return None: no entry has run."""
 
 
 class TableReference:
-    """The dispatch table that the configurations of a kernel share: nothing reads it."""
+    """The dispatch table that the configurations of a kernel share; not used here."""
 
     table: Any = None
 
@@ -74,7 +74,7 @@ class KernelBase(Generic[P]):
 
 
 class DeviceArrayBase:
-    """What launches read of an array."""
+    """The attributes of an array that launches read."""
 
     __slots__ = ("_c_contiguous", "address", "device", "dtype", "shape", "strides", "writeable")
 
@@ -99,21 +99,21 @@ class DeviceArrayBase:
 
 
 class StagingBuffer:
-    """Only entries of a dispatch table use it."""
+    """Not used: there are no entries of a dispatch table."""
 
 
 class LaunchSequence:
-    """Only the C extension runs launches in sequence."""
+    """Not used: only the C extension runs launches in sequence."""
 
 
 def suspend() -> None:
-    """Let every launch take the slow path, as it does."""
+    """Do nothing: every launch takes the slow path."""
 
 
 def resume() -> None:
-    """End one ``suspend``."""
+    """Do nothing."""
 
 
 def recent_kernels() -> list[str]:
-    """Return the kernels that the dispatch table has started on a device."""
+    """Return an empty list: the dispatch table has started no kernel."""
     return []

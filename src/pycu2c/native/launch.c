@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The grid that follows from the arguments, in whole clusters. */
+/* Infers the grid from the arguments, in whole clusters. */
 static bool infer_grid(const DispatchEntry *entry, const Leaf *leaves, LaunchHeader *header) {
     for (int32_t axis = 0; axis < 3; axis++) header->grid[axis] = (int32_t)entry->cluster[axis];
     for (int32_t axis = 0; axis < entry->grid_axes; axis++) {
@@ -131,7 +131,7 @@ static int cu_launch(const DispatchEntry *entry, const Launch *launch, unsigned 
     );
 }
 
-/* The driver blocks while its queue is full, as long as a kernel may run: without the GIL. */
+/* Starts a kernel without the GIL: the driver blocks while its queue is full. */
 static bool start_on_device(
     const DispatchEntry *entry, const Launch *launch, unsigned char *packed
 ) {
@@ -142,7 +142,7 @@ static bool start_on_device(
     return code == 0;
 }
 
-/* Whether the kernel was started; then it has ended, with a code. */
+/* Runs a launch with copies of host arrays; false if it did not start. */
 static bool start_with_copies(
     const DispatchEntry *entry, const StagedArrays *staged, const Launch *launch,
     unsigned char *packed, int *code
@@ -164,8 +164,8 @@ static bool context_is_current(const DispatchEntry *entry) {
     return entry->get_context(&context) == 0 && context == entry->context;
 }
 
-/* Whether the launch ran by this entry; on the CPU, and with copies, with a code. What the driver
- * refuses did not run: the slow path repeats it and raises the error. */
+/* Runs a launch that matches the entry; false if it did not run. On the CPU and with copies, stores
+ * the exit code. If the driver rejects a launch, the slow path repeats it and raises the error. */
 bool launch_entry(const DispatchEntry *entry, Launch *launch, PyObject *arguments, int *code) {
     Leaf leaves[MAX_LEAVES];
     ForeignExtents foreign[MAX_LEAVES];

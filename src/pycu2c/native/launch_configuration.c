@@ -1,5 +1,4 @@
-/* What a configured kernel launches with: its configuration, and the dispatch table of its kernel.
- */
+/* The launch configuration of a configured kernel, and the reference to its dispatch table. */
 #include "dispatch.h"
 
 /* ---- LaunchConfiguration(grid, block, shared_bytes, stream, handle, ordered) ---- */
@@ -52,8 +51,8 @@ static PyType_Slot configuration_slots[] = {
     {Py_tp_clear, configuration_clear},
     {Py_tp_doc,
      "LaunchConfiguration(grid, block, shared_bytes, stream, handle, ordered)\n\nA grid or "
-     "block of zeros follows from the arguments. `handle` is the stream's CUstream; "
-     "`ordered`: it and the default stream wait for each other."},
+     "block of zeros is inferred from the arguments. `handle` is the stream's CUstream; "
+     "`ordered`: it and the default stream synchronize with each other."},
     {0, NULL},
 };
 PyType_Spec launch_configuration_spec = {

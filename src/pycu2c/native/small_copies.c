@@ -6,21 +6,21 @@
 
 enum { STAGED_ALIGNMENT = 256 }; /* bytes: that of device allocations */
 
-/* The copy of a contiguous array that owns its memory: two such arrays share all of it or none. */
+/* The copy of a contiguous array that owns its memory, so two arrays share all of it or none. */
 static StagedArray *staged_array(StagedArrays *staged, const Leaf *a, const Field *f) {
     for (int64_t i = 0; i < staged->count; i++) {
         if (staged->arrays[i].host == a->data) return &staged->arrays[i];
     }
     int64_t size = f->itemsize;
     for (int32_t axis = 0; axis < f->axis; axis++) size *= a->shape[axis];
-    StagedArray *made = &staged->arrays[staged->count++];
-    *made = (StagedArray){a->data, staged->size, size, false};
+    StagedArray *array = &staged->arrays[staged->count++];
+    *array = (StagedArray){a->data, staged->size, size, false};
     staged->size += (size + STAGED_ALIGNMENT - 1) / STAGED_ALIGNMENT * STAGED_ALIGNMENT;
-    return made;
+    return array;
 }
 
-/* Gives each staged array a place in the buffer, which the kernel uses from now on; false if the
- * buffer is too small. */
+/* Assigns part of the buffer to each staged array, and its address to the leaf; false if the buffer
+ * is too small. */
 bool stage_arrays(const DispatchEntry *entry, Leaf *leaves, StagedArrays *staged) {
     const StagingBuffer *buffer = entry->staging;
     staged->count = staged->size = staged->back_end = 0;
@@ -49,7 +49,7 @@ int copy_staged_in(const StagingBuffer *buffer, const StagedArrays *staged, void
     );
 }
 
-/* Waits for the kernel, too. */
+/* Also waits for the kernel. */
 int copy_staged_back(const StagingBuffer *buffer, const StagedArrays *staged, void *stream) {
     int64_t begin = staged->back_begin, size = staged->back_end - begin;
     int code = 0;
