@@ -4,6 +4,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 from pycu2c import cuda, types
+from pycu2c.base import numba_type_names
 from pycu2c.base.diagnostics import (
     CompileError,
     CompileWarning,
@@ -12,70 +13,11 @@ from pycu2c.base.diagnostics import (
     LaunchWarning,
 )
 from pycu2c.base.dtypes import VECTORS
-from pycu2c.base.types import (
-    b1,
-    byte,
-    c8,
-    c16,
-    char,
-    double,
-    f2,
-    f4,
-    f8,
-    float_,
-    i1,
-    i2,
-    i4,
-    i8,
-    int_,
-    intc,
-    intp,
-    long_,
-    longlong,
-    none,
-    short,
-    size_t,
-    ssize_t,
-    u1,
-    u2,
-    u4,
-    u8,
-    uchar,
-    uint,
-    uintc,
-    uintp,
-    ulong,
-    ulonglong,
-    ushort,
-    void,
-)
+from pycu2c.base.numba_type_names import *  # noqa: F403
 from pycu2c.base.vector_types import *  # noqa: F403
 from pycu2c.cuda_driver.cuda_errors import CudaError, KernelFault, OutOfMemoryError
-from pycu2c.declarations.annotations import (
-    Array,
-    bfloat16,
-    bool_,
-    boolean,
-    complex64,
-    complex128,
-    float16,
-    float32,
-    float64,
-    int8,
-    int16,
-    int32,
-    int64,
-    surface1d,
-    surface2d,
-    surface3d,
-    texture1d,
-    texture2d,
-    texture3d,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-)
+from pycu2c.declarations import annotations
+from pycu2c.declarations.annotations import *  # noqa: F403
 from pycu2c.kernels.kernel import device, kernel
 
 if TYPE_CHECKING:
@@ -116,9 +58,9 @@ _NUMBA_NAMES = {
 def __getattr__(name: str) -> object:
     if name not in _NUMBA_NAMES:
         raise AttributeError(f"module pycu2c has no attribute {name}", name=name)
-    found: object = getattr(importlib.import_module(_NUMBA_NAMES[name]), name)
-    globals()[name] = found
-    return found
+    value: object = getattr(importlib.import_module(_NUMBA_NAMES[name]), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:
@@ -128,7 +70,6 @@ def __dir__() -> list[str]:
 __version__ = "0.1.0"
 
 __all__ = [
-    "Array",
     "CompileError",
     "CompileWarning",
     "CudaError",
@@ -143,75 +84,20 @@ __all__ = [
     "NumbaWarning",
     "OutOfMemoryError",
     "TypingError",
-    "b1",
-    "bfloat16",
-    "bool_",
-    "boolean",
-    "byte",
-    "c16",
-    "c8",
-    "char",
-    "complex128",
-    "complex64",
     "config",
     "cuda",
     "device",
-    "double",
-    "f2",
-    "f4",
-    "f8",
-    "float16",
-    "float32",
-    "float64",
-    "float_",
     "from_dtype",
     "guvectorize",
-    "i1",
-    "i2",
-    "i4",
-    "i8",
-    "int16",
-    "int32",
-    "int64",
-    "int8",
-    "int_",
-    "intc",
-    "intp",
     "jit",
     "kernel",
     "literal_unroll",
-    "long_",
-    "longlong",
     "njit",
-    "none",
     "prange",
-    "short",
-    "size_t",
-    "ssize_t",
-    "surface1d",
-    "surface2d",
-    "surface3d",
-    "texture1d",
-    "texture2d",
-    "texture3d",
     "typeof",
     "types",
-    "u1",
-    "u2",
-    "u4",
-    "u8",
-    "uchar",
-    "uint",
-    "uint16",
-    "uint32",
-    "uint64",
-    "uint8",
-    "uintc",
-    "uintp",
-    "ulong",
-    "ulonglong",
-    "ushort",
     "vectorize",
-    "void",
     *VECTORS,
 ]
+__all__ += annotations.__all__
+__all__ += numba_type_names.__all__

@@ -23,7 +23,7 @@ class Capture(Protocol):
     def handle(self) -> int:
         """Return the handle of the capturing stream."""
 
-    def launch(self, launcher: Any, wanted: Any, values: tuple[object, ...]) -> None:
+    def launch(self, launcher: Any, request: Any, values: tuple[object, ...]) -> None:
         """Capture a launch as a node."""
 
     def do(self, action: Callable[[], object]) -> None:

@@ -32,7 +32,7 @@ class WrittenArray(NamedTuple):
 
 
 def writes_every_element(
-    found: WrittenArray,
+    array: WrittenArray,
     shapes: Sequence[Sequence[int]],
     numbers: Sequence[int],
     threads: Sequence[int],
@@ -55,7 +55,7 @@ def writes_every_element(
         return numbers[bound.argument] if bound.axis is None else shapes[bound.argument][bound.axis]
 
     return all(
-        (place.strided or threads[place.grid_axis] >= extent)
-        and all(extent <= reach(bound) < 1 << 63 for bound in place.bounds)
-        for place, extent in zip(found.axes, shapes[found.argument])
+        (index.strided or threads[index.grid_axis] >= extent)
+        and all(extent <= reach(bound) < 1 << 63 for bound in index.bounds)
+        for index, extent in zip(array.axes, shapes[array.argument])
     )

@@ -47,10 +47,10 @@ class Source:
 
     def span(self, node: ast.AST) -> Span:
         """Return the span of a syntax node; nodes without a position get the function's head."""
-        here = node if hasattr(node, "lineno") else self.tree
-        line, column = getattr(here, "lineno", 1), getattr(here, "col_offset", 0)
-        end_line = getattr(here, "end_lineno", None) or line
-        end_column = getattr(here, "end_col_offset", None) or column + 1
+        located = node if hasattr(node, "lineno") else self.tree
+        line, column = getattr(located, "lineno", 1), getattr(located, "col_offset", 0)
+        end_line = getattr(located, "end_lineno", None) or line
+        end_column = getattr(located, "end_col_offset", None) or column + 1
         return Span(
             self.file,
             line,
@@ -98,18 +98,20 @@ LAMBDA_NAME = "lambda_"  # the name of a lambda's tree
 def _source_of_lambda(function: FunctionType, lines: tuple[str, ...]) -> Source:
     """Find a lambda by its line; compare the compiled code if there are more on that line."""
     code = function.__code__
-    found = [
+    candidates = [
         node
         for node in _lambdas("".join(lines), code.co_filename)
         if node.lineno == code.co_firstlineno
     ]
-    if len(found) > 1:
-        found = [
-            node for node in found if _code_fingerprint(_compiled(node)) == _code_fingerprint(code)
+    if len(candidates) > 1:
+        candidates = [
+            node
+            for node in candidates
+            if _code_fingerprint(_compiled(node)) == _code_fingerprint(code)
         ]
-    if len({ast.dump(node) for node in found}) != 1:  # identical lambdas are interchangeable
+    if len({ast.dump(node) for node in candidates}) != 1:  # identical lambdas are interchangeable
         raise SourceUnavailable("this lambda is not found in its file: write it as `def f(…): …`")
-    node = found[0]
+    node = candidates[0]
     body = ast.copy_location(ast.Return(node.body), node.body)
     tree = ast.FunctionDef(name=LAMBDA_NAME, args=node.args, body=[body], decorator_list=[])
     return Source(function, ast.copy_location(tree, node), code.co_filename, lines)

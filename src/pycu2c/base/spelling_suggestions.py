@@ -17,11 +17,11 @@ class UnknownNameError(AttributeError):
 def closest_name(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
     """Return the name most similar to ``name``, ignoring case, or None."""
     plain = {k.lower(): k for k in known if name.startswith("_") or not k.startswith("_")}
-    found = difflib.get_close_matches(name.lower(), plain, n=1, cutoff=cutoff)
-    return plain[found[0]] if found else None
+    matches = difflib.get_close_matches(name.lower(), plain, n=1, cutoff=cutoff)
+    return plain[matches[0]] if matches else None
 
 
 def did_you_mean(name: str, known: Iterable[str], otherwise: str, owner: str = "") -> str:
     """Return a hint that names the most similar name, or ``otherwise``."""
-    found = closest_name(name, known)
-    return f"did you mean `{owner}{found}`?" if found else otherwise
+    closest = closest_name(name, known)
+    return f"did you mean `{owner}{closest}`?" if closest else otherwise

@@ -66,9 +66,9 @@ def _class_of(dtype: DType) -> type[Vector]:
     return type(dtype.name, (Vector,), {"__slots__": (), "vector_type": dtype, **parts})
 
 
-def vector(dtype: DType, given: Sequence[Any]) -> Vector:
+def vector(dtype: DType, values: Sequence[Any]) -> Vector:
     """Return ``float4(x, y, z, w)``; a vector among the values counts as its components."""
-    parts = [p for value in given for p in (value if isinstance(value, Vector) else (value,))]
+    parts = [p for value in values for p in (value if isinstance(value, Vector) else (value,))]
     if len(parts) != len(dtype.fields):
         raise TypeError(f"{dtype} has {len(dtype.fields)} components, {len(parts)} given")
     numbers = (f.dtype.numpy.type(p) for f, p in zip(dtype.fields, parts))

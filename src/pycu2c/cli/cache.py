@@ -25,17 +25,17 @@ def cache() -> None:
 @cache.command()
 def info() -> None:
     """Print the location, the size and the limit of the cache."""
-    found = eviction.usage()
-    click.echo(f"location {found.directory}")
-    if found.problem:
-        click.echo(f"problem  {found.problem}")
-    click.echo(f"limit    {_size(found.limit)}")
+    usage = eviction.usage()
+    click.echo(f"location {usage.directory}")
+    if usage.problem:
+        click.echo(f"problem  {usage.problem}")
+    click.echo(f"limit    {_size(usage.limit)}")
     columns = "{:32}{:>8}{:>12}   {}"
     click.echo(f"\n{columns.format('kind', 'entries', 'size', 'last used')}")
-    for kind in found.kinds:
+    for kind in usage.kinds:
         name = _KINDS.get(kind.suffix, kind.suffix)
         click.echo(columns.format(name, kind.entries, _size(kind.size), _since(kind.last_used)))
-    click.echo(columns.format("all", found.entries, _size(found.size), "").rstrip())
+    click.echo(columns.format("all", usage.entries, _size(usage.size), "").rstrip())
 
 
 @cache.command()

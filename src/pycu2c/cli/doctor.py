@@ -67,10 +67,10 @@ def _verdict(backend: str, has_cuda: bool, has_nvrtc: bool, has_compiler: bool) 
 
 def _compiler() -> tuple[list[str], bool]:
     try:
-        found = discovery.find_compiler()
+        compiler = discovery.find_compiler()
     except ToolchainError as error:
         return [f"compiler  missing: {error}"], False
-    return [f"compiler  {found}", f"threads   {thread_count()}"], True
+    return [f"compiler  {compiler}", f"threads   {thread_count()}"], True
 
 
 def _dispatch() -> str:
@@ -95,8 +95,8 @@ def _nvrtc() -> tuple[str, bool]:
         major, minor = nvrtc.version()
         archs = nvrtc.supported_archs()
     except ToolchainError as error:
-        what, _, _ = str(error).partition("\n")
-        return f"NVRTC     missing: {what}", False
+        message, _, _ = str(error).partition("\n")
+        return f"NVRTC     missing: {message}", False
     return f"NVRTC     {major}.{minor}, {archs[0]} to {archs[-1]}", True
 
 
@@ -111,12 +111,12 @@ def _linker() -> str:
 def _cuda() -> tuple[str, bool]:
     if not driver.available():
         return f"GPU       none: {driver.unavailable_reason()}", False
-    found = (f"{device.name}, {device.arch}" for device in driver.devices())
-    return "GPU       " + "\n          ".join(found), True
+    devices = (f"{device.name}, {device.arch}" for device in driver.devices())
+    return "GPU       " + "\n          ".join(devices), True
 
 
 def _cache() -> str:
-    found = eviction.usage()
-    if found.problem:
-        return f"cache     not used: {found.problem}"
-    return f"cache     {found.directory}: {found.entries} entries, {found.size / 2**20:.1f} MiB"
+    usage = eviction.usage()
+    if usage.problem:
+        return f"cache     not used: {usage.problem}"
+    return f"cache     {usage.directory}: {usage.entries} entries, {usage.size / 2**20:.1f} MiB"

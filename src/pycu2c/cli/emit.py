@@ -6,6 +6,7 @@ import ast
 import importlib
 import sys
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from pycu2c.cli.kernel_file import (
 from pycu2c.cli.print_after import PassPrinter, print_after
 from pycu2c.codegen.multi_module import MultiplePrintsError
 from pycu2c.codegen.statements import Comments
-from pycu2c.compiler import Generated, generate_file
+from pycu2c.compiler import generate_file
 from pycu2c.declarations.signatures import BadSignature
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.kernels.source_map import errors_at_source_lines
@@ -59,44 +60,28 @@ _CPU_TARGETS = {"c": "cpu", "c-resumable": "cpu-resumable"}
 )
 @click.option("--diff", is_flag=True, help="With --print-after: what the pass has changed.")
 def emit(
-    location: str,
-    target: str,
-    signature: str | None,
-    arch: str,
-    block: str | None,
-    output: str | None,
-    comments: Comments,
-    pass_name: str | None,
-    diff: bool,
+    location: str, output: str | None, pass_name: str | None, diff: bool, **options: Any
 ) -> None:
     """Print the generated code or the IR of the kernel in FILE; with CUDA C, of all kernels.
 
     Requires neither a GPU nor a driver.
     """
+    request = _EmitOptions(**options)
     try:
         path, name = parse_location(location)
         kernels = load_kernels(path)
-        several = name is None and len(kernels) > 1 and target == "cuda" and signature is None
-        if several and pass_name is None:
-            pieces = [
-                k.launcher.compiler.cuda_module(signature_of(k, None)) for k in kernels.values()
-            ]
-            _write(generate_file(pieces, comments), target, output)
-            return
-        kernel = select_kernel(kernels, path, name)
-        if target == "ast":
-            _write(_syntax_tree(kernel), target, output)
-            return
         if pass_name is not None:
-            given = target, signature_of(kernel, signature), _block(kernel, block)
-            _write(print_after(kernel, *given, PassPrinter(pass_name, diff)), "ir", output)
-            return
-        emit_options = _EmitOptions(arch, comments, _block(kernel, block))
-        _write(
-            _generated(kernel, target, signature_of(kernel, signature), emit_options),
-            target,
-            output,
-        )
+            kernel = select_kernel(kernels, path, name)
+            printer = PassPrinter(pass_name, diff)
+            signature, block = request.signature_of(kernel), request.block_of(kernel)
+            _write(print_after(kernel, request.target, signature, block, printer), "ir", output)
+        elif (
+            name is None and len(kernels) > 1 and request.target == "cuda" and not request.signature
+        ):
+            _write(_cuda_file(kernels, request.comments), "cuda", output)
+        else:
+            kernel = select_kernel(kernels, path, name)
+            _write(_generated(kernel, request), request.target, output)
     except CompileError as error:
         report_error(error)
     except (BadSignature, LaunchError, MultiplePrintsError, ToolchainError) as error:
@@ -105,43 +90,58 @@ def emit(
 
 @dataclass(frozen=True, slots=True)
 class _EmitOptions:
-    """Options of the generated text: architecture, comments and block shape."""
+    """The options of the generated text."""
 
+    target: str
+    signature: str | None
     arch: str
+    block: str | None
     comments: Comments
-    block: Extent | None
+
+    @property
+    def allows_several_kernels(self) -> bool:
+        return self.target == "cuda" and self.signature is None
+
+    def signature_of(self, kernel: Kernel[Any]) -> Signature:
+        return signature_of(kernel, self.signature)
+
+    def block_of(self, kernel: Kernel[Any]) -> Extent | None:
+        """Parse a block shape such as ``16,16``; by default the shape that the kernel declares."""
+        if self.block is None:
+            return kernel.block
+        try:
+            numbers = tuple(int(part) for part in self.block.split(","))
+        except ValueError:
+            raise click.ClickException(f"--block is {self.block!r}; write 256 or 16,16") from None
+        return extent(numbers, "block", kernel.name)
 
 
-def _block(kernel: Kernel[Any], text: str | None) -> Extent | None:
-    """Parse a block shape such as ``16,16``; by default the shape that the kernel declares."""
-    if text is None:
-        return kernel.block
-    try:
-        numbers = tuple(int(part) for part in text.split(","))
-    except ValueError:
-        raise click.ClickException(f"--block is {text!r}; write 256 or 16,16") from None
-    return extent(numbers, "block", kernel.name)
+def _cuda_file(kernels: Mapping[str, Kernel[Any]], comments: Comments) -> str:
+    """Return one file with several kernels."""
+    modules = [k.launcher.compiler.cuda_module(signature_of(k, None)) for k in kernels.values()]
+    return generate_file(modules, comments)
 
 
-def _generated(
-    kernel: Kernel[Any], target: str, signature: Signature, emit_options: _EmitOptions
-) -> str | bytes:
+def _generated(kernel: Kernel[Any], request: _EmitOptions) -> str | bytes:
+    target = request.target
+    if target == "ast":
+        return _syntax_tree(kernel)
+    signature, block = request.signature_of(kernel), request.block_of(kernel)
     if target == "ir":
         return kernel.inspect("ir", signature)
     if target == "sass":
-        return kernel.inspect("sass", signature, arch=emit_options.arch)
-    language, arch = _CPU_TARGETS.get(target, "cuda"), emit_options.arch
-
-    def made(comments: Comments) -> Generated:
-        return kernel.launcher.compiler.generate(language, signature, comments, emit_options.block)
-
-    found = made(emit_options.comments)
+        return kernel.inspect("sass", signature, arch=request.arch)
+    language, compiler = _CPU_TARGETS.get(target, "cuda"), kernel.launcher.compiler
+    generated = compiler.generate(language, signature, request.comments, block)
     if target not in ("ptx", "cubin"):
-        return found.text
-    options = kernel.options.with_links(found.links)
+        return generated.text
+    options = kernel.options.with_links(generated.links)
     kind: nvrtc.BinaryKind = "ptx" if target == "ptx" else "cubin"
-    with errors_at_source_lines(lambda comments: made(comments).text):
-        return nvrtc.compile(found.text, found.entry, arch, kind=kind, options=options).data
+    with errors_at_source_lines(lambda c: compiler.generate(language, signature, c, block).text):
+        binary = nvrtc.compile(
+            generated.text, generated.entry, request.arch, kind=kind, options=options
+        )
+        return binary.data
 
 
 def _syntax_tree(kernel: Kernel[Any]) -> str:

@@ -38,11 +38,11 @@ class CatalogCase:
 def cases(code: str) -> list[CatalogCase]:
     """Return the cases of an error code, most common first."""
     _, _, text = (ERROR_PAGES / f"{code}.md").read_text(encoding="utf-8").partition("\n\n")
-    found = [
+    cases_ = [
         CatalogCase(m["remark"].strip(), m["wrong"], m["corrected"]) for m in _CASE.finditer(text)
     ]
     assert _CASE.sub("", text) == "", f"{code}.md contains text outside of programs"
-    return found
+    return cases_
 
 
 def run(text: str, file: str) -> dict[str, Any]:

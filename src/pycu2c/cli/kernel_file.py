@@ -53,12 +53,12 @@ def select_kernel(kernels: Mapping[str, Kernel[Any]], path: Path, name: str | No
 
 def _kernels_in(names: Mapping[str, object], owner: str = "") -> Iterator[tuple[str, Kernel[Any]]]:
     """Yield the kernels of a module, and those of its classes as ``Class.name``."""
-    for name, found in names.items():
-        inner = found.__func__ if isinstance(found, staticmethod) else found
-        if isinstance(inner, Kernel):
-            yield owner + name, inner
-        elif isinstance(found, type) and found.__module__ == names["__name__"]:
-            inside = {**vars(found), "__name__": found.__module__}
+    for name, value in names.items():
+        function = value.__func__ if isinstance(value, staticmethod) else value
+        if isinstance(function, Kernel):
+            yield owner + name, function
+        elif isinstance(value, type) and value.__module__ == names["__name__"]:
+            inside = {**vars(value), "__name__": value.__module__}
             yield from _kernels_in(inside, f"{owner}{name}.")
 
 

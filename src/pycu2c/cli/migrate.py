@@ -42,36 +42,36 @@ def migrate(
     wrap.
     """
     types, paths = _types(typed), list(_files(files))
-    files_migrated = [found for path in paths if (found := _read(path, types))]
-    for found in files_migrated:
-        if found.is_changed and check:
-            click.echo(f"{found.path} would change", err=True)
-        elif found.is_changed and write:
-            found = _write(found, types)
-        elif found.is_changed:
-            click.echo(found.diff(), nl=False)
-        _print_remarks(found, quiet=quiet)
+    files_migrated = [file for path in paths if (file := _read(path, types))]
+    for file in files_migrated:
+        if file.is_changed and check:
+            click.echo(f"{file.path} would change", err=True)
+        elif file.is_changed and write:
+            file = _write(file, types)
+        elif file.is_changed:
+            click.echo(file.diff(), nl=False)
+        _print_remarks(file, quiet=quiet)
     _print_summary(files_migrated)
     is_wrong = any(m.needs_manual_change or (check and m.is_changed) for m in files_migrated)
     sys.exit(1 if is_wrong or len(files_migrated) < len(paths) else 0)
 
 
-def _types(given: Iterable[str]) -> dict[str, list[Signature]]:
+def _types(options: Iterable[str]) -> dict[str, list[Signature]]:
     """Parse ``step=f4[:], i4`` options."""
-    found: dict[str, list[Signature]] = {}
-    for word in given:
+    types_by_kernel: dict[str, list[Signature]] = {}
+    for word in options:
         name, equals, types = word.partition("=")
         if not equals:
             raise click.ClickException(f"--types is {word!r}; write KERNEL=f4[:], i4")
         try:
-            found.setdefault(name.strip(), []).append(parse_signature(types.strip()))
+            types_by_kernel.setdefault(name.strip(), []).append(parse_signature(types.strip()))
         except BadSignature as error:
             raise click.ClickException(str(error)) from None
-    return found
+    return types_by_kernel
 
 
-def _files(given: Iterable[str]) -> Iterator[Path]:
-    for name in given:
+def _files(names: Iterable[str]) -> Iterator[Path]:
+    for name in names:
         path = Path(name)
         yield from sorted(path.rglob("*.py")) if path.is_dir() else [path]
 
@@ -84,15 +84,15 @@ def _read(path: Path, types: Types) -> MigratedFile | None:
         return None
 
 
-def _write(found: MigratedFile, types: Types) -> MigratedFile:
+def _write(file: MigratedFile, types: Types) -> MigratedFile:
     """Rewrite the file and migrate it again, so that remarks refer to its new lines."""
-    found.path.write_bytes(found.new.encode(found.old.encoding))
-    linecache.checkcache(str(found.path))
-    return replace(migrate_file(found.path, types), new=found.new, old=found.old)
+    file.path.write_bytes(file.new.encode(file.old.encoding))
+    linecache.checkcache(str(file.path))
+    return replace(migrate_file(file.path, types), new=file.new, old=file.old)
 
 
-def _print_remarks(found: MigratedFile, *, quiet: bool) -> None:
-    for remark in merge_by_topic(found.remarks):
+def _print_remarks(file: MigratedFile, *, quiet: bool) -> None:
+    for remark in merge_by_topic(file.remarks):
         if remark.kind.severity is Severity.MANUAL or not quiet:
             click.echo(f"{remark}\n", err=True)
 
@@ -109,5 +109,5 @@ def _print_summary(files_migrated: list[MigratedFile]) -> None:
     )
 
 
-def _count(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
+def _count(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"

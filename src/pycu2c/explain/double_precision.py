@@ -42,16 +42,16 @@ class Float64Cause:
 
 def find_float64(subject: ExplainedFunction) -> Iterator[Note]:
     """Yield float64 arithmetic, with each of its causes."""
-    known = origins(subject.function)
+    definitions = origins(subject.function)
     parameters = frozenset(source_name(p.name) for p in subject.function.parameters)
     for s in statements(subject.function.body):
         for e in operands(s):
-            for found in _outermost(e):
-                tracer = _Tracer(known, parameters, subject)
-                for cause in tracer.causes(found):
-                    here = Label(found.span, "this is computed in float64")
-                    because = Label(cause.span, cause.text)
-                    yield Note("float64", (here, because), cause.hint, cause.topic)
+            for computation in _outermost(e):
+                tracer = _Tracer(definitions, parameters, subject)
+                for cause in tracer.causes(computation):
+                    label = Label(computation.span, "this is computed in float64")
+                    reason = Label(cause.span, cause.text)
+                    yield Note("float64", (label, reason), cause.hint, cause.topic)
 
 
 def _outermost(e: Expr) -> Iterator[Expr]:
@@ -95,8 +95,8 @@ class _Tracer:
             case Pack(parts=(real, Const(value=0))) if e.span == real.span:
                 return self.causes(real)
             case Pack():
-                found = [c for p in e.parts if not _is_constant(p) for c in self.causes(p)]
-                return found or ([_literal(e)] if _is_double(e) else [])
+                causes = [c for p in e.parts if not _is_constant(p) for c in self.causes(p)]
+                return causes or ([_literal(e)] if _is_double(e) else [])
             case Select():
                 return self._together(e, (e.then, e.orelse))
             case Let():
@@ -137,12 +137,12 @@ class _Tracer:
             return []
         self.followed.add(e.name)
         values = self.known.get(e.name, ())
-        found = [c for v in values if not _is_constant(v) for c in self.causes(v)]
-        if not found:  # the first value adopts the type of the later ones
-            found = [c for v in values if _is_constant(v) for c in self.causes(v)]
+        causes = [c for v in values if not _is_constant(v) for c in self.causes(v)]
+        if not causes:  # the first value adopts the type of the later ones
+            causes = [c for v in values if _is_constant(v) for c in self.causes(v)]
         name = source_name(e.name)
         if name not in self.parameters or e.name in self.known:
-            return found
+            return causes
         number = "complex64" if _is_complex(e) else "float32"
         if not self.subject.is_kernel:
             hint = f"call `{self.subject.function.python_name}` with {number}(...)"

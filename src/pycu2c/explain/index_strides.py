@@ -82,9 +82,9 @@ class IndexStrides:
     def _may_differ(self, part: Expr, depth: int) -> bool:
         match part:
             case Apply():
-                row = part.intrinsic
-                along_x = row.is_divergent and not row.name.endswith((".y", ".z"))
-                return along_x or not row.is_pure
+                intrinsic = part.intrinsic
+                along_x = intrinsic.is_divergent and not intrinsic.name.endswith((".y", ".z"))
+                return along_x or not intrinsic.is_pure
             case Call():
                 return True
             case Var() if part.name in self.given:

@@ -33,15 +33,15 @@ def accesses(function: Function) -> Iterator[tuple[Load | Store | ElementOf, Arr
 
 def find_strided_access(subject: ExplainedFunction) -> Iterator[Note]:
     """Yield strided access: ``a[x, y]`` where x is the coordinate of consecutive threads."""
-    known = lane_strides(subject)
+    strides = lane_strides(subject)
     for access, kind, span in accesses(subject.function):
         if kind.space is not MemorySpace.GLOBAL or not access.indices:
             continue
         name = source_name(access.array.name)
-        distance = _distance([known.of(i) for i in access.indices], name, kind)
+        distance = _distance([strides.of(i) for i in access.indices], name, kind)
         if distance:
             text = f"neighbouring threads are {distance} elements apart"
-            hint = _nearer(access.indices, known, name)
+            hint = _nearer(access.indices, strides, name)
             yield Note("stride", (Label(span, text),), hint, f"{name}: {distance}")
 
 
@@ -61,22 +61,22 @@ def _distance(along: list[LaneStride], name: str, kind: Array) -> str:
     return " * ".join(factors)
 
 
-def _nearer(indices: tuple[Expr, ...], known: IndexStrides, name: str) -> str:
+def _nearer(indices: tuple[Expr, ...], strides: IndexStrides, name: str) -> str:
     if len(indices) == 1:
         return "let neighbours use neighbouring elements, or split the array into several"
-    if known.runs_along_others(indices[-1]):
+    if strides.runs_along_others(indices[-1]):
         return f"let x run along the last axis: `x, y = cuda.grid(2)`, {name}[y, x]"
     return f"let x run along the last axis: transpose {name}, or go through a shared array"
 
 
 def find_bank_conflicts(subject: ExplainedFunction) -> Iterator[Note]:
     """Yield bank conflicts: ``tile[x, y]`` of a shared array whose rows start in one bank."""
-    known = lane_strides(subject)
+    strides = lane_strides(subject)
     for access, kind, span in accesses(subject.function):
         if kind.space is not MemorySpace.SHARED or kind.shape is None:
             continue
         sizes = [prod(kind.shape[axis + 1 :]) for axis in range(kind.ndim)]
-        along = [known.of(i) for i in access.indices]
+        along = [strides.of(i) for i in access.indices]
         steps = [p * size for p, size in zip(along, sizes) if isinstance(p, int)]
         if len(steps) < kind.ndim or kind.dtype.size < 4:
             continue

@@ -55,9 +55,9 @@ def merge_notes(notes: list[Note]) -> list[Note]:
 def _with_more(note: Note, more: int) -> Note:
     if not more:
         return note
-    here, *others = note.labels
-    text = f"{here.text}; so {'is' if more == 1 else 'are'} {more} more line{'s' * (more > 1)}"
-    return Note(note.kind, (Label(here.span, text), *others), note.hint, note.topic)
+    cost, *causes = note.labels
+    text = f"{cost.text}; so {'is' if more == 1 else 'are'} {more} more line{'s' * (more > 1)}"
+    return Note(note.kind, (Label(cost.span, text), *causes), note.hint, note.topic)
 
 
 def quoted(span: Span) -> str:

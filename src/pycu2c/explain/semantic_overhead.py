@@ -68,23 +68,23 @@ def find_wraparound(subject: ExplainedFunction) -> Iterator[Note]:
 
 
 def _wrap(subject: ExplainedFunction, e: Select) -> Note:
-    text, here = quoted(e.span), Label(e.span, "this may be negative")
+    text, label = quoted(e.span), Label(e.span, "this may be negative")
     if text.isidentifier():
         hint = f"test it before, `if {text} >= 0:`, or @kernel(wraparound=False)"
-        return Note("wraparound", (here,), hint, f"{subject.function.name}: {text}")
+        return Note("wraparound", (label,), hint, f"{subject.function.name}: {text}")
     hint = "give it a name and test that before, `if at >= 0:`, or @kernel(wraparound=False)"
-    return Note("wraparound", (here,), hint)
+    return Note("wraparound", (label,), hint)
 
 
 def _places(function: Function) -> dict[str, Expr]:
     """Return the variables that legalize created, with their values."""
-    found: dict[str, Expr] = {}
+    values: dict[str, Expr] = {}
     for s in statements(function.body):
         if isinstance(s, Assign) and ".l" in s.var.name:
-            found[s.var.name] = s.value
+            values[s.var.name] = s.value
         elif isinstance(s, Declare) and s.init is not None and ".l" in s.var.name:
-            found[s.var.name] = s.init
-    return found
+            values[s.var.name] = s.init
+    return values
 
 
 def find_wide_indices(subject: ExplainedFunction) -> Iterator[Note]:

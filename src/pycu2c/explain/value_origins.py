@@ -21,17 +21,17 @@ class ExplainedFunction:
 
 def origins(function: Function) -> Origins:
     """Return the values assigned to each variable; for a loop counter the first value."""
-    found: dict[str, tuple[Expr, ...]] = {}
+    values: dict[str, tuple[Expr, ...]] = {}
     for s in statements(function.body):
         match s:
             case Assign(var=var, value=value) | For(var=var, start=value):
-                found[var.name] = (*found.get(var.name, ()), value)
+                values[var.name] = (*values.get(var.name, ()), value)
             case _:
                 pass
     for e in all_expressions(function.body):
         if isinstance(e, Let):
-            found[e.name] = (*found.get(e.name, ()), e.value)
-    return found
+            values[e.name] = (*values.get(e.name, ()), e.value)
+    return values
 
 
 def loops_by_counter(function: Function) -> dict[str, For]:

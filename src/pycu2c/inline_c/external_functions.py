@@ -63,40 +63,42 @@ class ExternalFunction:
             result = _c_type(signature.result, dialect)
         if self.pure:  # a pure function does not write arrays
             kinds = [f"const {kind}" if kind.endswith("*") else kind for kind in kinds]
-        taken, given = [_declared(kind, n) for kind, n in zip(kinds, names)], names
-        head, lines = result, _plain_call(name, given, result)
+        declarations, arguments = [_declared(kind, n) for kind, n in zip(kinds, names)], names
+        c_result, lines = result, _plain_call(name, arguments, result)
         if self.abi == "numba":
-            head, place = "int", "own_result"
-            taken = [_declared(f"{result} *", place), *taken]
-            lines = _call_for_status(name, given, result, place)
-        declared = f"{_DECLARED[dialect]}{_declared(head, name)}({', '.join(taken) or 'void'});"
-        return InlineCode(dialect, tuple(map(self._line, lines)), (self._line(declared),), files)
+            c_result, result_name = "int", "own_result"
+            declarations = [_declared(f"{result} *", result_name), *declarations]
+            lines = _call_for_status(name, arguments, result, result_name)
+        prototype = (
+            f"{_DECLARED[dialect]}{_declared(c_result, name)}({', '.join(declarations) or 'void'});"
+        )
+        return InlineCode(dialect, tuple(map(self._line, lines)), (self._line(prototype),), files)
 
     @property
     def _signature(self) -> Signature:
         """Return the declared types, which are mandatory."""
-        source, found = self.source, declared_signature(self.source)
-        if found is None or found.result is None:
+        source, signature = self.source, declared_signature(self.source)
+        if signature is None or signature.result is None:
             label = Label(source.span(source.tree), "an external function needs a signature")
             hint = f"annotate it: def {source.name}(x: float32) -> float32, or -> None"
             fail("inline-c", label, hint=hint)
-        declared_signatures.check_c_types(source, found.parameters, found.result)
-        return found
+        declared_signatures.check_c_types(source, signature.parameters, signature.result)
+        return signature
 
     def _line(self, text: str) -> CodeLine:
         return CodeLine(text, self.source.span(self.source.tree))
 
 
-def _plain_call(name: str, given: list[str], result: str) -> list[str]:
-    call = f"{name}({', '.join(given)});"
+def _plain_call(name: str, arguments: list[str], result: str) -> list[str]:
+    call = f"{name}({', '.join(arguments)});"
     return [call if result == "void" else f"return {call}"]
 
 
-def _call_for_status(name: str, given: list[str], result: str, place: str) -> list[str]:
+def _call_for_status(name: str, arguments: list[str], result: str, result_name: str) -> list[str]:
     if result == "void":
-        return [f"{name}({', '.join(['0', *given])});"]
-    call = f"{name}({', '.join([f'&{place}', *given])});"
-    return [f"{result} {place};", call, f"return {place};"]
+        return [f"{name}({', '.join(['0', *arguments])});"]
+    call = f"{name}({', '.join([f'&{result_name}', *arguments])});"
+    return [f"{result} {result_name};", call, f"return {result_name};"]
 
 
 def _c_type(kind: ParameterType, dialect: Dialect) -> str:

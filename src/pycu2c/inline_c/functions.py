@@ -105,7 +105,7 @@ def c_function(
     pure: bool = False,
     signature: object = None,
 ) -> Callable[[Callable[P, R]], CFunction[P, R]]: ...
-def c_function(text: Any = None, /, **given: Any) -> Any:
+def c_function(text: Any = None, /, **arguments: Any) -> Any:
     """Define a device function in C; the Python function declares the types and a reference body.
 
     Parameters
@@ -137,21 +137,21 @@ def c_function(text: Any = None, /, **given: Any) -> Any:
     """
     if callable(text):
         return _function(text, _parse_arguments(None), None)
-    signature = given.pop("signature", None)
-    own = _parse_arguments(text, **given)
-    return lambda function: _function(function, own, signature)
+    signature = arguments.pop("signature", None)
+    parsed = _parse_arguments(text, **arguments)
+    return lambda function: _function(function, parsed, signature)
 
 
-def _parse_arguments(text: object, /, **rest: Any) -> _InlineCArguments:
+def _parse_arguments(text: object, /, **options: Any) -> _InlineCArguments:
     """Validate the arguments of the decorator. Raises TypeError."""
-    texts = {"C": text, **{name: rest.pop(name, None) for name in ("cuda", "cpu")}}
-    for name, found in texts.items():
-        if not isinstance(found, str | None):
-            raise TypeError(f"{name} must be a string, not {found!r}")
-    headers, preamble = rest.pop("headers", ()), rest.pop("preamble", "")
-    links, pure = parse_links(rest.pop("link", None)), rest.pop("pure", False)
-    if rest:
-        raise TypeError(f"c_function has no parameter {next(iter(rest))!r}")
+    texts = {"C": text, **{name: options.pop(name, None) for name in ("cuda", "cpu")}}
+    for name, value in texts.items():
+        if not isinstance(value, str | None):
+            raise TypeError(f"{name} must be a string, not {value!r}")
+    headers, preamble = options.pop("headers", ()), options.pop("preamble", "")
+    links, pure = parse_links(options.pop("link", None)), options.pop("pure", False)
+    if options:
+        raise TypeError(f"c_function has no parameter {next(iter(options))!r}")
     names = (headers,) if isinstance(headers, str) else headers
     includes = "".join(f"#include <{name.strip('<>')}>\n" for name in names)
     code, cuda, cpu = texts.values()
@@ -159,10 +159,10 @@ def _parse_arguments(text: object, /, **rest: Any) -> _InlineCArguments:
 
 
 def _function(
-    function: Callable[P, R], given: _InlineCArguments, signature: object
+    function: Callable[P, R], arguments: _InlineCArguments, signature: object
 ) -> CFunction[P, R]:
     return CFunction(
-        DeviceFunction(function, signature=signature).__pycu2c_device__, given.external_code
+        DeviceFunction(function, signature=signature).__pycu2c_device__, arguments.external_code
     )
 
 
@@ -183,7 +183,7 @@ def ptx_function(
         The types, if there are no annotations.
     """
 
-    def made(function: Callable[P, R]) -> CFunction[P, R]:
+    def decorate(function: Callable[P, R]) -> CFunction[P, R]:
         def external_code(source: Source) -> ExternalCode:
             lines = ptx.asm_text(lines_of(text, source), source, pure)
             has_python_body = not is_stub(source.tree)
@@ -193,7 +193,7 @@ def ptx_function(
             DeviceFunction(function, signature=signature).__pycu2c_device__, external_code
         )
 
-    return made
+    return decorate
 
 
 def declare_device(
@@ -244,15 +244,15 @@ def declare_device(
 
 def _check_parameters(source: Source) -> None:
     """Check that each parameter is positional and has a valid C name."""
-    own = source.tree.args
-    for node in (own.vararg, own.kwarg):
+    parameters = source.tree.args
+    for node in (parameters.vararg, parameters.kwarg):
         if node is not None:
             fail(
                 "inline-c",
                 Label(source.span(node), "a C function takes a fixed number of arguments"),
                 hint="write one parameter per argument",
             )
-    for node in (*own.posonlyargs, *own.args, *own.kwonlyargs):
+    for node in (*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs):
         if node.arg in KEYWORDS or not node.arg.isascii():
             fail(
                 "inline-c",

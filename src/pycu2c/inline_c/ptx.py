@@ -49,16 +49,16 @@ def asm_text(lines: tuple[CodeLine, ...], source: Source, pure: bool) -> tuple[C
 
 def _types(source: Source) -> tuple[dict[str, ParameterType], Scalar | None]:
     """Return the types of the parameters, and of the result."""
-    found, names = declared_signature(source), [p.arg for p in parameters(source.tree.args)]
-    if found is None or found.result is None or _RESULT in names:
+    signature, names = declared_signature(source), [p.arg for p in parameters(source.tree.args)]
+    if signature is None or signature.result is None or _RESULT in names:
         rename = ", and call no parameter result" if _RESULT in names else ""
         fail(
             "inline-c",
             Label(source.span(source.tree), "PTX operands need types"),
             hint=f"annotate it: def {source.name}(x: int32) -> int32{rename}",
         )
-    result = found.result if isinstance(found.result, Scalar) else None
-    return dict(zip(names, found.parameters)), result
+    result = signature.result if isinstance(signature.result, Scalar) else None
+    return dict(zip(names, signature.parameters)), result
 
 
 def _register(kind: ParameterType, name: str, source: Source) -> str:
@@ -81,9 +81,9 @@ def _register(kind: ParameterType, name: str, source: Source) -> str:
 def _quoted(text: str, numbers: dict[str, str]) -> str:
     """Return a line of PTX as a C string literal, with numbered operands."""
 
-    def operand(found: re.Match[str]) -> str:
-        number = numbers.get(found[1] or "")
-        return f"%{number}" if number is not None else f"%{found[0]}"
+    def operand(match: re.Match[str]) -> str:
+        number = numbers.get(match[1] or "")
+        return f"%{number}" if number is not None else f"%{match[0]}"
 
     shown = _OPERAND.sub(operand, text).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{shown}\\n"'

@@ -25,9 +25,9 @@ def _with_tail(lines: list[str]) -> list[str]:
     """Return the lines without trailing empty ones; indent a first line that follows the quotes."""
     while lines and not lines[-1].strip():
         lines = lines[:-1]
-    rest = [len(line) - len(line.lstrip()) for line in lines[1:] if line.strip()]
-    if rest and not lines[0][:1].isspace():
-        return [" " * min(rest) + lines[0], *lines[1:]]
+    indents = [len(line) - len(line.lstrip()) for line in lines[1:] if line.strip()]
+    if indents and not lines[0][:1].isspace():
+        return [" " * min(indents) + lines[0], *lines[1:]]
     return lines
 
 

@@ -186,10 +186,10 @@ def _is_library_object(value: Any) -> bool:
     module, path = getattr(value, "__module__", ""), getattr(value, "__qualname__", None)
     if not isinstance(path, str) or not _is_in_library(f"{module or 'builtins'}"):
         return False
-    found: Any = sys.modules.get(module or "builtins")
+    object_: Any = sys.modules.get(module or "builtins")
     for name in path.split("."):
-        found = getattr(found, name, None)
-    return found is value
+        object_ = getattr(object_, name, None)
+    return object_ is value
 
 
 def _is_in_library(module: str) -> bool:

@@ -91,8 +91,8 @@ def _inline_c_position(
 ) -> str:
     """Return the position of a diagnostic in inline C; empty if it is in other text."""
     if diagnostic.file.endswith(_GENERATED_SUFFIXES):
-        found = positions[diagnostic.line - 1] if diagnostic.line <= len(positions) else ""
-        return found.removeprefix(INLINE_C_MARK) if found.startswith(INLINE_C_MARK) else ""
+        position = positions[diagnostic.line - 1] if diagnostic.line <= len(positions) else ""
+        return position.removeprefix(INLINE_C_MARK) if position.startswith(INLINE_C_MARK) else ""
     line = f"{diagnostic.file}:{diagnostic.line}"
     return next((position for position in inline if position.rpartition(":")[0] == line), "")
 

@@ -62,21 +62,21 @@ _ZERO_HINTS = {
 }
 
 
-def extent(given: object, what: str, kernel: str) -> Extent:
+def extent(value: object, name: str, kernel: str) -> Extent:
     """Convert ``256``, ``(16, 16)`` or ``(x, y, z)`` to three ints. Raises LaunchError."""
-    parts = given if isinstance(given, (tuple, list)) else (given,)
+    parts = value if isinstance(value, (tuple, list)) else (value,)
     if not 1 <= len(parts) <= 3:
-        raise LaunchError(f"{kernel}: a {what} has 1, 2 or 3 axes, not {len(parts)}: {given!r}")
-    numbers = [_integer(part, what, kernel) for part in parts]
-    for axis, number, most in zip("xyz", numbers, LIMITS[what]):
+        raise LaunchError(f"{kernel}: a {name} has 1, 2 or 3 axes, not {len(parts)}: {value!r}")
+    numbers = [_integer(part, name, kernel) for part in parts]
+    for axis, number, most in zip("xyz", numbers, LIMITS[name]):
         if number < 1:
             raise LaunchError(
-                f"{kernel}: a {what} has at least 1 along {axis}, not {number}: {_ZERO_HINTS[what]}"
+                f"{kernel}: a {name} has at least 1 along {axis}, not {number}: {_ZERO_HINTS[name]}"
             )
         if number > most:
-            raise LaunchError(f"{kernel}: a {what} has at most {most} along {axis}, not {number}")
+            raise LaunchError(f"{kernel}: a {name} has at most {most} along {axis}, not {number}")
     full = (*numbers, 1, 1)[:3]
-    if what == "block" and math.prod(full) > MAX_BLOCK_THREADS:
+    if name == "block" and math.prod(full) > MAX_BLOCK_THREADS:
         raise LaunchError(
             f"{kernel}: a block has at most {MAX_BLOCK_THREADS} threads, not {math.prod(full)}: "
             "use smaller blocks and a larger grid"
@@ -111,7 +111,7 @@ def round_up_to_clusters(grid: Extent, cluster: tuple[int, ...]) -> Extent:
     return x, y, z
 
 
-def _integer(part: object, what: str, kernel: str) -> int:
+def _integer(part: object, name: str, kernel: str) -> int:
     try:
         return operator.index(part)  # type: ignore[arg-type]
     except TypeError:
@@ -119,12 +119,12 @@ def _integer(part: object, what: str, kernel: str) -> int:
         if isinstance(part, float):
             rounded_up = ": divide with //, and round up: -(-n // threads)"
             hint = f": write {int(part)}" if part.is_integer() else rounded_up
-        raise LaunchError(f"{kernel}: a {what} takes integers, not {part!r}{hint}") from None
+        raise LaunchError(f"{kernel}: a {name} takes integers, not {part!r}{hint}") from None
 
 
-def shared_size(given: object, kernel: str) -> int:
+def shared_size(value: object, kernel: str) -> int:
     """Convert a size of dynamic shared memory to an int. Raises LaunchError."""
-    size = _integer(given, "shared memory size", kernel)
+    size = _integer(value, "shared memory size", kernel)
     if size < 0:
         raise LaunchError(f"{kernel}: the shared memory size is {size}, it cannot be negative")
     if size > MAX_SHARED_BYTES:  # a device with less memory rejects the launch

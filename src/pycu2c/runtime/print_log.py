@@ -222,11 +222,11 @@ def _format(text: PrintFormat, values: Iterator[Any]) -> str:
     )
 
 
-def _exception(told: RaisedException, values: Iterator[Any]) -> BaseException:
+def _exception(raised: RaisedException, values: Iterator[Any]) -> BaseException:
     numbers = [next(values) for _ in THREAD_COORDINATES]
     who = f"thread {tuple(numbers[3:])} of block {tuple(numbers[:3])}"
-    given = [_argument(text, values) for text in told.arguments]
-    return exception_of_thread(told.kind, given, told.where, who)
+    arguments = [_argument(text, values) for text in raised.arguments]
+    return exception_of_thread(raised.kind, arguments, raised.where, who)
 
 
 def _argument(text: PrintFormat, values: Iterator[Any]) -> Any:

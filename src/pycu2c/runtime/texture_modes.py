@@ -41,9 +41,9 @@ def component_type(element: DType) -> DType:
     return element.fields[0].dtype if element.is_vector else element
 
 
-def address_modes(given: str | Sequence[str], axes: int) -> tuple[str, ...]:
+def address_modes(mode_or_modes: str | Sequence[str], axes: int) -> tuple[str, ...]:
     """Return one address mode per axis. Raises ValueError."""
-    modes = (given,) * axes if isinstance(given, str) else tuple(given)
+    modes = (mode_or_modes,) * axes if isinstance(mode_or_modes, str) else tuple(mode_or_modes)
     if len(modes) != axes:
         raise ValueError(f"{len(modes)} address modes are given for {axes} axes: {modes}")
     for mode in modes:
@@ -51,9 +51,9 @@ def address_modes(given: str | Sequence[str], axes: int) -> tuple[str, ...]:
     return modes
 
 
-def border_values(given: float | Sequence[float], channels: int) -> tuple[float, ...]:
+def border_values(value: float | Sequence[float], channels: int) -> tuple[float, ...]:
     """Return one border value per channel. Raises ValueError."""
-    border = tuple(np.ravel(np.asarray(given)).tolist())
+    border = tuple(np.ravel(np.asarray(value)).tolist())
     if len(border) == 1:
         border *= channels
     if len(border) != channels:
@@ -61,9 +61,9 @@ def border_values(given: float | Sequence[float], channels: int) -> tuple[float,
     return border
 
 
-def _check_choice(what: str, value: object, choices: Sequence[str]) -> None:
+def _check_choice(parameter: str, value: object, choices: Sequence[str]) -> None:
     if value not in choices:
-        raise ValueError(f"{what} is one of {', '.join(map(repr, choices))}, not {value!r}")
+        raise ValueError(f"{parameter} is one of {', '.join(map(repr, choices))}, not {value!r}")
 
 
 def checked_modes(

@@ -9,7 +9,7 @@ from pycu2c.base.diagnostics import LaunchError
 
 
 def exception_of_thread(
-    kind: type[BaseException] | BaseException, given: Sequence[Any], where: str, who: str
+    kind: type[BaseException] | BaseException, values: Sequence[Any], where: str, who: str
 ) -> BaseException:
     """Return an exception with the location and the thread that raised it.
 
@@ -17,11 +17,11 @@ def exception_of_thread(
 
     where: the file and the line. who: "thread (0, 0, 0) of block (0, 0, 0)".
     """
-    made = kind if isinstance(kind, type) else type(kind)
-    arguments = tuple(given) if isinstance(kind, type) else kind.args
-    error = _construct(made, _with_location(arguments, where, who))
+    cls = kind if isinstance(kind, type) else type(kind)
+    arguments = tuple(values) if isinstance(kind, type) else kind.args
+    error = _construct(cls, _with_location(arguments, where, who))
     if error is None:
-        error = _construct(made, arguments) or LaunchError(f"{made.__name__}{arguments}")
+        error = _construct(cls, arguments) or LaunchError(f"{cls.__name__}{arguments}")
         error.add_note(f"{where}: in {who}")
     return error
 

@@ -19,9 +19,9 @@ _cached_dtype = functools.lru_cache(maxsize=64)(dtypes.from_numpy)  # called in 
 
 def dtype_of(dtype: np.dtype[Any], name: str) -> DType:
     """Return the dtype of elements of a numpy dtype. Raises LaunchError."""
-    row = _cached_dtype(dtype)
-    if row is not None:
-        return row
+    found = _cached_dtype(dtype)
+    if found is not None:
+        return found
     _reject_dtype(dtype, name)
 
 

@@ -21,17 +21,17 @@ def describe(owner: object, interface: Mapping[str, Any], where: Where, name: st
     data = interface.get("data")
     if not isinstance(data, tuple):
         raise LaunchError(f"{name} does not say where its data lies: pass numpy.asarray(…)")
-    row = dtype_of(numpy_dtype(interface), name)
+    element = dtype_of(numpy_dtype(interface), name)
     shape = tuple(map(operator.index, interface["shape"]))
-    given = interface.get("strides") or packed_strides(shape, row.size)
-    strides = tuple(map(operator.index, given))
+    steps = interface.get("strides") or packed_strides(shape, element.size)
+    strides = tuple(map(operator.index, steps))
     described = ArrayArgument(
-        row,
+        element,
         shape,
         strides,
         operator.index(data[0] or 0),
         bool(data[1]),
-        is_contiguous(shape, strides, row.size),
+        is_contiguous(shape, strides, element.size),
         where,
         owner,
         interface.get("stream"),

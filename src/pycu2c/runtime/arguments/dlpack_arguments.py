@@ -16,23 +16,23 @@ def describe(obj: object, name: str) -> ArrayArgument:
     DLPack orders that work before the default stream, and the launch waits for that stream.
     """
     try:
-        found = dlpack.import_array(obj, DEFAULT_STREAM)
+        imported = dlpack.import_array(obj, DEFAULT_STREAM)
     except dlpack.DlpackUnsupportedError as error:
         raise LaunchError(f"{name} is not taken: {error}") from None
-    kind = found.device[0]
+    kind = imported.device[0]
     if kind not in (CPU, CUDA, CUDA_HOST, CUDA_MANAGED):
         raise LaunchError(f"{name} lies on a device that is neither the CPU nor a GPU of NVIDIA's")
     on_host = kind in (CPU, CUDA_HOST)
-    form = found.shape, found.strides, found.dtype
+    layout = imported.shape, imported.strides, imported.dtype
     described = ArrayArgument(
-        dtype_of(found.dtype, name),
-        found.shape,
-        found.strides,
-        found.address,
-        found.readonly,
-        is_contiguous(found.shape, found.strides, found.dtype.itemsize),
+        dtype_of(imported.dtype, name),
+        imported.shape,
+        imported.strides,
+        imported.address,
+        imported.readonly,
+        is_contiguous(imported.shape, imported.strides, imported.dtype.itemsize),
         "host" if on_host else "device",
-        array_over(found.address, form, memory=found.owner) if on_host else found.owner,
+        array_over(imported.address, layout, memory=imported.owner) if on_host else imported.owner,
         None if on_host else DEFAULT_STREAM,
     )
     check_layout(described, name)

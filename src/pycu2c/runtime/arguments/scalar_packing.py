@@ -54,13 +54,15 @@ def convert_argument(parameter: Parameter, value: Number) -> Number:
         return value
     assert isinstance(parameter.type, Scalar)
     plain: bool | int | float = value.item() if isinstance(value, np.generic) else value
-    row = parameter.type.dtype
-    if not row.is_integer:
-        found = convert(_as_float(plain), Scalar(row))
-        return bool(found) if row.kind is DTypeKind.BOOL else float(found)
-    if plain != plain // 1 or not row.minimum <= plain <= row.maximum:  # NaN differs from itself
+    dtype = parameter.type.dtype
+    if not dtype.is_integer:
+        number = convert(_as_float(plain), Scalar(dtype))
+        return bool(number) if dtype.kind is DTypeKind.BOOL else float(number)
+    if (
+        plain != plain // 1 or not dtype.minimum <= plain <= dtype.maximum
+    ):  # NaN differs from itself
         hint = f": pass numpy.uint64({plain})" if 0 < plain <= dtypes.UINT64.maximum else ""
-        raise LaunchError(f"{parameter.name} is {row}, which cannot hold {plain}{hint}")
+        raise LaunchError(f"{parameter.name} is {dtype}, which cannot hold {plain}{hint}")
     return int(plain)
 
 

@@ -17,147 +17,154 @@ from pycu2c.runtime.arguments.flattened_arguments import FlattenedArguments, ite
 
 
 def select_signature(
-    given: FlattenedArguments, declared: Sequence[Signature], names: Sequence[str]
+    arguments: FlattenedArguments, declared: Sequence[Signature], names: Sequence[str]
 ) -> Signature:
     """Return the declared signature with the most exact matches. Raises LaunchError."""
     if len(declared) == 1:
-        return convert_to_signature(given, declared[0], names)
-    found: list[tuple[int, Signature]] = []
+        return convert_to_signature(arguments, declared[0], names)
+    matches: list[tuple[int, Signature]] = []
     for signature in declared:
         with contextlib.suppress(LaunchError):
-            found.append(
-                (_exact_matches(given, signature), convert_to_signature(given, signature, names))
+            matches.append(
+                (
+                    _exact_matches(arguments, signature),
+                    convert_to_signature(arguments, signature, names),
+                )
             )
-    if not found:
-        known, types = " or ".join(map(str, declared)), Signature(given.types)
+    if not matches:
+        known, types = " or ".join(map(str, declared)), Signature(arguments.types)
         kernel = names[0].partition(":")[0] if names else "the kernel"
         raise LaunchError(f"{kernel} is declared for {known}, given {types}: declare that, too")
-    return max(found, key=lambda pair: pair[0])[1]
+    return max(matches, key=lambda pair: pair[0])[1]
 
 
-def _exact_matches(given: FlattenedArguments, signature: Signature) -> int:
+def _exact_matches(arguments: FlattenedArguments, signature: Signature) -> int:
     """Count arguments of exactly the declared type; a Python number counts as a 64-bit one."""
-    pairs = zip(given.types, signature.parameters, strict=True)
-    return sum(own == wanted or default_type(own) == wanted for own, wanted in pairs)
+    pairs = zip(arguments.types, signature.parameters, strict=True)
+    return sum(actual == declared or default_type(actual) == declared for actual, declared in pairs)
 
 
 def convert_to_signature(
-    given: FlattenedArguments, declared: Signature, names: Sequence[str]
+    arguments: FlattenedArguments, declared: Signature, names: Sequence[str]
 ) -> Signature:
     """Return the signature of a launch. Raises LaunchError, which names the argument."""
-    leaves = iter(given.leaves)
-    pairs = zip(given.types, declared.parameters, names, strict=True)
-    return Signature(tuple(_convert(own, wanted, name, leaves) for own, wanted, name in pairs))
+    leaves = iter(arguments.leaves)
+    pairs = zip(arguments.types, declared.parameters, names, strict=True)
+    return Signature(
+        tuple(_convert(actual, expected, name, leaves) for actual, expected, name in pairs)
+    )
 
 
 def _convert(
-    own: ParameterType, wanted: ParameterType, name: str, leaves: Iterator[Argument]
+    actual: ParameterType, expected: ParameterType, name: str, leaves: Iterator[Argument]
 ) -> ParameterType:
-    match own, wanted:
-        case Tuple(), Tuple() if _same_shape(own, wanted):
-            names = wanted.names or own.names
-            steps = names or [str(i + 1) for i in range(len(own.items))]
+    match actual, expected:
+        case Tuple(), Tuple() if _same_shape(actual, expected):
+            names = expected.names or actual.names
+            steps = names or [str(i + 1) for i in range(len(actual.items))]
             items = [
                 _convert(a, b, item_name(name, step), leaves)
-                for a, b, step in zip(own.items, wanted.items, steps)
+                for a, b, step in zip(actual.items, expected.items, steps)
             ]
             return Tuple(tuple(items), names)
-        case Constant(), Constant() if own == wanted:
-            return own
+        case Constant(), Constant() if actual == expected:
+            return actual
         case Array(), Array():
             next(leaves)
-            same = (own.dtype, own.ndim) == (wanted.dtype, wanted.ndim)
-            if same and (own.layout == "C" or wanted.layout == "A"):
-                return own
-            _reject(own, wanted, name, f"`{own}`")
-        case Scalar(), Scalar() if own.dtype.handle or wanted.dtype.handle:
+            same = (actual.dtype, actual.ndim) == (expected.dtype, expected.ndim)
+            if same and (actual.layout == "C" or expected.layout == "A"):
+                return actual
+            _reject(actual, expected, name, f"`{actual}`")
+        case Scalar(), Scalar() if actual.dtype.handle or expected.dtype.handle:
             argument = next(leaves)
-            if own == wanted:
-                return wanted
-            _reject(own, wanted, name, f"{argument!r}")
+            if actual == expected:
+                return expected
+            _reject(actual, expected, name, f"{argument!r}")
         case Scalar(), Scalar():
             number = next(leaves)
-            if _represents(wanted, number):
-                return wanted
-            _reject(own, wanted, name, f"{number!r}")
+            if _represents(expected, number):
+                return expected
+            _reject(actual, expected, name, f"{number!r}")
         case _:
-            shown = f"{next(leaves)!r}" if isinstance(own, Scalar) else f"`{own}`"
-            _reject(own, wanted, name, shown)
+            shown = f"{next(leaves)!r}" if isinstance(actual, Scalar) else f"`{actual}`"
+            _reject(actual, expected, name, shown)
 
 
-def _same_shape(own: Tuple, wanted: Tuple) -> bool:
-    if len(own.items) != len(wanted.items):
+def _same_shape(actual: Tuple, expected: Tuple) -> bool:
+    if len(actual.items) != len(expected.items):
         return False
-    return not own.names or not wanted.names or own.names == wanted.names
+    return not actual.names or not expected.names or actual.names == expected.names
 
 
-def _represents(wanted: Scalar, argument: Argument) -> bool:
+def _represents(declared: Scalar, argument: Argument) -> bool:
     """Return whether a type represents a number without loss.
 
     A Python float may be rounded to a narrower type, as in numpy, but not to infinity.
     """
     assert not isinstance(argument, (ArrayArgument, HandleArgument))
-    own = scalar_of(argument)
-    assert own is not None
-    if own.dtype.is_complex and not wanted.dtype.is_complex:
+    actual = scalar_of(argument)
+    assert actual is not None
+    if actual.dtype.is_complex and not declared.dtype.is_complex:
         return False
-    if own.dtype.is_vector or wanted.dtype.is_vector:
-        return own == wanted
-    if wanted.dtype.is_complex:
-        return own.weak or complex(wanted(argument)) == complex(argument)
-    if wanted.dtype.is_float:
-        return _survives_rounding(_rounded(argument, wanted), argument, own)
+    if actual.dtype.is_vector or declared.dtype.is_vector:
+        return actual == declared
+    if declared.dtype.is_complex:
+        return actual.weak or complex(declared(argument)) == complex(argument)
+    if declared.dtype.is_float:
+        return _survives_rounding(_rounded(argument, declared), argument, actual)
     if not math.isfinite(argument) or argument != int(argument):
         return False
-    return wanted.dtype.minimum <= int(argument) <= wanted.dtype.maximum
+    return declared.dtype.minimum <= int(argument) <= declared.dtype.maximum
 
 
-def _rounded(argument: Argument, wanted: Scalar) -> float:
+def _rounded(argument: Argument, declared: Scalar) -> float:
     if isinstance(argument, int) and argument.bit_length() > 1023:  # exceeds float64
         return math.inf
     with np.errstate(over="ignore"):
-        return float(wanted(argument))
+        return float(declared(argument))
 
 
-def _survives_rounding(rounded: float, argument: Argument, own: Scalar) -> bool:
+def _survives_rounding(rounded: float, argument: Argument, actual: Scalar) -> bool:
     """Return whether a number is unchanged as a float of a declared type."""
     assert not isinstance(argument, (ArrayArgument, HandleArgument))
     if not math.isfinite(rounded):
         return not (isinstance(argument, int) or math.isfinite(argument))
-    return own.weak or not own.dtype.is_float or rounded == float(argument)
+    return actual.weak or not actual.dtype.is_float or rounded == float(argument)
 
 
-def _array_hint(own: ParameterType, wanted: Array) -> str:
-    if wanted.dtype.is_vector and (not isinstance(own, Array) or own.dtype != wanted.dtype):
-        count, part = len(wanted.dtype.fields), wanted.dtype.fields[0].dtype
+def _array_hint(actual: ParameterType, declared: Array) -> str:
+    if declared.dtype.is_vector and (
+        not isinstance(actual, Array) or actual.dtype != declared.dtype
+    ):
+        count, part = len(declared.dtype.fields), declared.dtype.fields[0].dtype
         return (
-            f": pass an array of dtype pycu2c.{wanted.dtype}.numpy, or one of {part} with "
-            f"{wanted.ndim + 1} axes, the last of them of length {count} and contiguous"
+            f": pass an array of dtype pycu2c.{declared.dtype}.numpy, or one of {part} with "
+            f"{declared.ndim + 1} axes, the last of them of length {count} and contiguous"
         )
-    if not isinstance(own, Array):
-        return f": pass an array, numpy.array([…], numpy.{wanted.dtype})"
-    if own.dtype != wanted.dtype and wanted.dtype.has_fields:
+    if not isinstance(actual, Array):
+        return f": pass an array, numpy.array([…], numpy.{declared.dtype})"
+    if actual.dtype != declared.dtype and declared.dtype.has_fields:
         return ": pass .view(…) of that dtype, if it is laid out alike, or declare the other"
-    if own.dtype != wanted.dtype:
-        return f": pass .astype(numpy.{wanted.dtype}), or leave the type out of the signature"
-    if own.ndim != wanted.ndim:
-        return f": pass .reshape(…) with {wanted.ndim} axes"
-    return f": declare it `{own}`, or pass numpy.ascontiguousarray(…) of what is only read"
+    if actual.dtype != declared.dtype:
+        return f": pass .astype(numpy.{declared.dtype}), or leave the type out of the signature"
+    if actual.ndim != declared.ndim:
+        return f": pass .reshape(…) with {declared.ndim} axes"
+    return f": declare it `{actual}`, or pass numpy.ascontiguousarray(…) of what is only read"
 
 
-def _reject(own: ParameterType, wanted: ParameterType, name: str, shown: str) -> NoReturn:
-    raise LaunchError(f"{name} is declared `{wanted}`, given {shown}{_hint(own, wanted)}")
+def _reject(actual: ParameterType, declared: ParameterType, name: str, shown: str) -> NoReturn:
+    raise LaunchError(f"{name} is declared `{declared}`, given {shown}{_hint(actual, declared)}")
 
 
-def _hint(own: ParameterType, wanted: ParameterType) -> str:
-    match own, wanted:
+def _hint(actual: ParameterType, declared: ParameterType) -> str:
+    match actual, declared:
         case _, Scalar(dtype) if dtype.handle is not None:
             return f": pass what cuda.{dtype.handle.access}(…) gives"
         case _, Array():
-            return _array_hint(own, wanted)
+            return _array_hint(actual, declared)
         case Array(), Scalar():
             return ": pass one number, a[0]"
-        case Tuple(), Scalar(dtype) if dtype.is_vector and len(own.items) == len(dtype.fields):
+        case Tuple(), Scalar(dtype) if dtype.is_vector and len(actual.items) == len(dtype.fields):
             return f": pass cuda.{dtype}(*…)"
         case Scalar(), Scalar(dtype) if dtype.is_integer:
             return f", and holds integers from {dtype.minimum} to {dtype.maximum}"

@@ -27,58 +27,62 @@ class _DeviceView:
 
 def vector_parameters(types: Sequence[ParameterType]) -> dict[int, Array]:
     """Return the parameters that are arrays of vectors, by position."""
-    found = ((i, kind) for i, kind in enumerate(types) if isinstance(kind, Array))
-    return {i: kind for i, kind in found if kind.dtype.is_vector}
+    arrays = ((i, kind) for i, kind in enumerate(types) if isinstance(kind, Array))
+    return {i: kind for i, kind in arrays if kind.dtype.is_vector}
 
 
-def view_as_vectors(values: Sequence[object], wanted: Mapping[int, Array]) -> list[object]:
+def view_as_vectors(values: Sequence[object], declared: Mapping[int, Array]) -> list[object]:
     """Return the arguments with arrays of numbers or records viewed as the declared vectors."""
-    return [_view(v, wanted[i]) if i in wanted else v for i, v in enumerate(values)]
+    return [_view(v, declared[i]) if i in declared else v for i, v in enumerate(values)]
 
 
-def _view(value: Any, wanted: Array) -> object:
+def _view(value: Any, declared: Array) -> object:
     """View an array as vectors; other values are returned unchanged, and rejected later."""
     if hasattr(value, "__pycu2c_array__"):  # our own arrays keep track of their memory
-        return _view_host(value, value, wanted)
+        return _view_host(value, value, declared)
     interface = getattr(value, "__cuda_array_interface__", None)
     if interface is not None:
-        return _view_device(value, interface, wanted)
+        return _view_device(value, interface, declared)
     if not hasattr(value, "__array_interface__") or isinstance(value, np.generic):
         return value
-    return _view_host(np.asarray(value), value, wanted)
+    return _view_host(np.asarray(value), value, declared)
 
 
-def _view_host(array: Any, value: object, wanted: Array) -> object:
-    row = wanted.dtype.numpy
-    if _is_vector_record(array.dtype, wanted):
-        return array.view(row)
-    if _has_vector_axis(array.dtype, array.shape, array.strides, wanted):
-        return array.view(row)[..., 0]
+def _view_host(array: Any, value: object, declared: Array) -> object:
+    vector_dtype = declared.dtype.numpy
+    if _is_vector_record(array.dtype, declared):
+        return array.view(vector_dtype)
+    if _has_vector_axis(array.dtype, array.shape, array.strides, declared):
+        return array.view(vector_dtype)[..., 0]
     return value
 
 
-def _view_device(value: object, interface: Mapping[str, Any], wanted: Array) -> object:
+def _view_device(value: object, interface: Mapping[str, Any], declared: Array) -> object:
     dtype, shape = numpy_dtype(interface), tuple(interface["shape"])
-    strides, row = interface.get("strides"), wanted.dtype.numpy
-    own: dict[str, Any] = {"typestr": row.str, "descr": row.descr}
-    if _is_vector_record(dtype, wanted):
-        return _DeviceView(value, {**interface, **own})
-    if not _has_vector_axis(dtype, shape, strides or (dtype.itemsize,), wanted):
+    strides, vector_dtype = interface.get("strides"), declared.dtype.numpy
+    changes: dict[str, Any] = {"typestr": vector_dtype.str, "descr": vector_dtype.descr}
+    if _is_vector_record(dtype, declared):
+        return _DeviceView(value, {**interface, **changes})
+    if not _has_vector_axis(dtype, shape, strides or (dtype.itemsize,), declared):
         return value
-    own |= {"shape": shape[:-1], "strides": strides and tuple(strides)[:-1]}
-    return _DeviceView(value, {**interface, **own})
+    changes |= {"shape": shape[:-1], "strides": strides and tuple(strides)[:-1]}
+    return _DeviceView(value, {**interface, **changes})
 
 
-def _is_vector_record(dtype: np.dtype[Any], wanted: Array) -> bool:
+def _is_vector_record(dtype: np.dtype[Any], declared: Array) -> bool:
     """Return whether a record dtype has the layout of a vector."""
-    row = from_numpy(dtype) if dtype.names else None
-    return row is not None and row is not wanted.dtype and vector_like(row) is wanted.dtype
+    record = from_numpy(dtype) if dtype.names else None
+    return (
+        record is not None
+        and record is not declared.dtype
+        and vector_like(record) is declared.dtype
+    )
 
 
 def _has_vector_axis(
-    dtype: np.dtype[Any], shape: tuple[int, ...], strides: Sequence[int], wanted: Array
+    dtype: np.dtype[Any], shape: tuple[int, ...], strides: Sequence[int], declared: Array
 ) -> bool:
     """Return whether the last axis contains the components of a vector contiguously."""
-    parts = wanted.dtype.fields
-    whole = len(shape) == wanted.ndim + 1 and shape[-1] == len(parts)
-    return whole and dtype == parts[0].dtype.numpy and strides[-1] == dtype.itemsize
+    parts = declared.dtype.fields
+    has_axis = len(shape) == declared.ndim + 1 and shape[-1] == len(parts)
+    return has_axis and dtype == parts[0].dtype.numpy and strides[-1] == dtype.itemsize

@@ -56,13 +56,13 @@ class WaitingThread:
 
 def deadlock_error(kernel: str, waiting: Iterable[WaitingThread]) -> DeadlockError:
     """Return the error of a launch in which only these threads are left, and all wait."""
-    found = sorted(waiting, key=lambda w: (w.block[::-1], w.where, w.what, w.thread))
-    groups = [list(g) for _, g in groupby(found, key=lambda w: (w.block, w.where, w.what))]
+    threads = sorted(waiting, key=lambda w: (w.block[::-1], w.where, w.what, w.thread))
+    groups = [list(g) for _, g in groupby(threads, key=lambda w: (w.block, w.where, w.what))]
     lines = [f"{kernel} would never end: no thread can make progress"]
     lines += map(_line, groups[:_MOST_LINES])
     more = sum(len(group) for group in groups[_MOST_LINES:])
     lines += [f"  and {more} more threads wait"] if more else []
-    effects = dict.fromkeys(w.operation.effect if w.operation else None for w in found)
+    effects = dict.fromkeys(w.operation.effect if w.operation else None for w in threads)
     lines += [f"  help: {_HINTS[effect]}" for effect in effects]
     return DeadlockError("\n".join(lines))
 

@@ -94,14 +94,14 @@ class FiberKernel(CpuKernel):
         super().finished(code, head)
 
     def _stuck(self, grid: Extent) -> LaunchError:
-        found = list(self._waiting(grid))
-        if not self._cooperative and found and all(w.operation is _GRID for w in found):
+        threads = list(self._waiting(grid))
+        if not self._cooperative and threads and all(w.operation is _GRID for w in threads):
             return LaunchError(
-                f"{self._name} has a barrier of the whole grid, {found[0].where}: launch it "
+                f"{self._name} has a barrier of the whole grid, {threads[0].where}: launch it "
                 "cooperatively, so that its blocks run at the same time (a RawKernel's "
                 "enable_cooperative_groups=True)"
             )
-        return deadlock_error(self._name, found)
+        return deadlock_error(self._name, threads)
 
     def _waiting(self, grid: Extent) -> Iterator[WaitingThread]:
         size = 1 + _MOST_THREADS

@@ -44,9 +44,9 @@ class DriverLinker:
                 data, name = part.data, part.name.encode()
                 (code,) = api.cuLinkAddData(state, kind, data, len(data), name, 0, [], [])
                 _check(code, log, part.name, inputs, arch)
-            code, *made = api.cuLinkComplete(state)
+            code, *result = api.cuLinkComplete(state)
             _check(code, log, "", inputs, arch)
-            return ctypes.string_at(int(made[0]), int(made[1])), ""
+            return ctypes.string_at(int(result[0]), int(result[1])), ""
         finally:
             api.cuLinkDestroy(state)
 

@@ -23,17 +23,17 @@ def read_file(path: str) -> bytes:
 
 def file_identity(path: str) -> str:
     """Return names and digests of a file and of the files that it includes by quoted names."""
-    found: dict[str, str] = {}
+    digests: dict[str, str] = {}
     pending = [path]
     while pending:
         name = pending.pop()
-        if name in found:
+        if name in digests:
             continue
         data = read_file(name)
-        found[name] = digest_of(data)
+        digests[name] = digest_of(data)
         if name.endswith(_SOURCE_SUFFIXES):
             pending += [file for file in _included(name, data) if os.path.isfile(file)]
-    return "\n".join(f"{name} {digest}" for name, digest in sorted(found.items()))
+    return "\n".join(f"{name} {digest}" for name, digest in sorted(digests.items()))
 
 
 def _included(path: str, data: bytes) -> list[str]:
