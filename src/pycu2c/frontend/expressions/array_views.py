@@ -156,7 +156,9 @@ def report_index_count(kind: Array, given: int, span: Span) -> NoReturn:
         hints.count_phrase(given, "index"),
         hints.count_phrase(kind.ndim, "axis"),
     )
-    one = ", where i is a number, and not a tuple, as cuda.grid(2) returns" if kind.ndim == 1 else ""
+    one = (
+        ", where i is a number, and not a tuple, as cuda.grid(2) returns" if kind.ndim == 1 else ""
+    )
     fail(
         "index-count",
         Label(span, f"{indices} for `{kind}`, which has {axes}"),
