@@ -103,10 +103,9 @@ class _AxisCostModel:
     values: Mapping[str, ir.Expr]
     parameters: Mapping[str, ir.Parameter]
     extents: Extents
-    coordinate_strides: dict[Intrinsic, float] = field(
-        default_factory=dict
-    )  # change of each coordinate per step
-    variable_strides: dict[str, float | None] = field(default_factory=dict)  # cache, by variable
+    # changes of coordinates and variables per step along the axis
+    coordinate_strides: dict[Intrinsic, float] = field(default_factory=dict)
+    variable_strides: dict[str, float | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.coordinate_strides = {

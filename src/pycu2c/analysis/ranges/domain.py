@@ -64,9 +64,7 @@ class RangeState:
 
     intervals: dict[Term, Interval] = field(default_factory=dict)
     min_differences: dict[tuple[Term, Term], int] = field(default_factory=dict)
-    definitions: dict[str, ir.Expr] = field(
-        default_factory=dict
-    )  # variable -> the expression it was assigned
+    definitions: dict[str, ir.Expr] = field(default_factory=dict)  # last value of each variable
 
     def copy(self) -> RangeState:
         return RangeState(dict(self.intervals), dict(self.min_differences), dict(self.definitions))

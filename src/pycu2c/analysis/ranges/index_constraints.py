@@ -46,9 +46,7 @@ class IndexConstraints:
     variables: dict[str, Interval] = field(default_factory=dict)
     modular: frozenset[str] = frozenset()
     _constraints: dict[int, Interval] = field(default_factory=dict)
-    _constrained_uses: Counter[int] = field(
-        default_factory=Counter
-    )  # how often each node is constrained, by id
+    _constrained_uses: Counter[int] = field(default_factory=Counter)  # by id of the node
     _uses: Counter[int] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:

@@ -71,10 +71,8 @@ class LoopIncrements:
                 by = self._increment(s.value, s.var.name)
                 return {s.var.name: by.join_with(_ZERO)}
             case ir.If():
-                then, orelse = (
-                    self._body_increments(s.then, names),
-                    self._body_increments(s.orelse, names),
-                )
+                then = self._body_increments(s.then, names)
+                orelse = self._body_increments(s.orelse, names)
                 return {name: then[name].join_with(orelse[name]) for name in names}
             case ir.For() | ir.While():
                 increments = self._body_increments(s.body, names)

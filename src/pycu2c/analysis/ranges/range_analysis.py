@@ -189,10 +189,8 @@ def _initial_state(function: ir.Function, assumptions: LaunchAssumptions) -> Ran
     }
     for low, high in _STRICTLY_BELOW:
         for axis in "xyz":
-            inner, outer = (
-                intrinsics.get(f"cuda.{low}.{axis}"),
-                intrinsics.get(f"cuda.{high}.{axis}"),
-            )
+            inner = intrinsics.get(f"cuda.{low}.{axis}")
+            outer = intrinsics.get(f"cuda.{high}.{axis}")
             if inner is None or outer is None:
                 continue
             bounds, limit = intrinsic_range(assumptions, inner), intrinsic_range(assumptions, outer)

@@ -39,10 +39,8 @@ def _is_small(f: ir.Function) -> bool:
         return False
     if not all(isinstance(kind, Scalar) for kind in (f.result, *(p.type for p in f.parameters))):
         return False
-    nodes, branches = (
-        sum(1 for _ in walk.all_expressions(f.body)),
-        sum(isinstance(s, ir.If) for s in inner_statements),
-    )
+    nodes = sum(1 for _ in walk.all_expressions(f.body))
+    branches = sum(isinstance(s, ir.If) for s in inner_statements)
     return nodes <= _MAX_NODES and branches <= _MAX_BRANCHES
 
 

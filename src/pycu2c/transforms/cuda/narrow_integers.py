@@ -8,7 +8,7 @@ bits in every defined execution.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 from pycu2c.analysis.launch_ranges import IndexRules
 from pycu2c.analysis.ranges.index_constraints import IndexConstraints, is_linear, leaves
@@ -30,14 +30,18 @@ IN_32_BITS = everything(WEAK_INT32)
 
 def narrow(module: ir.Module, rules: IndexRules, ranges: Mapping[str, Ranges]) -> ir.Module:
     """Narrow all functions: ``i: int = cuda.grid.x()`` -> ``i: small = cuda.grid.x.small()``."""
-    functions = module.functions
-    constraints_by_function = {
-        f.name: IndexConstraints(f, ranges[f.name], rules) for f in functions
+    constraints = {f.name: IndexConstraints(f, ranges[f.name], rules) for f in module.functions}
+    variables = {f.name: _narrow_variables(f, constraints[f.name]) for f in module.functions}
+    signatures = {
+        f.name: narrow_signature(f, variables[f.name], ranges[f.name]) for f in module.functions
     }
-    signatures = {f.name: _signature(f, constraints_by_function[f.name]) for f in functions}
-    return walk.map_functions(
-        module, lambda f: _narrow_function(f, constraints_by_function[f.name], signatures)
-    )
+
+    def narrow_function(f: ir.Function) -> ir.Function:
+        signature = signatures[f.name]
+        narrower = Narrower(constraints[f.name], variables[f.name], signature.result, signatures)
+        return signature.with_body(f, narrower.body(f.body))
+
+    return walk.map_functions(module, narrow_function)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,50 +51,52 @@ class NarrowSignature:
     parameters: tuple[Scalar | Array, ...]
     result: Type
 
+    def with_body(self, function: ir.Function, body: ir.Body) -> ir.Function:
+        """Return the function with these types and a narrowed body."""
+        pairs = zip(function.parameters, self.parameters)
+        parameters = tuple(replace(p, type=new_type) for p, new_type in pairs)
+        return replace(function, parameters=parameters, body=body, result=self.result)
 
-def _signature(function: ir.Function, constraints: IndexConstraints) -> NarrowSignature:
-    narrow_variables = _narrow_variables(function, constraints)
+
+def narrow_signature(
+    function: ir.Function, narrow_variables: Set[str], ranges: Ranges
+) -> NarrowSignature:
+    """Return the types of a function whose ``narrow_variables`` have 32 bits."""
     parameters = tuple(
         WEAK_INT32 if p.name in narrow_variables else p.type for p in function.parameters
     )
-    fits = function.result == WEAK_INT and IN_32_BITS.contains(constraints.ranges.result)
+    fits = function.result == WEAK_INT and IN_32_BITS.contains(ranges.result)
     return NarrowSignature(parameters, WEAK_INT32 if fits else function.result)
-
-
-def _narrow_function(
-    function: ir.Function, constraints: IndexConstraints, signatures: Mapping[str, NarrowSignature]
-) -> ir.Function:
-    signature = signatures[function.name]
-    narrower = Narrower(
-        constraints, _narrow_variables(function, constraints), signature.result, signatures
-    )
-    parameters = tuple(
-        replace(p, type=new_type) for p, new_type in zip(function.parameters, signature.parameters)
-    )
-    body = narrower.body(function.body)
-    return replace(function, parameters=parameters, body=body, result=signature.result)
 
 
 def _narrow_variables(function: ir.Function, constraints: IndexConstraints) -> frozenset[str]:
     """Return the ints whose every value fits 32 bits."""
-    found = {p.name for p in function.parameters if p.type == WEAK_INT}
-    too_wide = set()
-    for s in walk.statements(function.body):
-        if isinstance(s, (ir.Assign, ir.Declare, ir.For)) and s.var.type == WEAK_INT:
-            found.add(s.var.name)
-        if isinstance(s, ir.For) and not counts_in_32_bits(s, constraints.ranges):
-            too_wide.add(s.var.name)
-    for e in walk.all_expressions(function.body):
-        if isinstance(e, ir.Let) and e.value.type == WEAK_INT:
-            found.add(e.name)
-    return frozenset(n for n in found - too_wide if IN_32_BITS.contains(constraints.variable(n)))
+    names = {p.name for p in function.parameters if p.type == WEAK_INT}
+    names |= defined_ints(function.body) - wide_counters(constraints.ranges)
+    return frozenset(n for n in names if IN_32_BITS.contains(constraints.variable(n)))
 
 
-def counts_in_32_bits(loop: ir.For, ranges: Ranges) -> bool:
-    """Return whether a counter fits, including the step after the last value."""
-    start, stop, step = (ranges.of(e) for e in walk.operands(loop))
-    final_counter = Interval(stop.low + min(step.low, 0), stop.high + max(step.high, 1) - 1)
-    return all(IN_32_BITS.contains(i) for i in (start, stop, step, final_counter))
+def defined_ints(body: ir.Body) -> set[str]:
+    """Return the ints that a body declares, assigns or binds in a Let."""
+    targets = (
+        s.var for s in walk.statements(body) if isinstance(s, ir.Assign | ir.Declare | ir.For)
+    )
+    lets = (e for e in walk.all_expressions(body) if isinstance(e, ir.Let))
+    return {v.name for v in targets if v.type == WEAK_INT} | {
+        e.name for e in lets if e.value.type == WEAK_INT
+    }
+
+
+def wide_counters(ranges: Ranges) -> set[str]:
+    """Return the loop variables that exceed 32 bits, also in the step after the last value."""
+
+    def is_wide(loop: ir.For) -> bool:
+        start, stop, step = (ranges.of(e) for e in walk.operands(loop))
+        final_counter = Interval(stop.low + min(step.low, 0), stop.high + max(step.high, 1) - 1)
+        return not all(IN_32_BITS.contains(i) for i in (start, stop, step, final_counter))
+
+    loops = (s for s in walk.statements(ranges.function.body) if isinstance(s, ir.For))
+    return {loop.var.name for loop in loops if is_wide(loop)}
 
 
 @dataclass(slots=True)

@@ -29,8 +29,6 @@ from pycu2c.ops.operators import AND, EQ, GE, LT
 
 LiveElements: TypeAlias = Mapping[str, Threads]  # live elements of each array
 
-_MIN_LANES = 4  # narrower ranges save nothing
-
 
 def eliminate_dead_lanes(
     module: ir.Module, assumptions: LaunchAssumptions, effectful: Set[str]

@@ -114,9 +114,7 @@ class _AxisLoopBuilder:
     values: dict[str, ir.Expr] = field(default_factory=dict)  # single definitions
     declarations: Mapping[str, int] = field(default_factory=dict)
     order_dependent: bool = False
-    counter_ranges: dict[str, Interval] = field(
-        default_factory=dict
-    )  # of loops around work-item loops
+    counter_ranges: dict[str, Interval] = field(default_factory=dict)  # of loops around them
     strip_bounds: tuple[ir.Expr, ir.Expr] | None = (
         None  # first and last thread of the current strip
     )

@@ -33,9 +33,7 @@ from pycu2c.transforms.cpu.memory.software_prefetch import (
 _MAX_STREAMS = 8
 _STRIP_BYTES = 256  # of the array with the largest elements
 _PREFETCH_DISTANCE = 2048  # bytes between the accessed and the prefetched elements
-_MIN_TOTAL_BYTES = (
-    1 << 21
-)  # total size of the arrays above which they exceed the first-level caches
+_MIN_TOTAL_BYTES = 1 << 21  # smaller arrays stay in the second-level cache
 
 
 def insert_strip_prefetches(module: ir.Module) -> ir.Module:
@@ -104,10 +102,8 @@ def _strip_loop(
         {stream.array.name: stream.element_size for stream in streams}.values()
     )
     is_small = binary(LT, ir.Apply(launched, (), WEAK_INT, span), integer(min_elements, span), span)
-    all_elements, strip_elements = (
-        binary(SUB, end, loop.start, span),
-        integer(_STRIP_BYTES // widest, span),
-    )
+    all_elements = binary(SUB, end, loop.start, span)
+    strip_elements = integer(_STRIP_BYTES // widest, span)
     length = ir.Select(is_small, all_elements, strip_elements, WEAK_INT, span)
     stop = ir.Apply(REGISTRY["min"], (binary(ADD, first, strip, span), end), WEAK_INT, span)
 

@@ -174,11 +174,8 @@ class _IfConversion:
         if self._tests_running(s):
             if is_full_mask:
                 return self.block(s.then, mask)
-            inside_mask = self._new_mask(s.span)
-            return (
-                ir.Declare(inside_mask, binary(AND, mask, self.running, s.span), s.span),
-                *self.block(s.then, inside_mask),
-            )
+            inside_mask, declaration = self._declare_mask(binary(AND, mask, self.running, s.span))
+            return (declaration, *self.block(s.then, inside_mask))
         if is_full_mask and self._only_exits(s.orelse):
             stay_active = ir.Assign(mask, binary(AND, mask, _bit(s.condition), s.span), s.span)
             return (stay_active, *self.block(s.then, mask))
@@ -187,27 +184,17 @@ class _IfConversion:
                 mask, binary(AND, mask, _not(_bit(s.condition)), s.span), s.span
             )
             return (stay_active, *self.block(s.orelse, mask))
-        inside_mask = self._new_mask(s.span)
-        mask_declaration = ir.Declare(
-            inside_mask, binary(AND, mask, _bit(s.condition), s.span), s.span
-        )
+        then_mask, declare_then = self._declare_mask(binary(AND, mask, _bit(s.condition), s.span))
         if not s.orelse:
-            return (mask_declaration, *self.block(s.then, inside_mask))
+            return (declare_then, *self.block(s.then, then_mask))
         if is_full_mask and self._always_exits(s.then):  # the remaining lanes continue
-            return (mask_declaration, *self.block(s.then, inside_mask), *self.block(s.orelse, mask))
-        outside_mask = self._new_mask(s.span)
-        outside_declaration = ir.Declare(
-            outside_mask, binary(XOR, mask, inside_mask, s.span), s.span
-        )
+            return (declare_then, *self.block(s.then, then_mask), *self.block(s.orelse, mask))
+        else_mask, declare_else = self._declare_mask(binary(XOR, mask, then_mask, s.span))
         if is_full_mask and self._always_exits(s.orelse):
-            return (
-                mask_declaration,
-                outside_declaration,
-                *self.block(s.orelse, outside_mask),
-                *self.block(s.then, mask),
-            )
-        then = self.block(s.then, inside_mask)
-        return (mask_declaration, outside_declaration, *then, *self.block(s.orelse, outside_mask))
+            exits = self.block(s.orelse, else_mask)
+            return (declare_then, declare_else, *exits, *self.block(s.then, mask))
+        then, orelse = self.block(s.then, then_mask), self.block(s.orelse, else_mask)
+        return (declare_then, declare_else, *then, *orelse)
 
     def _always_exits(self, body: ir.Body) -> bool:
         """Return whether all lanes that enter a block leave the loop at its end."""
@@ -218,9 +205,11 @@ class _IfConversion:
         names = [s.var.name for s in body if isinstance(s, ir.Assign)]
         return len(names) == len(body) == 1 and names[0] == self.state.name
 
-    def _new_mask(self, span: Span) -> ir.Var:
+    def _declare_mask(self, value: ir.Expr) -> tuple[ir.Var, ir.Stmt]:
         self.mask_count += 1
-        return replace(self.running, name=f"inside.strip.{self.mask_count}", span=span)
+        name = f"inside.strip.{self.mask_count}"
+        mask = replace(self.running, name=name, span=value.span)
+        return mask, ir.Declare(mask, value, value.span)
 
     def _declare(self, s: ir.Declare) -> ir.Stmt:
         """Declare a variable once: several blocks are merged into one."""

@@ -23,8 +23,10 @@ from pycu2c.transforms.cuda.narrow_integers import (
     IN_32_BITS,
     Narrower,
     NarrowSignature,
-    counts_in_32_bits,
+    defined_ints,
+    narrow_signature,
     to_type,
+    wide_counters,
 )
 
 
@@ -35,32 +37,24 @@ def has_candidate_loops(module: ir.Module) -> bool:
 
 
 def narrow_integers_in_loops(
-    module: ir.Module, rules: IndexRules, found: Mapping[str, Ranges]
+    module: ir.Module, rules: IndexRules, ranges: Mapping[str, Ranges]
 ) -> ir.Module:
-    """Narrow such loops; ``found`` is the range analysis of the module."""
-    functions = module.functions
-    loops = {f.name: frozenset(_candidate_loops(f.body)) for f in functions}
-    narrow_variables = {
-        f.name: _variables_changed_in_loops(loops[f.name], found[f.name]) for f in functions
+    """Narrow such loops; ``ranges`` is the range analysis of the module, by function."""
+    loops = {f.name: frozenset(_candidate_loops(f.body)) for f in module.functions}
+    variables = {
+        f.name: _variables_changed_in_loops(loops[f.name], ranges[f.name]) for f in module.functions
     }
     signatures = {
-        f.name: _signature(f, narrow_variables[f.name], loops[f.name], found) for f in functions
+        f.name: _signature(f, variables[f.name], loops[f.name], ranges[f.name])
+        for f in module.functions
     }
 
     def narrow_function(f: ir.Function) -> ir.Function:
-        signature = signatures[f.name]
-        constraints = IndexConstraints(f, found[f.name], rules)
-        narrower = Narrower(
-            constraints,
-            narrow_variables[f.name],
-            signature.result,
-            signatures,
-            _narrow_variables(f, found[f.name]) - narrow_variables[f.name],
-        )
-        pairs = zip(f.parameters, signature.parameters)
-        parameters = tuple(replace(p, type=kind) for p, kind in pairs)
-        body = _LoopNarrowing(narrower, loops[f.name]).body(f.body)
-        return replace(f, parameters=parameters, body=body, result=signature.result)
+        signature, changed = signatures[f.name], variables[f.name]
+        constraints = IndexConstraints(f, ranges[f.name], rules)
+        only_read = _narrow_variables(f, ranges[f.name]) - changed
+        narrower = Narrower(constraints, changed, signature.result, signatures, only_read)
+        return signature.with_body(f, _LoopNarrowing(narrower, loops[f.name]).body(f.body))
 
     return walk.map_functions(module, narrow_function)
 
@@ -96,18 +90,8 @@ def only_computes(loop: ir.Stmt) -> bool:
 
 def _variables_changed_in_loops(loops: Set[ir.Stmt], ranges: Ranges) -> frozenset[str]:
     """Return the ints that such loops assign, if all their values fit 32 bits."""
-    found: set[str] = set()
-    too_wide: set[str] = set()
-    for s in walk.statements(tuple(loops)):
-        if isinstance(s, ir.Assign | ir.Declare | ir.For) and s.var.type == WEAK_INT:
-            found.add(s.var.name)
-    for e in walk.all_expressions(tuple(loops)):
-        if isinstance(e, ir.Let) and e.value.type == WEAK_INT:
-            found.add(e.name)
-    for s in walk.statements(ranges.function.body):
-        if isinstance(s, ir.For) and not counts_in_32_bits(s, ranges):
-            too_wide.add(s.var.name)
-    return frozenset(n for n in found - too_wide if IN_32_BITS.contains(ranges.variable(n)))
+    names = defined_ints(tuple(loops)) - wide_counters(ranges)
+    return frozenset(n for n in names if IN_32_BITS.contains(ranges.variable(n)))
 
 
 def _narrow_variables(function: ir.Function, ranges: Ranges) -> frozenset[str]:
@@ -118,17 +102,12 @@ def _narrow_variables(function: ir.Function, ranges: Ranges) -> frozenset[str]:
 
 
 def _signature(
-    function: ir.Function,
-    narrow_variables: Set[str],
-    loops: Set[ir.Stmt],
-    found: Mapping[str, Ranges],
+    function: ir.Function, narrow_variables: Set[str], loops: Set[ir.Stmt], ranges: Ranges
 ) -> NarrowSignature:
-    parameters = tuple(
-        WEAK_INT32 if p.name in narrow_variables else p.type for p in function.parameters
-    )
-    fits = function.result == WEAK_INT and IN_32_BITS.contains(found[function.name].result)
+    """Return the types of a function; its result is narrowed if such a loop returns it."""
+    signature = narrow_signature(function, narrow_variables, ranges)
     returns = walk.contains(tuple(loops), ir.Return)
-    return NarrowSignature(parameters, WEAK_INT32 if fits and returns else function.result)
+    return signature if returns else replace(signature, result=function.result)
 
 
 @dataclass(slots=True)
