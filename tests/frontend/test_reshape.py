@@ -138,7 +138,7 @@ def test_nvrtc_accepts_it(k: Kernel[Any]) -> None:
         ("out[i] = a.reshape(2.5)[i]", "it must be an integer"),
         ("out[i] = a.reshape(2, 4, order='F')[i, 0]", "takes the shape alone"),
         ("out[i] = a.reshape()[i]", "needs a shape"),
-        ("out[i] = a.ravel(1)[i]", "ravel() takes nothing"),
+        ("out[i] = a.ravel(1)[i]", "ravel() takes no arguments"),
         ("out[i] = n.reshape(1)[0]", "has no attribute `reshape`"),
     ],
 )

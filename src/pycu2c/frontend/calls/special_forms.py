@@ -21,7 +21,7 @@ from pycu2c.frontend.evaluation_order import materialize
 from pycu2c.frontend.expressions.array_views import array_type
 from pycu2c.frontend.expressions.module_limits import MEMORY_LIMITS, array_bytes, report_too_large
 from pycu2c.frontend.function_context import FunctionContext
-from pycu2c.frontend.value_checks import describe, is_array, require_number
+from pycu2c.frontend.value_checks import describe, is_array, is_none, require_number
 from pycu2c.frontend.values import StaticObject, TupleValue, Value
 from pycu2c.ir.builders import truth
 from pycu2c.ir.nodes import Allocate, Apply, Const, Expr, Var
@@ -31,12 +31,12 @@ from pycu2c.ops.intrinsics.threads import warp
 
 def _coordinates(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
     """Lower ``cuda.grid(ndim)`` and ``cuda.gridsize(ndim)``."""
-    (given,) = argument_nodes(context, node, ("ndim",), intrinsic.name)
-    ndim = constant_integer(context, given, f"the number of axes of {intrinsic.name}")
+    (argument,) = argument_nodes(context, node, ("ndim",), intrinsic.name)
+    ndim = constant_integer(context, argument, f"the number of axes of {intrinsic.name}")
     if ndim not in (1, 2, 3):
         fail(
             "argument-type",
-            Label(context.span(given), f"this is {ndim}"),
+            Label(context.span(argument), f"this is {ndim}"),
             hint=f"{intrinsic.name} takes the number of axes: 1, 2 or 3",
         )
     span = context.span(node)
@@ -53,7 +53,7 @@ def _allocation(space: MemorySpace) -> IntrinsicLowering:
             kind = Array(scalar.dtype, 1, "C", space)
         else:
             kind = Array(scalar.dtype, len(shape), "C", space, shape)
-        if array_bytes(kind) > MEMORY_LIMITS[space].most:
+        if array_bytes(kind) > MEMORY_LIMITS[space].max_bytes:
             report_too_large(kind, array_bytes(kind), context.span(shape_node))
         var = Var(context.name_for(node, space.value), kind, context.span(node))
         context.emit(Allocate(var, context.span(node)))
@@ -62,7 +62,7 @@ def _allocation(space: MemorySpace) -> IntrinsicLowering:
     return build
 
 
-_FIXED = "write a literal, a variable that is only assigned that, or a global that holds an int"
+_FIXED = "write a literal, a variable with one constant value, or a global int"
 _DYNAMIC = "or 0, and pass the bytes at the launch: k[grid, block, stream, bytes]"
 DYNAMIC = (0,)  # the shape of dynamic shared memory
 
@@ -72,19 +72,16 @@ def _shape(context: FunctionContext, node: ast.expr, least: int) -> tuple[int, .
     items = value.items if isinstance(value, TupleValue) else (value,)
     shape = []
     for item in items:
-        known = constant_int(context, item)
-        if known is None or known < (least if len(items) == 1 else 1):
-            here = (
-                item.span
-                if isinstance(item, (Const, StaticObject, TupleValue))
-                else context.span(node)
-            )
+        length = constant_int(context, item)
+        if length is None or length < (least if len(items) == 1 else 1):
+            is_constant = isinstance(item, (Const, StaticObject, TupleValue))
+            error_span = item.span if is_constant else context.span(node)
             fail(
                 "shape",
-                Label(here, "not a positive integer that is known before the launch"),
+                Label(error_span, "not a positive integer that is known at compile time"),
                 hint=_FIXED if least else f"{_FIXED}; {_DYNAMIC}",
             )
-        shape.append(known)
+        shape.append(length)
     if not 1 <= len(shape) <= MAX_AXES:
         fail(
             "shape",
@@ -96,8 +93,8 @@ def _shape(context: FunctionContext, node: ast.expr, least: int) -> tuple[int, .
 
 def _clip(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
     """Lower ``np.clip(x, 0, 1)``, ``np.clip(x, None, 1)`` and ``np.clip(x, max=1)``."""
-    also = {"min": "a_min", "max": "a_max"}
-    keywords = [ast.keyword(also.get(k.arg or "", k.arg), k.value) for k in node.keywords]
+    full_names = {"min": "a_min", "max": "a_max"}
+    keywords = [ast.keyword(full_names.get(k.arg or "", k.arg), k.value) for k in node.keywords]
     given = {k.arg for k in keywords} | set(("a", "a_min", "a_max")[: len(node.args)])
     none = ast.copy_location(ast.Constant(None), node)
     keywords += [ast.keyword(n, none) for n in ("a_min", "a_max") if n not in given]
@@ -109,19 +106,18 @@ def _clip(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Val
 
 
 def _limit(value: Value) -> Expr | None:
-    is_none = isinstance(value, StaticObject) and value.value is None
-    return None if is_none else require_number(value)
+    return None if is_none(value) else require_number(value)
 
 
 def _constant_array(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
     """Lower ``cuda.const.array_like(TABLE)``."""
-    (given,) = argument_nodes(context, node, ("ndarray",), intrinsic.name)
-    found = context.value(given)
-    if is_array(found) and array_type(found).space is MemorySpace.CONSTANT:
-        return found
+    (argument,) = argument_nodes(context, node, ("ndarray",), intrinsic.name)
+    array = context.value(argument)
+    if is_array(array) and array_type(array).space is MemorySpace.CONSTANT:
+        return array
     fail(
         "constant-needed",
-        Label(context.span(given), f"this is {describe(found)}"),
+        Label(context.span(argument), f"this is {describe(array)}"),
         hint="name a numpy array that is defined outside of the kernel",
     )
 
@@ -130,8 +126,8 @@ def _match_all(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -
     """Lower ``cuda.match_all_sync(mask, value)``: all lanes match if the lane mask is not empty."""
     given = argument_values(context, node, ("mask", "value"), intrinsic.name)
     lanes = intrinsic_calls.intrinsic_call(context, warp.match_all_lanes, given, node)
-    kept_lanes = require_number(materialize(context, lanes, "lanes"))
-    return TupleValue((kept_lanes, truth(kept_lanes)), context.span(node))
+    lane_mask = require_number(materialize(context, lanes, "lanes"))
+    return TupleValue((lane_mask, truth(lane_mask)), context.span(node))
 
 
 LOWERINGS: dict[str, IntrinsicLowering] = {

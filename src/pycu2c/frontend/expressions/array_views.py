@@ -102,16 +102,16 @@ def with_array_type(array: ArrayValue, kind: Array) -> View:
     return replace(whole_view(array, array.span), type=kind)
 
 
-def subscript_value(array: ArrayValue, given: list[Subscript], span: Span) -> Expr:
-    """Return ``array[given]``: the element, or a view; a record is a view of its place."""
-    place = subscript_view(array, given, span)
-    return place if place.axes or is_record(place) else load_element(place, span)
+def subscript_value(array: ArrayValue, subscripts: list[Subscript], span: Span) -> Expr:
+    """Return ``array[subscripts]``: the element, or a view; a record is a view without axes."""
+    view = subscript_view(array, subscripts, span)
+    return view if view.axes or is_record(view) else load_element(view, span)
 
 
-def subscript_view(array: ArrayValue, given: list[Subscript], span: Span) -> View:
-    """Return ``array[given]`` as a view; an element is a view without axes."""
+def subscript_view(array: ArrayValue, subscripts: list[Subscript], span: Span) -> View:
+    """Return ``array[subscripts]`` as a view; an element is a view without axes."""
     kind = array_type(array)
-    items = _expand_ellipsis(given, kind, span)
+    items = _expand_ellipsis(subscripts, kind, span)
     check_subscripts(items, kind)
     indices = [item for item in items if not isinstance(item, (SliceBounds, EllipsisIndex))]
     if len(indices) < kind.ndim or is_record(array):
@@ -124,9 +124,9 @@ def element_view(array: ArrayValue, indices: tuple[Expr, ...], span: Span) -> Vi
     kind = Array(array_type(array).dtype, 0, "C")
     if isinstance(array, Var):
         return View(array, indices, (), (), (), kind, span)
-    own = tuple(_index(array, axis, index) for axis, index in enumerate(indices))
-    found, path = array_indices(array, own)
-    first = list(found)
+    own_indices = tuple(_index(array, axis, index) for axis, index in enumerate(indices))
+    all_indices, path = array_indices(array, own_indices)
+    first = list(all_indices)
     for axis, base in enumerate(array.axes):
         if base >= 0 and not _is_array_axis(array, axis):
             first[base] = _from_start(first[base])
@@ -139,26 +139,22 @@ def _from_start(index: Expr) -> Expr:
     return Apply(from_start, (index,), scalar_type(index), index.span)
 
 
-def _expand_ellipsis(given: list[Subscript], kind: Array, span: Span) -> list[Subscript]:
+def _expand_ellipsis(subscripts: list[Subscript], kind: Array, span: Span) -> list[Subscript]:
     """Return one item for each axis; ``...`` and missing indices become whole axes."""
-    rests = [item for item in given if isinstance(item, EllipsisIndex)]
-    missing = kind.ndim - (len(given) - len(rests))
-    if missing < 0 or len(rests) > 1:
-        report_index_count(kind, len(given), span)
+    ellipses = [item for item in subscripts if isinstance(item, EllipsisIndex)]
+    missing = kind.ndim - (len(subscripts) - len(ellipses))
+    if missing < 0 or len(ellipses) > 1:
+        report_index_count(kind, len(subscripts), span)
     everything = [SliceBounds(None, None, 1, span) for _ in range(missing)]
-    position = given.index(rests[0]) if rests else len(given)
-    return [*given[:position], *everything, *given[position + len(rests) :]]
+    position = subscripts.index(ellipses[0]) if ellipses else len(subscripts)
+    return [*subscripts[:position], *everything, *subscripts[position + len(ellipses) :]]
 
 
-def report_index_count(kind: Array, given: int, span: Span) -> NoReturn:
+def report_index_count(kind: Array, count: int, span: Span) -> NoReturn:
     """Report too many indices, or too few for one element."""
-    indices, axes = (
-        hints.count_phrase(given, "index"),
-        hints.count_phrase(kind.ndim, "axis"),
-    )
-    one = (
-        ", where i is a number, and not a tuple, as cuda.grid(2) returns" if kind.ndim == 1 else ""
-    )
+    indices, axes = hints.count_phrase(count, "index"), hints.count_phrase(kind.ndim, "axis")
+    is_vector = kind.ndim == 1
+    one = ", where i is a number, and not a tuple, as cuda.grid(2) returns" if is_vector else ""
     fail(
         "index-count",
         Label(span, f"{indices} for `{kind}`, which has {axes}"),
@@ -177,12 +173,8 @@ def check_subscripts(items: list[Subscript], kind: Array) -> None:
         for index in bounds:
             if isinstance(index, (EllipsisIndex, int)) or index is None:
                 continue
-            _check_type(index)
-            if (
-                isinstance(index, Const)
-                and kind.shape is not None
-                and not isinstance(item, SliceBounds)
-            ):
+            _check_index_type(index)
+            if isinstance(index, Const) and kind.shape and not isinstance(item, SliceBounds):
                 count = kind.shape[axis]
                 if not -count <= index.value < count:
                     _report_out_of_range(index, count, axis)
@@ -194,7 +186,7 @@ def _report_out_of_range(index: Expr, count: int, axis: int | None = None) -> No
     fail("index-range", Label(index.span, text), hint=hints.valid_indices(count))
 
 
-def _check_type(index: Expr) -> None:
+def _check_index_type(index: Expr) -> None:
     own = scalar_type(index)
     if not own.dtype.is_integer:
         fail("index-type", Label(index.span, f"this is `{own}`"), hint=integer_hint(index))
@@ -205,25 +197,27 @@ def _check_type(index: Expr) -> None:
 
 
 def _view(view: View, items: list[Subscript], span: Span) -> View:
-    begin = start_indices(view)
+    starts = start_indices(view)
     axes: list[int] = []
     steps: list[Expr] = []
     lengths: list[Expr] = []
     for position, (axis, item) in enumerate(zip(view.axes, items)):
         assert not isinstance(item, EllipsisIndex)
-        at, stride = start_position(view, position), view.steps[position]
+        start_axis, stride = start_position(view, position), view.steps[position]
         if not isinstance(item, SliceBounds):
-            begin[at] = add_scaled(begin[at], stride, _index(view, position, item))
+            starts[start_axis] = add_scaled(
+                starts[start_axis], stride, _index(view, position, item)
+            )
             continue
         start, count = _extent(item, view.lengths[position])
-        begin[at] = add_scaled(begin[at], stride, start)
+        starts[start_axis] = add_scaled(starts[start_axis], stride, start)
         axes.append(axis)
-        own = integer(item.step, span) if isinstance(item.step, int) else item.step
-        steps.append(multiply(own, stride))
+        step = integer(item.step, span) if isinstance(item.step, int) else item.step
+        steps.append(multiply(step, stride))
         lengths.append(count)
-    made = replace(with_starts(view, begin), axes=tuple(axes), steps=tuple(steps), span=span)
-    made = replace(made, lengths=tuple(lengths))
-    return replace(made, type=_type(made))
+    result = replace(with_starts(view, starts), axes=tuple(axes), steps=tuple(steps), span=span)
+    result = replace(result, lengths=tuple(lengths))
+    return replace(result, type=_type(result))
 
 
 def _type(view: View) -> Array:
@@ -257,20 +251,20 @@ def _is_packed_field(view: View) -> bool:
     expected = tuple(~number for number in range(last - len(view.axes), last))
     unit = all(isinstance(step, Const) and step.value == 1 for step in view.steps)
     names = [n for n, step in enumerate(view.path) if isinstance(step, str)]
-    own = len(view.path) - 1 - names[-1]  # axes of the innermost field
+    field_axes = len(view.path) - 1 - names[-1]  # axes of the innermost field
     lengths = zip(view.lengths[1:], extents[last - len(view.axes) + 1 :])
     is_whole = all(isinstance(n, Const) and n.value == extent for n, extent in lengths)
-    return unit and view.axes == expected and len(view.axes) <= own and is_whole
+    return unit and view.axes == expected and len(view.axes) <= field_axes and is_whole
 
 
 def _extents_inside(view: View) -> list[int]:
     """Return the extents of the subarray axes along the view's path."""
-    kind, found = array_type(view.array).element, []
+    kind, extents = array_type(view.array).element, []
     for step in view.path:
         if not isinstance(step, str):
-            found.append(kind.dtype.extents[0])
+            extents.append(kind.dtype.extents[0])
         kind = component_type(kind, step)
-    return found
+    return extents
 
 
 def has_linear_index(view: View) -> bool:
@@ -302,11 +296,11 @@ def equal_steps(a: Expr, b: Expr) -> bool:
 
 
 def _covers_axis(array: Var, axis: int, count: Expr, first: Expr) -> bool:
-    start_indices = isinstance(first, Const) and first.value == 0
+    is_at_start = isinstance(first, Const) and first.value == 0
     shape = array_type(array).shape
     if shape is not None:
-        return start_indices and isinstance(count, Const) and count.value == shape[axis]
-    return start_indices and isinstance(count, Dim) and count.array.name == array.name
+        return is_at_start and isinstance(count, Const) and count.value == shape[axis]
+    return is_at_start and isinstance(count, Dim) and count.array.name == array.name
 
 
 def _index(view: View, axis: int, index: Expr) -> Expr:
@@ -325,13 +319,10 @@ def _is_array_axis(view: View, axis: int) -> bool:
     if has_linear_index(view) or view.axes[axis] < 0:
         return False
     step, first = view.steps[axis], view.first[view.axes[axis]]
-    start_indices = isinstance(first, Const) and first.value == 0
-    unit = isinstance(step, Const) and step.value == 1
-    return (
-        unit
-        and start_indices
-        and _covers_axis(view.array, view.axes[axis], view.lengths[axis], first)
-    )
+    is_at_start = isinstance(first, Const) and first.value == 0
+    has_unit_step = isinstance(step, Const) and step.value == 1
+    covers_axis = _covers_axis(view.array, view.axes[axis], view.lengths[axis], first)
+    return has_unit_step and is_at_start and covers_axis
 
 
 def _sum(a: Expr, b: Expr) -> Expr:
@@ -425,10 +416,10 @@ def transposed(array: ArrayValue, span: Span) -> ArrayValue:
     view = whole_view(array, span)
     if len(view.axes) < 2:
         return array
-    made = replace(
+    result = replace(
         view, axes=view.axes[::-1], steps=view.steps[::-1], lengths=view.lengths[::-1], span=span
     )
-    return replace(made, type=_type(made))
+    return replace(result, type=_type(result))
 
 
 # ---- records -----------------------------------------------------------------------------------
@@ -456,8 +447,8 @@ def record_fields(value: Value) -> TupleValue | None:
     if not is_array(value) or not is_record(value) or array_type(value).ndim:
         return None
     view = whole_view(value, value.span)
-    found = [_view_of_field(view, field.name, value.span) for field in view.type.dtype.fields]
-    return TupleValue(tuple(map(load_if_element, found)), value.span)
+    fields = [_view_of_field(view, field.name, value.span) for field in view.type.dtype.fields]
+    return TupleValue(tuple(map(load_if_element, fields)), value.span)
 
 
 def complex_part(array: ArrayValue, name: str, span: Span) -> View:
@@ -467,15 +458,15 @@ def complex_part(array: ArrayValue, name: str, span: Span) -> View:
 
 def _view_of_field(view: View, name: str, span: Span) -> View:
     """Return the view of a field; a subarray adds its axes."""
-    found = view.type.dtype.field(name)
-    assert found is not None
+    field = view.type.dtype.field(name)
+    assert field is not None
     layout: Layout = "A" if view.axes else "C"
-    extents, before = found.dtype.extents, len(path_indices(view.path))
-    kind = Array(found.dtype.innermost, len(view.axes) + len(extents), layout)
+    extents, outer_axes = field.dtype.extents, len(path_indices(view.path))
+    kind = Array(field.dtype.innermost, len(view.axes) + len(extents), layout)
     zeros = tuple(integer(0, span) for _ in extents)
     return replace(
         view,
-        axes=(*view.axes, *(~(before + n) for n in range(len(extents)))),
+        axes=(*view.axes, *(~(outer_axes + n) for n in range(len(extents)))),
         steps=(*view.steps, *(integer(1, span) for _ in extents)),
         lengths=(*view.lengths, *(integer(n, span) for n in extents)),
         path=(*view.path, name, *zeros),

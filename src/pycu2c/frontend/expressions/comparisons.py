@@ -66,11 +66,11 @@ def _chain(context: FunctionContext, pair: list[Value], node: ast.Compare, posit
     if position + 1 == len(node.ops):
         return compared(context, op, left, middle, span)
     if is_number(left) and is_number(middle):
-        with context.block() as written:
-            result = _numbers(
+        with context.block() as prefix:
+            result = _chain_numbers(
                 context, (require_number(left), require_number(middle)), node, position
             )
-        if not written:
+        if not prefix:
             return result
         left = materialize(context, left, "value")  # the emitted statements read it
     middle = materialize(context, middle, "value")
@@ -78,15 +78,15 @@ def _chain(context: FunctionContext, pair: list[Value], node: ast.Compare, posit
     return _and_then(context, holds, middle, node, position + 1)
 
 
-def _numbers(
+def _chain_numbers(
     context: FunctionContext, pair: tuple[Expr, Expr], node: ast.Compare, position: int
 ) -> Expr:
     left, middle = pair
     span = context.span(node)
     if not is_atom(left) and not is_atom(middle):  # keep the order of evaluation
         name = context.fresh("value")
-        own = Var(name, scalar_type(left), left.span)
-        return Let(name, left, _numbers(context, (own, middle), node, position), span)
+        variable = Var(name, scalar_type(left), left.span)
+        return Let(name, left, _chain_numbers(context, (variable, middle), node, position), span)
 
     def chained(value: Expr) -> Expr:
         holds = compared(context, type(node.ops[position]), left, value, span)
@@ -99,22 +99,22 @@ def _and_then(
     context: FunctionContext, holds: Expr, left: Value, node: ast.Compare, position: int
 ) -> Expr:
     span = context.span(node)
-    with context.block() as written:
+    with context.block() as prefix:
         right = _operand(context, node, node.comparators[position])
         rest = _chain(context, [left, right], node, position)
-    if not written:
+    if not prefix:
         return logical(LogicalOp.AND, holds, rest, span)
-    return conditional_truth(context, holds, written, rest, LogicalOp.AND)
+    return conditional_truth(context, holds, prefix, rest, LogicalOp.AND)
 
 
 def conditional_truth(
-    context: FunctionContext, first: Expr, written: Sequence[Stmt], rest: Expr, op: LogicalOp
+    context: FunctionContext, first: Expr, prefix: Sequence[Stmt], rest: Expr, op: LogicalOp
 ) -> Expr:
     """Return ``first and rest``, or ``or``, where ``rest`` needs statements."""
     result = assign_temporary(context, first, "holds")
     assign = Assign(result, rest, rest.span)
-    go_on = result if op is LogicalOp.AND else negation(result)
-    context.emit(If(go_on, (*written, assign), (), rest.span))
+    condition = result if op is LogicalOp.AND else negation(result)
+    context.emit(If(condition, (*prefix, assign), (), rest.span))
     return result
 
 
@@ -183,7 +183,9 @@ def _contained(context: FunctionContext, left: Value, right: Value, span: Span) 
             hint="`in` takes a tuple; for an array write a loop over its elements",
         )
     left = (
-        materialize(context, left, "value") if len(right.items) > 1 and not _cheap(left) else left
+        materialize(context, left, "value")
+        if len(right.items) > 1 and not _is_atom_value(left)
+        else left
     )
     found: Expr = Const(False, WEAK_BOOL, span)
     for item in right.items:
@@ -220,7 +222,7 @@ def _in_range(context: FunctionContext, left: Value, found: TupleValue, span: Sp
     return logical(LogicalOp.AND, between, holds(ast.Eq, rest, zero), span)
 
 
-def _cheap(value: Value) -> bool:
+def _is_atom_value(value: Value) -> bool:
     return is_number(value) and is_atom(require_number(value))
 
 

@@ -22,7 +22,7 @@ from pycu2c.frontend.values import (
 from pycu2c.ir.builders import integer
 from pycu2c.ir.nodes import Const, Load
 
-_MOST = 4096  # values of one comprehension, range or repeated tuple
+_MAX_ITEMS = 4096  # values of one comprehension, range or repeated tuple
 
 
 def comprehension(context: FunctionContext, node: ast.ListComp | ast.GeneratorExp) -> TupleValue:
@@ -65,7 +65,7 @@ def _values(
             if all(_holds(context, test) for test in generator.ifs):
                 if depth + 1 == len(node.generators):
                     value = context.value(node.elt)
-                    _check_own(context, value, scope)
+                    _check_captures(context, value, scope)
                     yield value
                 else:
                     inner = _iterated(context, node, node.generators[depth + 1].iter)
@@ -96,7 +96,7 @@ def range_length(numbers: range) -> int:
 
 
 def check_unrolled_count(count: int, span: Span) -> None:
-    if count > _MOST:
+    if count > _MAX_ITEMS:
         fail(
             "constant-needed",
             Label(span, f"{count} items"),
@@ -104,27 +104,27 @@ def check_unrolled_count(count: int, span: Span) -> None:
         )
 
 
-def _check_own(context: FunctionContext, value: Value, scope: dict[str, Value]) -> None:
+def _check_captures(context: FunctionContext, value: Value, scope: dict[str, Value]) -> None:
     """Report a closure that reads a target of the comprehension after its end."""
     if isinstance(value, Closure):
-        own = [name.id for name in value.function.captured if name.id in scope]
-        if own:
+        name = next((n.id for n in value.function.captured if n.id in scope), None)
+        if name is not None:
             fail(
                 "nested-function",
-                Label(value.span, f"this reads `{own[0]}` after the comprehension has ended"),
-                hint=f"pass the current value as a default: lambda …, {own[0]}={own[0]}: …",
+                Label(value.span, f"this reads `{name}` after the comprehension has ended"),
+                hint=f"pass the current value as a default: lambda …, {name}={name}: …",
             )
 
 
 def _holds(context: FunctionContext, test: ast.expr) -> bool:
-    known = condition(context, test)
-    if not isinstance(known, Const):
+    test_value = condition(context, test)
+    if not isinstance(test_value, Const):
         fail(
             "constant-needed",
             Label(context.span(test), "whether an item is taken"),
-            hint="the length must be known: choose the value instead, `x if … else 0`",
+            hint="the length must be constant: choose the value instead, `x if … else 0`",
         )
-    return bool(known.value)
+    return bool(test_value.value)
 
 
 def _bind(context: FunctionContext, scope: dict[str, Value], target: ast.expr, item: Value) -> None:
@@ -148,6 +148,6 @@ def _bind(context: FunctionContext, scope: dict[str, Value], target: ast.expr, i
         case _:
             fail(
                 "assignment-target",
-                Label(context.span(target), "this is no name"),
+                Label(context.span(target), "this is not a name"),
                 hint="write names: [… for x, y in t]",
             )

@@ -57,10 +57,10 @@ def _boolean_condition(context: FunctionContext, node: ast.BoolOp) -> Expr:
     for part in node.values[1:]:
         if isinstance(joined, Const) and bool(joined.value) is (op is LogicalOp.OR):
             return joined  # decided: the rest may be untyped
-        with context.block() as written:
+        with context.block() as prefix:
             value = condition(context, part)
-        if written:
-            joined = conditional_truth(context, joined, written, value, op)
+        if prefix:
+            joined = conditional_truth(context, joined, prefix, value, op)
         else:
             joined = logical(op, joined, value, span)
     return joined
@@ -71,17 +71,17 @@ def boolean_value(context: FunctionContext, node: ast.BoolOp) -> Value:
     op = _op(node)
     values: list[Value] = []
     for position, part in enumerate(node.values):
-        with context.block() as written:
+        with context.block() as prefix:
             value = context.value(part)
-        if position and written:
-            return _evaluate_by_steps(context, node, values)
-        for s in written:
-            context.emit(s)
-        if _decides(value, op):
+        if position and prefix:
+            return _evaluate_in_statements(context, node, values)
+        context.emit_all(prefix)
+        truth = _constant_truth(value)
+        decides = truth is not None and truth is (op is LogicalOp.OR)
+        if decides or truth is None or position + 1 == len(node.values):
             values.append(value)
+        if decides:
             break
-        if position + 1 == len(node.values) or not _is_passed(value, op):
-            values.append(value)
     if len(values) == 1:
         return values[0]
     return _joined_values(context, node, [require_number(v) for v in values])
@@ -101,25 +101,16 @@ def _joined_values(context: FunctionContext, node: ast.BoolOp, values: list[Expr
     return _select_deciding(context, op, [arithmetic.coerce(v, common) for v in values])
 
 
-def _decides(value: Value, op: LogicalOp) -> bool:
-    """Return whether the truth of a value is known and ends the evaluation."""
-    found = _constant_truth(value)
-    return found is not None and found is (op is LogicalOp.OR)
-
-
-def _is_passed(value: Value, op: LogicalOp) -> bool:
-    found = _constant_truth(value)
-    return found is not None and found is not (op is LogicalOp.OR)
-
-
 def _constant_truth(value: Value) -> bool | None:
     if isinstance(value, (StaticObject, TupleValue, Closure)):
-        known = truth_of(value)
-        return bool(known.value) if isinstance(known, Const) else None
+        constant = truth_of(value)
+        return bool(constant.value) if isinstance(constant, Const) else None
     return None
 
 
-def _evaluate_by_steps(context: FunctionContext, node: ast.BoolOp, before: list[Value]) -> Value:
+def _evaluate_in_statements(
+    context: FunctionContext, node: ast.BoolOp, before: list[Value]
+) -> Value:
     """Lower ``and``/``or`` whose later operands need statements: ``x = a; if x: x = b``."""
     op, span = _op(node), context.span(node)
     name = context.fresh("value")
@@ -158,22 +149,18 @@ def conditional(context: FunctionContext, node: ast.IfExp) -> Value:
     test = condition(context, node.test)
     if isinstance(test, Const):  # the other arm may be untyped
         return context.value(node.body if test.value else node.orelse)
-    with context.block() as then_written:
+    with context.block() as then_prefix:
         then = context.value(node.body)
-    with context.block() as else_written:
+    with context.block() as else_prefix:
         orelse = context.value(node.orelse)
     span = context.span(node)
-    if not then_written and not else_written and _are_numbers(then, orelse):
-        chosen = arithmetic.select(test, require_value(then), require_value(orelse), span)
+    if not then_prefix and not else_prefix and is_number(then) and is_number(orelse):
+        chosen = arithmetic.select(test, then, orelse, span)
         context.record_join(node, scalar_type(chosen))
         return chosen
     found = branches.value_of_branches(
-        context, test, span, (then, then_written), (orelse, else_written)
+        context, test, span, (then, then_prefix), (orelse, else_prefix)
     )
     if is_number(found):
         context.record_join(node, scalar_type(require_value(found)))
     return found
-
-
-def _are_numbers(*values: Value) -> bool:
-    return all(map(is_number, values))

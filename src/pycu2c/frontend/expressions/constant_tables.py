@@ -20,7 +20,7 @@ from pycu2c.frontend.values import TupleValue, Value
 from pycu2c.ir.builders import cast, const, integer, is_atom, scalar_type
 from pycu2c.ir.nodes import Cast, Const, ConstantArray, Expr, Load, Var
 
-_FEWEST = 3  # numbers for which a table pays off
+_MIN_TABLE_LENGTH = 3  # numbers for which a table pays off
 
 
 def lookup_item(
@@ -46,14 +46,14 @@ def is_table(value: Value) -> bool:
     if not isinstance(value, TupleValue) or _shape(value) is None:
         return False
     leaves = _leaves(value)
-    return len(leaves) >= _FEWEST and len({leaf.type for leaf in leaves}) == 1
+    return len(leaves) >= _MIN_TABLE_LENGTH and len({leaf.type for leaf in leaves}) == 1
 
 
 def lookup_in_row(items: Sequence[Value], index: Expr, span: Span) -> Expr | None:
     """Return ``t[i][index]`` if ``t[i]`` is a row of a table; None for other items."""
     first, elements = items[0], [_read(item) for item in items]
     load = elements[0]
-    if load is None or len(items) < _FEWEST or not isinstance(first, (Load, Cast)):
+    if load is None or len(items) < _MIN_TABLE_LENGTH or not isinstance(first, (Load, Cast)):
         return None
     *outer, _ = load.indices
     for position, other in enumerate(elements):
@@ -112,20 +112,20 @@ def _table(
     kind = scalar_type(leaves[0])
     key = (name, shape, kind, *(repr(leaf.value) for leaf in leaves))
     if key not in context.constants:
-        held = Scalar(_held(kind, leaves))
-        check_constant_bytes(len(leaves) * held.dtype.size, span)
+        element = Scalar(_element_type(kind, leaves))
+        check_constant_bytes(len(leaves) * element.dtype.size, span)
         var = Var(
             context.constant_name(name),
-            Array(held.dtype, len(shape), "C", MemorySpace.CONSTANT, shape),
+            Array(element.dtype, len(shape), "C", MemorySpace.CONSTANT, shape),
             span,
         )
-        values = tuple(const(leaf.value, span, held) for leaf in leaves)
+        values = tuple(const(leaf.value, span, element) for leaf in leaves)
         context.constants[key] = ConstantArray(var, values)
     found = context.constants[key].var
     return Var(found.name, found.type, span)
 
 
-def _held(kind: Scalar, leaves: Sequence[Const]) -> dtypes.DType:
+def _element_type(kind: Scalar, leaves: Sequence[Const]) -> dtypes.DType:
     """Return the element type in memory: int32 for Python ints that all fit."""
     small = dtypes.INT32
     if kind == WEAK_INT and all(small.minimum <= leaf.value <= small.maximum for leaf in leaves):
@@ -139,14 +139,14 @@ def _row(
     """Return ``t[i]`` of a table with more than one axis, as a tuple of its elements."""
     inner = items.items[0]
     assert isinstance(inner, TupleValue)
-    found: list[Value] = []
+    elements: list[Value] = []
     for position, item in enumerate(inner.items):
-        place = (*outer, integer(position, span))
+        indices = (*outer, integer(position, span))
         if isinstance(item, TupleValue):
-            found.append(_row(table, place, inner, kind, span))
+            elements.append(_row(table, indices, inner, kind, span))
         else:
-            found.append(_element(table, place, kind, span))
-    return TupleValue(tuple(found), span, inner.names)
+            elements.append(_element(table, indices, kind, span))
+    return TupleValue(tuple(elements), span, inner.names)
 
 
 def _element(table: Var, indices: tuple[Expr, ...], kind: Scalar, span: Span) -> Expr:

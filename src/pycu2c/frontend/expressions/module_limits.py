@@ -20,7 +20,7 @@ class MemoryLimit:
     """The owner of a memory space, its size in bytes, and the hint for more."""
 
     owner: str
-    most: int
+    max_bytes: int
     hint: str
 
 
@@ -42,11 +42,11 @@ def array_bytes(kind: Array) -> int:
 
 
 def report_too_large(kind: Array, size: int, span: Span, among: str = "") -> NoReturn:
-    room = MEMORY_LIMITS[kind.space]
+    limit = MEMORY_LIMITS[kind.space]
     fail(
         "shape",
-        Label(span, f"{among}{size} bytes; a {room.owner} has {room.most}"),
-        hint=room.hint,
+        Label(span, f"{among}{size} bytes; a {limit.owner} has {limit.max_bytes}"),
+        hint=limit.hint,
     )
 
 
@@ -60,7 +60,7 @@ def check_memory_limits(module: Module) -> None:
             kind = s.var.type
             assert isinstance(kind, Array)
             total[kind.space] += array_bytes(kind)
-            if total[kind.space] > MEMORY_LIMITS[kind.space].most:
+            if total[kind.space] > MEMORY_LIMITS[kind.space].max_bytes:
                 report_too_large(kind, total[kind.space], s.span, "with the arrays before it ")
 
 

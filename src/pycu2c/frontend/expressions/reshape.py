@@ -32,10 +32,11 @@ def reshaped(context: FunctionContext, array: ArrayValue, node: ast.Call) -> Vie
             Label(context.span(node.keywords[0]), "reshape() takes the shape alone"),
             hint="the order is C: the last axis varies fastest",
         )
-    given = [item for value in evaluate_in_order(context, node.args) for item in _flattened(value)]
-    if not given:
+    values = evaluate_in_order(context, node.args)
+    shape = [i for v in values for i in (v.items if isinstance(v, TupleValue) else (v,))]
+    if not shape:
         fail("argument-count", Label(context.span(node), "reshape() needs a shape"), hint=_SHAPES)
-    lengths = [require_integer(require_number(value, "a length")) for value in given]
+    lengths = [require_integer(require_number(value, "a length")) for value in shape]
     return _shaped(context, array, lengths, context.span(node))
 
 
@@ -43,7 +44,7 @@ def raveled(context: FunctionContext, array: ArrayValue, node: ast.Call) -> View
     """Lower ``array.ravel()``."""
     span = context.span(node)
     if node.args or node.keywords:
-        fail("argument-count", Label(span, "ravel() takes nothing"), hint="write a.ravel()")
+        fail("argument-count", Label(span, "ravel() takes no arguments"), hint="write a.ravel()")
     return _shaped(context, array, [integer(-1, span)], span)
 
 
@@ -52,16 +53,12 @@ def from_buffer(context: FunctionContext, node: ast.Call) -> Value:
     (given,) = argument_nodes(context, node, ("cdata",), "from_buffer")
     array, span = context.value(given), context.span(node)
     if not is_array(array):
-        hint = "from_buffer() is of an array"
+        hint = "from_buffer() takes an array"
         fail("argument-type", Label(array.span, f"this is {describe(array)}"), hint=hint)
     return _shaped(context, array, [integer(-1, span)], span)
 
 
-def _flattened(value: Value) -> tuple[Value, ...]:
-    return value.items if isinstance(value, TupleValue) else (value,)
-
-
-def _shaped(context: FunctionContext, array: ArrayValue, wanted: list[Expr], span: Span) -> View:
+def _shaped(context: FunctionContext, array: ArrayValue, shape: list[Expr], span: Span) -> View:
     kind = array_type(array)
     view = array_views.whole_view(array, span)
     if kind.layout != "C" or view.path:
@@ -70,33 +67,33 @@ def _shaped(context: FunctionContext, array: ArrayValue, wanted: list[Expr], spa
             Label(array.span, f"`{kind}`: its elements may not be contiguous"),
             hint="reshape a contiguous array, float32[:, ::1], or a slice of its rows",
         )
-    lengths = _lengths(context, view, wanted, span)
-    made = Array(kind.dtype, len(lengths), "C")
+    lengths = _lengths(context, view, shape, span)
+    result = Array(kind.dtype, len(lengths), "C")
     first = (_materialize_length(context, linear_start(view)),)
     steps = array_views.contiguous_steps(lengths, span)
-    return View(view.array, first, (0,) * len(lengths), steps, tuple(lengths), made, span)
+    return View(view.array, first, (0,) * len(lengths), steps, tuple(lengths), result, span)
 
 
-def _lengths(context: FunctionContext, view: View, wanted: list[Expr], span: Span) -> list[Expr]:
+def _lengths(context: FunctionContext, view: View, shape: list[Expr], span: Span) -> list[Expr]:
     """Return the requested lengths, with -1 replaced by the remaining length."""
     size = arithmetic.product(context, list(view.lengths), span)
-    open_ = [i for i, e in enumerate(wanted) if isinstance(e, Const) and e.value < 0]
-    others = [e for i, e in enumerate(wanted) if i not in open_]
-    if len(open_) > 1:
+    open_axes = [i for i, e in enumerate(shape) if isinstance(e, Const) and e.value < 0]
+    others = [e for i, e in enumerate(shape) if i not in open_axes]
+    if len(open_axes) > 1:
         fail(
             "reshape",
-            Label(wanted[open_[1]].span, "only one length can be left open"),
+            Label(shape[open_axes[1]].span, "only one length can be left open"),
             hint=_SHAPES,
         )
-    _check_size(size, others, bool(open_), span)
-    lengths = [_materialize_length(context, e) for e in wanted]
-    if open_:
-        rest = [e for i, e in enumerate(lengths) if i not in open_]
+    _check_size(size, others, bool(open_axes), span)
+    lengths = [_materialize_length(context, e) for e in shape]
+    if open_axes:
+        rest = [e for i, e in enumerate(lengths) if i not in open_axes]
         left = size
         if others:
             part = arithmetic.product(context, rest, span)
             left = arithmetic.binary(context, FLOORDIV, size, part, span)
-        lengths[open_[0]] = _materialize_length(context, left)
+        lengths[open_axes[0]] = _materialize_length(context, left)
     return lengths
 
 
@@ -107,8 +104,8 @@ def _check_size(size: Expr, others: list[Expr], is_open: bool, span: Span) -> No
         return
     count, total = math.prod(known), int(size.value)
     if (count == 0 or total % count) if is_open else total != count:
-        shape = ", ".join(map(str, known)) + (", …" if is_open else "")
-        fail("reshape", Label(span, f"{total} elements do not fill ({shape})"), hint=_SHAPES)
+        shown_shape = ", ".join(map(str, known)) + (", …" if is_open else "")
+        fail("reshape", Label(span, f"{total} elements do not fill ({shown_shape})"), hint=_SHAPES)
 
 
 def _materialize_length(context: FunctionContext, e: Expr) -> Expr:

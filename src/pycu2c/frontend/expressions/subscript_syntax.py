@@ -37,8 +37,8 @@ def evaluate_subscripts(context: FunctionContext, node: ast.expr) -> list[Subscr
     for part in nodes:
         if isinstance(part, ast.Slice):
             bounds = (part.lower, part.upper, part.step)
-            given = [None if n is None else _bound(next(values)) for n in bounds]
-            out.append(_slice(context, given, context.span(part)))
+            evaluated_bounds = [None if n is None else _bound(next(values)) for n in bounds]
+            out.append(_slice(context, evaluated_bounds, context.span(part)))
         else:
             out += _flat(next(values), context.span(part))
     return out
@@ -54,12 +54,12 @@ def after_owner(
     context: FunctionContext, owner: Value, index: ast.expr
 ) -> tuple[Value, list[Subscript | StaticObject]]:
     """Return a subscript and its owner, which is evaluated first."""
-    with context.block() as written:
-        given = evaluate_subscripts(context, index)
-    if written:
-        owner = materialize_if_changed(context, owner, tuple(written))
-        context.emit_all(written)
-    return owner, given
+    with context.block() as prefix:
+        subscripts = evaluate_subscripts(context, index)
+    if prefix:
+        owner = materialize_if_changed(context, owner, tuple(prefix))
+        context.emit_all(prefix)
+    return owner, subscripts
 
 
 def _flat(value: Value, span: Span) -> list[Subscript | StaticObject]:
@@ -78,28 +78,28 @@ def _flat(value: Value, span: Span) -> list[Subscript | StaticObject]:
     return [require_number(value, "the index")]
 
 
-def array_subscripts(given: list[Subscript | StaticObject]) -> list[Subscript]:
-    for item in given:
+def array_subscripts(subscripts: list[Subscript | StaticObject]) -> list[Subscript]:
+    for item in subscripts:
         if isinstance(item, StaticObject):
             fail(
                 "index-type",
                 Label(item.span, f"this is {describe(item)}"),
                 hint="index with integers; a field's name is an index of its own: a[i]['x']",
             )
-    return [item for item in given if not isinstance(item, StaticObject)]
+    return [item for item in subscripts if not isinstance(item, StaticObject)]
 
 
-def _slice(context: FunctionContext, given: list[Expr | None], span: Span) -> SliceBounds:
+def _slice(context: FunctionContext, bounds: list[Expr | None], span: Span) -> SliceBounds:
     """Return the bounds of a slice.
 
     Bounds with side effects, or with a computed step, are stored in variables.
     """
-    fixed = given[2] is None or isinstance(given[2], Const)
-    if not fixed or any(e is not None and may_have_effects(e) for e in given):
-        given = [
-            e if e is None or is_atom(e) else assign_temporary(context, e, "bound") for e in given
+    has_constant_step = bounds[2] is None or isinstance(bounds[2], Const)
+    if not has_constant_step or any(e is not None and may_have_effects(e) for e in bounds):
+        bounds = [
+            e if e is None or is_atom(e) else assign_temporary(context, e, "bound") for e in bounds
         ]
-    start, stop, step = given
+    start, stop, step = bounds
     if step is None or isinstance(step, Const):
         return SliceBounds(start, stop, _constant_step(step, span), span)
     return SliceBounds(start, stop, step, span)
@@ -111,14 +111,14 @@ def _bound(value: Value) -> Expr | None:
     return require_number(value, "a bound of the slice")
 
 
-def _constant_step(given: Const | None, span: Span) -> int:
-    step = 1 if given is None else given.value
+def _constant_step(constant: Const | None, span: Span) -> int:
+    step = 1 if constant is None else constant.value
     if isinstance(step, int) and step:
         return step
-    where = span if given is None else given.span
+    error_span = span if constant is None else constant.span
     fail(
         "slice",
-        Label(where, "the step of a slice is a constant other than 0"),
+        Label(error_span, "the step of a slice is a constant other than 0"),
         hint="write an integer other than 0: a[::2], a[::-1]",
     )
 

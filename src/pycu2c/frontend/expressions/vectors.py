@@ -26,16 +26,16 @@ from pycu2c.ops.operators import Operator
 
 def construct_vector(context: FunctionContext, kind: Scalar, node: ast.Call) -> Expr:
     """Lower ``float4(x, y, z, w)`` and ``float4(v, z, w)``."""
-    given = call_arguments(context, node)
-    named = [place for name, _, place in given if name is not None]
-    if named:
+    arguments = call_arguments(context, node)
+    keywords = [span for name, _, span in arguments if name is not None]
+    if keywords:
         fail(
             "argument-count",
-            Label(named[0], f"{kind} takes its components by position"),
+            Label(keywords[0], f"{kind} takes its components by position"),
             hint=f"write {kind}({', '.join(f.name for f in kind.dtype.fields)})",
         )
     parts: list[Expr] = []
-    for _, value, _ in given:
+    for _, value, _ in arguments:
         parts += components(context, value) if is_vector(value) else [require_number(value)]
     fields = kind.dtype.fields
     if len(parts) != len(fields):
