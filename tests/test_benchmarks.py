@@ -1,4 +1,4 @@
-"""The benchmarks run, and what they time is right."""
+"""The benchmarks run, and compute the right results."""
 
 from __future__ import annotations
 

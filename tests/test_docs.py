@@ -1,4 +1,4 @@
-"""The documents: their Python runs, their tables are the rows', their links lead somewhere."""
+"""The documents: their Python runs, their tables are up to date, their links are valid."""
 
 from __future__ import annotations
 

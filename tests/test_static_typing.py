@@ -1,4 +1,4 @@
-"""Annotations, and what mypy and pyright say of kernels, of the examples and of the stub."""
+"""mypy and pyright on kernels, the examples and the stub."""
 
 from __future__ import annotations
 

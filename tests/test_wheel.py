@@ -1,4 +1,4 @@
-"""The wheel: it has the C extension, and works where there is no checkout."""
+"""The wheel has the C extension, and works without a checkout."""
 
 from __future__ import annotations
 

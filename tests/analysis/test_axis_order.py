@@ -1,4 +1,4 @@
-"""The order in which the CPU walks along axes: that of memory, where threads have none."""
+"""Order of thread axes on the CPU: that of the memory accesses, unless threads are ordered."""
 
 from __future__ import annotations
 

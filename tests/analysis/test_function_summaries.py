@@ -1,4 +1,4 @@
-"""What a call is proved to give, where that rests on the lengths of the arrays it is given."""
+"""Ranges of the results of device functions, relative to the lengths of array arguments."""
 
 from __future__ import annotations
 

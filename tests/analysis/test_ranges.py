@@ -1,4 +1,4 @@
-"""Ranges: what typical kernels need is proved, and nothing false is ever said."""
+"""Range analysis: it proves what typical kernels need, and never proves anything false."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``(i + 1) % n`` of an index below n: without a division where that is proved to be the same."""
+"""``(i + 1) % n`` of an index below n compiles without a division where that is proved equal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only a part of a block does: the CPU text of kernels whose threads part by number."""
+"""Conditions on thread indices become loop bounds in the C for CPUs."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Which arrays a launch overwrites: what they held before makes no difference to it, and where it
-is said of none, copies are made as ever."""
+"""Arrays that a launch overwrites are not copied to the device before it; others are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The catalogue of errors: each code has programs, wrong and corrected, and both are as it says."""
+"""The error catalog: the wrong program of each page raises its error, the corrected one runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``pycu2c emit`` and ``pycu2c doctor``, as a shell sees them."""
+"""``pycu2c emit``, ``pycu2c doctor`` and other commands, called as from a shell."""
 
 from __future__ import annotations
 
@@ -287,7 +287,7 @@ def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
 
 
 def test_kernels_in_classes(tmp_path: Path) -> None:
-    file = tmp_path / "kernels.py"
+    file = tmp_path / "kernels_in_classes.py"  # emit imports it under this name
     file.write_text(
         "from pycu2c import kernel\n"
         "class Steps:\n"

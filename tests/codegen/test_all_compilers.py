@@ -1,4 +1,4 @@
-"""Every C compiler that is here takes all generated C without a warning, and computes the same."""
+"""All C compilers of this machine compile all generated C without warnings, with equal results."""
 
 from __future__ import annotations
 

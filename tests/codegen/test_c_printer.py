@@ -1,4 +1,4 @@
-"""The C printer: what it prints is read back, by pycparser as the same tree, by gcc quietly."""
+"""The C printer: pycparser reads the text back as the same tree, and gcc has no warnings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every golden kernel: its generated text, that compilers take it, that it computes the same."""
+"""Golden kernels: the generated texts, that they compile, and that their results are right."""
 
 from __future__ import annotations
 

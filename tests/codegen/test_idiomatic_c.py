@@ -1,5 +1,4 @@
-"""Statements that C says shorter than their meaning spelled out: swaps, sums of small integers,
-places beside a thread's own."""
+"""Statements that have a shorter form in C: swaps, sums of small integers, adjacent elements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Generated C includes what it needs, and is linked with what that is in."""
+"""Generated C includes the headers and links the libraries that it needs, and no others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the generated text spares its reader."""
+"""Readability of the generated text: what is not written out."""
 
 from __future__ import annotations
 

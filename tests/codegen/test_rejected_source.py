@@ -1,4 +1,4 @@
-"""A compiler that refuses what pycu2c generates: the error names the line of Python."""
+"""If a compiler rejects generated code, the error names the line of Python."""
 
 from __future__ import annotations
 

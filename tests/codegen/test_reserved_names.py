@@ -1,4 +1,4 @@
-"""Names that C, CUDA and the helpers of generated text have taken."""
+"""Names that C, CUDA and the helpers of generated code reserve."""
 
 from __future__ import annotations
 

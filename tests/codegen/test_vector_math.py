@@ -1,4 +1,4 @@
-"""Functions that run for several numbers at once: as near to the exact result as CUDA's."""
+"""Vectorized math functions: their errors are within CUDA's bounds."""
 
 from __future__ import annotations
 

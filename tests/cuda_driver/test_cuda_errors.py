@@ -1,4 +1,4 @@
-"""What the driver answers, as exceptions: which, what they say, what they advise."""
+"""Errors of the driver: exception classes, messages and hints."""
 
 from __future__ import annotations
 

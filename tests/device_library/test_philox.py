@@ -1,4 +1,4 @@
-"""Philox4x32-10: known answers, where its numbers lie, and the same on every target."""
+"""Philox4x32-10: known answers, the order of its numbers, equal results on every target."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Products of small matrices by a warp."""
+"""Warp matrix multiply-accumulate (wmma)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Device arrays beside numpy's: the same views, the same assignments, in memory of the host and,
-where there is one, of a GPU."""
+"""Device arrays compared with numpy's: views and assignments, on the host and on a GPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The GPUs of a machine: none, one, or several."""
+"""Selection of GPUs on a machine with none, one or several."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Graphs: the same on the CPU, as lists, and on a GPU, as the driver's."""
+"""Graphs: lists of launches on the CPU, CUDA graphs on a GPU."""
 
 from __future__ import annotations
 

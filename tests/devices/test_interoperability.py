@@ -1,4 +1,4 @@
-"""Arrays of other packages and ours, used where they are. Only on a machine with a GPU."""
+"""Arrays of other packages in kernels, and ours in other packages, without copies. On a GPU."""
 
 from __future__ import annotations
 

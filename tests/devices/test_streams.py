@@ -1,4 +1,4 @@
-"""Streams and events, with and without a GPU; what runs late is seen by who asks for it."""
+"""Streams and events, with a GPU and without."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Textures and surfaces: what kernels read, on every target; what an H100 has read of the same."""
+"""Textures and surfaces on every target, and recorded reads of an H100."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``pycu2c explain``: each cost is told with its cause, and its cure removes it."""
+"""``pycu2c explain``: each cost is reported with its cause, and its hint removes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Variables that stand for one array here and for another there: on every target."""
+"""Variables that refer to different arrays on different paths, on every target."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shape of a shared or local array: what is known of the numbers in it."""
+"""Shapes of shared and local arrays: constants and ranges."""
 
 from __future__ import annotations
 

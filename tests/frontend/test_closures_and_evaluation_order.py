@@ -1,6 +1,4 @@
-"""When things happen: functions read their variables when they are called, and the parts of an
-expression are evaluated from left to right, once each; None gives way to a number. Every program
-runs on every target."""
+"""Closures read variables when called; operands are evaluated once, from left to right."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""What people write first, by habit of numba, numpy, Python or C: each is one error, at the
-smallest text that it is about, with what to write instead."""
+"""Common mistakes of users of numba, numpy, Python and C: one error each, with a hint."""
 
 from __future__ import annotations
 

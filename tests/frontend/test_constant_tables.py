@@ -1,4 +1,4 @@
-"""Tuples of constants that are read at a computed index: tables in constant memory."""
+"""Tuples of constants that are read at a computed index become tables in constant memory."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Members of enumerations in kernels. They are known when a kernel is compiled; those of an IntEnum
-are numbers."""
+"""Members of enumerations in kernels are compile-time constants; those of IntEnum are numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Live ranges: what is one variable, what is read before it is assigned."""
+"""Live ranges: which assignments form one variable, and reads of unassigned variables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``print`` in kernels: on every target, what Python itself would write."""
+"""``print`` in kernels writes what Python writes, on every target."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A kernel compiles, or its mistakes are told: nothing else happens, whatever is written."""
+"""Random wrong programs compile or raise a CompileError; nothing else happens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Assignments to several elements at once, against numpy's, and those that are refused."""
+"""Slice assignments compared with numpy's, and those that are rejected."""
 
 from __future__ import annotations
 

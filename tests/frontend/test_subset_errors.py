@@ -1,4 +1,4 @@
-"""Each refusal of the subset, at its place: the files under ``tests/errors/subset``."""
+"""Errors of the subset check, at their locations: the files under ``tests/data/errors/subset``."""
 
 from __future__ import annotations
 

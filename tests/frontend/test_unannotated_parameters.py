@@ -1,4 +1,4 @@
-"""Annotations that say no type of a kernel: it is typed for each launch."""
+"""Parameters without a type in their annotation are typed for each launch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reference interpreter under watch: what a kernel means, or why it means nothing.
+"""The reference interpreter with checks: the results of a kernel, or why it is undefined.
 
 A kernel that the language gives no meaning is Undefined, and no target is judged by it: races,
 barriers that threads do not reach together, shuffles from lanes that are not there, elements

@@ -1,4 +1,4 @@
-"""Whether two runs of a case have left the same arrays."""
+"""Compare the arrays that two runs of a case have left."""
 
 from __future__ import annotations
 

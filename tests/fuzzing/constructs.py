@@ -1,4 +1,4 @@
-"""Later constructs of the language: views, walrus, comprehensions, match, loops with ``else`` …"""
+"""Further constructs: views, walrus, comprehensions, match, loops with ``else`` …"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Control flow: branches, loops of every form, ways out of them."""
+"""Control flow: branches, loops of every form, and jumps out of them."""
 
 from __future__ import annotations
 

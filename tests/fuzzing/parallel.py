@@ -1,4 +1,4 @@
-"""Chunks of cases in processes of their own, so that a crash or an endless loop costs one."""
+"""Run chunks of cases in separate processes, so that a crash or an endless loop costs one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shared memory, static and dynamic, and local arrays: every element type, axes, views, sizes."""
+"""Shared memory, static and dynamic, and local arrays: element types, axes, views, sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statements of the language, each run on every target and as the plain Python that it is."""
+"""Statements of the language on every target, compared with plain Python."""
 
 # ruff: noqa: B007, B020, F821, F841
 

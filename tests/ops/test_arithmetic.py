@@ -1,4 +1,4 @@
-"""Rules of arithmetic: the type and the value of each operator, as numpy's scalars have them.
+"""Rules of arithmetic: the type and the value of each operator, compared with numpy scalars.
 
 The expected value is what Python computes with numpy scalars, one element at a time.
 """

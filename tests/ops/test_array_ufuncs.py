@@ -1,4 +1,4 @@
-"""numpy's functions on whole arrays: the thread that calls one goes through all elements."""
+"""numpy's functions on whole arrays: the calling thread computes all elements."""
 
 from __future__ import annotations
 

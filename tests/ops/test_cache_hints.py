@@ -1,4 +1,4 @@
-"""Loads and stores that say which caches to use."""
+"""Loads and stores with cache hints."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Clusters of blocks: what is refused, what the text says, and which grids there are. That they
-compute what they should is in ``battery/clusters.py``."""
+"""Clusters of blocks: errors, generated text, grids. ``synchronization/`` tests their results."""
 
 from __future__ import annotations
 

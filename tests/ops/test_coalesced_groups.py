@@ -1,4 +1,4 @@
-"""Groups of the threads that are active, and what threads of a group compute together."""
+"""Groups of active threads, and their collective operations."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Names of the device side that are no functions of numbers: constant arrays, masks of lanes,
-clocks."""
+"""Constant arrays, lane masks and clocks."""
 
 from __future__ import annotations
 

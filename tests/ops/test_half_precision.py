@@ -1,4 +1,4 @@
-"""float16 and bfloat16: every operation rounds once, in C that can be read."""
+"""float16 and bfloat16: every operation rounds once, in readable C."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every pure intrinsic for every dtype, on a GPU: as near to its reference as CUDA says."""
+"""Every pure intrinsic for every dtype on a GPU, within CUDA's error bounds of its reference."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows where threads meet: their types in the IR, and what CUDA is given for them."""
+"""Barriers and warp operations: their types in the IR, and their CUDA C."""
 
 from __future__ import annotations
 

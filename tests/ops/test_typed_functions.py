@@ -1,4 +1,4 @@
-"""Functions with types of their own: ``cuda.libdevice``, ``cuda.fp16``, ``cuda.bf16``."""
+"""Functions with fixed types: ``cuda.libdevice``, ``cuda.fp16``, ``cuda.bf16``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""numpy's functions on numbers, and math's on ints: numpy's value, and the type numpy gives."""
+"""numpy's functions on numbers, and math's on ints: the value and the type that numpy returns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CUDA's vector types: values on the host, memory layouts, generated text, what is refused."""
+"""CUDA's vector types: host values, memory layouts, generated text, errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions that are typed in several ways in one kernel: the reference follows each call."""
+"""Functions that one kernel calls with several types: the reference follows each call."""
 
 from __future__ import annotations
 

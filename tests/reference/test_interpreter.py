@@ -1,4 +1,4 @@
-"""The reference interpreter, on plain functions, with types given by hand where inference would."""
+"""The reference interpreter on plain functions, with types given explicitly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the reference runs threads that wait for one another, beyond what the battery asks of it."""
+"""How the reference schedules threads that synchronize, beyond ``support/synchronization``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arguments: what they are to a kernel, how they are packed, and which are refused."""
+"""Arguments: their types, how they are packed, and which are rejected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays as they come: every stride, every kind of owner, in place, on all targets."""
+"""Array arguments with any strides, of any owner, used in place on all targets."""
 
 from __future__ import annotations
 

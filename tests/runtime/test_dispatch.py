@@ -1,4 +1,4 @@
-"""The dispatch table gives what the Python slow path gives, errors included."""
+"""The dispatch table gives the results and errors of the Python slow path."""
 
 from __future__ import annotations
 

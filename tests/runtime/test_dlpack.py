@@ -1,4 +1,4 @@
-"""DLPack both ways, on the host: the same memory, and nobody frees it too early or not at all."""
+"""DLPack in both directions on the host: shared memory, freed exactly once."""
 
 from __future__ import annotations
 

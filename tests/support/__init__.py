@@ -1,1 +1,1 @@
-"""What tests share: launching on each target, random programs, compilers, kernels in C."""
+"""Modules that tests share: launching on each target, random programs, compilers, kernels in C."""

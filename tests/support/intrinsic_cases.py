@@ -1,4 +1,4 @@
-"""The rows of the registry with their types, what they are tried on, how near is near enough."""
+"""Intrinsics of the registry with argument types, test values and tolerances."""
 
 from __future__ import annotations
 

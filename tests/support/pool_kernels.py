@@ -1,4 +1,4 @@
-"""Kernels in C for the tests of the pool, and processes of their own to launch them in."""
+"""Kernels in C for the tests of the thread pool, and scripts that launch them in new processes."""
 
 from __future__ import annotations
 

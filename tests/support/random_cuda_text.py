@@ -1,5 +1,8 @@
-"""Random kernels in CUDA C text, whose threads meet and never race: what runs them in another way
-must find the same. ``python tests/cuda_c_kernels.py 0 1000`` compares those of seeds 0 to 999."""
+"""Random kernels in CUDA C text, with barriers and without data races.
+
+Fission and fibers must give the same results. ``PYTHONPATH=tests python -m
+support.random_cuda_text 0 1000`` compares those of the seeds 0 to 999.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random IR programs on whole numbers, and an interpreter that watches every node of them."""
+"""Random IR programs on integers, and an interpreter that checks every node."""
 
 from __future__ import annotations
 

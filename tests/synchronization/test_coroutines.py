@@ -1,4 +1,4 @@
-"""Kernels on the CPU whose threads run in steps: what waits for what, and what never ends."""
+"""CPU kernels that run as coroutines: synchronization, and deadlocks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A launch that can never end is an error that says which threads wait where."""
+"""A deadlock is an error that states which threads wait where."""
 
 from __future__ import annotations
 

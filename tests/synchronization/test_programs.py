@@ -1,4 +1,4 @@
-"""The battery: programs in which threads meet, on every target, against plain numpy."""
+"""Programs with barriers and warp operations on every target, compared with numpy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The disk cache: what is kept is found again, whole, and no more is kept than should be."""
+"""The disk cache: entries are stored, found, checked and evicted."""
 
 from __future__ import annotations
 

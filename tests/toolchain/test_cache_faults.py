@@ -1,5 +1,4 @@
-"""The disk cache where something is wrong with the disk: a kernel runs all the same, and nobody
-else's code does."""
+"""The disk cache with faults of the disk or the directory: kernels run, foreign code does not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The C toolchain: found, used, cached, and clear about what is wrong."""
+"""The C toolchain: discovery, flags, caching and errors."""
 
 from __future__ import annotations
 

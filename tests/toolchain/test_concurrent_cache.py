@@ -1,4 +1,4 @@
-"""The disk cache under many processes, and under processes that are killed at any moment."""
+"""The disk cache with many processes, and with processes that are killed at any time."""
 
 from __future__ import annotations
 

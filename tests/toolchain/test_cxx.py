@@ -1,4 +1,4 @@
-"""Which C++ compiler there is, what it is told, and what is said where there is none."""
+"""Discovery and flags of the C++ compiler, and the error without one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of files that kernels are linked with, in C for the CPU and CUDA C for GPUs."""
+"""Functions of linked files, in C for the CPU and CUDA C for GPUs."""
 
 from __future__ import annotations
 

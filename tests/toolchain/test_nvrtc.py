@@ -1,4 +1,4 @@
-"""NVRTC: needs neither a driver nor a GPU."""
+"""NVRTC. Needs neither a driver nor a GPU."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""How many blocks a multiprocessor holds, against CUDA's own calculator; blocks that are chosen."""
+"""Occupancy compared with CUDA's calculator, and the block size that is chosen from it."""
 
 from __future__ import annotations
 

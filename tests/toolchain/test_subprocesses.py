@@ -1,4 +1,4 @@
-"""Other programs are told all and heard to the end, however much that is."""
+"""Subprocesses receive all input and return all output, of any size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""While loops that count: on the CPU they become for loops, and do the same on all targets."""
+"""While loops that count become for loops on the CPU, with equal results on all targets."""
 
 from __future__ import annotations
 

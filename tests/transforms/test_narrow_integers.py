@@ -1,4 +1,4 @@
-"""Narrow: what fits 32 bits is computed in 32 bits, and every program means what it meant."""
+"""narrow_integers: values that fit 32 bits are computed in 32 bits, with equal results."""
 
 from __future__ import annotations
 

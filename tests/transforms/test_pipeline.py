@@ -1,4 +1,4 @@
-"""The table of passes: its contracts hold, and analyses are computed once."""
+"""The table of passes: contracts hold, and analyses are computed once."""
 
 from __future__ import annotations
 

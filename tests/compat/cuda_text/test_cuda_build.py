@@ -1,4 +1,4 @@
-"""CUDA C for a GPU, up to the launch: what NVRTC makes, what is packed. Needs no GPU."""
+"""CUDA C text for a GPU, up to the launch: compilation and argument packing. Needs no GPU."""
 
 from __future__ import annotations
 

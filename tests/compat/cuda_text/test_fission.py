@@ -1,5 +1,4 @@
-"""Kernels in CUDA C text run split where their threads meet, where the text shows how: with the
-results of threads that have a stack each."""
+"""Loop fission of CUDA C kernels at barriers: where it is proved legal, and its results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CUDA C means the same on the CPU as on a GPU: barriers, warps, atomics, memory, functions."""
+"""CUDA C has the same meaning on the CPU as on a GPU: barriers, warps, memory, functions."""
 
 from __future__ import annotations
 

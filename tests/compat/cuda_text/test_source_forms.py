@@ -1,4 +1,4 @@
-"""CUDA C in the forms that people write it in, on every machine."""
+"""CUDA C in the styles that programs use, on every backend."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words of CUDA C that are easily taken for others: kernels with them do the same, split or not."""
+"""CUDA C whose tokens are easily misread: split and unsplit kernels give the same results."""
 
 from __future__ import annotations
 

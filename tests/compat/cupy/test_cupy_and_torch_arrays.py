@@ -1,5 +1,4 @@
-"""Arrays of CuPy and PyTorch in elementwise and reduction kernels: what comes back is theirs. Only
-on a machine with a GPU."""
+"""CuPy and PyTorch arrays in CuPy's kernels: results are of the same package. On a GPU."""
 
 from __future__ import annotations
 

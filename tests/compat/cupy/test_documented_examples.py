@@ -1,5 +1,4 @@
-"""The examples of CuPy's page on custom kernels for elementwise and reduction kernels: with only
-the import changed, and numpy, or this package's device arrays, in the place of CuPy's."""
+"""The examples of CuPy's page on elementwise and reduction kernels, with the import changed."""
 
 from __future__ import annotations
 

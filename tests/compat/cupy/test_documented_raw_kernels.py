@@ -1,5 +1,4 @@
-"""The programs with RawKernel and RawModule on CuPy's page about custom kernels: the CUDA C as it
-is there, arrays of numpy's and on the device."""
+"""The examples of CuPy's page on RawKernel and RawModule, with the import changed."""
 
 from __future__ import annotations
 

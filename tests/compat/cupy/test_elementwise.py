@@ -1,4 +1,4 @@
-"""``ElementwiseKernel`` beside numpy: types, shapes, strides, what may be asked for, and errors."""
+"""``ElementwiseKernel`` compared with numpy: types, shapes, strides, options and errors."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Calls like one before, which C checks and starts: that they are, and that what differs from them
-is seen."""
+"""Repeated calls that C checks and starts, and calls that differ from an earlier one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``fuse``: functions of arrays as one kernel, beside what numpy makes of them."""
+"""``fuse``: functions of arrays as one kernel, compared with numpy."""
 
 from __future__ import annotations
 

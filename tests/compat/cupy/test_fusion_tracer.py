@@ -1,5 +1,4 @@
-"""``fuse``: whatever a function does with arrays, its kernels do as numpy does it: what it gives,
-and what becomes of the arguments."""
+"""``fuse`` traces functions: its kernels return and assign what numpy does."""
 
 # mypy: ignore-errors
 

@@ -1,5 +1,4 @@
-"""The text that a GPU is given, run by the CPU's engine for CUDA C: threads, warps, shared memory
-and the last block of a reduction do there what they do on a GPU."""
+"""CUDA C of CuPy's kernels, run on the CPU: threads, warps, shared memory, block reductions."""
 
 from __future__ import annotations
 

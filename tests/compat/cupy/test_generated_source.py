@@ -1,5 +1,4 @@
-"""The texts of elementwise and reduction kernels, in recorded/cupy: what a GPU compiles, and what
-the CPU does, without the vocabulary in front of it."""
+"""The generated texts of CuPy's kernels for a GPU and the CPU, compared with recorded ones."""
 
 from __future__ import annotations
 

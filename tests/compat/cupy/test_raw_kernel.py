@@ -1,4 +1,4 @@
-"""``pycu2c.cupy``'s RawKernel and RawModule: CuPy's names and rules, on every machine."""
+"""``RawKernel`` and ``RawModule`` of ``pycu2c.cupy``, with CuPy's names and rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``ReductionKernel`` beside numpy: axes, strides, sizes, types, what may be asked for, errors."""
+"""``ReductionKernel`` compared with numpy: axes, strides, sizes, types, options and errors."""
 
 from __future__ import annotations
 

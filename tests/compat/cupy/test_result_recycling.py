@@ -1,4 +1,4 @@
-"""Large results in the memory of others that are gone."""
+"""Large results reuse the memory of freed results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``pycu2c migrate``: what it writes, and that nothing else changes."""
+"""``pycu2c migrate``: the programs that it writes, and that it changes nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``pycu2c migrate`` says of names, strings and kernels, and its exit code."""
+"""Remarks of ``pycu2c migrate`` on names, strings and kernels, and its exit status."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The types that numba computes in, as ``pycu2c migrate`` has them: asked of numba itself, and on
-kernels, the places where that can be seen."""
+"""The types that numba computes in, as ``pycu2c migrate`` predicts and numba infers them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What numba's programs ask of devices, contexts and the driver, with a GPU and without."""
+"""Devices, contexts and the driver under numba's names, with a GPU and without."""
 
 from __future__ import annotations
 

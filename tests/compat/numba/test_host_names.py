@@ -1,5 +1,4 @@
-"""Names of ``numba.cuda`` for the host that are modules, classes and errors, and PTX without a
-launch."""
+"""Modules, classes, errors and PTX compilation under numba's names."""
 
 from __future__ import annotations
 

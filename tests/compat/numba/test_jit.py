@@ -1,4 +1,4 @@
-"""``cuda.jit`` in each form that numba gives it, and what can be asked of its kernels."""
+"""``cuda.jit`` in each form of numba, and the attributes of its kernels."""
 
 from __future__ import annotations
 

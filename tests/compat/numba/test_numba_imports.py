@@ -1,4 +1,4 @@
-"""The documented examples again, as the page has them: ``cuda`` and types come from numba."""
+"""The documented examples with ``cuda`` and types imported from numba."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The page "Coming from PyCUDA": every name of PyCUDA's page on compilation is there, with the
-parameters that it has there, and with a test. Nothing of this comes in by ``import pycu2c``."""
+"""Every name of PyCUDA's page on compilation exists with its parameters, and has a test."""
 
 from __future__ import annotations
 

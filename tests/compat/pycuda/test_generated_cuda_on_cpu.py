@@ -1,5 +1,4 @@
-"""The texts of PyCUDA's reductions and scans that a GPU is given, run by the CPU's engine for CUDA
-C: tiles, warps and the last block do there what they do on a GPU."""
+"""CUDA C of PyCUDA's reductions and scans, run on the CPU."""
 
 from __future__ import annotations
 

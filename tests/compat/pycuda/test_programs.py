@@ -1,5 +1,6 @@
-"""What programs for PyCUDA are made of, as its examples show: structures with pointers, counters in
-shared memory, complex numbers, pictures, constants, threads."""
+"""Programs for PyCUDA: structures with pointers, shared counters, complex numbers, constants,
+threads.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Blocks that wait for each other on the CPU: how much work it is to find out who can go on,
-counted and not timed; and that such a launch can be left."""
+"""Blocks that wait for each other on the CPU: the number of polls, and interruption."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Threads with stacks of their own: on every processor, to their end and out of the middle."""
+"""Fibers: threads with separate stacks, on every processor, run to the end or abandoned."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pool in processes that fork, end, have many threads, or few of anything."""
+"""The thread pool in processes that fork, exit, have many threads, or lack resources."""
 
 from __future__ import annotations
 

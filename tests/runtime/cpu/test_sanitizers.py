@@ -1,4 +1,4 @@
-"""The pool, and generated kernels on it, watched by gcc's sanitizers."""
+"""The thread pool and generated kernels under gcc's sanitizers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many threads run kernels: the wish, the bound cores, the container's share."""
+"""The number of OS threads: the environment variable, bound cores, the container's limit."""
 
 from __future__ import annotations
 

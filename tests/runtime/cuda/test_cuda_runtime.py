@@ -1,4 +1,4 @@
-"""The CUDA runtime: what can be seen without a device, then launches on one where there is one."""
+"""The CUDA runtime: what needs no device, then launches where there is one."""
 
 import ctypes
 import struct

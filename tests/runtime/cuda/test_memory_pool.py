@@ -1,4 +1,4 @@
-"""Blocks of a GPU's memory that stay for the next arrays of their size, without a GPU."""
+"""Freed blocks of GPU memory are cached for arrays of the same size. Needs no GPU."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Arrays of the host for a launch on a device: one copy there, one back, by a driver whose device
-is memory of the host."""
+"""Host arrays of a launch: one copy in each direction. The driver is simulated in host memory."""
 
 from __future__ import annotations
 

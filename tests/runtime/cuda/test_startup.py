@@ -1,4 +1,4 @@
-"""The driver starts in a thread of its own, and whoever needs it waits."""
+"""The driver starts in a separate thread; launches wait for it."""
 
 from __future__ import annotations
 

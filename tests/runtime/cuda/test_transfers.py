@@ -1,4 +1,6 @@
-"""Host arrays of a launch: overlap, alignment, copies in and back. Device memory is faked."""
+"""Host arrays of a launch: overlap, alignment, copies in both directions. Device memory is
+simulated.
+"""
 
 import ctypes
 import weakref

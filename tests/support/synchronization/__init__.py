@@ -1,1 +1,1 @@
-"""Programs of blocks and warps, with what they compute known from plain numpy."""
+"""Programs with barriers and warp operations, with expected results from numpy."""

@@ -1,4 +1,4 @@
-"""What blocks are used for: reductions, scans, sorts, tiles."""
+"""Algorithms of blocks: reductions, scans, sorts, tiles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Barriers in every place where they may stand."""
+"""Barriers in every position where they are allowed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clusters: blocks that meet, and see each other's shared memory."""
+"""Clusters: blocks that synchronize and access each other's shared memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels that can never end. The lines where their threads wait are marked ``# waits``."""
+"""Kernels with a deadlock. The lines where their threads wait are marked ``# waits``."""
 
 from __future__ import annotations
 

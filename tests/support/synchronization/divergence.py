@@ -1,4 +1,4 @@
-"""Lanes that meet in parts of a warp, in divergent code."""
+"""Lanes that synchronize in parts of a warp, in divergent code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A program of the battery: a kernel, launches of it, and what they give by plain numpy.
+"""A synchronization program: a kernel, its launches, and their expected results from numpy.
 
 @program(2, 64, ints(100), zeros(100))
 def doubled(a, out):

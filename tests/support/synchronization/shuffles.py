@@ -1,4 +1,4 @@
-"""Shuffles: which lane's value comes, of every width and type."""
+"""Shuffles of every width and type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Votes: of blocks and of warps, also where lanes have returned."""
+"""Votes of blocks and of warps, also after lanes have returned."""
 
 from __future__ import annotations
 

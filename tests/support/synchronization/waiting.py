@@ -1,4 +1,4 @@
-"""Blocks and threads that tell one another things through memory, and wait for it."""
+"""Blocks and threads that communicate through memory and busy-wait."""
 
 from __future__ import annotations
 

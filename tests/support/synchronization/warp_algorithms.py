@@ -1,4 +1,4 @@
-"""What warps are used for: scans, sorts, compaction, transposes, searches."""
+"""Algorithms of warps: scans, sorts, compaction, transposes, searches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loops over threads in the C: their bounds, and which of them run in lockstep."""
+"""Work-item loops in the generated C: their bounds, and which are SIMD loops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""fix_block: what a kernel is for blocks of one shape."""
+"""fix_block: specialize a kernel for one block shape."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays of a block that the stacks of threads have no room for."""
+"""Arrays of a block that are too large for the stacks of OS threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""with_whole: loops over blocks that lie inside of the data, without conditions in them."""
+"""with_whole: loops over blocks inside of the data have no bounds checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small integer arrays that a kernel only adds to: on the CPU, a copy for each OS thread."""
+"""Small integer arrays that a kernel only adds to are copied for each OS thread."""
 
 from __future__ import annotations
 

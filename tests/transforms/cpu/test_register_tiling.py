@@ -1,4 +1,4 @@
-"""Loops that the CPU puts around tiles of threads: which, and that they do the same."""
+"""Loops that are moved around tiles of threads: which, and that results are equal."""
 
 from __future__ import annotations
 

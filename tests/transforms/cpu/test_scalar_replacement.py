@@ -1,5 +1,4 @@
-"""Complex numbers and vectors in loops that threads leave at different times: the same on all
-targets, part by part in strips on the CPU."""
+"""Complex numbers and vectors in divergent loops are split into components in SIMD batches."""
 
 from __future__ import annotations
 

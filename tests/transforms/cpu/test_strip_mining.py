@@ -1,4 +1,4 @@
-"""Loops that threads leave at different times: the same on all targets, in strips on the CPU."""
+"""Divergent loops run as SIMD batches; results are equal on all targets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of threads that share what they read in an inner loop run four at a time on the CPU."""
+"""Rows of threads that load the same values in an inner loop run four at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""unroll_block_loops: loops around thread loops, written out where their rounds are known."""
+"""unroll_block_loops: unroll loops around thread loops with constant trip counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Warps on the CPU: which way a kernel goes, and that both ways compute the same."""
+"""Warps on the CPU: which lowering a kernel gets, and that both give equal results."""
 
 from __future__ import annotations
 

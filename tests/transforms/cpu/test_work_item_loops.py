@@ -1,4 +1,4 @@
-"""lower_to_work_item_loops: a block computes what its threads would have computed."""
+"""lower_to_work_item_loops: a block computes what its threads compute."""
 
 from __future__ import annotations
 
