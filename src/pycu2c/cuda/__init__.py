@@ -28,9 +28,9 @@ def __getattr__(name: str) -> object:
         return importlib.import_module(MODULES[name])
     module = HOST_NAMES.get(name)
     if module is not None:
-        found: object = getattr(importlib.import_module(module), name)
-        globals()[name] = found
-        return found
+        host_name: object = getattr(importlib.import_module(module), name)
+        globals()[name] = host_name
+        return host_name
     member: object = getattr(cuda_namespace.CUDA, name, None)
     if member is not None:
         globals()[name] = member

@@ -19,7 +19,7 @@ def as_dtype(nbtype: object) -> np.dtype[Any]:
     NotImplementedError
         If the type is not a scalar or record.
     """
-    found = parse_type(nbtype)
-    if not isinstance(found, Scalar):
+    kind = parse_type(nbtype)
+    if not isinstance(kind, Scalar):
         raise NotImplementedError(f"{nbtype} cannot be represented as a NumPy dtype")
-    return found.dtype.numpy
+    return kind.dtype.numpy

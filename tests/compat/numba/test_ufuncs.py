@@ -76,7 +76,9 @@ def test_the_loop_is_chosen_by_dtype(target):
         arguments = np.array([2, 4], dtype)
         assert add(arguments, arguments).dtype == expected
     assert add(np.ones(2, "i2"), np.ones(2, "f4")).dtype == "f4"
-    with pytest.raises(TypeError, match=r"is for ii->i, ff->f, dd->d, and not for \(complex128"):
+    with pytest.raises(
+        TypeError, match=r"signatures ii->i, ff->f, dd->d, and none for \(complex128"
+    ):
         add(np.ones(2, complex), 1)
     with pytest.raises(TypeError, match="takes 2 arrays, not 1"):
         add(np.ones(2))
@@ -307,15 +309,15 @@ def test_wrong_calls(target):
     matmul = MATRICES(multiplied)
     with pytest.raises(ValueError, match=r"the axis n of .* has the lengths 3 and 2"):
         matmul(np.ones((2, 3)), np.ones((2, 2)))
-    with pytest.raises(ValueError, match=r"argument 2 of .* has 1 axes, and its parts have 2"):
+    with pytest.raises(ValueError, match=r"argument 2 of .* has 1 axes, and needs at least 2"):
         matmul(np.ones((2, 3)), np.ones(3))
-    with pytest.raises(ValueError, match=r"has the shape \(2, 2\), and \(2, 3\) is given"):
+    with pytest.raises(ValueError, match=r"has the shape \(2, 2\), and out has \(2, 3\)"):
         matmul(np.ones((2, 3)), np.ones((3, 2)), np.ones((2, 3)))
-    with pytest.raises(TypeError, match=r"not for .complex128"):
+    with pytest.raises(TypeError, match=r"none for .complex128"):
         matmul(np.ones((2, 3), complex), np.ones((3, 2)))
     with pytest.raises(TypeError, match="takes 2 arrays, not 1"):
         matmul(np.ones((2, 3)))
-    with pytest.raises(TypeError, match="has 1 outputs, and 2 are given"):
+    with pytest.raises(TypeError, match="has 1 outputs, and 2 were passed"):
         matmul(np.ones((2, 3)), np.ones((3, 2)), np.ones((2, 2)), np.ones((2, 2)))
 
 

@@ -1,4 +1,4 @@
-"""Move arrays of any library to where a kernel runs, and results back."""
+"""Copy arrays of any library to the device of a kernel, and results back."""
 
 from __future__ import annotations
 
@@ -65,5 +65,5 @@ def finish_result(result: DeviceArray, out: Any, stream: object, *, on_host: boo
         return out
     if not on_host:
         return result
-    found = result.copy_to_host()
-    return found if result.shape else found[()]
+    host = result.copy_to_host()
+    return host if result.shape else host[()]

@@ -66,18 +66,18 @@ def compile(
         If the output, the result type or ``print`` is unsupported.
     """
     if output not in (("ptx", "ltoir") if device else ("ptx",)):
-        what = "functions are compiled to PTX and LTO-IR" if device else "kernels to PTX"
-        raise NotImplementedError(f"{what}, not to {output!r}")
+        supported = "functions are compiled to PTX and LTO-IR" if device else "kernels to PTX"
+        raise NotImplementedError(f"{supported}, not to {output!r}")
     signature, options = parse_signature(sig), _options(fastmath, lineinfo or debug)
     arch = "sm_{}{}".format(
         *(cc or (_current_capability() if driver.available() else _DEFAULT_CAPABILITY))
     )
     if device:
         name = (abi_info or {}).get("abi_name", "")
-        made, name, returned = _device_source(pyfunc, signature, options, name)
+        text, name, returned = _device_source(pyfunc, signature, options, name)
         kind: BinaryKind = "ltoir" if output == "ltoir" else "ptx"
-        more = relocatable.FLAGS_BY_KIND[kind]
-        binary = nvrtc.compile(made, name, arch, kind=kind, options=options, extra_flags=more)
+        flags = relocatable.FLAGS_BY_KIND[kind]
+        binary = nvrtc.compile(text, name, arch, kind=kind, options=options, extra_flags=flags)
         return binary.data if kind == "ltoir" else binary.data.decode(), returned
     kernel: Kernel[Any] = Kernel(python_function(pyfunc), signature=[signature], options=options)
     return kernel.inspect("ptx", signature, arch=arch), VOID
@@ -92,14 +92,14 @@ def _device_source(
     )
     source = function.__pycu2c_device__
     name = name or source.name
-    made, result = specialization.generate_device(source, signature, options, name)
+    generated, result = specialization.generate_device(source, signature, options, name)
     returned = VOID if result == NONE else default_type(result)
-    if made.prints or not isinstance(returned, (Scalar, Void)):
-        what = "prints" if made.prints else f"returns {returned}"
+    if generated.prints or not isinstance(returned, (Scalar, Void)):
+        problem = "prints" if generated.prints else f"returns {returned}"
         raise NotImplementedError(
-            f"{name} {what}: a function for C must return one number or nothing"
+            f"{name} {problem}: a function for C must return one number or nothing"
         )
-    return made.text, name, returned
+    return generated.text, name, returned
 
 
 def _options(fastmath: bool, lineinfo: bool) -> Options:

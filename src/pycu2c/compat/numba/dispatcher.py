@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import sys
 from collections.abc import Callable
 from types import FunctionType
@@ -23,6 +24,19 @@ from pycu2c.runtime.launch_configuration import extent
 P = ParamSpec("P")
 R = TypeVar("R")
 Types = tuple[ParameterType, ...]
+
+
+def _getter(attribute: str, description: str) -> Callable[..., Any]:
+    """Return a method of kernels that reads an attribute of its overloads."""
+
+    def get(self: JitKernel[Any], signature: object = None) -> Any:
+        return self._per_signature(signature, operator.attrgetter(attribute))
+
+    get.__doc__ = f"""Return {description} for a signature.
+
+        Without a signature, an unspecialized kernel returns a dict by parameter types.
+        """
+    return get
 
 
 class JitKernel(Kernel[P]):
@@ -139,40 +153,26 @@ class JitKernel(Kernel[P]):
     def inspect_types(self, file: TextIO | None = None) -> None:
         """Print the typed IR of each signature."""
         for signature in self._compiled_signatures:
-            shown = self.launcher.compiler.text("ir", signature)
-            print(f"{self.name} {signature}\n{shown}", file=file or sys.stdout)
+            ir = self.launcher.compiler.text("ir", signature)
+            print(f"{self.name} {signature}\n{ir}", file=file or sys.stdout)
 
-    def get_regs_per_thread(self, signature: object = None) -> Any:
-        """Return the number of registers per thread for a signature.
-
-        Without a signature, an unspecialized kernel returns a dict by parameter types. The other
-        ``get`` methods do the same.
-        """
-        return self._per_signature(signature, lambda overload: overload.regs_per_thread)
-
-    def get_shared_mem_per_block(self, signature: object = None) -> Any:
-        """Return the static shared memory of a block, in bytes."""
-        return self._per_signature(signature, lambda overload: overload.shared_mem_per_block)
-
-    def get_const_mem_size(self, signature: object = None) -> Any:
-        """Return the size of constant memory, in bytes."""
-        return self._per_signature(signature, lambda overload: overload.const_mem_size)
-
-    def get_local_mem_per_thread(self, signature: object = None) -> Any:
-        """Return the local memory of a thread, in bytes."""
-        return self._per_signature(signature, lambda overload: overload.local_mem_per_thread)
-
-    def get_max_threads_per_block(self, signature: object = None) -> Any:
-        """Return the maximum number of threads of a block."""
-        return self._per_signature(signature, lambda overload: overload.max_threads_per_block)
+    get_regs_per_thread = _getter("regs_per_thread", "the number of registers per thread")
+    get_shared_mem_per_block = _getter("shared_mem_per_block", "the static shared memory in bytes")
+    get_const_mem_size = _getter("const_mem_size", "the size of constant memory in bytes")
+    get_local_mem_per_thread = _getter("local_mem_per_thread", "the local memory in bytes")
+    get_max_threads_per_block = _getter("max_threads_per_block", "the maximum block size")
 
     def _per_signature(
         self, signature: object, read: Callable[[Overload], Any], *, each: bool = False
     ) -> Any:
+        """Return what ``read`` returns for a signature, or a dict by parameter types.
+
+        each: return a dict even if the kernel is specialized.
+        """
         if signature is not None:
-            chosen = parse_signature(signature)
-            overload = self.overloads.get(chosen.parameters)
-            return read(overload or Overload(self, chosen))
+            parsed = parse_signature(signature)
+            overload = self.overloads.get(parsed.parameters)
+            return read(overload or Overload(self, parsed))
         if self.specialized and not each:
             return read(Overload(self, self.declared[0]))
         return {types: read(overload) for types, overload in self.overloads.items()}
@@ -181,6 +181,11 @@ class JitKernel(Kernel[P]):
 def _parameter_types(signature: Signature) -> Types:
     """Return the parameter types, with default types for Python numbers."""
     return tuple(default_type(kind) for kind in signature.parameters)
+
+
+def _attribute(name: str) -> property:
+    """Return a property of overloads that reads an attribute of the compiled kernel."""
+    return property(lambda self: getattr(self._kernel.attributes(self.signature), name))
 
 
 class Overload:
@@ -205,25 +210,11 @@ class Overload:
             "cuda", self.signature
         ).needs_cooperative_launch
 
-    @property
-    def regs_per_thread(self) -> int:
-        return self._kernel.attributes(self.signature).registers
-
-    @property
-    def shared_mem_per_block(self) -> int:
-        return self._kernel.attributes(self.signature).shared_bytes
-
-    @property
-    def const_mem_size(self) -> int:
-        return self._kernel.attributes(self.signature).const_bytes
-
-    @property
-    def local_mem_per_thread(self) -> int:
-        return self._kernel.attributes(self.signature).local_bytes
-
-    @property
-    def max_threads_per_block(self) -> int:
-        return self._kernel.attributes(self.signature).max_threads
+    regs_per_thread = _attribute("registers")
+    shared_mem_per_block = _attribute("shared_bytes")
+    const_mem_size = _attribute("const_bytes")
+    local_mem_per_thread = _attribute("local_bytes")
+    max_threads_per_block = _attribute("max_threads")
 
     def max_cooperative_grid_blocks(self, blockdim: Dims, dynsmemsize: int = 0) -> int:
         """Return the maximum number of blocks that ``cg.this_grid().sync()`` can synchronize.
@@ -256,7 +247,7 @@ class JitDeviceFunction(DeviceFunction[P, R]):
 
 def python_function(function: Any) -> FunctionType:
     """Return the Python function under decorators of numba or this package."""
-    found = getattr(function, "py_func", None) or getattr(function, "python", function)
-    if not isinstance(found, FunctionType):
+    python = getattr(function, "py_func", None) or getattr(function, "python", function)
+    if not isinstance(python, FunctionType):
         raise TypeError(f"the decorated object must be a function, not {function!r}")
-    return found
+    return python

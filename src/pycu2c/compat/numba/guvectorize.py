@@ -1,4 +1,4 @@
-"""Implement ``guvectorize``: a generalized ufunc, called for each core subarray (NumPy's terms)."""
+"""Implement ``guvectorize``: generalized ufuncs, which are called for each core subarray."""
 
 from __future__ import annotations
 
@@ -82,8 +82,8 @@ class GUFuncDispatcher:
         for signature in signatures:
             if len(signature.parameters) != self.nin + self.nout:
                 raise BadSignature(
-                    f"{self!r} has {self.nin} inputs and {self.nout} outputs, and {signature} "
-                    "is of others"
+                    f"{self!r} has {self.nin} inputs and {self.nout} outputs, which the signature "
+                    f"{signature} does not match"
                 )
             function_builder.build_device(self._device.__pycu2c_device__, signature.parameters)
 
@@ -120,13 +120,13 @@ class GUFuncDispatcher:
         ValueError
             If the shapes do not match.
         """
-        given, outputs = args[: self.nin], self._outputs(args[self.nin :], out)
-        if len(given) != self.nin:
-            raise TypeError(f"{self!r} takes {self.nin} arrays, not {len(given)}")
-        types = self._types_for(given, outputs)
+        arrays, outputs = args[: self.nin], self._outputs(args[self.nin :], out)
+        if len(arrays) != self.nin:
+            raise TypeError(f"{self!r} takes {self.nin} arrays, not {len(arrays)}")
+        types = self._types_for(arrays, outputs)
         ordinal = ordinal_for(self._backend)
         inputs = [
-            _converted(to_device_array(a, ordinal, stream), kind) for a, kind in zip(given, types)
+            _converted(to_device_array(a, ordinal, stream), kind) for a, kind in zip(arrays, types)
         ]
         loops, sizes = self._shape_of(inputs)
         results = [
@@ -140,37 +140,38 @@ class GUFuncDispatcher:
             for k, array in enumerate([*inputs, *results])
         ]
         call_per_core_array(self._device, math.prod(loops), parts, self._backend, stream)
-        on_host = are_on_host(given)
-        made = [
+        on_host = are_on_host(arrays)
+        finished = [
             _finish_output(result, array, stream, on_host=on_host)
             for result, array in zip(results, outputs)
         ]
-        return made[0] if len(made) == 1 else tuple(made)
+        return finished[0] if len(finished) == 1 else tuple(finished)
 
     def _outputs(self, rest: tuple[Any, ...], out: Any) -> list[Any]:
+        """Return the outputs that were passed by position or by name, and None for the others."""
         named = out if isinstance(out, tuple) else (out,) if out is not None else ()
-        found = [*rest, *named]
-        if len(found) > self.nout:
-            raise TypeError(f"{self!r} has {self.nout} outputs, and {len(found)} are given")
-        return found + [None] * (self.nout - len(found))
+        outputs = [*rest, *named]
+        if len(outputs) > self.nout:
+            raise TypeError(f"{self!r} has {self.nout} outputs, and {len(outputs)} were passed")
+        return outputs + [None] * (self.nout - len(outputs))
 
     # ---- types ----
 
-    def _types_for(self, given: Sequence[Any], outputs: Sequence[Any]) -> tuple[Any, ...]:
+    def _types_for(self, arrays: Sequence[Any], outputs: Sequence[Any]) -> tuple[Any, ...]:
         """Return the type of each parameter; None for the type of the array."""
         if not self._declared:
             if any(array is None for array in outputs):
                 raise TypeError(f"{self!r} has no signature: pass the arrays that it writes to")
             return (None,) * (self.nin + self.nout)
-        dtypes = [a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype for a in given]
+        dtypes = [a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype for a in arrays]
         for casting in ("no", "safe", "same_kind"):
             for signature in self._declared:
-                wanted = map(_dtype, signature.parameters)
-                if all(np.can_cast(d, w, casting) for d, w in zip(dtypes, wanted)):
+                declared = map(_dtype, signature.parameters)
+                if all(np.can_cast(a, d, casting) for a, d in zip(dtypes, declared)):
                     return signature.parameters
         raise TypeError(
-            f"{self!r} is for {', '.join(self.types)}, and not for "
-            f"({', '.join(map(str, dtypes))}): declare that, too, or convert the arrays"
+            f"{self!r} has the signatures {', '.join(self.types)}, and none for "
+            f"({', '.join(map(str, dtypes))}): declare it, too, or convert the arrays"
         )
 
     # ---- shapes ----
@@ -182,7 +183,7 @@ class GUFuncDispatcher:
         for number, (array, axes) in enumerate(zip(inputs, self._layout.inputs), start=1):
             if array.ndim < len(axes):
                 raise ValueError(
-                    f"argument {number} of {self!r} has {array.ndim} axes, and its parts have "
+                    f"argument {number} of {self!r} has {array.ndim} axes, and needs at least "
                     f"{len(axes)}"
                 )
             outer = array.ndim - len(axes)
@@ -198,24 +199,27 @@ class GUFuncDispatcher:
         self,
         shape: Shape,
         kind: ParameterType | None,
-        given: Any,
+        out: Any,
         where: tuple[int, object],
     ) -> DeviceArray:
-        """Return the array that the kernel writes."""
-        if given is None:
+        """Return the array that the kernel writes: ``out`` if its layout and dtype fit.
+
+        where: the device ordinal and the stream of new arrays.
+        """
+        if out is None:
             assert kind is not None, "undeclared functions need outputs"
             return empty_result(shape, _dtype(kind), *where)
-        outer = len(shape) - len(given.shape)
-        if tuple(given.shape) != shape[max(outer, 0) :] or any(n != 1 for n in shape[:outer]):
+        outer = len(shape) - len(out.shape)
+        if tuple(out.shape) != shape[max(outer, 0) :] or any(n != 1 for n in shape[:outer]):
             raise ValueError(
-                f"an output of {self!r} has the shape {shape}, and {tuple(given.shape)} is given"
+                f"an output of {self!r} has the shape {shape}, and out has {tuple(out.shape)}"
             )
-        there = to_device_array(given, *where)
-        there = there._view(view_geometry.broadcast(there.shape, there.strides, shape))
-        wanted = there.dtype if kind is None else _dtype(kind)
-        if there.dtype == wanted and there.is_c_contiguous() and there.writeable:
-            return there
-        return empty_result(shape, wanted, *where)
+        array = to_device_array(out, *where)
+        array = array._view(view_geometry.broadcast(array.shape, array.strides, shape))
+        dtype = array.dtype if kind is None else _dtype(kind)
+        if array.dtype == dtype and array.is_c_contiguous() and array.writeable:
+            return array
+        return empty_result(shape, dtype, *where)
 
     def _core_arrays(
         self,

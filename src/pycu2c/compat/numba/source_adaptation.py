@@ -35,21 +35,20 @@ def adapt_source(source: Source) -> Source:
     returns = _own_returns(source.tree.body)
     returned_value = next((r.value for r in returns if r.value is not None), None)
     bare = [r for r in returns if r.value is None] if returned_value is not None else []
-    ends = (
-        [*bare, source.tree] if returned_value is not None and _may_end(source.tree.body) else bare
-    )
-    if not ends and not any(_has_no_effect(node) for node in ast.walk(source.tree)):
+    falls_through = returned_value is not None and _may_fall_through(source.tree.body)
+    without_value = [*bare, source.tree] if falls_through else bare
+    if not without_value and not any(_has_no_effect(node) for node in ast.walk(source.tree)):
         return source
-    reader = _NumbaSourceTransformer()
-    for node in ends:
+    transformer = _NumbaSourceTransformer()
+    for node in without_value:
         _warn("return-type", source, node, *_NO_VALUE)
     tree = copy.deepcopy(source.tree)
     if returned_value is not None:
         _complete_returns(_zero_like(returned_value), tree)
-    plain = replace(source, tree=reader.visit(tree))
-    for value in reader.unused:
+    adapted = replace(source, tree=transformer.visit(tree))
+    for value in transformer.unused:
         _warn(UNUSED.code, source, value, UNUSED.text, UNUSED.hint)
-    return plain
+    return adapted
 
 
 def _warn(code: str, source: Source, node: ast.AST, text: str, hint: str) -> None:
@@ -65,26 +64,26 @@ _NO_VALUE = (
 
 def _own_returns(body: Iterable[ast.AST]) -> list[ast.Return]:
     """Return the return statements of a function, without those of nested functions."""
-    found: list[ast.Return] = []
+    returns: list[ast.Return] = []
     for node in body:
         if isinstance(node, ast.Return):
-            found.append(node)
+            returns.append(node)
         elif not isinstance(node, (ast.FunctionDef, ast.Lambda)):
-            found += _own_returns(ast.iter_child_nodes(node))
-    return found
+            returns += _own_returns(ast.iter_child_nodes(node))
+    return returns
 
 
-def _may_end(body: list[ast.stmt]) -> bool:
+def _may_fall_through(body: list[ast.stmt]) -> bool:
     """Return whether control flow may reach the end of a block."""
     match body[-1] if body else None:
         case ast.Return() | ast.Raise() | ast.Match():
             return False
         case ast.If(body=then, orelse=orelse):
-            return _may_end(then) or _may_end(orelse)
+            return _may_fall_through(then) or _may_fall_through(orelse)
         case ast.While(test=ast.Constant(value=True)) | ast.While(test=ast.Constant(value=1)):
             return False
         case ast.For(orelse=orelse) | ast.While(orelse=orelse) if orelse:
-            return _may_end(orelse)
+            return _may_fall_through(orelse)
         case _:
             return True
 
@@ -99,10 +98,10 @@ def _zero_like(value: ast.expr) -> ast.expr:
 
 def _complete_returns(value: ast.expr, tree: ast.FunctionDef) -> None:
     """Add the value to bare returns, and a return at the end."""
-    for found in _own_returns(tree.body):
-        if found.value is None:
-            found.value = ast.fix_missing_locations(ast.copy_location(copy.deepcopy(value), found))
-    if _may_end(tree.body):
+    for node in _own_returns(tree.body):
+        if node.value is None:
+            node.value = ast.fix_missing_locations(ast.copy_location(copy.deepcopy(value), node))
+    if _may_fall_through(tree.body):
         last = ast.copy_location(ast.Return(value), tree.body[-1])
         tree.body.append(ast.fix_missing_locations(last))
 
@@ -124,10 +123,10 @@ class _NumbaSourceTransformer(ast.NodeTransformer):
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
         """Transform ``x: float = 1`` -> ``x = 1``; ``x: float`` -> ``pass``."""
-        plain: ast.stmt = ast.Pass()
+        statement: ast.stmt = ast.Pass()
         if node.value is not None:
-            plain = ast.Assign([node.target], node.value)
-        return ast.copy_location(plain, node)
+            statement = ast.Assign([node.target], node.value)
+        return ast.copy_location(statement, node)
 
     def visit_Expr(self, node: ast.Expr) -> ast.stmt:
         """Transform ``x, y`` -> ``pass``."""

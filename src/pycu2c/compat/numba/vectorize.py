@@ -30,7 +30,7 @@ from pycu2c.frontend import function_builder
 from pycu2c.kernels.kernel import DeviceFunction
 from pycu2c.runtime.cuda.memory import HOST
 
-_KINDS = "biufc"  # NumPy's kinds; each can represent those before it
+_KINDS = "biufc"  # NumPy's kinds of dtypes; each can represent those before it
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +102,7 @@ class UFuncDispatcher:
             If ``out`` has another shape than the result.
         """
         if len(args) == self.nargs and out is None:
-            *given, out = args
-            args = tuple(given)
+            args, out = args[:-1], args[-1]
         if len(args) != self.nin:
             raise TypeError(f"{self!r} takes {self.nin} arrays, not {len(args)}")
         loop = self._loop_for(args)
@@ -125,8 +124,9 @@ class UFuncDispatcher:
             self._backend,
             stream,
         )
-        found = finish_result(result, out, stream, on_host=on_host)
-        return found[()] if new_array is not None and found is new_array and not shape else found
+        returned = finish_result(result, out, stream, on_host=on_host)
+        is_new = new_array is not None and returned is new_array
+        return returned[()] if is_new and not shape else returned
 
     def _output_array(
         self, out: Any, shape: tuple[int, ...], loop: UFuncLoop, ordinal: int, stream: object
@@ -167,10 +167,10 @@ class UFuncDispatcher:
             for loop in loops:
                 if all(_can_convert(d, a, casting) for a, d in zip(args, loop.inputs)):
                     return loop
-        shown = ", ".join(str(getattr(a, "dtype", type(a).__name__)) for a in args)
+        types = ", ".join(str(getattr(a, "dtype", type(a).__name__)) for a in args)
         raise TypeError(
-            f"{self!r} is for {', '.join(self.types)}, and not for ({shown}): declare that, too, "
-            "or convert the arrays"
+            f"{self!r} has the signatures {', '.join(self.types)}, and none for ({types}): declare "
+            "it, too, or convert the arrays"
         )
 
     def _infer_loop(self, args: Sequence[Any]) -> UFuncLoop:
@@ -185,10 +185,10 @@ class UFuncDispatcher:
         return self._loops[parameters]
 
 
-def _can_convert(dtype: np.dtype[Any], given: Any, casting: Any) -> bool:
-    if hasattr(given, "dtype"):
-        return bool(np.can_cast(given.dtype, dtype, casting))
-    kind = np.asarray(given).dtype.kind
+def _can_convert(dtype: np.dtype[Any], argument: Any, casting: Any) -> bool:
+    if hasattr(argument, "dtype"):
+        return bool(np.can_cast(argument.dtype, dtype, casting))
+    kind = np.asarray(argument).dtype.kind
     return _KINDS.index(kind) <= _KINDS.index(dtype.kind) or (kind == "i" and dtype.kind == "u")
 
 
@@ -229,9 +229,8 @@ def vectorize(
     backend = backend_of(target)
     if callable(ftylist_or_function) and not is_signature(ftylist_or_function):
         return UFuncDispatcher(python_function(ftylist_or_function), (), backend, identity)
-    given = ftylist_or_function
-    listed = list(given) if isinstance(given, (list, tuple)) else [given]
-    signatures = parse_signatures(listed)
+    types = ftylist_or_function
+    signatures = parse_signatures(list(types) if isinstance(types, (list, tuple)) else [types])
     return lambda function: UFuncDispatcher(
         python_function(function), signatures, backend, identity
     )

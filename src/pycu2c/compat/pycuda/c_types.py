@@ -26,7 +26,7 @@ _NAMES = {
     "complex64": "pycuda::complex<float>",
     "complex128": "pycuda::complex<double>",
 }
-_SYNONYMS = {  # synonyms
+_SYNONYMS = {
     "char": "int8",
     "signed char": "int8",
     "unsigned char": "uint8",
@@ -71,13 +71,13 @@ def get_or_register_dtype(c_names: str | Sequence[str], dtype: Any = None) -> np
     names = [c_names] if isinstance(c_names, str) else list(c_names)
     if dtype is None:
         return _dtype_of(names[0])
-    found: np.dtype[Any] = np.dtype(dtype)
+    registered: np.dtype[Any] = np.dtype(dtype)
     for name in names:
-        if _DTYPES.get(name, found) != found:
+        if _DTYPES.get(name, registered) != registered:
             raise RuntimeError(f"name '{name}' already registered to a different dtype")
-        _DTYPES[name] = found
-    _C_NAMES.setdefault(found, names[0])
-    return found
+        _DTYPES[name] = registered
+    _C_NAMES.setdefault(registered, names[0])
+    return registered
 
 
 def register_dtype(
@@ -96,18 +96,19 @@ def dtype_to_ctype(dtype: Any, with_fp_tex_hack: bool = False) -> str:
     """
     if dtype is None:
         raise ValueError("dtype may not be None")
-    found = np.dtype(dtype)
-    if with_fp_tex_hack and found.name in _IN_TEXTURES:
-        return _IN_TEXTURES[found.name]
+    dtype = np.dtype(dtype)
+    if with_fp_tex_hack and dtype.name in _TEXTURE_TYPES:
+        return _TEXTURE_TYPES[dtype.name]
     try:
-        return _C_NAMES[found]
+        return _C_NAMES[dtype]
     except KeyError:
         raise ValueError(
-            f"unable to map dtype '{found}': get_or_register_dtype('name', dtype) names it"
+            f"unable to map dtype '{dtype}': register a C name with "
+            "get_or_register_dtype('name', dtype)"
         ) from None
 
 
-_IN_TEXTURES = {
+_TEXTURE_TYPES = {
     "float32": "fp_tex_float",
     "float64": "fp_tex_double",
     "complex64": "fp_tex_cfloat",
@@ -158,21 +159,21 @@ class ScalarArg(Argument):
         return f"{self.dtype.itemsize}s" if self.dtype.char == "V" else self.dtype.char
 
 
-_WITHOUT = re.compile(r"\b(?:const|volatile|__restrict__|__restrict|restrict|struct)\b")
+_QUALIFIERS = re.compile(r"\b(?:const|volatile|__restrict__|__restrict|restrict|struct)\b")
 _NAME = re.compile(r"(\w+)\s*(\[\s*\d*\s*\])?\s*$")
 
 
 def parse_c_arg(c_arg: str) -> Argument:
     """Parse a declaration such as ``"const float *x"``. Raises ValueError."""
-    text = _WITHOUT.sub(" ", c_arg)
-    found = _NAME.search(text)
-    if found is None:
-        raise ValueError(f"'{c_arg.strip()}' is no argument of a function in C")
-    kind = " ".join(text[: found.start()].replace("*", " ").split())
-    is_array = "*" in text or found[2] is not None
-    made = (VectorArg if is_array else ScalarArg)(_dtype_of(kind, c_arg), found[1])
-    made.c_name = kind if kind in _CUDA_TYPES else ""
-    return made
+    text = _QUALIFIERS.sub(" ", c_arg)
+    name = _NAME.search(text)
+    if name is None:
+        raise ValueError(f"'{c_arg.strip()}' is not the declaration of a parameter in C")
+    c_name = " ".join(text[: name.start()].replace("*", " ").split())
+    is_array = "*" in text or name[2] is not None
+    argument = (VectorArg if is_array else ScalarArg)(_dtype_of(c_name, c_arg), name[1])
+    argument.c_name = c_name if c_name in _CUDA_TYPES else ""
+    return argument
 
 
 def parse_c_args(arguments: Any) -> list[Argument]:
@@ -180,23 +181,22 @@ def parse_c_args(arguments: Any) -> list[Argument]:
     if not isinstance(arguments, str):
         return [each if isinstance(each, Argument) else parse_c_arg(each) for each in arguments]
     parts, depth, start = [], 0, 0
-    for place, sign in enumerate(arguments):
-        depth += (sign == "<") - (sign == ">")
-        if sign == "," and depth == 0:
-            parts.append(arguments[start:place])
-            start = place + 1
+    for position, character in enumerate(arguments):
+        depth += (character == "<") - (character == ">")
+        if character == "," and depth == 0:
+            parts.append(arguments[start:position])
+            start = position + 1
     return [parse_c_arg(part) for part in [*parts, arguments[start:]] if part.strip()]
 
 
-def _dtype_of(c_name: str, whole: str = "") -> np.dtype[Any]:
-    plain = re.sub(r"\s*([<>,])\s*", r"\1", c_name)
-    if plain not in _DTYPES:
-        known = ", ".join(name for name in _NAMES.values())
+def _dtype_of(c_name: str, declaration: str = "") -> np.dtype[Any]:
+    normalized = re.sub(r"\s*([<>,])\s*", r"\1", c_name)
+    if normalized not in _DTYPES:
         raise ValueError(
-            f"'{(whole or c_name).strip()}' has the type '{c_name}', which is not known: there is "
-            f"{known}; get_or_register_dtype('{c_name}', dtype) names others"
+            f"'{(declaration or c_name).strip()}' has the unknown type '{c_name}': the types are "
+            f"{', '.join(_NAMES.values())}; get_or_register_dtype('{c_name}', dtype) adds others"
         )
-    return _DTYPES[plain]
+    return _DTYPES[normalized]
 
 
 def get_arg_type(c_arg: str) -> str:

@@ -32,7 +32,7 @@ def sizeof(type_name: str, preamble: str = "") -> int:
     text = f"""{preamble}
     extern "C" __global__ void write_size(unsigned long long *out) {{ *out = sizeof({type_name}); }}
     """
-    found = mem_alloc(8)
+    result = mem_alloc(8)
     function = SourceModule(text, no_extern_c=True).get_function("write_size")
-    function(found, block=(1, 1, 1), grid=(1, 1))
-    return int(from_device(found, (), np.uint64))
+    function(result, block=(1, 1, 1), grid=(1, 1))
+    return int(from_device(result, (), np.uint64))

@@ -1,10 +1,12 @@
 """Implement PyCUDA's devices and contexts.
 
-The device is a GPU, or the CPU if there is no GPU. A context refers to a device and owns nothing.
+The device is a GPU, or the CPU if there is no GPU. A context only refers to a device: kernels and
+memory belong to the device's primary context.
 """
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from typing import Any
 
@@ -22,10 +24,9 @@ from pycu2c.devices import gpu_selection, streams
 from pycu2c.devices.cpu_device import CPU
 from pycu2c.runtime.cuda import memory_pool
 
-_CPU_NAMES = {
-    "MAX_THREADS_PER_MULTIPROCESSOR": "MAX_THREADS_PER_MULTI_PROCESSOR"
-}  # names for the CPU
-_OF_THE_CPU = {
+# attributes that the CPU device has under another name, and attributes that it does not have
+_CPU_NAMES = {"MAX_THREADS_PER_MULTIPROCESSOR": "MAX_THREADS_PER_MULTI_PROCESSOR"}
+_CPU_ATTRIBUTES = {
     "COMPUTE_MODE": int(compute_mode.DEFAULT),
     "MAX_PITCH": 2**31 - 1,
     "TEXTURE_ALIGNMENT": 512,
@@ -48,7 +49,7 @@ def get_version() -> tuple[int, int, int]:
 def get_driver_version() -> int:
     """Return the driver's version, such as 13000; for the CPU that of ``get_version``."""
     if on_gpu():
-        return int(driver.check(driver.api().cuDriverGetVersion(), "ask for the driver's version"))
+        return int(driver.check(driver.api().cuDriverGetVersion(), "query the driver's version"))
     major, minor, _ = get_version()
     return 1000 * major + 10 * minor
 
@@ -60,12 +61,12 @@ class Device:
 
     @translating
     def __init__(self, number: int | str = 0) -> None:
-        found = _by_bus_id(number) if isinstance(number, str) else number
+        ordinal = _by_bus_id(number) if isinstance(number, str) else number
         count = Device.count()
-        if not 0 <= found < count:
-            raise LogicError(f"cuDeviceGet failed: there are {count} devices, and none is {number}")
-        self.number = found
-        self._device: Any = gpu_selection.gpus[found] if on_gpu() else CPU
+        if not 0 <= ordinal < count:
+            raise LogicError(f"cuDeviceGet failed: no device {number} among {count} devices")
+        self.number = ordinal
+        self._device: Any = gpu_selection.gpus[ordinal] if on_gpu() else CPU
 
     @staticmethod
     def count() -> int:
@@ -95,30 +96,26 @@ class Device:
     @translating
     def get_attribute(self, attribute: Any) -> int:
         """Return an attribute: ``device_attribute.WARP_SIZE``."""
-        row = device_attribute(attribute)
+        name = device_attribute(attribute).name
         try:
-            found = self._number(row.name)
+            value = self._number(name)
         except AttributeError:
-            raise LogicError(
-                f"cuDeviceGetAttribute failed: {self.name()} has no {row.name}"
-            ) from None
-        return compute_mode(found) if row.name == "COMPUTE_MODE" else found
+            raise LogicError(f"cuDeviceGetAttribute failed: {self.name()} has no {name}") from None
+        return compute_mode(value) if name == "COMPUTE_MODE" else value
 
     def get_attributes(self) -> dict[Any, int]:
         """Return all attributes."""
-        found = {}
-        for row in device_attribute:
-            try:
-                found[row] = self.get_attribute(row)
-            except LogicError:
-                continue
-        return found
+        values = {}
+        for attribute in device_attribute:
+            with contextlib.suppress(LogicError):
+                values[attribute] = self.get_attribute(attribute)
+        return values
 
     def _number(self, name: str) -> int:
         if on_gpu():
             return int(getattr(self._device, name))
-        if name in _OF_THE_CPU:
-            return _OF_THE_CPU[name]
+        if name in _CPU_ATTRIBUTES:
+            return _CPU_ATTRIBUTES[name]
         return int(getattr(self._device, _CPU_NAMES.get(name, name)))
 
     def __getattr__(self, name: str) -> int:
@@ -129,9 +126,9 @@ class Device:
 
     def make_context(self, flags: int = 0) -> Context:
         """Create a context of the device and push it."""
-        made = Context(self)
-        made.push()
-        return made
+        context = Context(self)
+        context.push()
+        return context
 
     def retain_primary_context(self) -> Context:
         """Return the primary context, without pushing it."""
@@ -156,7 +153,7 @@ def _by_bus_id(bus_id: str) -> int:
     for number in range(Device.count()):
         if Device(number).pci_bus_id().lower() == bus_id.lower():
             return number
-    raise LogicError(f"there is no device at {bus_id}")
+    raise LogicError(f"no device has the PCI address {bus_id}")
 
 
 class _ContextStack(threading.local):
@@ -270,7 +267,7 @@ class Context:
         """Do nothing: peer access stays enabled."""
 
 
-def give_back() -> None:
+def release_unused_memory() -> None:
     """Return unused memory to the driver."""
     if on_gpu():
         memory_pool.trim()

@@ -14,7 +14,7 @@ from pycu2c.compat.pycuda.gpuarrays.kernels import BinaryOperation, launch, of_e
 from pycu2c.compat.pycuda.gpuarrays.layout import is_number
 
 
-def _of_each(name: str, function: Callable[[Any], Any]) -> Callable[..., GPUArray]:
+def _elementwise(name: str, function: Callable[[Any], Any]) -> Callable[..., GPUArray]:
     run = of_each(function)
 
     def apply(
@@ -28,74 +28,72 @@ def _of_each(name: str, function: Callable[[Any], Any]) -> Callable[..., GPUArra
             out = stream_or_out
         elif stream_or_out is not None:
             stream = stream_or_out
-        found: GPUArray = as_gpuarray(array).each(run, out=out, stream=stream)
-        return found
+        return as_gpuarray(array).each(run, out=out, stream=stream)
 
     apply.__name__ = apply.__qualname__ = name
-    apply.__doc__ = f"``{name}`` of every element."
+    apply.__doc__ = f"Return ``{name}`` of each element."
     return apply
 
 
-ceil = _of_each("ceil", lambda x: np.ceil(x))
-floor = _of_each("floor", lambda x: np.floor(x))
-fabs = _of_each("fabs", lambda x: abs(x))
-exp = _of_each("exp", lambda x: np.exp(x))
-log = _of_each("log", lambda x: np.log(x))
-log10 = _of_each("log10", lambda x: np.log10(x))
-sqrt = _of_each("sqrt", lambda x: np.sqrt(x))
-sin = _of_each("sin", lambda x: np.sin(x))
-cos = _of_each("cos", lambda x: np.cos(x))
-tan = _of_each("tan", lambda x: np.tan(x))
-asin = arcsin = _of_each("asin", lambda x: np.arcsin(x))
-acos = arccos = _of_each("acos", lambda x: np.arccos(x))
-atan = arctan = _of_each("atan", lambda x: np.arctan(x))
-sinh = _of_each("sinh", lambda x: np.sinh(x))
-cosh = _of_each("cosh", lambda x: np.cosh(x))
-tanh = _of_each("tanh", lambda x: np.tanh(x))
+ceil = _elementwise("ceil", lambda x: np.ceil(x))
+floor = _elementwise("floor", lambda x: np.floor(x))
+fabs = _elementwise("fabs", lambda x: abs(x))
+exp = _elementwise("exp", lambda x: np.exp(x))
+log = _elementwise("log", lambda x: np.log(x))
+log10 = _elementwise("log10", lambda x: np.log10(x))
+sqrt = _elementwise("sqrt", lambda x: np.sqrt(x))
+sin = _elementwise("sin", lambda x: np.sin(x))
+cos = _elementwise("cos", lambda x: np.cos(x))
+tan = _elementwise("tan", lambda x: np.tan(x))
+asin = arcsin = _elementwise("asin", lambda x: np.arcsin(x))
+acos = arccos = _elementwise("acos", lambda x: np.arccos(x))
+atan = arctan = _elementwise("atan", lambda x: np.arctan(x))
+sinh = _elementwise("sinh", lambda x: np.sinh(x))
+cosh = _elementwise("cosh", lambda x: np.cosh(x))
+tanh = _elementwise("tanh", lambda x: np.tanh(x))
 
 
 @translating
-def _of_pairs(
-    pairs: BinaryOperation, a: GPUArray, b: Any, out: GPUArray | None, stream: object
+def _binary(
+    operation: BinaryOperation, a: GPUArray, b: Any, out: GPUArray | None, stream: object
 ) -> GPUArray:
     a = as_gpuarray(a)
-    made = a._new_like_me() if out is None else out
-    order = made.memory_order if made.ndim > 1 else ""
+    result = a._new_like_me() if out is None else out
+    order = result.memory_order if result.ndim > 1 else ""
     other = b if is_number(b) else as_gpuarray(b).flat(order)
-    pairs.run(a.flat(order), other, made.flat(), stream)
-    return made
+    operation.run(a.flat(order), other, result.flat(), stream)
+    return result
 
 
 def fmod(arg: GPUArray, mod: Any, stream: object = None, out: GPUArray | None = None) -> GPUArray:
     """Return the remainders, with the sign of the dividends."""
-    return _of_pairs(kernels.FMOD, arg, mod, out, stream)
+    return _binary(kernels.FMOD, arg, mod, out, stream)
 
 
 def ldexp(significand: GPUArray, exponent: Any, stream: object = None) -> GPUArray:
     """Return ``significand * 2**exponent``."""
-    return _of_pairs(kernels.LDEXP, significand, exponent, None, stream)
+    return _binary(kernels.LDEXP, significand, exponent, None, stream)
 
 
 def atan2(y: GPUArray, x: GPUArray, stream: object = None) -> GPUArray:
     """Return the angles of points."""
-    return _of_pairs(kernels.ARCTAN2, y, x, None, stream)
+    return _binary(kernels.ARCTAN2, y, x, None, stream)
 
 
-@translating
 def frexp(arg: GPUArray, stream: object = None) -> tuple[GPUArray, GPUArray]:
     """Return significands and exponents: ``arg == significand * 2**exponent``."""
-    arg = as_gpuarray(arg)
-    first, second = arg._new_like_me(), arg._new_like_me()
-    given = arg.flat(), first.flat(), second.flat()
-    launch(kernels.split_exponent, arg.size, given, stream)
-    return first, second
+    return _split(kernels.split_exponent, arg, stream)
+
+
+def modf(arg: GPUArray, stream: object = None) -> tuple[GPUArray, GPUArray]:
+    """Return fractional and integral parts."""
+    return _split(kernels.split_fraction, arg, stream)
 
 
 @translating
-def modf(arg: GPUArray, stream: object = None) -> tuple[GPUArray, GPUArray]:
-    """Return fractional and integral parts."""
+def _split(run: Any, arg: GPUArray, stream: object) -> tuple[GPUArray, GPUArray]:
+    """Return the two results of a kernel for each element."""
     arg = as_gpuarray(arg)
     first, second = arg._new_like_me(), arg._new_like_me()
-    given = arg.flat(), first.flat(), second.flat()
-    launch(kernels.split_fraction, arg.size, given, stream)
+    launch(run, arg.size, (arg.flat(), first.flat(), second.flat()), stream)
     return first, second

@@ -27,32 +27,32 @@ from pycu2c.cuda.random import (
 from pycu2c.kernels.kernel import device, kernel
 
 
-def _filling(draw: Any) -> Any:
+def _fill_kernel(draw: Any) -> Any:
     """Return a kernel that fills an array."""
 
     @kernel
-    def run(seed, turn, out):  # type: ignore[no-untyped-def]
+    def run(seed, call, out):  # type: ignore[no-untyped-def]
         i = cuda.grid(1)
         if i < out.size:
-            out[i] = draw(seed, turn, i)
+            out[i] = draw(seed, call, i)
 
     return run
 
 
 @device
-def _int32(seed, turn, i):  # type: ignore[no-untyped-def]
-    return np.int32(philox_uint32(seed, turn, i))
+def _int32(seed, call, i):  # type: ignore[no-untyped-def]
+    return np.int32(philox_uint32(seed, call, i))
 
 
 _UNIFORM = {
-    "float32": _filling(philox_uniform_float32),
-    "float64": _filling(philox_uniform_float64),
-    "uint32": _filling(philox_uint32),
-    "int32": _filling(_int32),
+    "float32": _fill_kernel(philox_uniform_float32),
+    "float64": _fill_kernel(philox_uniform_float64),
+    "uint32": _fill_kernel(philox_uint32),
+    "int32": _fill_kernel(_int32),
 }
 _NORMAL = {
-    "float32": _filling(philox_normal_float32),
-    "float64": _filling(philox_normal_float64),
+    "float32": _fill_kernel(philox_normal_float32),
+    "float64": _fill_kernel(philox_normal_float64),
 }
 
 
@@ -67,21 +67,21 @@ class PhiloxRandomNumberGenerator:
     def __init__(
         self, seed_getter: Callable[[int], GPUArray] | None = None, offset: int = 0
     ) -> None:
-        given = None if seed_getter is None else int(seed_getter(1).get()[0])
-        self._seed = secrets.randbits(32) if given is None else given & 0xFFFFFFFF
-        self._turn = int(offset)
+        seed = secrets.randbits(32) if seed_getter is None else int(seed_getter(1).get()[0])
+        self._seed = seed & 0xFFFFFFFF
+        self._calls = int(offset)  # part of the state: each call draws other numbers
 
     @translating
     def _fill(self, kernels: dict[str, Any], data: GPUArray, stream: object) -> None:
         run = kernels.get(data.dtype.name)
         if run is None:
             raise NotImplementedError(
-                f"random numbers are {', '.join(kernels)} here, not {data.dtype}"
+                f"random numbers have the types {', '.join(kernels)}, not {data.dtype}"
             )
         if not data.flags.forc:
             raise RuntimeError("only contiguous arrays may be used as arguments to this operation")
-        launch(run, data.size, (self._seed, self._turn, data.flat()), stream)
-        self._turn += 1
+        launch(run, data.size, (self._seed, self._calls, data.flat()), stream)
+        self._calls += 1
 
     def fill_uniform(self, data: GPUArray, stream: object = None) -> None:
         """Fill an array uniformly: floats from 0 to 1, integers from their whole range."""
@@ -102,23 +102,23 @@ class PhiloxRandomNumberGenerator:
 
     def gen_uniform(self, shape: Any, dtype: Any, stream: object = None) -> GPUArray:
         """Return a new array, filled by ``fill_uniform``."""
-        made = GPUArray(shape, dtype)
-        self.fill_uniform(made, stream)
-        return made
+        array = GPUArray(shape, dtype)
+        self.fill_uniform(array, stream)
+        return array
 
     def gen_normal(self, shape: Any, dtype: Any, stream: object = None) -> GPUArray:
         """Return a new array, filled by ``fill_normal``."""
-        made = GPUArray(shape, dtype)
-        self.fill_normal(made, stream)
-        return made
+        array = GPUArray(shape, dtype)
+        self.fill_normal(array, stream)
+        return array
 
     def gen_log_normal(
         self, shape: Any, dtype: Any, log_mean: float, log_stddev: float, stream: object = None
     ) -> GPUArray:
         """Return a new array, filled by ``fill_log_normal``."""
-        made = GPUArray(shape, dtype)
-        self.fill_log_normal(made, log_mean, log_stddev, stream)
-        return made
+        array = GPUArray(shape, dtype)
+        self.fill_log_normal(array, log_mean, log_stddev, stream)
+        return array
 
 
 XORWOWRandomNumberGenerator = MRG32k3aRandomNumberGenerator = PhiloxRandomNumberGenerator
@@ -131,9 +131,9 @@ def seed_getter_uniform(N: int) -> GPUArray:
 
 def seed_getter_unique(N: int) -> GPUArray:
     """Return seeds that are all different."""
-    made = GPUArray((N,), np.int32)
-    made.set(np.random.default_rng().integers(0, 2**31, N, np.int32))
-    return made
+    array = GPUArray((N,), np.int32)
+    array.set(np.random.default_rng().integers(0, 2**31, N, np.int32))
+    return array
 
 
 def rand(shape: Any, dtype: Any = np.float32, stream: object = None) -> GPUArray:

@@ -33,13 +33,13 @@ class PageLockedAllocator:
 def make_default_context(ctx_maker: Callable[[Device], Context] | None = None) -> Context:
     """Create a context on the device that CUDA_DEVICE or the file .cuda_device names, or on the
     first usable device."""
-    make = ctx_maker or Device.make_context
-    chosen = _chosen_device()
-    if chosen is not None:
-        return make(Device(chosen))
+    make_context = ctx_maker or Device.make_context
+    selected = _device_from_environment()
+    if selected is not None:
+        return make_context(Device(selected))
     for number in range(Device.count()):
         try:
-            return make(Device(number))
+            return make_context(Device(number))
         except Error:
             continue
     raise RuntimeError(
@@ -48,26 +48,27 @@ def make_default_context(ctx_maker: Callable[[Device], Context] | None = None) -
     )
 
 
-def _chosen_device() -> int | None:
-    said = os.environ.get("CUDA_DEVICE")
-    if said is None:
+def _device_from_environment() -> int | None:
+    """Return the device of CUDA_DEVICE or ~/.cuda_device; None if neither exists."""
+    text = os.environ.get("CUDA_DEVICE")
+    if text is None:
         try:
             with open(os.path.expanduser("~/.cuda_device")) as file:
-                said = file.read().strip()
+                text = file.read().strip()
         except OSError:
             return None
     try:
-        return int(said)
+        return int(text)
     except ValueError:
         raise TypeError(
-            f"CUDA device number (CUDA_DEVICE or ~/.cuda_device) must be an integer, not {said!r}"
+            f"CUDA device number (CUDA_DEVICE or ~/.cuda_device) must be an integer, not {text!r}"
         ) from None
 
 
 def get_default_device(default: int = 0) -> Device:
     """Return the device of ``make_default_context``."""
-    chosen = _chosen_device()
-    return Device(default if chosen is None else chosen)
+    selected = _device_from_environment()
+    return Device(default if selected is None else selected)
 
 
 class DeviceData:
@@ -80,8 +81,8 @@ class DeviceData:
         self.warp_size = read(device_attribute.WARP_SIZE)
         self.registers = read(device_attribute.MAX_REGISTERS_PER_BLOCK)
         self.shared_memory = read(device_attribute.MAX_SHARED_MEMORY_PER_BLOCK)
-        most = read(device_attribute.MAX_THREADS_PER_MULTIPROCESSOR)
-        self.warps_per_mp = most // self.warp_size
+        threads_per_mp = read(device_attribute.MAX_THREADS_PER_MULTIPROCESSOR)
+        self.warps_per_mp = threads_per_mp // self.warp_size
         self.thread_blocks_per_mp = 32
         self.smem_alloc_granularity, self.smem_granularity = 128, 32
         self.register_allocation_unit = "warp"
@@ -105,8 +106,8 @@ class OccupancyRecord:
             raise ValueError("too many threads")
         warps = -(-threads // devdata.warp_size)
         shared = -(-shared_mem // devdata.smem_alloc_granularity) * devdata.smem_alloc_granularity
-        taken = warps * devdata.warp_size * registers
-        if taken > devdata.registers:
+        block_registers = warps * devdata.warp_size * registers
+        if block_registers > devdata.registers:
             raise ValueError("too many registers")
         if shared > devdata.shared_memory:
             raise ValueError("too much smem")
@@ -115,7 +116,7 @@ class OccupancyRecord:
             (devdata.warps_per_mp // warps, "warps"),
         ]
         if registers:
-            limits.append((devdata.registers // taken, "regs"))
+            limits.append((devdata.registers // block_registers, "regs"))
         if shared:
             limits.append((devdata.shared_memory // shared, "smem"))
         self.tb_per_mp_limits = limits
@@ -126,28 +127,28 @@ class OccupancyRecord:
 
 # ---- memoization -------------------------------------------------------------------------------
 
-_REMEMBERING: list[dict[Any, Any]] = []
+_MEMOS: list[dict[Any, Any]] = []
 
 
 def context_dependent_memoize(func: Callable[P, R]) -> Callable[P, R]:
     """Memoize a function for each context."""
-    known: dict[Any, R] = {}
-    _REMEMBERING.append(known)
+    memo: dict[Any, R] = {}
+    _MEMOS.append(memo)
 
     @functools.wraps(func)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
         key = (Context.get_device(), args, frozenset(kwargs.items()))
-        if key not in known:
-            known[key] = func(*args, **kwargs)
-        return known[key]
+        if key not in memo:
+            memo[key] = func(*args, **kwargs)
+        return memo[key]
 
     return run
 
 
 def clear_context_caches() -> None:
     """Clear the results of memoized functions."""
-    for known in _REMEMBERING:
-        known.clear()
+    for memo in _MEMOS:
+        memo.clear()
 
 
 def mark_cuda_test(inner_f: Callable[P, R]) -> Callable[P, R]:

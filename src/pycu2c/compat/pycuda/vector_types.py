@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_NUMBERS: dict[str, tuple[Any, int]] = {
+_NUMBERS: dict[str, tuple[Any, int]] = {  # component type and maximum length
     "char": (np.int8, 4),
     "uchar": (np.uint8, 4),
     "short": (np.int16, 4),
@@ -25,8 +25,8 @@ _NUMBERS: dict[str, tuple[Any, int]] = {
 
 VECTORS: dict[str, np.dtype[Any]] = {
     f"{name}{count}": np.dtype([(field, number) for field in "xyzw"[:count]])
-    for name, (number, most) in _NUMBERS.items()
-    for count in range(1, most + 1)
+    for name, (number, max_count) in _NUMBERS.items()
+    for count in range(1, max_count + 1)
 }
 
 
@@ -38,7 +38,7 @@ class _VectorNamespace:
             return VECTORS[name]
         if name.startswith("make_") and name[5:] in VECTORS:
             return _maker(VECTORS[name[5:]])
-        raise AttributeError(f"there is no vector {name}", name=name, obj=self)
+        raise AttributeError(f"CUDA has no vector type {name}", name=name, obj=self)
 
     def __dir__(self) -> list[str]:
         return [*VECTORS, *(f"make_{name}" for name in VECTORS)]
@@ -47,7 +47,7 @@ class _VectorNamespace:
 def _maker(dtype: np.dtype[Any]) -> Callable[..., NDArray[Any]]:
     def make(*numbers: Any) -> NDArray[Any]:
         if len(numbers) != len(dtype.names or ()):
-            raise TypeError(f"a vector of {len(dtype.names or ())} numbers is made of as many")
+            raise TypeError(f"expected {len(dtype.names or ())} numbers, not {len(numbers)}")
         return np.array(numbers, dtype)
 
     return make

@@ -6,13 +6,13 @@ typedef _type_reduce _Partial;
 
 extern "C" __device__ unsigned char l2norm_partial[sizeof(_Partial)];
 
-// Elements that are loaded at a time.
+// Elements of one vector load.
 template <typename T, int count>
 struct alignas(sizeof(T) * count) _Pack {
     T values[count];
 };
 
-// The value of a lane that is further on in its group.
+// Return the value of the lane that is `ahead` lanes after this one, in groups of `lanes`.
 template <typename P>
 __device__ inline P _of_lane(const P &value, int ahead, int lanes) {
     unsigned int words[(sizeof(P) + 3) / 4] = {};
@@ -23,7 +23,7 @@ __device__ inline P _of_lane(const P &value, int ahead, int lanes) {
     return found;
 }
 
-// Of lanes of a warp that follow each other; the first of them has the result.
+// Reduce the values of adjacent lanes of a warp; the first lane of each group has the result.
 template <int lanes, typename P, typename Join>
 __device__ inline P _over_lanes(P value, const Join &join) {
 #pragma unroll
@@ -33,7 +33,7 @@ __device__ inline P _over_lanes(P value, const Join &join) {
     return value;
 }
 
-// Of all threads of a block; the first has the result.
+// Reduce the values of all threads of a block; the first thread has the result.
 template <int threads, typename P, typename Join>
 __device__ inline P _over_block(P value, const Join &join) {
     __shared__ __align__(16) unsigned char memory[threads / 32 * sizeof(P)];
@@ -49,18 +49,18 @@ __device__ inline P _over_block(P value, const Join &join) {
     return value;
 }
 
-// Whether this block is the last of some that have left what they found where others read it.
+// Return whether this block is the last of a group to write its partial result.
 __device__ inline bool _is_last(unsigned int *done, unsigned int blocks) {
     __shared__ bool last;
     __threadfence();
     __syncthreads();
-    if (threadIdx.x == 0) last = atomicInc(done, blocks - 1) == blocks - 1; // then it is 0 again
+    if (threadIdx.x == 0) last = atomicInc(done, blocks - 1) == blocks - 1; // wraps to 0
     __syncthreads();
     __threadfence();
     return last;
 }
 
-// For other blocks: bytes between members too, since those read words.
+// Write a value for other blocks. Padding bytes are written, because readers load whole words.
 template <typename P>
 __device__ inline void _write(P *to, const P &value) {
     if (sizeof(P) % 4 == 0 && alignof(P) % 4 == 0) {
@@ -72,7 +72,7 @@ __device__ inline void _write(P *to, const P &value) {
     }
 }
 
-// What another block has written.
+// Read a value that another block has written, bypassing the L1 cache.
 template <typename P>
 __device__ inline P _read(const P *from) {
     P found;

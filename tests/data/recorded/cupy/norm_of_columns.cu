@@ -6,7 +6,7 @@ typedef _type_reduce _Partial;
 
 extern "C" __device__ unsigned char l2norm_partial[sizeof(_Partial)];
 
-// Of the threads of each column; those of the first row have the results.
+// Reduce the values of the threads of each column; the threads of the first row have the results.
 template <int threads, int columns, typename P, typename Join>
 __device__ inline P _over_columns(P value, const Join &join) {
     __shared__ __align__(16) unsigned char memory[threads * sizeof(P)];
@@ -25,18 +25,18 @@ __device__ inline P _over_columns(P value, const Join &join) {
     return value;
 }
 
-// Whether this block is the last of some that have left what they found where others read it.
+// Return whether this block is the last of a group to write its partial result.
 __device__ inline bool _is_last(unsigned int *done, unsigned int blocks) {
     __shared__ bool last;
     __threadfence();
     __syncthreads();
-    if (threadIdx.x == 0) last = atomicInc(done, blocks - 1) == blocks - 1; // then it is 0 again
+    if (threadIdx.x == 0) last = atomicInc(done, blocks - 1) == blocks - 1; // wraps to 0
     __syncthreads();
     __threadfence();
     return last;
 }
 
-// For other blocks: bytes between members too, since those read words.
+// Write a value for other blocks. Padding bytes are written, because readers load whole words.
 template <typename P>
 __device__ inline void _write(P *to, const P &value) {
     if (sizeof(P) % 4 == 0 && alignof(P) % 4 == 0) {
@@ -48,7 +48,7 @@ __device__ inline void _write(P *to, const P &value) {
     }
 }
 
-// What another block has written.
+// Read a value that another block has written, bypassing the L1 cache.
 template <typename P>
 __device__ inline P _read(const P *from) {
     P found;

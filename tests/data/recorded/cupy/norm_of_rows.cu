@@ -6,7 +6,7 @@ typedef _type_reduce _Partial;
 
 extern "C" __device__ unsigned char l2norm_partial[sizeof(_Partial)];
 
-// The value of a lane that is further on in its group.
+// Return the value of the lane that is `ahead` lanes after this one, in groups of `lanes`.
 template <typename P>
 __device__ inline P _of_lane(const P &value, int ahead, int lanes) {
     unsigned int words[(sizeof(P) + 3) / 4] = {};
@@ -17,7 +17,7 @@ __device__ inline P _of_lane(const P &value, int ahead, int lanes) {
     return found;
 }
 
-// Of lanes of a warp that follow each other; the first of them has the result.
+// Reduce the values of adjacent lanes of a warp; the first lane of each group has the result.
 template <int lanes, typename P, typename Join>
 __device__ inline P _over_lanes(P value, const Join &join) {
 #pragma unroll

@@ -1,19 +1,19 @@
-// Steps along axes in bytes, which are asked for one by one.
+// The strides of an array in bytes, read by axis.
 template <int axes>
 struct _Bytes {
     ptrdiff_t of[axes ? axes : 1];
     __device__ ptrdiff_t operator[](ptrdiff_t axis) const { return of[axis]; }
 };
 
-// A place as it is written in braces.
+// The index along each axis, from an initializer list.
 template <int axes>
 struct _Place {
     ptrdiff_t of[axes ? axes : 1];
 };
 
-// An array that an operation indexes by itself: x[i] by the place in C's order, x[{i, j}] and
-// x[_ind.get()] by the place along each axis. _strides are in elements. (Pointers are those of a
-// template, which 0 is not.)
+// A raw array, which the operation indexes: x[i] by the linear index in C order, x[{i, j}] and
+// x[_ind.get()] by the index along each axis. _strides are in elements. operator[] for pointers is a
+// template, because otherwise x[0] would be ambiguous.
 template <typename T, int axes, bool packed = false>
 struct CArray {
     enum { ndim = axes };

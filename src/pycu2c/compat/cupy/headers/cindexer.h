@@ -1,4 +1,4 @@
-// The elements that an operation is for, and the place of the one that it is at.
+// The iteration space of an operation, and the index of the current element along each axis.
 template <int axes>
 struct CIndexer {
     enum { ndim = axes };

@@ -1,4 +1,4 @@
-// Complex numbers, as CuPy's operations name them.
+// Complex numbers, with the names that CuPy's operations use.
 template <typename T> struct _is_number { enum { value = 0 }; };
 template <> struct _is_number<bool> { enum { value = 1 }; };
 template <> struct _is_number<signed char> { enum { value = 1 }; };
@@ -70,7 +70,7 @@ __device__ inline complex<T> operator*(const complex<T> &a, const complex<T> &b)
     return complex<T>(a.real() * b.real() - a.imag() * b.imag(),
                       a.real() * b.imag() + a.imag() * b.real());
 }
-// By Smith's method, which does not overflow where the quotient does not.
+// Smith's method: intermediate values overflow only if the quotient does.
 template <typename T>
 __device__ inline complex<T> operator/(const complex<T> &a, const complex<T> &b) {
     if (fabs(b.real()) >= fabs(b.imag())) {
@@ -96,7 +96,7 @@ template <typename T>
 __device__ inline bool operator==(const complex<T> &a, const T &b) { return a == complex<T>(b); }
 template <typename T>
 __device__ inline bool operator!=(const complex<T> &a, const T &b) { return a != complex<T>(b); }
-// As numpy orders them: by the real part, then by the imaginary one.
+// The order of numpy: by the real part, then by the imaginary part.
 template <typename T>
 __device__ inline bool operator<(const complex<T> &a, const complex<T> &b) {
     return a.real() < b.real() || (a.real() == b.real() && a.imag() < b.imag());

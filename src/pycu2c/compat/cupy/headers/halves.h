@@ -1,5 +1,5 @@
-// Numbers of 16 bits. They are read as floats, computed with as floats, and rounded when they are
-// stored.
+// float16 and bfloat16: they convert to float, arithmetic is done in float, and results are rounded
+// when they are stored.
 __device__ inline unsigned short _half_of(float x) {
 #ifndef __PYCU2C_CPU__
     unsigned short bits;
@@ -9,7 +9,7 @@ __device__ inline unsigned short _half_of(float x) {
     unsigned int word;
     memcpy(&word, &x, 4);
     const unsigned int sign = word >> 16 & 0x8000, rest = word & 0x7fffffff;
-    if (rest >= 0x7f800000) return sign | 0x7c00 | (rest > 0x7f800000 ? 0x200 : 0); // also of NaN
+    if (rest >= 0x7f800000) return sign | 0x7c00 | (rest > 0x7f800000 ? 0x200 : 0); // infinity or NaN
     if (rest >= 0x477ff000) return sign | 0x7c00;
     if (rest < 0x33000001) return sign;
     const int exponent = (int)(rest >> 23) - 112;

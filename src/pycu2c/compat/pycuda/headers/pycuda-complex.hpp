@@ -40,7 +40,7 @@ template <class T> struct complex {
         return complex(a._M_re * b._M_re - a._M_im * b._M_im,
                        a._M_re * b._M_im + a._M_im * b._M_re);
     }
-    // by the larger part of the divisor, so that nothing overflows on the way
+    // Smith's method: intermediate values overflow only if the quotient does
     friend __host__ __device__ complex operator/(const complex &a, const complex &b) {
         const T re = b._M_re < 0 ? -b._M_re : b._M_re, im = b._M_im < 0 ? -b._M_im : b._M_im;
         if (re >= im) {
@@ -72,13 +72,13 @@ template <class T> __host__ __device__ T norm(const complex<T> &z) {
     return z._M_re * z._M_re + z._M_im * z._M_im;
 }
 
-// functions of a float are the float ones
+// overloads for float and double
 __device__ inline float abs(const complex<float> &z) { return hypotf(z._M_re, z._M_im); }
 __device__ inline double abs(const complex<double> &z) { return hypot(z._M_re, z._M_im); }
 __device__ inline float arg(const complex<float> &z) { return atan2f(z._M_im, z._M_re); }
 __device__ inline double arg(const complex<double> &z) { return atan2(z._M_im, z._M_re); }
 
-namespace parts {
+namespace parts {  // functions of real and imaginary parts
 __device__ inline float sin(float x) { return sinf(x); }
 __device__ inline double sin(double x) { return ::sin(x); }
 __device__ inline float cos(float x) { return cosf(x); }

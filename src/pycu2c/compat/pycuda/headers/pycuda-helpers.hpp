@@ -1,5 +1,5 @@
-// Textures and surfaces of doubles and complex numbers, which lie there as pairs of ints.
-// fp_tex2D(t, x, y) and its kin fetch them as the numbers that they are.
+// Textures and surfaces of doubles and complex numbers, which are stored as pairs of ints.
+// fp_tex2D(t, x, y) and similar functions convert the texels back to numbers.
 #ifndef PYCUDA_HELPERS_HPP
 #define PYCUDA_HELPERS_HPP
 
@@ -46,7 +46,7 @@ __device__ __forceinline__ int4 to_texel(complex<double> value) {
 
 }  // namespace pycuda
 
-// a macro: the type of what is fetched is that of the texture's elements
+// macros, because the result type depends on the element type of the texture
 #define fp_tex1Dfetch(...) pycuda::from_texel(tex1Dfetch(__VA_ARGS__))
 #define fp_tex1D(...) pycuda::from_texel(tex1D(__VA_ARGS__))
 #define fp_tex2D(...) pycuda::from_texel(tex2D(__VA_ARGS__))
@@ -54,7 +54,7 @@ __device__ __forceinline__ int4 to_texel(complex<double> value) {
 #define fp_tex1DLayered(...) pycuda::from_texel(tex1DLayered(__VA_ARGS__))
 #define fp_tex2DLayered(...) pycuda::from_texel(tex2DLayered(__VA_ARGS__))
 
-// coordinates of surfaces along x count elements here, and bytes in CUDA's own functions
+// x counts elements here; in CUDA's functions it counts bytes
 #define PYCUDA_SURFACE(name, given, used)                                                      \
     template <class V, class S>                                                                \
     static __device__ __forceinline__ void fp_##name##write given {                            \

@@ -21,8 +21,8 @@ def texts_of(functions: Iterable[Callable[..., Any]]) -> str:
 def _in_namespace(function: Callable[..., Any]) -> str:
     """Return the text of a function, with its callees."""
     name = python_function(function).__name__
-    own = f"pycu2c_{name}"
-    return f"namespace {own} {{\n{text_of(function)}\n}}\nusing {own}::{name};"
+    namespace = f"pycu2c_{name}"
+    return f"namespace {namespace} {{\n{text_of(function)}\n}}\nusing {namespace}::{name};"
 
 
 def text_of(function: Callable[..., Any]) -> str:
@@ -34,16 +34,16 @@ def text_of(function: Callable[..., Any]) -> str:
     signature = signature or annotated_device_signature(python)
     if signature is None:
         raise TypeError(
-            f"{name} is called by C: its parameters have types there, def {name}(x: float32)"
+            f"C calls {name}: annotate its parameters with types, def {name}(x: float32)"
         )
-    for given in signature.parameters:
-        plain = isinstance(given, Scalar) and not (given.dtype.is_complex or given.dtype.is_half)
-        if not plain:
-            raise TypeError(f"{name} takes {given}: C calls functions of integers and floats")
-    for_one = specialization.INLINE_QUALIFIERS
-    made, result = specialization.generate_device(source, signature, DEFAULT_OPTIONS, name, for_one)
+    for kind in signature.parameters:
+        if not isinstance(kind, Scalar) or kind.dtype.is_complex or kind.dtype.is_half:
+            raise TypeError(f"{name} takes {kind}: C calls functions of integers and floats")
+    generated, result = specialization.generate_device(
+        source, signature, DEFAULT_OPTIONS, name, specialization.INLINE_QUALIFIERS
+    )
     if signature.result is not None and signature.result != result:
-        raise TypeError(f"{name} is said to give {signature.result}, and gives {result}")
-    if made.prints:
-        raise TypeError(f"{name} prints, which a function that C calls cannot")
-    return made.text
+        raise TypeError(f"{name} is declared to return {signature.result}, and returns {result}")
+    if generated.prints:
+        raise TypeError(f"{name} prints: functions that C calls cannot print")
+    return generated.text

@@ -20,9 +20,9 @@ from pycu2c.compat.pycuda.memory.allocations import on_gpu
 from pycu2c.cuda_driver import driver
 
 _GPU_THREADS = 256
-_BLOCKS_OF_A_PROCESSOR = 8
-_PIECES_OF_A_CORE = 4
-_LEAST_PIECE = 4096  # minimum elements per thread on the CPU
+_BLOCKS_PER_MULTIPROCESSOR = 8
+_THREADS_PER_CORE = 4
+_MIN_CPU_ELEMENTS = 4096  # per thread
 
 
 class LaunchShape(NamedTuple):
@@ -37,15 +37,15 @@ def threads_of_block() -> int:
     return _GPU_THREADS if on_gpu() else 1
 
 
-def shape_for(count: int, least: int = 1) -> LaunchShape:
+def shape_for(count: int, min_elements: int = 1) -> LaunchShape:
     """Return the configuration for ``count`` elements, with a minimum per GPU thread."""
     processors = _processors(driver.current_ordinal() if on_gpu() else 0)
     threads = threads_of_block()
     if on_gpu():
-        most, piece = _BLOCKS_OF_A_PROCESSOR * processors, threads * least
+        max_blocks, elements = _BLOCKS_PER_MULTIPROCESSOR * processors, threads * min_elements
     else:
-        most, piece = _PIECES_OF_A_CORE * processors, _LEAST_PIECE
-    return LaunchShape(max(1, min(most, -(-count // piece))), threads)
+        max_blocks, elements = _THREADS_PER_CORE * processors, _MIN_CPU_ELEMENTS
+    return LaunchShape(max(1, min(max_blocks, -(-count // elements))), threads)
 
 
 @functools.cache
@@ -57,22 +57,26 @@ def _processors(number: int) -> int:
 def complex_header(arguments: Sequence[Argument], *others: Any) -> str:
     """Return the includes for complex numbers."""
     dtypes = [a.dtype for a in arguments if not a.c_name] + [np.dtype(o) for o in others]
-    ours = "#include <pycuda-complex.hpp>\n" if any(d.kind == "c" for d in dtypes) else ""
-    return "#include <cuComplex.h>\n" * any(a.c_name for a in arguments) + ours
+    header = "#include <cuComplex.h>\n" if any(a.c_name for a in arguments) else ""
+    if any(d.kind == "c" for d in dtypes):
+        header += "#include <pycuda-complex.hpp>\n"
+    return header
 
 
-def passed(arguments: Sequence[Argument], given: Sequence[Any], name: str) -> tuple[list[Any], Any]:
+def convert_arguments(
+    arguments: Sequence[Argument], values: Sequence[Any], name: str
+) -> tuple[list[Any], Any]:
     """Convert arguments for a prepared call, and return the first array.
 
     Raises TypeError, RuntimeError.
     """
-    if len(given) != len(arguments):
-        raise TypeError(f"{name} takes {len(arguments)} arguments, and is given {len(given)}")
-    found: list[Any] = []
+    if len(values) != len(arguments):
+        raise TypeError(f"{name} takes {len(arguments)} arguments, not {len(values)}")
+    converted: list[Any] = []
     first: Any = None
-    for argument, value in zip(arguments, given):
+    for argument, value in zip(arguments, values):
         if not isinstance(argument, VectorArg):
-            found.append(value)
+            converted.append(value)
             continue
         array = _array_of(value, f"{name}: {argument.name}")
         if not array.flags.forc:
@@ -81,16 +85,16 @@ def passed(arguments: Sequence[Argument], given: Sequence[Any], name: str) -> tu
             )
         if array.dtype != argument.dtype:
             raise TypeError(
-                f"{name}: {argument.name} is an array of {argument.dtype}, and is given one of "
-                f"{array.dtype}"
+                f"{name}: {argument.name} is an array of {argument.dtype}, and the argument has "
+                f"dtype {array.dtype}"
             )
-        found.append(array)
+        converted.append(array)
         first = array if first is None else first
-    return found, first
+    return converted, first
 
 
 def _array_of(value: Any, name: str) -> GPUArray:
     try:
         return as_gpuarray(value)
     except TypeError as error:
-        raise TypeError(f"{name} is an array, and is given {value!r}: {error}") from None
+        raise TypeError(f"{name} is an array, and the argument is {value!r}: {error}") from None

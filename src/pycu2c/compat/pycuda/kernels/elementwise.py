@@ -10,7 +10,7 @@ from pycu2c import cuda
 from pycu2c.compat.pycuda.c_types import Argument, VectorArg, parse_c_args
 from pycu2c.compat.pycuda.errors import translating
 from pycu2c.compat.pycuda.gpuarrays.kernels import launch
-from pycu2c.compat.pycuda.kernels.element_loops import complex_header, passed, shape_for
+from pycu2c.compat.pycuda.kernels.element_loops import complex_header, convert_arguments, shape_for
 from pycu2c.compat.pycuda.memory.allocations import on_gpu
 from pycu2c.compat.pycuda.modules.source_module import SourceModule
 from pycu2c.kernels.kernel import device, kernel
@@ -98,31 +98,33 @@ class ElementwiseKernel:
     def __call__(self, *args: Any, **kwargs: Any) -> None:
         """Run the kernel for all elements, or for ``range=slice(…)`` or ``slice=``."""
         stream = kwargs.pop("stream", None)
-        chosen = kwargs.pop("range", None) or kwargs.pop("slice", None)
+        selected = kwargs.pop("range", None) or kwargs.pop("slice", None)
         kwargs.pop("slice", None)
         if kwargs:
             raise TypeError(f"invalid keyword arguments specified: {', '.join(kwargs)}")
-        found, first = passed(self.arguments, args, self.name)
-        start, stop, step = (chosen or slice(None)).indices(first.size)
+        arguments, first = convert_arguments(self.arguments, args, self.name)
+        start, stop, step = (selected or slice(None)).indices(first.size)
         count = len(range(start, stop, step))
         if not count:
             return
         if self._python is not None:
-            self._run_python(found, (start, step, count), stream)
+            self._run_python(arguments, (start, step, count), stream)
             return
         shape = shape_for(count)
-        numbers = (first.size,) if chosen is None else (start, stop, step)
-        run = self._function(ranged=chosen is not None)
-        run.prepared_async_call((shape.blocks, 1), (shape.threads, 1, 1), stream, *found, *numbers)
+        numbers = (first.size,) if selected is None else (start, stop, step)
+        run = self._function(ranged=selected is not None)
+        run.prepared_async_call(
+            (shape.blocks, 1), (shape.threads, 1, 1), stream, *arguments, *numbers
+        )
 
     def _run_python(
         self, args: Sequence[Any], numbers: tuple[int, int, int], stream: object
     ) -> None:
-        given = [
+        converted = [
             value.flat() if isinstance(argument, VectorArg) else argument.dtype.type(value)
             for argument, value in zip(self.arguments, args)
         ]
-        launch(self._python, numbers[2], (*numbers, *given), stream)
+        launch(self._python, numbers[2], (*numbers, *converted), stream)
 
     def _function(self, *, ranged: bool) -> Any:
         key = (ranged, on_gpu())
@@ -134,8 +136,8 @@ class ElementwiseKernel:
                 no_extern_c=True,
             )
             function = module.get_function(self.name)
-            letters = [argument.struct_char for argument in self.arguments]
-            function.prepare([*letters, *("lll" if ranged else "l")])
+            formats = [argument.struct_char for argument in self.arguments]
+            function.prepare([*formats, *("lll" if ranged else "l")])
             self._compiled[key] = function
         return self._compiled[key]
 
@@ -143,13 +145,12 @@ class ElementwiseKernel:
         """Return the compiled source text, or "ptx", "sass" or "c"; for a Python function, that of
         the last launch."""
         run = self._function(ranged=False) if self._python is None else self._python
-        found: str = run.inspect(language)
-        return found
+        return str(run.inspect(language))
 
     def text(self, *, ranged: bool = False) -> str:
         """Return the CUDA C. Raises TypeError if the operation is a Python function."""
         if not isinstance(self.operation, str):
-            raise TypeError(f"{self.name} is a Python function: it is no text")
+            raise TypeError(f"the operation of {self.name} is a Python function, not C text")
         return elementwise_text(self.arguments, self.operation, self.name, ranged, **self._parts)
 
 
@@ -158,7 +159,7 @@ def _python_kernel(function: Callable[..., Any]) -> Any:
     names = list(inspect.signature(getattr(function, "py_func", function)).parameters)
     if names[:1] != ["i"]:
         raise TypeError(
-            "a Python function in the place of an operation takes i and then the arguments: "
+            "a Python function as an operation takes i and then the arguments: "
             f"def f(i, {', '.join(names)})"
         )
     operation = device(function) if inspect.isfunction(function) else function

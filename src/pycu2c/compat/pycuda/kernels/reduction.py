@@ -15,7 +15,7 @@ from pycu2c.compat.pycuda.errors import translating
 from pycu2c.compat.pycuda.gpuarrays.gpuarray_class import GPUArray
 from pycu2c.compat.pycuda.kernels.element_loops import (
     complex_header,
-    passed,
+    convert_arguments,
     shape_for,
     threads_of_block,
 )
@@ -23,7 +23,7 @@ from pycu2c.compat.pycuda.kernels.python_operations import CExpression, Expressi
 from pycu2c.compat.pycuda.memory.allocations import on_gpu
 from pycu2c.compat.pycuda.modules.source_module import SourceModule
 from pycu2c.compat.pycuda.tools import context_dependent_memoize
-from pycu2c.cuda_driver import driver as our_driver
+from pycu2c.cuda_driver import driver
 
 _TEXT = """{header}{preamble}
 #define THREADS_ {threads}
@@ -40,7 +40,7 @@ extern "C" __global__ void {name}(
     const long piece_ = (n_ + gridDim.x - 1) / gridDim.x, first_ = piece_ * blockIdx.x;
     const long end_ = first_ + piece_ < n_ ? first_ + piece_ : n_;
     out_type sum_ = {neutral};
-#if THREADS_ == 1 // sums side by side do not wait for each other
+#if THREADS_ == 1 // several accumulators shorten the dependency chain
     out_type lanes_[LANES_];
     for (int k_ = 0; k_ < LANES_; k_++) lanes_[k_] = sum_;
     long rest_ = first_;
@@ -77,7 +77,7 @@ extern "C" __global__ void {name}(
     if (threadIdx.x == 0) *out_ = sum_;
 }}
 """
-_ELEMENTS_OF_A_THREAD = 8
+_MIN_ELEMENTS_PER_THREAD = 8
 
 
 class ReductionKernel:
@@ -114,22 +114,22 @@ class ReductionKernel:
     def __call__(self, *args: Any, **kwargs: Any) -> GPUArray:
         """Reduce all elements of the first array. ``stream=``, ``out=``, ``allocator=``."""
         stream, allocator = kwargs.pop("stream", None), kwargs.pop("allocator", None)
-        out = kwargs.pop("out", None)
+        out: GPUArray | None = kwargs.pop("out", None)
         if kwargs:
             raise TypeError(f"invalid keyword arguments specified: {', '.join(kwargs)}")
-        found, first = passed(self.arguments, args, self.name)
-        given = allocator or self._allocator or first.allocator
-        made = GPUArray((), self.dtype_out, given) if out is None else out
-        blocks = shape_for(first.size, _ELEMENTS_OF_A_THREAD).blocks
-        room = self._room(blocks, stream)
-        given = [made, *found, first.size, *map(_address, room)]
+        arguments, first = convert_arguments(self.arguments, args, self.name)
+        if out is None:
+            out = GPUArray((), self.dtype_out, allocator or self._allocator or first.allocator)
+        blocks = shape_for(first.size, _MIN_ELEMENTS_PER_THREAD).blocks
+        memory = self._workspace(blocks, stream)
+        passed = [out, *arguments, first.size, *map(_address, memory)]
         block = threads_of_block(), 1, 1
-        self._function().prepared_async_call((blocks, 1), block, stream, *given)
-        return made
+        self._function().prepared_async_call((blocks, 1), block, stream, *passed)
+        return out
 
-    def _room(self, blocks: int, stream: object) -> tuple[Any, Any]:
+    def _workspace(self, blocks: int, stream: object) -> tuple[Any, Any]:
         """Return memory for partial results of blocks; each captured graph has its own."""
-        gpu = our_driver.current_ordinal() if on_gpu() else -1
+        gpu = driver.current_ordinal() if on_gpu() else -1
         size = blocks * self.dtype_out.itemsize if blocks > 1 else 0
         if graph_capture.current() is not None:
             return workspace.GraphWorkspace(gpu).of(size)
@@ -141,22 +141,21 @@ class ReductionKernel:
             module = SourceModule(
                 self.text(), options=self._options, keep=self._keep, no_extern_c=True
             )
-            letters = [each.struct_char for each in self.arguments]
-            function = module.get_function(self.name).prepare(["P", *letters, "lPP"])
+            formats = [each.struct_char for each in self.arguments]
+            function = module.get_function(self.name).prepare(["P", *formats, "lPP"])
             self._compiled[on_gpu()] = function
         return function
 
     def inspect(self, language: str = "cuda") -> str:
         """Return the compiled source text, or "ptx", "sass" or "c"."""
-        found: str = self._function().inspect(language)
-        return found
+        return str(self._function().inspect(language))
 
     def text(self) -> str:
         """Return the CUDA C."""
         threads = threads_of_block()
         reduced, mapped = self._reduced(), self._mapped()
-        wanted = frozenset(("_over_block", "_is_last", "_read"))
-        shared = preludes.functions_of("reductions.h", wanted) if threads > 1 else []
+        names = frozenset(("_over_block", "_is_last", "_read"))
+        shared = preludes.functions_of("reductions.h", names) if threads > 1 else []
         functions = (reduced.functions, mapped.functions, *shared)
         return _TEXT.format(
             header=complex_header(self.arguments, self.dtype_out),
@@ -183,8 +182,8 @@ class ReductionKernel:
         return in_c(self.map_expr, values, self.dtype_out, f"{self.name}_mapped")
 
 
-def _address(room: Any) -> Any:
-    return int(room.ctypes.data) if isinstance(room, np.ndarray) else room
+def _address(memory: Any) -> Any:
+    return int(memory.ctypes.data) if isinstance(memory, np.ndarray) else memory
 
 
 # ---- reductions of GPUArrays -------------------------------------------------------------------
@@ -201,26 +200,26 @@ def _sum_of(dtype_out: Any, map_expr: str, *arguments: str) -> ReductionKernel:
 @context_dependent_memoize
 def get_sum_kernel(dtype_out: Any, dtype_in: Any) -> ReductionKernel:
     """Return the kernel for the sum of elements."""
-    wanted = np.dtype(dtype_in if dtype_out is None else dtype_out)
-    mapped = "in[i]" if wanted == dtype_in else f"({dtype_to_ctype(wanted)})in[i]"
-    return _sum_of(wanted, mapped, _vector(dtype_in, "in"))
+    result_dtype = np.dtype(dtype_in if dtype_out is None else dtype_out)
+    mapped = "in[i]" if result_dtype == dtype_in else f"({dtype_to_ctype(result_dtype)})in[i]"
+    return _sum_of(result_dtype, mapped, _vector(dtype_in, "in"))
 
 
 @context_dependent_memoize
 def get_subset_sum_kernel(dtype_out: Any, dtype_subset: Any, dtype_in: Any) -> ReductionKernel:
     """Return the kernel for the sum of elements at given indices."""
-    wanted = dtype_in if dtype_out is None else dtype_out
+    result_dtype = dtype_in if dtype_out is None else dtype_out
     arguments = _vector(dtype_subset, "lookup_tbl"), _vector(dtype_in, "in")
-    return _sum_of(wanted, "in[lookup_tbl[i]]", *arguments)
+    return _sum_of(result_dtype, "in[lookup_tbl[i]]", *arguments)
 
 
 @context_dependent_memoize
 def get_dot_kernel(dtype_out: Any, dtype_a: Any, dtype_b: Any) -> ReductionKernel:
     """Return the kernel for the sum of products."""
-    wanted = np.result_type(dtype_a, dtype_b) if dtype_out is None else dtype_out
-    kind = dtype_to_ctype(wanted)
+    result_dtype = np.result_type(dtype_a, dtype_b) if dtype_out is None else dtype_out
+    kind = dtype_to_ctype(result_dtype)
     mapped = f"({kind})a_[i] * ({kind})b_[i]"
-    return _sum_of(wanted, mapped, _vector(dtype_a, "a_"), _vector(dtype_b, "b_"))
+    return _sum_of(result_dtype, mapped, _vector(dtype_a, "a_"), _vector(dtype_b, "b_"))
 
 
 @context_dependent_memoize
@@ -230,31 +229,31 @@ def get_subset_dot_kernel(
     """Return the kernel for the sum of products at given indices."""
     first = dtype_out if dtype_a is None else dtype_a
     second = first if dtype_b is None else dtype_b
-    wanted = np.result_type(first, second) if dtype_out is None else dtype_out
-    kind = dtype_to_ctype(wanted)
+    result_dtype = np.result_type(first, second) if dtype_out is None else dtype_out
+    kind = dtype_to_ctype(result_dtype)
     mapped = f"({kind})a_[lookup_tbl[i]] * ({kind})b_[lookup_tbl[i]]"
     arguments = (_vector(dtype_subset, "lookup_tbl"), _vector(first, "a_"), _vector(second, "b_"))
-    return _sum_of(wanted, mapped, *arguments)
+    return _sum_of(result_dtype, mapped, *arguments)
 
 
-def _extreme(what: str, dtype: Any) -> tuple[str, str]:
+def _min_or_max(what: str, dtype: Any) -> tuple[str, str]:
     """Return the identity and the combining expression of min or max. Raises TypeError."""
-    found = np.dtype(dtype)
+    dtype = np.dtype(dtype)
     if what not in ("min", "max"):
-        raise ValueError("what is not min or max.")
+        raise ValueError(f"{what!r} is not min or max")
     sign = "" if what == "min" else "-"
-    if found.kind == "f":
-        suffix = "f" if found == np.float32 else ""
-        return f"{sign}(({dtype_to_ctype(found)})(1. / 0.))", f"f{what}{suffix}(a,b)"
-    if found.kind not in "iu":
-        raise TypeError(f"unsupported dtype specified: {found}")
-    info = np.iinfo(found)
-    limit = str(info.max) + "u" * (found.kind == "u") if what == "min" else _least(info)
+    if dtype.kind == "f":
+        suffix = "f" if dtype == np.float32 else ""
+        return f"{sign}(({dtype_to_ctype(dtype)})(1. / 0.))", f"f{what}{suffix}(a,b)"
+    if dtype.kind not in "iu":
+        raise TypeError(f"unsupported dtype specified: {dtype}")
+    info = np.iinfo(dtype)
+    limit = str(info.max) + "u" * (dtype.kind == "u") if what == "min" else _minimum_literal(info)
     compare = "<" if what == "min" else ">"
     return limit, f"a {compare} b ? a : b"
 
 
-def _least(info: Any) -> str:
+def _minimum_literal(info: Any) -> str:
     """Return the minimum integer in C, which has no literals for it."""
     return f"({info.min + 1} - 1)" if info.min else "0"
 
@@ -262,14 +261,14 @@ def _least(info: Any) -> str:
 @context_dependent_memoize
 def get_minmax_kernel(what: str, dtype: Any) -> ReductionKernel:
     """Return the kernel for the minimum or maximum."""
-    neutral, reduced = _extreme(what, dtype)
+    neutral, reduced = _min_or_max(what, dtype)
     return ReductionKernel(dtype, neutral, reduced, "in[i]", _vector(dtype, "in"))
 
 
 @context_dependent_memoize
 def get_subset_minmax_kernel(what: str, dtype: Any, dtype_subset: Any) -> ReductionKernel:
     """Return the kernel for the minimum or maximum at given indices."""
-    neutral, reduced = _extreme(what, dtype)
+    neutral, reduced = _min_or_max(what, dtype)
     arguments = f"{_vector(dtype_subset, 'lookup_tbl')}, {_vector(dtype, 'in')}"
     return ReductionKernel(dtype, neutral, reduced, "in[lookup_tbl[i]]", arguments)
 

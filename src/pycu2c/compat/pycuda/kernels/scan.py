@@ -35,8 +35,8 @@ _OF_BLOCKS = """
     __shared__ __align__(16) unsigned char room_[(TILE_ + THREADS_ / 32) * sizeof(scan_type)]; \\
     scan_type *const tile = (scan_type *)room_
 
-// What elements come to, after what they follow, if there is something. Puts what each comes to, or
-// what those before it do, into the output.
+// Scan elements after `carry`, if `follows`, and return the total. If `writes`, write the prefix of
+// each element to the output: with the element, or if EXCLUSIVE_ without it.
 template <bool writes>
 static __device__ scan_type walk_(
     const scan_type *input, scan_type *output, long first, long end, scan_type carry, bool follows,
@@ -138,8 +138,8 @@ extern "C" __global__ void {name}_update(
     }}
 }}
 """
-_MOST_OF_A_TILE = 40 << 10  # maximum bytes of a tile
-_TILES_OF_A_BLOCK = 2  # minimum
+_MAX_TILE_BYTES = 40 << 10
+_MIN_TILES_PER_BLOCK = 2
 
 
 class _ScanKernel:
@@ -163,16 +163,15 @@ class _ScanKernel:
 
     def inspect(self, language: str = "cuda") -> str:
         """Return the compiled source text, or "ptx", "sass" or "c"."""
-        found: str = self._functions()["update"].inspect(language)
-        return found
+        return str(self._functions()["update"].inspect(language))
 
     def text(self) -> str:
         """Return the CUDA C."""
         values = [("a", self.dtype), ("b", self.dtype)]
         scanned = in_c(self.scan_expr, values, self.dtype, f"{self.name}_scanned")
         threads = threads_of_block()
-        words = frozenset(("_of_lane_before",))
-        shared = preludes.functions_of("reductions.h", words) if threads > 1 else []
+        names = frozenset(("_of_lane_before",))
+        shared = preludes.functions_of("reductions.h", names) if threads > 1 else []
         return (_HEAD + (_OF_BLOCKS if threads > 1 else _OF_RUNS)).format(
             header=complex_header([VectorArg(self.dtype, "input")]),
             preamble="\n".join((self.preamble, scanned.functions, *shared)),
@@ -189,26 +188,26 @@ class _ScanKernel:
     def _run(self) -> int:
         """Return the elements of a thread per tile: an odd number, to avoid bank conflicts."""
         threads = threads_of_block()
-        fits = _MOST_OF_A_TILE // (threads * self.dtype.itemsize)
+        fits = _MAX_TILE_BYTES // (threads * self.dtype.itemsize)
         return max(1, min(9, fits - 1 | 1)) if threads > 1 else 1
 
-    def _cut(self, count: int) -> tuple[int, int]:
+    def _partition(self, count: int) -> tuple[int, int]:
         """Return the elements per block, and the number of blocks."""
         tile = threads_of_block() * self._run
-        blocks = shape_for(count, self._run * _TILES_OF_A_BLOCK).blocks
+        blocks = shape_for(count, self._run * _MIN_TILES_PER_BLOCK).blocks
         piece = -(-count // (blocks * tile)) * tile
         return piece, -(-count // piece)
 
     def _functions(self) -> dict[str, Any]:
-        found = self._compiled.get(on_gpu())
-        if found is None:
+        functions = self._compiled.get(on_gpu())
+        if functions is None:
             module = SourceModule(self.text(), options=self._options, no_extern_c=True)
-            letters = {"totals": "PllP", "update": "PllPP"}
-            found = self._compiled[on_gpu()] = {
+            formats = {"totals": "PllP", "update": "PllPP"}
+            functions = self._compiled[on_gpu()] = {
                 part: module.get_function(f"{self.name}_{part}").prepare(types)
-                for part, types in letters.items()
+                for part, types in formats.items()
             }
-        return found
+        return functions
 
     @translating
     def __call__(
@@ -232,13 +231,13 @@ class _ScanKernel:
         n = input_ary.size
         if not n:
             return out
-        piece, blocks = self._cut(n)
+        piece, blocks = self._partition(n)
         totals = (allocator or input_ary.allocator)(blocks * self.dtype.itemsize)
         parts, block = self._functions(), (threads_of_block(), 1, 1)
-        given = input_ary, n, piece, totals
+        arguments = input_ary, n, piece, totals
         if blocks > 1:
-            parts["totals"].prepared_async_call((blocks, 1), block, stream, *given)
-        parts["update"].prepared_async_call((blocks, 1), block, stream, *given, out)
+            parts["totals"].prepared_async_call((blocks, 1), block, stream, *arguments)
+        parts["update"].prepared_async_call((blocks, 1), block, stream, *arguments, out)
         return out
 
 

@@ -9,13 +9,13 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pycu2c.compat.pycuda.contexts import give_back
+from pycu2c.compat.pycuda.contexts import release_unused_memory
 from pycu2c.compat.pycuda.errors import LogicError, MemoryError
 from pycu2c.compat.pycuda.memory.allocations import DeviceAllocation, PointerHolderBase, mem_alloc
 from pycu2c.compat.pycuda.memory.host_memory import array_interface, pagelocked_empty
 from pycu2c.devices.allocation import ArrayLayout
 
-_MANTISSA = 2  # bits of a size after the first; they select the bin
+_MANTISSA_BITS = 2  # bits of a size after the highest; they select the bin
 M = TypeVar("M")
 
 
@@ -38,42 +38,42 @@ class _Pool(Generic[M]):
     def bin_number(size: int) -> int:
         """Return the bin of a size."""
         exponent = bitlog2(max(size, 1))
-        shift = exponent - _MANTISSA
+        shift = exponent - _MANTISSA_BITS
         part = size >> shift if shift >= 0 else size << -shift
-        return exponent << _MANTISSA | (part & ((1 << _MANTISSA) - 1))
+        return exponent << _MANTISSA_BITS | (part & ((1 << _MANTISSA_BITS) - 1))
 
     @staticmethod
     def alloc_size(bin_nr: int) -> int:
         """Return the maximum size of a bin, which is the size of all its blocks."""
-        exponent, part = bin_nr >> _MANTISSA, bin_nr & ((1 << _MANTISSA) - 1)
-        shift = exponent - _MANTISSA
-        whole = (1 << _MANTISSA) | part
+        exponent, part = bin_nr >> _MANTISSA_BITS, bin_nr & ((1 << _MANTISSA_BITS) - 1)
+        shift = exponent - _MANTISSA_BITS
+        mantissa = (1 << _MANTISSA_BITS) | part
         if shift < 0:
-            return max(whole >> -shift, 1)
-        return (whole << shift) | ((1 << shift) - 1)
+            return max(mantissa >> -shift, 1)
+        return (mantissa << shift) | ((1 << shift) - 1)
 
     def take(self, size: int) -> tuple[M, int]:
         """Return a block of at least that size, and its bin."""
         if size < 0:
-            raise LogicError(f"memory has bytes, and {size} are asked for")
+            raise LogicError(f"the size must not be negative: {size}")
         number = self.bin_number(size)
-        block = self._found(number)
+        block = self._take_block(number)
         self.active_blocks += 1
         self.active_bytes += self.alloc_size(number)
         return block, number
 
-    def _found(self, number: int) -> M:
+    def _take_block(self, number: int) -> M:
         if self._bins[number]:
             self.held_blocks -= 1
             return self._bins[number].pop()
         size = self.alloc_size(number)
         try:
-            made = self._new(size)
+            block = self._new(size)
         except MemoryError:
             self.free_held()
-            made = self._new(size)
+            block = self._new(size)
         self.managed_bytes += size
-        return made
+        return block
 
     def put_back(self, block: M, number: int) -> None:
         """Add a free block."""
@@ -91,7 +91,7 @@ class _Pool(Generic[M]):
             self.managed_bytes -= self.alloc_size(number) * len(blocks)
             blocks.clear()
         self.held_blocks = 0
-        give_back()
+        release_unused_memory()
 
     def stop_holding(self) -> None:
         """Free blocks immediately from now on."""

@@ -36,7 +36,7 @@ NUMBERS: dict[array_format, DType] = {
     array_format.HALF: FLOAT16,
     array_format.FLOAT: FLOAT32,
 }
-_FORMATS = {number: which for which, number in NUMBERS.items()}
+_FORMATS = {number: format for format, number in NUMBERS.items()}
 _AS_INTS = {"complex64": 2, "float64": 2, "complex128": 4}  # int32s per element
 
 
@@ -66,25 +66,25 @@ class Array:
         self, format: Any, w: int = 0, h: int = 0, d: int = 0, num_channels: int = 1
     ) -> None:
         if isinstance(format, ArrayDescriptor):
-            given = format
+            descriptor = format
         else:
-            given = ArrayDescriptor3D()
-            given.format, given.num_channels = format, num_channels
-            given.width, given.height, given.depth = w, h, d
-        self.format, self.form = array_format(given.format), _form(given)
-        self.flags = array3d_flags(getattr(given, "flags", 0))
-        self._made: Any = None
+            descriptor = ArrayDescriptor3D()
+            descriptor.format, descriptor.num_channels = format, num_channels
+            descriptor.width, descriptor.height, descriptor.depth = w, h, d
+        self.format, self.form = array_format(descriptor.format), _form(descriptor)
+        self.flags = array3d_flags(getattr(descriptor, "flags", 0))
+        self._storage: Any = None
         self._freed = False
         if on_gpu():
-            self._made = texture_objects.new_array(self.form)
+            self._storage = texture_objects.new_array(self.form)
         else:
-            self._made = np.zeros((*self.form.shape, self.form.channels), self.form.number.numpy)
+            self._storage = np.zeros((*self.form.shape, self.form.channels), self.form.number.numpy)
 
     @property
     def handle(self) -> Any:
         """Return the driver's handle; on the CPU the address."""
         self._check()
-        return self._made if on_gpu() else self._made.ctypes.data
+        return self._storage if on_gpu() else self._storage.ctypes.data
 
     def _check(self) -> None:
         if self._freed:
@@ -93,8 +93,8 @@ class Array:
     def host_elements(self) -> NDArray[Any]:
         """Return the elements on the CPU, with components on the last axis."""
         self._check()
-        found: NDArray[Any] = self._made
-        return found
+        elements: NDArray[Any] = self._storage
+        return elements
 
     def copy_endpoint(self) -> CopyEndpoint:
         """Return the endpoint for a copy."""
@@ -107,59 +107,60 @@ class Array:
 
     def get_descriptor(self) -> ArrayDescriptor:
         """Return the descriptor."""
-        return self._told(ArrayDescriptor())
+        return self._describe(ArrayDescriptor())
 
     def get_descriptor_3d(self) -> ArrayDescriptor3D:
         """Return the descriptor with depth and flags."""
-        found = ArrayDescriptor3D()
-        self._told(found)
-        found.depth, found.flags = self.form.extents[2], self.flags
-        return found
+        descriptor = ArrayDescriptor3D()
+        self._describe(descriptor)
+        descriptor.depth, descriptor.flags = self.form.extents[2], self.flags
+        return descriptor
 
-    def _told(self, found: ArrayDescriptor) -> ArrayDescriptor:
-        found.width, found.height, _ = self.form.extents
-        found.format, found.num_channels = self.format, self.form.channels
-        return found
+    def _describe(self, descriptor: ArrayDescriptor) -> ArrayDescriptor:
+        """Set the fields of a descriptor, and return it."""
+        descriptor.width, descriptor.height, _ = self.form.extents
+        descriptor.format, descriptor.num_channels = self.format, self.form.channels
+        return descriptor
 
     def free(self) -> None:
         """Free the memory now."""
         self._check()
         self._freed = True
         if on_gpu():
-            texture_objects.free_array(self._made)
-        self._made = None
+            texture_objects.free_array(self._storage)
+        self._storage = None
 
     def __del__(self) -> None:
-        if getattr(self, "_made", None) is not None and on_gpu() and not self._freed:
+        if getattr(self, "_storage", None) is not None and on_gpu() and not self._freed:
             try:
-                texture_objects.free_array(self._made)
+                texture_objects.free_array(self._storage)
             except Exception:  # the driver is unloaded
                 return
 
 
-def _form(given: ArrayDescriptor) -> TexelFormat:
+def _form(descriptor: ArrayDescriptor) -> TexelFormat:
     """Return the format of a descriptor. Raises LogicError."""
-    depth = getattr(given, "depth", 0)
-    shape = (depth, given.height, given.width)
+    depth = getattr(descriptor, "depth", 0)
+    shape = (depth, descriptor.height, descriptor.width)
     axes: tuple[int, ...] = shape
     while axes[0] == 0 and len(axes) > 1:
         axes = axes[1:]
-    if min(axes) <= 0 or given.num_channels not in (1, 2, 4):
+    if min(axes) <= 0 or descriptor.num_channels not in (1, 2, 4):
         raise LogicError(
-            f"cuArrayCreate failed: the array is {given.width} x {given.height} x {depth} of "
-            f"{given.num_channels} numbers: elements have 1, 2 or 4, and there is a width"
+            f"cuArrayCreate failed: {descriptor.width} x {descriptor.height} x {depth} elements of"
+            f" {descriptor.num_channels} channels: the width must be > 0, the channels 1, 2 or 4"
         )
-    layered = array3d_flags.ARRAY3D_LAYERED in array3d_flags(getattr(given, "flags", 0))
-    number = NUMBERS[array_format(given.format)]
-    return TexelFormat(axes, number, given.num_channels, layered)
+    layered = array3d_flags.ARRAY3D_LAYERED in array3d_flags(getattr(descriptor, "flags", 0))
+    number = NUMBERS[array_format(descriptor.format)]
+    return TexelFormat(axes, number, descriptor.num_channels, layered)
 
 
 def dtype_to_array_format(dtype: Any) -> array_format:
     """Return the array format of a dtype. Raises TypeError."""
-    row = from_numpy(np.dtype(dtype))
-    if row is None or row not in _FORMATS:
+    number = from_numpy(np.dtype(dtype))
+    if number is None or number not in _FORMATS:
         raise TypeError(f"cannot convert dtype {np.dtype(dtype)} to array format")
-    return _FORMATS[row]
+    return _FORMATS[number]
 
 
 def dtype_to_array_form(dtype: Any) -> tuple[array_format, int]:
@@ -176,26 +177,28 @@ def dtype_to_array_form(dtype: Any) -> tuple[array_format, int]:
 # ---- arrays with elements ----------------------------------------------------------------------
 
 
-def _filled(
-    rows: NDArray[Any], extents: tuple[int, ...], kind: tuple[Any, int], flags: int
-) -> Array:
-    """Return an array of contiguous elements, x first."""
-    given = ArrayDescriptor3D()
-    given.width, given.height, given.depth = extents
-    given.format, given.num_channels = kind
-    given.flags = array3d_flags(flags)
-    made = Array(given)
-    fill(made, lambda copy: copy.set_src_host(rows))
-    return made
+def _new_array(extents: tuple[int, ...], kind: tuple[Any, int], flags: int = 0) -> Array:
+    """Return an array; ``extents``: x first; ``kind``: the format and the number of channels."""
+    descriptor = ArrayDescriptor3D()
+    descriptor.width, descriptor.height, descriptor.depth = extents
+    descriptor.format, descriptor.num_channels = kind
+    descriptor.flags = array3d_flags(flags)
+    return Array(descriptor)
 
 
-def fill(made: Array, set_src: Any) -> None:
+def _filled(rows: NDArray[Any], array: Array) -> Array:
+    """Copy contiguous host elements to an array, and return it."""
+    fill(array, lambda copy: copy.set_src_host(rows))
+    return array
+
+
+def fill(array: Array, set_src: Any) -> None:
     """Copy contiguous elements to an array."""
     copy = Memcpy3D()
     set_src(copy)
-    copy.set_dst_array(made)
-    _, height, depth = made.form.extents
-    copy.width_in_bytes = copy.src_pitch = made.form.row
+    copy.set_dst_array(array)
+    _, height, depth = array.form.extents
+    copy.width_in_bytes = copy.src_pitch = array.form.row
     copy.src_height = copy.height = height or 1
     copy.depth = depth or 1
     copy()
@@ -218,14 +221,15 @@ def matrix_to_array(matrix: Any, order: str, allow_double_hack: bool = False) ->
     height, width = rows.shape
     doubles = rows.dtype == np.float64 and allow_double_hack
     kind = dtype_to_array_form(rows.dtype) if doubles else (dtype_to_array_format(rows.dtype), 1)
-    return _filled(rows, (width, height, 0), kind, 0)
+    return _filled(rows, _new_array((width, height, 0), kind))
 
 
 def make_multichannel_2d_array(matrix: NDArray[Any], order: str = "C") -> Array:
     """Return a CUDA array with several channels, from the last axis; the first for order "F"."""
     rows = rows_of(matrix, order)
     height, width, channels = rows.shape
-    return _filled(rows, (width, height, 0), (dtype_to_array_format(rows.dtype), channels), 0)
+    kind = dtype_to_array_format(rows.dtype), channels
+    return _filled(rows, _new_array((width, height, 0), kind))
 
 
 def array_flags(axes: int, for_surfaces: bool) -> int:
@@ -238,7 +242,7 @@ def np_to_array(nparray: NDArray[Any], order: str, allowSurfaceBind: bool = Fals
     """Return a CUDA array from a numpy array of two or three axes, of any dtype that
     ``pycuda-helpers.hpp`` reads."""
     rows = rows_of(nparray, order)
-    return _filled(rows, *array_shape(rows.shape, rows.dtype, allowSurfaceBind))
+    return _filled(rows, _new_array(*array_shape(rows.shape, rows.dtype, allowSurfaceBind)))
 
 
 def array_shape(
@@ -246,7 +250,7 @@ def array_shape(
 ) -> tuple[tuple[int, int, int], tuple[array_format, int], int]:
     """Return extents, format and flags of a CUDA array. Raises LogicError."""
     if len(shape) not in (2, 3):
-        raise LogicError(f"CUDA arrays are made of arrays of 2 or 3 axes, not of {len(shape)}")
+        raise LogicError(f"the array must have 2 or 3 axes, not {len(shape)}")
     layered = 1 if for_surfaces and len(shape) == 2 else 0
     depth, height, width = shape if len(shape) == 3 else (layered, *shape)
     form = dtype_to_array_form(dtype)
@@ -260,10 +264,6 @@ def gpuarray_to_array(gpuarray: Any, order: str, allowSurfaceBind: bool = False)
         return np_to_array(gpuarray.get(), order, allowSurfaceBind)
     shape = gpuarray.shape if order.upper() == "C" else gpuarray.shape[::-1]
     extents, kind, flags = array_shape(shape, gpuarray.dtype, allowSurfaceBind)
-    given = ArrayDescriptor3D()
-    given.width, given.height, given.depth = extents
-    given.format, given.num_channels = kind
-    given.flags = array3d_flags(flags)
-    made = Array(given)
-    fill(made, lambda copy: copy.set_src_device(gpuarray.gpudata))
-    return made
+    array = _new_array(extents, kind, flags)
+    fill(array, lambda copy: copy.set_src_device(gpuarray.gpudata))
+    return array

@@ -41,12 +41,12 @@ _KINDS = ("texture", "surface")
 
 def rewritten(text: str) -> RewrittenSource:
     """Return the text with references as variables in constant memory. Lines are unchanged."""
-    found: dict[str, list[str]] = {kind: [] for kind in _KINDS}
+    names: dict[str, list[str]] = {kind: [] for kind in _KINDS}
     if not any(kind in text for kind in _KINDS):
         return RewrittenSource(text, (), ())
     tokens = tokens_of(text)
     types: dict[str, str] = {}  # typedefs of reference types -> texture or surface
-    cuts: list[tuple[int, int, str]] = []
+    edits: list[tuple[int, int, str]] = []
     for start, end in _statements(tokens):
         words = [t.text for t in tokens[start:end]]
         kind = _kind(words, types)
@@ -55,12 +55,14 @@ def rewritten(text: str) -> RewrittenSource:
         if words[0] in ("typedef", "using"):
             types[words[-1] if words[0] == "typedef" else words[1]] = kind
             continue
-        found[kind] += _names(tokens[start:end], words)
-        cuts.append((tokens[start].start, tokens[start].start, "__constant__ "))
-        cuts += [
+        names[kind] += _names(tokens[start:end], words)
+        edits.append((tokens[start].start, tokens[start].start, "__constant__ "))
+        edits += [
             (t.start, t.end, " " * len(t.text)) for t in tokens[start:end] if t.text == "static"
         ]
-    return RewrittenSource(_cut(text, cuts), tuple(found["texture"]), tuple(found["surface"]))
+    return RewrittenSource(
+        _apply_edits(text, edits), tuple(names["texture"]), tuple(names["surface"])
+    )
 
 
 def _kind(words: Sequence[str], types: dict[str, str]) -> str | None:
@@ -78,46 +80,48 @@ def _kind(words: Sequence[str], types: dict[str, str]) -> str | None:
 def _statements(tokens: Sequence[Token]) -> Iterator[tuple[int, int]]:
     """Return the ranges of declarations outside of functions, up to their semicolons."""
     start = 0
-    inside: list[bool] = []  # for each open brace: whether it belongs to a function or class
+    in_body: list[bool] = []  # for each open brace: whether it belongs to a function or class
     for index, token in enumerate(tokens):
-        if token.text == ";" and index > start and not any(inside):
+        if token.text == ";" and index > start and not any(in_body):
             yield start, index
         if token.text == "{":
             words = [t.text for t in tokens[start:index]]
-            inside.append("namespace" not in words and words[:1] != ["extern"])
-        elif token.text == "}" and inside:
-            inside.pop()
+            in_body.append("namespace" not in words and words[:1] != ["extern"])
+        elif token.text == "}" and in_body:
+            in_body.pop()
         if token.kind == "directive" or token.text in ("{", "}", ";"):
             start = index + 1
 
 
 def _names(tokens: Sequence[Token], words: Sequence[str]) -> list[str]:
     """Return the variables of a declaration: the comma-separated names after the type."""
-    first = (
-        words.index(">") if "<" in words else next(i for i, w in enumerate(words) if w != "static")
-    )
-    if "<" in words:  # find the last closing bracket
-        first = len(words) - 1 - words[::-1].index(">")
-    return [t.text for t in tokens[first + 1 :] if t.kind == "identifier"]
+    if "<" in words:
+        end_of_type = len(words) - 1 - words[::-1].index(">")
+    else:  # the type is a typedef
+        end_of_type = next(i for i, word in enumerate(words) if word != "static")
+    return [t.text for t in tokens[end_of_type + 1 :] if t.kind == "identifier"]
 
 
-def _cut(text: str, cuts: Sequence[tuple[int, int, str]]) -> str:
-    parts, place = [], 0
-    for start, end, instead in sorted(cuts):
-        parts += [text[place:start], instead]
-        place = end
-    return "".join([*parts, text[place:]])
+def _apply_edits(text: str, edits: Sequence[tuple[int, int, str]]) -> str:
+    """Replace ranges of a text: ``edits`` are pairs of offsets, and the new text."""
+    parts, position = [], 0
+    for start, end, replacement in sorted(edits):
+        parts += [text[position:start], replacement]
+        position = end
+    return "".join([*parts, text[position:]])
 
 
-def declared(bits: Any) -> tuple[int, int, int, bool]:
+def unpack_declaration(bits: Any) -> tuple[int, int, int, bool]:
     """Return format, channels, axes and whether values are normalized, from the memory of a
     reference."""
-    (row,) = np.frombuffer(bits, LAYOUT)
-    return int(row["format"]), int(row["channels"]), int(row["axes"]), bool(row["normalized"])
+    (record,) = np.frombuffer(bits, LAYOUT)
+    format, channels, axes = (int(record[name]) for name in ("format", "channels", "axes"))
+    return format, channels, axes, bool(record["normalized"])
 
 
 # ---- preamble ----------------------------------------------------------------------------------
 
+# component type: (array_format, prefix of its vector types, whether it is read as a fraction)
 _ELEMENTS = {
     "unsigned char": (1, "uchar", True),
     "signed char": (8, "", True),
@@ -133,13 +137,13 @@ _VECTORS = (1, 2, 4)
 
 def _texels() -> Iterator[str]:
     """Return the component type of an element, and its type when it is read as a float."""
-    for name, (form, vector, is_small) in _ELEMENTS.items():
-        own = [(name, 1), *((f"{vector}{n}", n) for n in _VECTORS if vector)]
-        for element, channels in own:
+    for name, (format, vector, has_fraction) in _ELEMENTS.items():
+        elements = [(name, 1), *((f"{vector}{n}", n) for n in _VECTORS if vector)]
+        for element, channels in elements:
             as_float = "float" if element == name else f"float{channels}"
-            fraction = as_float if is_small else element
+            fraction = as_float if has_fraction else element
             yield (
-                f"template <> struct texel<{element}> {{ enum {{ format = {form}, "
+                f"template <> struct texel<{element}> {{ enum {{ format = {format}, "
                 f"channels = {channels} }}; typedef {fraction} fraction; }};"
             )
 
@@ -156,11 +160,11 @@ _FETCHES = {
 
 
 def _fetch(name: str, parameters: str) -> str:
-    given = ", ".join(part.split()[-1] for part in parameters.split(", "))
+    arguments = ", ".join(part.split()[-1] for part in parameters.split(", "))
     return f"""template <class T, int axes, cudaTextureReadMode mode>
 static __device__ __forceinline__ typename pycu2c_textures::read<T, mode>::type
 {name}(const texture<T, axes, mode> &t, {parameters}) {{
-    return {name}<typename pycu2c_textures::read<T, mode>::type>(t.object, {given});
+    return {name}<typename pycu2c_textures::read<T, mode>::type>(t.object, {arguments});
 }}"""
 
 
@@ -173,22 +177,22 @@ _SURFACES = {
 
 
 def _surface(name: str, parameters: str) -> str:
-    given = ", ".join(part.split()[-1] for part in parameters.split(", "))
+    arguments = ", ".join(part.split()[-1] for part in parameters.split(", "))
     mode = "cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap"
     return f"""template <class T, int axes, class V>
 static __device__ __forceinline__ void
 {name}write(V value, const surface<T, axes> &s, {parameters}, {mode}) {{
-    {name}write<V>(value, s.object, {given}, mode);
+    {name}write<V>(value, s.object, {arguments}, mode);
 }}
 template <class T, int axes, class V>
 static __device__ __forceinline__ void
 {name}read(V *value, const surface<T, axes> &s, {parameters}, {mode}) {{
-    *value = {name}read<V>(s.object, {given}, mode);
+    *value = {name}read<V>(s.object, {arguments}, mode);
 }}
 template <class V, class T, int axes>
 static __device__ __forceinline__ V
 {name}read(const surface<T, axes> &s, {parameters}, {mode}) {{
-    return {name}read<V>(s.object, {given}, mode);
+    return {name}read<V>(s.object, {arguments}, mode);
 }}"""
 
 

@@ -39,7 +39,7 @@ from pycu2c.runtime.cuda import texture_objects
 from pycu2c.runtime.cuda.texture_objects import LinearTexels, TexelFormat
 from pycu2c.runtime.texture_modes import MOST, TextureModes
 
-_ALIGNED = 512  # alignment in bytes of texture memory
+_ALIGNMENT = 512  # of texture memory in bytes
 _AXES = 3
 
 
@@ -64,7 +64,7 @@ def declaration_at(name: str, address: int) -> ReferenceVariable:
     """Read the declaration from a variable."""
     bits = np.empty(reference_source.LAYOUT.itemsize, np.uint8)
     allocations.memcpy_dtoh(bits, address)
-    return ReferenceVariable(name, address, *reference_source.declared(bits))
+    return ReferenceVariable(name, address, *reference_source.unpack_declaration(bits))
 
 
 class LinearMemory(NamedTuple):
@@ -83,17 +83,17 @@ Source: TypeAlias = "Array | LinearMemory | None"
 class TextureReference:
     """A texture reference: ``module.get_texref(name)``."""
 
-    def __init__(self, place: ReferenceVariable | None = None) -> None:
-        self._place = place
+    def __init__(self, variable: ReferenceVariable | None = None) -> None:
+        self._variable = variable
         self._source: Source = None
         self._owner: object = None
         self._modes = [address_mode.CLAMP] * _AXES
         self._filter = filter_mode.POINT
         self._flags = 0
         self._format, self._channels = array_format.FLOAT, 1
-        if place is not None and place.channels:
-            self._format, self._channels = array_format(place.format), place.channels
-            if place.number.is_integer and not place.as_fraction:
+        if variable is not None and variable.channels:
+            self._format, self._channels = array_format(variable.format), variable.channels
+            if variable.number.is_integer and not variable.as_fraction:
                 self._flags = TRSF_READ_AS_INTEGER
         self._stale = True
         self._object: Any = None  # the texture object and its source
@@ -108,17 +108,17 @@ class TextureReference:
     def get_array(self) -> Array:
         """Return the bound array."""
         if not isinstance(self._source, Array):
-            raise LogicError("this texture reads no array: set_array() binds one")
+            raise LogicError("the texture is bound to no array: call set_array()")
         return self._source
 
     def set_address(self, devptr: Any, size: int, allow_offset: bool = False) -> int:
         """Bind linear memory along one axis; return the offset in bytes."""
         address = pointer(devptr)
-        offset = address % _ALIGNED if on_gpu() else 0
+        offset = address % _ALIGNMENT if on_gpu() else 0
         if offset and not allow_offset:
             raise LogicError(
-                f"texture binding resulted in offset: the memory is {offset} bytes beyond what "
-                f"textures begin at; pass allow_offset=True and add {offset} bytes to indices"
+                f"texture binding resulted in offset: the address is no multiple of {_ALIGNMENT}: "
+                f"pass allow_offset=True and add {offset} bytes to indices"
             )
         self._bind(LinearMemory(address - offset, size + offset), devptr)
         return offset
@@ -132,7 +132,7 @@ class TextureReference:
     def get_address(self) -> int:
         """Return the address of the bound memory."""
         if not isinstance(self._source, LinearMemory):
-            raise LogicError("this texture reads no plain memory: set_address() binds some")
+            raise LogicError("the texture is bound to no linear memory: call set_address()")
         return self._source.address
 
     def _bind(self, source: Source, owner: object) -> None:
@@ -141,17 +141,19 @@ class TextureReference:
     # ---- modes ----
 
     def set_format(self, fmt: Any, num_components: int) -> None:
-        """Return the dtype of linear memory."""
+        """Set the number format and the number of channels of linear memory."""
         self._format, self._channels = array_format(fmt), num_components
         self._stale = True
 
     def get_format(self) -> tuple[array_format, int]:
-        """Set the number format and the number of channels."""
+        """Return the number format and the number of channels."""
         return self._format, self._channels
 
     def set_address_mode(self, dim: int, mode: Any) -> None:
-        """Set the address mode of an axis. Wrap and mirror require normalized coordinates, and
-        clamp others."""
+        """Set the address mode of an axis.
+
+        Wrap and mirror require normalized coordinates; otherwise they act as clamp.
+        """
         self._modes[dim] = address_mode(mode)
         self._stale = True
 
@@ -184,43 +186,43 @@ class TextureReference:
         """Store a texture object for the current settings in the module's variable."""
         if not self._stale or self._source is None:
             return
-        if self._place is None:
+        if self._variable is None:
             raise LogicError(
-                "a TextureReference that no module has reads nothing: use module.get_texref(name)"
+                "the TextureReference belongs to no module: use module.get_texref(name)"
             )
-        self._check(self._place)
+        self._check_format(self._variable)
         streams.synchronize()  # pending launches read the old object
         self._release()
         self._object = self._on_gpu() if on_gpu() else self._on_host()
         handle = self._object[0]
-        allocations.memcpy_htod(self._place.address, np.uint64(handle))
+        allocations.memcpy_htod(self._variable.address, np.uint64(handle))
         self._stale = False
 
     def check_bound(self) -> None:
-        """Return the source. Raises LogicError if there is none."""
+        """Raise LogicError if the texture is bound to nothing."""
         if self._source is None:
-            name = self._place.name if self._place else ""
+            name = self._variable.name if self._variable else ""
             raise LogicError(
-                f"the texture {name} is bound to nothing: set_array() or set_address() binds it"
+                f"the texture {name} is bound to nothing: call set_array() or set_address()"
             )
 
-    def _check(self, place: ReferenceVariable) -> None:
+    def _check_format(self, variable: ReferenceVariable) -> None:
         """Check that the format is that of the declaration. Raises LogicError."""
-        given, wanted = NUMBERS[self._format], place.number
-        same = given.size == wanted.size and given.is_float == wanted.is_float
-        if not same or self._channels != place.channels:
+        bound, declared = NUMBERS[self._format], variable.number
+        is_same = bound.size == declared.size and bound.is_float == declared.is_float
+        if not is_same or self._channels != variable.channels:
             raise LogicError(
-                f"the texture {place.name} is declared with elements of {place.channels} x "
-                f"{wanted}, and is bound to elements of {self._channels} x {given}"
+                f"the texture {variable.name} is declared with elements of {variable.channels} x "
+                f"{declared}, and is bound to elements of {self._channels} x {bound}"
             )
-        if place.as_fraction and self._flags & TRSF_READ_AS_INTEGER:
+        if variable.as_fraction and self._flags & TRSF_READ_AS_INTEGER:
             raise LogicError(
-                f"the texture {place.name} is declared with cudaReadModeNormalizedFloat, and "
+                f"the texture {variable.name} is declared with cudaReadModeNormalizedFloat, and "
                 "TRSF_READ_AS_INTEGER is set: leave out one of them"
             )
-        if self._filter == filter_mode.LINEAR and wanted.is_integer and not place.as_fraction:
+        if self._filter == filter_mode.LINEAR and declared.is_integer and not variable.as_fraction:
             raise LogicError(
-                f"the texture {place.name} reads integers as they are, which are not blended: "
+                f"the texture {variable.name} returns integers, which are not interpolated: "
                 "declare it with cudaReadModeNormalizedFloat, or use filter_mode.POINT"
             )
 
@@ -242,13 +244,12 @@ class TextureReference:
             names = ["clamp" if name in ("wrap", "mirror") else name for name in names]
         return tuple(names)
 
-    def _how(self, form: TexelFormat) -> TextureModes:
-        assert self._place is not None
-        as_fraction = self._place.as_fraction and form.number in MOST
+    def _texture_modes(self, form: TexelFormat) -> TextureModes:
+        assert self._variable is not None
+        as_fraction = self._variable.as_fraction and form.number in MOST
         border = (0.0,) * form.channels
-        if (
-            isinstance(self._source, LinearMemory) and not self._source.pitch
-        ):  # only integer fetches
+        if isinstance(self._source, LinearMemory) and not self._source.pitch:
+            # fetches have integer coordinates
             return TextureModes(("clamp",), "point", False, as_fraction, border)
         return TextureModes(
             self._addresses(form),
@@ -260,19 +261,19 @@ class TextureReference:
 
     def _on_gpu(self) -> tuple[int, object]:
         form, source = self._form(), self._source
-        over: Any = None
+        memory: Any = None
         if isinstance(source, Array):
-            over = source.handle
+            memory = source.handle
         elif isinstance(source, LinearMemory):
-            over = LinearTexels(source.address, form, source.pitch)
-        modes = self._how(form).for_device(form.number)
-        return texture_objects.new_texture(over, modes), source
+            memory = LinearTexels(source.address, form, source.pitch)
+        modes = self._texture_modes(form).for_device(form.number)
+        return texture_objects.new_texture(memory, modes), source
 
     def _on_host(self) -> tuple[int, object]:
         form = self._form()
         elements = self._host_elements(form)
-        found = texture_sampling.sampler(elements, form.number, form.number, self._how(form))
-        packed = found.packed()
+        modes = self._texture_modes(form)
+        packed = texture_sampling.sampler(elements, form.number, form.number, modes).packed()
         return packed.ctypes.data, (packed, elements)
 
     def _host_elements(self, form: TexelFormat) -> NDArray[Any]:
@@ -280,16 +281,16 @@ class TextureReference:
         if isinstance(source, Array):
             return source.host_elements()
         assert isinstance(source, LinearMemory)
-        step = form.number.size * form.channels
+        element_size = form.number.size * form.channels
         if source.pitch and source.pitch != form.row:
             raise LogicError(
-                f"set_address_2d: rows of {form.row} bytes are {source.pitch} bytes apart, which "
-                "only a GPU has: copy them to an Array"
+                f"set_address_2d: rows of {form.row} bytes with a pitch of {source.pitch} bytes "
+                "require a GPU: copy them to an Array"
             )
-        size = math.prod(form.shape) * step
+        size = math.prod(form.shape) * element_size
         bounds_checks.check(source.address, size, "set_address")
         shape = (*form.shape, form.channels)
-        strides = (*(form.row, step)[2 - len(form.shape) :], form.number.size)
+        strides = (*(form.row, element_size)[2 - len(form.shape) :], form.number.size)
         return array_over(source.address, (shape, strides, form.number.numpy), memory=self._owner)
 
     def _release(self) -> None:
@@ -310,8 +311,8 @@ class TextureReference:
 class SurfaceReference:
     """A surface reference: ``module.get_surfref(name)``."""
 
-    def __init__(self, place: ReferenceVariable) -> None:
-        self._place = place
+    def __init__(self, variable: ReferenceVariable) -> None:
+        self._variable = variable
         self._array: Array | None = None
         self._object: Any = None
         self._stale = True
@@ -327,10 +328,10 @@ class SurfaceReference:
         return self._array
 
     def check_bound(self) -> None:
-        """Return the array. Raises LogicError if there is none."""
+        """Raise LogicError if the surface is bound to nothing."""
         if self._array is None:
             raise LogicError(
-                f"the surface {self._place.name} is bound to nothing: set_array() binds it"
+                f"the surface {self._variable.name} is bound to nothing: call set_array()"
             )
 
     @translating
@@ -344,7 +345,7 @@ class SurfaceReference:
         else:
             packed = texture_sampling.packed_surface(self._array.host_elements())
             self._object = packed.ctypes.data, (packed, self._array)
-        allocations.memcpy_htod(self._place.address, np.uint64(self._object[0]))
+        allocations.memcpy_htod(self._variable.address, np.uint64(self._object[0]))
         self._stale = False
 
 
