@@ -1,4 +1,4 @@
-"""CuPy's custom kernels, with its names: on the GPU, and on the CPU for numpy's arrays."""
+"""Export CuPy's names for custom kernels, which run on a GPU, or on the CPU for numpy arrays."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def __getattr__(name: str) -> NoReturn:
         ""
         if name.startswith("_")
         else (
-            ": CuPy's custom kernels are here; for arrays import cupy or numpy beside it, or use "
+            ": it has CuPy's custom kernels; for arrays import cupy or numpy beside it, or use "
             "pycu2c.cuda.to_device"
         )
     )

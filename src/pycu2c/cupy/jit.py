@@ -1,7 +1,7 @@
-"""``cupyx.jit``: kernels in Python by CuPy's names, on a GPU and on the CPU.
+"""Export ``cupyx.jit``: kernels in Python with CuPy's names, on a GPU and on the CPU.
 
-``from pycu2c.cupy import jit`` stands for ``from cupyx import jit``. The names are those of
-``pycu2c.cuda`` in CuPy's shape; types follow this package's rules, whatever ``mode`` says.
+``from pycu2c.cupy import jit`` replaces ``from cupyx import jit``. Most names are those of
+``pycu2c.cuda``. Types follow the rules of this package; ``mode`` is ignored.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from pycu2c.compat.cupy.jit import rawkernel as rawkernel
 from pycu2c.cuda import cg as cg
 from pycu2c.kernels.kernel import device
 
-# ---- where a thread is -------------------------------------------------------------------------
+# ---- thread indices ----------------------------------------------------------------------------
 
 threadIdx, blockIdx = cuda.threadIdx, cuda.blockIdx  # CUDA's names
 blockDim, gridDim = cuda.blockDim, cuda.gridDim
 warpsize = cuda.warpsize
 grid, gridsize = cuda.grid, cuda.gridsize
-range = builtins.range  # takes ``unroll``, too, of which it makes nothing
+range = builtins.range  # ``unroll`` is accepted and ignored
 
 
 @device
 def laneid() -> int:
-    """The place of the thread in its warp."""
+    """Return the index of the thread in its warp."""
     return cuda.laneid
 
 
 # ---- memory, barriers, warps -------------------------------------------------------------------
 
-# ``shared_memory(dtype, size)``: elements that the threads of a block share; with None for the
-# size those that the launch gives
+# ``shared_memory(dtype, size)``: shared memory of a block; the size None is all dynamic shared
+# memory of the launch
 shared_memory = cuda.shared.array
 
 syncthreads, syncwarp = cuda.syncthreads, cuda.syncwarp
@@ -43,7 +43,7 @@ match_any_sync, match_all_sync = cuda.match_any_sync, cuda.match_all_sync
 activemask = cuda.activemask
 popc, ffs = cuda.popc, cuda.ffs
 
-# each takes an array, an index and a value, and gives what was there
+# each takes an array, an index and a value, and returns the previous value
 atomic_add, atomic_sub = cuda.atomic.add, cuda.atomic.sub
 atomic_min, atomic_max = cuda.atomic.min, cuda.atomic.max
 atomic_inc, atomic_dec = cuda.atomic.inc, cuda.atomic.dec
@@ -52,11 +52,11 @@ atomic_exch, atomic_cas = cuda.atomic.exch, cuda.atomic.cas
 
 
 def __getattr__(name: str) -> NoReturn:
-    hint = _ELSEWHERE.get(name, "dir(pycu2c.cupy.jit) lists what it has")
+    hint = _REPLACEMENTS.get(name, "dir(pycu2c.cupy.jit) lists all names")
     raise UnknownNameError("pycu2c.cupy.jit", name, hint)
 
 
-_ELSEWHERE = {
-    "cub": "cuda.cg.reduce(warp, x) and tiles do what its WarpReduce and BlockReduce are for",
-    "thrust": "a loop of the thread's own does what its algorithms do for one thread",
+_REPLACEMENTS = {
+    "cub": "use cuda.cg.reduce(warp, x) and tiles for its WarpReduce and BlockReduce",
+    "thrust": "write a loop for its sequential algorithms",
 }

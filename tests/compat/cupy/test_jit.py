@@ -178,7 +178,7 @@ def test_refusals() -> None:
         jit.rawkernel(mode=lambda x: None)
     with pytest.raises(ValueError, match="mode is 'cuda', 'numpy' or 'python', not 'c'"):
         jit.rawkernel(mode="c")
-    with pytest.raises(AttributeError, match=r"jit has no thrust: a loop"):
+    with pytest.raises(AttributeError, match=r"jit has no thrust: write a loop"):
         _ = jit.thrust
     with pytest.raises(AttributeError, match=r"jit has no nothing: dir\(pycu2c.cupy.jit\)"):
         _ = jit.nothing
@@ -394,6 +394,6 @@ def test_mistakes() -> None:
     assert "1, 2 or 3" in told(of_four)
     assert "unknown_name" in told(unknown, np.zeros(1))
     assert "cuda.cg.reduce(warp, x)" in told(aggregated, np.zeros(1))
-    assert "a loop of the thread's own" in told(sorted_by, np.zeros(1))
+    assert "write a loop for its sequential" in told(sorted_by, np.zeros(1))
     with pytest.raises(LaunchError, match=r"0 axes.*\.reshape\(1\)"):
         copied((1,), (1,), (np.array(1), np.array(2), 1))

@@ -342,7 +342,7 @@ def test_functions_in_python_that_c_cannot_call() -> None:
     for function, said in (
         (lambda x: x, r"def <lambda>\(x: float32\)"),
         (of_an_array, "C calls functions of integers and floats"),
-        (of_another_type, "said to give float32, and gives float64"),
+        (of_another_type, "declared to return float32, and returns float64"),
     ):
         with pytest.raises(TypeError, match=said):
             SourceModule(SCALE, functions=[function])

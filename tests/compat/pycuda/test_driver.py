@@ -267,7 +267,7 @@ def test_devices() -> None:
     assert which.SHARED_MEMORY_PER_BLOCK is which.MAX_SHARED_MEMORY_PER_BLOCK
     assert device.compute_mode == drv.compute_mode.DEFAULT
     assert {device: 1}[drv.Device(0)] == 1
-    with pytest.raises(drv.LogicError, match="none is 99"):
+    with pytest.raises(drv.LogicError, match="no device 99"):
         drv.Device(99)
     with pytest.raises(AttributeError, match="no colour"):
         device.colour  # noqa: B018

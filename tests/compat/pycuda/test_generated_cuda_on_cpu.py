@@ -18,7 +18,7 @@ RNG = np.random.default_rng(3)
 @pytest.fixture(autouse=True)
 def a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(element_loops, "on_gpu", lambda: True)
-    monkeypatch.setattr(element_loops, "_BLOCKS_OF_A_PROCESSOR", 1)
+    monkeypatch.setattr(element_loops, "_BLOCKS_PER_MULTIPROCESSOR", 1)
 
 
 def launch(text: str, name: str, blocks: int, *arguments: Any) -> None:
@@ -43,7 +43,7 @@ def test_reductions(blocks: int, count: int) -> None:
 
 
 def scanned(kernel: Any, x: np.ndarray, *, in_place: bool = False) -> np.ndarray:
-    piece, blocks = kernel._cut(x.size)
+    piece, blocks = kernel._partition(x.size)
     totals, out = np.zeros(blocks, x.dtype), x if in_place else np.zeros_like(x)
     arguments = x, np.int64(x.size), np.int64(piece), totals
     if blocks > 1:

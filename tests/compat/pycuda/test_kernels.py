@@ -141,15 +141,15 @@ def test_errors_of_expressions() -> None:
         ElementwiseKernel("float *x", lambda x: x)
     with pytest.raises(RuntimeError, match=r"non-contiguous arrays: pass x\.copy\(\)"):
         kernel(x[:, 1:3])
-    with pytest.raises(TypeError, match="array of float32, and is given one of float64"):
+    with pytest.raises(TypeError, match="array of float32, and the argument has dtype float64"):
         kernel(x.astype(np.float64))
-    with pytest.raises(TypeError, match="takes 1 arguments, and is given 2"):
+    with pytest.raises(TypeError, match="takes 1 arguments, not 2"):
         kernel(x, x)
-    with pytest.raises(TypeError, match="x is an array, and is given 3"):
+    with pytest.raises(TypeError, match="x is an array, and the argument is 3"):
         kernel(3)
     with pytest.raises(TypeError, match="invalid keyword"):
         kernel(x, fast=True)
-    with pytest.raises(ValueError, match="type 'flaot', which is not known"):
+    with pytest.raises(ValueError, match="unknown type 'flaot'"):
         ElementwiseKernel("flaot *x", "x[i] = 1")
     with pytest.raises(drv.CompileError, match=r"undeclared|undefined|not declared"):
         ElementwiseKernel("float *x", "x[i] = foo")(x)
@@ -346,7 +346,7 @@ def test_random_numbers_are_those_of_the_seed() -> None:
     later = curandom.PhiloxRandomNumberGenerator(seeds, offset=1)
     assert (one.gen_normal(99, np.float32).get() == later.gen_normal(99, np.float32).get()).all()
     assert len({*curandom.seed_getter_unique(20).get().tolist()}) == 20
-    with pytest.raises(NotImplementedError, match="float32, float64 here, not int32"):
+    with pytest.raises(NotImplementedError, match="float32, float64, not int32"):
         one.gen_normal(5, np.int32)
     with pytest.raises(RuntimeError, match="contiguous"):
         one.fill_uniform(gpuarray.zeros((4, 4), np.float32)[:, 1:3])

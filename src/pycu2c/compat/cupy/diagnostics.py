@@ -10,7 +10,7 @@ from pycu2c.base.spans import Span
 from pycu2c.compat.cuda_text.source_text import CudaSource
 from pycu2c.toolchain.toolchain_errors import CompilerDiagnostic, RejectedCode
 
-_MOST = 8
+_MAX_DIAGNOSTICS = 8
 
 
 @contextmanager
@@ -24,7 +24,7 @@ def translate_errors(written: Mapping[str, str], name: str) -> Iterator[None]:
 
 def _diagnostics(error: RejectedCode, written: Mapping[str, str], name: str) -> list[Diagnostic]:
     compiler = error.compiler.split("/")[-1].split()[0]
-    hint = f"this is what {compiler} says of it"
+    hint = f"the error message is of {compiler}"
     lines = error.text.splitlines()
     labels: dict[Span, list[str]] = {}
     others: list[str] = []
@@ -35,14 +35,15 @@ def _diagnostics(error: RejectedCode, written: Mapping[str, str], name: str) -> 
             labels.setdefault(span, []).append(_message(diagnostic))
         else:
             others.append(f"{_message(diagnostic)}: {line.strip()}")
-    found = [
-        Diagnostic("inline-c", (Label(span, "; ".join(dict.fromkeys(said))),), hint)
-        for span, said in labels.items()
+    located = [
+        Diagnostic("inline-c", (Label(span, "; ".join(dict.fromkeys(messages))),), hint)
+        for span, messages in labels.items()
     ]
-    if found:
-        return found[:_MOST]
-    said = "\n".join(f"      {each}" for each in dict.fromkeys(others)) or f"      {error.error}"
-    return [Diagnostic("inline-c", (), f"mend the text of {name}; {compiler} says of it\n{said}")]
+    if located:
+        return located[:_MAX_DIAGNOSTICS]
+    messages = [f"      {each}" for each in dict.fromkeys(others)] or [f"      {error.error}"]
+    summary = f"correct the text of {name}; {compiler} reports"
+    return [Diagnostic("inline-c", (), "\n".join([summary, *messages]))]
 
 
 def _message(diagnostic: CompilerDiagnostic) -> str:
@@ -53,12 +54,12 @@ def _message(diagnostic: CompilerDiagnostic) -> str:
 def _span(line: str, written: Mapping[str, str], name: str) -> Span | None:
     """Return the user's line that a generated line is or contains; the longest match."""
     best: tuple[int, Span] | None = None
-    for what, text in written.items():
-        file = f"<{what} of {name}>"
-        for row, own in enumerate(text.splitlines(), 1):
-            part = own.strip().rstrip(";")
-            if part and part in line and (best is None or len(part) > best[0]):
-                CudaSource(text, file, {file: text})
-                column = len(own) - len(own.lstrip())
-                best = len(part), Span(file, row, column, row, column + len(part))
+    for role, text in written.items():
+        file = f"<{role} of {name}>"
+        for number, user_line in enumerate(text.splitlines(), 1):
+            code = user_line.strip().rstrip(";")
+            if code and code in line and (best is None or len(code) > best[0]):
+                CudaSource(text, file, {file: text})  # registers the text for the diagnostic
+                column = len(user_line) - len(user_line.lstrip())
+                best = len(code), Span(file, number, column, number, column + len(code))
     return best[1] if best else None

@@ -47,8 +47,8 @@ class JitRawKernel(Kernel[P]):
     @property
     def cached_codes(self) -> dict[Any, str]:
         """Return the CUDA C of each signature that was launched."""
-        shown = self.launcher.compiler.text
-        return {s.parameters: shown("cuda", s) for s in self.launcher.signatures}
+        text = self.launcher.compiler.text
+        return {s.parameters: text("cuda", s) for s in self.launcher.signatures}
 
     @property
     def cached_code(self) -> str:
@@ -56,8 +56,8 @@ class JitRawKernel(Kernel[P]):
         codes = self.cached_codes
         if not codes:
             raise RuntimeError(
-                f"{self.name} has not been launched: {self.name}.inspect('cuda', signature) shows "
-                "what is made for a signature"
+                f"{self.name} has not been launched: {self.name}.inspect('cuda', signature) is "
+                "the text for a signature"
             )
         return next(iter(codes.values()))
 

@@ -16,10 +16,10 @@ from pycu2c.ops.intrinsics.memory import allocation
 
 def adapt_source(source: Source) -> Source:
     """Return the function with rewritten calls."""
-    reader = _CallRewriter(source)
-    if not any(isinstance(n, ast.Call) and reader.changes(n) for n in ast.walk(source.tree)):
+    rewriter = _CallRewriter(source)
+    if not any(isinstance(n, ast.Call) and rewriter.changes(n) for n in ast.walk(source.tree)):
         return source
-    return replace(source, tree=reader.visit(copy.deepcopy(source.tree)))
+    return replace(source, tree=rewriter.visit(copy.deepcopy(source.tree)))
 
 
 class _CallRewriter(ast.NodeTransformer):
@@ -27,8 +27,8 @@ class _CallRewriter(ast.NodeTransformer):
         self._source = source
 
     def changes(self, node: ast.Call) -> bool:
-        hints = any(k.arg in ("unroll", "alignment") for k in node.keywords)
-        return self._called(node.func) is allocation.shared_array or hints
+        has_hints = any(k.arg in ("unroll", "alignment") for k in node.keywords)
+        return self._called(node.func) is allocation.shared_array or has_hints
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
@@ -56,16 +56,19 @@ def _is_atomic(called: object) -> bool:
 
 def _shape_keyword(node: ast.Call) -> None:
     """``shared_memory(dtype, size)`` -> ``shared.array(shape=size, dtype=dtype)``."""
-    given = {k.arg: k.value for k in node.keywords} | dict(zip(("dtype", "size"), node.args))
-    if given.keys() != {"dtype", "size"} or len(given) < len(node.args) + len(node.keywords):
+    arguments = {k.arg: k.value for k in node.keywords}
+    arguments |= dict(zip(("dtype", "size"), node.args))
+    if arguments.keys() != {"dtype", "size"} or len(arguments) < len(node.args) + len(
+        node.keywords
+    ):
         return  # the front end rejects it
-    own = {"shape": _all_for_none(given["size"]), "dtype": given["dtype"]}
+    renamed = {"shape": _shape(arguments["size"]), "dtype": arguments["dtype"]}
     node.args = []
-    node.keywords = [ast.copy_location(ast.keyword(n, v), node) for n, v in own.items()]
+    node.keywords = [ast.copy_location(ast.keyword(n, v), node) for n, v in renamed.items()]
 
 
-def _all_for_none(size: ast.expr) -> ast.expr:
-    """Return the shape 0 for all dynamic shared memory of the launch."""
+def _shape(size: ast.expr) -> ast.expr:
+    """Return the shape; None becomes 0, which is all dynamic shared memory of the launch."""
     if isinstance(size, ast.Constant) and size.value is None:
         return ast.copy_location(ast.Constant(0), size)
     return size

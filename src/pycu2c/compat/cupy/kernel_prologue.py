@@ -10,15 +10,15 @@ from pycu2c.compat.cupy.bound_parameters import KernelField
 from pycu2c.compat.cupy.parameter_declarations import names_in
 
 EXPORTED = 'extern "C" __attribute__((visibility("default")))'
-_WIDTH = 84  # of a parameter list
+_WIDTH = 84  # of the lines of a parameter list
 
 UNPACK_ARGUMENTS = "const {struct} &_given = *(const {struct} *)_packed;"
 
 
 def as_statement(text: str) -> str:
     """Return the user's text with a final semicolon."""
-    plain = textwrap.dedent(text).strip()
-    return plain if not plain or plain[-1] in ";}" else f"{plain};"
+    text = textwrap.dedent(text).strip()
+    return text if not text or text[-1] in ";}" else f"{text};"
 
 
 def indented(lines: Sequence[str], depth: int = 1) -> str:
@@ -38,11 +38,11 @@ def text_of(parts: Sequence[str]) -> str:
 
 
 def cuda_kernel(
-    name: str, passed: Sequence[KernelField], body: Sequence[str], bounds: int = 0
+    name: str, fields: Sequence[KernelField], body: Sequence[str], bounds: int = 0
 ) -> str:
     """Return a CUDA kernel; ``bounds``: the maximum block size, if it is known."""
     limits = f" __launch_bounds__({bounds})" if bounds else ""
-    parameters = _wrapped([field.declaration for field in passed])
+    parameters = _wrapped([field.declaration for field in fields])
     return block(f'extern "C" __global__ void{limits} {cuda_name(name)}({parameters})', body)
 
 
@@ -50,18 +50,18 @@ def _wrapped(parameters: Sequence[str]) -> str:
     """Wrap a parameter list."""
     lines = [""]
     for parameter in parameters:
-        grown = f"{lines[-1]}, {parameter}" if lines[-1] else parameter
-        if len(grown) <= _WIDTH:
-            lines[-1] = grown
+        line = f"{lines[-1]}, {parameter}" if lines[-1] else parameter
+        if len(line) <= _WIDTH:
+            lines[-1] = line
         else:
             lines.append(parameter)
     return lines[0] if len(lines) == 1 else "\n    " + ",\n    ".join(lines) + "\n"
 
 
-def used(passed: Sequence[KernelField], body: Sequence[str]) -> list[KernelField]:
+def used_fields(fields: Sequence[KernelField], body: Sequence[str]) -> list[KernelField]:
     """Return the parameters that a body uses."""
     names = names_in(*body)
-    return [field for field in passed if field.parameter.name in names]
+    return [field for field in fields if field.parameter.name in names]
 
 
 def cuda_name(name: str) -> str:
@@ -74,18 +74,18 @@ def cpu_name(name: str) -> str:
     return f"pycu2c_{name}"
 
 
-def cpu_kernel(name: str, passed: Sequence[KernelField], body: Sequence[str]) -> list[str]:
+def cpu_kernel(name: str, fields: Sequence[KernelField], body: Sequence[str]) -> list[str]:
     """Return the struct of the arguments and the function that runs a range of blocks."""
     struct = f"_arguments_of_{name}"
     members = ["int32_t grid[3], block[3];", "int64_t shared_bytes;"]
-    members += [f"{_plain(field)};" for field in passed]
-    taken = [UNPACK_ARGUMENTS.format(struct=struct)]
-    taken += [f"{field.declaration} = _given.{field.parameter.name};" for field in passed]
+    members += [f"{_struct_member(field)};" for field in fields]
+    unpacked = [UNPACK_ARGUMENTS.format(struct=struct)]
+    unpacked += [f"{field.declaration} = _given.{field.parameter.name};" for field in fields]
     head = f"{EXPORTED} void {cpu_name(name)}(const void *_packed, int64_t _first, int64_t _last)"
-    return [block(f"struct {struct}", members) + ";", block(head, [*taken, *body])]
+    return [block(f"struct {struct}", members) + ";", block(head, [*unpacked, *body])]
 
 
-def _plain(field: KernelField) -> str:
+def _struct_member(field: KernelField) -> str:
     """Return a struct member, which must not be const."""
     if field.ctype.endswith("*"):
         return field.declaration

@@ -38,30 +38,30 @@ def header(name: str) -> str:
 
 def prelude(types: Iterable[DType], names: frozenset[str], *, on_cpu: bool) -> list[str]:
     """Return the parts of the preamble for the names and number types of a text."""
-    rows = set(types)
-    if any(row.handle for row in rows):
+    dtypes = set(types)
+    if any(dtype.handle for dtype in dtypes):
         names |= device_headers.TEXTURE_TYPES
     if on_cpu:
-        plain = [device_headers.prelude(names, include_all=False)]
+        parts = [device_headers.prelude(names, include_all=False)]
     else:
-        found = [text for name, text in _NVRTC_NAMES.items() if name in names]
-        plain = ["\n".join(found)] if found else []
-    if any(row.is_complex for row in rows) or "complex" in names:
-        plain.append(header("complex.h"))
-    if any(row.is_half for row in rows) or names & {"float16", "bfloat16"}:
-        plain.append(header("halves.h"))
-    plain += [header(file) for name, file in _HEADERS.items() if name in names]
-    return [*plain, *_vectors(names)] if on_cpu else plain
+        definitions = [text for name, text in _NVRTC_NAMES.items() if name in names]
+        parts = ["\n".join(definitions)] if definitions else []
+    if any(dtype.is_complex for dtype in dtypes) or "complex" in names:
+        parts.append(header("complex.h"))
+    if any(dtype.is_half for dtype in dtypes) or names & {"float16", "bfloat16"}:
+        parts.append(header("halves.h"))
+    parts += [header(file) for name, file in _HEADERS.items() if name in names]
+    return [*parts, *_simd_functions(names)] if on_cpu else parts
 
 
 def functions_of(name: str, names: frozenset[str]) -> list[str]:
     """Return the functions of a header that are used, with their dependencies, in file order."""
-    found: list[str] = []
+    parts: list[str] = []
     for part in reversed(header(name).split("\n\n")):
         if names & _defined(part):
-            found.append(part)
+            parts.append(part)
             names |= names_in(part)
-    return found[::-1]
+    return parts[::-1]
 
 
 def _defined(part: str) -> frozenset[str]:
@@ -73,41 +73,38 @@ def _defined(part: str) -> frozenset[str]:
 
 
 _INCLUDE = re.compile(r'(?m)^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"].*\n?')
-_OF_CUPY = re.compile("cupy/")
-_OF_BOTH = re.compile(r"cupy/|(cuda_\w+|math_constants|math_functions|vector_types)\.h")
+_CUPY_HEADER = re.compile("cupy/")
+_CUPY_OR_CUDA_HEADER = re.compile(r"cupy/|(cuda_\w+|math_constants|math_functions|vector_types)\.h")
 
 
 def without_headers(text: str, *, on_cpu: bool) -> str:
     """Remove includes of headers that the preamble replaces: CuPy's, and on the CPU CUDA's."""
-    own = _OF_BOTH if on_cpu else _OF_CUPY
-    return _INCLUDE.sub(lambda m: "" if own.match(m[1]) else m[0], text).strip()
+    replaced = _CUPY_OR_CUDA_HEADER if on_cpu else _CUPY_HEADER
+    return _INCLUDE.sub(lambda m: "" if replaced.match(m[1]) else m[0], text).strip()
 
 
 # ---- SIMD functions on the CPU ---------------------------------------------------------------
 
-_OWN_VECTOR_FUNCTIONS = (
-    "exp",
-    "log",
-)  # functions whose SIMD versions in the C library are too inaccurate
-_REDIRECTED = """namespace pycu2c {{
+_OWN_SIMD_FUNCTIONS = ("exp", "log")  # those of the C library are too inaccurate
+_DEFINITION = """namespace pycu2c {{
 {text}
 template <typename T> static inline auto vector_{name}(T x) -> decltype(::{name}(x)) {{
     return ::{name}(x);
 }}
 static inline float vector_{name}(float x) {{ return {name}_f32(x); }}
 }} // namespace pycu2c"""
-_MACRO = "#define {name}(...) ::pycu2c::vector_{own}(__VA_ARGS__)"
+_MACRO = "#define {name}(...) ::pycu2c::vector_{function}(__VA_ARGS__)"
 
 
-def _vectors(names: frozenset[str]) -> list[str]:
+def _simd_functions(names: frozenset[str]) -> list[str]:
     """Declare the SIMD versions of math functions that vectorized loops call."""
-    known = [n for name in names for n in (name, f"{name}f") if vector_math.has_vectors(n)]
-    said = vector_math.declarations(known).replace(");", ") noexcept;").strip()
-    found = [f'extern "C" {{\n{said}\n}}'] if said else []
-    for own in _OWN_VECTOR_FUNCTIONS:
-        asked = [name for name in (own, f"{own}f") if name in names]
-        if asked:
-            text = "\n".join(texts_of([(own, FLOAT32)], "c")).strip()
-            found.append(_REDIRECTED.format(text=text, name=own))
-            found.append("\n".join(_MACRO.format(name=name, own=own) for name in asked))
-    return found
+    library = [n for name in names for n in (name, f"{name}f") if vector_math.has_vectors(n)]
+    declarations = vector_math.declarations(library).replace(");", ") noexcept;").strip()
+    parts = [f'extern "C" {{\n{declarations}\n}}'] if declarations else []
+    for function in _OWN_SIMD_FUNCTIONS:
+        used = [name for name in (function, f"{function}f") if name in names]
+        if used:
+            text = "\n".join(texts_of([(function, FLOAT32)], "c")).strip()
+            parts.append(_DEFINITION.format(text=text, name=function))
+            parts.append("\n".join(_MACRO.format(name=name, function=function) for name in used))
+    return parts

@@ -64,19 +64,16 @@ class RawModule:
         jitify: bool = False,
     ) -> None:
         if (code is None) == (path is None):
-            raise TypeError("exactly one of code and path is given")
+            raise TypeError("pass either code or path")
         if code is None and name_expressions is not None and not str(path).endswith(".cu"):
-            raise ValueError("name_expressions need a text: compiled code has its instances")
+            raise ValueError("name_expressions require source text: compiled code has no templates")
         self.code, self.file_path = code, path
         self.options, self.backend = tuple(options), backend
         self.enable_cooperative_groups = enable_cooperative_groups
         self.translate_cucomplex, self.jitify = translate_cucomplex, jitify
         self.name_expressions = tuple(name_expressions) if name_expressions is not None else None
         self._kernels: weakref.WeakValueDictionary[str, RawKernel] = weakref.WeakValueDictionary()
-        self._make()
-
-    def _make(self) -> None:
-        code, shown = self.code, None
+        shown = None
         if code is not None and _COMPLEX.search(code):
             name = f"raw-{digest_of(code.encode())[:8]}.cu"
             code, shown = _with_complex(code, name), {name: code}
@@ -85,7 +82,7 @@ class RawModule:
             shown=shown,
             path=self.file_path,
             options=self.options,
-            backend="auto" if self.backend in _CUPY_BACKENDS else self.backend,
+            backend="auto" if backend in _CUPY_BACKENDS else backend,
             name_expressions=self.name_expressions or (),
         )
 
@@ -147,16 +144,16 @@ class RawKernel:
             name_expressions=(name,) if "<" in name else None,
             jitify=jitify,
         )
-        self._begin(name)
+        self._initialize(name)
 
     @classmethod
     def _of(cls, module: RawModule, name: str) -> RawKernel:
-        made = cls.__new__(cls)
-        made._owner = module
-        made._begin(name)
-        return made
+        kernel = cls.__new__(cls)
+        kernel._owner = module
+        kernel._initialize(name)
+        return kernel
 
-    def _begin(self, name: str) -> None:
+    def _initialize(self, name: str) -> None:
         self.name = self.__name__ = name
         self._launch: Callable[..., None] | None = None
 
@@ -167,15 +164,9 @@ class RawKernel:
         return _unpickled, (_state(self._owner), self.name)
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("code", "options", "backend", "file_path", "name_expressions"):
-            return getattr(self._owner, name)
-        if name in ("translate_cucomplex", "jitify"):
+        if name in _CONSTRUCTOR_ATTRIBUTES:
             return getattr(self._owner, name)
         raise AttributeError(f"a RawKernel has no {name}", name=name, obj=self)
-
-    @property
-    def enable_cooperative_groups(self) -> bool:
-        return self._owner.enable_cooperative_groups
 
     @property
     def kernel(self) -> TextFunction:
@@ -220,10 +211,10 @@ def _attribute(name: str, doc: str) -> property:
 
 
 def _settable(name: str, doc: str) -> property:
-    def put(self: RawKernel, value: int) -> None:
+    def set_value(self: RawKernel, value: int) -> None:
         self.kernel.set_attribute(_ATTRIBUTES[name], value)
 
-    return _attribute(name, doc).setter(put)
+    return _attribute(name, doc).setter(set_value)
 
 
 for _name in _ATTRIBUTES:
@@ -238,23 +229,19 @@ def compile_with_cache(source: str, *more: Any, **options: Any) -> RawModule:
 
     options: options of the compiler. A file name and a cache folder are accepted and ignored.
     """
-    words = next((tuple(m) for m in more if isinstance(m, (tuple, list))), ())
-    words = tuple(options.get("options", words))
-    names = options.get("name_expressions")
-    backend = options.get("backend", "nvrtc")
-    together = options.get("enable_cooperative_groups", False)
-    made = RawModule(
+    flags = next((tuple(m) for m in more if isinstance(m, (tuple, list))), ())
+    module = RawModule(
         code=source,
-        options=words,
-        backend=backend,
-        enable_cooperative_groups=together,
-        name_expressions=names,
+        options=tuple(options.get("options", flags)),
+        backend=options.get("backend", "nvrtc"),
+        enable_cooperative_groups=options.get("enable_cooperative_groups", False),
+        name_expressions=options.get("name_expressions"),
     )
-    made.compile(options.get("log_stream"))
-    return made
+    module.compile(options.get("log_stream"))
+    return module
 
 
-_PICKLED = (
+_CONSTRUCTOR_ATTRIBUTES = (
     "code",
     "file_path",
     "options",
@@ -267,10 +254,10 @@ _PICKLED = (
 
 
 def _state(module: RawModule) -> dict[str, Any]:
-    return {name: getattr(module, name) for name in _PICKLED}
+    return {name: getattr(module, name) for name in _CONSTRUCTOR_ATTRIBUTES}
 
 
 def _unpickled(state: dict[str, Any], name: str | None = None) -> Any:
-    given = {"path" if key == "file_path" else key: value for key, value in state.items()}
-    module = RawModule(**given)
+    arguments = {"path" if key == "file_path" else key: value for key, value in state.items()}
+    module = RawModule(**arguments)
     return module if name is None else RawKernel._of(module, name)

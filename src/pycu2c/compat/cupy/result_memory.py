@@ -1,6 +1,6 @@
 """Recycle the memory of large results on the CPU.
 
-The first write to fresh memory causes page faults, which take as long as a kernel.
+The first write to fresh memory causes page faults, which take about as long as a kernel.
 """
 
 from __future__ import annotations
@@ -45,5 +45,5 @@ def empty(shape: Shape, dtype: np.dtype[Any], _: Any = None) -> np.ndarray[Any, 
         return np.empty(shape, dtype)
     block = _Block(size)
     address = block.bytes.__array_interface__["data"][0]
-    form = tuple(shape), packed_strides(tuple(shape), dtype.itemsize), dtype
-    return array_over(address, form, writeable=True, memory=block)
+    layout = tuple(shape), packed_strides(tuple(shape), dtype.itemsize), dtype
+    return array_over(address, layout, writeable=True, memory=block)

@@ -20,7 +20,7 @@ from pycu2c.compat.cupy.kernel_prologue import (
     cpu_kernel,
     cpu_name,
     text_of,
-    used,
+    used_fields,
 )
 
 CHUNK = 1024  # elements per block of the thread pool
@@ -38,7 +38,7 @@ def cpu_text(form: ElementwiseForm, operation: ElementwiseOperation) -> Generate
         *loop,
         as_statement(operation.after_loop),
     ]
-    passed = used(fields_of(form, dtypes.INT64, dtypes.INT64), lines)
+    passed = used_fields(fields_of(form, dtypes.INT64, dtypes.INT64), lines)
     kernel = cpu_kernel(operation.name, passed, lines)
     above = preamble_text(form, operation, "\n".join(kernel), on_cpu=True)
     name, text = operation.name, text_of([*above, *kernel])

@@ -23,7 +23,7 @@ from pycu2c.compat.cupy.kernel_prologue import (
     cuda_kernel,
     cuda_name,
     text_of,
-    used,
+    used_fields,
 )
 
 # A thread with several elements loads all of them before it computes. Enough bytes in flight per
@@ -58,7 +58,9 @@ def cuda_text(form: ElementwiseForm, operation: ElementwiseOperation) -> Generat
         *work,
         as_statement(operation.after_loop),
     ]
-    passed = used(fields_of(form, index, dtypes.UINT64 if form.wide else dtypes.UINT32), lines)
+    passed = used_fields(
+        fields_of(form, index, dtypes.UINT64 if form.wide else dtypes.UINT32), lines
+    )
     kernel = cuda_kernel(operation.name, passed, lines)
     above = preamble_text(form, operation, kernel, on_cpu=False)
     name, text = operation.name, text_of([*above, kernel])

@@ -9,7 +9,14 @@ from __future__ import annotations
 from pycu2c.base import dtypes
 from pycu2c.compat.cupy.bound_parameters import extent_name
 from pycu2c.compat.cupy.compiled_kernel import GeneratedText
-from pycu2c.compat.cupy.kernel_prologue import EXPORTED, block, cpu_kernel, cpu_name, text_of, used
+from pycu2c.compat.cupy.kernel_prologue import (
+    EXPORTED,
+    block,
+    cpu_kernel,
+    cpu_name,
+    text_of,
+    used_fields,
+)
 from pycu2c.compat.cupy.reduction.iteration_space import CPU_COLUMNS as COLUMNS
 from pycu2c.compat.cupy.reduction.source_parts import (
     Expressions,
@@ -35,7 +42,7 @@ def cpu_reduction(form: ReductionForm, expressions: Expressions) -> GeneratedTex
     ]
     blocks = block("for (int64_t _block = _first; _block < _last; _block++)", [*head, *body])
     body = [*functions(form, expressions, "ptrdiff_t"), blocks, _combine_parts()]
-    arguments = used(reduction_fields(form, dtypes.INT64, dtypes.INT64), body)
+    arguments = used_fields(reduction_fields(form, dtypes.INT64, dtypes.INT64), body)
     kernel = cpu_kernel(expressions.name, arguments, body)
     entry = cpu_name(expressions.name)
     size = f"{EXPORTED} const int64_t {entry}_partial = sizeof(_type_reduce);"

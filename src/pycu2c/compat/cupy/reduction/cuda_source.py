@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pycu2c.base import dtypes
 from pycu2c.compat.cupy.compiled_kernel import GeneratedText
-from pycu2c.compat.cupy.kernel_prologue import block, cuda_kernel, cuda_name, text_of, used
+from pycu2c.compat.cupy.kernel_prologue import block, cuda_kernel, cuda_name, text_of, used_fields
 from pycu2c.compat.cupy.parameter_declarations import names_in
 from pycu2c.compat.cupy.preamble import functions_of
 from pycu2c.compat.cupy.reduction.source_parts import (
@@ -46,7 +46,7 @@ def cuda_reduction(form: ReductionForm, expressions: Expressions) -> GeneratedTe
         *_combine_parts(form, expressions),
         *_result(form, expressions),
     ]
-    arguments = used(reduction_fields(form, index, index), body)
+    arguments = used_fields(reduction_fields(form, index, index), body)
     kernel = cuda_kernel(expressions.name, arguments, body, THREADS)
     entry = cuda_name(expressions.name)
     size = f'extern "C" __device__ unsigned char {entry}_partial[sizeof(_Partial)];'
