@@ -21,7 +21,7 @@ class CapturedTextLaunch:
         self._function, self._cooperative = function, cooperative
         self.name: str = function.name
 
-    def values(self, given: tuple[object, ...], named: Mapping[str, object]) -> tuple[object, ...]:
+    def bind(self, given: tuple[object, ...], named: Mapping[str, object]) -> tuple[object, ...]:
         """Return the arguments in parameter order. Raises LaunchError."""
         if named:
             raise LaunchError(f"{self.name} is a CUDA C kernel: pass its arguments by position")

@@ -251,7 +251,7 @@ class CapturableKernel:
         self._declared, self.name = declared, name
         self._check, self._prepare = check, prepare
 
-    def values(self, args: tuple[object, ...], named: Mapping[str, object]) -> tuple[object, ...]:
+    def bind(self, args: tuple[object, ...], named: Mapping[str, object]) -> tuple[object, ...]:
         """Bind the arguments. Raises LaunchError."""
         count = len(self._declared.all)
         if named or len(args) != count:
