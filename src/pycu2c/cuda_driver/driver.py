@@ -11,6 +11,7 @@ import contextlib
 import functools
 import operator
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 from pycu2c.base import graph_capture
@@ -167,31 +168,24 @@ def current_ordinal() -> int:
     return int(call("cuCtxGetDevice", doing="read the current device"))
 
 
-class _OnDevice:
-    """The context manager of ``on_device``."""
-
-    __slots__ = ("_before", "_ordinal")
-
-    def __init__(self, ordinal: int) -> None:
-        self._ordinal = ordinal
-
-    def __enter__(self) -> None:
-        self._before = None
-        if current_context() == 0 or current_ordinal() != self._ordinal:
-            self._before = call("cuCtxGetCurrent", doing="read the current context")
-            set_device(self._ordinal)
-
-    def __exit__(self, *_: object) -> None:
-        if self._before is not None:
-            set_current_context(self._before)
-
-
-_UNCHANGED = contextlib.nullcontext()
+@contextlib.contextmanager
+def _on_device(ordinal: int) -> Iterator[None]:
+    if current_context() != 0 and current_ordinal() == ordinal:
+        yield
+        return
+    before = call("cuCtxGetCurrent", doing="read the current context")
+    set_device(ordinal)
+    try:
+        yield
+    finally:
+        set_current_context(before)
 
 
 def on_device(ordinal: int) -> contextlib.AbstractContextManager[None]:
     """Select a device in a ``with``. A negative ordinal, for host memory, has no effect."""
-    return _OnDevice(ordinal) if ordinal >= 0 and has_multiple_devices() else _UNCHANGED
+    if ordinal >= 0 and has_multiple_devices():
+        return _on_device(ordinal)
+    return contextlib.nullcontext()
 
 
 def current_context() -> int:

@@ -6,9 +6,10 @@ The functions have numba's names and parameters. Without a GPU all memory is pag
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -145,10 +146,7 @@ def pinned_array(
     order: Order = "C",
 ) -> NDArray[Any]:
     """Return a new numpy array in pinned memory: copies are fastest, and asynchronous."""
-    layout = ArrayLayout(shape, dtype, strides, order)
-    if not driver.available():
-        return layout.array_in(HostMemory(layout.size))
-    return layout.array_in(PinnedMemory(layout.size))
+    return ArrayLayout(shape, dtype, strides, order).array_in(PinnedMemory)
 
 
 def mapped_array(
@@ -165,10 +163,8 @@ def mapped_array(
     Launches do not copy it, and do not wait for the kernel. ``wc``: write-combined memory, which
     the host should only write.
     """
-    layout = ArrayLayout(shape, dtype, strides, order)
-    if not driver.available():
-        return layout.array_in(HostMemory(layout.size))
-    return layout.array_in(PinnedMemory(layout.size, in_place=True, write_combined=wc))
+    allocate = functools.partial(PinnedMemory, in_place=True, write_combined=wc)
+    return ArrayLayout(shape, dtype, strides, order).array_in(allocate)
 
 
 def managed_array(
@@ -183,10 +179,8 @@ def managed_array(
 
     Launches do not copy it, and do not wait for the kernel.
     """
-    layout = ArrayLayout(shape, dtype, strides, order)
-    if not driver.available():
-        return layout.array_in(HostMemory(layout.size))
-    return layout.array_in(ManagedMemory(layout.size, everywhere=attach_global))
+    allocate = functools.partial(ManagedMemory, everywhere=attach_global)
+    return ArrayLayout(shape, dtype, strides, order).array_in(allocate)
 
 
 def pinned_array_like(ary: HasShape) -> NDArray[Any]:
@@ -266,8 +260,9 @@ class ArrayLayout:
         last = sum((n - 1) * step for n, step in zip(self.shape, self.strides))
         self.size = 0 if 0 in self.shape else last + itemsize
 
-    def array_in(self, allocation: Memory) -> NDArray[Any]:
-        """Return a numpy array in an allocation."""
+    def array_in(self, allocate: Callable[[int], Memory]) -> NDArray[Any]:
+        """Return a numpy array in a new allocation; without a GPU in pageable memory."""
+        allocation = allocate(self.size) if driver.available() else HostMemory(self.size)
         layout = self.shape, self.strides, self.dtype
         return array_over(allocation.address, layout, memory=allocation)
 
@@ -285,11 +280,11 @@ def _as_tuple(numbers: ShapeLike, name: str) -> Shape:
 def strides_like(ary: HasShape) -> Shape:
     """Return contiguous strides with the order of axes of another array."""
     shape, itemsize = tuple(ary.shape), np.dtype(ary.dtype).itemsize
-    given = getattr(ary, "strides", None)
-    if not isinstance(given, tuple):
+    strides = getattr(ary, "strides", None)
+    if not isinstance(strides, tuple):
         return packed_strides(shape, itemsize)
     steps, step = [0] * len(shape), itemsize
-    for axis in sorted(range(len(shape)), key=lambda a: (abs(given[a]), -a)):
+    for axis in sorted(range(len(shape)), key=lambda a: (abs(strides[a]), -a)):
         steps[axis] = step
         step *= max(shape[axis], 1)
     return tuple(steps)

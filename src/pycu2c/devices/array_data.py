@@ -154,7 +154,7 @@ class ArrayData(DeviceArrayBase):
 
     def squeeze(self, axis: int | Sequence[int] | None = None) -> Self:
         """Return a view without all axes of length 1, or without the named ones."""
-        axes = (axis,) if isinstance(axis, int) else axis
+        axes = (axis,) if isinstance(axis, int) else None if axis is None else tuple(axis)
         return self._view(view_geometry.squeezed(self.shape, self.strides, axes))
 
     def view(self, dtype: DTypeLike) -> Self:

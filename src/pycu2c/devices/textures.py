@@ -139,6 +139,7 @@ class _TexelObject:
     """The base of textures and surfaces. Kernels receive a handle on a GPU, a struct on the CPU."""
 
     _access: Access
+    _struct: NDArray[Any]  # of launches on the CPU
 
     def __init__(self, elements: _Elements, element: DType) -> None:
         self._elements, self._element = elements, element
@@ -176,6 +177,22 @@ class _TexelObject:
     def __repr__(self) -> str:
         return f"<{self.type} of the shape {self.shape}>"
 
+    def _new_object(self, array: _OwnedHandle) -> _OwnedHandle:
+        """Return a new texture or surface object of the driver over a CUDA array."""
+        raise NotImplementedError
+
+    def __pycu2c_handle__(self, where: Where) -> int:
+        written = self._access == "surface"
+        if where == "host":
+            self._elements.on_host(written=written)
+            address: int = self._struct.ctypes.data
+            return address
+        array = self._elements.on_device(written=written)
+        if self._object is None:
+            self._object = self._new_object(array)
+        handle: int = self._object.value
+        return handle
+
 
 class Texture(_TexelObject):
     """Elements that kernels read by coordinates, created by ``cuda.texture``."""
@@ -195,17 +212,10 @@ class Texture(_TexelObject):
         self._elements.on_host()
         return self._sampler.at([float(np.float32(x)) for x in coordinates])
 
-    def __pycu2c_handle__(self, where: Where) -> int:
-        if where == "host":
-            self._elements.on_host()
-            return self._struct.ctypes.data
-        array = self._elements.on_device()
-        if self._object is None:
-            sampler = self.modes.for_device(self._elements.element)
-            texture = texture_objects.new_texture(array.value, sampler)
-            self._object = _OwnedHandle(texture, texture_objects.free_texture, array)
-        handle: int = self._object.value
-        return handle
+    def _new_object(self, array: _OwnedHandle) -> _OwnedHandle:
+        sampler = self.modes.for_device(self._elements.element)
+        texture = texture_objects.new_texture(array.value, sampler)
+        return _OwnedHandle(texture, texture_objects.free_texture, array)
 
 
 class Surface(_TexelObject):
@@ -236,16 +246,9 @@ class Surface(_TexelObject):
     def _has(self, index: Sequence[int]) -> bool:
         return all(0 <= i < n for i, n in zip(index, self.shape))
 
-    def __pycu2c_handle__(self, where: Where) -> int:
-        if where == "host":
-            self._elements.on_host(written=True)
-            return self._struct.ctypes.data
-        array = self._elements.on_device(written=True)
-        if self._object is None:
-            surface = texture_objects.new_surface(array.value)
-            self._object = _OwnedHandle(surface, texture_objects.free_surface, array)
-        handle: int = self._object.value
-        return handle
+    def _new_object(self, array: _OwnedHandle) -> _OwnedHandle:
+        surface = texture_objects.new_surface(array.value)
+        return _OwnedHandle(surface, texture_objects.free_surface, array)
 
 
 # ---- creation ----------------------------------------------------------------------------------

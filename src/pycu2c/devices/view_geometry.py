@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from itertools import repeat
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
-from pycu2c.runtime.arguments.strides import Shape, packed_strides
+import numpy as np
+from numpy.typing import NDArray
+
+from pycu2c.runtime.arguments.strides import Shape, array_over, packed_strides
 
 
 class ViewGeometry(NamedTuple):
@@ -25,86 +27,62 @@ class MergedAxis(NamedTuple):
     strides: tuple[int, ...]
 
 
+_ADDRESS = 1 << 40  # of arrays that only have a shape and strides
+
+
+def _array_of(shape: Shape, strides: Shape) -> NDArray[Any]:
+    """Return a numpy array without memory: it must be viewed only, not read."""
+    return array_over(_ADDRESS, (shape, strides, np.dtype(np.uint8)))
+
+
+def _geometry_of(view: NDArray[Any]) -> ViewGeometry:
+    """Return the geometry of a view of such an array."""
+    offset = view.__array_interface__["data"][0] - _ADDRESS if view.size else 0
+    return ViewGeometry(offset, view.shape, view.strides)
+
+
 def indexed(shape: Shape, strides: Shape, key: Any) -> ViewGeometry:
     """Return the view ``array[key]`` for integers, slices, an ellipsis and None. Raises
     IndexError."""
     keys = key if type(key) is tuple else (key,)
-    offset, axis = 0, 0
-    extents: list[int] = []
-    steps: list[int] = []
-    for each in keys:
-        if each is None:
-            extents.append(1)
-            steps.append(0)
-            continue
-        if each is Ellipsis:
-            end = axis + len(shape) - _indexed_axes(keys)
-            extents += shape[axis:end]
-            steps += strides[axis:end]
-            axis = end
-            continue
-        if axis >= len(shape):
-            raise IndexError(f"{_indexed_axes(keys)} indices for an array with {len(shape)} axes")
-        extent, step = shape[axis], strides[axis]
-        if type(each) is slice:
-            start, stop, stride = each.indices(extent)
-            count = len(range(start, stop, stride))
-            extents.append(count)
-            steps.append(step * stride)
-            offset += start * step if count else 0
-        else:
-            offset += _position(each, extent, axis) * step
-        axis += 1
-    return ViewGeometry(offset, (*extents, *shape[axis:]), (*steps, *strides[axis:]))
+    basic = tuple(
+        each if each is None or each is Ellipsis or type(each) is slice else _integer(each)
+        for each in keys
+    )
+    if not any(each is Ellipsis for each in basic):
+        basic = (*basic, Ellipsis)  # without it numpy would read a single element
+    return _geometry_of(_array_of(shape, strides)[basic])
 
 
-def _indexed_axes(keys: tuple[Any, ...]) -> int:
-    """Return the number of axes that integers and slices index."""
-    if sum(each is Ellipsis for each in keys) > 1:
-        raise IndexError("there can be one ... in an index")
-    return sum(each is not None and each is not Ellipsis for each in keys)
-
-
-def _position(index: Any, extent: int, axis: int) -> int:
-    """Return a nonnegative index. Raises IndexError."""
-    if isinstance(index, bool) or not hasattr(index, "__index__"):
-        _reject_index(index)
+def _integer(index: Any) -> int:
+    """Convert an index to an integer. Raises IndexError."""
     try:
-        number = operator.index(index)
-    except TypeError:  # a numpy array of several elements
-        _reject_index(index)
-    if not -extent <= number < extent:
-        raise IndexError(f"index {number} is outside of axis {axis}, whose length is {extent}")
-    return number + extent if number < 0 else number
-
-
-def _reject_index(index: object) -> NoReturn:
+        if not isinstance(index, bool):
+            return operator.index(index)
+    except TypeError:
+        pass
     raise IndexError(
         "a device array is indexed by whole numbers, slices, ... and None, not by "
         f"{type(index).__name__}: copy_to_host() gives an array that numpy indexes"
     )
 
 
-# ---- other shapes ------------------------------------------------------------------------------
-
-
 def transposed(shape: Shape, strides: Shape, axes: Sequence[int]) -> ViewGeometry:
     """Return the view with another order of axes. Raises ValueError."""
-    order = [operator.index(axis) for axis in axes]
-    order = [axis + len(shape) if axis < 0 else axis for axis in order]
-    if sorted(order) != list(range(len(shape))):
-        raise ValueError(f"{tuple(axes)} is no order of the {len(shape)} axes")
-    return ViewGeometry(0, tuple(shape[a] for a in order), tuple(strides[a] for a in order))
+    return _geometry_of(_array_of(shape, strides).transpose(axes))
 
 
-def squeezed(shape: Shape, strides: Shape, axes: Sequence[int] | None) -> ViewGeometry:
+def squeezed(shape: Shape, strides: Shape, axes: tuple[int, ...] | None) -> ViewGeometry:
     """Return the view without all axes of length 1, or without ``axes``. Raises ValueError."""
-    count = len(shape)
-    removed = range(count) if axes is None else [a + count if a < 0 else a for a in axes]
-    if axes is not None and any(not 0 <= a < count or shape[a] != 1 for a in removed):
-        raise ValueError(f"not each of the axes {tuple(axes)} of {shape} has length 1")
-    left = [a for a in range(count) if a not in removed or shape[a] != 1]
-    return ViewGeometry(0, tuple(shape[a] for a in left), tuple(strides[a] for a in left))
+    return _geometry_of(_array_of(shape, strides).squeeze(axes))
+
+
+def broadcast(shape: Shape, strides: Shape, target: Shape) -> ViewGeometry:
+    """Return the view that repeats elements to fill a shape. Raises ValueError."""
+    return _geometry_of(np.broadcast_to(_array_of(shape, strides), target))
+
+
+# ---- other shapes ------------------------------------------------------------------------------
 
 
 def resolved_shape(size: int, shape: Shape) -> Shape:
@@ -161,13 +139,3 @@ def merged_axes(shape: Shape, *strides: Shape) -> list[MergedAxis]:
         else:
             out.append(MergedAxis(extent, steps))
     return out
-
-
-def broadcast(shape: Shape, strides: Shape, target: Shape) -> ViewGeometry:
-    """Return the view that repeats elements to fill a shape. Raises ValueError."""
-    extra = len(target) - len(shape)
-    fits = extra >= 0 and all(n in (1, w) for n, w in zip(shape, target[max(extra, 0) :]))
-    if not fits:
-        raise ValueError(f"an array of shape {shape} cannot be broadcast to {target}")
-    steps = [0 if n == 1 else step for n, step in zip(shape, strides)]
-    return ViewGeometry(0, target, (*repeat(0, extra), *steps))

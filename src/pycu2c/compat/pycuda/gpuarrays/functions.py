@@ -18,10 +18,11 @@ from pycu2c.compat.pycuda.gpuarrays import kernels
 from pycu2c.compat.pycuda.gpuarrays.gpuarray_class import GPUArray as GPUArray
 from pycu2c.compat.pycuda.gpuarrays.gpuarray_class import as_gpuarray as as_gpuarray
 from pycu2c.compat.pycuda.gpuarrays.kernels import BinaryOperation, launch
-from pycu2c.compat.pycuda.gpuarrays.layout import compact_strides, is_number
+from pycu2c.compat.pycuda.gpuarrays.layout import is_number
 from pycu2c.compat.pycuda.kernels import reduction
 from pycu2c.compat.pycuda.memory.allocations import mem_alloc
 from pycu2c.compat.pycuda.vector_types import vec as vec
+from pycu2c.devices.allocation import strides_like
 
 empty = GPUArray
 
@@ -34,14 +35,14 @@ def to_gpu(ary: NDArray[Any], allocator: Any = mem_alloc) -> GPUArray:
         raise TypeError(
             f"to_gpu takes numpy arrays: convert the {type(ary).__name__} with np.array(…)"
         )
-    result = GPUArray(ary.shape, ary.dtype, allocator, strides=compact_strides(ary))
+    result = GPUArray(ary.shape, ary.dtype, allocator, strides=strides_like(ary))
     result.set(ary)
     return result
 
 
 def to_gpu_async(ary: NDArray[Any], allocator: Any = mem_alloc, stream: object = None) -> GPUArray:
     """Copy a numpy array to the device, in a stream."""
-    result = GPUArray(ary.shape, ary.dtype, allocator, strides=compact_strides(ary))
+    result = GPUArray(ary.shape, ary.dtype, allocator, strides=strides_like(ary))
     result.set_async(ary, stream)
     return result
 
@@ -72,7 +73,7 @@ def empty_like(other_ary: GPUArray, dtype: Any = None, order: str = "K", **kwarg
     if order == "A":
         order = "F" if flags.f_contiguous and not flags.c_contiguous else "C"
     if order == "K":
-        strides = compact_strides(other_ary)
+        strides = strides_like(other_ary)
         scaled = [stride // other_ary.itemsize * dtype.itemsize for stride in strides]
         return GPUArray(other_ary.shape, dtype, allocator, strides=scaled)
     return GPUArray(other_ary.shape, dtype, allocator, order=order)

@@ -15,12 +15,13 @@ from pycu2c.compat.pycuda.enums import TRSF_READ_AS_INTEGER, array_format
 from pycu2c.compat.pycuda.errors import translating
 from pycu2c.compat.pycuda.gpuarrays import kernels
 from pycu2c.compat.pycuda.gpuarrays.kernels import launch
-from pycu2c.compat.pycuda.gpuarrays.layout import compact_strides, is_number
+from pycu2c.compat.pycuda.gpuarrays.layout import is_number
 from pycu2c.compat.pycuda.gpuarrays.operators import Operators
 from pycu2c.compat.pycuda.memory.allocations import on_gpu
 from pycu2c.compat.pycuda.memory.host_memory import pagelocked_empty
 from pycu2c.compat.pycuda.textures.cuda_arrays import dtype_to_array_form, dtype_to_array_format
 from pycu2c.devices import copies, interoperability, view_geometry
+from pycu2c.devices.allocation import strides_like
 from pycu2c.devices.array import DeviceArray, as_device_array
 from pycu2c.devices.view_geometry import ViewGeometry
 from pycu2c.runtime.arguments.strides import packed_strides
@@ -120,7 +121,7 @@ class GPUArray(Operators):
     @translating
     def copy(self, stream: object = None) -> GPUArray:
         """Return a copy."""
-        copy = GPUArray(self.shape, self.dtype, self.allocator, strides=compact_strides(self))
+        copy = GPUArray(self.shape, self.dtype, self.allocator, strides=strides_like(self))
         if self.size:
             copies.assign(copy.device_array(), self.device_array(), stream)
         return copy
@@ -335,6 +336,6 @@ copyreg.pickle(GPUArray, lambda array: (_from_numpy, (array.get(),)))
 
 
 def _from_numpy(ary: NDArray[Any]) -> GPUArray:
-    array = GPUArray(ary.shape, ary.dtype, strides=compact_strides(ary))
+    array = GPUArray(ary.shape, ary.dtype, strides=strides_like(ary))
     array.set(ary)
     return array
