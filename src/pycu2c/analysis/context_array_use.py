@@ -40,19 +40,19 @@ class ContextArrayUse:
     def live_threads(self, body: ir.Body, read: Mapping[str, Threads]) -> Threads:
         """Return the threads that store an element that is read later, or have an effect."""
         local_names = declared_names(body)
-        found: set[int] = set()
+        result: set[int] = set()
         for s, threads in self._statements(body, frozenset(range(self.threads))):
             if any(any_effect(e, frozenset(self.effectful)) for e in operands(s)):
-                found |= threads
+                result |= threads
             elif isinstance(s, ir.Store):
-                found |= self._storing(s, threads, read)
+                result |= self._storing(s, threads, read)
             elif not isinstance(s, ir.Declare | ir.If | ir.NextWorkItem | ir.Evaluate):
-                found |= (
+                result |= (
                     threads
                     if not isinstance(s, ir.Assign) or s.var.name not in local_names
                     else set()
                 )
-        return frozenset(found)
+        return frozenset(result)
 
     def _storing(self, s: ir.Store, threads: Threads, read: Mapping[str, Threads]) -> Threads:
         elements = self._elements(s, threads) if s.array.name in self.lengths else None

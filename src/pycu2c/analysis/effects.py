@@ -20,23 +20,23 @@ def written_arrays(module: ir.Module) -> dict[str, frozenset[str]]:
     parameters = {f.name: tuple(p.name for p in f.parameters) for f in module.devices}
 
     def written(function: ir.Function, by_name: Mapping[str, frozenset[str]]) -> frozenset[str]:
-        found = {s.array.name for s in statements(function.body) if isinstance(s, ir.Store)}
+        result = {s.array.name for s in statements(function.body) if isinstance(s, ir.Store)}
         if inline_c_has_effect(function):
-            found |= {p.name for p in function.parameters}
+            result |= {p.name for p in function.parameters}
         calls = [e for e in all_expressions(function.body) if isinstance(e, ir.Call)]
         passed = {id(a) for e in calls for a in e.arguments}
         passed |= {id(a) for e in _reads(function.body) for a in e.arguments}
         for e in all_expressions(function.body):
             if isinstance(e, ir.ElementOf) and id(e) not in passed:
-                found.add(e.array.name)
+                result.add(e.array.name)
         for e in calls:
             for name, argument in zip(parameters[e.function], e.arguments):
                 array = (
                     argument.array if isinstance(argument, (ir.View, ir.ElementOf)) else argument
                 )
                 if isinstance(array, ir.Var) and name in by_name[e.function]:
-                    found.add(array.name)
-        return frozenset(found)
+                    result.add(array.name)
+        return frozenset(result)
 
     return fixed_point_summaries(module.functions, written, frozenset())
 

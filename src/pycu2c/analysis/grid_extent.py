@@ -24,19 +24,19 @@ def data_extent(kernel: ir.Function) -> tuple[ArgumentExtent, ...] | None:
     named_lengths = {
         s.var.name: length_of(s.value, kernel) for s in assigned if s.var.name in assigned_once
     }
-    found: dict[str, ArgumentExtent] = {}
+    result: dict[str, ArgumentExtent] = {}
     for e in all_expressions(kernel.body):
         if isinstance(e, ir.Binary) and e.op in (LT, GE, GT, LE):
             index, bound = (e.left, e.right) if e.op in (LT, GE) else (e.right, e.left)
             named_length = named_lengths.get(bound.name) if isinstance(bound, ir.Var) else None
             length = named_length or length_of(bound, kernel)
             axis = grid_axes.get(index.name) if isinstance(index, ir.Var) else None
-            if axis and length and found.setdefault(axis, length) != length:
+            if axis and length and result.setdefault(axis, length) != length:
                 return None  # compared with two lengths: ambiguous
     used = sorted(set(grid_axes.values()))
-    if not used or used != list("xyz")[: len(used)] or any(axis not in found for axis in used):
+    if not used or used != list("xyz")[: len(used)] or any(axis not in result for axis in used):
         return None
-    return tuple(found[axis] for axis in used)
+    return tuple(result[axis] for axis in used)
 
 
 def length_of(e: ir.Expr, kernel: ir.Function) -> ArgumentExtent | None:

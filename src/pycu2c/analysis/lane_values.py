@@ -88,11 +88,11 @@ class LaneValues:
         values = self.of(e)
         if values is None or threads.stop > len(values):
             return None
-        found = [t for t in threads if values[t]]
-        if not found:
+        result = [t for t in threads if values[t]]
+        if not result:
             return range(threads.start, threads.start)
-        hull = range(found[0], found[-1] + 1)
-        return hull if len(hull) == len(found) else None
+        hull = range(result[0], result[-1] + 1)
+        return hull if len(hull) == len(result) else None
 
     def of(self, e: ir.Expr) -> Values | None:
         """Return the value for each thread, or None if the thread index does not determine it."""
@@ -183,9 +183,9 @@ def _coordinate_values(coordinate: Intrinsic, block: tuple[int, int, int]) -> Va
     if coordinate is block_thread:
         return tuple(range(math.prod(block)))
     width, height, depth = block
-    found: list[Number] = []
+    result: list[Number] = []
     for z, y, x in product(range(depth), range(height), range(width)):
         REFERENCE_STATE.thread = Thread((x, y, z), (0, 0, 0), block, (1, 1, 1))
-        found.append(coordinate.reference())
+        result.append(coordinate.reference())
     REFERENCE_STATE.thread = None
-    return tuple(found)
+    return tuple(result)

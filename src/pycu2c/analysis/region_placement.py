@@ -81,12 +81,12 @@ def _forced_outside(body: ir.Body, strips: Set[ir.Stmt]) -> set[ir.Stmt]:
 
     C compilers do not vectorize a loop that contains loops.
     """
-    found = {s for s in statements(body) if has_wait((s,)) or _contains_loop_of(s, strips)}
+    result = {s for s in statements(body) if has_wait((s,)) or _contains_loop_of(s, strips)}
     for loop in strips:
         for s in statements((loop,)):
             if contains((s,), ir.While | ir.For):
-                found.add(s)
-    return found
+                result.add(s)
+    return result
 
 
 def _contains_loop_of(s: ir.Stmt, strips: Set[ir.Stmt]) -> bool:
@@ -102,13 +102,13 @@ def _conditions(hoisted: Set[ir.Stmt], uniform: uniformity.Uniformity) -> Iterat
 
 def _closure(names: set[str], uniform: uniformity.Uniformity) -> set[str]:
     """Return the names and all variables that their values depend on."""
-    found: set[str] = set()
+    result: set[str] = set()
     while names:
         name = names.pop()
-        found.add(name)
+        result.add(name)
         read = names_in(*uniform.values[name])
-        names |= {n for n in read if n in uniform.values and n not in found}
-    return found
+        names |= {n for n in read if n in uniform.values and n not in result}
+    return result
 
 
 @dataclass(slots=True)

@@ -44,7 +44,7 @@ def _last_uses(body: ir.Body) -> dict[str, int]:
     For a wait that only contributes the value, or an ``if`` that only tests it, the index is before
     the nested statements.
     """
-    found: dict[str, int] = {}
+    result: dict[str, int] = {}
     for i, s in enumerate(body):
         inside = (
             tuple(x for b in bodies(s) for x in b)
@@ -54,5 +54,5 @@ def _last_uses(body: ir.Body) -> dict[str, int]:
         assigned = assigned_names(inside)
         inside_names = accessed_names(inside) | assigned
         for name in accessed_names((s,)) | assigned:
-            found[name] = i + (name in inside_names)
-    return found
+            result[name] = i + (name in inside_names)
+    return result

@@ -110,11 +110,11 @@ class _Definitions:
         self.definitions.append(_Definition(var.name, values, path))
 
     def values(self) -> dict[str, tuple[ir.Expr, ...]]:
-        found: dict[str, tuple[ir.Expr, ...]] = {}
+        result: dict[str, tuple[ir.Expr, ...]] = {}
         for d in self.definitions:
             if d.name not in self.loop_variables:
-                found[d.name] = found.get(d.name, ()) + d.values
-        return found
+                result[d.name] = result.get(d.name, ()) + d.values
+        return result
 
 
 def uniformity(body: ir.Body, block: Shape | None = None) -> Uniformity:

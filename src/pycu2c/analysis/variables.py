@@ -24,13 +24,13 @@ def accessed_names(body: ir.Body) -> frozenset[str]:
 
 def referenced_names(body: ir.Body) -> set[str]:
     """Return the variables and arrays that a body reads or assigns, not those it declares."""
-    found = {name for s in statements(body) for name in names_in(*operands(s))}
+    result = {name for s in statements(body) for name in names_in(*operands(s))}
     for s in statements(body):
         if isinstance(s, ir.Assign | ir.For):
-            found.add(s.var.name)
+            result.add(s.var.name)
         elif isinstance(s, ir.Store):
-            found.add(s.array.name)
-    return found
+            result.add(s.array.name)
+    return result
 
 
 def declared_names(body: ir.Body) -> set[str]:

@@ -54,25 +54,25 @@ class _Search:
 
     def covered(self, body: ir.Body, grid_indices: _IndexBounds) -> _CoveredArrays:
         """Return the arrays in which each thread stores the element at its index."""
-        found: _CoveredArrays = {}
+        result: _CoveredArrays = {}
         grid_indices = dict(grid_indices)
         for s in body:
             match s:
                 case ir.Assign() | ir.Declare():
                     self._define_index(s, grid_indices)
                 case ir.Store() if not s.path:
-                    _record(s, grid_indices, found)
+                    _record(s, grid_indices, result)
                 case ir.If():
                     remaining = self._after_early_return(s, grid_indices)
                     if remaining is not None:
                         grid_indices = remaining
                         continue
-                    found = self._covered_by_branches(s, grid_indices) | found
+                    result = self._covered_by_branches(s, grid_indices) | result
                 case ir.For():
-                    found = self._covered_by_loop(s, grid_indices) | found
+                    result = self._covered_by_loop(s, grid_indices) | result
             if _may_exit(s):
                 break
-        return found
+        return result
 
     def _define_index(self, s: ir.Assign | ir.Declare, grid_indices: dict[str, AxisIndex]) -> None:
         value = s.value if isinstance(s, ir.Assign) else s.init

@@ -53,9 +53,9 @@ def functions_that(
 def transitive_callees(functions: Sequence[ir.Function]) -> dict[str, frozenset[str]]:
     """Return, for each function, the names of the functions that it calls transitively."""
 
-    def summarize(function: ir.Function, known: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    def summarize(function: ir.Function, summaries: Mapping[str, frozenset[str]]) -> frozenset[str]:
         own = callees(function)
-        return own.union(*(known[name] for name in own))
+        return own.union(*(summaries[name] for name in own))
 
     none: frozenset[str] = frozenset()
     return fixed_point_summaries(functions, summarize, none)

@@ -3,12 +3,8 @@
 Every expression has a ``type`` and a ``span``, every statement a ``span``. Nodes refer to
 operators and intrinsics by object, not by name. ``docs/ir.md`` describes the text form.
 
-Three dialects share the nodes:
-
-- *Built*: the output of the front end, with the semantics of Python.
-- *Legal*: after ``transforms/common/legalize``, with the semantics of C; no FLOORDIV, no Let.
-- *Flat*: after ``transforms/common/flatten_arrays``; arrays in global memory are pointers with
-  one index.
+All stages of the compiler share the nodes. ``forms.py`` lists which nodes may occur at each stage:
+the front end returns IR with the semantics of Python, and passes lower it step by step.
 """
 
 from __future__ import annotations
@@ -164,7 +160,7 @@ class Return:
 class WorkItemLoop:
     """Run the body for each thread of the block, in order.
 
-    Created by ``transforms/cpu/fission/single_region``.
+    Created by ``transforms/cpu/fission/work_item_loops``.
     """
 
     body: Body
@@ -176,7 +172,7 @@ class StripLoop:
     """Run the body for each strip of 64 threads of the block, in order (strip-mining).
 
     A WorkItemLoop inside runs over the threads of the strip. ``live_out`` has the variables that
-    are read after the loop. Created by ``transforms/cpu/fission/single_region``.
+    are read after the loop. Created by ``transforms/cpu/fission/work_item_loops``.
     """
 
     body: Body

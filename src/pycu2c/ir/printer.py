@@ -101,45 +101,45 @@ class _Printer:
 
     def statement(self, s: ir.Stmt, depth: int) -> Iterator[str]:
         indent = "  " * depth
-        here = "  <-- here" if id(s) in self.marked else ""
+        mark = "  <-- here" if id(s) in self.marked else ""
         match s:
             case ir.If():
-                yield from self.branches(s, depth, f"{indent}if ", here)
+                yield from self.branches(s, depth, f"{indent}if ", mark)
             case ir.While():
-                yield f"{indent}while {self.expression(s.condition)}:{here}"
+                yield f"{indent}while {self.expression(s.condition)}:{mark}"
                 yield from self.block(s.body, depth + 1)
             case ir.For():
                 bounds = self.listed((s.start, s.stop, s.step))
                 around = " around threads" if s.interchanged else ""
-                yield f"{indent}for {self.target(s.var)} in range({bounds}){around}:{here}"
+                yield f"{indent}for {self.target(s.var)} in range({bounds}){around}:{mark}"
                 yield from self.block(s.body, depth + 1)
             case ir.StripLoop():
-                yield f"{indent}for each strip of threads:{here}"
+                yield f"{indent}for each strip of threads:{mark}"
                 yield from self.block(s.body, depth + 1)
             case ir.WorkItemLoop():
-                yield f"{indent}for each thread:{here}"
+                yield f"{indent}for each thread:{mark}"
                 yield from self.block(s.body, depth + 1)
             case ir.BlockLoop():
                 along = "" if s.order == (0, 1, 2) else f", {''.join('xyz'[a] for a in s.order)}"
-                yield f"{indent}for each {'row of blocks' if s.in_rows else 'block'}{along}:{here}"
+                yield f"{indent}for each {'row of blocks' if s.in_rows else 'block'}{along}:{mark}"
                 yield from self.block(s.body, depth + 1)
             case ir.CoroutineLoop():
-                yield f"{indent}for each thread, as a coroutine:{here}"
+                yield f"{indent}for each thread, as a coroutine:{mark}"
                 yield from self.block(s.body, depth + 1)
             case ir.AxisLoop():
                 by_one = isinstance(s.step, ir.Const) and s.step.value == 1
                 limits = (s.start, s.stop) if by_one else (s.start, s.stop, s.step)
                 lockstep = " in lockstep" if s.lockstep else ""
                 threads = f"threads({self.listed(limits)}){lockstep}"
-                yield f"{indent}for {self.target(s.var)} in {threads}:{here}"
+                yield f"{indent}for {self.target(s.var)} in {threads}:{mark}"
                 yield from self.block(s.body, depth + 1)
             case ir.InlineC():
                 yield from c_text(s.code, indent)
             case _:
-                yield indent + self.simple(s) + here
+                yield indent + self.simple(s) + mark
 
-    def branches(self, s: ir.If, depth: int, head: str, here: str) -> Iterator[str]:
-        yield f"{head}{self.expression(s.condition)}:{here}"
+    def branches(self, s: ir.If, depth: int, head: str, mark: str) -> Iterator[str]:
+        yield f"{head}{self.expression(s.condition)}:{mark}"
         yield from self.block(s.then, depth + 1)
         indent = "  " * depth
         match s.orelse:

@@ -54,15 +54,15 @@ def verify(module: ir.Module) -> list[Violation]:
     earlier = {f.name: f for f in module.devices if f.name in recursive}
     seen: set[str] = set()
     constants = {c.var.name: c.var.type for c in module.constants}
-    found: list[Violation] = []
+    result: list[Violation] = []
     for function in module.functions:
         if function.name in seen:
             message = "two functions have this name"
-            found.append(Violation(message, function, function.name))
-        found += _Checker(function, earlier, constants).violations()
+            result.append(Violation(message, function, function.name))
+        result += _Checker(function, earlier, constants).violations()
         earlier[function.name] = function
         seen.add(function.name)
-    return found
+    return result
 
 
 @dataclass(slots=True)

@@ -160,7 +160,7 @@ def length_of_range(start: Interval, stop: Interval, step: Interval) -> Interval
 
 def find_induction_variables(loop: ir.For | ir.While) -> dict[str, ir.Var]:
     """Return the integer variables that a loop changes only by additions."""
-    found: dict[str, ir.Var] = {}
+    result: dict[str, ir.Var] = {}
     reassigned = {e.name for e in all_expressions(loop.body) if isinstance(e, ir.Let)}
     if isinstance(loop, ir.For):
         reassigned.add(loop.var.name)
@@ -168,8 +168,8 @@ def find_induction_variables(loop: ir.For | ir.While) -> dict[str, ir.Var]:
         if isinstance(s, (ir.Declare, ir.For)) or (isinstance(s, ir.Assign) and not _adds(s)):
             reassigned.add(s.var.name)
         elif isinstance(s, ir.Assign):
-            found[s.var.name] = s.var
-    return {name: var for name, var in found.items() if name not in reassigned}
+            result[s.var.name] = s.var
+    return {name: var for name, var in result.items() if name not in reassigned}
 
 
 def assigned_in_loop(loop: ir.For | ir.While) -> set[str]:

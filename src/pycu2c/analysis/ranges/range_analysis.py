@@ -48,7 +48,7 @@ class Ranges:
     _variables: Mapping[str, Interval]
     _in_bounds: Mapping[tuple[int, int], bool] = field(default_factory=dict)
     _lengths: Lengths = field(default_factory=dict)
-    _turns: Mapping[int, Interval] = field(default_factory=dict)
+    _quotients: Mapping[int, Interval] = field(default_factory=dict)
 
     def of(self, e: ir.Expr) -> Interval:
         """Return the interval of a node; the full range of its type if it is unreachable."""
@@ -68,7 +68,7 @@ class Ranges:
 
     def quotients(self, e: ir.Expr) -> Interval:
         """Return the interval of ``a // b`` for ``a % b``, if it is near 0."""
-        return self._turns.get(id(e), UNBOUNDED)
+        return self._quotients.get(id(e), UNBOUNDED)
 
     def length(self, array: ir.Expr, axis: int) -> Interval:
         """Return the interval of the length of an axis of an array or view."""

@@ -79,12 +79,12 @@ def _read(body: ir.Body, devices: frozenset[str]) -> frozenset[str]:
 
     ``x = x + 1`` is no use of x; ``x = x + atomic.add(…)`` is.
     """
-    found: set[str] = set()
+    result: set[str] = set()
     for s in walk.statements(body):
         names = set(names_in(*walk.operands(s)))
         if isinstance(s, ir.Store):
             names.add(s.array.name)
         elif isinstance(s, ir.Assign) and not any_effect(s.value, devices):
             names.discard(s.var.name)
-        found |= names
-    return frozenset(found)
+        result |= names
+    return frozenset(result)

@@ -132,10 +132,10 @@ def _zero_initializers(function: ir.Function) -> ir.Body:
     Otherwise a second call would see the values of the first.
     """
     read = upward_exposed_reads(function.body) - {p.name for p in function.parameters}
-    found = {s.var.name: s.var for s in walk.statements(function.body) if isinstance(s, ir.Assign)}
+    result = {s.var.name: s.var for s in walk.statements(function.body) if isinstance(s, ir.Assign)}
     span = function.span
     return tuple(
-        ir.Assign(v, zero(scalar_type(v), span), span) for name, v in found.items() if name in read
+        ir.Assign(v, zero(scalar_type(v), span), span) for name, v in result.items() if name in read
     )
 
 

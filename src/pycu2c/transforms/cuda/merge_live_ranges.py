@@ -42,8 +42,8 @@ def _representatives(function: ir.Function) -> dict[str, str]:
 
 def _variables(body: ir.Body) -> list[ir.Var]:
     """Return every variable in program order, targets before operands."""
-    found = [s.var for s in walk.statements(body) if isinstance(s, (ir.Assign, ir.Declare))]
-    return found + [e for e in walk.all_expressions(body) if isinstance(e, ir.Var)]
+    result = [s.var for s in walk.statements(body) if isinstance(s, (ir.Assign, ir.Declare))]
+    return result + [e for e in walk.all_expressions(body) if isinstance(e, ir.Var)]
 
 
 def rename_variables(body: ir.Body, names: dict[str, str]) -> ir.Body:

@@ -107,7 +107,7 @@ def _rematerializable(
     """Return the variables with one cheap definition that depends on invariant values only."""
     changing = assigned_names(body)
     invariant = (_block_scalars(body) | shared) - changing
-    found: dict[str, ir.Declare] = {}
+    result: dict[str, ir.Declare] = {}
     for name, s in variables.items():  # in program order: definitions precede uses
         if (
             name in changing
@@ -116,9 +116,9 @@ def _rematerializable(
             or not _is_rematerializable(s.init)
         ):
             continue
-        if all(n in invariant or n in found for n in names_in(s.init)):
-            found[name] = s
-    return found
+        if all(n in invariant or n in result for n in names_in(s.init)):
+            result[name] = s
+    return result
 
 
 def _is_rematerializable(value: ir.Expr) -> bool:
@@ -226,16 +226,16 @@ class _ContextArrayInsertion:
 
     def _needed(self, body: ir.Body) -> set[str]:
         """Return the names that a body references, and those needed to rematerialize them."""
-        found: set[str] = set()
+        result: set[str] = set()
         worklist = referenced_names(body)
         while worklist:
             name = worklist.pop()
-            found.add(name)
+            result.add(name)
             if name in self.rematerialized:
                 init = self.rematerialized[name].init
                 assert init is not None
-                worklist |= set(names_in(init)) - found
-        return found
+                worklist |= set(names_in(init)) - result
+        return result
 
     # ---- loads and stores ----------------------------------------------------------------------
 

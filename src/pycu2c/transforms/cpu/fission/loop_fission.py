@@ -84,10 +84,8 @@ class _Fission:
             if isinstance(s, ir.BarrierWait):
                 may_be_empty, rest = self._contribute(s, out, region, context), body[i + 1 :]
             else:
-                may_be_empty, rest = (
-                    self._must_close(s, region) and self._close_region(out, region, context),
-                    body[i:],
-                )
+                must_close, rest = self._must_close(s, region), body[i:]
+                may_be_empty = must_close and self._close_region(out, region, context)
             if may_be_empty and self._guard_rest(out, rest, context):
                 return tuple(out)
             if isinstance(s, ir.BarrierWait):
@@ -119,12 +117,12 @@ class _Fission:
         """Store the contributions of each thread before the cut; the block then reduces them."""
         sums: list[ir.Stmt] = []
         for contribution in s.contributions:
-            slots = contribution.array
+            array = contribution.array
             if contribution.granularity is not ir.Granularity.THREAD:
-                slots = contribution_array(slots, self.masks.threads)
-                out += [ir.Allocate(slots, s.span), *clear(slots, s.span)]
-                sums += reduce_contributions(contribution.array, slots, s.span)
-            region.body.append(ir.Store(slots, (thread_index(s.span),), contribution.value, s.span))
+                array = contribution_array(array, self.masks.threads)
+                out += [ir.Allocate(array, s.span), *clear(array, s.span)]
+                sums += reduce_contributions(contribution.array, array, s.span)
+            region.body.append(ir.Store(array, (thread_index(s.span),), contribution.value, s.span))
         may_be_empty = bool(region.body) and self._close_region(out, region, context)
         out += sums
         return may_be_empty
@@ -138,8 +136,8 @@ class _Fission:
             if rest or context.repeats:
                 out.append(self.masks.if_none_live((ir.Return(None, self.span),), self.span))
             return False
-        if placed := self.block(rest, context):
-            out.append(self.masks.if_any_live(placed, self.span))
+        if rest_of_block := self.block(rest, context):
+            out.append(self.masks.if_any_live(rest_of_block, self.span))
         return True
 
     def _add(
@@ -172,9 +170,8 @@ class _Fission:
         self.some_inactive = some_inactive_before or may_be_empty
         if context.ends_kernel:
             return False
-        if may_be_empty or (
-            self.some_exit and context.masked
-        ):  # other threads may have left a loop before
+        others_may_have_left = self.some_exit and context.masked  # a loop, earlier
+        if may_be_empty or others_may_have_left:
             self._close_region(out, region, context, marks_live=True)
         elif self.some_exit:
             out.append(self.masks.set_live(True, s.span))
@@ -353,9 +350,9 @@ class _Fission:
         self, s: ir.While | ir.For, wait_codes: _WaitCodes, *, updates_live: bool
     ) -> ir.Body:
         """Split the body of a masked loop; ``updates_live``: it must count active threads."""
-        outer_range, self.some_exit = self.some_exit, updates_live
+        some_exit, self.some_exit = self.some_exit, updates_live
         body = self.block(s.body, _Context(masked=True, loop=wait_codes))
-        self.some_exit = outer_range
+        self.some_exit = some_exit
         return body
 
     def _wrap_in_strip(self, s: ir.Stmt, placed: ir.Stmt) -> ir.Body:

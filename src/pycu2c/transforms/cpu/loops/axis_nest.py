@@ -179,7 +179,7 @@ class AxisNest:
 
     def _nonempty_assertions(self, body: ir.Body) -> list[ir.Evaluate]:
         """Assert that bounds of nested loops are at least 1, which helps gcc to vectorize."""
-        found: dict[str, ir.Var] = {}
+        result: dict[str, ir.Var] = {}
         for s in statements(body):
             if (
                 isinstance(s, ir.For)
@@ -187,9 +187,9 @@ class AxisNest:
                 and self.levels_of.get(s.stop.name, 0) == 0
             ):
                 if self.solver.of(s.stop).low >= 1 and self.solver.of(s.start).high < 1:
-                    found[s.stop.name] = s.stop
+                    result[s.stop.name] = s.stop
         return [
-            ir.Evaluate(ir.Apply(at_least_1, (v,), VOID, v.span), v.span) for v in found.values()
+            ir.Evaluate(ir.Apply(at_least_1, (v,), VOID, v.span), v.span) for v in result.values()
         ]
 
     def _loop(self, index: int, body: ir.Body) -> ir.AxisLoop:

@@ -58,15 +58,15 @@ def _implying_conditions(
     condition: ir.Expr, loop: ir.AxisLoop, solver: BoundSolver, is_invariant: IsInvariant
 ) -> list[ir.Expr] | None:
     """Return conditions that imply ``condition`` for all threads, or None."""
-    found: list[ir.Expr] = []
+    result: list[ir.Expr] = []
     for conjunct in conjuncts(condition):
         bound = solver.bound(conjunct, loop.var, is_invariant)
         if bound is None or bound.step is not None:
             return None
         if bound.start is not None:
-            found.append(binary(LE, bound.start, loop.start, conjunct.span))
+            result.append(binary(LE, bound.start, loop.start, conjunct.span))
         if bound.stop is not None:
-            found.append(binary(LE, loop.stop, bound.stop, conjunct.span))
-    if any(isinstance(e, ir.Const) and not e.value for e in found):
+            result.append(binary(LE, loop.stop, bound.stop, conjunct.span))
+    if any(isinstance(e, ir.Const) and not e.value for e in result):
         return None
-    return [e for e in found if not isinstance(e, ir.Const)]
+    return [e for e in result if not isinstance(e, ir.Const)]

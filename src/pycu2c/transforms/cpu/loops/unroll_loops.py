@@ -103,15 +103,15 @@ class _LoopCounter:
             for e in walk.expressions(self.condition)
         ):
             return None
-        found = [value]
-        while len(found) <= MAX_ITERATIONS:
-            continues = walk.rewrite(self.condition, self.substitute(found[-1]))
-            next_value = walk.rewrite(self.step, self.substitute(found[-1]))
+        result = [value]
+        while len(result) <= MAX_ITERATIONS:
+            continues = walk.rewrite(self.condition, self.substitute(result[-1]))
+            next_value = walk.rewrite(self.step, self.substitute(result[-1]))
             if not isinstance(continues, ir.Const) or not isinstance(next_value, ir.Const):
                 return None
             if not continues.value:
-                return found
-            found.append(next_value)
+                return result
+            result.append(next_value)
         return None
 
     def substitute(self, value: ir.Const) -> Callable[[ir.Expr], ir.Expr]:

@@ -33,7 +33,7 @@ def accumulators(kernel: ir.Function) -> dict[str, Intrinsic]:
     updates = list(_updates(kernel.body))
     arrays = Counter(element.array.name for _, element in updates)
     uses = Counter(_array_uses(kernel.body))
-    found: dict[str, Intrinsic] = {}
+    result: dict[str, Intrinsic] = {}
     for p in kernel.parameters:
         merge_operations = {
             _MERGE_OPERATIONS[intrinsic]
@@ -45,8 +45,8 @@ def accumulators(kernel: ir.Function) -> dict[str, Intrinsic]:
             isinstance(p.type, Array) and p.type.layout == "C" and p.type.dtype.is_integer
         )
         if has_only_updates and is_contiguous:
-            found[p.name] = merge_operations.pop()
-    return found
+            result[p.name] = merge_operations.pop()
+    return result
 
 
 def accumulator_arguments(module: ir.Module) -> tuple[int, ...]:
