@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 from collections.abc import Set
 
 from pycu2c.base.limits import MAX_SHARED_BYTES
 from pycu2c.codegen.helpers.texture_helpers import definition
+from pycu2c.compat.cuda_text.atomic_functions import atomic_functions
 from pycu2c.compat.cuda_text.collective_functions import collective_functions
 from pycu2c.compat.cuda_text.scalar_functions import scalar_functions
 
@@ -29,6 +31,7 @@ _BY_WORD = {  # identifiers that need a header
     "__nv_bfloat16": "bfloat16.h",
     "__nv_bfloat162": "bfloat16.h",
 }
+_ATOMIC = re.compile("atomic")  # also the start of a name that a macro joins
 TEXTURE_TYPES = frozenset(("cudaTextureObject_t", "cudaSurfaceObject_t"))
 _INCLUDES = ("#include <fenv.h>", "#include <stdbool.h>", "#include <errno.h>")
 
@@ -46,6 +49,7 @@ def prelude(words: Set[str], *, include_all: bool, has_split_kernels: bool = Fal
             f"#define PYCU2C_DYNAMIC_SHARED {MAX_SHARED_BYTES}" if "extern" in words else "",
             *_INCLUDES,
             *(text for name in headers for text in _header(name)),
+            atomic_functions() if include_all or any(map(_ATOMIC.match, words)) else "",
             *scalar_functions(None if include_all else words),
             *(_textures() if include_all or words & TEXTURE_TYPES else ()),
         )
