@@ -327,7 +327,7 @@ def test_arrays_that_kernels_do_not_take(place: Any, make: Any, message: str) ->
 @pytest.mark.gpu
 def test_an_array_of_the_other_backend() -> None:
     here, there = (to_device(np.zeros(4), device=place) for place in BACKENDS)
-    with pytest.raises(LaunchError, match=r"\(data\) lies on a GPU, and the launch is on the CPU"):
+    with pytest.raises(LaunchError, match=r"\(data\) is on a GPU, and the launch is on the CPU"):
         kernel(backend="cpu")(scale)[1, 4](here, there, 1)
     with pytest.raises(LaunchError, match="in memory of the host, and the launch is on a GPU"):
         kernel(backend="cuda")(scale)[1, 4](there, here, 1)

@@ -128,7 +128,7 @@ def masked() -> object:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (big_endian, "x is in the other byte order"),
+        (big_endian, "x is not in native byte order"),
         (unaligned, "x does not begin at a multiple of"),
         (record_field, "x does not begin at a multiple of"),
         (odd_strides, "x has elements of . bytes in steps of"),
@@ -143,8 +143,8 @@ def masked() -> object:
             lambda: np.zeros(2, [("q", [("p", ">f8", 5)])]),
             "x has the field 'p' of .*, which kernels",
         ),
-        (lambda: np.zeros(2, OVERLAID), "x has fields that lie over one another"),
-        (lambda: on_device(typestr=">f4"), "x is in the other byte order"),
+        (lambda: np.zeros(2, OVERLAID), "x has overlapping fields"),
+        (lambda: on_device(typestr=">f4"), "x is not in native byte order"),
         (lambda: on_device(strides=(6, 2)), "x has elements of 4 bytes in steps of 6"),
         (lambda: on_device(data=(4098, False)), "x does not begin at a multiple of 4"),
         (lambda: on_device(mask=on_device()), "x has a mask"),

@@ -1,4 +1,4 @@
-"""What the compiler assumes of a launch."""
+"""Define the assumptions that the compiler makes about a launch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pycu2c.base.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class LaunchAssumptions:
-    """What the compiler assumes of a launch. It is the specialization key of compiled kernels.
+    """Assumptions about a launch, which are part of the specialization key of compiled kernels.
 
     Each field has a check in ``kernels/assumption_checks.py``. The defaults hold for every launch.
     Besides, no array has more than 2**48 elements (axes of length 0 counted as 1).
@@ -37,5 +37,5 @@ class LaunchAssumptions:
 
     @property
     def threads(self) -> int:
-        """How many threads a block has at most."""
+        """The maximum of threads in a block."""
         return MAX_BLOCK_THREADS if self.block is None else math.prod(self.block)

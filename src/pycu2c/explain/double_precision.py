@@ -148,7 +148,7 @@ class _Tracer:
             hint = f"call `{self.subject.function.python_name}` with {number}(...)"
             return [Float64Cause(e.span, f"`{name}` is given as float64", hint, e.name)]
         hint = f"pass numpy.{number}({name})"
-        return [Float64Cause(e.span, f"`{name}` comes as float64", hint, e.name)]
+        return [Float64Cause(e.span, f"`{name}` is passed as float64", hint, e.name)]
 
 
 def _is_double(e: Expr) -> bool:

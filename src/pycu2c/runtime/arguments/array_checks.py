@@ -58,15 +58,15 @@ def _unsupported_field(dtype: np.dtype[Any]) -> str:
             continue
         if part.base.names:
             return _unsupported_field(part.base)
-        return f"the field {field!r} of {part}, which kernels do not have"
-    return "fields that lie over one another: pass a view of it without some of them"
+        return f"the field {field!r} of {part}, which kernels do not support"
+    return "overlapping fields: pass a view without some of them"
 
 
 def _reject_dtype(dtype: np.dtype[Any], name: str) -> NoReturn:
     """Raise LaunchError for a dtype that kernels do not support."""
     if not dtype.isnative and dtypes.from_numpy(dtype.newbyteorder("=")):
         raise LaunchError(
-            f"{name} is in the other byte order ({dtype.str}): "
+            f"{name} is not in native byte order ({dtype.str}): "
             f"pass what .astype({dtype.newbyteorder('=').str!r}) gives"
         )
     if dtype.names:
@@ -74,7 +74,7 @@ def _reject_dtype(dtype: np.dtype[Any], name: str) -> NoReturn:
     known = ", ".join(row.name for row in dtypes.DTYPES)
     hint = _CONVERSION_BY_KIND.get(dtype.kind)
     advice = f"pass what {hint} gives" if hint else f"they have {known}"
-    raise LaunchError(f"{name} has dtype {dtype}, which kernels do not have: {advice}")
+    raise LaunchError(f"{name} has dtype {dtype}, which kernels do not support: {advice}")
 
 
 def _reject_layout(array: ArrayArgument, odd: list[int], name: str) -> NoReturn:

@@ -20,7 +20,7 @@ def describe(owner: object, interface: Mapping[str, Any], where: Where, name: st
         raise LaunchError(f"{name} has a mask, and kernels have none")
     data = interface.get("data")
     if not isinstance(data, tuple):
-        raise LaunchError(f"{name} does not say where its data lies: pass numpy.asarray(…)")
+        raise LaunchError(f"{name} has no data address: pass numpy.asarray(…)")
     element = dtype_of(numpy_dtype(interface), name)
     shape = tuple(map(operator.index, interface["shape"]))
     steps = interface.get("strides") or packed_strides(shape, element.size)

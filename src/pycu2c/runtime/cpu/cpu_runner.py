@@ -45,7 +45,7 @@ class CpuRunner:
                 continue
             if argument.where == "device":
                 raise LaunchError(
-                    f"{self.names[position]} lies on a GPU, and the launch is on the CPU: leave "
+                    f"{self.names[position]} is on a GPU, and the launch is on the CPU: leave "
                     "backend='cpu' out, or copy it (copy_to_host(), CuPy's get(), PyTorch's cpu())"
                 )
             addresses.append(argument.address)
