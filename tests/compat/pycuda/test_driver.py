@@ -140,7 +140,7 @@ def test_copies_out_of_bounds_are_rejected() -> None:
         lambda: drv.memcpy_dtod(more, memory, size + 1),
         lambda: drv.memset_d8(memory, 0, size + 1),
     ):
-        with pytest.raises(drv.LogicError, match="bytes are there"):
+        with pytest.raises(drv.LogicError, match="bytes are allocated there"):
             copy()
 
 
@@ -151,11 +151,11 @@ def test_copies_to_unallocated_addresses_are_rejected() -> None:
         lambda: drv.memcpy_dtoh(np.zeros(10), memory + 8),
         lambda: drv.memcpy_dtod(memory, memory + 1, 80),
     ):
-        with pytest.raises(drv.LogicError, match="bytes are there"):
+        with pytest.raises(drv.LogicError, match="bytes are allocated there"):
             copy()
     gone = int(memory)
     memory.free()
-    with pytest.raises(drv.LogicError, match="no memory of the device is there"):
+    with pytest.raises(drv.LogicError, match="no device memory is allocated there"):
         drv.memset_d8(gone, 0, 1)
 
 
@@ -317,12 +317,12 @@ def test_errors_are_pycudas() -> None:
     ],
 )
 def test_codes_of_the_driver_are_pycudas_errors(name: str, kind: type[drv.Error]) -> None:
-    @errors.translating
+    @errors.translate_errors
     def fail() -> None:
         raise error_for(name, "said", "done")
 
     with pytest.raises(kind, match="done: said") as caught:
         fail()
     assert type(caught.value) is kind
-    with pytest.raises(kind), errors.translating:
+    with pytest.raises(kind), errors.translate_errors:
         raise error_for(name, "said", "done")

@@ -29,8 +29,8 @@ from pycu2c.compat.cupy.compiled_kernel import (
     LoadedKernelText,
     cuda_binary,
     load_text,
+    translate_errors,
 )
-from pycu2c.compat.cupy.diagnostics import translate_errors
 from pycu2c.compat.cupy.fast_calls import (
     CallCache,
     CompletedCall,

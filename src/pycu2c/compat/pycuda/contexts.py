@@ -17,7 +17,7 @@ from pycu2c.compat.pycuda.enums import (
     limit,
     shared_config,
 )
-from pycu2c.compat.pycuda.errors import LogicError, translating
+from pycu2c.compat.pycuda.errors import LogicError, translate_errors
 from pycu2c.compat.pycuda.memory.allocations import on_gpu
 from pycu2c.cuda_driver import driver
 from pycu2c.devices import gpu_selection, streams
@@ -59,7 +59,7 @@ class Device:
 
     __slots__ = ("_device", "number")
 
-    @translating
+    @translate_errors
     def __init__(self, number: int | str = 0) -> None:
         ordinal = _by_bus_id(number) if isinstance(number, str) else number
         count = Device.count()
@@ -88,12 +88,12 @@ class Device:
         major, minor = self._device.compute_capability
         return major, minor
 
-    @translating
+    @translate_errors
     def total_memory(self) -> int:
         """Return the total memory in bytes."""
         return int(self._device.memory.total)
 
-    @translating
+    @translate_errors
     def get_attribute(self, attribute: Any) -> int:
         """Return an attribute: ``device_attribute.WARP_SIZE``."""
         name = device_attribute(attribute).name
@@ -211,7 +211,7 @@ class Context:
         return Device(driver.current_ordinal() if on_gpu() else 0)
 
     @staticmethod
-    @translating
+    @translate_errors
     def synchronize() -> None:
         """Wait for all work of the device."""
         streams.synchronize()
@@ -221,7 +221,7 @@ class Context:
         return get_driver_version()
 
     @staticmethod
-    @translating
+    @translate_errors
     def set_limit(which: Any, value: int) -> None:
         """Set a limit such as ``limit.STACK_SIZE``."""
         if on_gpu():
@@ -230,7 +230,7 @@ class Context:
             driver.check(driver.api().cuCtxSetLimit(kind, value), "set a limit")
 
     @staticmethod
-    @translating
+    @translate_errors
     def get_limit(which: Any) -> int:
         """Return a limit."""
         if not on_gpu():

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pycu2c.compat.pycuda.errors import translating
+from pycu2c.compat.pycuda.errors import translate_errors
 from pycu2c.compat.pycuda.gpuarrays import kernels
 from pycu2c.compat.pycuda.gpuarrays.gpuarray_class import GPUArray, as_gpuarray
 from pycu2c.compat.pycuda.gpuarrays.kernels import BinaryOperation, launch, of_each
@@ -53,7 +53,7 @@ cosh = _elementwise("cosh", lambda x: np.cosh(x))
 tanh = _elementwise("tanh", lambda x: np.tanh(x))
 
 
-@translating
+@translate_errors
 def _binary(
     operation: BinaryOperation, a: GPUArray, b: Any, out: GPUArray | None, stream: object
 ) -> GPUArray:
@@ -90,7 +90,7 @@ def modf(arg: GPUArray, stream: object = None) -> tuple[GPUArray, GPUArray]:
     return _split(kernels.split_fraction, arg, stream)
 
 
-@translating
+@translate_errors
 def _split(run: Any, arg: GPUArray, stream: object) -> tuple[GPUArray, GPUArray]:
     """Return the two results of a kernel for each element."""
     arg = as_gpuarray(arg)

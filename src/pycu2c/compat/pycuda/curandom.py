@@ -14,7 +14,7 @@ import numpy as np
 
 from pycu2c import cuda
 from pycu2c.compat.pycuda import cumath
-from pycu2c.compat.pycuda.errors import translating
+from pycu2c.compat.pycuda.errors import translate_errors
 from pycu2c.compat.pycuda.gpuarrays.gpuarray_class import GPUArray
 from pycu2c.compat.pycuda.gpuarrays.kernels import launch
 from pycu2c.cuda.random import (
@@ -71,7 +71,7 @@ class PhiloxRandomNumberGenerator:
         self._seed = seed & 0xFFFFFFFF
         self._calls = int(offset)  # part of the state: each call draws other numbers
 
-    @translating
+    @translate_errors
     def _fill(self, kernels: dict[str, Any], data: GPUArray, stream: object) -> None:
         run = kernels.get(data.dtype.name)
         if run is None:

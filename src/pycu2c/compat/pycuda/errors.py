@@ -85,4 +85,4 @@ class _ErrorTranslation(contextlib.ContextDecorator):
                 raise target(str(error)) from error
 
 
-translating = _ErrorTranslation()
+translate_errors = _ErrorTranslation()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NoReturn
 
 from pycu2c.compat.pycuda.enums import event_flags
-from pycu2c.compat.pycuda.errors import translating
+from pycu2c.compat.pycuda.errors import translate_errors
 from pycu2c.devices import streams
 
 
@@ -14,7 +14,7 @@ class Stream:
 
     __slots__ = ("__weakref__", "_stream")
 
-    @translating
+    @translate_errors
     def __init__(self, flags: int = 0) -> None:
         self._stream = streams.stream(blocking=not flags & 1)
 
@@ -37,17 +37,17 @@ class Stream:
     def __cuda_stream__(self) -> tuple[int, int]:
         return self._stream.__cuda_stream__()
 
-    @translating
+    @translate_errors
     def synchronize(self) -> None:
         """Wait for all work of the stream."""
         self._stream.synchronize()
 
-    @translating
+    @translate_errors
     def is_done(self) -> bool:
         """Return whether all work is done."""
         return self._stream.done()
 
-    @translating
+    @translate_errors
     def wait_for_event(self, evt: Event) -> None:
         """Order later work of the stream after an event."""
         self._stream.wait(evt._event)
@@ -68,33 +68,33 @@ class Event:
 
     __slots__ = ("__weakref__", "_event")
 
-    @translating
+    @translate_errors
     def __init__(self, flags: int = 0) -> None:
         self._event = streams.Event(event_flags.DISABLE_TIMING not in event_flags(int(flags)))
 
-    @translating
+    @translate_errors
     def record(self, stream: Stream | None = None) -> Event:
         """Record the event in a stream."""
         self._event.record(stream)
         return self
 
-    @translating
+    @translate_errors
     def synchronize(self) -> Event:
         """Wait for the event."""
         self._event.synchronize()
         return self
 
-    @translating
+    @translate_errors
     def query(self) -> bool:
         """Return whether the event has occurred."""
         return self._event.query()
 
-    @translating
+    @translate_errors
     def time_since(self, event: Event) -> float:
         """Return the milliseconds from another event to this one."""
         return event._event.elapsed_time(self._event)
 
-    @translating
+    @translate_errors
     def time_till(self, event: Event) -> float:
         """Return the milliseconds from this event to another one."""
         return self._event.elapsed_time(event._event)

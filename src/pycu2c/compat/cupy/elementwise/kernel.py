@@ -12,13 +12,13 @@ from pycu2c.compat.cupy.call_arguments import KernelDeclaration
 from pycu2c.compat.cupy.compiled_kernel import GeneratedText
 from pycu2c.compat.cupy.elementwise.cpu_source import cpu_text
 from pycu2c.compat.cupy.elementwise.cuda_source import cuda_text
+from pycu2c.compat.cupy.elementwise.python_operation import PythonOperation
 from pycu2c.compat.cupy.elementwise.source_parts import ElementwiseForm, ElementwiseOperation
 from pycu2c.compat.cupy.fast_calls import key_of
 from pycu2c.compat.cupy.generated_kernel import GeneratedKernel, KernelCall, Prepare, PreparedLaunch
 from pycu2c.compat.cupy.operands import Operand
 from pycu2c.compat.cupy.parameter_declarations import ArgumentValueError
 from pycu2c.compat.cupy.python_functions import SourceOrFunction
-from pycu2c.compat.cupy.python_operations import PythonOperation
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument
 from pycu2c.runtime.arguments.strides import Shape
 from pycu2c.runtime.launch_configuration import Launch

@@ -47,8 +47,8 @@ class Fusion:
     def __init__(self, function: Callable[..., Any], kernel_name: str | None = None) -> None:
         functools.update_wrapper(self, function)
         self._function = python_function(function)
-        own = self._function.__name__
-        self.name = kernel_name or ("fused" if own == "<lambda>" else own)
+        function_name = self._function.__name__
+        self.name = kernel_name or ("fused" if function_name == "<lambda>" else function_name)
         if not is_kernel_name(self.name):
             raise ValueError(f"Invalid kernel name: {self.name!r} is no name in C")
         self._fused: dict[tuple[object, ...], FusedFunction] = {}

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pycu2c.compat.pycuda.c_types import vec as vec
 from pycu2c.compat.pycuda.contexts import Context
 from pycu2c.compat.pycuda.enums import device_attribute
-from pycu2c.compat.pycuda.errors import translating
+from pycu2c.compat.pycuda.errors import translate_errors
 from pycu2c.compat.pycuda.gpuarrays import kernels
 from pycu2c.compat.pycuda.gpuarrays.gpuarray_class import GPUArray as GPUArray
 from pycu2c.compat.pycuda.gpuarrays.gpuarray_class import as_gpuarray as as_gpuarray
@@ -21,7 +22,6 @@ from pycu2c.compat.pycuda.gpuarrays.kernels import BinaryOperation, launch
 from pycu2c.compat.pycuda.gpuarrays.layout import is_number
 from pycu2c.compat.pycuda.kernels import reduction
 from pycu2c.compat.pycuda.memory.allocations import mem_alloc
-from pycu2c.compat.pycuda.vector_types import vec as vec
 from pycu2c.devices.allocation import strides_like
 
 empty = GPUArray
@@ -91,7 +91,7 @@ def ones_like(other_ary: GPUArray, dtype: Any = None, order: str = "K") -> GPUAr
     return result.fill(np.ones((), result.dtype))
 
 
-@translating
+@translate_errors
 def arange(*args: Any, **kwargs: Any) -> GPUArray:
     """Return numbers from ``start`` up to ``stop``, with distance ``step``."""
     stream = kwargs.pop("stream", None)
@@ -134,22 +134,22 @@ def _range(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any
 def splay(n: int, dev: Any = None) -> tuple[tuple[int, int], tuple[int, int, int]]:
     """Return a grid and a block for a number of elements, as PyCUDA does."""
     device = dev or Context.get_device()
-    least, most = 32, 128
+    min_threads, max_threads = 32, 128
     blocks = 32 * device.get_attribute(device_attribute.MULTIPROCESSOR_COUNT)
-    if n < least:
-        return (1, 1), (least, 1, 1)
-    if n < blocks * least:
-        return (-(-n // least), 1), (least, 1, 1)
-    if n < blocks * most:
-        groups = -(-n // least)
-        return (blocks, 1), (-(-groups // blocks) * least, 1, 1)
-    return (blocks, 1), (most, 1, 1)
+    if n < min_threads:
+        return (1, 1), (min_threads, 1, 1)
+    if n < blocks * min_threads:
+        return (-(-n // min_threads), 1), (min_threads, 1, 1)
+    if n < blocks * max_threads:
+        groups = -(-n // min_threads)
+        return (blocks, 1), (-(-groups // blocks) * min_threads, 1, 1)
+    return (blocks, 1), (max_threads, 1, 1)
 
 
 # ---- indexing ----------------------------------------------------------------------------------
 
 
-@translating
+@translate_errors
 def take(
     a: GPUArray, indices: GPUArray, out: GPUArray | None = None, stream: object = None
 ) -> GPUArray:
@@ -180,7 +180,7 @@ def _targets(arrays: Sequence[GPUArray], shape: Any, out: Any) -> list[GPUArray]
     return list(out)
 
 
-@translating
+@translate_errors
 def multi_put(
     arrays: Sequence[GPUArray],
     dest_indices: GPUArray,
@@ -196,7 +196,7 @@ def multi_put(
     return targets
 
 
-@translating
+@translate_errors
 def multi_take_put(
     arrays: Sequence[GPUArray],
     dest_indices: GPUArray,
@@ -320,7 +320,7 @@ def where(
     return _select(kernels.select, (criterion, then_, else_), out, stream)
 
 
-@translating
+@translate_errors
 def _select(
     run: Any, arrays: tuple[GPUArray, ...], out: GPUArray | None, stream: object
 ) -> GPUArray:
@@ -331,7 +331,7 @@ def _select(
     return result
 
 
-@translating
+@translate_errors
 def _pairwise(
     operation: BinaryOperation, a: Any, b: Any, out: GPUArray | None, stream: object
 ) -> GPUArray:

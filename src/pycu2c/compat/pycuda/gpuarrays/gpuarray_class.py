@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pycu2c.compat.pycuda.enums import TRSF_READ_AS_INTEGER, array_format
-from pycu2c.compat.pycuda.errors import translating
+from pycu2c.compat.pycuda.errors import translate_errors
 from pycu2c.compat.pycuda.gpuarrays import kernels
 from pycu2c.compat.pycuda.gpuarrays.kernels import launch
 from pycu2c.compat.pycuda.gpuarrays.layout import is_number
@@ -63,7 +63,7 @@ class GPUArray(Operators):
 
     # ---- copies ----
 
-    @translating
+    @translate_errors
     def set(
         self, ary: NDArray[Any], async_: bool = False, stream: object = None, **kwargs: Any
     ) -> None:
@@ -83,7 +83,7 @@ class GPUArray(Operators):
         """Copy a numpy array to this array, in a stream."""
         self.set(ary, async_=True, stream=stream)
 
-    @translating
+    @translate_errors
     def get(
         self,
         ary: NDArray[Any] | None = None,
@@ -118,7 +118,7 @@ class GPUArray(Operators):
         """Return a copy, in a stream."""
         return self.get(ary=ary, async_=True, stream=stream)
 
-    @translating
+    @translate_errors
     def copy(self, stream: object = None) -> GPUArray:
         """Return a copy."""
         copy = GPUArray(self.shape, self.dtype, self.allocator, strides=strides_like(self))
@@ -129,7 +129,7 @@ class GPUArray(Operators):
     def __copy__(self) -> GPUArray:
         return self.copy()
 
-    @translating
+    @translate_errors
     def astype(self, dtype: Any, stream: object = None) -> GPUArray:
         """Return the elements converted to another dtype, as numpy does."""
         if np.dtype(dtype) == self.dtype:
@@ -139,7 +139,7 @@ class GPUArray(Operators):
             copies.assign(converted.device_array(), self.device_array(), stream)
         return converted
 
-    @translating
+    @translate_errors
     def fill(self, value: Any, stream: object = None) -> GPUArray:
         """Set all elements to a number."""
         if self.size:
@@ -188,7 +188,7 @@ class GPUArray(Operators):
         """Return a view; for a single element an array without axes."""
         return self._view(view_geometry.indexed(self.shape, self.strides, index))
 
-    @translating
+    @translate_errors
     def __setitem__(self, index: Any, value: Any) -> None:
         part = self[index]
         if is_number(value):
@@ -259,7 +259,7 @@ class GPUArray(Operators):
         """Return whether all elements are true."""
         return self._search(kernels.find_false, True, stream, allocator)
 
-    @translating
+    @translate_errors
     def _search(self, run: Any, default: bool, stream: object, allocator: Any) -> GPUArray:
         """Return a bool without axes, which a kernel changes if it finds an element."""
         result = GPUArray((), bool, allocator or self.allocator).fill(default, stream)

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from pycu2c.compat.pycuda.errors import translating
+from pycu2c.compat.pycuda.errors import translate_errors
 from pycu2c.compat.pycuda.gpuarrays import kernels
 from pycu2c.compat.pycuda.gpuarrays.kernels import BinaryOperation, launch
 from pycu2c.compat.pycuda.gpuarrays.layout import common_dtype, quotient_dtype
@@ -69,7 +69,7 @@ class Operators(StridedMemory):
 
     # ---- arithmetic ----
 
-    @translating
+    @translate_errors
     def _apply(
         self, operation: BinaryOperation, x: Any, y: Any, dtype: Any, out: Operators | None = None
     ) -> Any:
@@ -123,7 +123,7 @@ class Operators(StridedMemory):
     def _real_dtype(self) -> np.dtype[Any]:
         return np.zeros((), self.dtype).real.dtype
 
-    @translating
+    @translate_errors
     def each(
         self: A, run: Any, dtype: Any = None, out: A | None = None, stream: object = None
     ) -> A:
@@ -133,7 +133,7 @@ class Operators(StridedMemory):
         launch(run, self.size, (source, result.flat()), stream)
         return result
 
-    @translating
+    @translate_errors
     def mul_add(
         self,
         selffac: Any,

@@ -8,7 +8,7 @@ from typing import Any
 
 from pycu2c import cuda
 from pycu2c.compat.pycuda.c_types import Argument, VectorArg, parse_c_args
-from pycu2c.compat.pycuda.errors import translating
+from pycu2c.compat.pycuda.errors import translate_errors
 from pycu2c.compat.pycuda.gpuarrays.kernels import launch
 from pycu2c.compat.pycuda.kernels.element_loops import complex_header, convert_arguments, shape_for
 from pycu2c.compat.pycuda.memory.allocations import on_gpu
@@ -94,7 +94,7 @@ class ElementwiseKernel:
         self._python = None if isinstance(operation, str) else _python_kernel(operation)
         self._compiled: dict[tuple[bool, bool], Any] = {}
 
-    @translating
+    @translate_errors
     def __call__(self, *args: Any, **kwargs: Any) -> None:
         """Run the kernel for all elements, or for ``range=slice(…)`` or ``slice=``."""
         stream = kwargs.pop("stream", None)

@@ -11,15 +11,15 @@ from pycu2c.base import graph_capture
 from pycu2c.compat.cupy import preamble as preludes
 from pycu2c.compat.cupy.reduction import workspace
 from pycu2c.compat.pycuda.c_types import VectorArg, dtype_to_ctype, parse_c_args
-from pycu2c.compat.pycuda.errors import translating
+from pycu2c.compat.pycuda.errors import translate_errors
 from pycu2c.compat.pycuda.gpuarrays.gpuarray_class import GPUArray
+from pycu2c.compat.pycuda.kernels.device_functions import CExpression, Expression, in_c
 from pycu2c.compat.pycuda.kernels.element_loops import (
     complex_header,
     convert_arguments,
     shape_for,
     threads_of_block,
 )
-from pycu2c.compat.pycuda.kernels.python_operations import CExpression, Expression, in_c
 from pycu2c.compat.pycuda.memory.allocations import on_gpu
 from pycu2c.compat.pycuda.modules.source_module import SourceModule
 from pycu2c.compat.pycuda.tools import context_dependent_memoize
@@ -110,7 +110,7 @@ class ReductionKernel:
         self._keep, self._options, self._allocator = keep, options, allocator
         self._compiled: dict[bool, Any] = {}
 
-    @translating
+    @translate_errors
     def __call__(self, *args: Any, **kwargs: Any) -> GPUArray:
         """Reduce all elements of the first array. ``stream=``, ``out=``, ``allocator=``."""
         stream, allocator = kwargs.pop("stream", None), kwargs.pop("allocator", None)
@@ -236,20 +236,22 @@ def get_subset_dot_kernel(
     return _sum_of(result_dtype, mapped, *arguments)
 
 
-def _min_or_max(what: str, dtype: Any) -> tuple[str, str]:
+def _min_or_max(function: str, dtype: Any) -> tuple[str, str]:
     """Return the identity and the combining expression of min or max. Raises TypeError."""
     dtype = np.dtype(dtype)
-    if what not in ("min", "max"):
-        raise ValueError(f"{what!r} is not min or max")
-    sign = "" if what == "min" else "-"
+    if function not in ("min", "max"):
+        raise ValueError(f"{function!r} is not min or max")
+    sign = "" if function == "min" else "-"
     if dtype.kind == "f":
         suffix = "f" if dtype == np.float32 else ""
-        return f"{sign}(({dtype_to_ctype(dtype)})(1. / 0.))", f"f{what}{suffix}(a,b)"
+        return f"{sign}(({dtype_to_ctype(dtype)})(1. / 0.))", f"f{function}{suffix}(a,b)"
     if dtype.kind not in "iu":
         raise TypeError(f"unsupported dtype specified: {dtype}")
     info = np.iinfo(dtype)
-    limit = str(info.max) + "u" * (dtype.kind == "u") if what == "min" else _minimum_literal(info)
-    compare = "<" if what == "min" else ">"
+    limit = (
+        str(info.max) + "u" * (dtype.kind == "u") if function == "min" else _minimum_literal(info)
+    )
+    compare = "<" if function == "min" else ">"
     return limit, f"a {compare} b ? a : b"
 
 

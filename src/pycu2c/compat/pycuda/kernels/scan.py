@@ -9,10 +9,10 @@ import numpy as np
 
 from pycu2c.compat.cupy import preamble as preludes
 from pycu2c.compat.pycuda.c_types import VectorArg, dtype_to_ctype
-from pycu2c.compat.pycuda.errors import translating
+from pycu2c.compat.pycuda.errors import translate_errors
 from pycu2c.compat.pycuda.gpuarrays.gpuarray_class import GPUArray, as_gpuarray
+from pycu2c.compat.pycuda.kernels.device_functions import Expression, in_c
 from pycu2c.compat.pycuda.kernels.element_loops import complex_header, shape_for, threads_of_block
-from pycu2c.compat.pycuda.kernels.python_operations import Expression, in_c
 from pycu2c.compat.pycuda.memory.allocations import on_gpu
 from pycu2c.compat.pycuda.modules.source_module import SourceModule
 
@@ -209,7 +209,7 @@ class _ScanKernel:
             }
         return functions
 
-    @translating
+    @translate_errors
     def __call__(
         self,
         input_ary: GPUArray,

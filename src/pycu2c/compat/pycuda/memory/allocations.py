@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pycu2c.base import graph_capture
-from pycu2c.compat.pycuda.errors import LogicError, translating
+from pycu2c.compat.pycuda.errors import LogicError, translate_errors
 from pycu2c.compat.pycuda.memory import bounds_checks
 from pycu2c.cuda_driver import driver
 from pycu2c.devices import gpu_selection
@@ -132,7 +132,7 @@ class DeviceAllocation(OwnedMemory, PointerHolderBase):
 # ---- allocation --------------------------------------------------------------------------------
 
 
-@translating
+@translate_errors
 def mem_alloc(size: int) -> DeviceAllocation:
     """Allocate device memory."""
     count = operator.index(size)
@@ -154,44 +154,42 @@ def mem_alloc_pitch(width: int, height: int, access_size: int = 4) -> tuple[Devi
     return mem_alloc(pitch * height), pitch
 
 
-@translating
+@translate_errors
 def mem_get_info() -> tuple[int, int]:
     """Return the free and the total bytes."""
     free, total = gpu_selection.get_current_device().memory
     return free, total
 
 
-def pointer(given: Any) -> int:
+def pointer(value: Any) -> int:
     """Convert an int, memory or device array to an address. Raises TypeError."""
-    if hasattr(given, "__index__"):
-        return operator.index(given)
-    gpudata = getattr(given, "gpudata", None)
+    if hasattr(value, "__index__"):
+        return operator.index(value)
+    gpudata = getattr(value, "gpudata", None)
     if gpudata is not None:
         return operator.index(gpudata)
-    if isinstance(given, DeviceArray) and (given.device == HOST) != on_gpu():
-        return given.address
-    interface = getattr(given, "__cuda_array_interface__", None)
+    if isinstance(value, DeviceArray) and (value.device == HOST) != on_gpu():
+        return value.address
+    interface = getattr(value, "__cuda_array_interface__", None)
     if interface is not None:
         return int(interface["data"][0])
-    raise TypeError(
-        f"device memory is given as an allocation, a GPUArray or an address, not {given!r}"
-    )
+    raise TypeError(f"device memory must be an allocation, a GPUArray or an address, not {value!r}")
 
 
-def _check(given: Any, address: int, size: int, doing: str) -> None:
+def _check(value: Any, address: int, size: int, operation: str) -> None:
     """Check that a range is device memory: of a device array or an allocation. Raises LogicError.
 
-    On a GPU only known memory is checked; the driver checks the rest.
+    On a GPU only the memory of arrays and allocations is checked; the driver checks the rest.
     """
     if on_gpu():
-        memory = _memory_of(given)
+        memory = _memory_of(value)
         if isinstance(memory, Memory) and address + size > memory.address + memory.size:
-            bounds_checks.refuse(address, size, memory.address + memory.size, doing)
-    elif not isinstance(given, DeviceArray) or size > given.nbytes:
-        bounds_checks.check(address, size, doing)
+            bounds_checks.reject(address, size, memory.address + memory.size, operation)
+    elif not isinstance(value, DeviceArray) or size > value.nbytes:
+        bounds_checks.check(address, size, operation)
 
 
-def used_on(stream: object, *given: Any) -> None:
+def used_on(stream: object, *values: Any) -> None:
     """Keep memory alive until a stream has used it.
 
     The driver synchronizes when memory is freed; here it is freed in the order of the default
@@ -200,29 +198,29 @@ def used_on(stream: object, *given: Any) -> None:
     capture = graph_capture.current()
     if capture is None and (stream is None or getattr(stream, "blocking", False)):
         return
-    for memory in map(_memory_of, given):
+    for memory in map(_memory_of, values):
         if capture is not None and memory is not None:
             capture.use(memory)
         elif isinstance(memory, Memory):
             memory.used_on(stream)
 
 
-def _memory_of(given: Any) -> object:
+def _memory_of(value: Any) -> object:
     """Return the object that keeps the memory of an argument alive; None for a number."""
-    if isinstance(given, DeviceAllocation):
-        return given.memory
-    if isinstance(given, PointerHolderBase):
-        return given
-    array = given.device_array() if hasattr(given, "device_array") else given
+    if isinstance(value, DeviceAllocation):
+        return value.memory
+    if isinstance(value, PointerHolderBase):
+        return value
+    array = value.device_array() if hasattr(value, "device_array") else value
     return array._memory if isinstance(array, DeviceArray) else None
 
 
 # ---- host buffers ------------------------------------------------------------------------------
 
 
-def flat_bytes(given: Any, *, written: bool = False) -> NDArray[np.uint8]:
+def flat_bytes(buffer: Any, *, written: bool = False) -> NDArray[np.uint8]:
     """Return the bytes of a contiguous array or buffer. Raises TypeError, ValueError."""
-    array = given if isinstance(given, np.ndarray) else _array(given)
+    array = buffer if isinstance(buffer, np.ndarray) else _array(buffer)
     if written and not array.flags.writeable:
         raise TypeError("the target array is read-only")
     if array.size and not array.flags.c_contiguous:
@@ -230,14 +228,14 @@ def flat_bytes(given: Any, *, written: bool = False) -> NDArray[np.uint8]:
     return array.reshape(-1).view(np.uint8)
 
 
-def _array(given: Any) -> NDArray[Any]:
-    if isinstance(given, np.generic):
-        return np.asarray(given)
+def _array(buffer: Any) -> NDArray[Any]:
+    if isinstance(buffer, np.generic):
+        return np.asarray(buffer)
     try:
-        return np.frombuffer(memoryview(given), np.uint8)
+        return np.frombuffer(memoryview(buffer), np.uint8)
     except TypeError:
         raise TypeError(
-            f"copies take a numpy array or another buffer of the host, not {type(given).__name__}"
+            f"copies take a numpy array or another buffer of the host, not {type(buffer).__name__}"
         ) from None
 
 
@@ -281,7 +279,7 @@ def _wait(operation: str) -> None:
         driver.synchronize(_handle_of(None), operation)
 
 
-@translating
+@translate_errors
 def memcpy_htod(dest: Any, src: Any) -> None:
     """Copy host memory to the device."""
     graph_capture.reject_synchronization("memcpy_htod")
@@ -289,7 +287,7 @@ def memcpy_htod(dest: Any, src: Any) -> None:
     _wait("memcpy_htod")
 
 
-@translating
+@translate_errors
 def memcpy_htod_async(dest: Any, src: Any, stream: object = None) -> None:
     """Copy host memory to the device, in a stream."""
     source, target = flat_bytes(src), pointer(dest)
@@ -298,7 +296,7 @@ def memcpy_htod_async(dest: Any, src: Any, stream: object = None) -> None:
     _transfer(staging.copy_in, target, source, source.nbytes, stream)
 
 
-@translating
+@translate_errors
 def memcpy_dtoh(dest: Any, src: Any) -> None:
     """Copy device memory to the host."""
     graph_capture.reject_synchronization("memcpy_dtoh")
@@ -306,7 +304,7 @@ def memcpy_dtoh(dest: Any, src: Any) -> None:
     _wait("memcpy_dtoh")
 
 
-@translating
+@translate_errors
 def memcpy_dtoh_async(dest: Any, src: Any, stream: object = None) -> None:
     """Copy device memory to the host, in a stream."""
     target, source = flat_bytes(dest, written=True), pointer(src)
@@ -320,7 +318,7 @@ def memcpy_dtod(dest: Any, src: Any, size: int) -> None:
     memcpy_dtod_async(dest, src, size)
 
 
-@translating
+@translate_errors
 def memcpy_dtod_async(dest: Any, src: Any, size: int, stream: object = None) -> None:
     """Copy device memory to device memory, in a stream."""
     target, source = pointer(dest), pointer(src)
@@ -355,7 +353,7 @@ def memcpy_peer_async(
 def _memset(dtype: Any) -> Callable[..., None]:
     """Return a function that fills memory with a number of a dtype."""
 
-    @translating
+    @translate_errors
     def memset(dest: Any, data: int, size: int, stream: object = None) -> None:
         pattern, target = np.array(data, dtype), pointer(dest)
         used_on(stream, dest)
@@ -395,20 +393,20 @@ memset_d2d32 = _memset_rows(memset_d32)
 def to_device(bf_obj: Any) -> DeviceAllocation:
     """Copy an array or a buffer to new device memory."""
     packed = flat_bytes(np.ascontiguousarray(bf_obj) if isinstance(bf_obj, np.ndarray) else bf_obj)
-    made = mem_alloc(packed.nbytes)
-    memcpy_htod(made, packed)
-    return made
+    memory = mem_alloc(packed.nbytes)
+    memcpy_htod(memory, packed)
+    return memory
 
 
 def from_device(devptr: Any, shape: Any, dtype: Any, order: Any = "C") -> NDArray[Any]:
     """Copy device memory to a new array."""
-    made = np.empty(shape, dtype, order)
-    memcpy_dtoh(made, devptr)
-    return made
+    array = np.empty(shape, dtype, order)
+    memcpy_dtoh(array, devptr)
+    return array
 
 
 def from_device_like(devptr: Any, other_ary: NDArray[Any]) -> NDArray[Any]:
     """Copy device memory to a new array with the shape and dtype of another array."""
-    made = np.empty_like(other_ary)
-    memcpy_dtoh(made, devptr)
-    return made
+    array = np.empty_like(other_ary)
+    memcpy_dtoh(array, devptr)
+    return array

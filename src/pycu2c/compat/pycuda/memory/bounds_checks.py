@@ -31,20 +31,20 @@ def remove(start: int) -> None:
             del _STARTS[bisect.bisect_left(_STARTS, start)]
 
 
-def check(start: int, size: int, doing: str) -> None:
+def check(start: int, size: int, operation: str) -> None:
     """Check that a range is device memory. Raises LogicError."""
     with _LOCK:
         before = bisect.bisect_right(_STARTS, start) - 1
         first = _STARTS[before] if before >= 0 else 0
         stop = _STOPS.get(first, 0)
     if start + size > stop:
-        refuse(start, size, stop, doing)
+        reject(start, size, stop, operation)
 
 
-def refuse(start: int, size: int, stop: int, doing: str) -> NoReturn:
+def reject(start: int, size: int, stop: int, operation: str) -> NoReturn:
     """Raise LogicError for a range that exceeds an allocation."""
     if start < stop:
-        found = f"{stop - start} bytes are there"
+        problem = f"only {stop - start} bytes are allocated there"
     else:
-        found = "no memory of the device is there: free() or the last reference to it is gone"
-    raise LogicError(f"{doing}: {size} bytes at {start:#x}, and {found}")
+        problem = "no device memory is allocated there: it was freed, or its last reference is gone"
+    raise LogicError(f"{operation}: {size} bytes at {start:#x}, but {problem}")

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pycu2c.compat.pycuda.enums import host_alloc_flags, mem_attach_flags
-from pycu2c.compat.pycuda.errors import translating
+from pycu2c.compat.pycuda.errors import translate_errors
 from pycu2c.compat.pycuda.memory import bounds_checks
 from pycu2c.compat.pycuda.memory.allocations import OwnedMemory, PointerHolderBase, on_gpu
 from pycu2c.cuda_driver import driver
@@ -66,7 +66,7 @@ class RegisteredHostMemory(HostPointer):
         super().__init__(memory, layout)
         self.base = owner
 
-    @translating
+    @translate_errors
     def unregister(self) -> None:
         """Undo the page lock."""
         if on_gpu():
@@ -81,7 +81,7 @@ class ManagedAllocation(HostPointer, PointerHolderBase):
     def get_pointer(self) -> int:
         return self.get_device_pointer()
 
-    @translating
+    @translate_errors
     def attach(self, mem_flags: int, stream: object = None) -> None:
         """Attach the memory to a stream."""
         if on_gpu():
@@ -138,7 +138,7 @@ def _order_of(array: NDArray[Any]) -> str:
 # ---- page-locked -------------------------------------------------------------------------------
 
 
-@translating
+@translate_errors
 def pagelocked_empty(shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0) -> NDArray[Any]:
     """Return a new page-locked array, for asynchronous copies."""
     layout = ArrayLayout(shape, dtype, None, order)
@@ -182,7 +182,7 @@ def aligned_empty(shape: Any, dtype: Any, order: Any = "C", alignment: int = _PA
 aligned_zeros, aligned_empty_like, aligned_zeros_like = _variants(aligned_empty)
 
 
-@translating
+@translate_errors
 def register_host_memory(ary: NDArray[Any], flags: int = 0) -> NDArray[Any]:
     """Page-lock the memory of an array; ``base.unregister()`` of the result undoes it."""
     layout = ArrayLayout(ary.shape, ary.dtype, ary.strides, "C")
@@ -197,7 +197,7 @@ def register_host_memory(ary: NDArray[Any], flags: int = 0) -> NDArray[Any]:
 # ---- managed -----------------------------------------------------------------------------------
 
 
-@translating
+@translate_errors
 def managed_empty(shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0) -> NDArray[Any]:
     """Return a new managed array, which kernels access in place."""
     layout = ArrayLayout(shape, dtype, None, order)

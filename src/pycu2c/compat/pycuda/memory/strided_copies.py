@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pycu2c.compat.pycuda.errors import LogicError, translating
+from pycu2c.compat.pycuda.errors import LogicError, translate_errors
 from pycu2c.compat.pycuda.memory import bounds_checks
 from pycu2c.compat.pycuda.memory.allocations import flat_bytes, on_gpu, pointer
 from pycu2c.cuda_driver import driver
@@ -133,7 +133,7 @@ class _StridedCopy:
 class Memcpy2D(_StridedCopy):
     """A copy of rows."""
 
-    @translating
+    @translate_errors
     def __call__(self, stream: object = None, aligned: bool = True) -> None:
         """Copy now, or in a stream."""
         in_stream = stream is not None and not isinstance(stream, bool)
@@ -143,7 +143,7 @@ class Memcpy2D(_StridedCopy):
 class Memcpy3D(_StridedCopy):
     """A copy of boxes."""
 
-    @translating
+    @translate_errors
     def __call__(self, stream: object = None) -> None:
         """Copy now, or in a stream."""
         self._start(stream, wait=stream is None)

@@ -146,5 +146,5 @@ def _fatbin_part(part: _CodeForArch) -> bytes:
 
 def _version(part: _CodeForArch) -> tuple[int, int]:
     """Return the code version, minor first: of PTX its declared one, of a cubin its format."""
-    found = re.search(rb"^\.version\s+(\d+)\.(\d+)", part.data, re.MULTILINE)
-    return (int(found[2]), int(found[1])) if found and part.kind == "ptx" else (8, 1)
+    declared = re.search(rb"^\.version\s+(\d+)\.(\d+)", part.data, re.MULTILINE)
+    return (int(declared[2]), int(declared[1])) if declared and part.kind == "ptx" else (8, 1)

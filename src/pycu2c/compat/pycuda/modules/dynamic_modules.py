@@ -80,8 +80,8 @@ class DynamicModule(CudaModule):
     @property
     def source(self) -> str:
         """Return the whole text."""
-        own = [self._template] if self._template else []
-        return "\n".join([*self._preamble, *own, *self._sources])
+        template = [self._template] if self._template else []
+        return "\n".join([*self._preamble, *template, *self._sources])
 
     def compile(
         self,
@@ -91,13 +91,13 @@ class DynamicModule(CudaModule):
         no_extern_c: bool = False,
     ) -> CudaModule:
         """Compile the module. Raises CompileError."""
-        own = self._settings
+        defaults = self._settings
         settings = replace(
-            own,
-            nvcc=own.nvcc if nvcc == nvccs.DEFAULT else nvcc,
-            options=(*own.options, *(options or ())),
-            keep=keep or own.keep,
-            no_extern_c=no_extern_c or own.no_extern_c,
+            defaults,
+            nvcc=defaults.nvcc if nvcc == nvccs.DEFAULT else nvcc,
+            options=(*defaults.options, *(options or ())),
+            keep=keep or defaults.keep,
+            no_extern_c=no_extern_c or defaults.no_extern_c,
         )
         if self._inputs:
             text = settings.text(self.source)

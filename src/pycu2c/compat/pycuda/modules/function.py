@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from pycu2c.compat.pycuda.enums import func_cache, function_attribute, shared_config
-from pycu2c.compat.pycuda.errors import LogicError, translating
+from pycu2c.compat.pycuda.errors import LogicError, translate_errors
 from pycu2c.compat.pycuda.memory.allocations import used_on
 from pycu2c.compat.pycuda.memory.argument_handlers import ArgumentHandler
 from pycu2c.compat.pycuda.modules import argument_packing
@@ -46,7 +46,7 @@ class Function:
 
     # ---- calls ----
 
-    @translating
+    @translate_errors
     def __call__(self, *args: Any, **kwargs: Any) -> float | None:
         """Launch the kernel.
 
@@ -153,7 +153,7 @@ class Function:
             return self._block, args[1:]
         return self._block, args
 
-    @translating
+    @translate_errors
     def _prepared(
         self,
         grid: Any,
@@ -175,12 +175,12 @@ class Function:
 
     # ---- attributes ----
 
-    @translating
+    @translate_errors
     def get_attribute(self, attribute: Any) -> int:
         """Return an attribute, such as ``function_attribute.NUM_REGS``."""
         return int(self._kernel.attribute(function_attribute(attribute).name))
 
-    @translating
+    @translate_errors
     def set_attribute(self, attribute: Any, value: int) -> None:
         """Set an attribute, such as ``function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES``."""
         self._kernel.set_attribute(function_attribute(attribute).name, value)

@@ -9,7 +9,7 @@ from pycu2c.base import diagnostics
 from pycu2c.compat.cuda_text import cuda_build, function
 from pycu2c.compat.cuda_text.compiled import KernelParameter
 from pycu2c.compat.cuda_text.module import TextModule
-from pycu2c.compat.pycuda.errors import CompileError, LogicError, RuntimeError, translating
+from pycu2c.compat.pycuda.errors import CompileError, LogicError, RuntimeError, translate_errors
 from pycu2c.compat.pycuda.memory import bounds_checks
 from pycu2c.compat.pycuda.memory.allocations import PointerHolderBase, on_gpu
 from pycu2c.compat.pycuda.modules.function import Function
@@ -61,7 +61,7 @@ class Module:
             self._functions[name] = Function(kernel, self._references.values)
         return self._functions[name]
 
-    @translating
+    @translate_errors
     def get_global(self, name: str) -> tuple[GlobalPointer, int]:
         """Return address and size of a variable. Raises LogicError."""
         try:
@@ -157,7 +157,7 @@ class LoadedModule:
         return variable
 
 
-@translating
+@translate_errors
 def module_from_buffer(buffer: Any, options: Any = (), message_handler: Any = None) -> Module:
     """Return a module of a cubin, PTX or fatbin, for a GPU."""
     if not on_gpu():

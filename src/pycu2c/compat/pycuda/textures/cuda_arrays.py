@@ -20,7 +20,7 @@ from pycu2c.base.dtypes import (
     from_numpy,
 )
 from pycu2c.compat.pycuda.enums import array3d_flags, array_format
-from pycu2c.compat.pycuda.errors import LogicError, translating
+from pycu2c.compat.pycuda.errors import LogicError, translate_errors
 from pycu2c.compat.pycuda.memory.allocations import on_gpu
 from pycu2c.compat.pycuda.memory.strided_copies import CopyEndpoint, Memcpy3D
 from pycu2c.runtime.cuda import texture_objects
@@ -61,7 +61,7 @@ class ArrayDescriptor3D(ArrayDescriptor):
 class Array:
     """A CUDA array: ``Array(descriptor)``, or ``Array(format, w, h, d)``."""
 
-    @translating
+    @translate_errors
     def __init__(
         self, format: Any, w: int = 0, h: int = 0, d: int = 0, num_channels: int = 1
     ) -> None:

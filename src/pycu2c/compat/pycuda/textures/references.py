@@ -21,7 +21,7 @@ from pycu2c.compat.pycuda.enums import (
     array_format,
     filter_mode,
 )
-from pycu2c.compat.pycuda.errors import LogicError, translating
+from pycu2c.compat.pycuda.errors import LogicError, translate_errors
 from pycu2c.compat.pycuda.memory import allocations, bounds_checks
 from pycu2c.compat.pycuda.memory.allocations import on_gpu, pointer
 from pycu2c.compat.pycuda.textures import reference_source
@@ -181,7 +181,7 @@ class TextureReference:
 
     # ---- launch ----
 
-    @translating
+    @translate_errors
     def store_object(self) -> None:
         """Store a texture object for the current settings in the module's variable."""
         if not self._stale or self._source is None:
@@ -334,7 +334,7 @@ class SurfaceReference:
                 f"the surface {self._variable.name} is bound to nothing: call set_array()"
             )
 
-    @translating
+    @translate_errors
     def store_object(self) -> None:
         """Store a surface object in the module's variable."""
         if not self._stale or self._array is None:
