@@ -69,7 +69,7 @@ class IndexRules:
 
     @property
     def index32(self) -> bool:
-        """Whether lengths and indices are 32-bit."""
+        """Return whether lengths and indices are 32-bit."""
         return self.assumptions.index32_safe and self.narrow_ints
 
     @property

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Set
 
 from pycu2c.analysis import uniformity
-from pycu2c.analysis.suspension_points import has_wait
 from pycu2c.analysis.variables import names_in
 from pycu2c.base.records import dataclass, field
 from pycu2c.ir import nodes as ir
@@ -64,11 +63,11 @@ def place_regions(
     ``interchanged``: loops kept outside the work-item loops for better memory access.
     """
     scalars = set(required_scalars)
-    hoisted_by_force = _forced_outside(body, set(strips)) | {
+    forced = _forced_outside(body, set(strips)) | {
         s for s in statements(body) if _contains_loop_of(s, interchanged)
     }
     while True:
-        placer = _Placer(uniform, scalars, hoisted_by_force)
+        placer = _Placer(uniform, scalars, forced)
         placer.body(body, None, False)
         closed = _closure(set(_conditions(placer.hoisted, uniform)) | scalars, uniform)
         if closed == scalars:
@@ -81,7 +80,11 @@ def _forced_outside(body: ir.Body, strips: Set[ir.Stmt]) -> set[ir.Stmt]:
 
     C compilers do not vectorize a loop that contains loops.
     """
-    result = {s for s in statements(body) if has_wait((s,)) or _contains_loop_of(s, strips)}
+    result = {
+        s
+        for s in statements(body)
+        if contains((s,), ir.BarrierWait) or _contains_loop_of(s, strips)
+    }
     for loop in strips:
         for s in statements((loop,)):
             if contains((s,), ir.While | ir.For):
@@ -115,7 +118,7 @@ def _closure(names: set[str], uniform: uniformity.Uniformity) -> set[str]:
 class _Placer:
     uniform: uniformity.Uniformity
     scalars: Set[str]
-    hoisted_by_force: Set[ir.Stmt]
+    forced: Set[ir.Stmt]
     hoisted: set[ir.Stmt] = field(default_factory=set)
     masked: set[ir.Stmt] = field(default_factory=set)
     block_jumps: set[ir.Stmt] = field(default_factory=set)
@@ -142,7 +145,7 @@ class _Placer:
             self.body(inner, loop if isinstance(s, ir.If) else s, masked or s in self.masked)
 
     def _is_hoisted(self, s: uniformity.Construct, loop: ir.Stmt | None, masked: bool) -> bool:
-        if s in self.hoisted_by_force:
+        if s in self.forced:
             return True
         if s in self.uniform.divergent:
             return False

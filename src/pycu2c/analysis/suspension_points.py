@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pycu2c.analysis.variables import accessed_names, assigned_names
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.walk import bodies, contains, statements
+from pycu2c.ir.walk import bodies, statements
 
 
 def coroutine_loop(body: ir.Body) -> ir.CoroutineLoop | None:
@@ -14,12 +14,8 @@ def coroutine_loop(body: ir.Body) -> ir.CoroutineLoop | None:
     return next((s for s in body if isinstance(s, ir.CoroutineLoop)), None)
 
 
-def has_wait(body: ir.Body) -> bool:
-    """Return whether a body contains a suspension point."""
-    return contains(body, ir.BarrierWait)
-
-
 def waits_in(body: ir.Body) -> list[ir.BarrierWait]:
+    """Return the suspension points of a body, in program order."""
     return [s for s in statements(body) if isinstance(s, ir.BarrierWait)]
 
 

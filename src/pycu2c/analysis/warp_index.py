@@ -24,15 +24,16 @@ def is_multiple_of_warp(assumptions: LaunchAssumptions) -> bool:
 
 def is_lane(e: ir.Expr) -> bool:
     """Return whether an expression is ``threadIdx.x % 32``, or the same for ``grid.x``."""
-    return any(_is(e, *form) for form in _LANE)
+    return any(_combines_index(e, *form) for form in _LANE)
 
 
 def is_warp(e: ir.Expr) -> bool:
     """Return whether an expression is ``threadIdx.x / 32``, or the same for ``grid.x``."""
-    return any(_is(e, *form) for form in _WARP)
+    return any(_combines_index(e, *form) for form in _WARP)
 
 
-def _is(e: ir.Expr, op: object, number: int) -> bool:
+def _combines_index(e: ir.Expr, op: object, number: int) -> bool:
+    """Return whether an expression is an operator on a linear thread index and a number."""
     match e:
         case ir.Binary(
             op=operator, left=ir.Apply(intrinsic=intrinsic), right=ir.Const(value=value)

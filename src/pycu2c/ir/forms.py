@@ -30,18 +30,18 @@ class ModuleSummary:
 
     @property
     def has_memory_intrinsics(self) -> bool:
-        """Whether the module calls intrinsics that access memory, such as atomics."""
+        """Return whether the module calls intrinsics that access memory, such as atomics."""
         return any(i.effect is Effect.MEMORY for i in self.intrinsics)
 
     @property
     def only_loads_and_stores(self) -> bool:
-        """Whether threads only compute, load and store, without communication or other effects."""
+        """Return whether threads only compute, load and store, without any other effect."""
         has_effects = any(i.has_effect for i in self.intrinsics)
         return not has_effects and not self.has_inline_c and not self.any_of(ir.Allocate, ir.Print)
 
     @property
     def needs_cpu_lowering(self) -> bool:
-        """Whether the module calls intrinsics that CPU passes replace."""
+        """Return whether the module calls intrinsics that CPU passes replace."""
         return any(i.synchronizes or i.c is None for i in self.intrinsics)
 
 

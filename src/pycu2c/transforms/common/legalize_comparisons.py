@@ -20,7 +20,8 @@ from pycu2c.ops.operators import EQ, LT, MIRRORED, NE, Operator
 
 _INT64_END = 2.0**63  # the smallest float above the int64 range
 
-Once = Callable[[ir.Expr, str], tuple[ir.Expr, ir.Var | None]]
+# returns an expression that may occur twice, and the variable to bind, if any
+BindOnce = Callable[[ir.Expr, str], tuple[ir.Expr, ir.Var | None]]
 
 
 def int_compared_with_float(e: ir.Binary) -> ir.Expr | None:
@@ -29,7 +30,7 @@ def int_compared_with_float(e: ir.Binary) -> ir.Expr | None:
     return ints[0] if ints else None
 
 
-def compare_exactly(e: ir.Binary, interval: Interval, bind_once: Once) -> ir.Expr:
+def compare_exactly(e: ir.Binary, interval: Interval, bind_once: BindOnce) -> ir.Expr:
     """Return an exact comparison.
 
     ``compared(i) < x`` -> ``float(i) < x`` if ``interval``, the range of i, allows it. Otherwise

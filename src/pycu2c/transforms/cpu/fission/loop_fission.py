@@ -9,7 +9,6 @@ pocl's parallel regions.
 from __future__ import annotations
 
 from pycu2c.analysis.region_placement import Placement
-from pycu2c.analysis.suspension_points import has_wait
 from pycu2c.analysis.uniformity import Construct, Uniformity
 from pycu2c.analysis.variables import defined_names, names_in
 from pycu2c.base.records import dataclass, field, replace
@@ -258,7 +257,9 @@ class _Fission:
         Requires that all threads of an arm reach its end.
         """
         inside = walk.statements((s,))
-        if not has_wait((s,)) or any(inner in self.placement.strips for inner in inside):
+        if not walk.contains((s,), ir.BarrierWait) or any(
+            inner in self.placement.strips for inner in inside
+        ):
             return None
         if self.placement.leaves_block((*s.then, *s.orelse)):
             return None

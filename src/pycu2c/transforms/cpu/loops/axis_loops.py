@@ -29,6 +29,7 @@ from pycu2c.base.types import WEAK_INT, Type
 from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
 from pycu2c.ir.builders import binary, cast, integer, scalar_type
+from pycu2c.ir.views import multiply
 from pycu2c.ops.intrinsics.reference_thread import WARP
 from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.ops.intrinsics.threads.coordinates import AXES, COORDINATES, GRID, GRIDSIZE
@@ -185,7 +186,7 @@ class _AxisLoopBuilder:
         number = GRIDSIZE.index(e.intrinsic)
         blocks = ir.Apply(COORDINATES["gridDim", AXES[number]], (), WEAK_INT, e.span)
         return cast(
-            _multiply(blocks, integer(self.assumptions.block[number], e.span)), scalar_type(e)
+            multiply(blocks, integer(self.assumptions.block[number], e.span)), scalar_type(e)
         )
 
     # ---- one work-item loop ---------------------------------------------------------------------
@@ -312,7 +313,7 @@ class _AxisLoopBuilder:
         """Return the number of threads of a block."""
         threads: ir.Expr = integer(1, span)
         for number in range(3):
-            threads = _multiply(threads, _extent_expression(self._extent(number), number, span))
+            threads = multiply(threads, _extent_expression(self._extent(number), number, span))
         return threads
 
     def _strip_loops(self, s: ir.StripLoop) -> ir.Body:
@@ -346,9 +347,7 @@ class _AxisLoopBuilder:
     ) -> ir.Expr:
         block = ir.Apply(COORDINATES["blockIdx", AXES[number]], (), WEAK_INT, span)
         size = _extent_expression(self._extent(number), number, span)
-        return _add(
-            _multiply(block, size), coordinate_exprs[COORDINATES["threadIdx", AXES[number]]]
-        )
+        return _add(multiply(block, size), coordinate_exprs[COORDINATES["threadIdx", AXES[number]]])
 
     def _linear_index(self, coordinate_exprs: Mapping[Intrinsic, ir.Expr], span: Span) -> ir.Expr:
         """Return the linear index of a thread."""
@@ -356,7 +355,7 @@ class _AxisLoopBuilder:
         for number in (2, 1, 0):
             size = _extent_expression(self._extent(number), number, span)
             index = _add(
-                _multiply(index, size), coordinate_exprs[COORDINATES["threadIdx", AXES[number]]]
+                multiply(index, size), coordinate_exprs[COORDINATES["threadIdx", AXES[number]]]
             )
         return index
 
@@ -422,10 +421,3 @@ def _add(a: ir.Expr, b: ir.Expr) -> ir.Expr:
     if isinstance(a, ir.Const) and a.value == 0:
         return b
     return a if isinstance(b, ir.Const) and b.value == 0 else binary(ADD, a, b, a.span)
-
-
-def _multiply(a: ir.Expr, b: ir.Expr) -> ir.Expr:
-    for factor, rest in ((a, b), (b, a)):
-        if isinstance(factor, ir.Const) and factor.value in (0, 1):
-            return rest if factor.value else factor
-    return binary(MUL, a, b, a.span)

@@ -41,7 +41,7 @@ from pycu2c.ops.operators import ADD, LT, MUL, QUOTIENT, REMAINDER
 
 
 def interchange_loops(
-    module: ir.Module, assumptions: LaunchAssumptions, agreement: Uniformity, effectful: Set[str]
+    module: ir.Module, assumptions: LaunchAssumptions, uniformity: Uniformity, effectful: Set[str]
 ) -> ir.Module:
     """Interchange loops of the kernel; mark them, as they must be outside the work-item loops.
 
@@ -55,7 +55,7 @@ def interchange_loops(
     )
     fresh = fresh_names(module.kernel)
     interchange = _Interchange(
-        assumptions, agreement, _invariant_definitions(body), declaration_counts, effectful, fresh
+        assumptions, uniformity, _invariant_definitions(body), declaration_counts, effectful, fresh
     )
     changed = interchange.block(body)
     if not interchange.changed:
@@ -74,7 +74,7 @@ def _invariant_definitions(body: ir.Body) -> dict[str, ir.Expr]:
 class _Start:
     """First index of a thread: a uniform part plus an offset in the row, block or warp."""
 
-    common: ir.Expr | None
+    uniform_part: ir.Expr | None
     offset: ir.Expr
     scope: Literal["row", "block", "warp"]
 
@@ -82,7 +82,7 @@ class _Start:
 @dataclass(slots=True)
 class _Interchange:
     assumptions: LaunchAssumptions
-    agreement: Uniformity
+    uniformity: Uniformity
     values: Mapping[str, ir.Expr]  # by variable
     declaration_counts: Mapping[str, int]  # number of declarations, by name
     effectful: Set[str]
@@ -96,7 +96,7 @@ class _Interchange:
     def _statement(self, s: ir.Stmt) -> ir.Body:
         if isinstance(s, ir.For) and (start := self._interchangeable(s)):
             return (self._interchange(s, start),)
-        if isinstance(s, ir.If | ir.While | ir.For) and s not in self.agreement.divergent:
+        if isinstance(s, ir.If | ir.While | ir.For) and s not in self.uniformity.divergent:
             return (walk.map_bodies(s, self.block),)
         if isinstance(s, ir.If) and not s.orelse:
             return self._split_guarded(s)
@@ -134,10 +134,10 @@ class _Interchange:
     def _depends_on_index_only(self, e: ir.Expr) -> bool:
         """Return whether only the thread index and uniform values determine an expression."""
         match e:
-            case ir.Var(name) if name in self.values and not self.agreement.agrees(e):
+            case ir.Var(name) if name in self.values and not self.uniformity.agrees(e):
                 return self._depends_on_index_only(self.values[name])
             case ir.Var() | ir.Load():
-                return self.agreement.agrees(e)
+                return self.uniformity.agrees(e)
             case _:
                 return all(map(self._depends_on_index_only, walk.children(e)))
 
@@ -150,9 +150,11 @@ class _Interchange:
         if condition is not None:
             in_range = logical(ir.LogicalOp.AND, condition, in_range, s.span)
         inside = ir.If(in_range, s.body, (), s.span)
-        common = start.common or integer(0, s.span)
+        uniform_part = start.uniform_part or integer(0, s.span)
         self.changed = True
-        return ir.For(first, common, s.stop, s.step, (own_index, inside), s.span, interchanged=True)
+        return ir.For(
+            first, uniform_part, s.stop, s.step, (own_index, inside), s.span, interchanged=True
+        )
 
     def _is_order_independent(self, body: ir.Body) -> bool:
         """Return whether the order of threads in a body is unobservable, and it has no exits."""
@@ -172,7 +174,7 @@ class _Interchange:
 
     def _thread_start(self, s: ir.For) -> _Start | None:
         """Return the start if bounds are uniform and threads never reach the start of another."""
-        if s.var.type != WEAK_INT or not self.agreement.agrees(s.stop, s.step):
+        if s.var.type != WEAK_INT or not self.uniformity.agrees(s.stop, s.step):
             return None
         start = self._decompose(s.start)
         return start if start and self._covers(s.step, start.scope) else None
@@ -190,11 +192,13 @@ class _Interchange:
                 )
             case ir.Binary(op, left, right) if op is ADD and e.type == WEAK_INT:
                 for side, rest in ((left, right), (right, left)):
-                    found = self._decompose(side) if self.agreement.agrees(rest) else None
+                    found = self._decompose(side) if self.uniformity.agrees(rest) else None
                     if found:
-                        common = found.common
-                        uniform_sum = binary(ADD, common, rest, e.span) if common else rest
-                        return replace(found, common=uniform_sum)
+                        uniform_part = found.uniform_part
+                        uniform_sum = (
+                            binary(ADD, uniform_part, rest, e.span) if uniform_part else rest
+                        )
+                        return replace(found, uniform_part=uniform_sum)
         return None
 
     def _coordinate(self, e: ir.Apply) -> _Start | None:
@@ -247,7 +251,7 @@ class _Interchange:
 
 def _loop_control(s: ir.For, start: _Start) -> list[ir.Expr]:
     """Return the expressions that control a loop."""
-    return [e for e in (start.common, s.stop, s.step) if e is not None]
+    return [e for e in (start.uniform_part, s.stop, s.step) if e is not None]
 
 
 @dataclass(slots=True)
