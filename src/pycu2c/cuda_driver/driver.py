@@ -35,9 +35,9 @@ class DriverDevice:
 @functools.cache
 def _probe() -> tuple[DriverDevice, ...] | str:
     """Return the devices, or why there are none. Creates no context."""
-    found = libcuda.library()
-    if isinstance(found, str):
-        return found
+    library = libcuda.library()
+    if isinstance(library, str):
+        return library
     try:
         from cuda.bindings import driver as api
     except ImportError as error:
@@ -72,23 +72,23 @@ def available() -> bool:
 
 def unavailable_reason() -> str:
     """Return why ``available()`` is false; empty if it is true. Never raises."""
-    found = _probe()
-    return found if isinstance(found, str) else ""
+    probed = _probe()
+    return probed if isinstance(probed, str) else ""
 
 
 def devices() -> tuple[DriverDevice, ...]:
     """Return all devices. Raises CudaError if there is none."""
-    found = _probe()
-    if isinstance(found, str):
-        raise NoDeviceError("CUDA_ERROR_NO_DEVICE", found, "use a GPU")
-    return found
+    probed = _probe()
+    if isinstance(probed, str):
+        raise NoDeviceError("CUDA_ERROR_NO_DEVICE", probed, "use a GPU")
+    return probed
 
 
 @functools.cache
 def has_multiple_devices() -> bool:
     """Return whether there is more than one device."""
-    found = _probe()
-    return isinstance(found, tuple) and len(found) > 1
+    probed = _probe()
+    return isinstance(probed, tuple) and len(probed) > 1
 
 
 def device() -> DriverDevice:

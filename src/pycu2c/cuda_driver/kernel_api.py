@@ -69,13 +69,13 @@ def variable_of(library: Any, name: str) -> tuple[int, int]:
 
 def parameter_layout(kernel: LoadedKernel) -> list[tuple[int, int]]:
     """Return the offset and size in bytes of each parameter of a kernel."""
-    found: list[tuple[int, int]] = []
+    parameters: list[tuple[int, int]] = []
     while True:
-        code, *layout = driver.api().cuKernelGetParamInfo(kernel.handle, len(found))
+        code, *layout = driver.api().cuKernelGetParamInfo(kernel.handle, len(parameters))
         if int(code):  # there are no more parameters
-            return found
+            return parameters
         offset, size = map(int, layout)
-        found.append((offset, size))
+        parameters.append((offset, size))
 
 
 # ---- attributes --------------------------------------------------------------------------------

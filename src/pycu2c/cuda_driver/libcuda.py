@@ -31,6 +31,6 @@ def address_of(name: str, *, of_stream: bool = False) -> int:
     ``of_stream``: the function takes a stream; its name differs if the bindings use the
     per-thread default stream.
     """
-    own = os.environ.get("CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM", "0") not in ("", "0")
-    function = getattr(ctypes.CDLL(_FILE), f"{name}_ptsz" if of_stream and own else name)
+    per_thread = os.environ.get("CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM", "0") not in ("", "0")
+    function = getattr(ctypes.CDLL(_FILE), f"{name}_ptsz" if of_stream and per_thread else name)
     return ctypes.cast(function, ctypes.c_void_p).value or 0

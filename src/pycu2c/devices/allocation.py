@@ -19,7 +19,7 @@ from pycu2c.cuda_driver import driver
 from pycu2c.devices import array, interoperability
 from pycu2c.devices.array import DeviceArray
 from pycu2c.devices.array_data import Order, check_dtype
-from pycu2c.devices.gpu_selection import Where, ordinal_of
+from pycu2c.devices.gpu_selection import DeviceLike, ordinal_of
 from pycu2c.runtime.arguments.strides import Shape, array_over, packed_strides
 from pycu2c.runtime.cuda import memory
 from pycu2c.runtime.cuda.memory import HOST, HostMemory, ManagedMemory, Memory, PinnedMemory
@@ -47,7 +47,7 @@ def to_device(
     copy: bool = True,
     to: DeviceArray | None = None,
     *,
-    device: Where = None,
+    device: DeviceLike = None,
 ) -> DeviceArray:
     """Copy an array to the device.
 
@@ -89,7 +89,7 @@ def device_array(
     order: Order = "C",
     stream: object = 0,
     *,
-    device: Where = None,
+    device: DeviceLike = None,
 ) -> DeviceArray:
     """Return a new array on the device, with undefined elements."""
     layout = ArrayLayout(shape, dtype, strides, order)
@@ -104,7 +104,9 @@ def device_array(
     )
 
 
-def device_array_like(ary: HasShape, stream: object = 0, *, device: Where = None) -> DeviceArray:
+def device_array_like(
+    ary: HasShape, stream: object = 0, *, device: DeviceLike = None
+) -> DeviceArray:
     """Return a new array on the device with the shape, dtype and order of axes of another one."""
     shape, strides = tuple(ary.shape), strides_like(ary)
     return device_array(shape, ary.dtype, strides, stream=stream, device=device)

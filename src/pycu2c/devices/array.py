@@ -16,7 +16,7 @@ from pycu2c.base.diagnostics import LaunchError
 from pycu2c.cuda_driver import driver
 from pycu2c.devices import copies, gpu_selection, interoperability, view_geometry
 from pycu2c.devices.array_data import ArrayData, Order, check_dtype
-from pycu2c.devices.gpu_selection import Where
+from pycu2c.devices.gpu_selection import DeviceLike
 from pycu2c.devices.unsupported_arithmetic import HINT, NoHostArithmetic
 from pycu2c.devices.view_geometry import ViewGeometry
 from pycu2c.runtime.arguments import array_interface, dlpack
@@ -177,7 +177,7 @@ class DeviceArray(ArrayData, NoHostArithmetic):
         """Return a contiguous copy."""
         return copies.duplicate(self, self._stream_for(stream), order=order)
 
-    def copy_to(self, device: Where, stream: object = None) -> DeviceArray:
+    def copy_to(self, device: DeviceLike, stream: object = None) -> DeviceArray:
         """Return a contiguous copy on a GPU, or in host memory if ``device`` is "cpu"."""
         ordinal = gpu_selection.ordinal_of(device)
         out = self.empty(self.shape, self.dtype, ordinal, order=self._memory_order)
@@ -322,20 +322,20 @@ def from_dlpack(obj: Any) -> DeviceArray:
     if not hasattr(obj, "__dlpack__"):
         raise TypeError(f"a {type(obj).__name__} has no __dlpack__")
     try:
-        found = dlpack.import_array(obj, dlpack.DEFAULT_STREAM)
+        imported = dlpack.import_array(obj, dlpack.DEFAULT_STREAM)
     except dlpack.DlpackUnsupportedError as error:
         raise LaunchError(f"this {type(obj).__name__} is not taken over: {error}") from None
-    kind, number = found.device
+    kind, number = imported.device
     if kind not in (CPU, CUDA, CUDA_HOST, CUDA_MANAGED):
         raise TypeError(
             f"a {type(obj).__name__} on a device of DLPack's kind {kind} is no array here"
         )
     ordinal = number if kind in (CUDA, CUDA_MANAGED) else HOST
     return DeviceArray(
-        ExternalMemory(found.owner, found.address, 0, ordinal),
-        found.address,
-        found.shape,
-        found.strides,
-        found.dtype,
-        writeable=not found.readonly,
+        ExternalMemory(imported.owner, imported.address, 0, ordinal),
+        imported.address,
+        imported.shape,
+        imported.strides,
+        imported.dtype,
+        writeable=not imported.readonly,
     )

@@ -28,10 +28,10 @@ Order: TypeAlias = Literal["C", "F"]
 
 def check_dtype(dtype: DTypeLike) -> np.dtype[Any]:
     """Convert to a dtype. Raises TypeError if its elements are Python objects."""
-    found = np.dtype(dtype)
-    if found.hasobject:
-        raise TypeError(f"elements of dtype {found} are Python objects: a GPU has none")
-    return found
+    result = np.dtype(dtype)
+    if result.hasobject:
+        raise TypeError(f"elements of dtype {result} are Python objects: a GPU has none")
+    return result
 
 
 class ArrayData(DeviceArrayBase):
@@ -159,8 +159,8 @@ class ArrayData(DeviceArrayBase):
 
     def view(self, dtype: DTypeLike) -> Self:
         """Return a view of the same bytes with another dtype."""
-        found = self._numpy_view.view(check_dtype(dtype))
-        return self._view(ViewGeometry(0, found.shape, found.strides), found.dtype)
+        numpy_view = self._numpy_view.view(check_dtype(dtype))
+        return self._view(ViewGeometry(0, numpy_view.shape, numpy_view.strides), numpy_view.dtype)
 
     # ---- launches ----
 

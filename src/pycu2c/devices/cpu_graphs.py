@@ -91,12 +91,12 @@ def _action_of(ready: ResolvedLaunch) -> Callable[[], None]:
 def _merge_launches(actions: Sequence[Callable[[], object]]) -> Iterator[Callable[[], object]]:
     """Yield the actions, with adjacent launches merged into one."""
     for _, group in itertools.groupby(actions, lambda a: isinstance(a, CapturedCpuLaunch)):
-        some = list(group)
-        launches = [action for action in some if isinstance(action, CapturedCpuLaunch)]
+        members = list(group)
+        launches = [action for action in members if isinstance(action, CapturedCpuLaunch)]
         if len(launches) > 1:
             yield in_sequence(launches)
         else:
-            yield from some
+            yield from members
 
 
 def in_sequence(launches: Sequence[CapturedCpuLaunch]) -> Callable[[], None]:

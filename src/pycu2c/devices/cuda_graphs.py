@@ -36,13 +36,13 @@ def stream_to_capture(stream: object) -> Stream:
     driver.make_current()
     if stream is None:
         return streams.stream(blocking=False)
-    found = stream if isinstance(stream, Stream) else streams.external_stream(stream)
-    if found.handle in graph_capture.DEFAULT_STREAMS or not _is_non_blocking(found.handle):
+    candidate = stream if isinstance(stream, Stream) else streams.external_stream(stream)
+    if candidate.handle in graph_capture.DEFAULT_STREAMS or not _is_non_blocking(candidate.handle):
         raise LaunchError(
             "a graph is captured in a stream that the default stream does not wait for: pass one "
             "made by cuda.stream(blocking=False), or none"
         )
-    return found
+    return candidate
 
 
 def _is_non_blocking(handle: int) -> bool:

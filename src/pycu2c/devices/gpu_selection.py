@@ -16,7 +16,7 @@ from pycu2c.devices.cpu_device import CPU
 from pycu2c.devices.gpu_device import Gpu, check_ordinal, device_count, select
 from pycu2c.runtime.cuda.memory import HOST
 
-Where: TypeAlias = "int | Literal['cpu'] | None"
+DeviceLike: TypeAlias = "int | Literal['cpu'] | None"
 
 
 class Gpus:
@@ -92,7 +92,7 @@ def can_access_peer(device: int, peer: int) -> bool:
     return gpus[device].can_access_peer(peer)
 
 
-def ordinal_of(device: Where) -> int:
+def ordinal_of(device: DeviceLike) -> int:
     """Return the ordinal for new arrays, or ``memory.HOST``."""
     if device == "cpu":
         return HOST

@@ -10,7 +10,7 @@ from pycu2c.base.diagnostics import LaunchError
 from pycu2c.cuda_driver import driver
 from pycu2c.devices import cuda_graphs
 from pycu2c.devices.cpu_graphs import CpuGraph
-from pycu2c.devices.gpu_selection import Where, ordinal_of
+from pycu2c.devices.gpu_selection import DeviceLike, ordinal_of
 from pycu2c.devices.graph_nodes import CapturedGraph, Node
 from pycu2c.devices.streams import Stream
 from pycu2c.runtime.cuda.memory import HOST
@@ -28,7 +28,7 @@ class Graph:
         The ordinal of a GPU, or "cpu"; by default the current GPU, or the CPU without one.
     """
 
-    def __init__(self, *, device: Where = None) -> None:
+    def __init__(self, *, device: DeviceLike = None) -> None:
         self._ordinal = ordinal_of(device)
         self._captured: CapturedGraph | None = None
         self.stream: Stream | None = None
@@ -87,7 +87,7 @@ class Graph:
 
 
 @contextlib.contextmanager
-def graph(stream: object = None, *, device: Where = None) -> Iterator[Graph]:
+def graph(stream: object = None, *, device: DeviceLike = None) -> Iterator[Graph]:
     """Return a new graph that captures the ``with``: ``with cuda.graph() as g: …``, then
     ``g.launch()``."""
     new_graph = Graph(device=device)

@@ -67,17 +67,19 @@ def dlpack_capsule(
 ) -> object:
     """Return the value of ``array.__dlpack__(…)``. Raises BufferError."""
     array._memory.lend()
-    own = dlpack_device(array)
-    if dl_device is not None and tuple(dl_device) != own:
+    device = dlpack_device(array)
+    if dl_device is not None and tuple(dl_device) != device:
         if tuple(dl_device) != (CPU, 0) or copy is False:
-            raise BufferError(f"this array is on {own}, and not copied to {dl_device} for DLPack")
+            raise BufferError(
+                f"this array is on {device}, and not copied to {dl_device} for DLPack"
+            )
         return copies.to_host(array, None, array.stream).__dlpack__(max_version=max_version)
     if copy:
         array = copies.duplicate(array, array.stream)
-    if own[0] == CUDA:
+    if device[0] == CUDA:
         _order_reader(array, stream)
     exported = DlpackArray(
-        own, array.address, array.shape, array.strides, array.dtype, not array.writeable, array
+        device, array.address, array.shape, array.strides, array.dtype, not array.writeable, array
     )
     versioned = max_version is not None and max_version[0] >= 1
     try:

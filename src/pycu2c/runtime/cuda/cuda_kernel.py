@@ -30,8 +30,8 @@ class _ParameterBuffer:
         self.buffer = (ctypes.c_char * limit)()
         self.size = ctypes.c_size_t(0)
         # CU_LAUNCH_PARAM_BUFFER_POINTER is 1, …_BUFFER_SIZE 2, …_END 0
-        words = (1, ctypes.addressof(self.buffer), 2, ctypes.addressof(self.size), 0)
-        self.list = (ctypes.c_void_p * 5)(*words)
+        entries = (1, ctypes.addressof(self.buffer), 2, ctypes.addressof(self.size), 0)
+        self.list = (ctypes.c_void_p * 5)(*entries)
         self.extra = ctypes.addressof(self.list)
 
     def fill(self, packed: bytes) -> None:
@@ -147,12 +147,12 @@ class CudaKernel:
 
     def _reject_grid(self, grid: Dim3, block: Dim3, shared_bytes: int) -> None:
         """Raise LaunchError for a cooperative launch with too many blocks."""
-        most = kernel_api.max_coresident_blocks(self.loaded, block, shared_bytes, self._cluster)
+        maximum = kernel_api.max_coresident_blocks(self.loaded, block, shared_bytes, self._cluster)
         raise LaunchError(
             f"{self.name} has a barrier of the whole grid, so all its {math.prod(grid)} blocks "
             f"must run at the same time; of blocks with {math.prod(block)} threads and "
             f"{self.loaded.static_shared + shared_bytes} bytes of shared memory the device runs "
-            f"{most}: launch at most so many, each with a loop over more elements"
+            f"{maximum}: launch at most so many, each with a loop over more elements"
         )
 
     def _check_cluster(self, block: Dim3, shared_bytes: int) -> None:

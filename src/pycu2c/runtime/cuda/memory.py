@@ -53,8 +53,8 @@ class Memory:
 
 def memory_behind(owner: object) -> Memory | None:
     """Return the memory object of an array of this package; None for other owners."""
-    found = getattr(owner, "_memory", owner)
-    return found if isinstance(found, Memory) else None
+    allocation = getattr(owner, "_memory", owner)
+    return allocation if isinstance(allocation, Memory) else None
 
 
 class HostMemory(Memory):

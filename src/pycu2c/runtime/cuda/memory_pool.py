@@ -60,13 +60,11 @@ class _PoolFunctions:
     outside the pool. The driver can free them in stream order, too.
     """
 
-    __slots__ = ("_left", "_ordinal", "_pooled", "_unpooled", "allocate", "clear", "free", "thread")
-
     def __init__(self, ordinal: int) -> None:
         bindings = driver.api()
         self._ordinal, self.thread = ordinal, _ThreadState()
         self._unpooled: Any = lambda size, stream: bindings.cuMemAlloc(size)
-        self._pooled, self._left = bindings.cuMemAllocAsync, _FIRST_BLOCKS
+        self._pooled, self._unpooled_left = bindings.cuMemAllocAsync, _FIRST_BLOCKS
         self.clear: Any = lambda address: bindings.cuMemsetD8Async(address, 0, 1, 0)
         if _has_pools(ordinal):
             self.allocate: Any = self._first
@@ -76,8 +74,8 @@ class _PoolFunctions:
             self.free = lambda address, stream: bindings.cuMemFree(address)  # waits
 
     def _first(self, size: int, stream: int) -> Any:
-        self._left -= 1
-        is_small = self._left >= 0 and size <= _MAX_CACHED_BYTES
+        self._unpooled_left -= 1
+        is_small = self._unpooled_left >= 0 and size <= _MAX_CACHED_BYTES
         if is_small and not driver.has_multiple_devices():  # peers access only pools
             return self._unpooled(size, stream)
         pool_of(self._ordinal)

@@ -41,13 +41,13 @@ class TexelFormat:
 
     @property
     def extents(self) -> tuple[int, int, int]:
-        """Return width, height and depth; 0 for missing axes."""
+        """The width, height and depth; 0 for missing axes."""
         width, height, depth = (*self.shape[::-1], 0, 0)[:3]
         return width, height, depth
 
     @property
-    def row(self) -> int:
-        """Return the bytes of a row."""
+    def row_bytes(self) -> int:
+        """The bytes of a row."""
         return self.shape[-1] * self.channels * self.number.size
 
 
@@ -78,7 +78,7 @@ def _copy_descriptor(form: TexelFormat) -> Any:
     """Return the descriptor of a copy of all elements, without source and target."""
     copy = driver.api().CUDA_MEMCPY3D()
     _, height, depth = form.extents
-    copy.WidthInBytes, copy.Height, copy.Depth = form.row, height or 1, depth or 1
+    copy.WidthInBytes, copy.Height, copy.Depth = form.row_bytes, height or 1, depth or 1
     return copy
 
 
@@ -86,7 +86,7 @@ def fill(array: Any, form: TexelFormat, address: int) -> None:
     """Copy contiguous elements from host memory; synchronous."""
     copy, kinds = _copy_descriptor(form), driver.api().CUmemorytype
     copy.srcMemoryType, copy.srcHost = kinds.CU_MEMORYTYPE_HOST, address
-    copy.srcPitch, copy.srcHeight = form.row, copy.Height
+    copy.srcPitch, copy.srcHeight = form.row_bytes, copy.Height
     copy.dstMemoryType, copy.dstArray = kinds.CU_MEMORYTYPE_ARRAY, array
     _copy(copy, "copy to a CUDA array")
 
@@ -96,7 +96,7 @@ def read(array: Any, form: TexelFormat, address: int) -> None:
     copy, kinds = _copy_descriptor(form), driver.api().CUmemorytype
     copy.srcMemoryType, copy.srcArray = kinds.CU_MEMORYTYPE_ARRAY, array
     copy.dstMemoryType, copy.dstHost = kinds.CU_MEMORYTYPE_HOST, address
-    copy.dstPitch, copy.dstHeight = form.row, copy.Height
+    copy.dstPitch, copy.dstHeight = form.row_bytes, copy.Height
     _copy(copy, "copy from a CUDA array")
 
 
@@ -140,7 +140,7 @@ class LinearTexels:
             memory.width, memory.height, _ = self.form.extents
             memory.pitchInBytes = self.pitch
         else:
-            memory.sizeInBytes = self.form.row
+            memory.sizeInBytes = self.form.row_bytes
 
 
 def new_texture(array: Any, sampling: SamplerState) -> int:

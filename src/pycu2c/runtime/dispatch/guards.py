@@ -216,10 +216,12 @@ def _package_array_guard(value: Any, argument: ArrayArgument, common: dict[str, 
     if interface is None or argument.dtype.fields:
         raise NotDispatchable
     package = package_arrays.PACKAGES.get(f"{type(value).__module__}.{type(value).__name__}")
-    found = package and argument.contiguous and package.read(value, argument.address)
-    if found:
-        source = found.stream_source
-        return ArrayGuard("attributes", type(value), found.paths, stream_source=source, **common)
+    attributes = package and argument.contiguous and package.read(value, argument.address)
+    if attributes:
+        source = attributes.stream_source
+        return ArrayGuard(
+            "attributes", type(value), attributes.paths, stream_source=source, **common
+        )
     if driver.has_multiple_devices():  # the interface does not name the device
         raise NotDispatchable
     return ArrayGuard("cuda_interface", type(value), interface["typestr"], **common)
@@ -228,24 +230,24 @@ def _package_array_guard(value: Any, argument: ArrayArgument, common: dict[str, 
 # ---- numbers -------------------------------------------------------------------------------
 
 
-def _scalar_guard(value: object, to: DType, declared: DType, limit: int | None) -> ScalarGuard:
-    """Return the guard of a number that is passed as ``to`` and must fit ``declared`` as well."""
+def _scalar_guard(value: object, target: DType, declared: DType, limit: int | None) -> ScalarGuard:
+    """Return the guard of a number that is passed as ``target`` and must fit ``declared`` too."""
     kind = type(value)
-    own = _DTYPES.get(kind)
-    if own is None and kind not in (int, bool):
+    source = _DTYPES.get(kind)
+    if source is None and kind not in (int, bool):
         raise NotDispatchable
-    if limit is None and own is to:
+    if limit is None and source is target:
         return ScalarGuard("same_bytes", kind)
-    is_integer = own is None or own.is_integral
-    if is_integer and to.is_integral and declared.is_integral:
-        low = max(-(limit or 1 << 63), to.minimum, declared.minimum)
-        high = min(limit or (1 << 63) - 1, to.maximum, declared.maximum)
-        return ScalarGuard("integer", kind, to.size, low, high)
-    if is_integer and to in _FROM_INTEGER and kind is not bool:
-        return ScalarGuard(_FROM_INTEGER[to], kind, min=-_EXACT_FLOAT64, max=_EXACT_FLOAT64)
-    if own is dtypes.FLOAT64 and to is dtypes.FLOAT32:
+    is_integer = source is None or source.is_integral
+    if is_integer and target.is_integral and declared.is_integral:
+        low = max(-(limit or 1 << 63), target.minimum, declared.minimum)
+        high = min(limit or (1 << 63) - 1, target.maximum, declared.maximum)
+        return ScalarGuard("integer", kind, target.size, low, high)
+    if is_integer and target in _FROM_INTEGER and kind is not bool:
+        return ScalarGuard(_FROM_INTEGER[target], kind, min=-_EXACT_FLOAT64, max=_EXACT_FLOAT64)
+    if source is dtypes.FLOAT64 and target is dtypes.FLOAT32:
         return ScalarGuard("float64_to_float32", kind, exact=kind is not float)
-    if own is dtypes.FLOAT32 and to is dtypes.FLOAT64:
+    if source is dtypes.FLOAT32 and target is dtypes.FLOAT64:
         return ScalarGuard("float32_to_float64", kind)
     raise NotDispatchable
 

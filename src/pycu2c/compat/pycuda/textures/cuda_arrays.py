@@ -101,9 +101,9 @@ class Array:
         self._check()
         rows = self.form.shape[-2] if len(self.form.shape) > 1 else 1
         if on_gpu():
-            return CopyEndpoint("array", 0, None, self, self.form.row, rows)
+            return CopyEndpoint("array", 0, None, self, self.form.row_bytes, rows)
         host = self.host_elements()
-        return CopyEndpoint("array", host.ctypes.data, host.nbytes, self, self.form.row, rows)
+        return CopyEndpoint("array", host.ctypes.data, host.nbytes, self, self.form.row_bytes, rows)
 
     def get_descriptor(self) -> ArrayDescriptor:
         """Return the descriptor."""
@@ -198,7 +198,7 @@ def fill(array: Array, set_src: Any) -> None:
     set_src(copy)
     copy.set_dst_array(array)
     _, height, depth = array.form.extents
-    copy.width_in_bytes = copy.src_pitch = array.form.row
+    copy.width_in_bytes = copy.src_pitch = array.form.row_bytes
     copy.src_height = copy.height = height or 1
     copy.depth = depth or 1
     copy()

@@ -282,15 +282,15 @@ class TextureReference:
             return source.host_elements()
         assert isinstance(source, LinearMemory)
         element_size = form.number.size * form.channels
-        if source.pitch and source.pitch != form.row:
+        if source.pitch and source.pitch != form.row_bytes:
             raise LogicError(
-                f"set_address_2d: rows of {form.row} bytes with a pitch of {source.pitch} bytes "
-                "require a GPU: copy them to an Array"
+                f"set_address_2d: rows of {form.row_bytes} bytes with a pitch of {source.pitch} "
+                "bytes require a GPU: copy them to an Array"
             )
         size = math.prod(form.shape) * element_size
         bounds_checks.check(source.address, size, "set_address")
         shape = (*form.shape, form.channels)
-        strides = (*(form.row, element_size)[2 - len(form.shape) :], form.number.size)
+        strides = (*(form.row_bytes, element_size)[2 - len(form.shape) :], form.number.size)
         return array_over(source.address, (shape, strides, form.number.numpy), memory=self._owner)
 
     def _release(self) -> None:
