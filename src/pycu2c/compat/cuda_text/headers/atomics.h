@@ -14,15 +14,15 @@ __attribute__((noinline, unused)) static void yield_while_unchanged() {
 
 } // namespace pycu2c
 
-#define PYCU2C_SCOPES(result, name, taken, given)                                                   \
-    static inline result name##_block taken { return name given; }                                  \
-    static inline result name##_system taken { return name given; }
+#define PYCU2C_SCOPES(result, name, parameters, call)                                                   \
+    static inline result name##_block parameters { return name call; }                                  \
+    static inline result name##_system parameters { return name call; }
 
 #define PYCU2C_EXCHANGES(T)                                                                      \
     static inline T atomicExch(T *a, T v) {                                                \
-        typename pycu2c::WordOf<T>::type word, *place = reinterpret_cast<decltype(word) *>(a);   \
+        typename pycu2c::WordOf<T>::type word, *target = reinterpret_cast<decltype(word) *>(a);   \
         memcpy(&word, &v, sizeof v);                                                                \
-        word = __atomic_exchange_n(place, word, __ATOMIC_SEQ_CST);                                  \
+        word = __atomic_exchange_n(target, word, __ATOMIC_SEQ_CST);                                  \
         T old;                                                                                   \
         memcpy(&old, &word, sizeof old);                                                            \
         if (!memcmp(&old, &v, sizeof v)) pycu2c::yield_while_unchanged();                                  \

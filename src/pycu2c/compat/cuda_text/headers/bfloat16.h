@@ -4,17 +4,17 @@ struct __nv_bfloat16 {
     uint16_t bits;
     __nv_bfloat16() = default;
     __nv_bfloat16(float x) {
-        uint32_t whole;
-        memcpy(&whole, &x, 4);
-        bits = x != x ? 0x7fff : (uint16_t)((whole + 0x7fff + (whole >> 16 & 1)) >> 16);
+        uint32_t float_bits;
+        memcpy(&float_bits, &x, 4);
+        bits = x != x ? 0x7fff : (uint16_t)((float_bits + 0x7fff + (float_bits >> 16 & 1)) >> 16);
     }
     __nv_bfloat16(double x) : __nv_bfloat16(rounded(x)) {}
     __nv_bfloat16(int x) : __nv_bfloat16((double)x) {}
     __nv_bfloat16(unsigned x) : __nv_bfloat16((double)x) {}
     operator float() const {
-        uint32_t whole = (uint32_t)bits << 16;
+        uint32_t float_bits = (uint32_t)bits << 16;
         float x;
-        memcpy(&x, &whole, 4);
+        memcpy(&x, &float_bits, 4);
         return x;
     }
     __nv_bfloat16 &operator+=(__nv_bfloat16 o) { return *this = (float)*this + (float)o; }
@@ -27,10 +27,10 @@ struct __nv_bfloat16 {
     static float rounded(double x) {
         float f = (float)x;
         if (isfinite(f) && (double)f != x) {
-            uint32_t whole;
-            memcpy(&whole, &f, 4);
-            whole = (fabs((double)f) > fabs(x) ? whole - 1 : whole) | 1;
-            memcpy(&f, &whole, 4);
+            uint32_t float_bits;
+            memcpy(&float_bits, &f, 4);
+            float_bits = (fabs((double)f) > fabs(x) ? float_bits - 1 : float_bits) | 1;
+            memcpy(&f, &float_bits, 4);
         }
         return f;
     }

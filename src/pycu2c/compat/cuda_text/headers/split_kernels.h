@@ -5,8 +5,8 @@ namespace pycu2c {
 
 enum { MOST_THREADS = 1024, MAX_CONTEXT_BYTES = 64 << 10 /* bytes, on a stack that may be of 2 MiB */ };
 
-template <class T> static inline void store_context(T &place, const T &value) {
-    memcpy(static_cast<void *>(&place), &value, sizeof(T));
+template <class T> static inline void store_context(T &element, const T &value) {
+    memcpy(static_cast<void *>(&element), &value, sizeof(T));
 }
 
 /* The type of a uniform value: a constant, or a reference to the only object of a class. */
@@ -31,9 +31,9 @@ static inline bool all_live(const unsigned char *live) {
 static inline bool whole_warps(const unsigned char *some, const unsigned char *live, int line) {
     unsigned threads = blockDim.x * blockDim.y * blockDim.z;
     for (unsigned first = 0; first < threads; first += 32) {
-        unsigned end = first + 32 < threads ? first + 32 : threads, come = 0, there = 0;
-        for (unsigned i = first; i < end; i++) come += some[i], there += live ? live[i] : 1;
-        if (come && come != there) {
+        unsigned end = first + 32 < threads ? first + 32 : threads, taking = 0, running = 0;
+        for (unsigned i = first; i < end; i++) taking += some[i], running += live ? live[i] : 1;
+        if (taking && taking != running) {
             int64_t block = blockIdx.x + (int64_t)gridDim.x * (blockIdx.y + (int64_t)gridDim.y * blockIdx.z);
             services().stuck(block, some, (int32_t)first, (int32_t)end, line);
             return false;

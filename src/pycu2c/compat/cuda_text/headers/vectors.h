@@ -60,9 +60,9 @@ static inline void *dynamic() { return dynamic_memory; }
  * before the loops, which are in a function of their own. */
 __attribute__((noinline)) static void make_variables() { __asm__ volatile("" : : "r"(&threadIdx) : "memory"); }
 
-static inline void begin_block(const void *given, int64_t block) {
-    const Head *head = static_cast<const Head *>(given);
-    arguments = static_cast<const char *>(given) + sizeof(Head);
+static inline void begin_block(const void *packed, int64_t block) {
+    const Head *head = static_cast<const Head *>(packed);
+    arguments = static_cast<const char *>(packed) + sizeof(Head);
     gridDim = dim3((unsigned)head->grid[0], (unsigned)head->grid[1], (unsigned)head->grid[2]);
     blockDim = dim3((unsigned)head->block[0], (unsigned)head->block[1], (unsigned)head->block[2]);
     int64_t row = block / head->grid[0];
@@ -83,43 +83,45 @@ static inline void begin_thread(int32_t index) {
 
 /* ---- launch functions ---- */
 
-constexpr size_t up(size_t n, size_t alignment) { return (n + alignment - 1) / alignment * alignment; }
+constexpr size_t round_up(size_t n, size_t alignment) { return (n + alignment - 1) / alignment * alignment; }
 
+/* The offsets of parameters in packed arguments. */
 template <class... P> struct Layout {
     static constexpr size_t count = sizeof...(P);
-    struct Places { size_t of[count + 1]; };
-    static constexpr Places places() {
+    struct Offsets { size_t of[count + 1]; };
+    static constexpr Offsets offsets() {
         constexpr size_t sizes[] = {sizeof(P)..., 0}, alignments[] = {alignof(P)..., 1};
-        Places found = {};
+        Offsets offsets = {};
         size_t end = 0;
         for (size_t i = 0; i < count; i++) {
-            found.of[i] = up(end, alignments[i]);
-            end = found.of[i] + sizes[i];
+            offsets.of[i] = round_up(end, alignments[i]);
+            end = offsets.of[i] + sizes[i];
         }
-        return found;
+        return offsets;
     }
 };
 
-template <class T> T taken(size_t place) {
-    typename std::aligned_storage<sizeof(T), alignof(T)>::type room;
-    memcpy(&room, arguments + place, sizeof(T));
-    return *reinterpret_cast<T *>(&room);
+template <class T> T argument(size_t offset) {
+    typename std::aligned_storage<sizeof(T), alignof(T)>::type storage;
+    memcpy(&storage, arguments + offset, sizeof(T));
+    return *reinterpret_cast<T *>(&storage);
 }
 
-enum { WHOLE, FLOAT, BYTES }; /* as in cpu_build.py */
+enum { INTEGER, FLOAT, BYTES }; /* as in cpu_build.py */
 
 template <class T> constexpr int32_t kind_of() {
     return std::is_floating_point<T>::value                                                    ? FLOAT
-           : std::is_integral<T>::value || std::is_pointer<T>::value || std::is_enum<T>::value ? WHOLE
+           : std::is_integral<T>::value || std::is_pointer<T>::value || std::is_enum<T>::value ? INTEGER
                                                                                                : BYTES;
 }
 
-template <class F, F f> struct Called;
-template <class... P, void (*f)(P...)> struct Called<void (*)(P...), f> {
+/* Runs the function of a kernel: for one thread, or for a range of blocks. */
+template <class F, F f> struct KernelLauncher;
+template <class... P, void (*f)(P...)> struct KernelLauncher<void (*)(P...), f> {
     template <size_t... I> static inline void call(std::index_sequence<I...>) {
-        constexpr auto places = Layout<P...>::places();
-        (void)places;
-        f(taken<P>(places.of[I])...);
+        constexpr auto offsets = Layout<P...>::offsets();
+        (void)offsets;
+        f(argument<P>(offsets.of[I])...);
     }
 
     static void thread(int32_t index) {
@@ -128,28 +130,28 @@ template <class... P, void (*f)(P...)> struct Called<void (*)(P...), f> {
     }
 
     /* Run blocks whose threads do not wait. */
-    __attribute__((noinline)) static void run(const void *given, int64_t first, int64_t last) {
+    __attribute__((noinline)) static void run(const void *packed, int64_t first, int64_t last) {
         for (int64_t block = first; block < last; block++) {
-            begin_block(given, block);
+            begin_block(packed, block);
             run_block(std::index_sequence_for<P...>());
         }
     }
 
     /* Run blocks with the function of a split kernel, which runs one. */
-    __attribute__((noinline)) static void run_split(const void *given, int64_t first, int64_t last) {
+    __attribute__((noinline)) static void run_split(const void *packed, int64_t first, int64_t last) {
         for (int64_t block = first; block < last; block++) {
-            begin_block(given, block);
+            begin_block(packed, block);
             call(std::index_sequence_for<P...>());
         }
     }
 
     template <size_t... I> static inline void run_block(std::index_sequence<I...>) {
-        constexpr auto places = Layout<P...>::places();
-        (void)places;
-        run_threads(taken<P>(places.of[I])...);
+        constexpr auto offsets = Layout<P...>::offsets();
+        (void)offsets;
+        run_threads(argument<P>(offsets.of[I])...);
     }
 
-    static inline void run_threads(P... given) {
+    static inline void run_threads(P... values) {
         const unsigned threads = blockDim.x;
         for (unsigned z = 0; z < blockDim.z; z++)
             for (unsigned y = 0; y < blockDim.y; y++)
@@ -157,7 +159,7 @@ template <class... P, void (*f)(P...)> struct Called<void (*)(P...), f> {
                     threadIdx.x = x;
                     threadIdx.y = y;
                     threadIdx.z = z;
-                    f(given...);
+                    f(values...);
                 }
     }
 };
@@ -191,13 +193,13 @@ template <class... P> constexpr typename ParameterTable<void (*)(P...)>::Table P
 #define PYCU2C_WARPS PYCU2C_SPLIT
 #define PYCU2C_RUN(number, by, ...)                                                                 \
     extern "C" __attribute__((visibility("default"))) void pycu2c_run_##number(                     \
-        const void *given, int64_t first, int64_t last) {                                           \
+        const void *packed, int64_t first, int64_t last) {                                          \
         ::pycu2c::make_variables();                                                                 \
-        ::pycu2c::Called<decltype(&__VA_ARGS__), &__VA_ARGS__>::by(given, first, last);             \
+        ::pycu2c::KernelLauncher<decltype(&__VA_ARGS__), &__VA_ARGS__>::by(packed, first, last);            \
     }                                                                                               \
     PYCU2C_KERNEL(number, nullptr, pycu2c_run_##number, __VA_ARGS__)
 #define PYCU2C_FIBERS(number, ...)                                                                  \
-    PYCU2C_KERNEL(number, (::pycu2c::Called<decltype(&__VA_ARGS__), &__VA_ARGS__>::thread), nullptr, \
+    PYCU2C_KERNEL(number, (::pycu2c::KernelLauncher<decltype(&__VA_ARGS__), &__VA_ARGS__>::thread), nullptr, \
                   __VA_ARGS__)
 #define PYCU2C_KERNEL(number, thread, run, ...)                                                             \
     extern "C" __attribute__((visibility("default"))) const ::pycu2c::Kernel pycu2c_kernel_##number; \
