@@ -53,10 +53,10 @@ def call_group_method(
 ) -> Value:
     """Lower ``group.name(…)``."""
     function = StaticObject(getattr(Coalesced, name), context.span(node.func))
-    is_steady = all(isinstance(item, (Var, Const)) for item in group.items)
-    steady = group if is_steady else materialize(context, group, "group")
-    assert isinstance(steady, TupleValue)
-    return device_calls.call_function(context, function, node, steady)
+    is_evaluated = all(isinstance(item, (Var, Const)) for item in group.items)
+    owner = group if is_evaluated else materialize(context, group, "group")
+    assert isinstance(owner, TupleValue)
+    return device_calls.call_function(context, function, node, owner)
 
 
 def _group(group: type) -> IntrinsicLowering:
@@ -83,14 +83,14 @@ def _tiles(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Va
     if is_coalesced_group(parent):
         sized = ast.copy_location(ast.Call(node.func, [lanes], []), node)
         return call_group_method(context, parent, "tiled_partition", sized)
-    found = partition(parent.value, size) if isinstance(parent, StaticObject) else None
-    if found is None:
+    tile = partition(parent.value, size) if isinstance(parent, StaticObject) else None
+    if tile is None:
         fail(
             "argument-type",
             Label(context.span(group), f"this is {describe(parent)}"),
-            hint="cut cuda.cg.this_thread_block(), a tile that is no smaller, or a group of lanes",
+            hint="divide the block, a tile that is at least as large, or a coalesced group",
         )
-    return StaticObject(found, context.span(node))
+    return StaticObject(tile, context.span(node))
 
 
 def _cluster(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
@@ -126,8 +126,8 @@ def _index(context: FunctionContext, span: Span) -> tuple[Expr, ...]:
 def _linear_index(index: tuple[Expr, ...], extents: tuple[Expr, ...], span: Span) -> Expr:
     """Return ``x + width * (y + height * z)``."""
     total: Expr = integer(0, span)
-    for place, extent in zip(index[::-1], extents[::-1]):
-        total = add_scaled(place, extent, total)
+    for coordinate, extent in zip(index[::-1], extents[::-1]):
+        total = add_scaled(coordinate, extent, total)
     return total
 
 
@@ -144,8 +144,11 @@ def _block_extents(span: Span) -> tuple[Expr, ...]:
 
 
 def _thread_index(context: FunctionContext, span: Span) -> tuple[Expr, ...]:
-    places = zip(AXES, _index(context, span), _block_extents(span))
-    return tuple(add_scaled(_coordinate("threadIdx", a, span), size, at) for a, at, size in places)
+    blocks = zip(AXES, _index(context, span), _block_extents(span))
+    return tuple(
+        add_scaled(_coordinate("threadIdx", axis, span), size, block)
+        for axis, block, size in blocks
+    )
 
 
 def _thread_extents(context: FunctionContext, span: Span) -> tuple[Expr, ...]:
@@ -155,8 +158,8 @@ def _thread_extents(context: FunctionContext, span: Span) -> tuple[Expr, ...]:
 def _thread_rank(context: FunctionContext, span: Span) -> Expr:
     threads = tuple(_coordinate("threadIdx", axis, span) for axis in AXES)
     extents = _block_extents(span)
-    inside = _linear_index(threads, extents, span)
-    return add_scaled(inside, reduce(multiply, extents), _rank(context, span))
+    in_block = _linear_index(threads, extents, span)
+    return add_scaled(in_block, reduce(multiply, extents), _rank(context, span))
 
 
 def _blocks(context: FunctionContext, span: Span) -> Expr:
@@ -168,17 +171,17 @@ def _threads(context: FunctionContext, span: Span) -> Expr:
 
 
 def _along_axes(
-    find: Callable[[FunctionContext, Span], tuple[Expr, ...]],
+    compute: Callable[[FunctionContext, Span], tuple[Expr, ...]],
 ) -> Callable[[FunctionContext, Span], Value]:
-    return lambda context, span: TupleValue(find(context, span), span, Extents._fields)
+    return lambda context, span: TupleValue(compute(context, span), span, Extents._fields)
 
 
-def _without_arguments(find: Callable[[FunctionContext, Span], Value]) -> IntrinsicLowering:
+def _without_arguments(compute: Callable[[FunctionContext, Span], Value]) -> IntrinsicLowering:
     """Return the lowering of a function without arguments."""
 
     def build(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
         argument_nodes(context, node, (), intrinsic.name)
-        return find(context, context.span(node))
+        return compute(context, context.span(node))
 
     return build
 
@@ -188,8 +191,8 @@ def _without_arguments(find: Callable[[FunctionContext, Span], Value]) -> Intrin
 
 def _map_shared_rank(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
     """Lower ``cluster.map_shared_rank(array, rank)``."""
-    array, given = argument_values(context, node, ("array", "rank"), intrinsic.name)
-    rank = require_integer(require_number(given, "the rank"))
+    array, rank_value = argument_values(context, node, ("array", "rank"), intrinsic.name)
+    rank = require_integer(require_number(rank_value, "the rank"))
     blocks = math.prod(context.devices.cluster)
     if isinstance(rank, Const) and not 0 <= rank.value < blocks:
         fail(
@@ -199,8 +202,8 @@ def _map_shared_rank(context: FunctionContext, intrinsic: Intrinsic, node: ast.C
         )
     span = context.span(node)
     if isinstance(array, ArraySelect):
-        steady = require_number(materialize(context, rank, "rank"))
-        return branches.for_each_array(context, array, lambda a: _mapped(a, steady, span))
+        once = require_number(materialize(context, rank, "rank"))
+        return branches.for_each_array(context, array, lambda a: _mapped(a, once, span))
     return _mapped(array, rank, span)
 
 
@@ -221,16 +224,18 @@ def _mapped(array: Value, rank: Expr, span: Span) -> View:
 
 def _in_cluster(view: View, rank: Expr, span: Span) -> View:
     """Return a view of one block's array as a view of the cluster's arrays."""
-    theirs = Var(view.array.name, array_type(view.array).in_cluster, view.array.span)
+    cluster_array = Var(view.array.name, array_type(view.array).in_cluster, view.array.span)
     axes = tuple(axis + 1 for axis in view.axes)
     kind = Array(view.type.dtype, view.type.ndim, "A")
-    return replace(view, array=theirs, first=(rank, *view.first), axes=axes, type=kind, span=span)
+    return replace(
+        view, array=cluster_array, first=(rank, *view.first), axes=axes, type=kind, span=span
+    )
 
 
-def _reject_mapped(array: Value, found: str) -> NoReturn:
+def _reject_mapped(array: Value, text: str) -> NoReturn:
     fail(
         "argument-type",
-        Label(array.span, found),
+        Label(array.span, text),
         hint="map_shared_rank takes an array of cuda.shared.array(…), or a slice of it",
     )
 

@@ -50,7 +50,7 @@ _RANK = {
 def declared_signature(source: Source) -> Signature | None:
     """Return the declared signature of a device function, or that of its annotations."""
     try:
-        found = source.signature or annotated_device_signature(source.python)
+        signature = source.signature or annotated_device_signature(source.python)
     except BadSignature as error:
         fail(
             "signature",
@@ -58,13 +58,13 @@ def declared_signature(source: Source) -> Signature | None:
             hint="write each parameter's type: x: float32, a: float32[:]",
         )
     count = len(parameters(source.tree.args))
-    if found is not None and len(found.parameters) != count:
+    if signature is not None and len(signature.parameters) != count:
         fail(
             "signature",
             Label(source.span(source.tree), f"{count} parameters"),
-            hint=f"the signature has {len(found.parameters)} types",
+            hint=f"the signature has {len(signature.parameters)} types",
         )
-    return found
+    return signature
 
 
 def require_signatures(
@@ -98,65 +98,64 @@ def report_no_result(source: Source) -> NoReturn:
 # ---- values in the types of a signature --------------------------------------------------------
 
 
-def convert_to_declared(value: Value, wanted: ParameterType) -> Value:
+def convert_to_declared(value: Value, declared: ParameterType) -> Value:
     """Convert a value to a declared type; report a conversion to a lower kind of number."""
-    match wanted:
+    match declared:
         case Scalar():
-            return _number(require_value(value), wanted)
+            return _number(require_value(value), declared)
         case Array() if isinstance(value, (Var, View)) and isinstance(value.type, Array):
-            return _array(value, wanted)
+            return _array(value, declared)
         case Tuple(items, names) if isinstance(value, TupleValue) and len(items) == len(
             value.items
         ):
             parts = tuple(convert_to_declared(v, kind) for v, kind in zip(value.items, items))
             return TupleValue(parts, value.span, value.names or names)
         case _ if (
-            isinstance(value, (StaticObject, TupleValue, Closure)) and type_of(value) == wanted
+            isinstance(value, (StaticObject, TupleValue, Closure)) and type_of(value) == declared
         ):
             return value
         case _:
-            _reject(value, wanted)
+            _reject(value, declared)
 
 
-def _number(e: Expr, wanted: Scalar) -> Expr:
-    own, to = scalar_type(e).dtype, wanted.dtype
-    of_parts = own.is_unpromotable or to.is_unpromotable
-    if own is not to if of_parts else _RANK[own.kind] > _RANK[to.kind]:
-        _reject(e, wanted)
-    return e if of_parts else coerce(e, wanted)
+def _number(e: Expr, declared: Scalar) -> Expr:
+    own, to = scalar_type(e).dtype, declared.dtype
+    no_conversion = own.is_unpromotable or to.is_unpromotable
+    if own is not to if no_conversion else _RANK[own.kind] > _RANK[to.kind]:
+        _reject(e, declared)
+    return e if no_conversion else coerce(e, declared)
 
 
-def _array(value: Var | View, wanted: Array) -> Expr:
+def _array(value: Var | View, declared: Array) -> Expr:
     own = value.type
-    if own == wanted:
+    if own == declared:
         return value
     assert isinstance(own, Array)
-    if (own.dtype, own.ndim) != (wanted.dtype, wanted.ndim) or own.layout < wanted.layout:
-        _reject(value, wanted)
-    return array_views.with_array_type(value, wanted)
+    if (own.dtype, own.ndim) != (declared.dtype, declared.ndim) or own.layout < declared.layout:
+        _reject(value, declared)
+    return array_views.with_array_type(value, declared)
 
 
-def _reject(value: Value, wanted: ParameterType) -> NoReturn:
+def _reject(value: Value, declared: ParameterType) -> NoReturn:
+    shown = displayed_type(declared)
     fail(
         "argument-type",
-        Label(
-            value.span, f"this is {describe(value)}, the signature has `{displayed_type(wanted)}`"
-        ),
+        Label(value.span, f"this is {describe(value)}, the signature has `{shown}`"),
         hint="convert it, or change the signature",
     )
 
 
-def convert_result(value: Value, wanted: ParameterType | None) -> Value:
+def convert_result(value: Value, declared: ParameterType | None) -> Value:
     """Convert a returned value to the declared result type."""
-    if wanted is None:
+    if declared is None:
         return value
-    if wanted == NONE:
+    if declared == NONE:
         fail(
             "return-type",
             Label(value.span, f"this is {describe(value)}"),
             hint="by the signature the function returns nothing",
         )
-    return convert_to_declared(value, wanted)
+    return convert_to_declared(value, declared)
 
 
 _STRONG = {WEAK_INT: "int32 or int64", WEAK_FLOAT: "float32 or float64"}
@@ -172,15 +171,18 @@ def external_function(
         written = ", ".join(f"{name}: {displayed_type(kind)}" for name, kind in zip(names, types))
         fail(
             "inline-c",
-            Label(source.span(source.tree), "it has no Python body to infer its types from"),
+            Label(
+                source.span(source.tree),
+                "the function has no Python body, so its types must be declared",
+            ),
             hint=f"annotate it: def {source.name}({written}) -> float32, or -> None",
         )
     check_c_types(source, types, signature.result)
     kinds = [kind for kind in types if isinstance(kind, Scalar | Array)]
     names = [p.arg for p in parameters(source.tree.args)]
-    taken = tuple(Parameter(n, kind, i) for i, (n, kind) in enumerate(zip(names, kinds)))
+    c_parameters = tuple(Parameter(n, kind, i) for i, (n, kind) in enumerate(zip(names, kinds)))
     span, result = source.span(source.tree), result_type(signature.result)
-    return Function(source.name, source.name, taken, result, (), span, source.external_code)
+    return Function(source.name, source.name, c_parameters, result, (), span, source.external_code)
 
 
 def check_c_types(
@@ -198,23 +200,21 @@ def check_c_types(
         else:
             _check_type(kind, span, "is passed")
     if result != NONE:
-        _check_type(result, _span_of_result(source), "returns")
+        _check_type(result, source.span(source.tree.returns or source.tree), "returns")
 
 
-def _span_of_result(source: Source) -> Span:
-    return source.span(source.tree.returns or source.tree)
-
-
-def _check_type(kind: ParameterType, span: Span, does: str) -> None:
+def _check_type(kind: ParameterType, span: Span, verb: str) -> None:
     if not isinstance(kind, Scalar) or kind.dtype.kind is DTypeKind.RECORD:
         _reject_c_type(
-            f"C {does} `{displayed_type(kind)}` here",
+            f"C {verb} `{displayed_type(kind)}` here",
             span,
             "C functions take and return numbers and vectors",
         )
     if kind.weak and kind != WEAK_BOOL:
         wide = _STRONG.get(kind, "a numpy type")
-        _reject_c_type(f"C {does} Python's `{kind}` here", span, f"say how wide it is: {wide}")
+        _reject_c_type(
+            f"C {verb} Python's `{kind}` here", span, f"write a type with a width: {wide}"
+        )
 
 
 def _check_array(source: Source, name: str, kind: Array, span: Span) -> None:
@@ -235,5 +235,5 @@ def _check_array(source: Source, name: str, kind: Array, span: Span) -> None:
             )
 
 
-def _reject_c_type(what: str, span: Span, hint: str) -> NoReturn:
-    fail("inline-c", Label(span, what), hint=hint)
+def _reject_c_type(text: str, span: Span, hint: str) -> NoReturn:
+    fail("inline-c", Label(span, text), hint=hint)

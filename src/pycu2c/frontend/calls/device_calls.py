@@ -7,19 +7,23 @@ variables (lambda lifting).
 from __future__ import annotations
 
 import ast
-from typing import NoReturn
 
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.records import replace
 from pycu2c.base.source import LAMBDA_NAME, Source, Span
 from pycu2c.base.types import NONE, Array, Scalar
 from pycu2c.frontend import hints
-from pycu2c.frontend.calls import arguments, declared_signatures
-from pycu2c.frontend.calls.arguments import constant_int
+from pycu2c.frontend.calls import declared_signatures
+from pycu2c.frontend.calls.arguments import (
+    ArgumentBinder,
+    call_arguments,
+    constant_int,
+    in_call_order,
+)
 from pycu2c.frontend.evaluation_order import assign_temporary, evaluate_in_order, materialize
 from pycu2c.frontend.expressions import array_views
 from pycu2c.frontend.expressions.composite_values import result_type, type_of, unpack_result
-from pycu2c.frontend.function_context import FunctionContext, UnknownType
+from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.scope import name_resolution
 from pycu2c.frontend.scope.bindings import FunctionLike, free_names, parameters, shape_parameters
 from pycu2c.frontend.scope.variables import bind
@@ -32,7 +36,6 @@ from pycu2c.frontend.values import (
     TupleValue,
     Value,
     leaves,
-    with_operands,
 )
 from pycu2c.ir.nodes import Call, Evaluate, Expr, Var, View
 from pycu2c.ops.intrinsics import library
@@ -46,31 +49,30 @@ def call_function(
 ) -> Value:
     """Call a ``@device`` function or a local function; a method also takes its ``owner``."""
     span = context.span(node)
-    given = arguments.call_arguments(context, node)
+    arguments = call_arguments(context, node)
     if owner is not None:
-        given = [(None, owner, owner.span), *given]
+        arguments = [(None, owner, owner.span), *arguments]
     if isinstance(callee, Closure):
         local = callee.function
         defaults = dict(zip(callee.defaults.names, callee.defaults.items))
-        values = arguments.ArgumentBinder(local.arguments, defaults, local.__name__, span).bind(
-            arguments.in_call_order(context, local.arguments, given)
+        values = ArgumentBinder(local.arguments, defaults, local.__name__, span).bind(
+            in_call_order(context, local.arguments, arguments)
         )
         return _call(context, local.source, [*values, *callee.variables.items], span)
     source = library.device_source(callee.value)
     if source is None:
-        _not_callable(callee, context.span(node.func))
-    given = arguments.in_call_order(context, source.tree.args, given)
-    values = arguments.ArgumentBinder(source.tree.args, _defaults(source), source.name, span).bind(
-        given
-    )
+        text, hint = hints.unsupported_function(callee.value)
+        fail("call", Label(context.span(node.func), text), hint=hint)
+    arguments = in_call_order(context, source.tree.args, arguments)
+    values = ArgumentBinder(source.tree.args, _defaults(source), source.name, span).bind(arguments)
     return _call(context, source, values, span)
 
 
 def _call(context: FunctionContext, source: Source, values: list[Value], span: Span) -> Value:
     signature = context.devices.signature(source)
     if signature is not None:
-        for position, (value, wanted) in enumerate(zip(values, signature.parameters)):
-            if isinstance(value, ArraySelect) and isinstance(wanted, Array):
+        for position, (value, kind) in enumerate(zip(values, signature.parameters)):
+            if isinstance(value, ArraySelect) and isinstance(kind, Array):
                 return _call_for_each(context, source, values, position, span)
         values = [
             declared_signatures.convert_to_declared(v, kind)
@@ -88,14 +90,14 @@ def _call(context: FunctionContext, source: Source, values: list[Value], span: S
     arguments = tuple(leaf for value in values for leaf in leaves(value))
     for argument in arguments:
         _check_alignment(argument)
-    made = Call(name, arguments, result, span)
+    call = Call(name, arguments, result, span)
     if isinstance(kind, Scalar) or kind == NONE:
-        return made
+        return call
     if isinstance(result, Scalar):
-        value = unpack_result(assign_temporary(context, made, source.name), kind, span)
+        value = unpack_result(assign_temporary(context, call, source.name), kind, span)
         return exceptions.check_exit_flag(context, value, span)
-    context.emit(Evaluate(made, span))
-    return unpack_result(made, kind, span)
+    context.emit(Evaluate(call, span))
+    return unpack_result(call, kind, span)
 
 
 def _specialize_constants(context: FunctionContext, value: Value) -> Value:
@@ -103,20 +105,20 @@ def _specialize_constants(context: FunctionContext, value: Value) -> Value:
     if isinstance(value, TupleValue):
         items = tuple(_specialize_constants(context, item) for item in value.items)
         return TupleValue(items, value.span, value.names)
-    known = constant_int(context, value)
-    return value if known is None else StaticObject(known, value.span)
+    integer = constant_int(context, value)
+    return value if integer is None else StaticObject(integer, value.span)
 
 
 def _call_for_each(
     context: FunctionContext, source: Source, values: list[Value], position: int, span: Span
 ) -> Value:
     """Call a function whose signature takes an array, for each array of a selection."""
-    given = [materialize(context, value, "given") for value in values]
-    array = given[position]
+    once = [materialize(context, value, "given") for value in values]
+    array = once[position]
     assert isinstance(array, ArraySelect)
 
-    def call(known: Var | View) -> Value:
-        return _call(context, source, [*given[:position], known, *given[position + 1 :]], span)
+    def call(one_array: Var | View) -> Value:
+        return _call(context, source, [*once[:position], one_array, *once[position + 1 :]], span)
 
     return branches.for_each_array(context, array, call)
 
@@ -136,21 +138,16 @@ def _check_alignment(argument: Expr) -> None:
 
 def _defaults(source: Source) -> dict[str, Value]:
     """Return the defaults of a device function."""
-    own, python = source.tree.args, source.python
-    positional = [*own.posonlyargs, *own.args]
+    signature, python = source.tree.args, source.python
+    positional = [*signature.posonlyargs, *signature.args]
     values = python.__defaults__ or ()
-    found = dict(zip((a.arg for a in positional[len(positional) - len(values) :]), values))
-    found |= python.__kwdefaults__ or {}
-    nodes = {a.arg: a for a in parameters(own)}
+    defaults = dict(zip((a.arg for a in positional[len(positional) - len(values) :]), values))
+    defaults |= python.__kwdefaults__ or {}
+    nodes = {a.arg: a for a in parameters(signature)}
     return {
         name: name_resolution.static_value(value, source.span(nodes[name]))
-        for name, value in found.items()
+        for name, value in defaults.items()
     }
-
-
-def _not_callable(callee: StaticObject, span: Span) -> NoReturn:
-    text, hint = hints.unsupported_function(callee.value)
-    fail("call", Label(span, text), hint=hint)
 
 
 # ---- local functions ---------------------------------------------------------------------------
@@ -158,21 +155,14 @@ def _not_callable(callee: StaticObject, span: Span) -> NoReturn:
 
 def define_function(context: FunctionContext, node: ast.FunctionDef) -> None:
     """Lower a nested ``def``, which binds a name to a closure."""
-    name = context.ranges.names.get(id(node))
-    if name is None:
-        raise UnknownType
-    closure = _closure(context, node, node.name)
-    bind(
-        context,
-        name,
-        with_operands(closure, materialize(context, closure.operands, node.name)),
-        closure.span,
-    )
+    name = context.variable_name(node)
+    closure = materialize(context, new_closure(context, node, node.name), node.name)
+    bind(context, name, closure, closure.span)
 
 
 def lambda_value(context: FunctionContext, node: ast.Lambda) -> Closure:
     """Lower ``lambda x: …``."""
-    closure = _closure(context, node, LAMBDA_NAME)
+    closure = new_closure(context, node, LAMBDA_NAME)
     return name_resolution.bind_captures(context, closure, closure.span)
 
 
@@ -183,20 +173,16 @@ def reopen_closures(context: FunctionContext, value: Value) -> Value:
             items = tuple(reopen_closures(context, item) for item in value.items)
             return TupleValue(items, value.span, value.names)
         case Closure(function=function):
-            own = any(function is mine for mine in context.local_functions.values())
-            overlaid = (n.id in s for n in function.captured for s in context.comprehension_scopes)
-            if own and not any(overlaid):
-                nothing = TupleValue((), value.span)
-                return replace(value, variables=nothing, is_open=True)
+            is_local = any(function is f for f in context.local_functions.values())
+            in_comprehension = (
+                n.id in s for n in function.captured for s in context.comprehension_scopes
+            )
+            if is_local and not any(in_comprehension):
+                return replace(value, variables=TupleValue((), value.span), is_open=True)
     return value
 
 
-def named_lambda(context: FunctionContext, node: ast.Lambda, name: str) -> Closure:
-    """Lower ``f = lambda x: …``, whose captured variables may be assigned later."""
-    return _closure(context, node, name)
-
-
-def _closure(context: FunctionContext, node: ast.FunctionDef | ast.Lambda, name: str) -> Closure:
+def new_closure(context: FunctionContext, node: ast.FunctionDef | ast.Lambda, name: str) -> Closure:
     """Return a function as a closure: defaults are evaluated now, captured variables are not."""
     function = context.local_functions.get(id(node))
     if function is None:
@@ -215,18 +201,13 @@ def _closure(context: FunctionContext, node: ast.FunctionDef | ast.Lambda, name:
 def _captured(context: FunctionContext, node: FunctionLike) -> list[ast.Name]:
     """Return one read of each local that the nested function captures."""
     first: dict[str, ast.Name] = {}
+    defaults = [*node.args.defaults, *filter(None, node.args.kw_defaults)]
+    in_defaults = {id(n) for default in defaults for n in ast.walk(default)}
     for read in free_names(node):
-        outside = read.id in context.ranges.locals or any(
-            read.id in s for s in context.comprehension_scopes
-        )
-        if outside and isinstance(read.ctx, ast.Load) and not _is_default(node, read):
+        is_read = isinstance(read.ctx, ast.Load) and id(read) not in in_defaults
+        if is_read and context.is_local(read.id):
             first.setdefault(read.id, read)
     return list(first.values())
-
-
-def _is_default(node: FunctionLike, read: ast.Name) -> bool:
-    given = [*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]
-    return any(read is inner for d in given for inner in ast.walk(d))
 
 
 def _lift(
@@ -242,13 +223,13 @@ def _lift(
     plain += [own.vararg] if own.vararg else []
     arguments = ast.arguments([], [*plain, *more], None, [], [], None, [])
     body: list[ast.stmt] = []
-    body += node.body if isinstance(node, ast.FunctionDef) else [_returned(node.body)]
+    body += (
+        node.body
+        if isinstance(node, ast.FunctionDef)
+        else [ast.copy_location(ast.Return(node.body), node.body)]
+    )
     tree = ast.FunctionDef(name=name, args=arguments, body=body, decorator_list=[])
     ast.copy_location(tree, node)
     names = frozenset(read.id for read in captured)
     outer = context.source
     return Source(outer.python, tree, outer.file, outer.lines, captured=names)
-
-
-def _returned(value: ast.expr) -> ast.Return:
-    return ast.copy_location(ast.Return(value), value)

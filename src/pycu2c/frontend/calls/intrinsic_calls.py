@@ -31,7 +31,7 @@ from pycu2c.frontend.calls.ufuncs import (
 from pycu2c.frontend.evaluation_order import materialize
 from pycu2c.frontend.expressions import arithmetic
 from pycu2c.frontend.expressions.arithmetic import coerce, require_integer
-from pycu2c.frontend.expressions.array_views import ArrayValue, array_type
+from pycu2c.frontend.expressions.array_views import array_type
 from pycu2c.frontend.expressions.subscripts import check_writable, single_element_view
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.statements.branches import for_each_array
@@ -48,25 +48,29 @@ from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, TypedOperation
 
 
 def intrinsic_call(
-    context: FunctionContext, intrinsic: Intrinsic, given: list[Value], node: ast.Call
+    context: FunctionContext, intrinsic: Intrinsic, arguments: list[Value], node: ast.Call
 ) -> Value:
-    """Lower a call; ``given`` are the arguments in the order of the parameters."""
-    values = dict(zip((name for name, _ in intrinsic.parameters), given))
+    """Lower a call; ``arguments`` are in the order of the parameters."""
+    values = dict(zip((name for name, _ in intrinsic.parameters), arguments))
     name = next((n for n, kind in intrinsic.parameters if kind == "array"), "")
     array = values.get(name)
-    if intrinsic.effect is Effect.WARP and intrinsic.result == "T" and _has_parts(values["value"]):
-        return _part_by_part(context, intrinsic, values, node)
-    if intrinsic in BY_PARTS and array is not None and _has_parts(array):
-        return _add_to_parts(context, intrinsic, values, node)
+    if (
+        intrinsic.effect is Effect.WARP
+        and intrinsic.result == "T"
+        and _has_components(values["value"])
+    ):
+        return _exchange_by_component(context, intrinsic, values, node)
+    if intrinsic in BY_PARTS and array is not None and _has_components(array):
+        return _atomic_by_component(context, intrinsic, values, node)
     if not isinstance(array, ArraySelect):
         return _apply(context, intrinsic, values, node)
-    others = {n: v if v is array else materialize(context, v, n) for n, v in values.items()}
+    once = {n: v if v is array else materialize(context, v, n) for n, v in values.items()}
     return for_each_array(
-        context, array, lambda a: _apply(context, intrinsic, {**others, name: a}, node)
+        context, array, lambda a: _apply(context, intrinsic, {**once, name: a}, node)
     )
 
 
-def _has_parts(value: Value) -> bool:
+def _has_components(value: Value) -> bool:
     """Return whether a value is a vector or complex number, or an array of them."""
     kind = getattr(value, "type", None)
     if not isinstance(kind, Scalar | Array):
@@ -74,47 +78,51 @@ def _has_parts(value: Value) -> bool:
     return kind.dtype.is_vector or kind.dtype.is_complex
 
 
-def _add_to_parts(
+def _atomic_by_component(
     context: FunctionContext, intrinsic: Intrinsic, values: dict[str, Value], node: ast.Call
 ) -> Value:
     """Apply an atomic to each part of an element; return the old parts as one value."""
     array = values["array"]
     if not isinstance(array, ArraySelect):
         index = materialize(context, values["index"], "index")
-        return _part_sums(context, intrinsic, {**values, "index": index}, node)
-    steady = {n: v if v is array else materialize(context, v, n) for n, v in values.items()}
+        return _apply_to_components(context, intrinsic, {**values, "index": index}, node)
+    once = {n: v if v is array else materialize(context, v, n) for n, v in values.items()}
     return for_each_array(
-        context, array, lambda a: _part_sums(context, intrinsic, {**steady, "array": a}, node)
+        context,
+        array,
+        lambda a: _apply_to_components(context, intrinsic, {**once, "array": a}, node),
     )
 
 
-def _part_sums(
+def _apply_to_components(
     context: FunctionContext, intrinsic: Intrinsic, values: dict[str, Value], node: ast.Call
 ) -> Value:
-    place, span = _element_address(intrinsic, values), context.span(node)
-    assert isinstance(place, ElementOf)
-    kind = scalar_type(place)
+    element, span = _element_address(intrinsic, values), context.span(node)
+    assert isinstance(element, ElementOf)
+    kind = scalar_type(element)
     value = require_value(
         materialize(context, coerce(require_value(values["value"]), kind), "value")
     )
     parts: list[Expr] = []
     for part in kind.dtype.fields:
-        own = Scalar(part.dtype)
-        check_accepted(intrinsic, own, span)
-        there = ElementOf(place.array, place.indices, span, (*place.path, part.name))
-        parts.append(Apply(intrinsic, (there, Member(value, part.name, own, span)), own, span))
+        part_type = Scalar(part.dtype)
+        check_accepted(intrinsic, part_type, span)
+        address = ElementOf(element.array, element.indices, span, (*element.path, part.name))
+        parts.append(
+            Apply(intrinsic, (address, Member(value, part.name, part_type, span)), part_type, span)
+        )
     return materialize(context, Pack(tuple(parts), kind, span), "old")
 
 
-def _part_by_part(
+def _exchange_by_component(
     context: FunctionContext, intrinsic: Intrinsic, values: dict[str, Value], node: ast.Call
 ) -> Expr:
     """Exchange a vector or complex number between lanes with one call for each part."""
-    steady = {name: materialize(context, value, name) for name, value in values.items()}
-    whole = require_value(steady["value"])
+    once = {name: materialize(context, value, name) for name, value in values.items()}
+    whole = require_value(once["value"])
     kind, span = scalar_type(whole), context.span(node)
     parts = [Member(whole, f.name, Scalar(f.dtype, kind.weak), span) for f in kind.dtype.fields]
-    calls = (_apply(context, intrinsic, {**steady, "value": part}, node) for part in parts)
+    calls = (_apply(context, intrinsic, {**once, "value": part}, node) for part in parts)
     return Pack(tuple(calls), kind, span)
 
 
@@ -127,13 +135,13 @@ def _apply(
     """Convert the arguments and return the ``Apply`` node."""
     intrinsic = complex_form(intrinsic, any(map(_is_complex, values.values())))
     if intrinsic in IDENTITY_INTRINSICS:
-        (given_one,) = map(require_number, values.values())
-        kept = unchanged_operand(intrinsic, given_one)
-        if kept is not None:
-            return kept
-    common = _common_type(context, intrinsic, values, node)
-    half, common = common, common and compute_type(intrinsic, common)
-    # the index is part of the array's place
+        (operand,) = map(require_number, values.values())
+        unchanged = unchanged_operand(intrinsic, operand)
+        if unchanged is not None:
+            return unchanged
+    result_type = _common_type(context, intrinsic, values, node)
+    common = result_type and compute_type(intrinsic, result_type)
+    # the index is part of the element's address
     arguments = tuple(
         _element_address(intrinsic, values)
         if kind == "array"
@@ -142,8 +150,8 @@ def _apply(
         if kind != "index"
     )
     _check_width(intrinsic, arguments)
-    made = Apply(intrinsic, arguments, _result(intrinsic, common), context.span(node))
-    return cast(made, half) if half is not None and made.type == common else made
+    result = Apply(intrinsic, arguments, _result(intrinsic, common), context.span(node))
+    return cast(result, result_type) if result_type and result.type == common else result
 
 
 def _check_width(intrinsic: Intrinsic, arguments: tuple[Expr, ...]) -> None:
@@ -176,11 +184,11 @@ def _argument(kind: str, value: Value, common: Scalar | None) -> Expr:
             return coerce(require_value(value), common)
 
 
-def _of_type(e: Expr, wanted: Scalar) -> Expr:
+def _of_type(e: Expr, parameter_type: Scalar) -> Expr:
     """Convert an argument to a fixed type; a float is not converted to an integer."""
-    if wanted.dtype.is_integer and scalar_type(e).dtype.is_float:
+    if parameter_type.dtype.is_integer and scalar_type(e).dtype.is_float:
         require_integer(e)
-    return coerce(e, wanted)
+    return coerce(e, parameter_type)
 
 
 def _is_complex(value: Value) -> bool:
@@ -231,19 +239,21 @@ def _element_type(
     )
 
 
-def _texel_type(intrinsic: Intrinsic, value: Value, wanted: str) -> Scalar:
+def _texel_type(intrinsic: Intrinsic, value: Value, parameter_type: str) -> Scalar:
     """Return the element type of a texture or surface."""
     kind = getattr(value, "type", None)
     handle = kind.dtype.handle if isinstance(kind, Scalar) else None
-    if handle is not None and f"{handle.access}{handle.axes}d" == wanted:
+    if handle is not None and f"{handle.access}{handle.axes}d" == parameter_type:
         return Scalar(handle.element)
-    access = wanted[:-2]
+    access = parameter_type[:-2]
     hint = f"make one on the host, cuda.{access}(…), and pass it to the kernel"
     if handle is not None and handle.access == access:
-        hint = f"call {intrinsic.name.replace(wanted[-2] + 'D', f'{handle.axes}D')}"
+        hint = f"call {intrinsic.name.replace(parameter_type[-2] + 'D', f'{handle.axes}D')}"
     fail(
         "argument-type",
-        Label(value.span, f"this is {describe(value)}; {intrinsic.name} takes a `{wanted}`"),
+        Label(
+            value.span, f"this is {describe(value)}; {intrinsic.name} takes a `{parameter_type}`"
+        ),
         hint=hint,
     )
 
@@ -252,31 +262,24 @@ def _element_address(intrinsic: Intrinsic, values: dict[str, Value]) -> Expr:
     kinds = {kind: name for name, kind in intrinsic.parameters}
     array = values[kinds["array"]]
     assert is_array(array)
-    index: Value = _first(array)
-    if "index" in kinds:
-        index = values[kinds["index"]]
+    zeros = tuple(integer(0, array.span) for _ in range(array_type(array).ndim))
+    first: Value = TupleValue(zeros, array.span)
+    index = values[kinds["index"]] if "index" in kinds else first
     items: list[Value] = list(index.items) if isinstance(index, TupleValue) else [index]
     span = index.span
-    place = single_element_view(array, [require_number(item, "the index") for item in items], span)
+    view = single_element_view(array, [require_number(item, "the index") for item in items], span)
     if intrinsic in (*LOADS, *STORES):
-        _check_global(intrinsic, place, array.span)
+        _check_global(intrinsic, view, array.span)
     if intrinsic.effect is Effect.MEMORY:
-        check_writable(place, array.span)
-        _check_shared_by_threads(intrinsic, place, array.span)
-        _check_aligned(place, array.span)
-    return ElementOf(place.array, place.first, span, place.path)
+        check_writable(view, array.span)
+        _check_shared_by_threads(intrinsic, view, array.span)
+        _check_aligned(view, array.span)
+    return ElementOf(view.array, view.first, span, view.path)
 
 
-def _first(array: ArrayValue) -> TupleValue:
-    """Return the index of the first element."""
-    return TupleValue(
-        tuple(integer(0, array.span) for _ in range(array_type(array).ndim)), array.span
-    )
-
-
-def _check_global(intrinsic: Intrinsic, place: View, span: Span) -> None:
+def _check_global(intrinsic: Intrinsic, view: View, span: Span) -> None:
     """Check that an array is in global memory, which cache hints require."""
-    space = array_type(place.array).space
+    space = array_type(view.array).space
     if space is not MemorySpace.GLOBAL:
         fail(
             "argument-type",
@@ -285,9 +288,9 @@ def _check_global(intrinsic: Intrinsic, place: View, span: Span) -> None:
         )
 
 
-def _check_shared_by_threads(intrinsic: Intrinsic, place: View, span: Span) -> None:
+def _check_shared_by_threads(intrinsic: Intrinsic, view: View, span: Span) -> None:
     """Check that an array is not local: GPUs have no atomics on local memory."""
-    if array_type(place.array).space is MemorySpace.LOCAL:
+    if array_type(view.array).space is MemorySpace.LOCAL:
         fail(
             "argument-type",
             Label(span, "a local array: no other thread can access it"),
@@ -295,13 +298,13 @@ def _check_shared_by_threads(intrinsic: Intrinsic, place: View, span: Span) -> N
         )
 
 
-def _check_aligned(place: View, span: Span) -> None:
+def _check_aligned(view: View, span: Span) -> None:
     """Check that a field is aligned, which atomics require."""
-    record = array_type(place.array).dtype
-    if place.path and record.alignment % place.type.dtype.alignment:
+    record = array_type(view.array).dtype
+    if view.path and record.alignment % view.type.dtype.alignment:
         fail(
             "argument-type",
-            Label(span, f"a field of a record that is packed: `{place.type}`"),
+            Label(span, f"a field of a record that is packed: `{view.type}`"),
             hint="make the dtype with align=True",
         )
 
@@ -325,16 +328,16 @@ def _result(intrinsic: Intrinsic, common: Scalar | None) -> Type:
 
 
 def expanded_call(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
-    """Lower a call of an intrinsic that expands to others."""
+    """Lower a call of an intrinsic that expands to others with fixed types: ``libdevice.sinf``."""
     names = tuple(name for name, _ in intrinsic.parameters)
-    given = argument_values(context, node, names, intrinsic.name)
-    brought = [
+    arguments = argument_values(context, node, names, intrinsic.name)
+    operands = [
         _convert_argument(require_number(v), kind)
-        for v, (_, kind) in zip(given, intrinsic.parameters)
+        for v, (_, kind) in zip(arguments, intrinsic.parameters)
     ]
     if len(intrinsic.expands_to) > 1:
-        brought = [require_number(materialize(context, e, "given")) for e in brought]
-    results = tuple(_typed_result(context, typed, brought, node) for typed in intrinsic.expands_to)
+        operands = [require_number(materialize(context, e, "given")) for e in operands]
+    results = tuple(_typed_result(context, typed, operands, node) for typed in intrinsic.expands_to)
     return TupleValue(results, context.span(node)) if len(results) > 1 else results[0]
 
 
@@ -342,23 +345,21 @@ def _convert_argument(e: Expr, kind: str) -> Expr:
     """Convert an argument to the parameter's type; integers keep only their bits."""
     if kind not in FIXED:
         return e
-    wanted = Scalar(FIXED[kind])
-    if wanted.dtype.is_integer and not scalar_type(e).dtype.is_integral:
+    parameter_type = Scalar(FIXED[kind])
+    if parameter_type.dtype.is_integer and not scalar_type(e).dtype.is_integral:
         require_integer(e)
-    return cast(e, wanted)
+    return cast(e, parameter_type)
 
 
 def _typed_result(
-    context: FunctionContext, typed: TypedOperation, given: list[Expr], node: ast.Call
+    context: FunctionContext, typed: TypedOperation, operands: list[Expr], node: ast.Call
 ) -> Expr:
     if typed.operand_types:
-        given = [
-            cast(e, Scalar(intrinsic))
-            for e, intrinsic in zip(given, typed.operand_types, strict=True)
-        ]
+        pairs = zip(operands, typed.operand_types, strict=True)
+        operands = [cast(e, Scalar(dtype)) for e, dtype in pairs]
     if isinstance(typed.operation, Intrinsic):
-        made = require_number(intrinsic_call(context, typed.operation, list(given), node))
+        result = require_number(intrinsic_call(context, typed.operation, list(operands), node))
     else:
-        left, right = given
-        made = arithmetic.binary(context, typed.operation, left, right, context.span(node))
-    return made if typed.result_type is None else cast(made, Scalar(typed.result_type))
+        left, right = operands
+        result = arithmetic.binary(context, typed.operation, left, right, context.span(node))
+    return result if typed.result_type is None else cast(result, Scalar(typed.result_type))

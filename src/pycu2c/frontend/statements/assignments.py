@@ -62,7 +62,7 @@ def assign(context: FunctionContext, node: ast.Assign) -> None:
     name = context.ranges.names.get(id(single))
     context.target = (node.value, name) if name is not None else None
     if isinstance(single, ast.Name) and isinstance(node.value, ast.Lambda):
-        value: Value = device_calls.named_lambda(context, node.value, single.id)
+        value: Value = device_calls.new_closure(context, node.value, single.id)
     else:
         value = context.value(node.value)
     context.target = None
