@@ -178,7 +178,7 @@ def test_exceptions_that_can_be_raised() -> None:
 
     with pytest.raises(CompileError, match="print its elements"):
         of_an_array.inspect("c", (int32[:],))
-    with pytest.raises(CompileError, match="this is no exception"):
+    with pytest.raises(CompileError, match="this is not an exception"):
         of_none.inspect("c", (int32[:],))
 
 

@@ -22,19 +22,9 @@ from pycu2c.frontend.statements import exceptions
 from pycu2c.frontend.statements.returns import check_result_type, convert_returns, joined_result
 from pycu2c.frontend.statements.statement_visitor import block
 from pycu2c.frontend.subset.subset_check import check_subset
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import cast
 from pycu2c.ir.call_graph import transitive_callees
-from pycu2c.ir.nodes import (
-    Assign,
-    Body,
-    ConstantArray,
-    Expr,
-    Function,
-    Module,
-    Parameter,
-    Stmt,
-    Var,
-)
 from pycu2c.ir.walk import all_expressions
 
 Key: TypeAlias = tuple[Source, ArgumentTypes]
@@ -56,7 +46,7 @@ class RecursionFound(Exception):
 class BuiltModule:
     """A module, and the inferred types that the reference interpreter uses."""
 
-    module: Module
+    module: ir.Module
     inferred_types: Mapping[Key, InferredTypes]
     warnings: tuple[Diagnostic, ...]
 
@@ -65,45 +55,43 @@ def build(
     source: Source, signature: Signature, cluster: tuple[int, ...] = (), checked: bool = False
 ) -> BuiltModule:
     """Type a kernel and lower it to IR. Raises CompileError with all diagnostics."""
-    builder, module = _built(source, signature.parameters, cluster, checked, is_kernel=True)
-    used = {
-        None,
-        *(device.name for device in module.devices),
-    }  # the kernel has no entry in ``names``
+    builder, module = _build_module(source, signature.parameters, cluster, checked, is_kernel=True)
+    # the kernel has no entry in ``names``
+    used = {None, *(device.name for device in module.devices)}
     types = {key: n for key, n in builder.inferred_types.items() if builder.names.get(key) in used}
     return BuiltModule(module, types, tuple(builder.warnings))
 
 
-def build_device(source: Source, types: ArgumentTypes) -> tuple[Module, ParameterType]:
+def build_device(source: Source, types: ArgumentTypes) -> tuple[ir.Module, ParameterType]:
     """Type and lower a device function as the kernel of a module; also return its result type.
 
     Raises CompileError.
     """
-    builder, module = _built(source, types, (), False, is_kernel=False)
+    builder, module = _build_module(source, types, (), False, is_kernel=False)
     result = builder.results[source, types]
     assert result is not None, "it is built"
     return module, result
 
 
-def _built(
+def _build_module(
     source: Source,
     types: ArgumentTypes,
     cluster: tuple[int, ...],
     checked: bool,
     *,
     is_kernel: bool,
-) -> tuple[_ModuleBuilder, Module]:
+) -> tuple[_ModuleBuilder, ir.Module]:
     recursive: frozenset[Source] = frozenset()
     while True:
         builder = _ModuleBuilder(source.name, recursive, cluster, checked)
         try:
             function = builder.function(source, types, is_kernel=is_kernel)
-        except RecursionFound as found:
-            recursive |= frozenset(found.functions)
+        except RecursionFound as recursion:
+            recursive |= frozenset(recursion.functions)
             continue
         devices = called_functions(function, tuple(builder.devices.values()))
         constants = _read_constants((function, *devices), builder.constants)
-        module = Module(function, devices, constants, cluster)
+        module = ir.Module(function, devices, constants, cluster)
         check_memory_limits(module)
         check_integer_constants(module)
         return builder, module
@@ -115,21 +103,21 @@ class _ModuleBuilder:
     recursive: frozenset[Source]  # recursive device functions
     cluster: tuple[int, ...]
     checked: bool
-    devices: dict[Key, Function] = field(default_factory=dict)
+    devices: dict[Key, ir.Function] = field(default_factory=dict)
     results: dict[Key, ParameterType | None] = field(default_factory=dict)
     names: dict[Key, str] = field(default_factory=dict)
     inferred_types: dict[Key, InferredTypes] = field(default_factory=dict)
-    constants: dict[object, ConstantArray] = field(default_factory=dict)
+    constants: dict[object, ir.ConstantArray] = field(default_factory=dict)
     warnings: list[Diagnostic] = field(default_factory=list)
     _active: list[Key] = field(default_factory=list)
     # the recursive functions whose result types are being inferred; None outside of inference
     _inferring: set[Key] | None = None
 
-    def function(self, source: Source, types: ArgumentTypes, *, is_kernel: bool) -> Function:
+    def function(self, source: Source, types: ArgumentTypes, *, is_kernel: bool) -> ir.Function:
         """Build one function: repeat passes until the types of its variables settle."""
         if source.external_code is not None and not source.external_code.has_python_body:
             return self._external_function(source, types)
-        context, body = _iterate_to_fixpoint(self._frame(source, types, is_kernel), types)
+        context, body = _iterate_to_fixpoint(self._new_context(source, types, is_kernel), types)
         if context.problems:
             raise CompileError(_unique(context.problems))
         for name, span in context.untyped_reads:  # no pass has found a type
@@ -141,14 +129,16 @@ class _ModuleBuilder:
             )
         return self._finish(source, context, body, types)
 
-    def _frame(self, source: Source, types: ArgumentTypes, is_kernel: bool) -> FunctionContext:
+    def _new_context(
+        self, source: Source, types: ArgumentTypes, is_kernel: bool
+    ) -> FunctionContext:
         parameters = parameters_of(source.tree.args)
         if len(parameters) != len(types):
             names = ", ".join(p.arg for p in parameters)
-            given = hints.count_phrase(len(types), "type")
+            count = hints.count_phrase(len(types), "type")
             fail(
                 "signature",
-                Label(source.span(source.tree), f"{given} for ({names})"),
+                Label(source.span(source.tree), f"{count} for ({names})"),
                 hint=f"write one type for each parameter, not ({', '.join(map(str, types))})",
             )
         problems = check_subset(source)
@@ -162,22 +152,20 @@ class _ModuleBuilder:
         return context
 
     def _finish(
-        self, source: Source, context: FunctionContext, body: Body, types: ArgumentTypes
-    ) -> Function:
+        self, source: Source, context: FunctionContext, body: ir.Body, types: ArgumentTypes
+    ) -> ir.Function:
         kind = check_result_type(context, body)
         self.inferred_types[source, types] = inferred_types(context, kind)
         body = convert_returns(context, body, kind)
         if source.external_code is not None:
             declared_signatures.check_c_types(source, types, kind, context.thread_exits)
         if context.thread_exits:
-            body, kind = (
-                exceptions.return_exit_flag(context, body, kind),
-                exceptions.with_exit_flag(kind),
-            )
+            body = exceptions.return_exit_flag(context, body, kind)
+            kind = exceptions.with_exit_flag(kind)
         self.results[source, types] = kind
         self.warnings += _maybe_undefined(context)
         parameters, converted = _parameters(context, types)
-        return Function(
+        return ir.Function(
             source.name,
             source.name,
             parameters,
@@ -189,7 +177,7 @@ class _ModuleBuilder:
 
     # ---- device functions ----
 
-    def _external_function(self, source: Source, types: ArgumentTypes) -> Function:
+    def _external_function(self, source: Source, types: ArgumentTypes) -> ir.Function:
         """Return a function that has only a C body."""
         signature = self.signature(source)
         function = declared_signatures.external_function(source, types, signature)
@@ -215,7 +203,7 @@ class _ModuleBuilder:
                 if key not in self._inferring:
                     self._infer_result(key)
             else:
-                self.devices[key] = self._built(key, span)
+                self.devices[key] = self._build_device(key, span)
         result = self.results[key]
         if result is None:  # the function is being built
             raise UnknownType
@@ -230,7 +218,7 @@ class _ModuleBuilder:
             declared_signatures.require_signatures(functions, cycle[0][1], span)
             raise RecursionFound(functions)
 
-    def _built(self, key: Key, span: Span) -> Function:
+    def _build_device(self, key: Key, span: Span) -> ir.Function:
         source, types = key
         self._active.append(key)
         try:
@@ -241,7 +229,7 @@ class _ModuleBuilder:
                 built = self.function(source, types, is_kernel=False)
                 self.names[key] = self._free_name(source)
         except CompileError as error:
-            raise _with_call(error, Label(span, _called(source, types))) from None
+            raise _with_call(error, Label(span, _call_text(source, types))) from None
         finally:
             self._active.pop()
         return replace(built, name=self.names[key])
@@ -250,7 +238,7 @@ class _ModuleBuilder:
         used = {self.kernel, *self.names.values()}
         return f"{source.name}.{len(self.names)}" if source.name in used else source.name
 
-    def _build_recursive(self, key: Key) -> Function:
+    def _build_recursive(self, key: Key) -> ir.Function:
         """Build a recursive function until its assumed result type is its result type.
 
         Recursive functions that it calls are rebuilt with it.
@@ -280,7 +268,9 @@ class _ModuleBuilder:
         self._inferring = {key} if outer is None else outer | {key}
         self._active.append(key)
         try:
-            first, _ = _iterate_to_fixpoint(self._frame(source, types, is_kernel=False), types)
+            first, _ = _iterate_to_fixpoint(
+                self._new_context(source, types, is_kernel=False), types
+            )
         finally:
             self._active.pop()
             if outer is None:
@@ -290,35 +280,36 @@ class _ModuleBuilder:
         self.results[key] = joined_result(first)
 
 
-def _called(source: Source, types: ArgumentTypes) -> str:
+def _with_call(error: CompileError, call: Label) -> CompileError:
+    """Add the call to the diagnostics of the called function."""
+    return CompileError(replace(d, labels=(*d.labels, call)) for d in error.diagnostics)
+
+
+def _call_text(source: Source, types: ArgumentTypes) -> str:
     if source.name != source.python.__name__ or not types:
         return "called here"  # a local function also has captured parameters
     return f"called here, with {', '.join(f'`{displayed_type(kind)}`' for kind in types)}"
 
 
-def _with_call(error: CompileError, call: Label) -> CompileError:
-    """Add the call to the diagnostics of the called function."""
-    found = error.diagnostics
-    return CompileError(replace(d, labels=(*d.labels, call)) for d in found)
-
-
-def called_functions(kernel: Function, devices: tuple[Function, ...]) -> tuple[Function, ...]:
+def called_functions(
+    kernel: ir.Function, devices: tuple[ir.Function, ...]
+) -> tuple[ir.Function, ...]:
     """Return the functions reachable from a kernel; early passes may have built others."""
     needed = transitive_callees((*devices, kernel))[kernel.name]
     return tuple(f for f in devices if f.name in needed)
 
 
 def _read_constants(
-    functions: tuple[Function, ...], found: Mapping[object, ConstantArray]
-) -> tuple[ConstantArray, ...]:
+    functions: tuple[ir.Function, ...], constants: Mapping[object, ir.ConstantArray]
+) -> tuple[ir.ConstantArray, ...]:
     """Return the constant arrays that the functions read."""
-    read = {e.name for f in functions for e in all_expressions(f.body) if isinstance(e, Var)}
-    return tuple(constant for constant in found.values() if constant.var.name in read)
+    names = {e.name for f in functions for e in all_expressions(f.body) if isinstance(e, ir.Var)}
+    return tuple(constant for constant in constants.values() if constant.var.name in names)
 
 
 def _iterate_to_fixpoint(
     context: FunctionContext, types: ArgumentTypes
-) -> tuple[FunctionContext, Body]:
+) -> tuple[FunctionContext, ir.Body]:
     """Lower a function until types settle and all loops over tuples are unrolled."""
     passes = 0
     while True:
@@ -333,31 +324,31 @@ def _iterate_to_fixpoint(
         context, passes = context.next_pass(), passes + 1
 
 
-def _join_types(before: Mapping[str, Scalar], found: Mapping[str, Scalar]) -> dict[str, Scalar]:
+def _join_types(before: Mapping[str, Scalar], after: Mapping[str, Scalar]) -> dict[str, Scalar]:
     """Join the types of two passes, so that no type narrows."""
     result = dict(before)
-    for name, kind in found.items():
+    for name, kind in after.items():
         old = before.get(name, kind)
         result[name] = kind if old == kind else promote(old, kind)
     return result
 
 
-def _lower_once(context: FunctionContext, types: ArgumentTypes) -> Body:
+def _lower_once(context: FunctionContext, types: ArgumentTypes) -> ir.Body:
     """Run one pass over a function: parameters, then statements."""
     source = context.source
-    for node, given in zip(parameters_of(source.tree.args), types):
+    for node, parameter_type in zip(parameters_of(source.tree.args), types):
         name, span = context.ranges.names[id(node)], source.span(node)
         context.origins[name] = span
 
-        def leaf(part: str, kind: Scalar | Array, span: Span = span) -> Expr:
+        def leaf(part: str, kind: Scalar | Array, span: Span = span) -> ir.Expr:
             if isinstance(kind, Array):
-                return Var(part, kind, span)
+                return ir.Var(part, kind, span)
             context.types[part] = kind
             context.origins[part] = span
             return context.variable(part, span)
 
-        value = value_of_type(name, given, span, leaf)
-        if not isinstance(given, Scalar):
+        value = value_of_type(name, parameter_type, span, leaf)
+        if not isinstance(parameter_type, Scalar):
             context.bound[name] = value
     return block(context, source.tree.body)
 
@@ -365,39 +356,45 @@ def _lower_once(context: FunctionContext, types: ArgumentTypes) -> Body:
 def _unique(problems: list[Diagnostic]) -> list[Diagnostic]:
     """Remove repeated diagnostics of loop bodies and of functions that are called twice."""
     first: dict[tuple[str, Label], Diagnostic] = {}
-    for found in problems:
-        first.setdefault((found.code, found.labels[0]), found)
+    for problem in problems:
+        first.setdefault((problem.code, problem.labels[0]), problem)
     return list(first.values())
 
 
 def _parameters(
     context: FunctionContext, types: ArgumentTypes
-) -> tuple[tuple[Parameter, ...], Body]:
+) -> tuple[tuple[ir.Parameter, ...], ir.Body]:
     """Return a parameter for each scalar and array, and conversions to the variables' types."""
-    parameters: list[Parameter] = []
-    converted: list[Stmt] = []
-    for node, given in zip(parameters_of(context.source.tree.args), types):
+    parameters: list[ir.Parameter] = []
+    converted: list[ir.Stmt] = []
+    for node, parameter_type in zip(parameters_of(context.source.tree.args), types):
         span = context.span(node)
 
-        def leaf(name: str, kind: Scalar | Array, span: Span = span) -> Expr:
-            own = context.types.get(name, kind)
-            if isinstance(kind, Scalar) and isinstance(own, Scalar) and own != kind:
-                passed = Var(f"{name}.given", kind, span)
-                converted.append(Assign(Var(name, own, span), cast(passed, own), span))
+        def leaf(name: str, kind: Scalar | Array, span: Span = span) -> ir.Expr:
+            variable_type = context.types.get(name, kind)
+            if (
+                isinstance(kind, Scalar)
+                and isinstance(variable_type, Scalar)
+                and variable_type != kind
+            ):
+                passed = ir.Var(f"{name}.given", kind, span)
+                converted.append(
+                    ir.Assign(ir.Var(name, variable_type, span), cast(passed, variable_type), span)
+                )
                 name = passed.name
-            parameters.append(Parameter(name, kind, len(parameters)))
-            return Var(name, kind, span)
+            parameters.append(ir.Parameter(name, kind, len(parameters)))
+            return ir.Var(name, kind, span)
 
-        value_of_type(context.ranges.names[id(node)], given, span, leaf)
+        value_of_type(context.ranges.names[id(node)], parameter_type, span, leaf)
     return tuple(parameters), tuple(converted)
 
 
 def _maybe_undefined(context: FunctionContext) -> list[Diagnostic]:
     """Warn of reads that some paths have not assigned; they read 0."""
-    found = []
+    warnings = []
     for node, assignments in context.ranges.maybe_undefined:
         labels = tuple(Label(context.span(a), "assigned here, on some paths") for a in assignments)
         read = Label(context.span(node), f"`{node.id}` may have no value here, and would read 0")
         hint = f"assign {node.id} before the branch or loop"
-        found.append(Diagnostic("maybe-undefined", (read, *labels), hint, severity="warning"))
-    return _unique(found)
+        warnings.append(Diagnostic("maybe-undefined", (read, *labels), hint, severity="warning"))
+    return _unique(warnings)

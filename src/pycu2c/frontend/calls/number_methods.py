@@ -25,10 +25,10 @@ def call_method(context: FunctionContext, owner: Expr, node: ast.Call) -> Expr:
     assert isinstance(node.func, ast.Attribute)
     name, span = node.func.attr, context.span(node)
     if name in ("astype", "view"):
-        (given,) = argument_nodes(context, node, ("dtype",), name)
-        return _TO[name](owner, named_scalar(context, given), span)
+        (dtype,) = argument_nodes(context, node, ("dtype",), name)
+        return _CONVERSIONS[name](owner, named_scalar(context, dtype), span)
     argument_nodes(context, node, (), name)
-    return _PLAIN[name](context, owner, span)
+    return _METHODS[name](context, owner, span)
 
 
 def _conjugate(context: FunctionContext, z: Expr, span: Span) -> Expr:
@@ -37,7 +37,7 @@ def _conjugate(context: FunctionContext, z: Expr, span: Span) -> Expr:
     return Apply(REGISTRY["complex.conjugate"], (z,), z.type, span)
 
 
-def _size(n: Expr, span: Span) -> tuple[Expr, int]:
+def _magnitude(n: Expr, span: Span) -> tuple[Expr, int]:
     """Return ``abs(n)`` in 32 or 64 bits, and the width; the least integer keeps its bits."""
     own = scalar_type(n).dtype
     width = max(own.bits, 32)
@@ -47,11 +47,11 @@ def _size(n: Expr, span: Span) -> tuple[Expr, int]:
 
 
 def _bit_count(context: FunctionContext, n: Expr, span: Span) -> Expr:
-    return Apply(REGISTRY["cuda.popc"], (_size(n, span)[0],), WEAK_INT, span)
+    return Apply(REGISTRY["cuda.popc"], (_magnitude(n, span)[0],), WEAK_INT, span)
 
 
 def _bit_length(context: FunctionContext, n: Expr, span: Span) -> Expr:
-    size, width = _size(n, span)
+    size, width = _magnitude(n, span)
     leading = Apply(REGISTRY["cuda.clz"], (size,), WEAK_INT, span)
     return binary(SUB, const(width, span), leading, span)
 
@@ -78,7 +78,7 @@ def _item(context: FunctionContext, x: Expr, span: Span) -> Expr:
     return cast(x, WEAK_COMPLEX if own.is_complex else WEAK_FLOAT if own.is_float else WEAK_INT)
 
 
-_PLAIN: dict[str, Callable[[FunctionContext, Expr, Span], Expr]] = {
+_METHODS: dict[str, Callable[[FunctionContext, Expr, Span], Expr]] = {
     "conjugate": _conjugate,
     "conj": _conjugate,
     "bit_count": _bit_count,
@@ -91,39 +91,48 @@ _PLAIN: dict[str, Callable[[FunctionContext, Expr, Span], Expr]] = {
 # ---- to a type -----------------------------------------------------------------------------------
 
 
-def _astype(x: Expr, wanted: Scalar, span: Span) -> Expr:
-    return cast(truth(x), wanted) if wanted.dtype.kind is DTypeKind.BOOL else coerce(x, wanted)
+def _astype(x: Expr, target_type: Scalar, span: Span) -> Expr:
+    return (
+        cast(truth(x), target_type)
+        if target_type.dtype.kind is DTypeKind.BOOL
+        else coerce(x, target_type)
+    )
 
 
-def _view(x: Expr, wanted: Scalar, span: Span) -> Expr:
+def _view(x: Expr, target_type: Scalar, span: Span) -> Expr:
     """Return the number with the bits of ``x`` in another type."""
     own = scalar_type(x).dtype
-    if own.numpy.itemsize != wanted.dtype.numpy.itemsize or not (
-        _is_viewable(own) and _is_viewable(wanted.dtype)
+    if own.numpy.itemsize != target_type.dtype.numpy.itemsize or not (
+        _is_viewable(own) and _is_viewable(target_type.dtype)
     ):
         fail(
             "argument-type",
-            Label(span, f"this is `{own}`, which is no `{wanted}`"),
-            hint="a view is of as many bytes, of an integer or float: float32 as int32",
+            Label(span, f"this is `{own}`, which cannot be viewed as `{target_type}`"),
+            hint="view an integer or float as a type of the same size: float32 as int32",
         )
     signed = BY_NAME[f"int{own.bits}"]
-    bits = _as(x, signed, span) if own.is_float else cast(x, Scalar(signed))
-    return _as(bits, wanted.dtype, span) if wanted.dtype.is_float else cast(bits, wanted)
+    bits = _reinterpret(x, signed, span) if own.is_float else cast(x, Scalar(signed))
+    return (
+        _reinterpret(bits, target_type.dtype, span)
+        if target_type.dtype.is_float
+        else cast(bits, target_type)
+    )
 
 
 def _is_viewable(dtype: DType) -> bool:
     return dtype.is_integer or dtype.is_float
 
 
-def _as(x: Expr, wanted: DType, span: Span) -> Expr:
+def _reinterpret(x: Expr, target_type: DType, span: Span) -> Expr:
     intrinsic: Intrinsic = getattr(
-        CUDA, f"{_WORDS[scalar_type(x).dtype.name]}_as_{_WORDS[wanted.name]}"
+        CUDA,
+        f"{_INTRINSIC_NAMES[scalar_type(x).dtype.name]}_as_{_INTRINSIC_NAMES[target_type.name]}",
     )
-    return Apply(intrinsic, (x,), Scalar(wanted), span)
+    return Apply(intrinsic, (x,), Scalar(target_type), span)
 
 
-_WORDS = {
+_INTRINSIC_NAMES = {
     **{"float16": "half", "bfloat16": "bfloat16", "float32": "float", "float64": "double"},
     **{"int16": "short", "int32": "int", "int64": "longlong"},
 }
-_TO = {"astype": _astype, "view": _view}
+_CONVERSIONS = {"astype": _astype, "view": _view}

@@ -64,10 +64,10 @@ def _index(context: FunctionContext, node: ast.Call) -> Expr:
 
 
 def _float(context: FunctionContext, node: ast.Call) -> Expr:
-    (given,) = argument_nodes(context, node, ("x",), "float")
-    value = context.value(given)
+    (argument,) = argument_nodes(context, node, ("x",), "float")
+    value = context.value(argument)
     if isinstance(value, StaticObject) and isinstance(value.value, str):
-        return const(_of_text(context, given, value.value), context.span(node), WEAK_FLOAT)
+        return const(_of_text(context, argument, value.value), context.span(node), WEAK_FLOAT)
     return with_cast_span(cast(real_number(require_number(value)), WEAK_FLOAT), context.span(node))
 
 
@@ -97,10 +97,10 @@ def real_number(e: Expr) -> Expr:
 def _complex(context: FunctionContext, node: ast.Call) -> Expr:
     """Lower ``complex(re, im)``."""
     names = ("real", "imag")[: max(len(node.args) + len(node.keywords), 1)]
-    given = [require_number(v) for v in argument_values(context, node, names, "complex")]
-    if len(given) == 1:
-        return cast(given[0], WEAK_COMPLEX)
-    parts = tuple(cast(real_number(e), WEAK_FLOAT) for e in given)
+    arguments = [require_number(v) for v in argument_values(context, node, names, "complex")]
+    if len(arguments) == 1:
+        return cast(arguments[0], WEAK_COMPLEX)
+    parts = tuple(cast(real_number(e), WEAK_FLOAT) for e in arguments)
     return Pack(parts, WEAK_COMPLEX, context.span(node))
 
 
@@ -143,11 +143,11 @@ def _pow(context: FunctionContext, node: ast.Call) -> Expr:
 
 def _round(context: FunctionContext, node: ast.Call) -> Expr:
     if len(node.args) + len(node.keywords) > 1:
-        given = [
+        arguments = [
             require_number(v)
             for v in argument_values(context, node, ("number", "ndigits"), "round")
         ]
-        return ufuncs.rounded(context, given, context.span(node))
+        return ufuncs.rounded(context, arguments, context.span(node))
     operand = _single(context, node, "round")
     if not scalar_type(operand).dtype.is_float:
         return cast(real_number(operand), WEAK_INT)
@@ -185,9 +185,9 @@ def _extreme(name: str) -> Callable[[FunctionContext, ast.Call], Value]:
                 Label(context.span(node.keywords[0]), f"{name}() takes no keyword arguments here"),
                 hint=f"compare in a loop, or write {name}(a, b) of the numbers",
             )
-        given = evaluate_in_order(context, node.args)
-        values = [v for value in given for v in _flattened(value, len(given))]
-        alone = len(given) == 1 and is_number(given[0])
+        arguments = evaluate_in_order(context, node.args)
+        values = [v for value in arguments for v in _flattened(value, len(arguments))]
+        alone = len(arguments) == 1 and is_number(arguments[0])
         if alone or not values:
             what = "one number" if alone else "nothing"
             fail(
@@ -247,8 +247,8 @@ def _range(context: FunctionContext, node: ast.Call) -> Value:
 
 
 def _argument_items(context: FunctionContext, node: ast.Call, what: str) -> list[Value]:
-    (given,) = argument_nodes(context, node, ("iterable",), what)
-    return list(comprehensions.static_items(materialize_effects(context, context.value(given))))
+    (argument,) = argument_nodes(context, node, ("iterable",), what)
+    return list(comprehensions.static_items(materialize_effects(context, context.value(argument))))
 
 
 def _tuple(context: FunctionContext, node: ast.Call) -> Value:
@@ -259,62 +259,69 @@ def _tuple(context: FunctionContext, node: ast.Call) -> Value:
 
 def _sum(context: FunctionContext, node: ast.Call) -> Value:
     names = ("iterable", "start") if len(node.args) + len(node.keywords) > 1 else ("iterable",)
-    given = argument_values(context, node, names, "sum")
-    if any(map(may_have_effects, given[1:])):
-        given = [materialize(context, value, "given") for value in given]
-    total: Expr = require_number(given[1]) if len(given) > 1 else integer(0, context.span(node))
-    for item in comprehensions.static_items(given[0]):
-        total = binary(context, ADD, total, require_number(item), context.span(node))
+    arguments = argument_values(context, node, names, "sum")
+    if any(map(may_have_effects, arguments[1:])):
+        arguments = [materialize(context, value, "given") for value in arguments]
+    span = context.span(node)
+    total: Expr = require_number(arguments[1]) if len(arguments) > 1 else integer(0, span)
+    for item in comprehensions.static_items(arguments[0]):
+        total = binary(context, ADD, total, require_number(item), span)
     return total
 
 
-def _quantified(op: LogicalOp) -> Callable[[FunctionContext, ast.Call], Value]:
+def _all_or_any(op: LogicalOp) -> Callable[[FunctionContext, ast.Call], Value]:
     def build(context: FunctionContext, node: ast.Call) -> Value:
         span, name = context.span(node), "all" if op is LogicalOp.AND else "any"
-        (given,) = argument_nodes(context, node, ("iterable",), name)
-        if isinstance(given, ast.GeneratorExp):
-            return _until(context, op, map(truth_of, comprehensions.generate(context, given)), span)
-        return _until(context, op, map(truth_of, _argument_items(context, node, name)), span)
+        (argument,) = argument_nodes(context, node, ("iterable",), name)
+        if isinstance(argument, ast.GeneratorExp):
+            items: Iterator[Value] = comprehensions.generate(context, argument)
+        else:
+            items = iter(_argument_items(context, node, name))
+        return _combine_tests(context, op, map(truth_of, items), span)
 
     return build
 
 
-def _until(context: FunctionContext, op: LogicalOp, tests: Iterator[Expr], span: Span) -> Expr:
+def _combine_tests(
+    context: FunctionContext, op: LogicalOp, tests: Iterator[Expr], span: Span
+) -> Expr:
     """Combine tests by ``and`` or ``or``; those after the deciding one are not evaluated."""
     result: Expr = Const(op is LogicalOp.AND, WEAK_BOOL, span)
     while True:
-        with context.block() as written:
+        with context.block() as prefix:
             test = next(tests, None)
         if test is None:
             return result
         if isinstance(result, Const):
             if bool(result.value) is (op is LogicalOp.OR):
                 return result
-            context.emit_all(written)
+            context.emit_all(prefix)
             result = test
-        elif written:
-            result = conditional_truth(context, result, written, test, op)
+        elif prefix:
+            result = conditional_truth(context, result, prefix, test, op)
         else:
             result = logical(op, result, test, span)
 
 
 def _enumerate(context: FunctionContext, node: ast.Call) -> Value:
     names = ("iterable", "start") if len(node.args) + len(node.keywords) > 1 else ("iterable",)
-    given = argument_nodes(context, node, names, "enumerate")
-    start = constant_integer(context, given[1], "the start of enumerate") if given[1:] else 0
+    arguments = argument_nodes(context, node, names, "enumerate")
+    start = (
+        constant_integer(context, arguments[1], "the start of enumerate") if arguments[1:] else 0
+    )
     span = context.span(node)
-    items = comprehensions.static_items(materialize_effects(context, context.value(given[0])))
+    items = comprehensions.static_items(materialize_effects(context, context.value(arguments[0])))
     pairs = [TupleValue((integer(i, span), item), span) for i, item in enumerate(items, start)]
     return TupleValue(tuple(pairs), span)
 
 
 def _zip(context: FunctionContext, node: ast.Call) -> Value:
     span = context.span(node)
-    given = [
+    arguments = [
         comprehensions.static_items(materialize_effects(context, value))
         for value in evaluate_in_order(context, node.args)
     ]
-    return TupleValue(tuple(TupleValue(group, span) for group in zip(*given)), span)
+    return TupleValue(tuple(TupleValue(group, span) for group in zip(*arguments)), span)
 
 
 def _reversed(context: FunctionContext, node: ast.Call) -> Value:
@@ -324,8 +331,8 @@ def _reversed(context: FunctionContext, node: ast.Call) -> Value:
 def named_tuple(context: FunctionContext, kind: Any, node: ast.Call) -> Value:
     """Lower ``Point(x, y=2)``."""
     fields, defaults = kind._fields, kind._field_defaults
-    given = {*fields[: len(node.args)], *(keyword.arg for keyword in node.keywords)}
-    names = tuple(field for field in fields if field in given or field not in defaults)
+    arguments = {*fields[: len(node.args)], *(keyword.arg for keyword in node.keywords)}
+    names = tuple(field for field in fields if field in arguments or field not in defaults)
     found = dict(zip(names, argument_values(context, node, names, kind.__name__)))
     span = context.span(node)
     items = [
@@ -357,8 +364,8 @@ BUILTINS: dict[object, Callable[[FunctionContext, ast.Call], Value]] = {
     tuple: _tuple,
     list: _tuple,
     sum: _sum,
-    all: _quantified(LogicalOp.AND),
-    any: _quantified(LogicalOp.OR),
+    all: _all_or_any(LogicalOp.AND),
+    any: _all_or_any(LogicalOp.OR),
     enumerate: _enumerate,
     zip: _zip,
     reversed: _reversed,

@@ -17,14 +17,14 @@ def bindings(function: FunctionLike) -> dict[str, list[ast.AST]]:
     Parameters come first, then the other bindings in source order. Names under ``global`` and
     ``nonlocal`` are not local.
     """
-    found: dict[str, list[ast.AST]] = {p.arg: [p] for p in parameters(function.args)}
+    local_names: dict[str, list[ast.AST]] = {p.arg: [p] for p in parameters(function.args)}
     outer_names: set[str] = set()
     for node in _scope_nodes(_body(function)):
         if isinstance(node, ast.Global | ast.Nonlocal):
             outer_names.update(node.names)
         elif name := bound_name(node):
-            found.setdefault(name, []).append(node)
-    return {name: nodes for name, nodes in found.items() if name not in outer_names}
+            local_names.setdefault(name, []).append(node)
+    return {name: nodes for name, nodes in local_names.items() if name not in outer_names}
 
 
 def parameters(arguments: ast.arguments) -> list[ast.arg]:
@@ -39,14 +39,14 @@ def shape_parameters(function: ast.FunctionDef) -> frozenset[str]:
 
     The shapes are those of ``cuda.shared.array(n, dtype)`` and ``cuda.local.array((n, 4), dtype)``.
     """
-    own = {p.arg for p in parameters(function.args)}
+    names = {p.arg for p in parameters(function.args)}
     shapes: list[ast.expr] = []
     for node in ast.walk(function):
         if isinstance(node, ast.Call) and getattr(node.func, "attr", None) == "array":
             shapes += [k.value for k in node.keywords if k.arg == "shape"] or node.args[:1]
-    named = {n.id for shape in shapes for n in ast.walk(shape) if isinstance(n, ast.Name)}
+    used = {n.id for shape in shapes for n in ast.walk(shape) if isinstance(n, ast.Name)}
     bound = bindings(function)
-    return frozenset(name for name in own & named if len(bound[name]) == 1)
+    return frozenset(name for name in names & used if len(bound[name]) == 1)
 
 
 def bound_name(node: ast.AST) -> str | None:
@@ -104,13 +104,13 @@ def free_names(node: ast.AST, hidden: frozenset[str] = frozenset()) -> Iterator[
             yield from _free_in(_body(node), hidden | set(bindings(node)) | _globals(node))
         case ast.ClassDef():
             yield from _free_in(evaluated_outside(node), hidden)
-            own = frozenset(filter(None, map(bound_name, _scope_nodes(node.body))))
-            yield from _free_in(node.body, hidden | own)
+            class_names = frozenset(filter(None, map(bound_name, _scope_nodes(node.body))))
+            yield from _free_in(node.body, hidden | class_names)
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
             first = node.generators[0]
-            later = (n for n in ast.iter_child_nodes(node) if n is not first)
+            others = (n for n in ast.iter_child_nodes(node) if n is not first)
             yield from free_names(first.iter, hidden)
-            yield from _free_in([*first.ifs, *later], hidden | targets_of(node))
+            yield from _free_in([*first.ifs, *others], hidden | targets_of(node))
         case _:
             yield from _free_in(ast.iter_child_nodes(node), hidden)
 

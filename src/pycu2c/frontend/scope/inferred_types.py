@@ -44,12 +44,12 @@ def inferred_types(context: FunctionContext, result: ParameterType) -> InferredT
     return _without(context.source.tree, stores, joins, mixed)
 
 
-def merge_types(found: Iterable[InferredTypes]) -> InferredTypes:
+def merge_types(types: Iterable[InferredTypes]) -> InferredTypes:
     """Merge the types of all functions; nodes with different types become mixed."""
-    all_types = list(found)
-    names, names_mixed = _agreed(pair for types in all_types for pair in types.names.items())
-    joins, joins_mixed = _agreed(pair for types in all_types for pair in types.joins.items())
-    mixed = {key for types in all_types for key in types.mixed}
+    all_types = list(types)
+    names, names_mixed = _unambiguous(pair for one in all_types for pair in one.names.items())
+    joins, joins_mixed = _unambiguous(pair for one in all_types for pair in one.joins.items())
+    mixed = {key for one in all_types for key in one.mixed}
     return _without(all_types[0].tree, names, joins, mixed | names_mixed | joins_mixed)
 
 
@@ -59,10 +59,10 @@ def merge_enclosing(own: InferredTypes, everywhere: InferredTypes) -> InferredTy
     return _without(own.tree, names, joins, set(own.mixed))
 
 
-def _agreed(pairs: Iterable[tuple[int, Scalar]]) -> tuple[dict[int, Scalar], set[int]]:
-    found: dict[int, Scalar] = {}
-    mixed = {key for key, kind in pairs if found.setdefault(key, kind) != kind}
-    return found, mixed
+def _unambiguous(pairs: Iterable[tuple[int, Scalar]]) -> tuple[dict[int, Scalar], set[int]]:
+    kinds: dict[int, Scalar] = {}
+    mixed = {key for key, kind in pairs if kinds.setdefault(key, kind) != kind}
+    return kinds, mixed
 
 
 def _without(

@@ -47,14 +47,20 @@ def live_ranges(function: ast.FunctionDef) -> LiveRanges:
     reads = sorted(flow.reads.items(), key=lambda item: _position(item[0]))
     names = _webs(flow).names()
     single_assignment = _single_assignment(flow, names)
-    doubtful = {node: _assignments(seen) for node, seen in reads if not all(map(_assigns, seen))}
+    unassigned_reads = {
+        node: _assignments(definitions)
+        for node, definitions in reads
+        if not all(map(_assigns, definitions))
+    }
     return LiveRanges(
         names=names,
-        maybe_undefined=tuple((node, some) for node, some in doubtful.items() if some),
-        undefined=tuple(node for node, some in doubtful.items() if not some),
+        maybe_undefined=tuple((node, some) for node, some in unassigned_reads.items() if some),
+        undefined=tuple(node for node, some in unassigned_reads.items() if not some),
         locals=frozenset(flow.bound),
         single_assignment=single_assignment,
-        invariant=single_assignment - _repeated(function, flow, names) - _of_shared_names(names),
+        invariant=single_assignment
+        - _bound_in_loops(function, flow, names)
+        - _with_shared_names(names),
     )
 
 
@@ -63,7 +69,7 @@ def _single_assignment(flow: ReachingDefinitions, names: dict[int, str]) -> froz
     return frozenset(name for name, count in counts.items() if count == 1)
 
 
-def _repeated(
+def _bound_in_loops(
     function: ast.FunctionDef, flow: ReachingDefinitions, names: dict[int, str]
 ) -> set[str]:
     loops = (n for n in ast.walk(function) if isinstance(n, (ast.For, ast.While)))
@@ -71,7 +77,7 @@ def _repeated(
     return {names[id(n)] for n in _bindings(flow) if id(n) in repeated and id(n) in names}
 
 
-def _of_shared_names(names: dict[int, str]) -> set[str]:
+def _with_shared_names(names: dict[int, str]) -> set[str]:
     variables = set(names.values())
     counts = Counter(name.split(".", 1)[0] for name in variables)
     return {name for name in variables if counts[name.split(".", 1)[0]] > 1}
@@ -81,9 +87,9 @@ def _bindings(flow: ReachingDefinitions) -> Iterator[ast.AST]:
     return (node for nodes in flow.bound.values() for node in nodes)
 
 
-def _assignments(seen: set[Definition]) -> tuple[ast.AST, ...]:
-    found = [node for node in seen if node is not None and _assigns(node)]
-    return tuple(sorted(found, key=_position))
+def _assignments(definitions: set[Definition]) -> tuple[ast.AST, ...]:
+    assignments = [node for node in definitions if node is not None and _assigns(node)]
+    return tuple(sorted(assignments, key=_position))
 
 
 def _assigns(definition: Definition) -> bool:
@@ -102,8 +108,8 @@ def _webs(flow: ReachingDefinitions) -> _Webs:
             webs.add(node, name)
             if name in flow.unsplit:
                 webs.union(node, nodes[0])
-    for read, seen in [*flow.reads.items(), *flow.dead_reads.items()]:
-        for definition in filter(None, seen):
+    for read, definitions in [*flow.reads.items(), *flow.dead_reads.items()]:
+        for definition in filter(None, definitions):
             webs.add(read, read.id)
             webs.union(read, definition)
     for read in flow.deferred_reads:

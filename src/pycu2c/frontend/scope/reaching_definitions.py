@@ -65,15 +65,13 @@ class ExpressionDefinitions:
         self.bound = bound
         self.reads: dict[ast.Name, set[Definition]] = {}
         self.dead_reads: dict[ast.Name, set[Definition]] = {}  # in unreachable code
-        self.deferred_reads: list[
-            ast.Name
-        ] = []  # in nested functions: any definition may reach them
+        # in nested functions: any definition may reach them
+        self.deferred_reads: list[ast.Name] = []
         self.unsplit: set[str] = set()  # names whose definitions stay one variable
         self.reach = ReachingState(dict.fromkeys(bound, NOTHING))
         self.loops: list[Jumps] = []
-        self.heads: dict[
-            ast.AST, ReachingState
-        ] = {}  # the last state, at which an inner loop starts
+        # the last state at the head of a loop, at which an inner loop starts
+        self.heads: dict[ast.AST, ReachingState] = {}
         self.hidden: frozenset[str] = frozenset()  # names bound by a comprehension
 
     def is_local(self, name: str) -> bool:
@@ -150,11 +148,11 @@ class ExpressionDefinitions:
                     holds, self.reach = self.branch(value)
                     exits.append(holds)
                 return join(*exits), self.reach
-            case ast.Compare(left=left, comparators=[first, *deferred_reads]):
+            case ast.Compare(left=left, comparators=[first, *comparators]):
                 self.expression(left)
                 self.expression(first)
                 exits = [self.reach]
-                for comparator in deferred_reads:
+                for comparator in comparators:
                     self.expression(comparator)
                     exits.append(self.reach)
                 return self.reach, join(*exits)
@@ -292,8 +290,8 @@ class ReachingDefinitions(ExpressionDefinitions):
         while True:
             self.reach = head
             enter, leave = self.branch(node.test)
-            next_pass, breaks = self.loop_body(node.body, enter)
-            if (grown := join(head, next_pass)) == head:
+            body_end, breaks = self.loop_body(node.body, enter)
+            if (grown := join(head, body_end)) == head:
                 break
             head = grown
         self.leave_loop(node, head, leave, breaks)
@@ -305,25 +303,25 @@ class ReachingDefinitions(ExpressionDefinitions):
         while True:
             self.reach = head
             self.expression(node.target)
-            next_pass, breaks = self.loop_body(node.body, self.reach)
-            if (grown := join(head, next_pass)) == head:
+            body_end, breaks = self.loop_body(node.body, self.reach)
+            if (grown := join(head, body_end)) == head:
                 break
             head = grown
-        self.leave_loop(node, head, next_pass if runs else head, breaks)
+        self.leave_loop(node, head, body_end if runs else head, breaks)
 
     def unrolled_loop(self, node: UnrolledLoop) -> None:
         """Handle an unrolled loop: its iterations follow each other."""
         self.expression(node.iter)
-        left: list[ReachingState] = []
-        for written in node.iterations:
+        all_breaks: list[ReachingState] = []
+        for iteration in node.iterations:
             before = self.reach
-            self.expression(written.target)
-            self.reach, breaks = self.loop_body(written.body, self.reach)
-            left += breaks
+            self.expression(iteration.target)
+            self.reach, breaks = self.loop_body(iteration.body, self.reach)
+            all_breaks += breaks
             if node.is_guarded:
                 self.reach = join(before, self.reach)
         self.block(node.orelse)
-        self.reach = join(self.reach, *left)
+        self.reach = join(self.reach, *all_breaks)
 
     def head(self, loop: ast.AST) -> ReachingState:
         return join(self.reach, self.heads.get(loop, self.reach))
@@ -361,10 +359,9 @@ class ReachingDefinitions(ExpressionDefinitions):
             self.reach = enter
             self.block(case.body)
             ends.append(self.reach)
-            always = isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None
-            self.reach = (
-                fails if always else join(before, fails)
-            )  # names are bound when the pattern has matched
+            is_irrefutable = isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None
+            # names are bound when the pattern has matched
+            self.reach = fails if is_irrefutable else join(before, fails)
         self.reach = join(*ends, self.reach)
 
     def pattern(self, node: ast.pattern) -> None:

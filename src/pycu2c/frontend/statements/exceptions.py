@@ -8,7 +8,7 @@ a flag after its value, and the caller returns too if the flag is set.
 from __future__ import annotations
 
 import ast
-from typing import NoReturn, TypeAlias
+from typing import TypeAlias
 
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.source import Span
@@ -75,7 +75,7 @@ def _parts(s: Return, count: int) -> list[Expr]:
     return [s.value] if count == 1 else list(children(s.value))
 
 
-Exception_: TypeAlias = type[BaseException] | BaseException
+RaisedObject: TypeAlias = type[BaseException] | BaseException
 
 
 def raise_statement(context: FunctionContext, node: ast.Raise) -> None:
@@ -83,11 +83,11 @@ def raise_statement(context: FunctionContext, node: ast.Raise) -> None:
     assert node.exc is not None
     called = node.exc if isinstance(node.exc, ast.Call) else None
     kind = _exception(context, called.func if called else node.exc)
-    given = called.args if called else []
+    arguments = called.args if called else []
     if context.devices.checked:
-        _record_exception(context, kind, given, node)
+        _record_exception(context, kind, arguments, node)
     else:
-        _check_values(context, given)
+        _check_values(context, arguments)
     end_thread(context, context.span(node))
 
 
@@ -108,20 +108,16 @@ def assert_statement(context: FunctionContext, node: ast.Assert) -> None:
     context.emit(If(negation(test), tuple(failing), (), context.span(node)))
 
 
-def _exception(context: FunctionContext, node: ast.expr) -> Exception_:
-    found = context.value(node)
-    kind = found.value if isinstance(found, StaticObject) else None
-    if isinstance(kind, BaseException) or (
-        isinstance(kind, type) and issubclass(kind, BaseException)
-    ):
-        return kind
-    _no_exception(context, node)
-
-
-def _no_exception(context: FunctionContext, node: ast.expr) -> NoReturn:
+def _exception(context: FunctionContext, node: ast.expr) -> RaisedObject:
+    value = context.value(node)
+    python = value.value if isinstance(value, StaticObject) else None
+    if isinstance(python, BaseException):
+        return python
+    if isinstance(python, type) and issubclass(python, BaseException):
+        return python
     fail(
         "exceptions",
-        Label(context.span(node), "this is no exception"),
+        Label(context.span(node), "this is not an exception"),
         hint="raise one of Python's, such as ValueError",
     )
 
@@ -134,11 +130,11 @@ def _check_values(context: FunctionContext, nodes: list[ast.expr]) -> None:
 
 
 def _record_exception(
-    context: FunctionContext, kind: Exception_, given: list[ast.expr], node: ast.stmt
+    context: FunctionContext, kind: RaisedObject, arguments: list[ast.expr], node: ast.stmt
 ) -> None:
     """Emit the statement that records an exception for the host."""
     span = context.span(node)
-    texts, values = texts_of(context, given)
+    texts, values = texts_of(context, arguments)
     where = f"{context.source.file}:{node.lineno}"
     record = RaisedException(kind, where, tuple(texts))
     context.emit(Print((record,), (*_thread_coordinates(span), *values), span))

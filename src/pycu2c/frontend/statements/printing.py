@@ -41,36 +41,36 @@ def texts_of(
     context: FunctionContext, nodes: list[ast.expr]
 ) -> tuple[list[PrintFormat], list[Expr]]:
     """Return the text of each argument, and the numbers for all slots."""
-    found = iter(evaluate_in_order(context, list(values_in(nodes))))
+    values = iter(evaluate_in_order(context, list(values_in(nodes))))
     numbers: list[Expr] = []
     words: list[PrintFormat] = []
     for argument in nodes:
-        words += _words(context, argument, found, numbers)
+        words += _words(context, argument, values, numbers)
     return words, numbers
 
 
 def _options(context: FunctionContext, node: ast.Call) -> tuple[str, str]:
     """Return ``sep`` and ``end``."""
-    found = {"sep": " ", "end": "\n"}
+    options = {"sep": " ", "end": "\n"}
     for keyword in node.keywords:
         if keyword.arg == "flush":  # the host writes after the launch
             continue
-        if keyword.arg not in found:
+        if keyword.arg not in options:
             fail(
                 "call",
                 Label(context.span(keyword), "print() takes values, sep= and end= in a kernel"),
                 hint="what a kernel prints goes to sys.stdout after the launch",
             )
-        given = context.value(keyword.value)
-        if not isinstance(given, StaticObject) or not isinstance(given.value, (str, type(None))):
+        option = context.value(keyword.value)
+        if not isinstance(option, StaticObject) or not isinstance(option.value, (str, type(None))):
             fail(
                 "constant-needed",
                 Label(context.span(keyword.value), f"{keyword.arg} is text"),
                 hint=f'write {keyword.arg}="…"',
             )
-        if given.value is not None:
-            found[keyword.arg] = given.value
-    return found["sep"], found["end"]
+        if option.value is not None:
+            options[keyword.arg] = option.value
+    return options["sep"], options["end"]
 
 
 def values_in(nodes: list[ast.expr]) -> Iterator[ast.expr]:
@@ -89,21 +89,21 @@ def values_in(nodes: list[ast.expr]) -> Iterator[ast.expr]:
 
 
 def _words(
-    context: FunctionContext, node: ast.expr, found: Iterator[Value], numbers: list[Expr]
+    context: FunctionContext, node: ast.expr, values: Iterator[Value], numbers: list[Expr]
 ) -> list[PrintFormat]:
     """Return the texts of one argument of print(); a starred one gives more than one."""
     match node:
         case ast.Starred():
-            items = comprehensions.static_items(materialize_effects(context, next(found)))
+            items = comprehensions.static_items(materialize_effects(context, next(values)))
             return [_word(context, node.value, item, numbers) for item in items]
         case ast.JoinedStr():
-            return [_formatted(context, node, found, numbers)]
+            return [_formatted(context, node, values, numbers)]
         case _:
-            return [_word(context, node, next(found), numbers)]
+            return [_word(context, node, next(values), numbers)]
 
 
 def _formatted(
-    context: FunctionContext, node: ast.JoinedStr, found: Iterator[Value], numbers: list[Expr]
+    context: FunctionContext, node: ast.JoinedStr, values: Iterator[Value], numbers: list[Expr]
 ) -> PrintFormat:
     """Return the text of an f-string."""
     pieces: list[Piece] = []
@@ -116,17 +116,17 @@ def _formatted(
                         Label(context.span(inner), "this f-string is formatted once more"),
                         hint="format the values in it",
                     )
-                pieces += _formatted(context, inner, found, numbers)
+                pieces += _formatted(context, inner, values, numbers)
             case ast.FormattedValue():
-                slot = _slot(context, part.value, next(found), numbers)
+                slot = _slot(context, part.value, next(values), numbers)
                 spec: PrintFormat = ()
                 if isinstance(part.format_spec, ast.JoinedStr):
-                    spec = _formatted(context, part.format_spec, found, numbers)
+                    spec = _formatted(context, part.format_spec, values, numbers)
                 slot = replace(slot, conversion=_CONVERSIONS[part.conversion], spec=spec)
                 _check_format(context, part, slot)
                 pieces.append(slot)
             case _:
-                pieces += _text(next(found))
+                pieces += _text(next(values))
     return _joined(pieces)
 
 

@@ -22,63 +22,69 @@ from pycu2c.ops.intrinsics.memory.subscripts import slice_start, slice_stop
 from pycu2c.ops.intrinsics.registry import REGISTRY
 from pycu2c.ops.operators import ADD, FLOORDIV, SUB
 
-StoreOne: TypeAlias = Callable[[View, Value], None]
+StoreElement: TypeAlias = Callable[[View, Value], None]
 
 
 def assign_slice(
-    context: FunctionContext, place: View, value: Value, span: Span, store: StoreOne
+    context: FunctionContext, target: View, value: Value, span: Span, store: StoreElement
 ) -> None:
-    """Lower ``place = value`` element by element; the value is evaluated before the place."""
-    check_slice_lengths(place, value, span)
+    """Lower ``target = value`` element by element; the value is evaluated before the target."""
+    check_slice_lengths(target, value, span)
     given = materialize_source(context, value)
-    assign_elements(context, materialize_view(context, place, "part"), given, span, store)
+    assign_elements(context, materialize_view(context, target, "part"), given, span, store)
 
 
 def assign_elements(
-    context: FunctionContext, place: View, value: Value, span: Span, store: StoreOne
+    context: FunctionContext, target: View, value: Value, span: Span, store: StoreElement
 ) -> None:
-    """Assign to a place that is evaluated already.
+    """Assign to a target that is evaluated already.
 
     A number is assigned to each element; elements of an array and items of a tuple pairwise.
     """
     value = materialize_source(context, value)
     if isinstance(value, TupleValue) and len(value.items) == 1:
-        _to_each(context, place, value.items[0], span, store)
+        _to_each(context, target, value.items[0], span, store)
     elif isinstance(value, TupleValue):
-        _items(context, place, value, span, store)
+        _items(context, target, value, span, store)
     elif isinstance(value, View) and value.axes:
-        check_shapes(place, value, span)
-        check_no_overlap(place, value, span)
+        check_shapes(target, value, span)
+        check_no_overlap(target, value, span)
         source = value
         loop_over_elements(
             context,
-            place,
+            target,
             span,
             lambda at: store(
-                array_views.element_view(place, at, span), element_of(source, at, span)
+                array_views.element_view(target, at, span), element_of(source, at, span)
             ),
         )
     else:
         loop_over_elements(
-            context, place, span, lambda at: store(array_views.element_view(place, at, span), value)
+            context,
+            target,
+            span,
+            lambda at: store(array_views.element_view(target, at, span), value),
         )
 
 
 def _to_each(
-    context: FunctionContext, place: View, item: Value, span: Span, store: StoreOne
+    context: FunctionContext, target: View, item: Value, span: Span, store: StoreElement
 ) -> None:
     """Assign the only item of a tuple to each element or row (NumPy's broadcasting)."""
-    if len(place.axes) == 1 or not isinstance(item, TupleValue):
+    if len(target.axes) == 1 or not isinstance(item, TupleValue):
         loop_over_elements(
-            context, place, span, lambda at: store(array_views.element_view(place, at, span), item)
+            context,
+            target,
+            span,
+            lambda at: store(array_views.element_view(target, at, span), item),
         )
         return
     counter = Var(context.fresh("i"), WEAK_INT, span)
     with context.block() as written:
         assign_elements(
-            context, array_views.subscript_view(place, [counter], span), item, span, store
+            context, array_views.subscript_view(target, [counter], span), item, span, store
         )
-    rows = For(counter, integer(0, span), place.lengths[0], integer(1, span), tuple(written), span)
+    rows = For(counter, integer(0, span), target.lengths[0], integer(1, span), tuple(written), span)
     context.emit(rows)
 
 
@@ -93,20 +99,20 @@ def materialize_source(context: FunctionContext, value: Value) -> Value:
 
 
 def loop_over_elements(
-    context: FunctionContext, place: View, span: Span, one: Callable[[tuple[Var, ...]], None]
+    context: FunctionContext, target: View, span: Span, one: Callable[[tuple[Var, ...]], None]
 ) -> None:
     """Emit a nest of loops over the axes, the last one innermost."""
-    counters = tuple(Var(context.fresh("i"), WEAK_INT, span) for _ in place.axes)
+    counters = tuple(Var(context.fresh("i"), WEAK_INT, span) for _ in target.axes)
     with context.block() as written:
         one(counters)
     body: Body = tuple(written)
-    for counter, length in reversed(tuple(zip(counters, place.lengths))):
+    for counter, length in reversed(tuple(zip(counters, target.lengths))):
         body = (For(counter, integer(0, span), length, integer(1, span), body, span),)
     context.emit_all(body)
 
 
 def element_of(source: View, counters: tuple[Var, ...], span: Span) -> Expr:
-    """Return the source element for an element of the place; axes of length 1 are broadcast."""
+    """Return the source element for an element of the target; axes of length 1 are broadcast."""
     own = counters[len(counters) - len(source.axes) :]
     pairs = zip(own, source.lengths)
     indices = tuple(integer(0, span) if _is_one(length) else at for at, length in pairs)
@@ -117,17 +123,17 @@ def _is_one(length: Expr) -> bool:
     return isinstance(length, Const) and length.value == 1
 
 
-def check_shapes(place: View, source: View, span: Span) -> None:
+def check_shapes(target: View, source: View, span: Span) -> None:
     """Report shapes that are known to differ."""
-    ours, theirs = place.lengths[::-1], source.lengths[::-1]
-    fits = len(theirs) <= len(ours) and all(
+    target_length, source_length = target.lengths[::-1], source.lengths[::-1]
+    fits = len(source_length) <= len(target_length) and all(
         _is_one(b) or not (isinstance(a, Const) and isinstance(b, Const)) or a.value == b.value
-        for a, b in zip(ours, theirs)
+        for a, b in zip(target_length, source_length)
     )
     if not fits:
         fail(
             "slice-assign",
-            Label(span, f"these elements have the shape {_shape(place)}"),
+            Label(span, f"these elements have the shape {_shape(target)}"),
             Label(source.span, f"and these {_shape(source)}"),
             hint="assign a number, or an array of the same shape",
         )
@@ -138,12 +144,12 @@ def _shape(view: View) -> str:
     return f"({', '.join(known)}{',' * (len(view.lengths) == 1)})"
 
 
-def check_no_overlap(place: View, source: View, span: Span) -> None:
-    """Report a source that may overlap the place: NumPy reads it first, a loop might not."""
-    if place.array.name != source.array.name or _are_same_or_disjoint(place, source):
+def check_no_overlap(target: View, source: View, span: Span) -> None:
+    """Report a source that may overlap the target: NumPy reads it first, a loop might not."""
+    if target.array.name != source.array.name or _are_same_or_disjoint(target, source):
         return
     if any(
-        a != b for a, b in zip(field_path(place), field_path(source))
+        a != b for a, b in zip(field_path(target), field_path(source))
     ):  # different fields of records
         return
     fail(
@@ -154,45 +160,46 @@ def check_no_overlap(place: View, source: View, span: Span) -> None:
     )
 
 
-def _are_same_or_disjoint(place: View, source: View) -> bool:
+def _are_same_or_disjoint(target: View, source: View) -> bool:
     """Return whether two views of an array have the same layout.
 
     Then they are the same elements, or have none in common.
     """
     if (
-        place.axes != source.axes
-        or field_path(place) != field_path(source)
-        or array_views.has_linear_index(place)
+        target.axes != source.axes
+        or field_path(target) != field_path(source)
+        or array_views.has_linear_index(target)
     ):
         return False
-    begins, theirs = start_indices(place), start_indices(source)
-    along = [start_position(place, axis) for axis in range(len(place.axes))]
-    steps = zip(place.steps, source.steps)
+    begins, source_length = start_indices(target), start_indices(source)
+    along = [start_position(target, axis) for axis in range(len(target.axes))]
+    steps = zip(target.steps, source.steps)
     return all(
-        array_views.equal_steps(a, b) for a, b in (*((begins[n], theirs[n]) for n in along), *steps)
+        array_views.equal_steps(a, b)
+        for a, b in (*((begins[n], source_length[n]) for n in along), *steps)
     )
 
 
 def _items(
-    context: FunctionContext, place: View, value: TupleValue, span: Span, store: StoreOne
+    context: FunctionContext, target: View, value: TupleValue, span: Span, store: StoreElement
 ) -> None:
     """Lower ``a[:3] = x, y, z``."""
     count = len(value.items)
-    length = place.lengths[0]
+    length = target.lengths[0]
     known = length.value if isinstance(length, Const) else count
     if (
-        len(place.axes) > 1
+        len(target.axes) > 1
         and known == count
         and all(isinstance(v, TupleValue) for v in value.items)
     ):
         for number, row in enumerate(value.items):
-            part = array_views.subscript_view(place, [integer(number, span)], span)
+            part = array_views.subscript_view(target, [integer(number, span)], span)
             assign_elements(context, part, row, span, store)
         return
-    if len(place.axes) != 1 or known != count:
+    if len(target.axes) != 1 or known != count:
         fail(
             "slice-assign",
-            Label(span, f"these elements have the shape {_shape(place)}"),
+            Label(span, f"these elements have the shape {_shape(target)}"),
             Label(
                 value.span,
                 f"and there {hints.count_phrase(count, 'item')}: {describe(value)}",
@@ -200,31 +207,31 @@ def _items(
             hint="a tuple is assigned to as many elements along one axis",
         )
     for number, item in enumerate(value.items):
-        store(array_views.element_view(place, (integer(number, span),), span), item)
+        store(array_views.element_view(target, (integer(number, span),), span), item)
 
 
-def check_slice_lengths(place: View, value: Value, span: Span) -> None:
+def check_slice_lengths(target: View, value: Value, span: Span) -> None:
     """Check that a slice such as ``a[1:3]`` can have as many elements as are assigned.
 
     Where lengths are known exactly, ``slice_assignment.check_shapes`` compares them.
     """
-    if isinstance(value, TupleValue) and len(place.axes) == 1:
+    if isinstance(value, TupleValue) and len(target.axes) == 1:
         count = len(value.items)
-        _compare(place.lengths[0], count, span, Label(value.span, f"and {describe(value)}"))
+        _compare(target.lengths[0], count, span, Label(value.span, f"and {describe(value)}"))
     elif is_array(value) and array_views.array_type(value).ndim:
         source = array_views.whole_view(value, value.span)
-        for ours, theirs in zip(reversed(place.lengths), reversed(source.lengths)):
-            count = _constant(theirs) or 0
-            _compare(ours, count, span, Label(value.span, f"and these have {count}"))
+        for target_length, source_length in zip(reversed(target.lengths), reversed(source.lengths)):
+            count = _constant(source_length) or 0
+            _compare(target_length, count, span, Label(value.span, f"and these have {count}"))
 
 
 def _compare(length: Expr, count: int, span: Span, given: Label) -> None:
     most = None if isinstance(length, Const) else max_length(length)
     if most is not None and 1 != count > most:
         elements = hints.count_phrase(most, "element")
-        room = f"there {'is' if most == 1 else 'are'} at most {elements}"
+        text = f"there {'is' if most == 1 else 'are'} at most {elements}"
         hint = "assign a number, or as many as there are elements"
-        fail("slice-assign", Label(span, room), given, hint=hint)
+        fail("slice-assign", Label(span, text), given, hint=hint)
 
 
 def max_length(length: Expr) -> int | None:
@@ -240,10 +247,10 @@ def max_length(length: Expr) -> int | None:
             return None if found is None else max(found, 0)
         case Binary(op=op, left=stop, right=start) if op is SUB:
             return _between(start, stop)
-        case Binary(op=op, left=Binary(op=plus, left=distance, right=more), right=pace) if (
+        case Binary(op=op, left=Binary(op=plus, left=distance, right=more), right=step) if (
             op is FLOORDIV and plus is ADD
         ):
-            found, added, divisor = max_length(distance), _constant(more), _constant(pace)
+            found, added, divisor = max_length(distance), _constant(more), _constant(step)
             if found is None or added is None or not divisor:
                 return None
             return (found + added) // divisor
