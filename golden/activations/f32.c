@@ -17,22 +17,22 @@ struct activations_args {
     int64_t p1_shape1;
 };
 
-// The greater, NaN where one is.
+// The maximum; NaN if an argument is NaN.
 static inline float maximum_f32(float a, float b) {
     return a >= b || a != a ? a : b;
 }
 
-// The lesser, NaN where one is.
+// The minimum; NaN if an argument is NaN.
 static inline float minimum_f32(float a, float b) {
     return a <= b || a != a ? a : b;
 }
 
-// -1, 0 or 1; NaN of NaN.
+// -1, 0 or 1; NaN for NaN.
 static inline float sign_f32(float x) {
     return x != x ? x : (float)((x > 0) - (x < 0));
 }
 
-// x to a number of decimal digits, the even one of two, as numpy computes it.
+// x rounded to decimal digits, ties to even, as numpy computes it.
 static inline float round_digits_f32(float x, long long digits) {
     const long long count = digits < -400 ? 400 : digits < 0 ? -digits : digits;
     double power = 1;
@@ -41,7 +41,7 @@ static inline float round_digits_f32(float x, long long digits) {
     return digits < 0 ? rintf(x / scale) * scale : rintf(x * scale) / scale;
 }
 
-// The lesser, as Python chooses: the first where neither is.
+// min(a, b) as in Python: a unless b < a.
 static inline int64_t min_i64(int64_t a, int64_t b) {
     return b < a ? b : a;
 }

@@ -1,19 +1,19 @@
-// The greater, NaN where one is.
+// The maximum; NaN if an argument is NaN.
 __device__ __forceinline__ float maximum_f32(float a, float b) {
     return a >= b || a != a ? a : b;
 }
 
-// The lesser, NaN where one is.
+// The minimum; NaN if an argument is NaN.
 __device__ __forceinline__ float minimum_f32(float a, float b) {
     return a <= b || a != a ? a : b;
 }
 
-// -1, 0 or 1; NaN of NaN.
+// -1, 0 or 1; NaN for NaN.
 __device__ __forceinline__ float sign_f32(float x) {
     return x != x ? x : (float)((x > 0) - (x < 0));
 }
 
-// x to a number of decimal digits, the even one of two, as numpy computes it.
+// x rounded to decimal digits, ties to even, as numpy computes it.
 __device__ __forceinline__ float round_digits_f32(float x, long long digits) {
     const long long count = digits < -400 ? 400 : digits < 0 ? -digits : digits;
     double power = 1;

@@ -16,12 +16,12 @@ struct activations_args {
     int64_t p1_shape1;
 };
 
-// The greater, NaN where one is.
+// The maximum; NaN if an argument is NaN.
 static inline int32_t maximum_i32(int32_t a, int32_t b) {
     return b > a ? b : a;
 }
 
-// The lesser, NaN where one is.
+// The minimum; NaN if an argument is NaN.
 static inline int32_t minimum_i32(int32_t a, int32_t b) {
     return b < a ? b : a;
 }
@@ -31,7 +31,7 @@ static inline int32_t sign_i32(int32_t x) {
     return (int32_t)((x > 0) - (x < 0));
 }
 
-// x to a number of decimal digits, the even one of two.
+// x rounded to decimal digits, ties to even.
 static inline int32_t round_digits_i32(int32_t x, long long digits) {
     if (digits >= 0) return x;
     if (digits < -19) return 0;
@@ -43,7 +43,7 @@ static inline int32_t round_digits_i32(int32_t x, long long digits) {
     return (int32_t)(x < 0 ? 0 - size : size);
 }
 
-// The lesser, as Python chooses: the first where neither is.
+// min(a, b) as in Python: a unless b < a.
 static inline int64_t min_i64(int64_t a, int64_t b) {
     return b < a ? b : a;
 }

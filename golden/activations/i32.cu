@@ -3,7 +3,7 @@ __device__ __forceinline__ int sign_i32(int x) {
     return (int)((x > 0) - (x < 0));
 }
 
-// x to a number of decimal digits, the even one of two.
+// x rounded to decimal digits, ties to even.
 __device__ __forceinline__ int round_digits_i32(int x, long long digits) {
     if (digits >= 0) return x;
     if (digits < -19) return 0;

@@ -18,7 +18,7 @@ struct ballot_compact_args {
     int32_t *p2_data0;
 };
 
-// Memory that will be read soon: so many elements, so far ahead. It may lie beyond the array.
+// Prefetches elements to be read: count of them, ahead of from; may be out of bounds.
 static inline void prefetch_i32(const int32_t *from, int64_t ahead, int64_t count) {
     const uintptr_t first = (uintptr_t)from + (uintptr_t)ahead * sizeof *from;
     for (uintptr_t i = 0; i < (uintptr_t)count * sizeof *from; i += 64) {

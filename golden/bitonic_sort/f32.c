@@ -14,7 +14,7 @@ struct bitonic_sort_args {
     float *p0_data0;
 };
 
-// Memory that will be written soon: so many elements, so far ahead. It may lie beyond the array.
+// Prefetches elements to be written: count of them, ahead of from; may be out of bounds.
 static inline void prefetch_to_write_f32(const float *from, int64_t ahead, int64_t count) {
     const uintptr_t first = (uintptr_t)from + (uintptr_t)ahead * sizeof *from;
     for (uintptr_t i = 0; i < (uintptr_t)count * sizeof *from; i += 64) {

@@ -78,7 +78,7 @@ static inline __attribute__((always_inline)) float exp_f32(float x) {
 #endif
 }
 
-// The lesser, as Python chooses: the first where neither is.
+// min(a, b) as in Python: a unless b < a.
 static inline int64_t min_i64(int64_t a, int64_t b) {
     return b < a ? b : a;
 }

@@ -1,4 +1,4 @@
-// The greater, as Python chooses: the first where neither is.
+// max(a, b) as in Python: a unless b > a.
 __device__ __forceinline__ float max_f32(float a, float b) {
     return b > a ? b : a;
 }

@@ -17,7 +17,7 @@ struct clamp_args {
     int32_t p3_value0;
 };
 
-// The lesser, as Python chooses: the first where neither is.
+// min(a, b) as in Python: a unless b < a.
 static inline int64_t min_i64(int64_t a, int64_t b) {
     return b < a ? b : a;
 }

@@ -39,7 +39,7 @@ struct coroutine_kernel {
     void (*set_cluster)(void *shared, void *const *cluster);
 };
 
-// *place += value, in one step; gives the old value.
+// *place += value, atomic; returns the old value.
 static inline float atomic_add_f32(float *place, float value) {
     float old, next;
     __atomic_load(place, &old, __ATOMIC_ACQUIRE);

@@ -1,10 +1,10 @@
-// Every thread of the cluster comes here before one goes on.
+// Waits until all threads of the cluster have arrived.
 __device__ __forceinline__ void cluster_sync() {
     __cluster_barrier_arrive();
     __cluster_barrier_wait();
 }
 
-// The same shared array of the block with this number in the cluster.
+// The same shared array of the block with this rank in the cluster.
 template <typename T> __device__ __forceinline__ T *shared_of(T *array, unsigned int rank) {
     return (T *)__cluster_map_shared_rank(array, rank);
 }

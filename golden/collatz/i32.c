@@ -17,7 +17,7 @@ struct collatz_args {
     int64_t p2_value0;
 };
 
-// Memory that will be read soon: so many elements, so far ahead. It may lie beyond the array.
+// Prefetches elements to be read: count of them, ahead of from; may be out of bounds.
 static inline void prefetch_i32(const int32_t *from, int64_t ahead, int64_t count) {
     const uintptr_t first = (uintptr_t)from + (uintptr_t)ahead * sizeof *from;
     for (uintptr_t i = 0; i < (uintptr_t)count * sizeof *from; i += 64) {
@@ -25,7 +25,7 @@ static inline void prefetch_i32(const int32_t *from, int64_t ahead, int64_t coun
     }
 }
 
-// Memory that will be written soon: so many elements, so far ahead. It may lie beyond the array.
+// Prefetches elements to be written: count of them, ahead of from; may be out of bounds.
 static inline void prefetch_to_write_i32(const int32_t *from, int64_t ahead, int64_t count) {
     const uintptr_t first = (uintptr_t)from + (uintptr_t)ahead * sizeof *from;
     for (uintptr_t i = 0; i < (uintptr_t)count * sizeof *from; i += 64) {

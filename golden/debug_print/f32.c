@@ -16,15 +16,15 @@ struct debug_print_args {
     int64_t p1_value0;
 };
 
-// The lesser, as Python chooses: the first where neither is.
+// min(a, b) as in Python: a unless b < a.
 static inline int64_t min_i64(int64_t a, int64_t b) {
     return b < a ? b : a;
 }
 
-// What the kernel prints. The host reads it after the launch.
+// The log of prints, which the host reads after the launch.
 struct { uint64_t used, size, lost, *words; } print_log;
 
-// Where the values of print number `print` go, `count` words; NULL if the log is full.
+// The memory for `count` words of print number `print`; NULL if the log is full.
 static inline uint64_t *print_record(unsigned print, unsigned count) {
     const uint64_t first = __atomic_fetch_add(&print_log.used, count + 1, __ATOMIC_RELAXED);
     if (first < print_log.size) print_log.words[first] = print;

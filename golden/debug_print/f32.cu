@@ -1,9 +1,9 @@
-// What the kernel prints. The host reads it after the launch.
+// The log of prints, which the host reads after the launch.
 extern "C" {
     __device__ struct { unsigned long long used, size, lost, *words; } print_log;
 }
 
-// Where the values of print number `print` go, `count` words; null if the log is full.
+// The memory for `count` words of print number `print`; null if the log is full.
 static __device__ unsigned long long *print_record(unsigned print, unsigned count) {
     const unsigned long long first = atomicAdd(&print_log.used, count + 1);
     if (first < print_log.size) print_log.words[first] = print;

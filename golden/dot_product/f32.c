@@ -16,7 +16,7 @@ struct dot_product_args {
     float *p2_data0;
 };
 
-// Memory that will be read soon: so many elements, so far ahead. It may lie beyond the array.
+// Prefetches elements to be read: count of them, ahead of from; may be out of bounds.
 static inline void prefetch_f32(const float *from, int64_t ahead, int64_t count) {
     const uintptr_t first = (uintptr_t)from + (uintptr_t)ahead * sizeof *from;
     for (uintptr_t i = 0; i < (uintptr_t)count * sizeof *from; i += 64) {
@@ -24,12 +24,12 @@ static inline void prefetch_f32(const float *from, int64_t ahead, int64_t count)
     }
 }
 
-// The lesser, as Python chooses: the first where neither is.
+// min(a, b) as in Python: a unless b < a.
 static inline int64_t min_i64(int64_t a, int64_t b) {
     return b < a ? b : a;
 }
 
-// *place += value, in one step; gives the old value.
+// *place += value, atomic; returns the old value.
 static inline float atomic_add_f32(float *place, float value) {
     float old, next;
     __atomic_load(place, &old, __ATOMIC_ACQUIRE);

@@ -18,12 +18,12 @@ struct dot_product_args {
     float *p2_data0;
 };
 
-// The lesser, as Python chooses: the first where neither is.
+// min(a, b) as in Python: a unless b < a.
 static inline int64_t min_i64(int64_t a, int64_t b) {
     return b < a ? b : a;
 }
 
-// *place += value, in one step; gives the old value.
+// *place += value, atomic; returns the old value.
 static inline float atomic_add_f32(float *place, float value) {
     float old, next;
     __atomic_load(place, &old, __ATOMIC_ACQUIRE);

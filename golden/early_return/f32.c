@@ -15,7 +15,7 @@ struct early_return_args {
     float *p1_data0;
 };
 
-// Memory that will be read soon: so many elements, so far ahead. It may lie beyond the array.
+// Prefetches elements to be read: count of them, ahead of from; may be out of bounds.
 static inline void prefetch_f32(const float *from, int64_t ahead, int64_t count) {
     const uintptr_t first = (uintptr_t)from + (uintptr_t)ahead * sizeof *from;
     for (uintptr_t i = 0; i < (uintptr_t)count * sizeof *from; i += 64) {
@@ -23,7 +23,7 @@ static inline void prefetch_f32(const float *from, int64_t ahead, int64_t count)
     }
 }
 
-// Memory that will be written soon: so many elements, so far ahead. It may lie beyond the array.
+// Prefetches elements to be written: count of them, ahead of from; may be out of bounds.
 static inline void prefetch_to_write_f32(const float *from, int64_t ahead, int64_t count) {
     const uintptr_t first = (uintptr_t)from + (uintptr_t)ahead * sizeof *from;
     for (uintptr_t i = 0; i < (uintptr_t)count * sizeof *from; i += 64) {

@@ -37,7 +37,7 @@ static inline float mod_f32(float a, float b) {
     return (remainder < 0) != (b < 0) ? remainder + b : remainder;
 }
 
-// The lesser, as Python chooses: the first where neither is.
+// min(a, b) as in Python: a unless b < a.
 static inline int64_t min_i64(int64_t a, int64_t b) {
     return b < a ? b : a;
 }

@@ -32,7 +32,7 @@ static inline int8_t mod_i8(int8_t a, int8_t b) {
     return (remainder != 0 && (remainder < 0) != (b < 0)) ? (int8_t)(remainder + b) : remainder;
 }
 
-// The lesser, as Python chooses: the first where neither is.
+// min(a, b) as in Python: a unless b < a.
 static inline int64_t min_i64(int64_t a, int64_t b) {
     return b < a ? b : a;
 }

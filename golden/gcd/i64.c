@@ -29,7 +29,7 @@ static inline int64_t abs_i64(int64_t x) {
     return x < 0 ? (int64_t)(0 - (uint64_t)x) : x;
 }
 
-// The lesser, as Python chooses: the first where neither is.
+// min(a, b) as in Python: a unless b < a.
 static inline int64_t min_i64(int64_t a, int64_t b) {
     return b < a ? b : a;
 }

@@ -24,7 +24,7 @@ static inline int64_t mod_i64(int64_t a, int64_t b) {
     return (remainder != 0 && (remainder < 0) != (b < 0)) ? (int64_t)(remainder + b) : remainder;
 }
 
-// The lesser, as Python chooses: the first where neither is.
+// min(a, b) as in Python: a unless b < a.
 static inline int64_t min_i64(int64_t a, int64_t b) {
     return b < a ? b : a;
 }

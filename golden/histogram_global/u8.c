@@ -21,7 +21,7 @@ static inline uint8_t mod_u8(uint8_t a, uint8_t b) {
     return b == 0 ? 0 : (uint8_t)(a % b);
 }
 
-// The lesser, as Python chooses: the first where neither is.
+// min(a, b) as in Python: a unless b < a.
 static inline int64_t min_i64(int64_t a, int64_t b) {
     return b < a ? b : a;
 }

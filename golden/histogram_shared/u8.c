@@ -15,12 +15,12 @@ struct histogram_shared_args {
     int32_t *p1_data0;
 };
 
-// The lesser, as Python chooses: the first where neither is.
+// min(a, b) as in Python: a unless b < a.
 static inline int64_t min_i64(int64_t a, int64_t b) {
     return b < a ? b : a;
 }
 
-// Memory that will be read soon: so many elements, so far ahead. It may lie beyond the array.
+// Prefetches elements to be read: count of them, ahead of from; may be out of bounds.
 static inline void prefetch_u8(const uint8_t *from, int64_t ahead, int64_t count) {
     const uintptr_t first = (uintptr_t)from + (uintptr_t)ahead * sizeof *from;
     for (uintptr_t i = 0; i < (uintptr_t)count * sizeof *from; i += 64) {
@@ -28,7 +28,7 @@ static inline void prefetch_u8(const uint8_t *from, int64_t ahead, int64_t count
     }
 }
 
-// *place += value, where no other OS thread comes; gives the old value.
+// *place += value, not atomic; returns the old value.
 static inline int32_t plain_add_i32(int32_t *place, int32_t value) {
     const int32_t old = *place;
     *place = (int32_t)((uint32_t)old + (uint32_t)value);

@@ -24,12 +24,12 @@ struct matmul_naive_args {
     int64_t p2_stride1;
 };
 
-// Says that n is 1 or more: a loop up to n, inside one in lockstep, is not tested for being empty.
+// Tells the compiler that n >= 1, so that it does not test whether a loop up to n is empty.
 static inline void at_least_1_i64(int64_t n) {
     if (n < 1) __builtin_unreachable();
 }
 
-// The lesser, as Python chooses: the first where neither is.
+// min(a, b) as in Python: a unless b < a.
 static inline int64_t min_i64(int64_t a, int64_t b) {
     return b < a ? b : a;
 }

@@ -35,14 +35,14 @@ struct philox_noise_args {
     int64_t p1_shape0;
 };
 
-// The number that has the bits of x.
+// The bits of x as another type.
 static inline int32_t float_as_int(float x) {
     int32_t same;
     __builtin_memcpy(&same, &x, sizeof same);
     return same;
 }
 
-// The number that has the bits of x.
+// The bits of x as another type.
 static inline float int_as_float(int32_t x) {
     float same;
     __builtin_memcpy(&same, &x, sizeof same);

@@ -16,7 +16,7 @@ struct power_of_two_args {
     int32_t *p2_data0;
 };
 
-// The lesser, as Python chooses: the first where neither is.
+// min(a, b) as in Python: a unless b < a.
 static inline int64_t min_i64(int64_t a, int64_t b) {
     return b < a ? b : a;
 }

@@ -55,7 +55,7 @@ static inline bfloat16 neg_bf16(bfloat16 a) {
     return bfloat16_from_float(-float32_from_bfloat16(a));
 }
 
-// The lesser, as Python chooses: the first where neither is.
+// min(a, b) as in Python: a unless b < a.
 static inline int64_t min_i64(int64_t a, int64_t b) {
     return b < a ? b : a;
 }

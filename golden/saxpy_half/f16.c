@@ -68,7 +68,7 @@ static inline float16 neg_f16(float16 a) {
     return float16_from_float(-float32_from_float16(a));
 }
 
-// The lesser, as Python chooses: the first where neither is.
+// min(a, b) as in Python: a unless b < a.
 static inline int64_t min_i64(int64_t a, int64_t b) {
     return b < a ? b : a;
 }

@@ -40,13 +40,13 @@ struct coroutine_kernel {
     void (*set_cluster)(void *shared, void *const *cluster);
 };
 
-// *place = value where it is expected, in one step; gives the old value.
+// if (*place == expected) *place = value, atomic; returns the old value.
 static inline int64_t atomic_cas_i64(int64_t *place, int64_t expected, int64_t value) {
     __atomic_compare_exchange_n(place, &expected, value, 0, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE);
     return expected;
 }
 
-// The greater, as Python chooses: the first where neither is.
+// max(a, b) as in Python: a unless b > a.
 static inline int64_t max_i64(int64_t a, int64_t b) {
     return b > a ? b : a;
 }

@@ -19,17 +19,17 @@ struct stencil3d_args {
     int64_t p1_shape2;
 };
 
-// The lesser, as Python chooses: the first where neither is.
+// min(a, b) as in Python: a unless b < a.
 static inline int64_t min_i64(int64_t a, int64_t b) {
     return b < a ? b : a;
 }
 
-// The greater, as Python chooses: the first where neither is.
+// max(a, b) as in Python: a unless b > a.
 static inline int64_t max_i64(int64_t a, int64_t b) {
     return b > a ? b : a;
 }
 
-// Memory that will be read soon: so many elements, so far ahead. It may lie beyond the array.
+// Prefetches elements to be read: count of them, ahead of from; may be out of bounds.
 static inline void prefetch_f32(const float *from, int64_t ahead, int64_t count) {
     const uintptr_t first = (uintptr_t)from + (uintptr_t)ahead * sizeof *from;
     for (uintptr_t i = 0; i < (uintptr_t)count * sizeof *from; i += 64) {
@@ -37,7 +37,7 @@ static inline void prefetch_f32(const float *from, int64_t ahead, int64_t count)
     }
 }
 
-// Memory that will be written soon: so many elements, so far ahead. It may lie beyond the array.
+// Prefetches elements to be written: count of them, ahead of from; may be out of bounds.
 static inline void prefetch_to_write_f32(const float *from, int64_t ahead, int64_t count) {
     const uintptr_t first = (uintptr_t)from + (uintptr_t)ahead * sizeof *from;
     for (uintptr_t i = 0; i < (uintptr_t)count * sizeof *from; i += 64) {

@@ -23,12 +23,12 @@ struct stencil3d_args {
     int64_t p1_stride2;
 };
 
-// The greater, as Python chooses: the first where neither is.
+// max(a, b) as in Python: a unless b > a.
 static inline int64_t max_i64(int64_t a, int64_t b) {
     return b > a ? b : a;
 }
 
-// The lesser, as Python chooses: the first where neither is.
+// min(a, b) as in Python: a unless b < a.
 static inline int64_t min_i64(int64_t a, int64_t b) {
     return b < a ? b : a;
 }

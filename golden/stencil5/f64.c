@@ -18,12 +18,12 @@ struct stencil5_args {
     double p2_value0;
 };
 
-// The lesser, as Python chooses: the first where neither is.
+// min(a, b) as in Python: a unless b < a.
 static inline int64_t min_i64(int64_t a, int64_t b) {
     return b < a ? b : a;
 }
 
-// Memory that will be read soon: so many elements, so far ahead. It may lie beyond the array.
+// Prefetches elements to be read: count of them, ahead of from; may be out of bounds.
 static inline void prefetch_f64(const double *from, int64_t ahead, int64_t count) {
     const uintptr_t first = (uintptr_t)from + (uintptr_t)ahead * sizeof *from;
     for (uintptr_t i = 0; i < (uintptr_t)count * sizeof *from; i += 64) {
@@ -31,7 +31,7 @@ static inline void prefetch_f64(const double *from, int64_t ahead, int64_t count
     }
 }
 
-// Memory that will be written soon: so many elements, so far ahead. It may lie beyond the array.
+// Prefetches elements to be written: count of them, ahead of from; may be out of bounds.
 static inline void prefetch_to_write_f64(const double *from, int64_t ahead, int64_t count) {
     const uintptr_t first = (uintptr_t)from + (uintptr_t)ahead * sizeof *from;
     for (uintptr_t i = 0; i < (uintptr_t)count * sizeof *from; i += 64) {

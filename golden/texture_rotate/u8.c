@@ -2,8 +2,8 @@
 #include <stdint.h>
 #include <string.h>
 
-// A texture: its elements, and how they are read. The numbers of an element lie side by side, the
-// x axis is the fastest.
+// A texture: its elements, and how they are read. The channels of an element are adjacent, and
+// elements along x are.
 typedef const struct texture_data {
     const void *elements;
     int64_t extents[3];
@@ -14,7 +14,7 @@ typedef const struct texture_data {
     double border[4];
 } *texture;
 
-// A number of an element; of element -1, of the border.
+// A channel of an element; of element -1, of the border.
 static inline double texture_number(texture t, int64_t element, int channel) {
     if (element < 0) return t->border[channel];
     const int64_t at = element * t->channels + channel;
@@ -34,7 +34,7 @@ static inline double texture_number(texture t, int64_t element, int channel) {
     return bits >> 15 ? -size : size;
 }
 
-// Where along an axis a coordinate is, in 2^-21 of an element.
+// The position of a coordinate along an axis, in units of 2^-21 of an element.
 static inline int64_t texture_place(texture t, int axis, float x) {
     const int repeats = t->modes[axis] == 0 || t->modes[axis] == 2;
     const double far = repeats ? 1 << 30 : t->is_normalized ? 2 : t->extents[axis] + 2;
@@ -46,7 +46,7 @@ static inline int64_t texture_place(texture t, int axis, float x) {
     return t->is_normalized ? fixed * t->extents[axis] : fixed;
 }
 
-// The index that a place is read at; -1 if it is the border's.
+// The index of an element after the address mode is applied; -1 for the border.
 static inline int64_t texture_index(texture t, int axis, int64_t i) {
     const int64_t last = t->extents[axis] - 1;
     if (i >= 0 && i <= last) return i;
@@ -56,7 +56,7 @@ static inline int64_t texture_index(texture t, int axis, int64_t i) {
     return i < 0 ? 0 : last;
 }
 
-// The element at some indices; -1 if it is the border.
+// The element at these indices; -1 for the border.
 static inline int64_t texture_element(texture t, const int64_t *i) {
     int64_t element = 0;
     for (int axis = t->axes - 1; axis >= 0; axis--) {
@@ -67,9 +67,9 @@ static inline int64_t texture_element(texture t, const int64_t *i) {
     return element;
 }
 
-// Weights of the corners around a place, in 1/256: corner k is the next one along x if its bit 0
-// is set, along y for bit 1, along z for bit 2. Of three axes, x and z are paired first.
-// Which halves of 1/256 are rounded up is as measured.
+// Weights of the corners around a position, in 1/256: corner k is the next one along x if its
+// bit 0 is set, along y for bit 1, along z for bit 2. Of three axes, x and z are paired first.
+// The rounding of halves of 1/256 is as measured.
 static inline void texture_weights(int axes, const int *part, int *weights) {
     const int x = part[0], other = axes == 3 ? part[2] : axes == 2 ? part[1] : 0;
     const int both = (x * other + 128) >> 8;
@@ -86,7 +86,7 @@ static inline void texture_weights(int axes, const int *part, int *weights) {
     }
 }
 
-// The nearest float of so many bits; of two the one that is farther from 0.
+// x rounded to a float with this many bits, ties away from 0.
 static inline double texture_rounded(double x, int bits) {
     const uint64_t one = (uint64_t)1 << (53 - bits);
     uint64_t number;
@@ -96,14 +96,14 @@ static inline double texture_rounded(double x, int bits) {
     return x;
 }
 
-// Likewise of 16 bits, which are fewer near 0.
+// x rounded to float16, whose subnormal numbers have fewer bits.
 static inline double texture_half(double x) {
     const double least = 1.0 / (1 << 24);
     return fabs(x) < 1024 * least ? copysign(floor(fabs(x) / least + 0.5) * least, x)
                                   : texture_rounded(x, 11);
 }
 
-// The numbers of the element at a place.
+// The channels of the element at a position.
 static inline void texture_nearest(texture t, const int64_t *place, double *numbers) {
     int64_t index[3] = {0};
     for (int axis = 0; axis < t->axes; axis++) index[axis] = place[axis] >> 21;
@@ -114,14 +114,14 @@ static inline void texture_nearest(texture t, const int64_t *place, double *numb
     }
 }
 
-// A sum in 1/256 of integers, as a whole number of 16 bits. What 8 bits lack is added without the
-// last bits of the sum.
+// A sum of integers in 1/256, as an integer of 16 bits. Sums of 8-bit integers are scaled to
+// 16 bits without the last bits of the sum.
 static inline double texture_scaled(texture t, double sum) {
     if ((t->format & 15) == 2) return floor(sum / 256 + 0.5);
     return sum + floor(floor(sum / 16) * 16 * 255 / (256 * t->most) + 0.5);
 }
 
-// The means of the elements around a place.
+// The weighted means of the elements around a position.
 static inline void texture_blended(texture t, const int64_t *place, double *numbers) {
     int64_t first[3] = {0};
     int part[3] = {0}, weights[8];
@@ -151,7 +151,7 @@ static inline void texture_blended(texture t, const int64_t *place, double *numb
     }
 }
 
-// What a texture has at a place, in its first numbers.
+// The channels of a texture at a position.
 static inline void texture_fetch(texture t, const float *at, double *numbers) {
     int64_t place[3] = {0};
     for (int axis = 0; axis < t->axes; axis++) place[axis] = texture_place(t, axis, at[axis]);
@@ -179,7 +179,7 @@ struct rotate_args {
     int64_t p3_shape1;
 };
 
-// What a texture has at a place.
+// Fetches from a texture.
 static inline uint8_t tex2D_u8(texture t, float x, float y) {
     const float at[3] = {x, y};
     double numbers[4];
@@ -187,7 +187,7 @@ static inline uint8_t tex2D_u8(texture t, float x, float y) {
     return (uint8_t)numbers[0];
 }
 
-// The lesser, as Python chooses: the first where neither is.
+// min(a, b) as in Python: a unless b < a.
 static inline int64_t min_i64(int64_t a, int64_t b) {
     return b < a ? b : a;
 }

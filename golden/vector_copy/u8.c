@@ -18,7 +18,7 @@ struct vector_copy_args {
     uint8_t p2_value0;
 };
 
-// The lesser, as Python chooses: the first where neither is.
+// min(a, b) as in Python: a unless b < a.
 static inline int64_t min_i64(int64_t a, int64_t b) {
     return b < a ? b : a;
 }

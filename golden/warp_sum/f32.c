@@ -15,7 +15,7 @@ struct warp_sum_args {
     float *p1_data0;
 };
 
-// Memory that will be read soon: so many elements, so far ahead. It may lie beyond the array.
+// Prefetches elements to be read: count of them, ahead of from; may be out of bounds.
 static inline void prefetch_f32(const float *from, int64_t ahead, int64_t count) {
     const uintptr_t first = (uintptr_t)from + (uintptr_t)ahead * sizeof *from;
     for (uintptr_t i = 0; i < (uintptr_t)count * sizeof *from; i += 64) {
@@ -23,7 +23,7 @@ static inline void prefetch_f32(const float *from, int64_t ahead, int64_t count)
     }
 }
 
-// *place += value, in one step; gives the old value.
+// *place += value, atomic; returns the old value.
 static inline float atomic_add_f32(float *place, float value) {
     float old, next;
     __atomic_load(place, &old, __ATOMIC_ACQUIRE);

@@ -17,10 +17,10 @@ from pycu2c.ir.print_format import PrintFormat, format_text, scalar_types, word_
 
 _LOG = {
     "c": """
-// What the kernel prints. The host reads it after the launch.
+// The log of prints, which the host reads after the launch.
 struct { $W used, size, lost, *words; } print_log;
 
-// Where the values of print number `print` go, `count` words; NULL if the log is full.
+// The memory for `count` words of print number `print`; NULL if the log is full.
 static inline $W *print_record(unsigned print, unsigned count) {
     const $W first = __atomic_fetch_add(&print_log.used, count + 1, __ATOMIC_RELAXED);
     if (first < print_log.size) print_log.words[first] = print;
@@ -30,12 +30,12 @@ static inline $W *print_record(unsigned print, unsigned count) {
 }
 """,
     "cuda": """
-// What the kernel prints. The host reads it after the launch.
+// The log of prints, which the host reads after the launch.
 extern "C" {
     __device__ struct { $W used, size, lost, *words; } print_log;
 }
 
-// Where the values of print number `print` go, `count` words; null if the log is full.
+// The memory for `count` words of print number `print`; null if the log is full.
 static __device__ $W *print_record(unsigned print, unsigned count) {
     const $W first = atomicAdd(&print_log.used, count + 1);
     if (first < print_log.size) print_log.words[first] = print;

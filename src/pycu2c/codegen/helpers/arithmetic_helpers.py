@@ -96,7 +96,7 @@ _SQUARING = """
 
 POW = Helper(
     signed="""
-// base ** exponent, wrapping; a negative exponent cuts 1 / base ** -exponent to a whole number.
+// base ** exponent, wrapping; truncated to an integer for a negative exponent.
 $q $T pow_$t($T base, $T exponent) {
     if (exponent < 0) return base == 1 ? 1 : base != -1 ? 0 : exponent & 1 ? -1 : 1;"""
     + _SQUARING,
@@ -157,7 +157,7 @@ PICK = Helper(
     signed=_PICK_INTEGER,
     unsigned=_PICK_INTEGER,
     floating="""
-// a where the mask is 1, b where it is 0, bit by bit: compilers make no branch of that.
+// a where the mask is 1, b where it is 0, bit by bit, without a branch.
 $q $T pick_$t($T a, $T b, int32_t mask) {
     $W x, y;
     __builtin_memcpy(&x, &a, sizeof x);
@@ -207,7 +207,7 @@ $q $T shl_$t($T a, $T b) {
     ),
     **floating_helpers(
         """
-// NaN is like NaN, -0.0 not like 0.0.
+// Whether a and b have the same bits: NaN equals NaN, -0.0 differs from 0.0.
 $q int same_bits_$t($T a, $T b) {
     return __builtin_memcmp(&a, &b, sizeof a) == 0;
 }

@@ -34,30 +34,30 @@ _UPDATES = {
     "and_": _Update("*place &= value", "old & value"),
     "or_": _Update("*place |= value", "old | value"),
     "xor": _Update("*place ^= value", "old ^ value"),
-    "inc": _Update("Counts up to value, then from 0", "old >= value ? 0 : old + 1"),
+    "inc": _Update("*place = *place + 1, or 0 from value on", "old >= value ? 0 : old + 1"),
     "dec": _Update(
-        "Counts down to 0, then from value", "old == 0 || old > value ? value : old - 1"
+        "*place = *place - 1, or value from 0 and above value", "old == 0 || old > value ? value : old - 1"
     ),
     "exch": _Update("*place = value", "value"),
-    "max": _Update("The greater to *place", "value", "value > old"),
-    "min": _Update("The lesser to *place", "value", "value < old"),
+    "max": _Update("*place = max(*place, value)", "value", "value > old"),
+    "min": _Update("*place = min(*place, value)", "value", "value < old"),
     "nanmax": _Update(
-        "The greater, or what is no NaN, to *place",
+        "*place = max(*place, value), ignoring NaN",
         "value",
         "value > old",
         "value > old || (old != old && value == value)",
     ),
     "nanmin": _Update(
-        "The lesser, or what is no NaN, to *place",
+        "*place = min(*place, value), ignoring NaN",
         "value",
         "value < old",
         "value < old || (old != old && value == value)",
     ),
-    "cas": _Update("*place = value where it is expected", "value", "old == expected"),
+    "cas": _Update("if (*place == expected) *place = value", "value", "old == expected"),
 }
 
 _LOOP = """
-// $said, in one step; gives the old value.
+// $said, atomic; returns the old value.
 $q $T atomic_${name}_$t($T *place, $T value) {
     $T old, next;
     __atomic_load(place, &old, __ATOMIC_ACQUIRE);
@@ -69,7 +69,7 @@ $q $T atomic_${name}_$t($T *place, $T value) {
 """
 
 _WHILE = """
-// $said, in one step; gives the old value.
+// $said, atomic; returns the old value.
 $q $T atomic_${name}_$t($T *place, $parameters) {
     $T old;
     __atomic_load(place, &old, __ATOMIC_ACQUIRE);
@@ -81,7 +81,7 @@ $q $T atomic_${name}_$t($T *place, $parameters) {
 """
 
 _EXCHANGE = """
-// *place = value, in one step; gives the old value.
+// *place = value, atomic; returns the old value.
 $q $T atomic_exch_$t($T *place, $T value) {
     $T old;
     __atomic_exchange(place, &value, &old, __ATOMIC_ACQUIRE);
@@ -90,7 +90,7 @@ $q $T atomic_exch_$t($T *place, $T value) {
 """
 
 _COMPARE = """
-// *place = value where it is expected, in one step; gives the old value.
+// if (*place == expected) *place = value, atomic; returns the old value.
 $q $T atomic_cas_$t($T *place, $T expected, $T value) {
     __atomic_compare_exchange_n(place, &expected, value, 0, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE);
     return expected;
@@ -98,7 +98,7 @@ $q $T atomic_cas_$t($T *place, $T expected, $T value) {
 """
 
 _PLAIN = """
-// $said, where no other OS thread comes; gives the old value.
+// $said, not atomic; returns the old value.
 $q $T plain_${name}_$t($T *place, $parameters) {
     const $T old = *place;
     ${if}*place = $new;
@@ -108,7 +108,7 @@ $q $T plain_${name}_$t($T *place, $parameters) {
 
 # CUDA's compare-and-swap takes integers of 16, 32 and 64 bits
 _CUDA_LOOP = """
-// $said, in one step; gives the old value.
+// $said, atomic; returns the old value.
 $q $T atomic_${name}_$t($T *place, $parameters) {
 $word
     $kind seen = *(volatile $kind *)word, was;

@@ -58,7 +58,7 @@ $q bool eq_$t($T a, $T b) {
     return a.x == b.x && a.y == b.y;
 }
 
-// base ** exponent: by multiplication for small whole exponents, as numpy, else by logarithms.
+// base ** exponent: by multiplication for small integer exponents, as numpy, else by logarithms.
 $q $T pow_$t($T base, $T exponent) {
     const int n = fabs$f(exponent.x) < 100 ? (int)exponent.x : 0;
     $T result = {1, 0}, square = base;
@@ -187,7 +187,7 @@ $q $T complex_log_base_$t($T x, $T base) {
     return div_$t(complex_log_$t(x), complex_log_$t(base));
 }
 
-// Whether a part is no number.
+// Whether a part is NaN.
 $q bool complex_isnan_$t($T x) {
     return x.x != x.x || x.y != x.y;
 }

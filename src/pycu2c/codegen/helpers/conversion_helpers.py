@@ -36,7 +36,7 @@ def _float_to_integer(name: str, source: DType, to: DType, mode: Mode) -> Helper
     nan = "0" if to.bits == source.bits == 32 else top_bit
     return Helper(
         fixed=f"""
-// x rounded {MODE_TEXT[mode]}; beyond the ends of the type, that end.
+// x rounded {MODE_TEXT[mode]}; larger numbers saturate.
 $q {to.c} {name}({source.c} x) {{
     const {source.c} whole = {_ROUND[mode]}{"f" * (source is FLOAT32)}(x);
     if (whole != whole) return {nan};
@@ -49,7 +49,7 @@ $q {to.c} {name}({source.c} x) {{
 def _reinterpretation(name: str, source: DType, to: DType) -> Helper:
     return Helper(
         fixed=f"""
-// The number that has the bits of x.
+// The bits of x as another type.
 $q {to.c} {name}({source.c} x) {{
     {to.c} same;
     __builtin_memcpy(&same, &x, sizeof same);
@@ -138,7 +138,7 @@ def _float8_helpers(form: float8.Format) -> dict[str, Helper]:
         not_finite = "size >= 0x7c ? 0x7f800000u | (size & 3) << 21"
     return fixed_helpers(
         f"""
-// The bits of the nearest {form.name.upper()}; beyond the ends, of the end.
+// The bits of the nearest {form.name.upper()}; larger numbers saturate.
 $q unsigned char float_to_{form.name}(float x) {{
     unsigned int bits;
     memcpy(&bits, &x, sizeof bits);
@@ -152,7 +152,7 @@ $q unsigned char float_to_{form.name}(float x) {{
     return (unsigned char)(sign | ((bits >> {drop}) - {127 - form.bias << form.fraction}u));
 }}
 
-// The float that the {form.name.upper()} with these bits is.
+// The value of an {form.name.upper()} as a float.
 $q float {form.name}_to_float(unsigned char x) {{
     const float sign = x & 0x80 ? -1.0f : 1.0f;
     const unsigned int size = x & 0x7f;

@@ -55,7 +55,7 @@ def _all() -> dict[str, Helper]:
 
 
 _INVERSE_ROOT = """
-// 1 / sqrt(x), rounded to the nearest: what double has in excess decides.
+// 1 / sqrt(x), rounded to the nearest, by a Newton step in double.
 $q float frsqrt_rn(float x) {
     if (!(x > 0 && x < INFINITY)) return 1 / sqrtf(x);
     const double root = sqrt((double)x), near = 1 / root;

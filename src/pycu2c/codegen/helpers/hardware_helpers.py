@@ -56,13 +56,13 @@ def _reduction(name: str, comment: str, joined: str) -> str:
 
 
 _FIXED = """
-// Every thread of the cluster comes here before one goes on.
+// Waits until all threads of the cluster have arrived.
 $q void cluster_sync() {
     __cluster_barrier_arrive();
     __cluster_barrier_wait();
 }
 
-// The same shared array of the block with this number in the cluster.
+// The same shared array of the block with this rank in the cluster.
 template <typename T> $q T *shared_of(T *array, unsigned int rank) {
     return (T *)__cluster_map_shared_rank(array, rank);
 }
@@ -83,7 +83,7 @@ $q unsigned int clock32() {
 
 def _host_clock(name: str, result: str) -> str:
     return f"""
-// Nanoseconds of a clock that only goes forward.
+// Nanoseconds of a monotonic clock.
 $q {result} {name}(void) {{
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -98,7 +98,7 @@ _REGISTERS = {
     "lanemask_eq": "The bit of the thread's own lane.",
     "lanemask_le": "The bits of the lanes up to the thread's own.",
     "lanemask_gt": "The bits of the lanes above the thread's own.",
-    "lanemask_ge": "The bits of the lanes from the thread's own on.",
+    "lanemask_ge": "The bits of the thread's own lane and the lanes above.",
 }
 _REDUCTIONS = (
     ("add", "The sum over the lanes of mask.", "($T)(($W)a + ($W)b)"),
@@ -114,7 +114,7 @@ HARDWARE_HELPERS: dict[str, Helper] = {
     **integer_helpers("".join(starmap(_reduction, _REDUCTIONS))),
     **helpers_of_all_types(
         """
-// mask if all its lanes have one value, else 0.
+// mask if all its lanes have the same value, else 0.
 $q unsigned int match_all_$t(unsigned int mask, $T value) {
     int same;
     return __match_all_sync(mask, value, &same);

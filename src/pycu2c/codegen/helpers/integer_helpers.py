@@ -11,7 +11,7 @@ from pycu2c.ops.intrinsics.integers.simd_in_word import OPERATIONS, Operation
 
 BIT_HELPERS = integer_helpers(
     """
-// The zero bits that x begins with.
+// The number of leading zero bits.
 $q int clz_$t($T x) {
     return x == 0 ? $bits : __builtin_clzll(($W)x) - (64 - $bits);
 }
@@ -115,7 +115,7 @@ $q int32_t mul24(int32_t x, int32_t y) {
     return (int32_t)((uint32_t)a * (uint32_t)b);
 }
 
-// Four of the eight bytes of y:x, as the parts of z say.
+// Four of the eight bytes of y:x, selected by the lowest four nibbles of z.
 $q uint32_t byte_perm(uint32_t x, uint32_t y, uint32_t z) {
     const uint64_t both = (uint64_t)y << 32 | x;
     uint32_t result = 0;

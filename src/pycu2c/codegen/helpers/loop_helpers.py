@@ -6,7 +6,7 @@ from pycu2c.base.records import replace
 from pycu2c.codegen.helpers.templates import Helper, fixed_helpers, helpers_of_all_types
 
 _FIXED = """
-// Writes a line of memory of 64 bytes: as a whole, so that it need not be read before.
+// Stores a whole cache line of 64 bytes, which then need not be read first.
 $q void store_line(void *to, const void *from) {
 #if defined __clang__ || defined __SSE2__
 #if defined __AVX512F__
@@ -35,7 +35,7 @@ $q void store_line(void *to, const void *from) {
 #endif
 }
 
-// What store_line has written is for others to see from here on.
+// Makes nontemporal stores visible to other threads before later stores.
 $q void nontemporal_fence(void) {
 #if defined __SSE2__
     __builtin_ia32_sfence();
@@ -44,12 +44,12 @@ $q void nontemporal_fence(void) {
 """
 
 _FOR_ALL_TYPES = """
-// How many elements lie before this one in its line of memory.
+// The number of elements between the start of the cache line and this one.
 $q int64_t cache_line_offset_$t(const $T *first) {
     return (int64_t)((uintptr_t)first % 64 / sizeof *first);
 }
 
-// Writes elements without a cache, but for those at the ends that are no whole line of memory.
+// Stores elements past the caches, except for incomplete cache lines at the ends.
 $q void nontemporal_store_$t($T *to, const $T *from, int64_t count) {
     enum { LINE = 64 / sizeof *to };
     int64_t i = 0;
@@ -68,7 +68,7 @@ $q void nontemporal_store_$t($T *to, const $T *from, int64_t count) {
 
 def _prefetch(name: str, access: str, argument: str) -> str:
     return f"""
-// Memory that will be {access} soon: so many elements, so far ahead. It may lie beyond the array.
+// Prefetches elements to be {access}: count of them, ahead of from; may be out of bounds.
 $q void {name}_$t(const $T *from, int64_t ahead, int64_t count) {{
     const uintptr_t first = (uintptr_t)from + (uintptr_t)ahead * sizeof *from;
     for (uintptr_t i = 0; i < (uintptr_t)count * sizeof *from; i += 64) {{
@@ -90,7 +90,7 @@ LOOP_HELPERS: dict[str, Helper] = {
     "nontemporal_store": replace(_COPIES["nontemporal_store"], calls=("store_line",)),
     "at_least_1": Helper(
         signed="""
-// Says that n is 1 or more: a loop up to n, inside one in lockstep, is not tested for being empty.
+// Tells the compiler that n >= 1, so that it does not test whether a loop up to n is empty.
 $q void at_least_1_$t($T n) {
     if (n < 1) __builtin_unreachable();
 }

@@ -6,7 +6,7 @@ from pycu2c.codegen.helpers.templates import Helper, floating_helpers, templates
 
 ROUND_DIGITS = Helper(
     signed="""
-// x to a number of decimal digits, the even one of two.
+// x rounded to decimal digits, ties to even.
 $q $T round_digits_$t($T x, long long digits) {
     if (digits >= 0) return x;
     if (digits < -19) return 0;
@@ -19,7 +19,7 @@ $q $T round_digits_$t($T x, long long digits) {
 }
 """,
     unsigned="""
-// x to a number of decimal digits, the even one of two.
+// x rounded to decimal digits, ties to even.
 $q $T round_digits_$t($T x, long long digits) {
     if (digits >= 0) return x;
     if (digits < -19) return 0;
@@ -32,7 +32,7 @@ $q $T round_digits_$t($T x, long long digits) {
 }
 """,
     floating="""
-// x to a number of decimal digits, the even one of two, as numpy computes it.
+// x rounded to decimal digits, ties to even, as numpy computes it.
 $q $T round_digits_$t($T x, long long digits) {
     const long long count = digits < -400 ? 400 : digits < 0 ? -digits : digits;
     double power = 1;
@@ -57,7 +57,7 @@ $q $T sign_$t($T x) {
 }
 """,
     floating="""
-// -1, 0 or 1; NaN of NaN.
+// -1, 0 or 1; NaN for NaN.
 $q $T sign_$t($T x) {
     return x != x ? x : ($T)((x > 0) - (x < 0));
 }
@@ -115,7 +115,7 @@ $q $T logaddexp2_$t($T a, $T b) {
 """
 
 _OF_SIGNED_INTEGERS = """
-// The square root without its fraction; 0 of what is below 0.
+// The integer part of the square root; 0 for negative n.
 $q $T isqrt_$t($T n) {
     if (n <= 0) return 0;
     const $W square = ($W)n;
@@ -125,21 +125,21 @@ $q $T isqrt_$t($T n) {
     return ($T)root;
 }
 
-// 1 * 2 * ... * n, cut to 64 bits: from 66 on that is 0. 0 of what is below 0.
+// n! modulo 2**64, which is 0 from 66 on; 0 for n < 0.
 $q $T factorial_$t($T n) {
     $W product = n >= 0 && n < 66;
     for ($W factor = 2; product != 0 && factor <= ($W)n; factor++) product *= factor;
     return ($T)product;
 }
 
-// n * (n - 1) * ..., k factors, cut to 64 bits: of 66 factors that is 0.
+// n * (n - 1) * ..., k factors, modulo 2**64, which is 0 for 66 factors.
 $q $T perm_$t($T n, $T k) {
     $W product = k >= 0 && k <= n && k < 66;
     for ($W i = 0; product != 0 && i < ($W)k; i++) product *= ($W)n - i;
     return ($T)product;
 }
 
-// In how many ways k of n things are chosen; 0 where that does not fit 64 bits.
+// The binomial coefficient; 0 if it does not fit 64 bits.
 $q $T comb_$t($T n, $T k) {
     if (k < 0 || k > n) return 0;
     const $W fewest = ($W)(k < n - k ? k : n - k), most = ($W)-1 >> 1;

@@ -23,12 +23,12 @@ $q $T exp10_$t($T x) {
     return pow$f(($T)10, x);
 }
 
-// x, or the nearer end; 0 of NaN.
+// x clamped to 0 and 1; 0 for NaN.
 $q $T saturate_$t($T x) {
     return x > 0 ? (x < 1 ? x : 1) : 0;
 }
 
-// The normal distribution from -infinity to x; what the product leaves over counts, too.
+// The cumulative normal distribution; the rounding error of x / sqrt(2) is corrected.
 $q $T normcdf_$t($T x) {
     const double at = -0.7071067811865476 * x;
     const double rest = fma(-0.7071067811865476, (double)x, -at) + 4.833646656726457e-17 * x;
@@ -66,49 +66,49 @@ $q $T y1_$t($T x) {
     return ($T)y1((double)x);
 }
 
-// The Bessel function J of order n; NaN for a negative one.
+// The Bessel function J of order n; NaN for a negative n.
 $q $T jn_$t(long long n, $T x) {
     if (n < 0) return sqrt$f(($T)-1);
     if (fabs$f(x) < ($T)1e-8) return pow$f(x / 2, ($T)n) / tgamma$f(($T)n + 1);
     return jn$f(n > 2147483647 ? 2147483647 : (int)n, x);
 }
 
-// The Bessel function Y of order n; NaN for a negative one.
+// The Bessel function Y of order n; NaN for a negative n.
 $q $T yn_$t(long long n, $T x) {
     if (n < 0) return sqrt$f(($T)-1);
     if (x == 0) return -1 / fabs$f(x);
     return yn$f(n > 2147483647 ? 2147483647 : (int)n, x);
 }
 
-// x to a whole power.
+// x to an integer power.
 $q $T powi_$t($T x, long long n) {
     return pow$f(x, ($T)n);
 }
 
-// The exponent of x to base 2; of 0 and NaN the least int, of infinity the greatest.
+// The binary exponent of x; INT_MIN for 0 and NaN, INT_MAX for infinity.
 $q int ilogb_$t($T x) {
     return x == 0 || x != x ? -2147483647 - 1 : isinf(x) ? 2147483647 : ilogb$f(x);
 }
 
-// What is behind the point, with the sign of x.
+// The fractional part, with the sign of x.
 $q $T fraction_$t($T x) {
     return copysign$f(isinf(x) ? 0 : x - trunc$f(x), x);
 }
 
-// The first of frexp.
+// The mantissa of frexp.
 $q $T mantissa_$t($T x) {
     int exponent;
     return frexp$f(x, &exponent);
 }
 
-// The second of frexp.
+// The exponent of frexp.
 $q long long exponent_$t($T x) {
     int exponent = 0;
     if (x - x == 0) frexp$f(x, &exponent);
     return exponent;
 }
 
-// The lowest 3 bits of a / b, rounded to a whole number, with its sign.
+// The lowest 3 bits of a / b, rounded to an integer, with its sign.
 $q long long quotient_$t($T a, $T b) {
     int quotient = 0;
     if (a - a == 0 && b - b == 0 && b != 0) remquo$f(a, b, &quotient);
@@ -168,20 +168,20 @@ $q $T cospi_$t($T x) {
     const double t = 0.5 - fabs(x - whole);
 @SERIES}
 
-// What erf gives x of.
+// The inverse of erf.
 $q $T erfinv_$t($T x) {
     if (!(fabs(x) < 1)) return fabs(x) == 1 ? x * INFINITY : NAN;
     const double size = fabs((double)x), rest = 1 - size;
 @INVERSE    return ($T)copysign(root, (double)x);
 }
 
-// What erfc gives x of.
+// The inverse of erfc.
 $q $T erfcinv_$t($T x) {
     const double q = x, at_0 = INFINITY;
 @ERFCINV    return ($T)(q < 1 ? root : -root);
 }
 
-// What normcdf gives x of.
+// The inverse of normcdf.
 $q $T normcdfinv_$t($T x) {
     const double q = 2 * (double)x, at_0 = -INFINITY;
 @ERFCINV    return ($T)(1.4142135623730951 * (q < 1 ? -root : root));
