@@ -21,13 +21,13 @@ class Dialect:
     spell: Callable[[Intrinsic], Spell | None]
     helper_names: Callable[[Intrinsic], tuple[str, ...]]
     header_names: Callable[[Intrinsic], tuple[str, ...]]
-    kernel: tuple[str, ...]  # qualifiers
+    kernel: tuple[str, ...]  # qualifiers of kernels
     bounds: str  # qualifier for launch bounds
     clusters: str  # qualifier for the size of clusters
-    device: tuple[str, ...]
+    device: tuple[str, ...]  # qualifiers of device functions, shared and constant arrays
     shared: tuple[str, ...]
+    constant: tuple[str, ...]
     dynamic: str  # declaration of dynamic shared memory at file scope
-    constant: tuple[str, ...]  # qualifiers of a constant array
     headers: Callable[[str], tuple[str, ...]]  # that a text needs, besides those of its intrinsics
     infinity: dict[str, str]  # by the dtype's short name
     nan: dict[str, str]
@@ -37,9 +37,9 @@ CUDA = Dialect(
     name="cuda",
     suffix=".cu",
     type_name=lambda dtype: dtype.cuda,
-    spell=lambda row: row.cuda,
-    helper_names=lambda row: row.cuda_helpers,
-    header_names=lambda row: row.cuda_headers,
+    spell=lambda intrinsic: intrinsic.cuda,
+    helper_names=lambda intrinsic: intrinsic.cuda_helpers,
+    header_names=lambda intrinsic: intrinsic.cuda_headers,
     kernel=('extern "C"', "__global__"),
     bounds="__launch_bounds__({})",
     clusters="__cluster_dims__({})",
@@ -59,8 +59,8 @@ C = Dialect(
     name="c",
     suffix=".c",
     type_name=lambda dtype: dtype.c,
-    spell=lambda row: row.c,
-    helper_names=lambda row: row.c_helpers,
+    spell=lambda intrinsic: intrinsic.c,
+    helper_names=lambda intrinsic: intrinsic.c_helpers,
     header_names=lambda _: (),
     kernel=(),
     bounds="",

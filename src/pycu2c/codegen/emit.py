@@ -91,7 +91,7 @@ def items_of(
     items += file.prints.definitions()
     items += emitter.constants()
     for lines in inline_c.preambles(module):
-        items += [c.Blank(), *inline_c.parts(lines, comments)]
+        items += [c.Blank(), *inline_c.code_items(lines, comments)]
     forward_called = _forward_called(module)
     if forward_called:
         items.append(c.Blank())
@@ -132,7 +132,7 @@ class ModuleEmitter:
         structs = Structs(module, dialect)
         self.file = FileDefinitions(
             dialect,
-            global_names(module, {*inline_c.names_taken(module), *reserved}),
+            global_names(module, {*inline_c.reserved_names(module), *reserved}),
             coordinates_used(module) if dialect.name == "c" else {},
             structs,
             Prints(dialect, structs.type_name),
@@ -142,7 +142,7 @@ class ModuleEmitter:
     def speller(self, function: ir.Function) -> ExpressionSpeller:
         functions = self.file.functions
         constants = {c.var.name: functions[c.var.name] for c in self.module.constants}
-        reserved = {*functions.values(), *inline_c.names_taken(self.module)}
+        reserved = {*functions.values(), *inline_c.reserved_names(self.module)}
         names = name_variables(function, reserved, constants)
         if inline_c_body(function) is not None:
             names = names_as_written(function)

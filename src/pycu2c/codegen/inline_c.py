@@ -11,16 +11,16 @@ from pycu2c.csyntax import nodes as c
 from pycu2c.declarations.link_files import Link
 from pycu2c.ir.nodes import Module
 
-Part: TypeAlias = c.Comment | c.LineDirective | c.Verbatim  # of a file, and of a body
+CodeItem: TypeAlias = c.Comment | c.LineDirective | c.Verbatim  # in a file or a body
 
-INLINE_C_MARK = "@c "  # in comments with places
+INLINE_C_MARK = "@c "  # precedes source positions in comments
 
 
-def parts(lines: Iterable[CodeLine], comments: str) -> Iterator[Part]:
+def code_items(lines: Iterable[CodeLine], comments: str) -> Iterator[CodeItem]:
     """Yield the lines of inline C."""
     continues = False  # a macro continues: nothing may be inserted between its lines
     for line in lines:
-        if comments == "places" and not continues:
+        if comments == "positions" and not continues:
             yield c.Comment(f"{INLINE_C_MARK}{line.span}")
         elif comments == "lines" and not continues:
             yield c.LineDirective(line.span.line, line.span.file)
@@ -28,7 +28,7 @@ def parts(lines: Iterable[CodeLine], comments: str) -> Iterator[Part]:
         continues = line.text.endswith("\\")
 
 
-def codes_of(module: Module) -> list[InlineCode]:
+def _inline_code(module: Module) -> list[InlineCode]:
     """Return the inline C of the functions of a module."""
     found = (inline_c_body(f) for f in module.devices)
     return [body.code for body in found if body is not None]
@@ -36,16 +36,16 @@ def codes_of(module: Module) -> list[InlineCode]:
 
 def preambles(module: Module) -> list[tuple[CodeLine, ...]]:
     """Return the text that precedes the functions, without duplicates."""
-    texts = {tuple(x.text for x in code.preamble): code.preamble for code in codes_of(module)}
+    texts = {tuple(x.text for x in code.preamble): code.preamble for code in _inline_code(module)}
     return [lines for lines in texts.values() if lines]
 
 
-def names_taken(module: Module) -> frozenset[str]:
+def reserved_names(module: Module) -> frozenset[str]:
     """Return the names that inline C may define, which are reserved."""
     return frozenset(name for lines in preambles(module) for name in names_defined_in(lines))
 
 
 def links_of(module: Module) -> tuple[Link, ...]:
     """Return the files to link, in order."""
-    codes = codes_of(module)
+    codes = _inline_code(module)
     return tuple(dict.fromkeys((code.dialect, file) for code in codes for file in code.files))

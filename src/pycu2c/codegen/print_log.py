@@ -71,10 +71,10 @@ class Prints:
 
     def _text(self, text: PrintFormat) -> str:
         dtypes = [scalar.dtype for scalar in scalar_types(text)]
-        given = [f"{self.type_name(dtype)} v{i}" for i, dtype in enumerate(dtypes)]
-        listed = ", ".join(given) or ("void" if self.dialect.name == "c" else "")
+        values = [f"{self.type_name(dtype)} v{i}" for i, dtype in enumerate(dtypes)]
+        parameters = ", ".join(values) or ("void" if self.dialect.name == "c" else "")
         lines = [f'// print "{format_text(text)}"']
-        lines += [f"{_QUALIFIERS[self.dialect.name]} void {self.name(text)}({listed}) {{"]
+        lines += [f"{_QUALIFIERS[self.dialect.name]} void {self.name(text)}({parameters}) {{"]
         record = f"print_record({self.numbered[text]}, {sum(map(word_count, dtypes))})"
         if dtypes:
             lines += [f"    {self.dialect.type_name(UINT64)} *const record = {record};"]
@@ -88,7 +88,7 @@ def _copies(dtypes: list[DType]) -> list[str]:
     """Return the lines that copy the values as bytes, because a word may have any type."""
     lines, offset = [], 0
     for i, dtype in enumerate(dtypes):
-        place = f"record + {offset}" if offset else "record"
-        lines.append(f"    memcpy({place}, &v{i}, sizeof v{i});")
+        word = f"record + {offset}" if offset else "record"
+        lines.append(f"    memcpy({word}, &v{i}, sizeof v{i});")
         offset += word_count(dtype)
     return lines

@@ -23,8 +23,8 @@ from pycu2c.ops.intrinsics.memory import atomic
 from pycu2c.ops.operators import ADD, AND, C_SHL, C_SHR, DIV, MUL, OR, QUOTIENT, REMAINDER, SUB, XOR
 
 # which comments the C has: "regions" names the source lines of work-item loops, "comments" and
-# "source" quote Python, "places" gives source positions, "lines" emits #line for debuggers
-Comments: TypeAlias = Literal["none", "regions", "comments", "source", "places", "lines"]
+# "source" quote Python, "positions" gives source positions, "lines" emits #line for debuggers
+Comments: TypeAlias = Literal["none", "regions", "comments", "source", "positions", "lines"]
 
 POSITION_MARK = "@ "
 
@@ -61,13 +61,13 @@ class StatementSpeller:
     def _shares_line(self, s: ir.Stmt, body: ir.Body) -> bool:
         """Return whether a comment would change the layout of ``if (c) return;`` or ``else if``."""
         jumps = (ir.If, ir.Break, ir.Continue, ir.Return, ir.NextWorkItem)
-        return self.comments == "places" and len(body) == 1 and isinstance(s, jumps)
+        return self.comments == "positions" and len(body) == 1 and isinstance(s, jumps)
 
     def quoted(self, span: Span) -> list[c.Stmt]:
         """Return the Python comments or lines before a statement that were not yet quoted."""
         if self.comments in ("none", "regions"):
             return []
-        if self.comments == "places":
+        if self.comments == "positions":
             return [c.Comment(f"{POSITION_MARK}{span}")]
         if self.comments == "lines":
             return [c.LineDirective(span.line, span.file)]
@@ -114,7 +114,7 @@ class StatementSpeller:
             case ir.NextWorkItem():
                 return [self._next_thread()]
             case ir.InlineC():
-                return [*inline_c.parts(s.code.lines, self.comments)]
+                return [*inline_c.code_items(s.code.lines, self.comments)]
             case ir.BarrierWait() | ir.CoroutineLoop() | ir.BlockLoop():
                 raise AssertionError("coroutines and cpu_entry_point emit these statements")
             case _:

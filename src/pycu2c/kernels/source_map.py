@@ -34,7 +34,7 @@ def errors_at_source_lines(generate: Callable[[Comments], str]) -> Iterator[None
     try:
         yield
     except RejectedCode as error:
-        annotated = generate("places")
+        annotated = generate("positions")
         diagnostics = _inline_c_diagnostics(error, _positions(generate("none"), annotated))
         if diagnostics:
             raise CompileError(diagnostics) from None
@@ -44,7 +44,7 @@ def errors_at_source_lines(generate: Callable[[Comments], str]) -> Iterator[None
         raise
     except UndefinedFunctionError as error:
         plain = generate("none")
-        positions = _positions(plain, generate("places"))
+        positions = _positions(plain, generate("positions"))
         diagnostics = _undefined_function_diagnostics(error, plain.splitlines(), positions)
         if diagnostics:
             raise CompileError(diagnostics) from None

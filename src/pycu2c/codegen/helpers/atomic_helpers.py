@@ -19,13 +19,13 @@ from pycu2c.codegen.helpers.templates import Helper
 class _Update:
     """The new value of an element: a formula of ``old`` and ``value``.
 
-    ``goes`` is the condition for the update, of these and of ``expected``.
+    The condition for the update is a formula of these and of ``expected``; floats may have another.
     """
 
-    said: str
+    comment: str
     new: str
-    goes: str = ""
-    floats_go: str = ""  # the condition for floats, if it differs
+    condition: str = ""
+    float_condition: str = ""
 
 
 _UPDATES = {
@@ -36,7 +36,8 @@ _UPDATES = {
     "xor": _Update("*place ^= value", "old ^ value"),
     "inc": _Update("*place = *place + 1, or 0 from value on", "old >= value ? 0 : old + 1"),
     "dec": _Update(
-        "*place = *place - 1, or value from 0 and above value", "old == 0 || old > value ? value : old - 1"
+        "*place = *place - 1, or value from 0 and above value",
+        "old == 0 || old > value ? value : old - 1",
     ),
     "exch": _Update("*place = value", "value"),
     "max": _Update("*place = max(*place, value)", "value", "value > old"),
@@ -57,7 +58,7 @@ _UPDATES = {
 }
 
 _LOOP = """
-// $said, atomic; returns the old value.
+// $comment, atomic; returns the old value.
 $q $T atomic_${name}_$t($T *place, $T value) {
     $T old, next;
     __atomic_load(place, &old, __ATOMIC_ACQUIRE);
@@ -69,11 +70,11 @@ $q $T atomic_${name}_$t($T *place, $T value) {
 """
 
 _WHILE = """
-// $said, atomic; returns the old value.
+// $comment, atomic; returns the old value.
 $q $T atomic_${name}_$t($T *place, $parameters) {
     $T old;
     __atomic_load(place, &old, __ATOMIC_ACQUIRE);
-    while (($goes) &&
+    while (($condition) &&
            !__atomic_compare_exchange(place, &old, &value, 1, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
     }
     return old;
@@ -98,7 +99,7 @@ $q $T atomic_cas_$t($T *place, $T expected, $T value) {
 """
 
 _PLAIN = """
-// $said, not atomic; returns the old value.
+// $comment, not atomic; returns the old value.
 $q $T plain_${name}_$t($T *place, $parameters) {
     const $T old = *place;
     ${if}*place = $new;
@@ -108,7 +109,7 @@ $q $T plain_${name}_$t($T *place, $parameters) {
 
 # CUDA's compare-and-swap takes integers of 16, 32 and 64 bits
 _CUDA_LOOP = """
-// $said, atomic; returns the old value.
+// $comment, atomic; returns the old value.
 $q $T atomic_${name}_$t($T *place, $parameters) {
 $word
     $kind seen = *(volatile $kind *)word, was;
@@ -139,32 +140,36 @@ _KINDS = {8: "unsigned short", 16: "unsigned short", 32: "unsigned int", 64: "un
 def atomic_text(helper: str, dtype: DType, dialect: str) -> str:
     """Return the template of a helper, with placeholders for qualifiers and types."""
     form, _, name = helper.partition("_")
-    row = _UPDATES[name]
-    goes = row.floats_go if dtype.is_float and row.floats_go else row.goes
-    goes = _as_floats(goes, dtype, dialect)
-    new = _computed(row.new, dtype, dialect)
-    parameters = "$T expected, $T value" if name == "cas" else "$T value"
-    given = {"name": name, "said": row.said, "parameters": parameters, "new": new, "goes": goes}
+    update = _UPDATES[name]
+    condition = (dtype.is_float and update.float_condition) or update.condition
+    values = {
+        "name": name,
+        "comment": update.comment,
+        "parameters": "$T expected, $T value" if name == "cas" else "$T value",
+        "new": _computed(update.new, dtype, dialect),
+        "condition": _as_floats(condition, dtype, dialect),
+    }
     if form == "plain":
-        given["if"] = f"if ({goes}) " if goes else ""
-        return Template(_PLAIN).safe_substitute(given)
+        values["if"] = f"if ({values['condition']}) " if condition else ""
+        return Template(_PLAIN).safe_substitute(values)
     if dialect == "c":
-        own = {"exch": _EXCHANGE} if dtype.is_float else {"cas": _COMPARE, "exch": _EXCHANGE}
-        text = own.get(name, _WHILE if goes else _LOOP)
-        return Template(text).safe_substitute(given)
-    return Template(_CUDA_LOOP).safe_substitute(given | _in_words(dtype, new, goes))
+        builtins = {"exch": _EXCHANGE} if dtype.is_float else {"cas": _COMPARE, "exch": _EXCHANGE}
+        text = builtins.get(name, _WHILE if condition else _LOOP)
+        return Template(text).safe_substitute(values)
+    loop = _loop_over_word(dtype, values["new"], values["condition"])
+    return Template(_CUDA_LOOP).safe_substitute(values | loop)
 
 
-def _in_words(dtype: DType, new: str, goes: str) -> dict[str, str]:
+def _loop_over_word(dtype: DType, new: str, condition: str) -> dict[str, str]:
     """Return the loop in CUDA C over the word that contains a value."""
-    kind, word, value, back = _word_of(dtype)
-    steps = f"        const $T old = {value};\n" if goes or "old" in new else ""
-    steps += f"        if (!({goes})) break;\n" if goes else ""
+    kind, word, value, word_of_next = _word_of(dtype)
+    steps = f"        const $T old = {value};\n" if condition or "old" in new else ""
+    steps += f"        if (!({condition})) break;\n" if condition else ""
     if new == "value":
-        back = re.sub(r"\bnext\b", "value", back)
+        word_of_next = re.sub(r"\bnext\b", "value", word_of_next)
     else:
         steps += f"        const $T next = {new};\n"
-    return {"kind": kind, "word": word, "steps": steps, "from": value, "to": back}
+    return {"kind": kind, "word": word, "steps": steps, "from": value, "to": word_of_next}
 
 
 def _word_of(dtype: DType) -> tuple[str, str, str, str]:

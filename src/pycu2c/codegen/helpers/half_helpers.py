@@ -39,7 +39,7 @@ $q bool ${name}_$t($T a, $T b) {
 }
 """
 
-_PLAIN = """
+_IN_FLOAT = """
 // $formula$rounded
 $q $T ${name}_$t($parameters) {
     return $round($computed);
@@ -47,7 +47,7 @@ $q $T ${name}_$t($parameters) {
 """
 
 # devices before sm_80 have no bfloat16 arithmetic, and older headers have no functions for it
-_BY_DEVICE = """
+_NATIVE_FROM_SM_80 = """
 // $formula$rounded
 $q $T ${name}_$t($parameters) {
 #if __CUDA_ARCH__ >= 800
@@ -74,7 +74,7 @@ $q $T half_fma_$t($T a, $T b, $T c) {
     return $round(sum);
 }
 """
-_FUSED_BY_DEVICE = """
+_FUSED_FROM_SM_80 = """
 #if __CUDA_ARCH__ >= 800
 // a * b + c, rounded once.
 $q $T half_fma_$t($T a, $T b, $T c) {
@@ -90,8 +90,8 @@ def _fused(dtype: DType, dialect: str) -> str:
     text = Template(_FUSED.strip("\n")).safe_substitute(
         wide=conversion(dtype, FLOAT32, dialect), round=conversion(FLOAT64, dtype, dialect)
     )
-    by_device = dialect == "cuda" and dtype is BFLOAT16
-    return Template(_FUSED_BY_DEVICE).safe_substitute(fused=text) if by_device else text
+    is_native = dialect == "cuda" and dtype is BFLOAT16
+    return Template(_FUSED_FROM_SM_80).safe_substitute(fused=text) if is_native else text
 
 
 HALF_HELPERS = dict.fromkeys(("half_fma", *_COMPARISONS), Helper())
@@ -107,8 +107,8 @@ def half_text(name: str, dtype: DType, dialect: str) -> str:
     formula, native = _OPERATORS[name]
     names = [operand for operand in "ab" if operand in formula]
     wide = conversion(dtype, FLOAT32, dialect)
-    by_device = dialect == "cuda" and dtype is BFLOAT16 and native
-    return Template(_BY_DEVICE if by_device else _PLAIN).safe_substitute(
+    is_native = dialect == "cuda" and dtype is BFLOAT16 and native
+    return Template(_NATIVE_FROM_SM_80 if is_native else _IN_FLOAT).safe_substitute(
         name=name,
         formula=formula,
         rounded="" if name == "neg" else ", rounded once",

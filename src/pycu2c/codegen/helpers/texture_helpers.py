@@ -208,24 +208,26 @@ def texture_text(name: str, dtype: DType, _: str) -> str:
         axes = _AXES[: _TEXTURES[name]]
         return _read(name, dtype, ", ".join(f"float {x}" for x in axes), ", ".join(axes))
     axes = _AXES[: _SURFACES[name]]
-    given = ", ".join(f"int64_t {x}" for x in axes)
-    place = ", ".join([*axes, "0", "0"][:3])
-    return (_READ if name.endswith("read") else _WRITE).format(name=name, given=given, place=place)
+    parameters = ", ".join(f"int64_t {x}" for x in axes)
+    position = ", ".join([*axes, "0", "0"][:3])
+    return (_READ if name.endswith("read") else _WRITE).format(
+        name=name, parameters=parameters, position=position
+    )
 
 
-def _read(name: str, dtype: DType, given: str, place: str) -> str:
+def _read(name: str, dtype: DType, parameters: str, position: str) -> str:
     if dtype.is_vector:
         parts = [f"({f.dtype.c})numbers[{i}]" for i, f in enumerate(dtype.fields)]
         value = f"($T){{{', '.join(parts)}}}"
     else:
         value = "($T)numbers[0]"
-    return _FETCH.format(name=name, given=given, place=place, value=value)
+    return _FETCH.format(name=name, parameters=parameters, position=position, value=value)
 
 
 _FETCH = """
 // Fetches from a texture.
-$q $T {name}_$t(texture t, {given}) {{
-    const float at[3] = {{{place}}};
+$q $T {name}_$t(texture t, {parameters}) {{
+    const float at[3] = {{{position}}};
     double numbers[4];
     texture_fetch(t, at, numbers);
     return {value};
@@ -233,16 +235,16 @@ $q $T {name}_$t(texture t, {given}) {{
 """
 _READ = """
 // An element of a surface; 0 outside.
-$q $T {name}_$t(surface s, {given}) {{
-    const int64_t element = surface_element(s, {place});
+$q $T {name}_$t(surface s, {parameters}) {{
+    const int64_t element = surface_element(s, {position});
     const $T outside = {{0}};
     return element < 0 ? outside : (($T *)s->elements)[element];
 }}
 """
 _WRITE = """
 // Sets an element of a surface; nothing outside.
-$q void {name}_$t($T value, surface s, {given}) {{
-    const int64_t element = surface_element(s, {place});
+$q void {name}_$t($T value, surface s, {parameters}) {{
+    const int64_t element = surface_element(s, {position});
     if (element >= 0) (($T *)s->elements)[element] = value;
 }}
 """
