@@ -180,20 +180,25 @@ def _extreme(name: str, comment: str, choice: str, floating: str = "") -> Helper
     return Helper(text, text, _choice(name, comment, floating or choice))
 
 
-_FIRST, _NAN = "as Python chooses: the first where neither is.", "NaN where one is."
 ARITHMETIC_HELPERS: dict[str, Helper] = {
     "floordiv": FLOORDIV,
     "mod": MOD,
     "pow": POW,
     "shr": SHR,
     "abs": ABS,
-    "min": _extreme("min", f"The lesser, {_FIRST}", "b < a ? b : a"),
-    "max": _extreme("max", f"The greater, {_FIRST}", "b > a ? b : a"),
+    "min": _extreme("min", "min(a, b) as in Python: a unless b < a.", "b < a ? b : a"),
+    "max": _extreme("max", "max(a, b) as in Python: a unless b > a.", "b > a ? b : a"),
     "minimum": _extreme(
-        "minimum", f"The lesser, {_NAN}", "b < a ? b : a", "a <= b || a != a ? a : b"
+        "minimum",
+        "The minimum; NaN if an argument is NaN.",
+        "b < a ? b : a",
+        "a <= b || a != a ? a : b",
     ),
     "maximum": _extreme(
-        "maximum", f"The greater, {_NAN}", "b > a ? b : a", "a >= b || a != a ? a : b"
+        "maximum",
+        "The maximum; NaN if an argument is NaN.",
+        "b > a ? b : a",
+        "a >= b || a != a ? a : b",
     ),
     "pick": PICK,
     "trip_count": TRIP_COUNT,
