@@ -8,7 +8,7 @@ from pycu2c.base.dtypes import UINT8, DType, DTypeKind
 from pycu2c.base.types import Array, Scalar, Type
 from pycu2c.codegen import half_types, packed_structs
 from pycu2c.codegen.dialect import Dialect
-from pycu2c.codegen.helpers import texture_helpers
+from pycu2c.codegen.helpers.templates import c_definition
 from pycu2c.codegen.names import identifier, unique_name
 from pycu2c.csyntax import nodes as c
 from pycu2c.ir import nodes as ir
@@ -112,7 +112,7 @@ class Structs:
             yield from map(half_types.definition, self.halves)
             yield from map(definition, self.vectors)
             yield from map(_unaligned_definition, self.unaligned)
-            yield from map(texture_helpers.definition, self.handles)
+            yield from map(c_definition, self.handles)
             yield from map(half_types.constant_definition, dict.fromkeys(self.half_constants))
             return
         aliases = [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import os
 import re
 from collections.abc import Callable
 
@@ -28,6 +30,14 @@ class Helper:
     fixed: str = ""  # a function with fixed types
     generate: Callable[[str, DType, str], str] | None = None  # from name, dtype, dialect name
     calls: tuple[str, ...] = ()  # the helpers that it calls
+
+
+@functools.cache
+def c_definition(name: str) -> str:
+    """Return the C text of a type and its functions, from ``name.h`` in this folder."""
+    path = os.path.join(os.path.dirname(__file__), f"{name}.h")
+    with open(path, encoding="utf-8") as file:
+        return file.read()
 
 
 def templates_by_name(text: str) -> dict[str, str]:

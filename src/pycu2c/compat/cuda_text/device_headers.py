@@ -12,7 +12,7 @@ import re
 from collections.abc import Set
 
 from pycu2c.base.limits import MAX_SHARED_BYTES
-from pycu2c.codegen.helpers.texture_helpers import definition
+from pycu2c.codegen.helpers.templates import c_definition
 from pycu2c.compat.cuda_text.atomic_functions import atomic_functions
 from pycu2c.compat.cuda_text.collective_functions import collective_functions
 from pycu2c.compat.cuda_text.scalar_functions import scalar_functions
@@ -58,7 +58,7 @@ def prelude(words: Set[str], *, include_all: bool, has_split_kernels: bool = Fal
 
 def _textures() -> tuple[str, ...]:
     """Return the texture functions, over the texture helpers of ``@kernel``."""
-    types = definition("texture"), definition("surface")
+    types = c_definition("texture"), c_definition("surface")
     return ("namespace pycu2c_texels {", *types, "}", *_header("textures.h"))
 
 

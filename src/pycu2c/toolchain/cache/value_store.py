@@ -56,7 +56,7 @@ def _package_state() -> str | None:
 def _source_files(folder: str) -> Iterator[os.DirEntry[str]]:
     with os.scandir(folder) as entries:
         for entry in entries:
-            if entry.name.endswith(".py"):
+            if entry.name.endswith((".py", ".h")):
                 yield entry
             elif entry.is_dir() and entry.name != "__pycache__":
                 yield from _source_files(entry.path)
