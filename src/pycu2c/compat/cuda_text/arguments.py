@@ -130,8 +130,9 @@ def describe_array(value: Any, name: str) -> ArrayArgument | None:
         address, readonly = interface["data"]
         size = np.dtype(interface["typestr"]).itemsize
         stream = interface.get("stream")
-        place = address or 0, readonly, True
-        return ArrayArgument(_BYTE, (size,), (1,), *place, "device", value, stream)
+        return ArrayArgument(
+            _BYTE, (size,), (1,), address or 0, readonly, True, "device", value, stream
+        )
     return describe(value, name)
 
 

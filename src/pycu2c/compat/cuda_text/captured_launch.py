@@ -8,7 +8,7 @@ from typing import Any
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.types import Signature
-from pycu2c.compat.cuda_text import arguments
+from pycu2c.compat.cuda_text.arguments import argument_names, leaves_of
 from pycu2c.kernels.launcher import BoundArguments, ResolvedLaunch, TypedKernel
 from pycu2c.runtime.launch_configuration import LaunchRequest
 from pycu2c.runtime.runner import KernelMetadata, SpecializationKey
@@ -21,25 +21,29 @@ class CapturedTextLaunch:
         self._function, self._cooperative = function, cooperative
         self.name: str = function.name
 
-    def bind(self, given: tuple[object, ...], named: Mapping[str, object]) -> tuple[object, ...]:
+    def bind(
+        self, arguments: tuple[object, ...], named: Mapping[str, object]
+    ) -> tuple[object, ...]:
         """Return the arguments in parameter order. Raises LaunchError."""
         if named:
             raise LaunchError(f"{self.name} is a CUDA C kernel: pass its arguments by position")
-        return given
+        return arguments
 
     def resolve(self, request: LaunchRequest, values: tuple[object, ...]) -> ResolvedLaunch:
         """Return a checked launch, ready to start. Raises LaunchError."""
-        found = self._function.prepared(request, values, self._cooperative)
-        leaves = arguments.leaves_of(found.bound_arguments)
-        types = Signature(tuple(argument.type for argument in found.bound_arguments))
-        metadata = KernelMetadata(frozenset(found.writable))
+        prepared = self._function.prepared(request, values, self._cooperative)
+        leaves = leaves_of(prepared.bound_arguments)
+        types = Signature(tuple(argument.type for argument in prepared.bound_arguments))
+        metadata = KernelMetadata(frozenset(prepared.writable))
         backend = self._function.module.chosen_backend()
         key = SpecializationKey(backend, LaunchAssumptions(index32_safe=True))
         taken = BoundArguments(values, leaves, types)
         typed = TypedKernel(metadata, {}, None)
-        return ResolvedLaunch(found.launch, taken, typed, key, found.runner, found.is_first)
+        return ResolvedLaunch(
+            prepared.launch, taken, typed, key, prepared.runner, prepared.is_first
+        )
 
     def leaf_names(self, signature: Signature) -> tuple[str, ...]:
         """Return the argument names for error messages."""
-        known = self._function.parameters
-        return arguments.argument_names(self.name, known, signature.parameters)
+        expected = self._function.parameters
+        return argument_names(self.name, expected, signature.parameters)

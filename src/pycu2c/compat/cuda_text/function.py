@@ -61,7 +61,7 @@ class TextFunction:
         self,
         grid: object,
         block: object,
-        given: Sequence[object],
+        values: Sequence[object],
         shared: int = 0,
         stream: object = None,
         cooperative: bool = False,
@@ -72,11 +72,11 @@ class TextFunction:
                 configuration = self._configurations.get((grid, block, shared, stream))
             except TypeError:  # a list
                 configuration = None
-            values = given if type(given) is tuple else tuple(given)
+            values = values if type(values) is tuple else tuple(values)
             if configuration is not None and self._dispatch_table.launch(configuration, values):
                 return
         request = _launch_request(self.name, grid, block, shared, stream)
-        self._launch(request, tuple(given), cooperative)
+        self._launch(request, tuple(values), cooperative)
         if self._dispatch_table is not None:
             self._cache_call((grid, block, shared, stream), request)
 

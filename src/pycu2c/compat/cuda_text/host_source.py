@@ -172,9 +172,9 @@ def _split_kernels(text: CudaSource, options: Sequence[str]) -> dict[FunctionDef
     sets_thread_index = "threadIdx" in _identifiers_outside_kernels(text, options)
     found: dict[FunctionDefinition, str] = {}
 
-    def copied(start: int, end: int, more: Sequence[SourceEdit]) -> str:
+    def copied(start: int, end: int, added: Sequence[SourceEdit]) -> str:
         within = [e for e in edits if start <= e.start and e.end <= end]
-        moved = [SourceEdit(e.start - start, e.end - start, e.text) for e in (*within, *more)]
+        moved = [SourceEdit(e.start - start, e.end - start, e.text) for e in (*within, *added)]
         return _apply_edits(text.code[start:end], moved)
 
     for function, as_written in zip(text.functions, with_calls.functions):

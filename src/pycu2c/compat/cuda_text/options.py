@@ -82,7 +82,7 @@ class CompilerOptions:
                     break
 
 
-def options_of(given: Iterable[str] | str | None) -> CompilerOptions:
+def options_of(options: Iterable[str] | str | None) -> CompilerOptions:
     """Return options from a string or words; ``-I`` and its folder may be two words.
 
     Raises
@@ -91,7 +91,7 @@ def options_of(given: Iterable[str] | str | None) -> CompilerOptions:
         If a word is not a string.
     """
     words: list[str] = []
-    for word in [given] if isinstance(given, str) else list(given or ()):
+    for word in [options] if isinstance(options, str) else list(options or ()):
         if not isinstance(word, str):
             raise TypeError(f"options are strings, such as '-DN=3', not {word!r}")
         if words and words[-1] in _WITH_VALUE:

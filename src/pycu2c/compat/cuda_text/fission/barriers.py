@@ -50,12 +50,12 @@ def collective_calls(tokens: Sequence[Token], macros: Macros) -> tuple[Collectiv
     Raises Unanalyzable if they may not be hoisted before the rest of the statement.
     """
     found: list[CollectiveCall] = []
-    others: list[str] = []
+    words: list[str] = []
     index = 0
     while index < len(tokens):
         token = tokens[index]
         if token.text not in SYNC_FUNCTIONS:
-            others.append(token.text)
+            words.append(token.text)
             index += 1
             continue
         end = closing(tokens, index + 1)
@@ -64,11 +64,11 @@ def collective_calls(tokens: Sequence[Token], macros: Macros) -> tuple[Collectiv
             raise Unanalyzable
         found.append(_call(token.text, tuple(tokens[index : end + 1]), inside, macros))
         index = end + 1
-    if not _NOT_HOISTABLE.isdisjoint(others) or others[0] in ("return", "switch", "for"):
+    if not _NOT_HOISTABLE.isdisjoint(words) or words[0] in ("return", "switch", "for"):
         raise Unanalyzable
     if len(split_at_commas(tokens)) > 1:
         raise Unanalyzable
-    if sum(text in ("=", "+=", "-=", "*=", "|=", "&=", "^=") for text in others) > 1:
+    if sum(text in ("=", "+=", "-=", "*=", "|=", "&=", "^=") for text in words) > 1:
         raise Unanalyzable
     return tuple(found)
 

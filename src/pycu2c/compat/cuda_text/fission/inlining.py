@@ -48,11 +48,11 @@ def inline_synchronizing_functions(text: CudaSource, macros: Macros) -> CudaSour
         ]
         if not found:
             break
-        code, place = [], 0
+        code, offset = [], 0
         for start, end, replacement in sorted(found):
-            code += [text.code[place:start], replacement, "\n" * text.code.count("\n", start, end)]
-            place = end
-        text = CudaSource("".join((*code, text.code[place:])), text.name)
+            code += [text.code[offset:start], replacement, "\n" * text.code.count("\n", start, end)]
+            offset = end
+        text = CudaSource("".join((*code, text.code[offset:])), text.name)
     return text
 
 
@@ -84,12 +84,12 @@ def _synchronizing_functions(text: CudaSource) -> Iterator[FunctionDefinition]:
             yield function
 
 
-def _synchronizes(text: CudaSource, function: FunctionDefinition, around: frozenset[str]) -> bool:
+def _synchronizes(text: CudaSource, function: FunctionDefinition, callers: frozenset[str]) -> bool:
     body = _body(text, function)
     words = {t.text for t in body}
-    others = [f for f in text.functions if f.name in words - around - {function.name}]
+    callees = [f for f in text.functions if f.name in words - callers - {function.name}]
     return has_synchronization(body) or any(
-        _synchronizes(text, f, around | {function.name}) for f in others
+        _synchronizes(text, f, callers | {function.name}) for f in callees
     )
 
 
@@ -138,12 +138,12 @@ def _inline_call(
         raise Unanalyzable
     body = _body(text, function)
     names = {parameter.name for parameter in function.parameters} | set(_declared(statements(body)))
-    others = {t.text for t in text.tokens[kernel.start : kernel.body[1]]} - _reserved_names(
+    kernel_names = {t.text for t in text.tokens[kernel.start : kernel.body[1]]} - _reserved_names(
         text, macros
     )
     for token in macros.expanded_names(body):
         is_in_macro = token not in body
-        if token.text in (names if is_in_macro else others - names):
+        if token.text in (names if is_in_macro else kernel_names - names):
             raise Unanalyzable  # renaming would capture a variable
     lines = []
     for parameter, argument in zip(function.parameters, arguments):

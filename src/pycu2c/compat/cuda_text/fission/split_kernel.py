@@ -423,13 +423,13 @@ class Splitter:
                 yield UniformBranch((), tuple(self._parts(body, in_loop)), ())
             case IfStatement(tokens, condition, then, otherwise):
                 parts = tuple(self._parts([then], in_loop))
-                others = tuple(self._parts([otherwise], in_loop)) if otherwise else ()
+                else_parts = tuple(self._parts([otherwise], in_loop)) if otherwise else ()
                 if self._uniformity.is_uniform(condition):
-                    yield UniformBranch(condition, parts, others)
+                    yield UniformBranch(condition, parts, else_parts)
                 else:
-                    self._check_divergent(tokens, (*parts, *others))
+                    self._check_divergent(tokens, (*parts, *else_parts))
                     test = Region((SimpleStatement(condition),), in_loop, is_test=True)
-                    yield DivergentBranch(test, parts, others)
+                    yield DivergentBranch(test, parts, else_parts)
             case LoopStatement(_, first, condition, step, body):
                 if condition and not self._uniformity.is_uniform(condition):
                     raise Unanalyzable

@@ -128,8 +128,8 @@ def class_names(text: CudaSource) -> frozenset[str]:
         if token.text in ("struct", "class", "union")
         and (name := _defined_class(tokens, index + 1))
     }
-    while more := _aliases(tokens, found) - found:
-        found |= more
+    while aliases := _aliases(tokens, found) - found:
+        found |= aliases
     return frozenset(found)
 
 

@@ -144,12 +144,12 @@ class _SplitKernelWriter:
     def _used(self, region: Region) -> dict[ThreadVariable, None]:
         """Return the variables that a region names, and those needed to rematerialize them."""
         found: dict[ThreadVariable, None] = {}
-        more = self._splitter.used([t for s in region.body for t in s.tokens])
-        while more:
-            found |= more
-            again = [v for v in more if v.kind is VariableUniformity.REMATERIALIZED]
-            values = [t for v in again if v.declared for t in v.declared.value]
-            more = {v: None for v in self._splitter.used(values) if v not in found}
+        new = self._splitter.used([t for s in region.body for t in s.tokens])
+        while new:
+            found |= new
+            computed = [v for v in new if v.kind is VariableUniformity.REMATERIALIZED]
+            values = [t for v in computed if v.declared for t in v.declared.value]
+            new = {v: None for v in self._splitter.used(values) if v not in found}
         if len({v.name for v in found}) < len(found):
             raise Unanalyzable  # ambiguous names
         return found

@@ -56,8 +56,8 @@ class WaitAnalysis:
 def _waiting_names(text: CudaSource) -> set[str]:
     words = _words_by_name(text)
     waits = {name for name, used in words.items() if any(map(_MAY_WAIT.fullmatch, used))}
-    while more := {n for n, used in words.items() if n not in waits and used & waits}:
-        waits |= more
+    while callers := {n for n, used in words.items() if n not in waits and used & waits}:
+        waits |= callers
     outside = {word for word in _words_outside(text) if _MAY_WAIT.fullmatch(word)}
     return waits | outside
 

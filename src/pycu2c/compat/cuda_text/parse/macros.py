@@ -29,11 +29,11 @@ class Macros:
         for line in (*options, *directives):
             if found := _DEFINED.match(line):
                 inside = merge_operators(tokens_of(found[4].replace("\\\n", " ")))
-                names = re.findall(r"\w+", found[3] or "")
-                kept = [t for t in inside if t.text not in names]
-                others = [_ALTERNATIVE] if found[1] in self._bodies else []
-                self._bodies.setdefault(found[1], []).extend((*others, *kept))
-                self._replacements.setdefault(found[1], []).extend((*others, *inside))
+                name, parameters = found[1], re.findall(r"\w+", found[3] or "")
+                body = [t for t in inside if t.text not in parameters]
+                separator = [_ALTERNATIVE] if name in self._bodies else []
+                self._bodies.setdefault(name, []).extend((*separator, *body))
+                self._replacements.setdefault(name, []).extend((*separator, *inside))
         own = {function.name for function in text.functions}
         self.constants = frozenset({*_constants(text), "min", "max"} - own - _mutable_globals(text))
 
