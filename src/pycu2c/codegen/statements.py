@@ -277,11 +277,12 @@ def _wrapped_sum(value: ir.Expr) -> ir.Binary | None:
     """Return arithmetic in the unsigned type of the same width, as in ``x += 1ULL``."""
     if not isinstance(value, ir.Cast) or not isinstance(value.operand, ir.Binary):
         return None
-    own, unsigned = value.type.dtype, value.operand.type.dtype
-    same = own.is_signed and own.is_integer and not unsigned.is_signed and own.bits == unsigned.bits
+    dtype, unsigned = value.type.dtype, value.operand.type.dtype
+    is_wrapped = dtype.is_signed and dtype.is_integer and not unsigned.is_signed
     left = value.operand.left
-    fits = same and isinstance(left, ir.Cast) and scalar_type(left.operand).dtype is own
-    return value.operand if fits else None
+    if not is_wrapped or dtype.bits != unsigned.bits or not isinstance(left, ir.Cast):
+        return None
+    return value.operand if scalar_type(left.operand).dtype is dtype else None
 
 
 def _computed_in_int(value: ir.Expr, kind: Scalar) -> ir.Binary | None:

@@ -6,52 +6,48 @@ the two calls that set the mode, and prevent contraction.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from pycu2c.codegen.helpers.templates import Helper
 from pycu2c.ops.intrinsics.floats.exact_rounding import MODE_TEXT, Mode
 
 _DIRECTIONS = {"rz": "FE_TOWARDZERO", "rd": "FE_DOWNWARD", "ru": "FE_UPWARD"}
 
 
-def directed(name: str, gives: str, parameters: str, formula: str, mode: Mode) -> Helper:
+def directed(name: str, result: str, parameters: str, formula: str, mode: Mode) -> Helper:
     """Return a function whose formula is rounded once; its parameters are volatile."""
-    body = f"    const volatile {gives} result = {formula};\n"
+    body = f"    const volatile {result} result = {formula};\n"
     if mode in _DIRECTIONS:
         before = f"    const int before = fegetround();\n    fesetround({_DIRECTIONS[mode]});\n"
         body = f"{before}{body}    fesetround(before);\n"
     return Helper(
         fixed=f"""
 // {formula}, rounded {MODE_TEXT[mode]}.
-$q {gives} {name}({parameters}) {{
+$q {result} {name}({parameters}) {{
 {body}    return result;
 }}
 """
     )
 
 
-# name, formula; f where the function for float has a suffix
-_FORMULAS = (
-    ("add", "a + b"),
-    ("sub", "a - b"),
-    ("mul", "a * b"),
-    ("div", "a / b"),
-    ("rcp", "1 / x"),
-    ("sqrt", "sqrt@(x)"),
-    ("fma", "fma@(a, b, c)"),
+# name in CUDA for float and double, operands, formula with @ for the suffix of float functions
+_OPERATIONS = (
+    ("fadd", "dadd", "ab", "a + b"),
+    ("fsub", "dsub", "ab", "a - b"),
+    ("fmul", "dmul", "ab", "a * b"),
+    ("fdiv", "ddiv", "ab", "a / b"),
+    ("frcp", "drcp", "x", "1 / x"),
+    ("fsqrt", "dsqrt", "x", "sqrt@(x)"),
+    ("fmaf", "fma", "abc", "fma@(a, b, c)"),
 )
 
 
-def _all() -> dict[str, Helper]:
-    found: dict[str, Helper] = {}
-    for kind, letter, suffix in (("float", "f", "f"), ("double", "d", "")):
-        for stem, pattern in _FORMULAS:
-            names = [n for n in "abcx" if n in pattern.replace("fma", "").replace("sqrt", "")]
-            parameters = ", ".join(f"volatile {kind} {n}" for n in names)
-            for mode in MODE_TEXT:
-                own = f"fma{suffix}" if stem == "fma" else f"{letter}{stem}"
-                name = f"{own}_{mode}"
-                formula = pattern.replace("@", suffix)
-                found[name] = directed(name, kind, parameters, formula, mode)
-    return found
+def _operations(mode: Mode) -> Iterator[tuple[str, Helper]]:
+    for float_name, double_name, operands, pattern in _OPERATIONS:
+        for stem, kind, suffix in ((float_name, "float", "f"), (double_name, "double", "")):
+            parameters = ", ".join(f"volatile {kind} {operand}" for operand in operands)
+            name, formula = f"{stem}_{mode}", pattern.replace("@", suffix)
+            yield name, directed(name, kind, parameters, formula, mode)
 
 
 _INVERSE_ROOT = """
@@ -64,4 +60,7 @@ $q float frsqrt_rn(float x) {
 }
 """
 
-ROUNDING_HELPERS: dict[str, Helper] = {**_all(), "frsqrt_rn": Helper(fixed=_INVERSE_ROOT)}
+ROUNDING_HELPERS: dict[str, Helper] = {
+    **{name: helper for mode in MODE_TEXT for name, helper in _operations(mode)},
+    "frsqrt_rn": Helper(fixed=_INVERSE_ROOT),
+}

@@ -4,33 +4,29 @@ from __future__ import annotations
 
 from pycu2c.codegen.helpers.templates import Helper, floating_helpers, templates_by_name
 
+
+def _round_integer(size: str, result: str) -> str:
+    """Return the template for integers: the size of ``x``, and the result from the new size."""
+    return f"""
+// x rounded to decimal digits, ties to even.
+$q $T round_digits_$t($T x, long long digits) {{
+    if (digits >= 0) return x;
+    if (digits < -19) return 0;
+    unsigned long long scale = 1, size = {size};
+    for (; digits < 0; digits++) scale *= 10;
+    const unsigned long long rest = size % scale, more = scale - rest;
+    size -= rest;
+    if (rest > more || (rest == more && (size / scale & 1))) size += scale;
+    return ($T){result};
+}}
+"""
+
+
 ROUND_DIGITS = Helper(
-    signed="""
-// x rounded to decimal digits, ties to even.
-$q $T round_digits_$t($T x, long long digits) {
-    if (digits >= 0) return x;
-    if (digits < -19) return 0;
-    unsigned long long scale = 1, size = x < 0 ? 0 - (unsigned long long)x : (unsigned long long)x;
-    for (; digits < 0; digits++) scale *= 10;
-    const unsigned long long rest = size % scale, more = scale - rest;
-    size -= rest;
-    if (rest > more || (rest == more && (size / scale & 1))) size += scale;
-    return ($T)(x < 0 ? 0 - size : size);
-}
-""",
-    unsigned="""
-// x rounded to decimal digits, ties to even.
-$q $T round_digits_$t($T x, long long digits) {
-    if (digits >= 0) return x;
-    if (digits < -19) return 0;
-    unsigned long long scale = 1, size = x;
-    for (; digits < 0; digits++) scale *= 10;
-    const unsigned long long rest = size % scale, more = scale - rest;
-    size -= rest;
-    if (rest > more || (rest == more && (size / scale & 1))) size += scale;
-    return ($T)size;
-}
-""",
+    signed=_round_integer(
+        "x < 0 ? 0 - (unsigned long long)x : (unsigned long long)x", "(x < 0 ? 0 - size : size)"
+    ),
+    unsigned=_round_integer("x", "size"),
     floating="""
 // x rounded to decimal digits, ties to even, as numpy computes it.
 $q $T round_digits_$t($T x, long long digits) {
