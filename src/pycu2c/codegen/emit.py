@@ -81,7 +81,7 @@ def items_of(
         items += [c.Blank(), struct]
     if dialect.name == "c":
         name = file.functions[module.kernel.name]
-        items += [c.Blank(), *cpu_types(module, name, emitter.ctype)]
+        items += [c.Blank(), *cpu_types(module, name, emitter.kernel_type)]
     if loop is not None:
         items += [c.Blank(), c.Verbatim(coroutines.INTERFACE)]
     if dialect.dynamic and uses_dynamic_shared(module):
@@ -138,6 +138,7 @@ class ModuleEmitter:
             Prints(dialect, structs.type_name),
         )
         self.waits: list[ir.BarrierWait] = []
+        self.kernel_type = partial(self.ctype, module.kernel)
 
     def speller(self, function: ir.Function) -> ExpressionSpeller:
         functions = self.file.functions
@@ -149,24 +150,18 @@ class ModuleEmitter:
         pointers = frozenset(p.name for p in function.parameters if p.part is ir.ArgumentPart.DATA)
         return ExpressionSpeller(self.file, names, pointers)
 
-    def ctype(self, p: ir.Parameter) -> c.CType:
+    def ctype(self, function: ir.Function, p: ir.Parameter) -> c.CType:
         """Return the C type of a flat parameter; pointers to data that is only read are const."""
-        if isinstance(p.type, Array):
-            name = self.file.structs.type_name(p.type.dtype)
-            owner = self._owner(p)
-            return c.PointerType(c.NamedType(name, const=p.name not in self.written[owner]))
-        return c.NamedType(self.file.structs.type_name(p.type.dtype))
+        name = self.file.structs.type_name(p.type.dtype)
+        if not isinstance(p.type, Array):
+            return c.NamedType(name)
+        is_read_only = p.name not in self.written[function.name]
+        return c.PointerType(c.NamedType(name, const=is_read_only))
 
     def line_of(self, function: ir.Function) -> list[c.Item]:
         """Return the ``#line`` directive of a function, for debuggers."""
         span = function.span
         return [c.LineDirective(span.line, span.file)] if self.comments == "lines" else []
-
-    def _owner(self, p: ir.Parameter) -> str:
-        for function in (self.module.kernel, *self.module.devices):
-            if any(q is p for q in function.parameters):
-                return function.name
-        raise AssertionError(f"{p.name} is a parameter of no function")
 
     def device(self, function: ir.Function) -> c.FunctionDecl:
         speller = self.speller(function)
@@ -189,7 +184,10 @@ class ModuleEmitter:
     def _parameters(
         self, speller: ExpressionSpeller, function: ir.Function
     ) -> list[c.ParameterDecl]:
-        return [c.ParameterDecl(self.ctype(p), speller.names[p.name]) for p in function.parameters]
+        return [
+            c.ParameterDecl(self.ctype(function, p), speller.names[p.name])
+            for p in function.parameters
+        ]
 
     def kernel(self) -> list[c.Item]:
         function = self.module.kernel
@@ -212,7 +210,8 @@ class ModuleEmitter:
             each = (*each, c.LabelStatement(statements.block_label))
         blocks = Blocks(first, each, last, loop.order, loop.in_rows)
         names = statements.speller.names.assigned
-        entry = EntryPoint(self.file.functions[function.name], self.module, names, self.ctype)
+        name = self.file.functions[function.name]
+        entry = EntryPoint(name, self.module, names, self.kernel_type)
         kernel = cpu_kernel(entry, blocks, self.file.coordinates[function.name])
         return [*statements.large_arrays.functions, kernel]
 
@@ -231,7 +230,9 @@ class ModuleEmitter:
         statements = coroutines.CoroutineSpeller(speller, self.comments, waits=self.waits)
         name, cluster = self.file.functions[function.name], self.module.cluster
         return coroutines.coroutine_items(
-            coroutines.CoroutineDefinition(name, function, loop, cluster), statements, self.ctype
+            coroutines.CoroutineDefinition(name, function, loop, cluster),
+            statements,
+            self.kernel_type,
         )
 
     def constants(self) -> list[c.Item]:

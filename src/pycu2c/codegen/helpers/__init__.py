@@ -1,4 +1,5 @@
-"""The C helper functions of generated code, as text templates; ``catalog`` finds them by name.
+"""The C helper functions of generated code, as text templates; ``catalog`` has them by name.
 
-Imports ``base`` and, for their operations, ``ops``.
+The headers in this folder define the C types of textures, surfaces and half floats. Imports
+``base`` and, for their operations, ``ops``.
 """
