@@ -191,11 +191,11 @@ def report(tool: str, parts: list[Worker]) -> str:
         lines += [f"the tool wrote in {test}" for test in part.noted(plugin.WRITTEN)]
     result = sum((findings(part.log()) for part in parts), Counter[str]())
     lines += [f"{count} × {what}" for what, count in result.most_common()]
-    said = (line for part in parts for line in part.log().splitlines() if _tells(line))
+    said = (line for part in parts for line in part.log().splitlines() if _reports(line))
     return "\n  ".join([*lines, *(f"{count} × {line}" for line, count in Counter(said).items())])
 
 
-def _tells(line: str) -> bool:
+def _reports(line: str) -> bool:
     return "SUMMARY" in line or "Sanitizer Error" in line
 
 

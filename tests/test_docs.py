@@ -64,6 +64,6 @@ def test_functions_in_tables_exist() -> None:
     page = (ROOT / "docs" / "intrinsics.md").read_text().partition("## Groups of threads")[0]
     names = re.findall(r"^\| `([\w.]+)` \|", page, re.M)
     assert len(names) > 500
-    rooms = {"cuda": cuda, "math": math, "cmath": cmath, "numpy": np, **vars(builtins)}
+    modules = {"cuda": cuda, "math": math, "cmath": cmath, "numpy": np, **vars(builtins)}
     for name in names:
-        assert eval(name, rooms) is not None, name
+        assert eval(name, modules) is not None, name

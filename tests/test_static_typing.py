@@ -48,7 +48,7 @@ def module_from_file(path: Path) -> Any:
     return module
 
 
-def refused(page: Path) -> set[tuple[str, int]]:
+def rejected(page: Path) -> set[tuple[str, int]]:
     lines = page.read_text().splitlines()
     return {(page.name, n) for n, line in enumerate(lines, start=1) if line.endswith("# E")}
 
@@ -68,12 +68,12 @@ def mypy_errors(*arguments: str) -> set[tuple[str, int]]:
 @pytest.mark.slow
 def test_mypy_by_default() -> None:
     pages = [str(p) for p in (*EXAMPLES, *CASES)]
-    assert mypy_errors(*pages) == refused(STRICT)
+    assert mypy_errors(*pages) == rejected(STRICT)
 
 
 @pytest.mark.slow
 def test_mypy_strict() -> None:
-    assert mypy_errors("--strict", str(STRICT), str(SOURCE / "cuda" / "__init__.pyi")) == refused(
+    assert mypy_errors("--strict", str(STRICT), str(SOURCE / "cuda" / "__init__.pyi")) == rejected(
         STRICT
     )
 
@@ -87,7 +87,7 @@ def test_pyright() -> None:
     )
     errors = [d for d in report["generalDiagnostics"] if d["severity"] == "error"]
     result = {(Path(d["file"]).name, d["range"]["start"]["line"] + 1) for d in errors}
-    assert result == refused(STRICT), [d["message"] for d in errors]
+    assert result == rejected(STRICT), [d["message"] for d in errors]
 
 
 def test_a_new_intrinsic_is_added_to_the_stub() -> None:

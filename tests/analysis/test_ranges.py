@@ -378,7 +378,7 @@ def test_rule(e: Expr, expected: Interval) -> None:
 
 
 @pytest.mark.parametrize(
-    ("leaving", "expected"),
+    ("exiting", "expected"),
     [
         (either(op(LT, N, i(2)), op(GT, N, i(9))), Interval(2, 9)),
         (negate(both(op(LE, i(2), N), op(LE, N, i(9)))), Interval(2, 9)),
@@ -387,8 +387,8 @@ def test_rule(e: Expr, expected: Interval) -> None:
         (either(op(LT, N, i(0)), op(EQ, N, i(0))), Interval(1, 2**63 - 1)),
     ],
 )
-def test_conditions_of_every_kind(leaving: Expr, expected: Interval) -> None:
-    assert interval(v("n"), when(leaving, [leave()]), n=WEAK_INT) == expected
+def test_conditions_of_every_kind(exiting: Expr, expected: Interval) -> None:
+    assert interval(v("n"), when(exiting, [leave()]), n=WEAK_INT) == expected
 
 
 def test_an_assignment_invalidates_ranges() -> None:

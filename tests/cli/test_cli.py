@@ -176,13 +176,13 @@ def test_emit_omits_source_lines_on_request() -> None:
 
 def test_lines_of_device_functions_are_last(tmp_path: Path) -> None:
     path = tmp_path / "meeting.py"
-    path.write_text(MEETING)
+    path.write_text(BARRIER)
     shown = called("emit", str(path), "--target", "c", "--block", "32").output
     said = [line.strip() for line in shown.splitlines() if "// line" in line]
     assert said == ["// lines 12-13, 6", "// lines 13-14, 8"]
 
 
-MEETING = """from pycu2c import cuda, device, float32, kernel
+BARRIER = """from pycu2c import cuda, device, float32, kernel
 
 @device
 def turned(x):
@@ -255,7 +255,7 @@ def test_cache_clear(directory: Path) -> None:
         assert called("cache", "clear", *options).output == f"{expected}\n"
 
 
-def test_looking_at_a_cache_makes_none(directory: Path) -> None:
+def test_inspecting_a_cache_creates_none(directory: Path) -> None:
     for words in ("cache", "info"), ("cache", "clear"), ("doctor",):
         said = called(*words)
         assert str(directory) in said.output or words[-1] == "clear"

@@ -16,7 +16,7 @@ from pycu2c.toolchain.nvrtc import nvrtc
 from support.launching import run
 
 KINDS = [half2, bfloat162]
-ROOMS = {"half2": cuda.fp16, "bfloat162": cuda.bf16}
+MODULES = {"half2": cuda.fp16, "bfloat162": cuda.bf16}
 
 
 def pairs(kind: Scalar, x: Any, y: Any) -> np.ndarray[Any, Any]:
@@ -86,7 +86,7 @@ def test_arithmetic(kind: Scalar, target: str) -> None:
     arguments = operands(kind)
     out = np.zeros((16, 4), kind.dtype.numpy)
     with np.errstate(all="ignore"):
-        result = run(arithmetic(ROOMS[str(kind)]), (1, 4), [*arguments, out], target)[3]
+        result = run(arithmetic(MODULES[str(kind)]), (1, 4), [*arguments, out], target)[3]
         for name, other in (("x", "y"), ("y", "x")):
             rows = by_parts(*(v[name] for v in arguments))
             rows[9] = arguments[0][other]
@@ -119,7 +119,7 @@ def compared(room: Any, name: str) -> Kernel:
 def test_compilers_take_comparisons(kind: Scalar, arch: str) -> None:
     types = (kind[:], kind[:], bool_[:, :], kind[:], uint32[:])
     for name in COMPARISONS:
-        made = compared(ROOMS[str(kind)], name)
+        made = compared(MODULES[str(kind)], name)
         assert cc.check_warnings(made.inspect("c", types)) == ""
         text = made.inspect("cuda", types)
         assert f"__h{name}2(" in text
@@ -132,7 +132,7 @@ def test_comparisons_say_what_a_nan_answers(name: str, kind: Scalar, target: str
     a = pairs(kind, [1, 2, np.nan, 3, np.nan], [2, 2, 2, np.nan, np.nan])
     b = pairs(kind, [2, 1, 1, 3, np.nan], [2, 1, 1, 1, 1])
     outs = [np.zeros((3, 5), np.bool_), np.zeros(5, kind.dtype.numpy), np.zeros(5, np.uint32)]
-    made = compared(ROOMS[str(kind)], name)
+    made = compared(MODULES[str(kind)], name)
     _, _, ones, both, masks = run(made, (1, 5), [a, b, *outs], target)
     wide = [(a[n].astype(float), b[n].astype(float)) for n in "xy"]
     raised = [getattr(np, NUMPYS[name[:2]])(*w) for w in wide]
@@ -233,7 +233,7 @@ def functions(room: Any) -> Kernel:
 def test_functions(kind: Scalar, target: str) -> None:
     a = pairs(kind, [0.5, 1, 2.25, 3], [0.1, 4, 0.75, 1.5])
     out = np.zeros((7, 4), kind.dtype.numpy)
-    (_, result) = run(functions(ROOMS[str(kind)]), (1, 4), [a, out], target)
+    (_, result) = run(functions(MODULES[str(kind)]), (1, 4), [a, out], target)
     for name in "xy":
         x = a[name].astype(np.float64)
         rows = [np.exp(x), np.log2(x), np.sin(x), 1 / x, x**-0.5, np.tanh(x)]
@@ -245,7 +245,7 @@ def test_functions(kind: Scalar, target: str) -> None:
 @pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90"])
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_compilers_take_the_text(kind: Scalar, arch: str) -> None:
-    made = arithmetic(ROOMS[str(kind)])
+    made = arithmetic(MODULES[str(kind)])
     types = flatten_arguments([*operands(kind), np.zeros((1, 1), kind.dtype.numpy)], [""] * 4).types
     assert cc.check_warnings(made.inspect("c", types)) == ""
     text = made.inspect("cuda", types)

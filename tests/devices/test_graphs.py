@@ -285,7 +285,7 @@ def test_after_an_error_all_is_as_before(place: Place) -> None:
     assert out.copy_to_host()[0] == 2
 
 
-REFUSED = {
+REJECTED = {
     "synchronize": (lambda a: cuda.synchronize(), r"cuda.synchronize\(\) would wait"),
     "a stream's": (lambda a: cuda.stream().synchronize(), r"synchronize\(\) would wait"),
     "an event's": (lambda a: cuda.event().synchronize(), r"synchronize\(\) would wait"),
@@ -298,9 +298,9 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("name", REJECTED)
 def test_unsupported_captures(place: Place, name: str) -> None:
-    action, message = REFUSED[name]
+    action, message = REJECTED[name]
     array = place.array(np.zeros(4))
     with pytest.raises(LaunchError, match=message), place.graph():
         action(array)

@@ -232,7 +232,7 @@ def test_nvrtc_accepts_it(k: Kernel[Any]) -> None:
         ("p = m if i else m[::2]\nfor x, y in p.T:\n    out[i] = z", "name", "`z`"),
     ],
 )
-def test_refused(body: str, code: str, text: str, tmp_path: Path) -> None:
+def test_rejected(body: str, code: str, text: str, tmp_path: Path) -> None:
     header = "from pycu2c import cuda, float32, kernel\n\n@kernel\ndef k(a, b, m, out):\n"
     lines = "\n    ".join(["i = cuda.grid(1)", *body.splitlines()])
     module = module_from(header + f"    {lines}\n", tmp_path)

@@ -118,7 +118,7 @@ def _that_fit(values: Any, element: DType) -> Any:
     return np.abs(values) if values.dtype.kind in "fV" and not element.is_signed else values
 
 
-REFUSED = [
+REJECTED = [
     ("np.uint8(n) + 300", "constant-range"),
     ("np.uint8(n) + (-1)", "constant-range"),
     ("np.int8(n) * 200", "constant-range"),
@@ -131,7 +131,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("expression", "code"), REFUSED)
+@pytest.mark.parametrize(("expression", "code"), REJECTED)
 def test_conversions_that_numpy_rejects_are_errors(
     expression: str, code: str, tmp_path: Path
 ) -> None:

@@ -60,7 +60,7 @@ def test_a_table_that_is_read_in_one_type_has_it() -> None:
 
 
 @kernel
-def gathered(image, out):
+def collected(image, out):
     x = cuda.grid(1)
     width = len(image)
     if x < width:
@@ -74,13 +74,13 @@ def gathered(image, out):
 def test_tuples_in_tuples_are_a_table_of_two_axes(target: str) -> None:
     image = np.arange(8, dtype=np.int64) ** 2
     out = np.zeros(8, np.int64)
-    *_, out = run(gathered, (1, 8), [image, out], target)
+    *_, out = run(collected, (1, 8), [image, out], target)
     assert (out == sum(np.roll(image, -dx) * (dy + 2) for dy, dx in AROUND)).all()
 
 
 def test_ranges_of_table_elements_are_known() -> None:
     """No general remainder: x + dx is at most one off."""
-    text = gathered.inspect("cuda", "int64[::1], int64[::1]")
+    text = collected.inspect("cuda", "int64[::1], int64[::1]")
     assert "AROUND[4][2]" in text
     assert "mod_" not in text
 

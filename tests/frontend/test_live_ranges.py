@@ -45,7 +45,7 @@ def rename(tree: ast.AST, ranges: LiveRanges) -> None:
             node.name = name
 
 
-def doubts(text: str) -> tuple[list[str], list[str]]:
+def unassigned_reads(text: str) -> tuple[list[str], list[str]]:
     """``name:line`` of the reads that may be, and that are, unassigned; lines of the body."""
     ranges = live_ranges(function_of(text))
     maybe = [f"{node.id}:{node.lineno - 1}" for node, _ in ranges.maybe_undefined]
@@ -165,7 +165,7 @@ def test_splits(case: str) -> None:
     assert renamed(text) == shown(as_python)
 
 
-DOUBTS = {
+UNASSIGNED_READS = {
     "never assigned": ("use(x)\nx = 1", [], ["x:1"]),
     "assigned in one branch": ("if p:\n    x = 1\nuse(x)", ["x:3"], []),
     "assigned in the other branch only": (
@@ -247,10 +247,10 @@ DOUBTS = {
 }
 
 
-@pytest.mark.parametrize("case", DOUBTS)
+@pytest.mark.parametrize("case", UNASSIGNED_READS)
 def test_doubtful_reads(case: str) -> None:
-    text, maybe, never = DOUBTS[case]
-    assert doubts(text) == (maybe, never)
+    text, maybe, never = UNASSIGNED_READS[case]
+    assert unassigned_reads(text) == (maybe, never)
 
 
 def test_maybe_undefined_names_the_assignments() -> None:

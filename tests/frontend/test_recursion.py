@@ -297,7 +297,7 @@ def test_annotations_of_other_functions_are_not_a_signature(target: str, tmp_pat
     assert run(module.k, (1, 1), [np.zeros(1)], target)[0][0] == 1.5
 
 
-def refused(tmp_path: Path, functions: str, call: str) -> CompileError:
+def rejected(tmp_path: Path, functions: str, call: str) -> CompileError:
     text = "import numpy as np\nfrom pycu2c import cuda, device, float32, kernel\n\n"
     text += functions + "\n\n@kernel\ndef k(a, out):\n    i = cuda.grid(1)\n    " + call + "\n"
     module = module_from(text, tmp_path)
@@ -380,8 +380,8 @@ def refused(tmp_path: Path, functions: str, call: str) -> CompileError:
         ),
     ],
 )
-def test_refused(functions: str, call: str, code: str, text: str, tmp_path: Path) -> None:
-    error = refused(tmp_path, functions, call)
+def test_rejected(functions: str, call: str, code: str, text: str, tmp_path: Path) -> None:
+    error = rejected(tmp_path, functions, call)
     assert (error.code, text in str(error)) == (code, True), str(error)
 
 

@@ -142,7 +142,7 @@ def test_nvrtc_accepts_it(k: Kernel[Any]) -> None:
         ("out[i] = n.reshape(1)[0]", "has no attribute `reshape`"),
     ],
 )
-def test_refused(body: str, text: str, tmp_path: Path) -> None:
+def test_rejected(body: str, text: str, tmp_path: Path) -> None:
     header = "from pycu2c import cuda, float32, kernel\n\n@kernel\ndef k(a, m, n, out):\n"
     module = module_from(header + f"    i = cuda.grid(1)\n    {body}\n", tmp_path)
     with pytest.raises(CompileError) as caught:

@@ -21,7 +21,7 @@ FILES = sorted((DATA / "errors" / "subset").glob("*.py"))
 TYPED = sorted((DATA / "errors" / "typed").glob("*.py"))
 
 
-def refused() -> list[Diagnostic]:
+def rejected() -> list[Diagnostic]:
     return [d for path in FILES for d in diagnostics_of(path, check_subset)]
 
 
@@ -51,15 +51,15 @@ def test_comments_are_all_read() -> None:
         assert {e.code for e in expectations(path)} <= set(error_codes())
 
 
-def test_every_refusal_has_a_case() -> None:
-    seen = {(d.code, d.labels[0].text, d.hint) for d in [*refused(), *refused_trees()]}
+def test_every_rejection_has_a_case() -> None:
+    seen = {(d.code, d.labels[0].text, d.hint) for d in [*rejected(), *rejected_trees()]}
     newer = set() if sys.version_info >= (3, 12) else {unsupported_syntax.TYPE_ALIAS}
     expected = {(row.code, row.text, row.hint) for row in set(rows()) - newer}
     assert expected - seen == set()
 
 
-def test_every_refusal_helps() -> None:
-    for diagnostic in refused():
+def test_every_rejection_helps() -> None:
+    for diagnostic in rejected():
         assert diagnostic.hint
         assert diagnostic.labels[0].text
 
@@ -77,8 +77,8 @@ PARTS = {"Slice", "FormattedValue", "Interpolation"}  # stand inside of others o
 @pytest.mark.parametrize("kind", [*ast.stmt.__subclasses__(), *ast.expr.__subclasses__()])
 def test_every_python_node_is_supported_or_rejected(kind: type[ast.stmt] | type[ast.expr]) -> None:
     if kind.__module__ == "ast" and kind.__name__ not in PARTS:
-        refused = {**unsupported_syntax.STATEMENTS, **unsupported_syntax.EXPRESSIONS}
-        assert (kind in ACCEPTED) != (kind in refused)
+        rejected = {**unsupported_syntax.STATEMENTS, **unsupported_syntax.EXPRESSIONS}
+        assert (kind in ACCEPTED) != (kind in rejected)
 
 
 TREES = {  # what no function at the top of a file can have
@@ -89,7 +89,7 @@ if sys.version_info >= (3, 12):
     TREES["type x = int"] = "class"
 
 
-def refused_trees() -> list[Diagnostic]:
+def rejected_trees() -> list[Diagnostic]:
     return [d for text in TREES for d in check_subset(tree_of(text))]
 
 

@@ -19,7 +19,7 @@ from fuzzing import (
     control,
     devices,
     functions,
-    meetings,
+    barriers_and_warps,
     numpy_functions,
     operations,
     structured,
@@ -48,9 +48,9 @@ from pycu2c.base.types import WEAK_INT, to_strong
 Dim3 = tuple[int, int, int]
 
 # importing them fills the tables
-ROOMS = (
+MODULES = (
     operations, functions, numpy_functions, control, together, constructs, structured, devices,
-    vectors, meetings,
+    vectors, barriers_and_warps,
 )  # fmt: skip
 
 _LAUNCHES: tuple[tuple[Dim3, Dim3], ...] = (

@@ -80,7 +80,7 @@ class _Watch:
 
     def __init__(self) -> None:
         self.phases: dict[Any, int] = {}  # how many barriers each thread has passed
-        self.meetings: dict[Any, Any] = {}  # where the threads of a block wait for each other
+        self.barriers: dict[Any, Any] = {}  # where the threads of a block wait for each other
         self.readers: dict[int, set[tuple[Any, Any, int]]] = {}
         self.writers: dict[int, set[tuple[Any, Any, int]]] = {}
         self.blank: set[int] = set()  # elements of the kernel's own arrays, before a store
@@ -125,7 +125,7 @@ class _Watch:
         place = thread.blockIdx, thread.threadIdx
         phase = self.phases[place] = self.phases.get(place, 0) + 1
         here = _waiting_at(steps)
-        if self.meetings.setdefault((thread.blockIdx, phase), here) != here:
+        if self.barriers.setdefault((thread.blockIdx, phase), here) != here:
             raise Undefined("threads wait at different barriers")
 
     def _conflicts(self, me: tuple[Any, Any, int], others: Any) -> None:

@@ -209,8 +209,8 @@ def _fits(arguments: ArrayName, expected: ArrayName) -> bool:
 def call_for_effect(w: Writer) -> None:
     """A device function that writes through its array."""
     device = w.pick([d for d in w.devices if d.writes])
-    wanted, *rest = device.parameters
-    arrays = [a for a in w.written() if _takes(a, wanted)]
+    requested, *rest = device.parameters
+    arrays = [a for a in w.written() if _takes(a, requested)]
     if not arrays:
         return store(w)
     array = w.pick(arrays)

@@ -1,4 +1,4 @@
-"""Expressions of a wanted type: the choice among ways to make one, the leaves, the elements.
+"""Expressions of a requested type: the choice among ways to make one, the leaves, the elements.
 
 The ways are in ``operations``, ``functions`` and ``constructs``, a function each, registered by
 ``@makes``.

@@ -153,7 +153,7 @@ def run_texts(texts: Sequence[str], target: str, seeds: Sequence[int] = ()) -> I
 
 
 def _prepare(text: str, seed: int, target: str) -> _Prepared | Outcome:
-    may_be_refused = "MAY_BE_REFUSED = True" in text
+    may_be_rejected = "MAY_BE_REFUSED = True" in text
     try:
         case = load(text)
         source, built, signature = typed(case)
@@ -168,11 +168,11 @@ def _prepare(text: str, seed: int, target: str) -> _Prepared | Outcome:
     except Undefined as error:
         return Outcome(text, "undefined", str(error), seed)
     except (UnsupportedByReference, ValueError, OverflowError) as error:
-        if may_be_refused:  # a step of 0, three numbers for two places
+        if may_be_rejected:  # a step of 0, three numbers for two places
             return Outcome(text, "undefined", str(error), seed)
         return _crash(text, error, seed)
     except CompileError as error:
-        if may_be_refused:
+        if may_be_rejected:
             return Outcome(text, "undefined", str(error), seed)
         # numpy raises for these, too
         known = error.code == "constant-range" or any(t in str(error) for t in _RAISED_BY_NUMPY)

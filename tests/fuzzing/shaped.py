@@ -13,7 +13,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from fuzzing.shaped_meetings import Meetings
+from fuzzing.shaped_barriers import Meetings
 from fuzzing.shaped_words import FLOATS, WHOLE
 
 

@@ -232,7 +232,7 @@ def alone(x: int32) -> int32:
 
 
 @cuda.c_function("return 0;")
-def refused(x: int32) -> int32:
+def rejected(x: int32) -> int32:
     """It has none, either."""
     raise NotImplementedError("for kernels")
 
@@ -240,7 +240,7 @@ def refused(x: int32) -> int32:
 def test_without_a_python_body() -> None:
     @kernel
     def k(out):
-        out[cuda.grid(1)] = alone(3) + refused(3)
+        out[cuda.grid(1)] = alone(3) + rejected(3)
 
     (got,) = run(k, (1, 2), [np.zeros(2)], "cpu")
     assert got.tolist() == [1, 1]

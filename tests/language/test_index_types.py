@@ -46,7 +46,7 @@ def test_negative_strides(target):
 
 
 @kernel
-def gathered(points, chosen, out):
+def collected(points, chosen, out):
     i = cuda.grid(1)
     j = chosen[i]
     out[i] = points[j, 0] + points[j, 1] * points[j, 2]
@@ -68,8 +68,8 @@ def test_an_index_of_either_sign_is_counted_from_the_end_once(target):
     chosen = np.array([1, -1, -10, 8, 0], np.int32)
     arguments = [points, chosen, np.zeros(5, np.int32)]
     x, y, z = points[chosen].T
-    np.testing.assert_array_equal(run(gathered, (1, 5), arguments, target)[2], x + y * z)
-    text = gathered.inspect("cuda", ("int32[:, ::1]", "int32[::1]", "int32[::1]"))
+    np.testing.assert_array_equal(run(collected, (1, 5), arguments, target)[2], x + y * z)
+    text = collected.inspect("cuda", ("int32[:, ::1]", "int32[::1]", "int32[::1]"))
     assert text.count("< 0") == 1
 
 

@@ -75,7 +75,7 @@ KINDS = (ValueError, AssertionError, KeyError, Mine, Strange)
 WHO = "in thread (1, 0, 0) of block (1, 0, 0)"
 
 
-def told(mode: int, target: str) -> BaseException:
+def reported(mode: int, target: str) -> BaseException:
     a = np.float32([4, 9, 16, 1, -1, 25])
     with pytest.raises(KINDS) as caught:
         run(raises, (2, 3), [a, mode], target)
@@ -95,19 +95,19 @@ def told(mode: int, target: str) -> BaseException:
 def test_a_launch_raises_it(
     mode: int, kind: type[Exception], text: str, line: str, target: str
 ) -> None:
-    error = told(mode, target)
+    error = reported(mode, target)
     assert type(error) is kind
     assert error.args[0] == f"{__file__}:{line_of(line)}: {text}{WHO}"
     assert error.args[1:] == ((4,) if mode == 0 else ())
 
 
 def test_arguments_that_are_no_text(target: str) -> None:
-    error = told(4, target)
+    error = reported(4, target)
     assert isinstance(error, Mine)
     assert error.args == (np.float32(-1), 40)
     assert type(error.args[0]) is np.float32
     assert WHO in error.__notes__[0]
-    strange = told(6, target)
+    strange = reported(6, target)
     assert isinstance(strange, Strange)
     assert strange.code == 3
     assert WHO in strange.__notes__[0]

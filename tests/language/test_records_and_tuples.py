@@ -228,7 +228,7 @@ def with_others(row, column, i):
 
 
 @kernel
-def meeting(a, o):
+def barrier(a, o):
     i = cuda.grid(1)
     o[i] = with_others(a[i].x, a.n, i)
 
@@ -236,7 +236,7 @@ def meeting(a, o):
 def test_functions_with_barriers(target: str) -> None:
     """On the CPU these are put into their callers."""
     a = filled(WIDE)
-    (b, o) = run(meeting, (1, COUNT), [a, out()], target)
+    (b, o) = run(barrier, (1, COUNT), [a, out()], target)
     first = a["x"][:, 0] + np.arange(COUNT)
     numbers = a["n"] + first
     np.testing.assert_array_equal(b["x"][:, 0], first)

@@ -704,7 +704,7 @@ def twice_checked(x):
 
 
 @device
-def refuse(out, x):
+def reject(out, x):
     if x % 5 == 0:
         raise ThreadEndsError
     out[x] += 1
@@ -713,7 +713,7 @@ def refuse(out, x):
 @kernel
 def raising_in_functions(out):
     i = cuda.grid(1)
-    refuse(out, i)
+    reject(out, i)
     if i > 30 and twice_checked(i) > 0:
         out[i] = 1
 

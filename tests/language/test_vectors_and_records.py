@@ -60,7 +60,7 @@ def saved(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return result
 
 
-KEEPING: dict[str, Callable[[np.ndarray[Any, Any]], Any]] = {
+PRESERVING: dict[str, Callable[[np.ndarray[Any, Any]], Any]] = {
     "slices": lambda a: a[::-2],
     "elements": lambda a: a[1],
     "copy": lambda a: a.copy(),
@@ -81,11 +81,11 @@ KEEPING: dict[str, Callable[[np.ndarray[Any, Any]], Any]] = {
 }
 
 
-@pytest.mark.parametrize("way", KEEPING)
+@pytest.mark.parametrize("way", PRESERVING)
 @pytest.mark.parametrize("made", [float4.numpy, plain(float4.numpy), plain(float4.numpy, True)])
 def test_arrays_stay_what_they_are(made: np.dtype[Any], way: str) -> None:
     a = np.arange(12, dtype=np.float32).view(made)
-    assert from_numpy(KEEPING[way](a).dtype) == from_numpy(made)
+    assert from_numpy(PRESERVING[way](a).dtype) == from_numpy(made)
 
 
 def test_conversions_change_what_an_array_is() -> None:

@@ -101,7 +101,7 @@ def test_the_size_of_a_warp_is_a_constant(tmp_path) -> None:
     assert "shared int32[32]" in text
 
 
-REFUSED = {
+REJECTED = {
     "cuda.reduce_add_sync(-1, a[0])": "does not accept `float32`",
     "cuda.shfl_sync(1.5, a[0], 1)": "it must be an integer",
     "cuda.shfl_sync(-1, a, 1)": "an array",
@@ -109,9 +109,9 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("expression", REFUSED)
-def test_refused(expression: str, tmp_path) -> None:
-    with pytest.raises(CompileError, match=REFUSED[expression]):
+@pytest.mark.parametrize("expression", REJECTED)
+def test_rejected(expression: str, tmp_path) -> None:
+    with pytest.raises(CompileError, match=REJECTED[expression]):
         kernel_of(tmp_path, f"x = {expression}")
 
 

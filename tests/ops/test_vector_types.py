@@ -267,7 +267,7 @@ def test_there_is_no_arithmetic(text: str, tmp_path: Path) -> None:
         ("def f():\n        v.x = 1\n    f()", "belongs to the enclosing function"),
     ],
 )
-def test_refusals(text: str, message: str, tmp_path: Path) -> None:
+def test_rejections(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(CompileError, match=message):
         compiled(text, tmp_path)
 

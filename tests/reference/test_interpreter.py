@@ -382,7 +382,7 @@ def neighbour(tile, t):
     return tile[t - 1]
 
 
-def meets_in_a_function(out):
+def synchronizes_in_a_function(out):
     tile = cuda.shared.array(2, int32)
     t = cuda.threadIdx.x
     tile[t] = t + 1
@@ -392,7 +392,7 @@ def meets_in_a_function(out):
 
 def test_device_functions_may_have_barriers() -> None:
     out = np.zeros(2, np.int32)
-    run(meets_in_a_function, out, block=2, devices=[neighbour])
+    run(synchronizes_in_a_function, out, block=2, devices=[neighbour])
     assert out.tolist() == [22, 11]
 
 

@@ -97,14 +97,14 @@ def turned_twice(value):
 
 
 @reference
-def functions_that_meet_in_functions(out):
+def functions_that_synchronize_in_functions(out):
     exchange = cuda.shfl_xor_sync
     out[cuda.threadIdx.x] = turned_twice(cuda.threadIdx.x) + exchange(FULL, cuda.laneid, 31)
 
 
 def test_a_called_function_may_have_a_barrier() -> None:
     out = np.zeros(32, np.int64)
-    functions_that_meet_in_functions[1, 32](out)
+    functions_that_synchronize_in_functions[1, 32](out)
     lanes = np.arange(32)
     assert (out == (lanes + 1) % 32 + (lanes + 2) % 32 + 31 - lanes).all()
 

@@ -155,7 +155,7 @@ class Code:
     counts: list[int] = field(default_factory=list)  # iterations of the loops around
     threads: int = 0
     lanes: range = range(0)  # the threads that thread loops are over
-    idle: bool = False  # a lane that has left a strip's loop computes on, for nobody
+    inactive: bool = False  # a lane that has left a strip's loop computes on, for nobody
     watch: object = None  # told about each access to memory
 
     def block(self, body: ir.Body) -> Steps:
@@ -206,7 +206,7 @@ class Code:
         if isinstance(s, ir.For):
             self.scopes[-1][s.var.name] = self.expr(s.start)
             if s.var.name == "round.strip":
-                self.idle = not self.scope_of("running.strip")["running.strip"]
+                self.inactive = not self.scope_of("running.strip")["running.strip"]
         jump = ""
         while not jump and self.goes_on(s):
             self.counts[-1] += 1
@@ -217,7 +217,7 @@ class Code:
                 self.scopes[-1][s.var.name] += self.expr(s.step)
         self.counts.pop()
         self.scopes.pop()
-        self.idle = False
+        self.inactive = False
         return "" if jump == "Break" else jump
 
     def goes_on(self, s: ir.While | ir.For) -> bool:
@@ -267,7 +267,7 @@ class Code:
                 return value
             case ir.Var(name):
                 value = self.scope_of(name)[name]
-                assert self.idle or value is not None, f"{name} is read before it is set"
+                assert self.inactive or value is not None, f"{name} is read before it is set"
                 return _ANYTHING if value is None else value
             case ir.Unary(op, operand):
                 return op.compute(self.expr(operand))

@@ -138,8 +138,8 @@ def test_a_compiler_that_cannot_compile_files_as_one(
 ) -> None:
     """As some installations of gcc."""
     script = tmp_path / "own-cc"
-    refusal = 'case "$*" in *-flto*) echo "ld: could not run lto-wrapper" >&2; exit 1;; esac'
-    script.write_text(f'#!/bin/sh\n{refusal}\nexec {find_compiler()} "$@"\n')
+    rejection = 'case "$*" in *-flto*) echo "ld: could not run lto-wrapper" >&2; exit 1;; esac'
+    script.write_text(f'#!/bin/sh\n{rejection}\nexec {find_compiler()} "$@"\n')
     script.chmod(0o700)
     monkeypatch.setenv("PYCU2C_CC", str(script))
     _, _, out = run(module(files.values(), tmp_path).k, (1, 4), arguments(), "cpu")

@@ -53,14 +53,14 @@ from support.random_integer_ir import (
 )
 
 BIG = IndexRules(LaunchAssumptions())
-ORDINARY = IndexRules(LaunchAssumptions(index32_safe=True))
+PLAIN = IndexRules(LaunchAssumptions(index32_safe=True))
 
 
 def narrowed_module(module: Module, rules: IndexRules) -> Module:
     return narrow(module, rules, analyse_module(module, rules.assumptions))
 
 
-def narrowed(*body: Stmt, rules: IndexRules = ORDINARY, **parameters: Scalar) -> list[str]:
+def narrowed(*body: Stmt, rules: IndexRules = PLAIN, **parameters: Scalar) -> list[str]:
     """The lines of a narrowed function's body."""
     module = narrowed_module(Module(function(*body, **parameters)), rules)
     assert verify(module) == []
@@ -147,7 +147,7 @@ def called(name: str, argument: Expr) -> Call:
     return Call(name, (argument,), WEAK_INT, HERE)
 
 
-def lines_of(module: Module, rules: IndexRules = ORDINARY) -> list[str]:
+def lines_of(module: Module, rules: IndexRules = PLAIN) -> list[str]:
     small = narrowed_module(module, rules)
     assert verify(small) == []
     return [line.strip() for line in print_module(small).splitlines()]
@@ -173,7 +173,7 @@ def test_nothing_is_said_of_a_recursive_function() -> None:
     less = called("down", op(SUB, v("n"), i(1)))
     down = device("down", less, when(op(LT, v("n"), i(1)), [Return(i(0), HERE)]))
     ranges = analyse_module(
-        Module(function(let("y", called("down", i(9)))), (down,)), ORDINARY.assumptions
+        Module(function(let("y", called("down", i(9)))), (down,)), PLAIN.assumptions
     )
     assert ranges["down"].variable("n") == everything(WEAK_INT)
     assert ranges["f"].variable("y") == everything(WEAK_INT)
@@ -192,7 +192,7 @@ PLACE = op(ADD, op(MUL, ROW, v("w")), COLUMN)
 WIDE = [when(op(LT, v("w"), i(0)), [leave()])]  # w is not negative after it
 
 
-def indexing(*body: Stmt, rules: IndexRules = ORDINARY) -> list[str]:
+def indexing(*body: Stmt, rules: IndexRules = PLAIN) -> list[str]:
     return narrowed(*WIDE, *body, rules=rules, w=WEAK_INT, n=WEAK_INT)[2:]
 
 
@@ -297,7 +297,7 @@ def accesses(
             -lengths[access.array.name, axis] <= index < lengths[access.array.name, axis]
             for axis, index in enumerate(indices)
         )
-        if rules is ORDINARY and not all(inside):
+        if rules is PLAIN and not all(inside):
             raise _Outside
 
     machine = Interpreter(arguments, lengths, places, lambda e, value: None, accessed=accessed)
@@ -321,7 +321,7 @@ def mean_the_same(program: Function, seed: int, rules: IndexRules) -> bool:
     return True
 
 
-@pytest.mark.parametrize("rules", [BIG, ORDINARY])
+@pytest.mark.parametrize("rules", [BIG, PLAIN])
 @pytest.mark.parametrize("batch", range(4))
 def test_random_programs_mean_what_they_meant(batch: int, rules: IndexRules) -> None:
     defined = 0
@@ -363,6 +363,6 @@ def index_program(rng: random.Random) -> Function:
 def test_indices_mean_what_they_meant() -> None:
     rng = random.Random(7)
     defined = sum(
-        mean_the_same(index_program(rng), run, ORDINARY) for _ in range(250) for run in range(2)
+        mean_the_same(index_program(rng), run, PLAIN) for _ in range(250) for run in range(2)
     )
     assert defined >= 100

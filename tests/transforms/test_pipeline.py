@@ -62,9 +62,9 @@ def test_preserved_analyses_are_still_right(name: str, variant: str) -> None:
 
 def test_ir_that_is_not_in_the_form_is_an_internal_error() -> None:
     module, _, assumptions = built_for_cpu("floor_division", "i32")
-    idle = Pass("idle", lambda m: replace(m), (TYPED,), C_MEANING)
+    inactive = Pass("idle", lambda m: replace(m), (TYPED,), C_MEANING)
     with pytest.raises(InternalError, match=r"idle has made IR that is not C_MEANING: .*floordiv"):
-        run_passes(module, (idle,), Inputs(assumptions))
+        run_passes(module, (inactive,), Inputs(assumptions))
 
 
 def test_an_analysis_is_computed_again_only_where_its_part_has_changed() -> None:

@@ -173,7 +173,7 @@ def test_two_dimensions(target: str) -> None:
     assert (y == x.T + 64).all()
 
 
-def test_refusals() -> None:
+def test_rejections() -> None:
     with pytest.raises(TypeError, match=r"write @jit.rawkernel\(\)"):
         jit.rawkernel(mode=lambda x: None)
     with pytest.raises(ValueError, match="mode is 'cuda', 'numpy' or 'python', not 'c'"):
@@ -350,7 +350,7 @@ def test_functions_in_indices_are_called_once(target: str) -> None:
 
 
 @jit.rawkernel()
-def told_by_groups(x, y):
+def reported_by_groups(x, y):
     block, grid = jit.cg.this_thread_block(), jit.cg.this_grid()
     if block.thread_rank() == 3:
         at, where, size = block.thread_index(), block.group_index(), block.group_dim()
@@ -364,13 +364,13 @@ def told_by_groups(x, y):
 
 
 def test_attributes_of_groups(target: str) -> None:
-    x, y = on(told_by_groups, target, 2, 32, [np.zeros(6, np.int64), np.zeros(8, np.uint64)])
+    x, y = on(reported_by_groups, target, 2, 32, [np.zeros(6, np.int64), np.zeros(8, np.uint64)])
     assert x[[0, 1, 2, 4, 5]].tolist() == [32, 32, 3, 32, 1]
     assert y.tolist() == [64, 64, 1, 1, 2, 1, 2, 1]
 
 
 def test_mistakes() -> None:
-    def told(function, *arrays) -> str:
+    def reported(function, *arrays) -> str:
         with pytest.raises(CompileError) as error:
             jit.rawkernel()(function)((1,), (1,), arrays)
         return str(error.value)
@@ -390,10 +390,10 @@ def test_mistakes() -> None:
     def sorted_by(x):
         jit.thrust.sort(x)
 
-    assert "`int` is not a tuple" in told(unpacked)
-    assert "1, 2 or 3" in told(of_four)
-    assert "unknown_name" in told(unknown, np.zeros(1))
-    assert "cuda.cg.reduce(warp, x)" in told(aggregated, np.zeros(1))
-    assert "write a loop for its sequential" in told(sorted_by, np.zeros(1))
+    assert "`int` is not a tuple" in reported(unpacked)
+    assert "1, 2 or 3" in reported(of_four)
+    assert "unknown_name" in reported(unknown, np.zeros(1))
+    assert "cuda.cg.reduce(warp, x)" in reported(aggregated, np.zeros(1))
+    assert "write a loop for its sequential" in reported(sorted_by, np.zeros(1))
     with pytest.raises(LaunchError, match=r"0 axes.*\.reshape\(1\)"):
         copied((1,), (1,), (np.array(1), np.array(2), 1))

@@ -172,16 +172,16 @@ def test_names_are_looked_up_where_they_are() -> None:
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
 def test_a_program_runs_when_it_is_migrated(path: Path, tmp_path: Path) -> None:
-    ported = tmp_path / path.name
-    ported.write_text(path.read_text())
-    assert run("--write", ported).exit_code == 0
-    assert "numba" not in ported.read_text()
+    migrated = tmp_path / path.name
+    migrated.write_text(path.read_text())
+    assert run("--write", migrated).exit_code == 0
+    assert "numba" not in migrated.read_text()
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYCU2C_BACKEND": "cpu"}
     done = subprocess.run(
-        [sys.executable, ported], capture_output=True, text=True, env=environment, check=True
+        [sys.executable, migrated], capture_output=True, text=True, env=environment, check=True
     )
     assert done.stdout == path.with_suffix(".txt").read_text()
-    assert run("--check", ported).exit_code == 0
+    assert run("--check", migrated).exit_code == 0
 
 
 def test_a_diff_is_a_patch(tmp_path: Path) -> None:

@@ -186,7 +186,7 @@ def expected_in(text: str) -> list[str]:
     return sorted(f"{number} {part}" for number, part in parts)
 
 
-def told_in(result: MigratedFile) -> list[str]:
+def reported_in(result: MigratedFile) -> list[str]:
     raised = []
     for remark in result.remarks:
         span = remark.labels[0].span
@@ -197,7 +197,7 @@ def told_in(result: MigratedFile) -> list[str]:
 
 @pytest.mark.parametrize("text", [TYPED, UNTYPED], ids=["typed", "untyped"])
 def test_calls_with_a_difference(text: str, tmp_path: Path) -> None:
-    result = [t for t in told_in(looked_at(text, tmp_path)) if " numba: " not in t]
+    result = [t for t in reported_in(looked_at(text, tmp_path)) if " numba: " not in t]
     assert result == expected_in(text)
 
 
@@ -212,16 +212,16 @@ def test_kernels_without_a_decorator(made: str, tmp_path: Path) -> None:
     """
     both = ["5 float64: a[0] * 0.1", "5 int32: n * n"]
     expected = both if "types" in made else ["5 float32: a[0] * 0.1"]
-    assert told_in(looked_at(text, tmp_path)) == expected
+    assert reported_in(looked_at(text, tmp_path)) == expected
     other = "def g():\n        def f(a): yield\n"
-    assert told_in(looked_at(text + other, tmp_path)) == []  # which one is meant is not known
+    assert reported_in(looked_at(text + other, tmp_path)) == []  # which one is meant is not known
 
 
 def test_types_that_are_given(tmp_path: Path) -> None:
     """Of float64, nothing differs; of float32 it is known what does."""
     types = "f8[:], f8[:], i8, f8"
-    assert told_in(looked_at(UNTYPED, tmp_path, k=types)) == []
-    result = told_in(looked_at(UNTYPED, tmp_path, k="f4[:], f4[:], i4, f4"))
+    assert reported_in(looked_at(UNTYPED, tmp_path, k=types)) == []
+    result = reported_in(looked_at(UNTYPED, tmp_path, k="f4[:], f4[:], i4, f4"))
     assert "12 float64: a[i] * RATE" in result
     words = ["migrate", str(tmp_path / "program.py"), "--types", f"k={types}"]
     done = CliRunner().invoke(main, words)

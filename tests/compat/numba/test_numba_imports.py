@@ -110,7 +110,7 @@ def exchanged(a, out):
 
 
 @kernel
-def meets_the_grid(a):
+def synchronizes_the_grid(a):
     value = a[cuda.grid(1) - 1]
     cuda.cg.this_grid().sync()
     a[cuda.grid(1)] = value
@@ -127,5 +127,5 @@ def test_names_of_warps_and_grids():
 
 def test_the_barrier_of_the_grid(target):
     a = np.arange(6, dtype=np.int32)
-    result = run(meets_the_grid, (2, 3), [a], target)[0]
+    result = run(synchronizes_the_grid, (2, 3), [a], target)[0]
     np.testing.assert_array_equal(result, np.roll(a, 1))

@@ -34,9 +34,9 @@ def printed(path: Path, **settings: str) -> str:
 def test_a_program(path: Path, backend: str, tmp_path: Path) -> None:
     text, count = re.subn(r"\bnumba\b", "pycu2c", path.read_text())
     assert count
-    ported = tmp_path / path.name
-    ported.write_text(text)
-    assert printed(ported, PYCU2C_BACKEND=backend) == path.with_suffix(".txt").read_text()
+    migrated = tmp_path / path.name
+    migrated.write_text(text)
+    assert printed(migrated, PYCU2C_BACKEND=backend) == path.with_suffix(".txt").read_text()
 
 
 @pytest.mark.parametrize(

@@ -426,5 +426,5 @@ def search_in_a_sorted_tile(numbers, expected, result):
 
 
 @search_in_a_sorted_tile.gives
-def _(numbers, wanted, found):
-    found[:] = np.searchsorted(np.sort(numbers) * 2, wanted)
+def _(numbers, sought, found):
+    found[:] = np.searchsorted(np.sort(numbers) * 2, sought)

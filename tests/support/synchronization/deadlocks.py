@@ -17,7 +17,7 @@ def a_barrier_and_a_shuffle(out):
 
 
 @kernel
-def a_flag_that_nobody_sets(out):
+def a_flag_that_no_thread_sets(out):
     i = cuda.grid(1)
     while cuda.atomic.add(out, 0, 0) == 0:  # waits
         pass

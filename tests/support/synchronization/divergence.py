@@ -364,7 +364,7 @@ def _(a, out):
 
 
 @program(1, 64, shuffled(64), zeros(64))
-def warps_that_meet_and_warps_that_do_not(a, out):
+def warps_that_synchronize_and_warps_that_do_not(a, out):
     """Barriers of the block around code that only one warp's half runs."""
     tile = cuda.shared.array(64, int32)
     t = cuda.threadIdx.x
@@ -382,7 +382,7 @@ def warps_that_meet_and_warps_that_do_not(a, out):
     out[t] = tile[63 - t]
 
 
-@warps_that_meet_and_warps_that_do_not.gives
+@warps_that_synchronize_and_warps_that_do_not.gives
 def _(a, out):
     tile = a.copy()
     tile[40:56] = np.cumsum(a[:16])
@@ -480,7 +480,7 @@ def _(a, out, limit):
 
 
 @program(1, 32, ints(32), zeros(32))
-def a_meeting_as_an_index(a, out):
+def a_barrier_as_an_index(a, out):
     """Meetings in subscripts, arguments and conditional expressions."""
     t = cuda.threadIdx.x
     out[cuda.shfl_xor_sync(FULL, t, 5)] = min(
@@ -490,7 +490,7 @@ def a_meeting_as_an_index(a, out):
     out[t] += cuda.shfl_sync(FULL, a[t], 3) if cuda.any_sync(FULL, a[t] > 0) else 7
 
 
-@a_meeting_as_an_index.gives
+@a_barrier_as_an_index.gives
 def _(a, out):
     least = np.minimum(np.append(a[1:], a[31]), a[::-1])
     out[:] = least[LANES ^ 5] + (a[3] if (a > 0).any() else 7)

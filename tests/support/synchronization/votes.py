@@ -190,7 +190,7 @@ def _(out, n, x):
 
 
 @program(1, 64, ints(64, low=0, high=30), zeros(64), zeros(2))
-def a_loop_until_nobody_has_work(a, out, rounds):
+def a_loop_until_no_thread_has_work(a, out, rounds):
     """The loop's condition is a vote, so the lanes of a warp stay together."""
     t = cuda.threadIdx.x
     left, turns = a[t], 0
@@ -203,7 +203,7 @@ def a_loop_until_nobody_has_work(a, out, rounds):
         rounds[t // 32] = turns
 
 
-@a_loop_until_nobody_has_work.gives
+@a_loop_until_no_thread_has_work.gives
 def _(a, out, rounds):
     out[:] = -(-a // (1 + np.arange(64) % 2))
     rounds[:] = out.reshape(2, 32).max(axis=1)

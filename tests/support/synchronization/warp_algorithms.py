@@ -209,8 +209,8 @@ def search_by_32(numbers, expected, result):
 
 
 @search_by_32.gives
-def _(numbers, wanted, found):
-    found[:] = wanted + 1
+def _(numbers, sought, found):
+    found[:] = sought + 1
 
 
 @program(1, 64, ints(64, low=0, high=3), zeros(64), zeros(64), zeros(2))

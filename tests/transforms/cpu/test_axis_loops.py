@@ -149,12 +149,12 @@ def test_what_has_an_order_keeps_it() -> None:
         out[0] = a[i]
 
     @kernel
-    def told(out, a):
+    def reported(out, a):
         i = cuda.grid(1)
         print(a[i])
         out[i] = 1
 
-    for each in (counted, last_one, told):
+    for each in (counted, last_one, reported):
         assert LOCKSTEP not in each.inspect("c", (F, F), 64)
     assert "first_x" not in counted.inspect("c", (F, F), 64)
 

@@ -80,16 +80,16 @@ def test_every_shape_computes_the_same(block: tuple[int, ...], target: str) -> N
 
 def test_c_is_shown_for_the_block_that_is_given_or_declared() -> None:
     @kernel(block=(32,))
-    def meeting(out):
+    def barrier(out):
         x = cuda.threadIdx.x * out[0]
         cuda.syncthreads()
         out[cuda.threadIdx.x] = x
 
     types = (float32[::1],)
-    assert "x[32]" in meeting.inspect("c", types)
-    assert "x[64]" in meeting.inspect("c", types, block=64)
+    assert "x[32]" in barrier.inspect("c", types)
+    assert "x[64]" in barrier.inspect("c", types, block=64)
     with pytest.raises(LaunchError, match="at most 1024"):
-        meeting.inspect("c", types, block=2000)
+        barrier.inspect("c", types, block=2000)
 
 
 @kernel

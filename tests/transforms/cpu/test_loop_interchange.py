@@ -102,12 +102,12 @@ def numbered(places):
 
 
 @kernel
-def told(x):
+def reported(x):
     for i in range(cuda.grid(1), len(x), cuda.gridsize(1)):
         print(i)
 
 
-@pytest.mark.parametrize("k", [numbered, told], ids=lambda k: k.name)
+@pytest.mark.parametrize("k", [numbered, reported], ids=lambda k: k.name)
 def test_an_observable_order_is_kept(k):
     assert "i_first" not in k.inspect("c", "int32[::1]", block=32)
 
@@ -181,7 +181,7 @@ def changing(a, out):
 
 
 @kernel
-def told_by_memory(a, out):
+def reported_by_memory(a, out):
     row = cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y
     if row < a.shape[0]:
         if a[row, 0] < 0.5:
@@ -191,7 +191,7 @@ def told_by_memory(a, out):
 
 
 @kernel
-def told_by_what_was_read(a, out):
+def reported_by_what_was_read(a, out):
     row = cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y
     first = a[row % a.shape[0], 0]
     if first < 0.5:
@@ -210,7 +210,7 @@ def bounded_by_memory(a, out):
 
 
 TURNED = [rows, between_others, returning]
-LEFT = [changing, told_by_memory, told_by_what_was_read, bounded_by_memory]
+LEFT = [changing, reported_by_memory, reported_by_what_was_read, bounded_by_memory]
 
 
 @pytest.mark.parametrize("shape", [(3, (8, 4)), (2, (32, 8)), (4, (5, 3)), (2, (1, 6))], ids=str)

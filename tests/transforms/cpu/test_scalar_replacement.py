@@ -138,12 +138,12 @@ def test_complex_numbers(k, dtype, target):
 def walking(out, x, limit):
     i = cuda.grid(1)
     if i < x.size:
-        place, pace = float2(x[i], 0), float2(1, x[i])
+        place, stride = float2(x[i], 0), float2(1, x[i])
         count = 0
         while count < limit and place.x * place.x + place.y * place.y < 50:
-            place = float2(place.x + pace.x, place.y + pace.y)
-            pace = float2(pace.y, -pace.x)
-            pace.x *= 1.5
+            place = float2(place.x + stride.x, place.y + stride.y)
+            stride = float2(stride.y, -stride.x)
+            stride.x *= 1.5
             count += 1
         out[i] = place.x - place.y + count
 

@@ -134,7 +134,7 @@ def through_a_function(out, x):
 
 
 @kernel
-def nobody_enters(out, x):
+def no_thread_enters(out, x):
     i = number()
     if i < len(out):
         rest = x[i]
@@ -163,7 +163,7 @@ def with_barriers(out, x):
         out[i] = rest
 
 
-WHOLE = [skipping, nested, returning, through_a_function, nobody_enters, with_barriers]
+WHOLE = [skipping, nested, returning, through_a_function, no_thread_enters, with_barriers]
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
@@ -283,11 +283,11 @@ def others_have_left(out, x):
     out[i] = z + n
 
 
-KINDS_OF_LEAVING = [left_in_the_middle, again_from_where_it_was, others_read_it, others_have_left]
+KINDS_OF_EXITS = [left_in_the_middle, again_from_where_it_was, others_read_it, others_have_left]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.int16])
-@pytest.mark.parametrize("k", KINDS_OF_LEAVING, ids=lambda k: k.name)
+@pytest.mark.parametrize("k", KINDS_OF_EXITS, ids=lambda k: k.name)
 def test_what_lanes_leave_behind(k, dtype, target):
     launch, n = spread((3, 100))
     arguments = np.zeros(n, dtype), np.arange(n).astype(dtype) % dtype(37)
@@ -410,7 +410,7 @@ def test_booleans_keep_their_value(shape, target):
 
 
 @kernel
-def told(out, x, known):
+def reported(out, x, known):
     i = number()
     if i < len(x):
         for k in range(x[i]):
@@ -421,5 +421,5 @@ def told(out, x, known):
 @pytest.mark.parametrize("known", [np.bool_(False), np.bool_(True)])
 def test_a_parameter_that_is_true_or_not_is_changed(known, target):
     x = np.arange(40, dtype=np.int32)
-    (out, *_) = run(told, (1, 64), (np.zeros(40, bool), x, known), target)
+    (out, *_) = run(reported, (1, 64), (np.zeros(40, bool), x, known), target)
     assert np.array_equal(out, (x > 5) | known)

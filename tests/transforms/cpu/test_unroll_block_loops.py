@@ -29,7 +29,7 @@ def tree(out):
 
 
 @kernel(block=(16,))
-def tree_that_tells(out):
+def tree_that_reports(out):
     t = cuda.threadIdx.x
     half = 8
     while half > 1:
@@ -69,7 +69,7 @@ def test_each_iteration_has_its_constants() -> None:
 
 
 def test_the_loop_variable_exists_if_it_is_read_later() -> None:
-    text = tree_that_tells.inspect("c", TYPES)
+    text = tree_that_reports.inspect("c", TYPES)
     assert "while" not in text
     assert "half = 1;" in text
 
@@ -79,7 +79,7 @@ def test_loops_that_stay(kept: object) -> None:
     assert re.search(r"(while|for) \(.*\bk < ", kept.inspect("c", TYPES))
 
 
-@pytest.mark.parametrize("each", [tree, tree_that_tells, rounds_by_length])
+@pytest.mark.parametrize("each", [tree, tree_that_reports, rounds_by_length])
 def test_the_results_are_the_same(each: object, target: str) -> None:
     x = np.arange(16, dtype=np.float32)
     expected = run(each, (1, 16), (x,), "python")[0]

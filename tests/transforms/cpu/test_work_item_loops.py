@@ -378,59 +378,59 @@ class Writer:
     def condition(self, uniform: bool) -> str:
         return f"{self.value(uniform)} {self.random.choice(['<', '>', '=='])} {self.value(True)}"
 
-    def statement(self, depth: int, loops: int, meets: bool) -> None:
+    def statement(self, depth: int, loops: int, synchronizes: bool) -> None:
         """``meets``: whether all threads are here."""
         kinds = ["set"] * 4 + ["store", "local", "jump"] + ["if"] * 2 + ["loop"] * 2
-        kinds += ["sync", "exchange", "exchange"] if meets else ["set"]
+        kinds += ["sync", "exchange", "exchange"] if synchronizes else ["set"]
         kind = self.random.choice(kinds)
         if kind in ("if", "loop") and depth > 4:
             kind = "set"
-        getattr(self, f"put_{kind}")(depth, loops, meets)
+        getattr(self, f"put_{kind}")(depth, loops, synchronizes)
 
-    def put_set(self, depth: int, loops: int, meets: bool) -> None:
-        name = self.random.choice("abuw" if meets else "ab")
+    def put_set(self, depth: int, loops: int, synchronizes: bool) -> None:
+        name = self.random.choice("abuw" if synchronizes else "ab")
         self.put(depth, f"{name} = {self.value(name in 'uw')}")
 
-    def put_store(self, depth: int, loops: int, meets: bool) -> None:
+    def put_store(self, depth: int, loops: int, synchronizes: bool) -> None:
         place = self.random.choice(["S[tid]", "OUT[tid + 8]", "OUT[tid + 16]"])
         self.put(depth, f"{place} = {self.value(False)}")
 
-    def put_local(self, depth: int, loops: int, meets: bool) -> None:
+    def put_local(self, depth: int, loops: int, synchronizes: bool) -> None:
         self.put(depth, f"L[{self.random.randint(0, 1)}] = {self.value(False)}")
 
-    def put_sync(self, depth: int, loops: int, meets: bool) -> None:
+    def put_sync(self, depth: int, loops: int, synchronizes: bool) -> None:
         self.put(depth, "sync()")
 
-    def put_exchange(self, depth: int, loops: int, meets: bool) -> None:
+    def put_exchange(self, depth: int, loops: int, synchronizes: bool) -> None:
         place = self.random.choice(["(tid + 1) % 8", "7 - tid", "2"])
         name = self.random.choice("abu" if place == "2" else "ab")
         for line in ("sync()", f"{name} = S[{place}]", "sync()"):
             self.put(depth, line)
 
-    def put_jump(self, depth: int, loops: int, meets: bool) -> None:
+    def put_jump(self, depth: int, loops: int, synchronizes: bool) -> None:
         jump = self.random.choice(["return"] + ["break", "continue"] * (2 if loops else 0))
         agreed = jump != "return" and self.random.random() < 0.7
         self.put(depth, f"if {self.condition(agreed)}:")
         self.block(depth + 1, 0, False, self.random.randint(0, 1))
         self.put(depth + 1, jump)
 
-    def block(self, depth: int, loops: int, meets: bool, count: int) -> None:
+    def block(self, depth: int, loops: int, synchronizes: bool, count: int) -> None:
         for _ in range(count):
-            self.statement(depth, loops, meets)
+            self.statement(depth, loops, synchronizes)
 
-    def put_if(self, depth: int, loops: int, meets: bool) -> None:
+    def put_if(self, depth: int, loops: int, synchronizes: bool) -> None:
         agreed = self.random.random() < 0.6
-        meets = meets and (agreed or self.random.random() < 0.1)
+        synchronizes = synchronizes and (agreed or self.random.random() < 0.1)
         self.put(depth, f"if {self.condition(agreed)}:")
-        self.block(depth + 1, loops, meets, self.random.randint(1, 3))
+        self.block(depth + 1, loops, synchronizes, self.random.randint(1, 3))
         if self.random.random() < 0.4:
             self.put(depth, "else:")
-            self.block(depth + 1, loops, meets, self.random.randint(1, 3))
+            self.block(depth + 1, loops, synchronizes, self.random.randint(1, 3))
 
-    def put_loop(self, depth: int, loops: int, meets: bool) -> None:
+    def put_loop(self, depth: int, loops: int, synchronizes: bool) -> None:
         self.loops += 1
         counter, agreed = f"k{self.loops}", self.random.random() < 0.7
-        meets = meets and (agreed or self.random.random() < 0.1)
+        synchronizes = synchronizes and (agreed or self.random.random() < 0.1)
         count = f"{self.value(agreed)} % 4"
         kind = self.random.random()
         if kind < 0.2:
@@ -444,7 +444,7 @@ class Writer:
             self.put(depth, f"end{counter} = {count}")
             self.put(depth, f"while {counter} < end{counter}:")
             self.put(depth + 1, f"{counter} += 1")
-        self.block(depth + 1, loops + 1, meets, self.random.randint(1, 4))
+        self.block(depth + 1, loops + 1, synchronizes, self.random.randint(1, 4))
 
 
 @pytest.mark.slow

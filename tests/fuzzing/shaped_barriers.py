@@ -10,7 +10,7 @@ from fuzzing.shaped_words import FLOATS, WHOLE
 
 
 @dataclass(slots=True)
-class Meetings(Loops):
+class Barriers(Loops):
     """What the threads of a block do together."""
 
     def tile(self) -> None:
