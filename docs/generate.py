@@ -29,7 +29,7 @@ from pycu2c.ops.intrinsics.threads.coalesced_groups import Coalesced
 from pycu2c.ops.intrinsics.threads.cooperative_groups import Block, Grid, tile_of
 from pycu2c.ops.names.cuda_namespace import CUDA, LIBRARY_FUNCTIONS, find, members
 from pycu2c.ops.names.host_names import HOST_NAMES, MODULES
-from pycu2c.ops.names.numba_names import CURES
+from pycu2c.ops.names.numba_names import HINTS
 from pycu2c.ops.names.operator_functions import FUNCTIONS
 
 HERE = Path(__file__).parent
@@ -260,7 +260,7 @@ def numba() -> str:
     prose, _, _ = (HERE / "numba.md").read_text().partition("## Names\n")
     present = sorted([*HOST_NAMES, *MODULES], key=str.lower)
     rows = "".join(f"| `cuda.{name}` | {cell(_first_line(name))} |\n" for name in present)
-    hints = {n: h for n, h in CURES.items() if n not in (*HOST_NAMES, *MODULES)}
+    hints = {n: h for n, h in HINTS.items() if n not in (*HOST_NAMES, *MODULES)}
     absent = "".join(f"| `cuda.{name}` | {cell(hint)} |\n" for name, hint in sorted(hints.items()))
     return prose + NAMES + rows + MISSING + absent
 

@@ -31,7 +31,7 @@ from pycu2c.compat.migrate.numba_types import arithmetic, unify
 from pycu2c.compat.migrate.remarks import KINDS
 from pycu2c.compat.migrate.string_references import ENVIRONMENT_VARIABLES, UNSUPPORTED_METHODS
 from pycu2c.ops.names.host_names import HOST_NAMES, MODULES
-from pycu2c.ops.names.numba_names import CURES
+from pycu2c.ops.names.numba_names import HINTS
 from pycu2c.ops.operators import ADD, DIV, FLOORDIV, MUL, POW, Operator
 
 PAGE = Path(__file__).parent / "migrating.md"
@@ -107,7 +107,7 @@ def host() -> str:
 def absent() -> str:
     """Return the table of missing names, one row for all names with the same replacement."""
     names: dict[str, list[str]] = {}
-    for name, hint in CURES.items():
+    for name, hint in HINTS.items():
         if name not in (*HOST_NAMES, *MODULES):
             names.setdefault(hint, []).append(f"`cuda.{name}`")
     for name, hint in UNSUPPORTED_METHODS.items():

@@ -25,7 +25,7 @@ def landscape(size: int, seed: int = 7) -> np.ndarray:
         ground = FAR + (NEAR - FAR) * haze + texture
         picture = np.where((y > ridge)[..., None], ground, picture)
 
-    _house(picture, size)
+    _draw_building(picture, size)
     picture += rng.normal(0, 3, picture.shape)
     return np.clip(picture, 0, 255).astype(np.uint8)
 
@@ -36,7 +36,7 @@ def _ridge(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return np.sum(list(waves), axis=0) / 2
 
 
-def _house(picture: np.ndarray, size: int) -> None:
+def _draw_building(picture: np.ndarray, size: int) -> None:
     unit = size / 32
     rows, columns = slice(int(20 * unit), int(28 * unit)), slice(int(4 * unit), int(12 * unit))
     picture[rows, columns] = 150, 75, 60

@@ -120,8 +120,8 @@ class Worker(threading.Thread):
     def run(self) -> None:
         self.notes.unlink(missing_ok=True)
         started = -1
-        while not self.has_ended() and len(self.noted(plugin.STARTED)) > started:
-            started = len(self.noted(plugin.STARTED))
+        while not self.has_ended() and len(self.recorded(plugin.STARTED)) > started:
+            started = len(self.recorded(plugin.STARTED))
             self._run_the_rest()
 
     def _run_the_rest(self) -> None:
@@ -146,16 +146,16 @@ class Worker(threading.Thread):
 
     def has_ended(self) -> bool:
         """Whether all tests have run."""
-        return bool(self.noted(plugin.ENDED))
+        return bool(self.recorded(plugin.ENDED))
 
-    def noted(self, what: str) -> list[str]:
-        """Tests, as ``support/sanitizer_plugin.py`` has noted them."""
-        return plugin.noted(self.notes, what)
+    def recorded(self, what: str) -> list[str]:
+        """Tests, as ``support/sanitizer_plugin.py`` has recorded them."""
+        return plugin.recorded(self.notes, what)
 
     def hanging(self) -> list[str]:
         """Tests that have ended their process, or would have."""
-        done = {test for outcome in plugin.OUTCOMES for test in self.noted(outcome)}
-        return [test for test in self.noted(plugin.STARTED) if test not in done]
+        done = {test for outcome in plugin.OUTCOMES for test in self.recorded(outcome)}
+        return [test for test in self.recorded(plugin.STARTED) if test not in done]
 
     def log(self) -> str:
         return "".join(log.read_text(errors="replace") for log in self.logs if log.exists())
@@ -181,14 +181,14 @@ def run(tool: str, workers: int, tests: list[str]) -> bool:
 
 def report(tool: str, parts: list[Worker]) -> str:
     """What the tool has found in which tests, and what came of the tests."""
-    counts = {what: sum(len(part.noted(what)) for part in parts) for what in plugin.OUTCOMES}
+    counts = {what: sum(len(part.recorded(what)) for part in parts) for what in plugin.OUTCOMES}
     lines = [f"{tool}: " + ", ".join(f"{count} {what}" for what, count in counts.items() if count)]
     for part in parts:
         if not part.has_ended():
             lines.append(f"{part.name} did not come to its end: see {part.logs[-1]} and beside it")
         lines += [f"a test ended its process: {test}" for test in part.hanging()]
-        lines += [f"failed: {test_and_why}" for test_and_why in part.noted(plugin.WHY)]
-        lines += [f"the tool wrote in {test}" for test in part.noted(plugin.WRITTEN)]
+        lines += [f"failed: {test_and_why}" for test_and_why in part.recorded(plugin.WHY)]
+        lines += [f"the tool wrote in {test}" for test in part.recorded(plugin.WRITTEN)]
     result = sum((findings(part.log()) for part in parts), Counter[str]())
     lines += [f"{count} × {what}" for what, count in result.most_common()]
     said = (line for part in parts for line in part.log().splitlines() if _reports(line))

@@ -424,24 +424,24 @@ class OutOfTime(Exception):
 
 def run(tree: ast.Module) -> tuple[list[object], tuple[str, int] | None]:
     """What a program notes, and the name and line of the read that was not assigned."""
-    noted: list[object] = []
+    recorded: list[object] = []
     left = iter(range(40))
 
     def tick() -> None:
         if next(left, None) is None:
             raise OutOfTime
 
-    space: dict[str, Callable[..., None]] = {"note": noted.append, "tick": tick}
+    space: dict[str, Callable[..., None]] = {"note": recorded.append, "tick": tick}
     exec(compile(tree, "program", "exec"), space)
     try:
         space["f"](3, 4)
     except OutOfTime:
-        noted.append("out of time")
+        recorded.append("out of time")
     except NameError as error:
         (name,) = re.findall(r"(?:variable|name) '(\w+)'", str(error))
         line = traceback.extract_tb(error.__traceback__)[-1].lineno
-        return noted, (name.partition("__")[0], line or 0)
-    return noted, None
+        return recorded, (name.partition("__")[0], line or 0)
+    return recorded, None
 
 
 def compiles(text: str) -> ast.Module | None:

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from fuzzing import (
+    barriers_and_warps,
     constructs,
     control,
     devices,
     functions,
-    barriers_and_warps,
     numpy_functions,
     operations,
     structured,

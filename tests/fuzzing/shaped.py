@@ -13,12 +13,12 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from fuzzing.shaped_barriers import Meetings
+from fuzzing.shaped_barriers import Barriers
 from fuzzing.shaped_words import FLOATS, WHOLE
 
 
 @dataclass(slots=True)
-class Shaped(Meetings):
+class Shaped(Barriers):
     """A whole case."""
 
     def text(self) -> str:

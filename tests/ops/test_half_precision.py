@@ -123,7 +123,7 @@ def test_compilers_accept_it_and_contract_nothing(kind: Any, arch: str) -> None:
 
 
 @device
-def noted(log, value):
+def recorded(log, value):
     log[0] = log[0] * 10 + value
     return float16(value)
 
@@ -131,8 +131,8 @@ def noted(log, value):
 def test_operands_are_evaluated_from_left_to_right(target: str) -> None:
     @kernel
     def ordered(log, out):
-        out[0] = noted(log, 1) + noted(log, 2) * noted(log, 3) - noted(log, 4) ** 2
-        out[1] = -noted(log, 5) / noted(log, 6)
+        out[0] = recorded(log, 1) + recorded(log, 2) * recorded(log, 3) - recorded(log, 4) ** 2
+        out[1] = -recorded(log, 5) / recorded(log, 6)
 
     result = run(ordered, (1, 1), [np.zeros(1, np.int64), np.zeros(2, np.float16)], target)
     assert result[0][0] == 123456

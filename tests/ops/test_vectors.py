@@ -246,7 +246,7 @@ def test_a_loop_over_vectors_has_them_as_they_were(target: str) -> None:
 
 
 @device
-def noted(log, value):
+def recorded(log, value):
     log[0] = log[0] * 10 + value
     return value
 
@@ -258,11 +258,11 @@ def test_order(target: str) -> None:
         v.x, v.y = v.y, v.x
         a[1].x, a[1].y = a[1].y, a[1].x
         a[2], a[3] = a[3], a[2]
-        v.x += noted(log, 1) + v.x
-        v.y = noted(log, 2) - v.x
-        w = a.dtype(noted(log, 3), noted(log, 4))
-        if (u := a[noted(log, 5)]).x > 3:
-            a[noted(log, 6)].x += noted(log, 7)
+        v.x += recorded(log, 1) + v.x
+        v.y = recorded(log, 2) - v.x
+        w = a.dtype(recorded(log, 3), recorded(log, 4))
+        if (u := a[recorded(log, 5)]).x > 3:
+            a[recorded(log, 6)].x += recorded(log, 7)
         out[0] = float4(v, w.x, u.y)
 
     a = filled(float2)

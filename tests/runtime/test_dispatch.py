@@ -919,11 +919,11 @@ def test_arrays_are_not_retained() -> None:
     gc.disable()
     try:
         a = np.ones(3)
-        alive = weakref.ref(a)
+        reference = weakref.ref(a)
         for _ in range(3):
             k[1, 4](out, Pair(a, 2))
         del a
-        assert alive() is None
+        assert reference() is None
     finally:
         gc.enable()
 

@@ -12,15 +12,15 @@ import pytest
 
 # the environment: "3/8" is the fourth of eight parts; a file for notes; where the tool writes
 PART, NOTES, LOG = "SANITIZE_PART", "SANITIZE_NOTES", "SANITIZE_LOG"
-STARTED, WRITTEN, ENDED, WHY = "started", "written", "ended", "why"  # what is noted
+STARTED, WRITTEN, ENDED, WHY = "started", "written", "ended", "why"  # what is recorded
 OUTCOMES = "passed", "failed", "skipped"
 SECONDS = float(os.environ.get("SANITIZE_SECONDS", "60"))  # for a test
 
 _STDERR = os.dup(2)  # pytest captures the other
 
 
-def noted(notes: Path, what: str) -> list[str]:
-    """The tests of which something is noted."""
+def recorded(notes: Path, what: str) -> list[str]:
+    """The tests of which something is recorded."""
     if not notes.exists():
         return []
     rows = (line.partition(" ") for line in notes.read_text(encoding="utf-8").splitlines())
@@ -40,7 +40,7 @@ def _written() -> int:
 @pytest.hookimpl(trylast=True)  # after pytest has left out those of other marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     part, parts = map(int, os.environ[PART].split("/"))
-    earlier = set(noted(Path(os.environ[NOTES]), STARTED))
+    earlier = set(recorded(Path(os.environ[NOTES]), STARTED))
     items[:] = [item for item in items[part::parts] if item.nodeid not in earlier]
 
 

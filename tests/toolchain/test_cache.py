@@ -326,8 +326,8 @@ def test_files_of_killed_processes_are_deleted_later(tmp_path: Path) -> None:
     )
     words, environment = [sys.executable, "-c", code], {**os.environ, "TMPDIR": str(tmp_path)}
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    killed, alive = (subprocess.Popen(words, env=environment, **pipes) for _ in range(2))  # type: ignore[call-overload]
-    theirs = [Path(p.stdout.readline().strip()) for p in (killed, alive)]
+    killed, running = (subprocess.Popen(words, env=environment, **pipes) for _ in range(2))  # type: ignore[call-overload]
+    theirs = [Path(p.stdout.readline().strip()) for p in (killed, running)]
     killed.kill()
     killed.communicate()
     assert all(path.is_dir() for path in theirs)
@@ -336,7 +336,7 @@ def test_files_of_killed_processes_are_deleted_later(tmp_path: Path) -> None:
     for path in tmp_path.iterdir():
         os.utime(path, (0, 0))
     run(code.replace("sys.stdin.read()", ""), TMPDIR=str(tmp_path))
-    alive_directory = theirs[1].is_dir()
-    alive.communicate()
-    assert alive_directory
+    has_directory = theirs[1].is_dir()
+    running.communicate()
+    assert has_directory
     assert [p.name for p in tmp_path.iterdir()] == ["pycu2c-of-the-user"]

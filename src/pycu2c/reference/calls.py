@@ -32,7 +32,7 @@ from pycu2c.base.types import (
 from pycu2c.base.values import Number, convert, is_named_tuple, scalar_of
 from pycu2c.base.vectors import Vector, vector
 from pycu2c.ops.intrinsics.floats.complex import complex_form
-from pycu2c.ops.intrinsics.floats.math import KEEPING_WHOLE, floating_type, longer_form
+from pycu2c.ops.intrinsics.floats.math import IDENTITY_ON_INTEGERS, floating_type, longer_form
 from pycu2c.ops.intrinsics.integers.integers import FOLDING
 from pycu2c.ops.intrinsics.kinds import FIXED, HANDLE_KINDS
 from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic, bound_to
@@ -376,7 +376,7 @@ def apply(intrinsic: Intrinsic, where: Location) -> Callable[..., Any]:
             map(_is_complex, values.values())
         ):
             return arguments[0]
-        if intrinsic in KEEPING_WHOLE and type_of(*values.values()).dtype.is_integral:
+        if intrinsic in IDENTITY_ON_INTEGERS and type_of(*values.values()).dtype.is_integral:
             (whole,) = values.values()
             return convert(whole, WEAK_INT) if intrinsic.result == "int" else whole
         try:

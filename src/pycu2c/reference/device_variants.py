@@ -25,12 +25,12 @@ InferredByFunction: TypeAlias = Mapping[tuple[Source, tuple[ParameterType, ...]]
 
 
 def inferred_from(
-    noted: InferredByFunction, source: Source, signature: Signature, single: bool
+    recorded: InferredByFunction, source: Source, signature: Signature, single: bool
 ) -> ReferenceTypes:
     """Return the types of a kernel and of the device functions that it calls."""
-    merged = merge_types(noted.values())
+    merged = merge_types(recorded.values())
     grouped: dict[Source, dict[RuntimeKinds, list[InferredTypes]]] = {}
-    for (function, types), inferred in noted.items():
+    for (function, types), inferred in recorded.items():
         kinds = tuple(map(kind_of_type, types))
         grouped.setdefault(function, {}).setdefault(kinds, []).append(inferred)
 
@@ -42,7 +42,7 @@ def inferred_from(
         function: {kinds: merged_types(inferred) for kinds, inferred in group.items()}
         for function, group in grouped.items()
     }
-    own = merge_enclosing(noted[source, signature.parameters], merged)
+    own = merge_enclosing(recorded[source, signature.parameters], merged)
     return ReferenceTypes(own.names, own.joins, single, variants, own.tree)
 
 

@@ -10,7 +10,7 @@ import pytest
 import pycu2c
 from pycu2c import cuda, types
 from pycu2c.cuda_driver import driver
-from pycu2c.ops.names.numba_names import CURES
+from pycu2c.ops.names.numba_names import HINTS
 
 # of the device side, or numba's own machinery
 BESIDES = """
@@ -25,7 +25,7 @@ def test_names_of_numba_exist_or_state_a_replacement() -> None:
     for name, result in vars(numba).items():
         if name.startswith("_") or isinstance(result, modules) or name in BESIDES.split():
             continue
-        assert hasattr(cuda, name) or name in CURES, name
+        assert hasattr(cuda, name) or name in HINTS, name
 
 
 NAMES_OF_TYPES = """

@@ -122,4 +122,4 @@ def test_each_test_runs_once_and_what_is_written_is_named(
 
 def _started(folder: Path, part: int) -> list[str]:
     notes = folder / f"memcheck-{part}.tests"
-    return [test.partition("::test_")[2] for test in sanitizer_plugin.noted(notes, "started")]
+    return [test.partition("::test_")[2] for test in sanitizer_plugin.recorded(notes, "started")]

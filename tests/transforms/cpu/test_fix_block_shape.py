@@ -110,7 +110,7 @@ def counts_all_before_it_returns(count, out):
 
 
 @device
-def noted(count):
+def recorded(count):
     count[cuda.threadIdx.x] = 1
     return True
 
@@ -118,7 +118,7 @@ def noted(count):
 @kernel
 def notes_all_first(count, out):
     i = cuda.grid(1)
-    if noted(count) and i < 20:
+    if recorded(count) and i < 20:
         out[i] = 1
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from pycu2c import cuda
 from pycu2c.base.spelling_suggestions import did_you_mean
 from pycu2c.ops.names.host_names import FOR_THE_HOST
-from pycu2c.ops.names.numba_names import CURES
+from pycu2c.ops.names.numba_names import HINTS
 
 NUMBA, PYCU2C = "numba", "pycu2c"
 
@@ -65,7 +65,7 @@ def reason_to_keep(path: str) -> str:
 def hint_for(path: str) -> str:
     """Return a hint for a name of ``numba.cuda`` that pycu2c does not have."""
     parts = path.split(".")[2:]
-    hints = (CURES[part] for part in parts if CURES.get(part, FOR_THE_HOST) != FOR_THE_HOST)
+    hints = (HINTS[part] for part in parts if HINTS.get(part, FOR_THE_HOST) != FOR_THE_HOST)
     hint = next(hints, None)
     known = dir(cuda) if len(parts) == 1 else ()
     return hint or did_you_mean(

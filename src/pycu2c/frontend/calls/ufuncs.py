@@ -33,7 +33,7 @@ from pycu2c.frontend.value_checks import describe, is_array, is_none, require_nu
 from pycu2c.frontend.values import TupleValue, Value
 from pycu2c.ir.builders import cast, const, integer, logical, negation, scalar_type, truth
 from pycu2c.ir.nodes import Apply, Const, Expr, LogicalOp, Store, Var, View
-from pycu2c.ops.intrinsics.floats.math import KEEPING_WHOLE
+from pycu2c.ops.intrinsics.floats.math import IDENTITY_ON_INTEGERS
 from pycu2c.ops.intrinsics.floats.ufuncs import in_double
 from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic
 from pycu2c.ops.operators import DIV, EQ, MUL, NE, POW, Operator, UnaryOperator
@@ -189,7 +189,7 @@ OPERATOR_LOWERINGS: dict[str, Callable[[FunctionContext, list[Expr], Span], Expr
 # ---- functions that return some numbers unchanged ----------------------------------------------
 
 CONJUGATE = REGISTRY["complex.conjugate"]
-IDENTITY_INTRINSICS = (*KEEPING_WHOLE, CONJUGATE)
+IDENTITY_INTRINSICS = (*IDENTITY_ON_INTEGERS, CONJUGATE)
 
 
 def unchanged_operand(intrinsic: Intrinsic, operand: Expr) -> Expr | None:

@@ -41,9 +41,9 @@ def check_exit_flag(context: FunctionContext, value: Value, span: Span) -> Value
     if not isinstance(value, TupleValue) or value.names != _EXIT_FIELDS:
         return value
     result, ended = value.items
-    with context.block() as leaving:
+    with context.block() as exit_statements:
         end_thread(context, span)
-    context.emit(If(require_number(ended), tuple(leaving), (), span))
+    context.emit(If(require_number(ended), tuple(exit_statements), (), span))
     return result
 
 

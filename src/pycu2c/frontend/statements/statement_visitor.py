@@ -41,7 +41,7 @@ from pycu2c.ir.nodes import (
 )
 from pycu2c.ir.walk import children, expressions
 
-_LEAVING = (ast.Return, ast.Break, ast.Continue, ast.Raise)
+_EXITS = (ast.Return, ast.Break, ast.Continue, ast.Raise)
 _JUMPS = (Return, Break, Continue)  # from a branch that was decided at compile time
 
 
@@ -58,7 +58,7 @@ def _lower_statements(context: FunctionContext, nodes: list[ast.stmt]) -> None:
     for node in nodes:
         with context.collecting_errors():
             statement(context, node)
-        if isinstance(node, _LEAVING) or (out and isinstance(out[-1], _JUMPS)):
+        if isinstance(node, _EXITS) or (out and isinstance(out[-1], _JUMPS)):
             return
 
 
@@ -140,7 +140,7 @@ def _if(context: FunctionContext, node: ast.If) -> None:
     context.emit(If(test, then, orelse, context.span(node)))
 
 
-# ---- leaving -----------------------------------------------------------------------------------
+# ---- exits -------------------------------------------------------------------------------------
 
 
 def _return(context: FunctionContext, node: ast.Return) -> None:

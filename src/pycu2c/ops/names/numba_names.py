@@ -13,7 +13,7 @@ from pycu2c.ops.names import cuda_namespace
 from pycu2c.ops.names.cuda_namespace import Member
 from pycu2c.ops.names.host_names import FOR_THE_HOST, HOST_NAMES
 
-CURES: dict[str, str] = {
+HINTS: dict[str, str] = {
     # on the host
     "nvtx": "set PYCU2C_NVTX=1 in the environment",
     **dict.fromkeys(

@@ -220,7 +220,7 @@ def _declare_rounding(
 
 ROUNDING = tuple(function for entry in _ROUNDING for function in _declare_rounding(*entry))
 # an integer argument is returned unchanged; np.rint converts it to float
-KEEPING_WHOLE = tuple(f for f in ROUNDING if f.name != "numpy.rint")
+IDENTITY_ON_INTEGERS = tuple(f for f in ROUNDING if f.name != "numpy.rint")
 
 # ---- questions -----------------------------------------------------------------------------
 
