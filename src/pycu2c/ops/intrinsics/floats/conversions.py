@@ -60,7 +60,7 @@ def _declare(
 
 
 def _clamped(value: Any, dtype: DType) -> Any:
-    """What is beyond an end is that end; NaN is the highest bit alone, among 32 bits 0."""
+    """Clamp to the range of the type; NaN becomes the highest bit, or 0 from 32 to 32 bits."""
     if math.isnan(value):
         is_narrow = dtype.bits == 32 and value.dtype == np.float32
         return dtype.numpy.type(0 if is_narrow else dtype.minimum or 1 << dtype.bits - 1)
@@ -155,7 +155,7 @@ _declare(
 
 
 def _joined(high: Any, low: Any) -> Any:
-    """The float64 with these upper and lower 32 bits."""
+    """Return the float64 with these upper and lower 32 bits."""
     bits = int(high) << 32 | int(low) & 0xFFFFFFFF
     return np.array(bits, np.int64).view(np.float64)[()]
 

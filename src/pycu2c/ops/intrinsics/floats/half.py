@@ -27,8 +27,10 @@ HALVES = (FLOAT16, BFLOAT16)
 
 
 def _spelled(stem: str, native: str) -> Spell:
-    """CUDA's own function of float16, if there is one; bfloat16 has helpers that call it where
-    the device can."""
+    """Spell CUDA's function of float16, if there is one.
+
+    For bfloat16, a helper calls it on devices that support it.
+    """
     spell_native, spell_helper = overloaded(native), helper(stem)
 
     def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
@@ -106,7 +108,7 @@ def _less_or_greater(a: Any, b: Any) -> bool:
     return bool(a < b or a > b)
 
 
-# CUDA's name, what is asked, and whether a NaN answers yes: then it is what its opposite denies
+# CUDA's name, the comparison, whether the result is negated (true of NaN), and the documentation
 _COMPARISONS: tuple[tuple[str, Callable[[Any, Any], bool], bool, str], ...] = (
     ("ne", _less_or_greater, False, "``x < y or x > y``: false of a NaN."),
     ("equ", _less_or_greater, True, "``x == y``, or one is a NaN."),

@@ -75,7 +75,7 @@ def _gamma(x: Any) -> float:
 
 # ---- floats to float -----------------------------------------------------------------------
 
-# name in Python, name in C, numpy's function (or Python's), meaning
+# name in Python, name in C, reference, documentation
 _UNARY: tuple[tuple[str, str, Callable[[Any], Any], str], ...] = (
     ("sin", "sin", np.sin, "The sine of ``x`` radians."),
     ("cos", "cos", np.cos, "The cosine of ``x`` radians."),
@@ -302,7 +302,7 @@ def _quotient_of_logarithms(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
 
 @intrinsic("math.log_base", dtypes=FLOATS, cuda=_quotient_of_logarithms, c=_quotient_of_logarithms)
 def log_base(x: F, base: F) -> F:
-    """The logarithm to a base: ``math.log(x, base)``."""
+    """Return the logarithm to a base: ``math.log(x, base)``."""
     return in_floats(lambda number, to: np.log(number) / np.log(to), x, base)
 
 
@@ -316,7 +316,7 @@ def log_base(x: F, base: F) -> F:
     bindings=(math.ldexp, np.ldexp),
 )
 def ldexp(x: F, exponent: int) -> F:
-    """``x * 2**exponent``, rounded once."""
+    """Return ``x * 2**exponent``, rounded once."""
     return in_floats(lambda number: np.ldexp(number, max(min(int(exponent), 5000), -5000)), x)
 
 
@@ -366,5 +366,5 @@ def _is_odd(x: float) -> bool:
     bindings=tuple(filter(None, [getattr(math, "fma", None)])),  # of Python 3.13
 )
 def fma(a: F, b: F, c: F) -> F:
-    """``a * b + c``, rounded once."""
+    """Return ``a * b + c``, rounded once."""
     return in_floats(_fused, a, b, c)

@@ -32,31 +32,31 @@ def _declare(name: str, doc: str, body: Callable[..., Any], **more: Any) -> Intr
 
 
 def _away(x: Any) -> Any:
-    """C's ``round``."""
+    """Round as C's ``round`` does: ties away from 0."""
     whole = np.trunc(x)
     is_more = abs(x - whole) >= 0.5
     return np.copysign(whole + is_more * np.sign(x), x)
 
 
 def _exponent(x: Any) -> Any:
-    """C's ``logb``."""
+    """Return the exponent as C's ``logb`` does."""
     if x == 0 or not np.isfinite(x):
         return -math.inf if x == 0 else abs(x)
     return math.frexp(float(x))[1] - 1
 
 
-# name, what it is in numpy or Python, meaning
+# name, reference, documentation
 _UNARY: tuple[tuple[str, Callable[[Any], Any], str], ...] = (
     ("rsqrt", lambda x: 1 / np.sqrt(x), "``1 / sqrt(x)``."),
     ("rcbrt", lambda x: 1 / np.cbrt(x), "``1 / cbrt(x)``."),
     ("sinpi", over_float64(values.sinpi), "The sine of ``pi * x``."),
     ("cospi", over_float64(values.cospi), "The cosine of ``pi * x``."),
     ("exp10", lambda x: np.power(type(x)(10), x), "10 to the power ``x``."),
-    ("erfinv", over_float64(values.erfinv), "What ``erf`` gives ``x`` of."),
-    ("erfcinv", over_float64(values.erfcinv), "What ``erfc`` gives ``x`` of."),
+    ("erfinv", over_float64(values.erfinv), "The inverse of ``erf``."),
+    ("erfcinv", over_float64(values.erfcinv), "The inverse of ``erfc``."),
     ("erfcx", over_float64(values.erfcx), "``exp(x * x) * erfc(x)``, without overflow."),
-    ("normcdf", over_float64(values.normcdf), "The normal distribution, from -inf to ``x``."),
-    ("normcdfinv", over_float64(values.normcdfinv), "What ``normcdf`` gives ``x`` of."),
+    ("normcdf", over_float64(values.normcdf), "The cumulative normal distribution function."),
+    ("normcdfinv", over_float64(values.normcdfinv), "The inverse of ``normcdf``."),
     ("j0", lambda x: values.jn(0, float(x)), "The Bessel function of the first kind, order 0."),
     ("j1", lambda x: values.jn(1, float(x)), "The Bessel function of the first kind, order 1."),
     ("y0", lambda x: values.yn(0, float(x)), "The Bessel function of the second kind, order 0."),
@@ -189,7 +189,7 @@ SEVERAL = tuple(_declare_several(*entry) for entry in _SEVERAL)
 
 
 def _powi(x: F, n: int) -> F:
-    """``x`` to a whole power."""
+    """Return ``x`` to an integer power."""
     return in_floats(lambda base: np.power(base, type(base)(int(n))), x)
 
 
@@ -208,21 +208,21 @@ ORDERS = (
     _with_order("yn", values.yn, "The Bessel function of the second kind, order ``n``."),
 )
 
-# ---- parts of tuples: what frexp and its like are made of --------------------------------------
+# ---- the parts of results that are tuples, as of frexp -----------------------------------------
 
 
 def _fraction(x: F) -> F:
-    """What is behind the point, with the sign of ``x``."""
+    """Return the fractional part, with the sign of ``x``."""
     return in_floats(lambda v: np.copysign(0 if np.isinf(v) else v - np.trunc(v), v), x)
 
 
 def _mantissa(x: F) -> F:
-    """The first of ``frexp``."""
+    """Return the mantissa that ``frexp`` returns."""
     return in_floats(lambda v: np.frexp(v)[0], x)
 
 
 def _power_of_two(x: F) -> int:
-    """The second of ``frexp``."""
+    """Return the exponent that ``frexp`` returns."""
     return int(np.frexp(float(x))[1]) if math.isfinite(float(x)) else 0
 
 
@@ -285,12 +285,12 @@ FAST = tuple(_fast(*entry) for entry in _FAST)
 
 
 def _fast_pow(a: Any, b: Any) -> Any:
-    """``a`` to the power ``b``, fast and less exact on a GPU; of ``a`` above 0."""
+    """Return ``a`` to the power ``b`` for a positive ``a``; faster and less exact on a GPU."""
     return REGISTRY["math.pow"].reference(np.float32(a), np.float32(b))
 
 
 def _fast_divide(a: Any, b: Any) -> Any:
-    """``a / b``, fast and less exact on a GPU."""
+    """Return ``a / b``; faster and less exact on a GPU."""
     with np.errstate(all="ignore"):
         return np.float32(a) / np.float32(b)
 

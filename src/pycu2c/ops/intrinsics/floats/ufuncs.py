@@ -33,7 +33,7 @@ def type_of(value: Number) -> Scalar:
 
 
 def _in_own_type(compute: Callable[..., Any], *numbers: Any) -> Any:
-    """Apply ``compute`` to numbers of one type, which the result has too.
+    """Apply ``compute`` to numbers of one type, which is also the type of the result.
 
     Halves are computed as float32, as in kernels; the sign of -0.0 differs for bfloat16 in NumPy.
     """
@@ -77,10 +77,20 @@ _REMAINDER = by_kind(floats=library("fmod"), integers=helper("fmod"))
 
 IGNORING_NAN = (
     _same_kind(
-        "numpy.fmax", np.fmax, "The greater; a NaN gives way.", _extreme("fmax"), (), ("max",)
+        "numpy.fmax",
+        np.fmax,
+        "The greater; of a NaN and a number, the number.",
+        _extreme("fmax"),
+        (),
+        ("max",),
     ),
     _same_kind(
-        "numpy.fmin", np.fmin, "The lesser; a NaN gives way.", _extreme("fmin"), (), ("min",)
+        "numpy.fmin",
+        np.fmin,
+        "The lesser; of a NaN and a number, the number.",
+        _extreme("fmin"),
+        (),
+        ("min",),
     ),
 )
 FMOD = _same_kind(
@@ -147,7 +157,7 @@ OF_FLOATS = tuple(_of_floats(*entry) for entry in _OF_FLOATS)
     bindings=(np.sinc,),
 )
 def sinc(x: F) -> F:
-    """``sin(pi * x) / (pi * x)``; 1 at 0."""
+    """Return ``sin(pi * x) / (pi * x)``; 1 at 0."""
     return in_floats(np.sinc, x)
 
 
@@ -158,7 +168,7 @@ def _sign_bit(a: Mapping[str, c.Expr], _: DType) -> c.Expr:
 
 @intrinsic("numpy.signbit", dtypes=FLOATS, cuda=_sign_bit, c=_sign_bit, bindings=(np.signbit,))
 def signbit(x: F) -> bool:
-    """Whether ``x`` is negative, or -0."""
+    """Return whether the sign bit of ``x`` is set."""
     return bool(in_floats(np.signbit, x))
 
 
@@ -171,19 +181,19 @@ def _form(name: str, *bindings: object) -> Callable[[Callable[..., Any]], Intrin
 
 @_form("where", np.where)
 def where(condition: number, x: number, y: number) -> T:
-    """``x if condition else y``; both are evaluated."""
+    """Return ``x if condition else y``; both are evaluated."""
     return convert(x if condition else y, promote(type_of(x), type_of(y)))
 
 
 @intrinsic("cuda.selp", effect=Effect.FORM)
 def selp(a: number, b: number, c: number) -> T:
-    """``b if a else c``; both are evaluated."""
+    """Return ``b if a else c``; both are evaluated."""
     return where.reference(a, b, c)
 
 
 @_form("clip", np.clip)
 def clip(a: number, a_min: number, a_max: number) -> T:
-    """The number of an interval that is nearest to ``a``; NaN where one is."""
+    """Clamp ``a`` to an interval; NaN if an argument is NaN."""
     numbers: list[Any] = [a, a_min, a_max]
     common = promote(promote(*map(type_of, numbers[:2])), type_of(a_max))
     value, least, most = (convert(n, common) for n in numbers)
@@ -193,13 +203,13 @@ def clip(a: number, a_min: number, a_max: number) -> T:
 
 @_form("square", np.square)
 def square(x: number) -> T:
-    """``x * x``."""
+    """Return ``x * x``."""
     return MUL.reference(x, x)
 
 
 @_form("reciprocal", np.reciprocal)
 def reciprocal(x: number) -> T:
-    """``1 / x``; of integers, what is whole of it: 0 for all but 1 and -1."""
+    """Return ``1 / x``; of integers, truncated: 0 for all but 1 and -1."""
     if not type_of(x).dtype.is_integer:
         return DIV.reference(1, x)
     own = type_of(x)
@@ -209,7 +219,7 @@ def reciprocal(x: number) -> T:
 
 @_form("float_power", np.float_power)
 def float_power(a: number, b: number) -> T:
-    """``a`` to the power ``b``, in float64."""
+    """Return ``a`` to the power ``b``, in float64."""
     wide = in_double(type_of(a), type_of(b))
     return POW.reference(convert(a, wide), convert(b, wide))
 
@@ -222,36 +232,36 @@ def in_double(a: Scalar, b: Scalar) -> Scalar:
 
 @_form("logical_and", np.logical_and)
 def logical_and(a: number, b: number) -> bool:
-    """Whether both are other than 0; both are evaluated."""
+    """Return whether both are nonzero; both are evaluated."""
     return bool(a) and bool(b)
 
 
 @_form("logical_or", np.logical_or)
 def logical_or(a: number, b: number) -> bool:
-    """Whether one is other than 0; both are evaluated."""
+    """Return whether either is nonzero; both are evaluated."""
     return bool(a) or bool(b)
 
 
 @_form("logical_xor", np.logical_xor)
 def logical_xor(a: number, b: number) -> bool:
-    """Whether just one is other than 0."""
+    """Return whether exactly one is nonzero."""
     return bool(a) is not bool(b)
 
 
 @_form("real", np.real)
 def real(x: number) -> R:
-    """The real part; of a real number, itself."""
+    """Return the real part; of a real number, the number."""
     return convert(x.real, Scalar(type_of(x).dtype.real, type_of(x).weak))
 
 
 @_form("imag", np.imag)
 def imag(x: number) -> R:
-    """The imaginary part; of a real number, 0."""
+    """Return the imaginary part; of a real number, 0."""
     return convert(x.imag, Scalar(type_of(x).dtype.real, type_of(x).weak))
 
 
 @_form("round", np.round, np.around)
 def round_(a: number, decimals: number = 0) -> T:
-    """The nearest number with that many decimal digits, the even one of two; of ``a``'s type."""
+    """Round to that many decimal digits, ties to even, in the type of ``a``."""
     whole = int(a) if type_of(a).dtype.kind is DTypeKind.BOOL else a
     return REGISTRY["round_digits"].reference(whole, decimals)

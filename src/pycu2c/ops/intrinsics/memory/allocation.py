@@ -28,17 +28,16 @@ def uninitialised(shape: Any, dtype: Any) -> np.ndarray[Any, np.dtype[Any]]:
 
 @intrinsic("cuda.shared.array", effect=Effect.FORM, overloads=_BY_SHAPE)
 def shared_array(shape: const, dtype: const) -> form:
-    """An array that the threads of a block share; not initialised.
+    """Return an uninitialized array that the threads of a block share.
 
-    One per block and place in the program. A shape of 0 takes the dynamic shared memory that
-    the launch gives.
+    There is one per block and call. A shape of 0 is the dynamic shared memory of the launch.
     """
     return uninitialised(shape, dtype)  # the interpreter makes one of them per block
 
 
 @intrinsic("cuda.local.array", effect=Effect.FORM, overloads=_BY_SHAPE)
 def local_array(shape: const, dtype: const) -> form:
-    """An array of the thread's own; not initialised."""
+    """Return an uninitialized array that is private to the thread."""
     return uninitialised(shape, dtype)
 
 
