@@ -469,13 +469,13 @@ class _bf16:
         """The 16 bits of a component are 1 where ``a < b``, or one is a NaN, else 0."""
     @staticmethod
     def hmax(x: Any, y: Any) -> Any:
-        """The greater; a NaN gives way."""
+        """The greater; of a NaN and a number, the number."""
     @staticmethod
     def hmax2(a: Any, b: Any) -> Any:
         """Return the maxima; of a NaN and a number, the number."""
     @staticmethod
     def hmin(x: Any, y: Any) -> Any:
-        """The lesser; a NaN gives way."""
+        """The lesser; of a NaN and a number, the number."""
     @staticmethod
     def hmin2(a: Any, b: Any) -> Any:
         """Return the minima; of a NaN and a number, the number."""
@@ -841,13 +841,13 @@ def eq_sync(mask: SupportsIndex, predicate: _Real) -> bool:
     """Return whether ``predicate`` is the same for all lanes of ``mask``."""
 
 def erfcinv(x: _Real) -> float:
-    """What ``erfc`` gives ``x`` of."""
+    """The inverse of ``erfc``."""
 
 def erfcx(x: _Real) -> float:
     """``exp(x * x) * erfc(x)``, without overflow."""
 
 def erfinv(x: _Real) -> float:
-    """What ``erf`` gives ``x`` of."""
+    """The inverse of ``erf``."""
 
 def exp10(x: _Real) -> float:
     """10 to the power ``x``."""
@@ -874,7 +874,7 @@ def fast_expf(x: _Real) -> np.float32:
     """e to the power ``x``, fast and less exact on a GPU."""
 
 def fast_fdividef(a: _Real, b: _Real) -> np.float32:
-    """``a / b``, fast and less exact on a GPU."""
+    """Return ``a / b``; faster and less exact on a GPU."""
 
 def fast_log10f(x: _Real) -> np.float32:
     """The logarithm to base 10, fast and less exact on a GPU."""
@@ -886,7 +886,7 @@ def fast_logf(x: _Real) -> np.float32:
     """The natural logarithm, fast and less exact on a GPU."""
 
 def fast_powf(a: _Real, b: _Real) -> np.float32:
-    """``a`` to the power ``b``, fast and less exact on a GPU; of ``a`` above 0."""
+    """Return ``a`` to the power ``b`` for a positive ``a``; faster and less exact on a GPU."""
 
 def fast_sinf(x: _Real) -> np.float32:
     """The sine, fast and less exact on a GPU."""
@@ -973,7 +973,7 @@ def float_to_e5m2(x: _Real) -> np.uint8:
     """The bits of the nearest E5M2; beyond the ends, of the end."""
 
 def fma(a: _Real, b: _Real, c: _Real) -> float:
-    """``a * b + c``, rounded once."""
+    """Return ``a * b + c``, rounded once."""
 
 def fma_rd(a: _Real, b: _Real, c: _Real) -> np.float64:
     """``a * b + c``, rounded once, down."""
@@ -1266,13 +1266,13 @@ class _fp16:
         """The 16 bits of a component are 1 where ``a < b``, or one is a NaN, else 0."""
     @staticmethod
     def hmax(x: np.float16, y: np.float16) -> np.float16:
-        """The greater; a NaN gives way."""
+        """The greater; of a NaN and a number, the number."""
     @staticmethod
     def hmax2(a: Any, b: Any) -> Any:
         """Return the maxima; of a NaN and a number, the number."""
     @staticmethod
     def hmin(x: np.float16, y: np.float16) -> np.float16:
-        """The lesser; a NaN gives way."""
+        """The lesser; of a NaN and a number, the number."""
     @staticmethod
     def hmin2(a: Any, b: Any) -> Any:
         """Return the minima; of a NaN and a number, the number."""
@@ -1445,7 +1445,7 @@ def half_as_ushort(x: _Real) -> np.uint16:
     """The uint16 that has the bits of ``x``."""
 
 def hiloint2double(high: SupportsIndex, low: SupportsIndex) -> np.float64:
-    """The float64 with these upper and lower 32 bits."""
+    """Return the float64 with these upper and lower 32 bits."""
 
 def ilogb(x: _Real) -> int:
     """The exponent of ``x`` to base 2, as an int; of 0 and NaN the least of 32 bits, of infinity
@@ -1751,10 +1751,10 @@ class _libdevice:
         """The complementary error function."""
     @staticmethod
     def erfcinv(x: np.float64) -> np.float64:
-        """What ``erfc`` gives ``x`` of."""
+        """The inverse of ``erfc``."""
     @staticmethod
     def erfcinvf(x: np.float32) -> np.float32:
-        """What ``erfc`` gives ``x`` of."""
+        """The inverse of ``erfc``."""
     @staticmethod
     def erfcx(x: np.float64) -> np.float64:
         """``exp(x * x) * erfc(x)``, without overflow."""
@@ -1766,10 +1766,10 @@ class _libdevice:
         """The error function."""
     @staticmethod
     def erfinv(x: np.float64) -> np.float64:
-        """What ``erf`` gives ``x`` of."""
+        """The inverse of ``erf``."""
     @staticmethod
     def erfinvf(x: np.float32) -> np.float32:
-        """What ``erf`` gives ``x`` of."""
+        """The inverse of ``erf``."""
     @staticmethod
     def exp(x: np.float64) -> np.float64:
         """e to the power ``x``."""
@@ -1823,7 +1823,7 @@ class _libdevice:
         """e to the power ``x``, fast and less exact on a GPU."""
     @staticmethod
     def fast_fdividef(x: np.float32, y: np.float32) -> np.float32:
-        """``a / b``, fast and less exact on a GPU."""
+        """Return ``a / b``; faster and less exact on a GPU."""
     @staticmethod
     def fast_log10f(x: np.float32) -> np.float32:
         """The logarithm to base 10, fast and less exact on a GPU."""
@@ -1835,7 +1835,7 @@ class _libdevice:
         """The natural logarithm, fast and less exact on a GPU."""
     @staticmethod
     def fast_powf(x: np.float32, y: np.float32) -> np.float32:
-        """``a`` to the power ``b``, fast and less exact on a GPU; of ``a`` above 0."""
+        """Return ``a`` to the power ``b`` for a positive ``a``; faster and less exact on a GPU."""
     @staticmethod
     def fast_sincosf(x: np.float32) -> tuple[np.float32, np.float32]:
         """The sine and the cosine of ``x`` radians."""
@@ -1934,7 +1934,7 @@ class _libdevice:
         """The largest integer not above ``x``, as a float."""
     @staticmethod
     def fma(x: np.float64, y: np.float64, z: np.float64) -> np.float64:
-        """``a * b + c``, rounded once."""
+        """Return ``a * b + c``, rounded once."""
     @staticmethod
     def fma_rd(x: np.float64, y: np.float64, z: np.float64) -> np.float64:
         """``a * b + c``, rounded once, down."""
@@ -1949,7 +1949,7 @@ class _libdevice:
         """``a * b + c``, rounded once, toward 0."""
     @staticmethod
     def fmaf(x: np.float32, y: np.float32, z: np.float32) -> np.float32:
-        """``a * b + c``, rounded once."""
+        """Return ``a * b + c``, rounded once."""
     @staticmethod
     def fmaf_rd(x: np.float32, y: np.float32, z: np.float32) -> np.float32:
         """``a * b + c``, rounded once, down."""
@@ -1964,16 +1964,16 @@ class _libdevice:
         """``a * b + c``, rounded once, toward 0."""
     @staticmethod
     def fmax(x: np.float64, y: np.float64) -> np.float64:
-        """The greater; a NaN gives way."""
+        """The greater; of a NaN and a number, the number."""
     @staticmethod
     def fmaxf(x: np.float32, y: np.float32) -> np.float32:
-        """The greater; a NaN gives way."""
+        """The greater; of a NaN and a number, the number."""
     @staticmethod
     def fmin(x: np.float64, y: np.float64) -> np.float64:
-        """The lesser; a NaN gives way."""
+        """The lesser; of a NaN and a number, the number."""
     @staticmethod
     def fminf(x: np.float32, y: np.float32) -> np.float32:
-        """The lesser; a NaN gives way."""
+        """The lesser; of a NaN and a number, the number."""
     @staticmethod
     def fmod(x: np.float64, y: np.float64) -> np.float64:
         """The remainder with the sign of ``a``, as in C."""
@@ -2045,7 +2045,7 @@ class _libdevice:
         """The float16 that has the bits of ``x``."""
     @staticmethod
     def hiloint2double(x: SupportsIndex, y: SupportsIndex) -> np.float64:
-        """The float64 with these upper and lower 32 bits."""
+        """Return the float64 with these upper and lower 32 bits."""
     @staticmethod
     def hypot(x: np.float64, y: np.float64) -> np.float64:
         """``sqrt(a * a + b * b)`` without overflow."""
@@ -2111,10 +2111,10 @@ class _libdevice:
         """The Bessel function of the first kind, order ``n``."""
     @staticmethod
     def ldexp(x: np.float64, y: SupportsIndex) -> np.float64:
-        """``x * 2**exponent``, rounded once."""
+        """Return ``x * 2**exponent``, rounded once."""
     @staticmethod
     def ldexpf(x: np.float32, y: SupportsIndex) -> np.float32:
-        """``x * 2**exponent``, rounded once."""
+        """Return ``x * 2**exponent``, rounded once."""
     @staticmethod
     def lgamma(x: np.float64) -> np.float64:
         """The logarithm of the absolute value of the gamma function."""
@@ -2234,16 +2234,16 @@ class _libdevice:
         """The next number from ``a`` towards ``b``."""
     @staticmethod
     def normcdf(x: np.float64) -> np.float64:
-        """The normal distribution, from -inf to ``x``."""
+        """The cumulative normal distribution function."""
     @staticmethod
     def normcdff(x: np.float32) -> np.float32:
-        """The normal distribution, from -inf to ``x``."""
+        """The cumulative normal distribution function."""
     @staticmethod
     def normcdfinv(x: np.float64) -> np.float64:
-        """What ``normcdf`` gives ``x`` of."""
+        """The inverse of ``normcdf``."""
     @staticmethod
     def normcdfinvf(x: np.float32) -> np.float32:
-        """What ``normcdf`` gives ``x`` of."""
+        """The inverse of ``normcdf``."""
     @staticmethod
     def popc(x: SupportsIndex) -> SupportsIndex:
         """Return the number of set bits of ``x``."""
@@ -2258,10 +2258,10 @@ class _libdevice:
         """``a`` to the power ``b``, as floats."""
     @staticmethod
     def powi(x: np.float64, y: SupportsIndex) -> np.float64:
-        """``x`` to a whole power."""
+        """Return ``x`` to an integer power."""
     @staticmethod
     def powif(x: np.float32, y: SupportsIndex) -> np.float32:
-        """``x`` to a whole power."""
+        """Return ``x`` to an integer power."""
     @staticmethod
     def rcbrt(x: np.float64) -> np.float64:
         """``1 / cbrt(x)``."""
@@ -2309,16 +2309,16 @@ class _libdevice:
         """``x``, or the nearer end where it is not between 0 and 1; 0 of NaN."""
     @staticmethod
     def scalbn(x: np.float64, y: SupportsIndex) -> np.float64:
-        """``x * 2**exponent``, rounded once."""
+        """Return ``x * 2**exponent``, rounded once."""
     @staticmethod
     def scalbnf(x: np.float32, y: SupportsIndex) -> np.float32:
-        """``x * 2**exponent``, rounded once."""
+        """Return ``x * 2**exponent``, rounded once."""
     @staticmethod
     def signbitd(x: np.float64) -> SupportsIndex:
-        """Whether ``x`` is negative, or -0."""
+        """Return whether the sign bit of ``x`` is set."""
     @staticmethod
     def signbitf(x: np.float32) -> SupportsIndex:
-        """Whether ``x`` is negative, or -0."""
+        """Return whether the sign bit of ``x`` is set."""
     @staticmethod
     def sin(x: np.float64) -> np.float64:
         """The sine of ``x`` radians."""
@@ -2500,19 +2500,19 @@ class _local:
     @overload
     @staticmethod
     def array(shape: int | tuple[int], dtype: type[_E]) -> Array[_E, Literal[1], Literal["C"]]:
-        """An array of the thread's own; not initialised."""
+        """Return an uninitialized array that is private to the thread."""
     @overload
     @staticmethod
     def array(shape: tuple[int, int], dtype: type[_E]) -> Array[_E, Literal[2], Literal["C"]]:
-        """An array of the thread's own; not initialised."""
+        """Return an uninitialized array that is private to the thread."""
     @overload
     @staticmethod
     def array(shape: tuple[int, int, int], dtype: type[_E]) -> Array[_E, Literal[3], Literal["C"]]:
-        """An array of the thread's own; not initialised."""
+        """Return an uninitialized array that is private to the thread."""
     @overload
     @staticmethod
     def array(shape: int | tuple[int, ...], dtype: Any) -> Any:
-        """An array of the thread's own; not initialised."""
+        """Return an uninitialized array that is private to the thread."""
 
 local: _local
 
@@ -2552,16 +2552,16 @@ def norm4d(a: _Real, b: _Real, c: _Real, d: _Real) -> float:
     """``sqrt(a*a + b*b + c*c + d*d)`` without overflow."""
 
 def normcdf(x: _Real) -> float:
-    """The normal distribution, from -inf to ``x``."""
+    """The cumulative normal distribution function."""
 
 def normcdfinv(x: _Real) -> float:
-    """What ``normcdf`` gives ``x`` of."""
+    """The inverse of ``normcdf``."""
 
 def popc(x: _T) -> int:
     """Return the number of set bits of ``x``."""
 
 def powi(x: _Real, n: SupportsIndex) -> float:
-    """``x`` to a whole power."""
+    """Return ``x`` to an integer power."""
 
 def rcbrt(x: _Real) -> float:
     """``1 / cbrt(x)``."""
@@ -2615,37 +2615,33 @@ def saturate(x: _Real) -> float:
     """``x``, or the nearer end where it is not between 0 and 1; 0 of NaN."""
 
 def selp(a: _Number, b: _Number, c: _Number) -> Any:
-    """``b if a else c``; both are evaluated."""
+    """Return ``b if a else c``; both are evaluated."""
 
 class _shared:
     @overload
     @staticmethod
     def array(shape: int | tuple[int], dtype: type[_E]) -> Array[_E, Literal[1], Literal["C"]]:
-        """An array that the threads of a block share; not initialised.
+        """Return an uninitialized array that the threads of a block share.
 
-        One per block and place in the program. A shape of 0 takes the dynamic shared memory that
-        the launch gives."""
+        There is one per block and call. A shape of 0 is the dynamic shared memory of the launch."""
     @overload
     @staticmethod
     def array(shape: tuple[int, int], dtype: type[_E]) -> Array[_E, Literal[2], Literal["C"]]:
-        """An array that the threads of a block share; not initialised.
+        """Return an uninitialized array that the threads of a block share.
 
-        One per block and place in the program. A shape of 0 takes the dynamic shared memory that
-        the launch gives."""
+        There is one per block and call. A shape of 0 is the dynamic shared memory of the launch."""
     @overload
     @staticmethod
     def array(shape: tuple[int, int, int], dtype: type[_E]) -> Array[_E, Literal[3], Literal["C"]]:
-        """An array that the threads of a block share; not initialised.
+        """Return an uninitialized array that the threads of a block share.
 
-        One per block and place in the program. A shape of 0 takes the dynamic shared memory that
-        the launch gives."""
+        There is one per block and call. A shape of 0 is the dynamic shared memory of the launch."""
     @overload
     @staticmethod
     def array(shape: int | tuple[int, ...], dtype: Any) -> Any:
-        """An array that the threads of a block share; not initialised.
+        """Return an uninitialized array that the threads of a block share.
 
-        One per block and place in the program. A shape of 0 takes the dynamic shared memory that
-        the launch gives."""
+        There is one per block and call. A shape of 0 is the dynamic shared memory of the launch."""
 
 shared: _shared
 
