@@ -69,12 +69,12 @@ def is_kernel_name(name: object) -> bool:
 @functools.cache
 def number_dtype(dtype: Dtype) -> DType:
     """Return the number type of a dtype. Raises ArgumentTypeError."""
-    found = dtypes.from_numpy(dtype)
-    if found is None or (found.fields and not found.is_complex):
+    number = dtypes.from_numpy(dtype)
+    if number is None or (number.fields and not number.is_complex):
         names = ", ".join(d.name for d in dtypes.DTYPES)
         hint = f"pass a field, as x[{dtype.names[0]!r}]; " if dtype.names else ""
         raise ArgumentTypeError(f"kernels have no dtype {dtype}: {hint}they have {names}")
-    return found
+    return number
 
 
 def parameters(text: str, *, is_const: bool) -> tuple[ParameterInfo, ...]:

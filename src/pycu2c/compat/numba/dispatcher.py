@@ -47,8 +47,8 @@ class JitKernel(Kernel[P]):
 
     __slots__ = ()
 
-    def __init__(self, function: FunctionType, **given: Any) -> None:
-        super().__init__(function, **given)
+    def __init__(self, function: FunctionType, **options: Any) -> None:
+        super().__init__(function, **options)
         self.__pycu2c_device__ = replace(self.source, signature=None)  # marks device functions
 
     @staticmethod

@@ -116,15 +116,15 @@ def _check(chosen: Mapping[str, Any]) -> None:
             raise BadOption(f"cuda.jit has no option {name!r}: {hint}")
 
 
-def _signatures(chosen: Any, device: bool) -> list[Signature]:
-    found = list(parse_signatures(chosen))
-    for signature in found:
+def _signatures(declared: Any, device: bool) -> list[Signature]:
+    signatures = list(parse_signatures(declared))
+    for signature in signatures:
         if not device and signature.result not in (None, NONE):
             raise BadSignature(
-                f"a kernel returns nothing, and {chosen!r} says that it returns a "
+                f"a kernel returns nothing, and the signature {declared!r} has the result "
                 f"{signature.result}: write void(…), or device=True"
             )
-    return found
+    return signatures
 
 
 def _decorate(function: Any, device: bool, chosen: Mapping[str, Any]) -> Any:
@@ -140,7 +140,7 @@ def _decorate(function: Any, device: bool, chosen: Mapping[str, Any]) -> Any:
 def _options(chosen: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of ``@kernel``."""
     dropped = (*_WITHOUT_EFFECT, *_UNSUPPORTED_OPTIONS)
-    found = {name: value for name, value in chosen.items() if name not in dropped}
-    if "fastmath" in found:
-        found["fastmath"] = bool(found["fastmath"])  # numba also accepts a set of flags
-    return found
+    kept = {name: value for name, value in chosen.items() if name not in dropped}
+    if "fastmath" in kept:
+        kept["fastmath"] = bool(kept["fastmath"])  # numba also accepts a set of flags
+    return kept

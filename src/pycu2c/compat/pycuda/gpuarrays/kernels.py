@@ -130,19 +130,19 @@ def reversed_order(x, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def find_true(x, found):  # type: ignore[no-untyped-def]
+def find_true(x, result):  # type: ignore[no-untyped-def]
     i = cuda.grid(1)
     if i < x.size:
         if x[i] != 0:
-            found[0] = True
+            result[0] = True
 
 
 @kernel
-def find_false(x, found):  # type: ignore[no-untyped-def]
+def find_false(x, result):  # type: ignore[no-untyped-def]
     i = cuda.grid(1)
     if i < x.size:
         if x[i] == 0:
-            found[0] = False
+            result[0] = False
 
 
 @kernel

@@ -29,12 +29,12 @@ def check_is_cuda(nvcc: str) -> None:
 def version(program: str) -> tuple[int, int]:
     """Return the version of nvcc."""
     ran = subprocess.run([program, "--version"], capture_output=True, text=True)
-    found = _RELEASE.search(ran.stdout)
-    if found is None:
+    release = _RELEASE.search(ran.stdout)
+    if release is None:
         raise CompileError(
             f"{program} --version prints no version", [program, "--version"], ran.stdout
         )
-    return int(found[1]), int(found[2])
+    return int(release[1]), int(release[2])
 
 
 def compile_with(program: str, text: str, target: str, options: Sequence[str]) -> bytes:
