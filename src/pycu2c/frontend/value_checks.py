@@ -51,28 +51,28 @@ def describe(value: Value) -> str:
 _READING = {"texture": "tex{}D(t, …)", "surface": "surf{}Dread(s, …)"}
 
 
-def require_number(value: Value, what: str = "this") -> Expr:
+def require_number(value: Value, subject: str = "this") -> Expr:
     """Return the value as an expression of a number, or report an error."""
-    e = require_value(value, what)
+    e = require_value(value, subject)
     assert isinstance(e.type, Scalar)
     handle = e.type.dtype.handle
     if handle is not None:
         fail(
             "type-needed",
-            Label(value.span, f"{what} is a {handle.access} `{e.type}`, not a number"),
+            Label(value.span, f"{subject} is a {handle.access} `{e.type}`, not a number"),
             hint="read it: cuda." + _READING[handle.access].format(handle.axes),
         )
     if e.type.dtype.is_vector:
         fail(
             "type-needed",
-            Label(value.span, f"{what} is a vector `{e.type}`"),
+            Label(value.span, f"{subject} is a vector `{e.type}`"),
             hint="vectors have no operators: write it for each component, "
             f"{e.type}(v.x + w.x, …), or take one, v.x",
         )
     return e
 
 
-def require_value(value: Value, what: str = "this") -> Expr:
+def require_value(value: Value, subject: str = "this") -> Expr:
     """Return the value as an expression that a variable can hold: a number or vector."""
     if isinstance(value, (StaticObject, Closure)):
         hint = (
@@ -82,25 +82,25 @@ def require_value(value: Value, what: str = "this") -> Expr:
         )
         fail(
             "type-needed",
-            Label(value.span, f"{what} is {describe(value)}, not a number"),
+            Label(value.span, f"{subject} is {describe(value)}, not a number"),
             hint=hint,
         )
     if isinstance(value, TupleValue):
         fail(
             "type-needed",
-            Label(value.span, f"{what} is {describe(value)}"),
+            Label(value.span, f"{subject} is {describe(value)}"),
             hint="take one of its items: t[0]",
         )
     if isinstance(value.type, Array) and not value.type.ndim:
         fail(
             "type-needed",
-            Label(value.span, f"{what} is a record `{value.type}`"),
+            Label(value.span, f"{subject} is a record `{value.type}`"),
             hint=hints.single_field_hint(value),
         )
     if isinstance(value, ArraySelect) or isinstance(value.type, Array):
         fail(
             "type-needed",
-            Label(value.span, f"{what} is an array `{value.type}`"),
+            Label(value.span, f"{subject} is an array `{value.type}`"),
             hint=f"index it: a kernel works on one element at a time, {_one_element(value)}",
         )
     if not isinstance(value.type, Scalar):

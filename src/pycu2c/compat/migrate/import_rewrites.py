@@ -118,12 +118,12 @@ class _FromImport:
         """Return the pycu2c module that provides a name; None if the name is not migrated."""
         module = self.statement.module or ""
         if b.alias.name == "*":
-            found = pycu2c_path(module) if module != name_map.NUMBA else None
-            if found is None or not name_map.is_module(found):
+            new_module = pycu2c_path(module) if module != name_map.NUMBA else None
+            if new_module is None or not name_map.is_module(new_module):
                 hint = "import the names explicitly; those of numba.cuda are in pycu2c.cuda"
                 self.migration.add_remark(remarks.STAR, b.alias, hint, b.path)
                 return None
-            return found
+            return new_module
         if self._remains_numba(b):
             reason = name_map.reason_to_keep(b.path)
             if self.migration.has_cuda and self.migration.remains_numba(b.path):

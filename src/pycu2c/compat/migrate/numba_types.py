@@ -122,10 +122,10 @@ class NumbaTypes:
                     self._add_value(e.name, e.value)
 
     def _add_value(self, name: str, value: ir.Expr) -> None:
-        found = self.of(value)
+        inferred = self.of(value)
         previous = self.variables.get(name)
-        if found is not None:
-            self.variables[name] = found if previous is None else unify(previous, found)
+        if inferred is not None:
+            self.variables[name] = inferred if previous is None else unify(previous, inferred)
 
     def of(self, e: ir.Expr) -> Scalar | None:
         """Return the type of a value; None if it is not a number."""
@@ -164,11 +164,11 @@ class NumbaTypes:
 
     def _unified(self, *values: ir.Expr) -> Scalar | None:
         kinds = [kind for v in values if (kind := self._operand_type(v))]
-        found = kinds[0] if kinds else None
+        common = kinds[0] if kinds else None
         for kind in kinds[1:]:
-            assert found is not None
-            found = unify(found, kind)
-        return found
+            assert common is not None
+            common = unify(common, kind)
+        return common
 
     def _function_result(self, e: ir.Apply) -> Scalar | None:
         """Return the result type of a function: its widest float argument; float64 for integers."""

@@ -115,6 +115,6 @@ def _merged(remarks: Sequence[Remark]) -> Remark:
         return first
     shown = ", ".join(map(str, lines[:_MAX_LINES])) + " …" * (len(lines) > _MAX_LINES)
     also = f"so is line {shown}" if len(lines) == 1 else f"so are lines {shown}"
-    here, *others = first.labels
-    label = Label(here.span, f"{here.text}; {also}" if here.text else also)
+    location, *others = first.labels
+    label = Label(location.span, f"{location.text}; {also}" if location.text else also)
     return Remark(first.kind, (label, *others), first.hint, first.topic, first.title)

@@ -119,19 +119,19 @@ def convert_to_declared(value: Value, declared: ParameterType) -> Value:
 
 
 def _number(e: Expr, declared: Scalar) -> Expr:
-    own, to = scalar_type(e).dtype, declared.dtype
-    no_conversion = own.is_unpromotable or to.is_unpromotable
-    if own is not to if no_conversion else _RANK[own.kind] > _RANK[to.kind]:
+    dtype, target = scalar_type(e).dtype, declared.dtype
+    no_conversion = dtype.is_unpromotable or target.is_unpromotable
+    if dtype is not target if no_conversion else _RANK[dtype.kind] > _RANK[target.kind]:
         _reject(e, declared)
     return e if no_conversion else coerce(e, declared)
 
 
 def _array(value: Var | View, declared: Array) -> Expr:
-    own = value.type
-    if own == declared:
+    kind = value.type
+    if kind == declared:
         return value
-    assert isinstance(own, Array)
-    if (own.dtype, own.ndim) != (declared.dtype, declared.ndim) or own.layout < declared.layout:
+    assert isinstance(kind, Array)
+    if (kind.dtype, kind.ndim) != (declared.dtype, declared.ndim) or kind.layout < declared.layout:
         _reject(value, declared)
     return array_views.with_array_type(value, declared)
 

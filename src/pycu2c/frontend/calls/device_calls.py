@@ -189,10 +189,10 @@ def new_closure(context: FunctionContext, node: ast.FunctionDef | ast.Lambda, na
         captured = tuple(_captured(context, node))
         function = LocalFunction(_lift(context, node, name, captured), node.args, captured)
         context.local_functions[id(node)] = function
-    own, span = node.args, context.span(node)
-    positional = [*own.posonlyargs, *own.args]
-    pairs = [*zip(positional[len(positional) - len(own.defaults) :], own.defaults)]
-    pairs += [(a, d) for a, d in zip(own.kwonlyargs, own.kw_defaults) if d is not None]
+    signature, span = node.args, context.span(node)
+    positional = [*signature.posonlyargs, *signature.args]
+    pairs = [*zip(positional[len(positional) - len(signature.defaults) :], signature.defaults)]
+    pairs += [(a, d) for a, d in zip(signature.kwonlyargs, signature.kw_defaults) if d is not None]
     values = tuple(evaluate_in_order(context, [default for _, default in pairs]))
     defaults = TupleValue(values, span, tuple(parameter.arg for parameter, _ in pairs))
     return Closure(function, defaults, TupleValue((), span), span, is_open=True)
@@ -217,10 +217,10 @@ def _lift(
     captured: tuple[ast.Name, ...],
 ) -> Source:
     """Return the nested function as a function without an enclosing scope (lambda lifting)."""
-    own = node.args
+    signature = node.args
     more = [ast.copy_location(ast.arg(read.id), read) for read in captured]
-    plain = [*own.posonlyargs, *own.args, *own.kwonlyargs]
-    plain += [own.vararg] if own.vararg else []
+    plain = [*signature.posonlyargs, *signature.args, *signature.kwonlyargs]
+    plain += [signature.vararg] if signature.vararg else []
     arguments = ast.arguments([], [*plain, *more], None, [], [], None, [])
     body: list[ast.stmt] = []
     body += (

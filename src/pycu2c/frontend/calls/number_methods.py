@@ -39,9 +39,9 @@ def _conjugate(context: FunctionContext, z: Expr, span: Span) -> Expr:
 
 def _magnitude(n: Expr, span: Span) -> tuple[Expr, int]:
     """Return ``abs(n)`` in 32 or 64 bits, and the width; the least integer keeps its bits."""
-    own = scalar_type(n).dtype
-    width = max(own.bits, 32)
-    working = BY_NAME[f"{'int' if own.is_signed or not own.is_integer else 'uint'}{width}"]
+    dtype = scalar_type(n).dtype
+    width = max(dtype.bits, 32)
+    working = BY_NAME[f"{'int' if dtype.is_signed or not dtype.is_integer else 'uint'}{width}"]
     wide = cast(n, Scalar(working))
     return (Apply(REGISTRY["abs"], (wide,), wide.type, span) if working.is_signed else wide), width
 
@@ -72,10 +72,10 @@ def _equals_trunc(x: Expr, span: Span) -> Expr:
 
 
 def _item(context: FunctionContext, x: Expr, span: Span) -> Expr:
-    own = scalar_type(x).dtype
-    if own.kind is DTypeKind.BOOL:
+    dtype = scalar_type(x).dtype
+    if dtype.kind is DTypeKind.BOOL:
         return truth(x)
-    return cast(x, WEAK_COMPLEX if own.is_complex else WEAK_FLOAT if own.is_float else WEAK_INT)
+    return cast(x, WEAK_COMPLEX if dtype.is_complex else WEAK_FLOAT if dtype.is_float else WEAK_INT)
 
 
 _METHODS: dict[str, Callable[[FunctionContext, Expr, Span], Expr]] = {
@@ -101,17 +101,17 @@ def _astype(x: Expr, target_type: Scalar, span: Span) -> Expr:
 
 def _view(x: Expr, target_type: Scalar, span: Span) -> Expr:
     """Return the number with the bits of ``x`` in another type."""
-    own = scalar_type(x).dtype
-    if own.numpy.itemsize != target_type.dtype.numpy.itemsize or not (
-        _is_viewable(own) and _is_viewable(target_type.dtype)
+    dtype = scalar_type(x).dtype
+    if dtype.numpy.itemsize != target_type.dtype.numpy.itemsize or not (
+        _is_viewable(dtype) and _is_viewable(target_type.dtype)
     ):
         fail(
             "argument-type",
-            Label(span, f"this is `{own}`, which cannot be viewed as `{target_type}`"),
+            Label(span, f"this is `{dtype}`, which cannot be viewed as `{target_type}`"),
             hint="view an integer or float as a type of the same size: float32 as int32",
         )
-    signed = BY_NAME[f"int{own.bits}"]
-    bits = _reinterpret(x, signed, span) if own.is_float else cast(x, Scalar(signed))
+    signed = BY_NAME[f"int{dtype.bits}"]
+    bits = _reinterpret(x, signed, span) if dtype.is_float else cast(x, Scalar(signed))
     return (
         _reinterpret(bits, target_type.dtype, span)
         if target_type.dtype.is_float

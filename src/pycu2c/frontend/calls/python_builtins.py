@@ -50,8 +50,8 @@ from pycu2c.ops.operators import ADD, FLOORDIV, MOD, POS, POW
 # ---- Python's own functions --------------------------------------------------------------------
 
 
-def _single(context: FunctionContext, node: ast.Call, what: str) -> Expr:
-    return context.number(argument_nodes(context, node, ("x",), what)[0])
+def _single(context: FunctionContext, node: ast.Call, function: str) -> Expr:
+    return context.number(argument_nodes(context, node, ("x",), function)[0])
 
 
 def _int(context: FunctionContext, node: ast.Call) -> Expr:
@@ -120,8 +120,8 @@ def _abs(context: FunctionContext, node: ast.Call) -> Expr:
             return operand
     operand = unary(POS, operand, context.span(node)) if operand.type == WEAK_BOOL else operand
     if isinstance(operand, Const):
-        known = constant_value(operand)  # a Python int is exact; abs of the least int8 wraps
-        value = abs(known) if type(known) is int else REGISTRY["abs"].reference(known)
+        number = constant_value(operand)  # a Python int is exact; abs of the least int8 wraps
+        value = abs(number) if type(number) is int else REGISTRY["abs"].reference(number)
         return const(value, operand.span, operand.type)
     return ufuncs.apply_intrinsic(
         REGISTRY["abs"], [operand], scalar_type(operand), context.span(node)
@@ -199,9 +199,9 @@ def _extreme(name: str) -> Callable[[FunctionContext, ast.Call], Value]:
             return _extreme_tuple(context, ast.Lt if name == "min" else ast.Gt, values, node)
         numbers = [require_number(v) for v in values]
         common = ufuncs.common_type(numbers)
-        known = [int(e.value) for e in numbers if isinstance(e, Const) and e.type == WEAK_INT]
-        if len(known) == len(numbers):
-            return integer(min(known) if name == "min" else max(known), context.span(node))
+        constants = [int(e.value) for e in numbers if isinstance(e, Const) and e.type == WEAK_INT]
+        if len(constants) == len(numbers):
+            return integer(min(constants) if name == "min" else max(constants), context.span(node))
         result = coerce(numbers[0], common)
         for e in numbers[1:]:
             result = ufuncs.apply_intrinsic(REGISTRY[name], [result, e], common, context.span(node))
@@ -233,21 +233,21 @@ def _flattened(value: Value, count: int) -> tuple[Value, ...]:
 def _range(context: FunctionContext, node: ast.Call) -> Value:
     """Return a constant range; ``for`` loops lower computed ranges."""
     bounds = [require_number(value) for value in evaluate_in_order(context, node.args)]
-    known = [int(b.value) for b in bounds if isinstance(b, Const) and b.type.dtype.is_integral]
-    if len(known) != len(bounds) or not known or 0 in known[2:]:
+    constants = [int(b.value) for b in bounds if isinstance(b, Const) and b.type.dtype.is_integral]
+    if len(constants) != len(bounds) or not constants or 0 in constants[2:]:
         fail(
             "call",
             Label(context.span(node), "range() with computed bounds is only valid in a for loop"),
             hint="write: for i in range(n):",
         )
-    return StaticObject(range(*known), context.span(node))
+    return StaticObject(range(*constants), context.span(node))
 
 
 # ---- functions of tuples -----------------------------------------------------------------------
 
 
-def _argument_items(context: FunctionContext, node: ast.Call, what: str) -> list[Value]:
-    (argument,) = argument_nodes(context, node, ("iterable",), what)
+def _argument_items(context: FunctionContext, node: ast.Call, function: str) -> list[Value]:
+    (argument,) = argument_nodes(context, node, ("iterable",), function)
     return list(comprehensions.static_items(materialize_effects(context, context.value(argument))))
 
 
@@ -333,10 +333,13 @@ def named_tuple(context: FunctionContext, kind: Any, node: ast.Call) -> Value:
     fields, defaults = kind._fields, kind._field_defaults
     arguments = {*fields[: len(node.args)], *(keyword.arg for keyword in node.keywords)}
     names = tuple(field for field in fields if field in arguments or field not in defaults)
-    found = dict(zip(names, argument_values(context, node, names, kind.__name__)))
+    arguments_by_name = dict(zip(names, argument_values(context, node, names, kind.__name__)))
     span = context.span(node)
     items = [
-        found[f] if f in found else name_resolution.static_value(defaults[f], span) for f in fields
+        arguments_by_name[f]
+        if f in arguments_by_name
+        else name_resolution.static_value(defaults[f], span)
+        for f in fields
     ]
     return TupleValue(tuple(items), span, fields)
 

@@ -95,9 +95,9 @@ def _clip(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Val
     """Lower ``np.clip(x, 0, 1)``, ``np.clip(x, None, 1)`` and ``np.clip(x, max=1)``."""
     full_names = {"min": "a_min", "max": "a_max"}
     keywords = [ast.keyword(full_names.get(k.arg or "", k.arg), k.value) for k in node.keywords]
-    given = {k.arg for k in keywords} | set(("a", "a_min", "a_max")[: len(node.args)])
+    argument_names = {k.arg for k in keywords} | set(("a", "a_min", "a_max")[: len(node.args)])
     none = ast.copy_location(ast.Constant(None), node)
-    keywords += [ast.keyword(n, none) for n in ("a_min", "a_max") if n not in given]
+    keywords += [ast.keyword(n, none) for n in ("a_min", "a_max") if n not in argument_names]
     for old, new in zip(node.keywords, keywords):
         ast.copy_location(new, old)
     full = ast.copy_location(ast.Call(node.func, node.args, keywords), node)

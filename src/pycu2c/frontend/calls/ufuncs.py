@@ -117,15 +117,15 @@ def _square(context: FunctionContext, operands: list[Expr], span: Span) -> Expr:
 
 
 def _reciprocal(context: FunctionContext, operands: list[Expr], span: Span) -> Expr:
-    own = scalar_type(operands[0])
-    if not own.dtype.is_integer:
+    kind = scalar_type(operands[0])
+    if not kind.dtype.is_integer:
         return binary(context, DIV, integer(1, span), operands[0], span)
-    one, zero = const(1, span, own), const(0, span, own)
+    one, zero = const(1, span, kind), const(0, span, kind)
 
     def lowered(x: Expr) -> Expr:
         rest: Expr = zero
-        if own.dtype.is_signed:
-            least = const(-1, span, own)
+        if kind.dtype.is_signed:
+            least = const(-1, span, kind)
             rest = select(binary(context, EQ, x, least, span), least, zero, span)
         return select(binary(context, EQ, x, one, span), one, rest, span)
 
@@ -151,20 +151,20 @@ def _exclusive_or(context: FunctionContext, operands: list[Expr], span: Span) ->
 
 def rounded(context: FunctionContext, operands: list[Expr], span: Span) -> Expr:
     """Lower ``np.round(x, digits)`` and ``round(x, digits)``, in the type of ``x``."""
-    own = scalar_type(operands[0])
-    if own.dtype.is_complex:
-        fail("argument-type", Label(operands[0].span, f"this is `{own}`"), hint="round z.real")
-    own = WEAK_INT if own.dtype.kind is DTypeKind.BOOL else own
+    kind = scalar_type(operands[0])
+    if kind.dtype.is_complex:
+        fail("argument-type", Label(operands[0].span, f"this is `{kind}`"), hint="round z.real")
+    kind = WEAK_INT if kind.dtype.kind is DTypeKind.BOOL else kind
     digits = require_integer(operands[1]) if len(operands) > 1 else integer(0, span)
-    known = digits.value if isinstance(digits, Const) else None
-    if own.dtype.is_integral and known is not None and known >= 0:
-        return cast(operands[0], own)
-    if known == 0:
-        return apply_intrinsic(REGISTRY["numpy.rint"], [operands[0]], own, span)
+    constant_digits = digits.value if isinstance(digits, Const) else None
+    if kind.dtype.is_integral and constant_digits is not None and constant_digits >= 0:
+        return cast(operands[0], kind)
+    if constant_digits == 0:
+        return apply_intrinsic(REGISTRY["numpy.rint"], [operands[0]], kind, span)
     intrinsic = REGISTRY["round_digits"]
-    wide = compute_type(intrinsic, own)
+    wide = compute_type(intrinsic, kind)
     arguments = (cast(operands[0], wide), digits)
-    return cast(Apply(intrinsic, arguments, wide, span), own)
+    return cast(Apply(intrinsic, arguments, wide, span), kind)
 
 
 def _part_lowering(name: str) -> Callable[[FunctionContext, list[Expr], Span], Expr]:

@@ -202,16 +202,16 @@ def unary(op: UnaryOperator, operand: Expr, span: Span) -> Expr:
     """Lower ``op operand``; ``not`` applies to the truth of a number."""
     if op is NOT:
         return negation(truth_node(operand))
-    own = scalar_type(operand)
-    common = op.operand(own)
+    kind = scalar_type(operand)
+    common = op.operand(kind)
     if common is None:
         fail(
             "operand-type",
-            Label(operand.span, f"`{op.symbol}` has no meaning for `{own}`"),
+            Label(operand.span, f"`{op.symbol}` has no meaning for `{kind}`"),
             hint="convert it with int(...)",
         )
-    if op is INVERT and own.dtype.kind is DTypeKind.BOOL and not own.weak:
-        return cast(negation(truth_node(operand)), own)
+    if op is INVERT and kind.dtype.kind is DTypeKind.BOOL and not kind.weak:
+        return cast(negation(truth_node(operand)), kind)
     return unary_node(op, cast(operand, common), span)
 
 
@@ -263,9 +263,9 @@ def _out_of_range_literal(e: Expr, partner: Expr) -> Expr:
 
 def _matching_literal(e: Expr, partner: Expr) -> Expr:
     """Return a weak int literal in the type of the other operand, or in uint64 above int64."""
-    own = scalar_type(partner)
-    if isinstance(e, Const) and e.type == WEAK_INT and own.dtype.is_integer:
-        for kind in (own, WEAK_INT, uint64):
+    partner_type = scalar_type(partner)
+    if isinstance(e, Const) and e.type == WEAK_INT and partner_type.dtype.is_integer:
+        for kind in (partner_type, WEAK_INT, uint64):
             if fits(int(e.value), kind):
                 return const(e.value, e.span, kind)
     return e

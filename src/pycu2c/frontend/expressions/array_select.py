@@ -65,11 +65,11 @@ def record_arrays(context: FunctionContext, name: str, value: Value) -> None:
 
 
 def _record_array(context: FunctionContext, name: str, array: ArrayValue) -> None:
-    known = context.arrays.setdefault(name, {})
+    arrays = context.arrays.setdefault(name, {})
     layout = view_layout(array)
-    old = known.get(layout)
+    old = arrays.get(layout)
     kind = array_type(array)
-    for other in known.values():
+    for other in arrays.values():
         if (kind.dtype, kind.ndim) != (array_type(other).dtype, array_type(other).ndim):
             fail(
                 "array-assign",
@@ -78,16 +78,16 @@ def _record_array(context: FunctionContext, name: str, array: ArrayValue) -> Non
                 hint="choose between their elements, `a[i] if … else b[i]`, or use two names",
             )
     if old is None or (isinstance(array, View) and not isinstance(old, View)):
-        known[layout], context.arrays_changed = array, True
+        arrays[layout], context.arrays_changed = array, True
     elif isinstance(old, View) and isinstance(array, View):
         if array_type(old).layout == "C" and kind.layout == "A":
-            known[layout], context.arrays_changed = replace(old, type=kind), True
+            arrays[layout], context.arrays_changed = replace(old, type=kind), True
 
 
 def candidate_arrays(context: FunctionContext, name: str) -> dict[ViewLayout, ArrayValue]:
     """Return the arrays that a name may refer to, in a canonical order."""
-    known = context.arrays[name]
-    return {layout: known[layout] for layout in sorted(known, key=str)}
+    arrays = context.arrays[name]
+    return {layout: arrays[layout] for layout in sorted(arrays, key=str)}
 
 
 # ---- selectors ---------------------------------------------------------------------------------

@@ -181,15 +181,15 @@ def check_subscripts(items: list[Subscript], kind: Array) -> None:
 
 
 def _report_out_of_range(index: Expr, count: int, axis: int | None = None) -> NoReturn:
-    where = "this" if axis is None else f"axis {axis}"
-    text = f"{where} has {hints.count_phrase(count, 'element')}"
+    subject = "this" if axis is None else f"axis {axis}"
+    text = f"{subject} has {hints.count_phrase(count, 'element')}"
     fail("index-range", Label(index.span, text), hint=hints.valid_indices(count))
 
 
 def _check_index_type(index: Expr) -> None:
-    own = scalar_type(index)
-    if not own.dtype.is_integer:
-        fail("index-type", Label(index.span, f"this is `{own}`"), hint=integer_hint(index))
+    kind = scalar_type(index)
+    if not kind.dtype.is_integer:
+        fail("index-type", Label(index.span, f"this is `{kind}`"), hint=integer_hint(index))
     to_index(index)
 
 

@@ -47,8 +47,8 @@ def _operand(context: FunctionContext, node: ast.Compare, operand: ast.expr) -> 
             and callee.value is range
             and 1 <= len(operand.args) <= 3
         ):
-            given = evaluate_in_order(context, operand.args)
-            bounds = [require_integer(require_number(v, "a bound of the range")) for v in given]
+            arguments = evaluate_in_order(context, operand.args)
+            bounds = [require_integer(require_number(v, "a bound of the range")) for v in arguments]
             return _range_of(bounds, context.span(operand))
     return context.value(operand)
 
@@ -128,8 +128,8 @@ def compared(
     if op in (ast.Is, ast.IsNot):
         return _identical(op, left, right, span)
     if op in (ast.In, ast.NotIn):
-        found = _contained(context, left, right, span)
-        return found if op is ast.In else negation(found)
+        contained = _contained(context, left, right, span)
+        return contained if op is ast.In else negation(contained)
     operator = BY_NODE[op]
     if isinstance(left, TupleValue) and isinstance(right, TupleValue) and operator not in (EQ, NE):
         return _ordered_items(context, op, left, right, span)
@@ -172,8 +172,10 @@ def _contained(context: FunctionContext, left: Value, right: Value, span: Span) 
         if isinstance(left.value, str) and isinstance(right.value, str):
             return Const(left.value in right.value, WEAK_BOOL, span)
     if isinstance(right, StaticObject) and isinstance(right.value, range):
-        known = right.value
-        right = _range_of([integer(n, span) for n in (known.start, known.stop, known.step)], span)
+        numbers = right.value
+        right = _range_of(
+            [integer(n, span) for n in (numbers.start, numbers.stop, numbers.step)], span
+        )
     if isinstance(right, TupleValue) and right.names == _RANGE:
         return _in_range(context, left, right, span)
     if not isinstance(right, TupleValue):
@@ -187,17 +189,17 @@ def _contained(context: FunctionContext, left: Value, right: Value, span: Span) 
         if len(right.items) > 1 and not _is_atom_value(left)
         else left
     )
-    found: Expr = Const(False, WEAK_BOOL, span)
+    result: Expr = Const(False, WEAK_BOOL, span)
     for item in right.items:
-        found = logical(LogicalOp.OR, found, compared(context, ast.Eq, left, item, span), span)
-    return found
+        result = logical(LogicalOp.OR, result, compared(context, ast.Eq, left, item, span), span)
+    return result
 
 
-def _in_range(context: FunctionContext, left: Value, found: TupleValue, span: Span) -> Expr:
+def _in_range(context: FunctionContext, left: Value, bounds: TupleValue, span: Span) -> Expr:
     """Lower ``x in range(start, stop, step)``."""
     if not is_number(left):
         return Const(False, WEAK_BOOL, span)
-    operands = [require_number(materialize(context, v, "bound")) for v in (left, *found.items)]
+    operands = [require_number(materialize(context, v, "bound")) for v in (left, *bounds.items)]
     value, start, stop, step = operands
 
     def holds(op: Comparison, a: Expr, b: Expr) -> Expr:

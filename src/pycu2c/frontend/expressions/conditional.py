@@ -158,9 +158,9 @@ def conditional(context: FunctionContext, node: ast.IfExp) -> Value:
         chosen = arithmetic.select(test, then, orelse, span)
         context.record_join(node, scalar_type(chosen))
         return chosen
-    found = branches.value_of_branches(
+    result = branches.value_of_branches(
         context, test, span, (then, then_prefix), (orelse, else_prefix)
     )
-    if is_number(found):
-        context.record_join(node, scalar_type(require_value(found)))
-    return found
+    if is_number(result):
+        context.record_join(node, scalar_type(require_value(result)))
+    return result

@@ -79,8 +79,8 @@ def _shape(items: TupleValue) -> tuple[int, ...] | None:
     if all(isinstance(item, Const) for item in items.items):
         return (len(items.items),)
     inner = {_shape(item) if isinstance(item, TupleValue) else None for item in items.items}
-    found = inner.pop() if len(inner) == 1 else None
-    return None if found is None else (len(items.items), *found)
+    shape = inner.pop() if len(inner) == 1 else None
+    return None if shape is None else (len(items.items), *shape)
 
 
 def _leaves(items: TupleValue) -> list[Const]:
@@ -121,8 +121,8 @@ def _table(
         )
         values = tuple(const(leaf.value, span, element) for leaf in leaves)
         context.constants[key] = ConstantArray(var, values)
-    found = context.constants[key].var
-    return Var(found.name, found.type, span)
+    table = context.constants[key].var
+    return Var(table.name, table.type, span)
 
 
 def _element_type(kind: Scalar, leaves: Sequence[Const]) -> dtypes.DType:

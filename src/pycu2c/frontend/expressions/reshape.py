@@ -99,12 +99,12 @@ def _lengths(context: FunctionContext, view: View, shape: list[Expr], span: Span
 
 def _check_size(size: Expr, others: list[Expr], is_open: bool, span: Span) -> None:
     """Check the number of elements if it is known at compile time."""
-    known = [int(e.value) for e in others if isinstance(e, Const)]
-    if not isinstance(size, Const) or len(known) < len(others):
+    constants = [int(e.value) for e in others if isinstance(e, Const)]
+    if not isinstance(size, Const) or len(constants) < len(others):
         return
-    count, total = math.prod(known), int(size.value)
+    count, total = math.prod(constants), int(size.value)
     if (count == 0 or total % count) if is_open else total != count:
-        shown_shape = ", ".join(map(str, known)) + (", …" if is_open else "")
+        shown_shape = ", ".join(map(str, constants)) + (", …" if is_open else "")
         fail("reshape", Label(span, f"{total} elements do not fill ({shown_shape})"), hint=_SHAPES)
 
 

@@ -274,18 +274,18 @@ def _item(context: FunctionContext, owner: TupleValue, node: ast.Subscript) -> V
             and key.value in owner.names
         ):
             return owner.items[owner.names.index(key.value)]
-    found = context.value(node.slice)
-    if isinstance(found, TupleValue) and len(found.items) > 1:
-        return _nested_item(context, owner, found, node)
-    return _indexed_item(context, owner, found, node)
+    index = context.value(node.slice)
+    if isinstance(index, TupleValue) and len(index.items) > 1:
+        return _nested_item(context, owner, index, node)
+    return _indexed_item(context, owner, index, node)
 
 
 def _indexed_item(
-    context: FunctionContext, owner: TupleValue, found: Value, node: ast.Subscript
+    context: FunctionContext, owner: TupleValue, index_value: Value, node: ast.Subscript
 ) -> Value:
-    if is_number(found) and not isinstance(found, Const):
-        return _any_item(context, owner, found, node)
-    index = _constant_index(found, context.span(node.slice))
+    if is_number(index_value) and not isinstance(index_value, Const):
+        return _any_item(context, owner, index_value, node)
+    index = _constant_index(index_value, context.span(node.slice))
     count = len(owner.items)
     if index is None or not -count <= index < count:
         fail(
@@ -307,9 +307,9 @@ def _nested_item(
     context: FunctionContext, owner: TupleValue, index: TupleValue, node: ast.Subscript
 ) -> Value:
     """Lower ``r.m[1, 0]``: a field with axes of a record argument, which is nested tuples."""
-    found: Value = owner
+    item: Value = owner
     for part in index.items:
-        if not isinstance(found, TupleValue):
+        if not isinstance(item, TupleValue):
             fail(
                 "index-count",
                 Label(
@@ -318,19 +318,19 @@ def _nested_item(
                 ),
                 hint="write one for each axis",
             )
-        found = _indexed_item(context, found, part, node)
-    return found
+        item = _indexed_item(context, item, part, node)
+    return item
 
 
 def _any_item(
     context: FunctionContext, owner: TupleValue, index: Expr, node: ast.Subscript
 ) -> Value:
     """Lower ``t[i]`` with a computed index: items of one type, or numbers in their common type."""
-    own = branches.promote_items(owner)
-    found = _one_of(context, own, index, node)
-    if {type_of(item) for item in owner.items} != {type_of(item) for item in own.items}:
-        context.record_join(node, scalar_type(require_value(found)))
-    return found
+    promoted = branches.promote_items(owner)
+    selected = _one_of(context, promoted, index, node)
+    if {type_of(item) for item in owner.items} != {type_of(item) for item in promoted.items}:
+        context.record_join(node, scalar_type(require_value(selected)))
+    return selected
 
 
 def _one_of(context: FunctionContext, owner: TupleValue, index: Expr, node: ast.Subscript) -> Value:
@@ -343,22 +343,22 @@ def _one_of(context: FunctionContext, owner: TupleValue, index: Expr, node: ast.
             Label(context.span(node.slice), f"an index into ({listed})"),
             hint="a computed index is of numbers, or of tuples of the same types, equally long",
         )
-    found = constant_tables.lookup_in_row(owner.items, index, span) or constant_tables.lookup_item(
-        context, owner, index, node, span
-    )
-    if found is not None:
-        return found
+    selected = constant_tables.lookup_in_row(
+        owner.items, index, span
+    ) or constant_tables.lookup_item(context, owner, index, node, span)
+    if selected is not None:
+        return selected
     count = integer(len(owner.items), span)
-    place = Apply(index_from_end, (require_integer(index), count), WEAK_INT, index.span)
-    selector = assign_temporary(context, place, "at")
-    found = branches.merge_values(selector, owner.items, span)
-    if found is None:
+    from_start = Apply(index_from_end, (require_integer(index), count), WEAK_INT, index.span)
+    selector = assign_temporary(context, from_start, "at")
+    selected = branches.merge_values(selector, owner.items, span)
+    if selected is None:
         fail(
             "constant-needed",
             Label(context.span(node.slice), "an index into values that are no numbers"),
             hint="write a literal",
         )
-    return found
+    return selected
 
 
 def _constant(context: FunctionContext, node: ast.expr) -> int | None:

@@ -53,10 +53,10 @@ def merge_types(types: Iterable[InferredTypes]) -> InferredTypes:
     return _without(all_types[0].tree, names, joins, mixed | names_mixed | joins_mixed)
 
 
-def merge_enclosing(own: InferredTypes, everywhere: InferredTypes) -> InferredTypes:
+def merge_enclosing(types: InferredTypes, everywhere: InferredTypes) -> InferredTypes:
     """Return the types of one function and of the functions defined inside it."""
-    names, joins = {**everywhere.names, **own.names}, {**everywhere.joins, **own.joins}
-    return _without(own.tree, names, joins, set(own.mixed))
+    names, joins = {**everywhere.names, **types.names}, {**everywhere.joins, **types.joins}
+    return _without(types.tree, names, joins, set(types.mixed))
 
 
 def _unambiguous(pairs: Iterable[tuple[int, Scalar]]) -> tuple[dict[int, Scalar], set[int]]:

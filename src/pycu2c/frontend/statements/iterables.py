@@ -113,10 +113,10 @@ def _of_array(context: FunctionContext, array: Var | View | ArraySelect) -> Coun
     span = array.span
     count = branches.for_each_array(context, once, lambda a: array_views.length(a, 0, span))
 
-    def row(counter: Expr) -> Value:
+    def item(counter: Expr) -> Value:
         return item_at(context, once, counter, span)
 
-    return CountedIterable(integer(0, span), require_number(count), integer(1, span), row)
+    return CountedIterable(integer(0, span), require_number(count), integer(1, span), item)
 
 
 def _counter_value(counter: Expr) -> Value:

@@ -165,13 +165,13 @@ def _singleton(
         return Const(is_none(value), WEAK_BOOL, span)
     if not is_number(value):
         return Const(False, WEAK_BOOL, span)
-    own = scalar_type(value)
-    if own.dtype.kind is not DTypeKind.BOOL:
+    kind = scalar_type(value)
+    if kind.dtype.kind is not DTypeKind.BOOL:
         return Const(False, WEAK_BOOL, span)
-    if not own.weak:
+    if not kind.weak:
         fail(
             "match",
-            Label(span, f"the subject is `{own}`, which is numpy's and never is {pattern_value}"),
+            Label(span, f"the subject is `{kind}`, which is numpy's and never is {pattern_value}"),
             hint="match bool(x)",
         )
     return compared(context, ast.Eq, value, Const(pattern_value, WEAK_BOOL, span), span)

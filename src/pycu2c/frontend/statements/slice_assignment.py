@@ -30,8 +30,8 @@ def assign_slice(
 ) -> None:
     """Lower ``target = value`` element by element; the value is evaluated before the target."""
     check_slice_lengths(target, value, span)
-    given = materialize_source(context, value)
-    assign_elements(context, materialize_view(context, target, "part"), given, span, store)
+    source = materialize_source(context, value)
+    assign_elements(context, materialize_view(context, target, "part"), source, span, store)
 
 
 def assign_elements(
@@ -94,17 +94,17 @@ def materialize_source(context: FunctionContext, value: Value) -> Value:
         return materialize(context, value, "item")
     if is_array(value) and array_views.array_type(value).ndim:
         return materialize_view(context, array_views.whole_view(value, value.span), "source")
-    given = require_value(value, "the value")
-    return given if is_atom(given) else materialize(context, given, "value")
+    number = require_value(value, "the value")
+    return number if is_atom(number) else materialize(context, number, "value")
 
 
 def loop_over_elements(
-    context: FunctionContext, target: View, span: Span, one: Callable[[tuple[Var, ...]], None]
+    context: FunctionContext, target: View, span: Span, use: Callable[[tuple[Var, ...]], None]
 ) -> None:
     """Emit a nest of loops over the axes, the last one innermost."""
     counters = tuple(Var(context.fresh("i"), WEAK_INT, span) for _ in target.axes)
     with context.block() as written:
-        one(counters)
+        use(counters)
     body: Body = tuple(written)
     for counter, length in reversed(tuple(zip(counters, target.lengths))):
         body = (For(counter, integer(0, span), length, integer(1, span), body, span),)
@@ -113,8 +113,8 @@ def loop_over_elements(
 
 def element_of(source: View, counters: tuple[Var, ...], span: Span) -> Expr:
     """Return the source element for an element of the target; axes of length 1 are broadcast."""
-    own = counters[len(counters) - len(source.axes) :]
-    pairs = zip(own, source.lengths)
+    indices_of_source = counters[len(counters) - len(source.axes) :]
+    pairs = zip(indices_of_source, source.lengths)
     indices = tuple(integer(0, span) if _is_one(length) else at for at, length in pairs)
     return array_views.subscript_value(source, list(indices), span)
 
@@ -186,17 +186,17 @@ def _items(
     """Lower ``a[:3] = x, y, z``."""
     count = len(value.items)
     length = target.lengths[0]
-    known = length.value if isinstance(length, Const) else count
+    known_length = length.value if isinstance(length, Const) else count
     if (
         len(target.axes) > 1
-        and known == count
+        and known_length == count
         and all(isinstance(v, TupleValue) for v in value.items)
     ):
         for number, row in enumerate(value.items):
             part = array_views.subscript_view(target, [integer(number, span)], span)
             assign_elements(context, part, row, span, store)
         return
-    if len(target.axes) != 1 or known != count:
+    if len(target.axes) != 1 or known_length != count:
         fail(
             "slice-assign",
             Label(span, f"these elements have the shape {_shape(target)}"),
@@ -225,13 +225,13 @@ def check_slice_lengths(target: View, value: Value, span: Span) -> None:
             _compare(target_length, count, span, Label(value.span, f"and these have {count}"))
 
 
-def _compare(length: Expr, count: int, span: Span, given: Label) -> None:
+def _compare(length: Expr, count: int, span: Span, other: Label) -> None:
     most = None if isinstance(length, Const) else max_length(length)
     if most is not None and 1 != count > most:
         elements = hints.count_phrase(most, "element")
         text = f"there {'is' if most == 1 else 'are'} at most {elements}"
         hint = "assign a number, or as many as there are elements"
-        fail("slice-assign", Label(span, text), given, hint=hint)
+        fail("slice-assign", Label(span, text), other, hint=hint)
 
 
 def max_length(length: Expr) -> int | None:
@@ -240,20 +240,20 @@ def max_length(length: Expr) -> int | None:
         case Const(value=value):
             return int(value)
         case Apply(intrinsic=intrinsic, arguments=(stop, _)) if intrinsic is slice_stop:
-            found = _constant(stop)
-            return found if found is not None and found >= 0 else None
+            bound = _constant(stop)
+            return bound if bound is not None and bound >= 0 else None
         case Apply(intrinsic=intrinsic, arguments=(distance, _)) if intrinsic is REGISTRY["max"]:
-            found = max_length(distance)
-            return None if found is None else max(found, 0)
+            bound = max_length(distance)
+            return None if bound is None else max(bound, 0)
         case Binary(op=op, left=stop, right=start) if op is SUB:
             return _between(start, stop)
         case Binary(op=op, left=Binary(op=plus, left=distance, right=more), right=step) if (
             op is FLOORDIV and plus is ADD
         ):
-            found, added, divisor = max_length(distance), _constant(more), _constant(step)
-            if found is None or added is None or not divisor:
+            bound, added, divisor = max_length(distance), _constant(more), _constant(step)
+            if bound is None or added is None or not divisor:
                 return None
-            return (found + added) // divisor
+            return (bound + added) // divisor
         case _:
             return None
 

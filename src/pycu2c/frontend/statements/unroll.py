@@ -76,25 +76,29 @@ class LoopUnroller:
                     changed[name] = new
         if not changed:
             return node
-        made = copy.copy(node)
+        copied = copy.copy(node)
         for name, new in changed.items():
-            setattr(made, name, new)
-        return made
+            setattr(copied, name, new)
+        return copied
 
     def _unrolled_loop(self, loop: ast.For, count: TripCount) -> UnrolledLoop:
-        made = ast.copy_location(UnrolledLoop(), loop)
-        made.iter, made.orelse, made.is_guarded = loop.iter, loop.orelse, count.is_guarded
-        made.iterations = [self._iteration(loop) for _ in range(count.iterations)]
-        return made
+        unrolled = ast.copy_location(UnrolledLoop(), loop)
+        unrolled.iter, unrolled.orelse, unrolled.is_guarded = (
+            loop.iter,
+            loop.orelse,
+            count.is_guarded,
+        )
+        unrolled.iterations = [self._iteration(loop) for _ in range(count.iterations)]
+        return unrolled
 
     def _iteration(self, loop: ast.For) -> UnrolledIteration:
-        made = UnrolledIteration()
-        made.target = self._copy(loop.target)
-        made.body = [self._copy(statement) for statement in loop.body]
-        return made
+        iteration = UnrolledIteration()
+        iteration.target = self._copy(loop.target)
+        iteration.body = [self._copy(statement) for statement in loop.body]
+        return iteration
 
     def _copy(self, node: _Node) -> _Node:
-        made = copy.deepcopy(node)
-        for old, new in zip(ast.walk(node), ast.walk(made)):
+        copied = copy.deepcopy(node)
+        for old, new in zip(ast.walk(node), ast.walk(copied)):
             self.origins[id(new)] = self.origin(id(old))
-        return made
+        return copied
