@@ -51,8 +51,12 @@ class _Context:
 
 @dataclass(slots=True)
 class _PendingRegion:
-    """The next work-item loop: reactivations first, then the statements of active threads."""
+    """The next work-item loop: reactivations first, then the statements of active threads.
 
+    ``out`` receives the statements of the block.
+    """
+
+    out: list[ir.Stmt]
     resets: list[ir.Stmt] = field(default_factory=list)
     body: list[ir.Stmt] = field(default_factory=list)
 
@@ -78,13 +82,13 @@ class _Fission:
     def block(self, body: ir.Body, context: _Context) -> ir.Body:
         """Split a block outside the work-item loops."""
         out: list[ir.Stmt] = []
-        region = _PendingRegion()
+        region = _PendingRegion(out)
         for i, s in enumerate(body):
             if isinstance(s, ir.BarrierWait):
-                may_be_empty, rest = self._contribute(s, out, region, context), body[i + 1 :]
+                may_be_empty, rest = self._contribute(s, region, context), body[i + 1 :]
             else:
                 must_close, rest = self._must_close(s, region), body[i:]
-                may_be_empty = must_close and self._close_region(out, region, context)
+                may_be_empty = must_close and self._close_region(region, context)
             if may_be_empty and self._guard_rest(out, rest, context):
                 return tuple(out)
             if isinstance(s, ir.BarrierWait):
@@ -94,11 +98,11 @@ class _Fission:
                 break
             rest = body[i + 1 :]
             may_be_empty = self._add(
-                s, out, region, replace(context, ends_kernel=context.ends_kernel and not rest)
+                s, region, replace(context, ends_kernel=context.ends_kernel and not rest)
             )
             if may_be_empty and self._guard_rest(out, rest, context):
                 return tuple(out)
-        if self._close_region(out, region, context, ends_kernel=context.ends_kernel):
+        if self._close_region(region, context, ends_kernel=context.ends_kernel):
             self._guard_rest(out, (), context)
         return tuple(out)
 
@@ -110,20 +114,18 @@ class _Fission:
             return _must_follow(s, region.body, self.placement)
         return s in self.placement.block_jumps
 
-    def _contribute(
-        self, s: ir.BarrierWait, out: list[ir.Stmt], region: _PendingRegion, context: _Context
-    ) -> bool:
+    def _contribute(self, s: ir.BarrierWait, region: _PendingRegion, context: _Context) -> bool:
         """Store the contributions of each thread before the cut; the block then reduces them."""
         sums: list[ir.Stmt] = []
         for contribution in s.contributions:
             array = contribution.array
             if contribution.granularity is not ir.Granularity.THREAD:
                 array = contribution_array(array, self.masks.threads)
-                out += [ir.Allocate(array, s.span), *clear(array, s.span)]
+                region.out += [ir.Allocate(array, s.span), *clear(array, s.span)]
                 sums += reduce_contributions(contribution.array, array, s.span)
             region.body.append(ir.Store(array, (thread_index(s.span),), contribution.value, s.span))
-        may_be_empty = bool(region.body) and self._close_region(out, region, context)
-        out += sums
+        may_be_empty = bool(region.body) and self._close_region(region, context)
+        region.out += sums
         return may_be_empty
 
     def _is_scalar(self, s: ir.Stmt) -> bool:
@@ -139,48 +141,45 @@ class _Fission:
             out.append(self.masks.if_any_live(rest_of_block, self.span))
         return True
 
-    def _add(
-        self, s: ir.Stmt, out: list[ir.Stmt], region: _PendingRegion, context: _Context
-    ) -> bool:
+    def _add(self, s: ir.Stmt, region: _PendingRegion, context: _Context) -> bool:
         """Add one statement; return True if no thread may be active after it."""
         if self._is_scalar(s):
-            out.append(s)
+            region.out.append(s)
             return False
         if s not in self.placement.hoisted:
             region.body.append(s)
             return False
         assert isinstance(s, ir.If | ir.While | ir.For)
         if s not in self.placement.masked:
-            return self._uniform_construct(s, out, context)
+            return self._uniform_construct(s, region, context)
         some_inactive_before = self.some_inactive or self.placement.leaves_block(tuple(region.body))
         if (
             isinstance(s, ir.If)
             and not some_inactive_before
             and (arm_ranges := self._arm_ranges(s))
         ):
-            self._split_by_range(s, arm_ranges, out, region, context)
+            self._split_by_range(s, arm_ranges, region, context)
             return False
         if isinstance(s, ir.If):
-            self._masked_if(s, out, region, context)
+            self._masked_if(s, region, context)
             may_be_empty = self.placement.leaves_block((*s.then, *s.orelse))
         else:
-            self._masked_loop(s, out, region, context)
+            self._masked_loop(s, region, context)
             may_be_empty = self.placement.returns_early(s.body)
         self.some_inactive = some_inactive_before or may_be_empty
         if context.ends_kernel:
             return False
         others_may_have_left = self.some_exit and context.masked  # a loop, earlier
         if may_be_empty or others_may_have_left:
-            self._close_region(out, region, context, marks_live=True)
+            self._close_region(region, context, marks_live=True)
         elif self.some_exit:
-            out.append(self.masks.set_live(True, s.span))
+            region.out.append(self.masks.set_live(True, s.span))
         return may_be_empty
 
     # ---- work-item loops ---------------------------------------------------------------------
 
     def _close_region(
         self,
-        out: list[ir.Stmt],
         region: _PendingRegion,
         context: _Context,
         *,
@@ -199,12 +198,12 @@ class _Fission:
             body.append(self.masks.skip_inactive(span))
         body += self._jumps_to_states(tuple(region.body), context.loop, ends_kernel)
         if marks_live or may_be_empty:
-            out.append(self.masks.set_live(False, span))
+            region.out.append(self.masks.set_live(False, span))
             body.append(self.masks.mark_live(span))
         if body and isinstance(body[-1], ir.NextWorkItem):
             body.pop()
         if body:
-            out.append(ir.WorkItemLoop(tuple(body), span))
+            region.out.append(ir.WorkItemLoop(tuple(body), span))
         self.some_inactive = self.some_inactive or may_be_empty
         region.resets, region.body = [], []
         return may_be_empty
@@ -235,12 +234,12 @@ class _Fission:
 
     # ---- hoisted constructs --------------------------------------------------------------------
 
-    def _uniform_construct(self, s: Construct, out: list[ir.Stmt], context: _Context) -> bool:
+    def _uniform_construct(self, s: Construct, region: _PendingRegion, context: _Context) -> bool:
         """Emit plain control flow: all running threads take the same path."""
         if not isinstance(s, ir.If):
             self.some_inactive = self.some_inactive or self.placement.returns_early(s.body)
             inner = _Context(context.masked, repeats=not context.masked)
-            out.append(replace(s, body=self.block(s.body, inner)))
+            region.out.append(replace(s, body=self.block(s.body, inner)))
             return False  # if all threads return, so does the block
         some_inactive_before = self.some_inactive
         context = replace(context, repeats=False)
@@ -248,7 +247,7 @@ class _Fission:
         some_inactive, self.some_inactive = self.some_inactive, some_inactive_before
         orelse = self.block(s.orelse, context)
         self.some_inactive = self.some_inactive or some_inactive
-        out.append(replace(s, then=then, orelse=orelse))
+        region.out.append(replace(s, then=then, orelse=orelse))
         return self.placement.leaves_block((*s.then, *s.orelse)) and not context.ends_kernel
 
     def _arm_ranges(self, s: ir.If) -> tuple[range, range] | None:
@@ -276,16 +275,15 @@ class _Fission:
         self,
         s: ir.If,
         arm_ranges: tuple[range, range],
-        out: list[ir.Stmt],
         region: _PendingRegion,
         context: _Context,
     ) -> None:
         """Restrict the work-item loops of each arm to its threads."""
-        self._close_region(out, region, context)
+        self._close_region(region, context)
         outer_range = self.thread_range
         for self.thread_range, arm in zip(arm_ranges, (s.then, s.orelse)):
             if self.thread_range:
-                out += self.block(arm, _Context(masked=True, loop=context.loop))
+                region.out += self.block(arm, _Context(masked=True, loop=context.loop))
         self.thread_range = outer_range
 
     def _skip_other_threads(self, span: Span) -> ir.Body:
@@ -302,29 +300,25 @@ class _Fission:
         ended = (ir.NextWorkItem(span),)
         return tuple(ir.If(condition, ended, (), span) for condition, some in outside if some)
 
-    def _masked_if(
-        self, s: ir.If, out: list[ir.Stmt], region: _PendingRegion, context: _Context
-    ) -> None:
+    def _masked_if(self, s: ir.If, region: _PendingRegion, context: _Context) -> None:
         """Deactivate threads that skip ``then``, and swap the active ones for ``orelse``."""
         masks, skip_code = self.masks, self.masks.new_code()
         inverted, then, orelse = negation(s.condition), s.then, s.orelse
         if not then:
             inverted, then, orelse = s.condition, s.orelse, ()
         region.body.append(ir.If(inverted, masks.deactivate(skip_code, s.span), (), s.span))
-        self._close_region(out, region, context, marks_live=True)
+        self._close_region(region, context, marks_live=True)
         inner = _Context(masked=True, loop=context.loop)
         self.some_inactive = True
-        out.append(masks.if_any_live(self.block(then, inner), s.span))
+        region.out.append(masks.if_any_live(self.block(then, inner), s.span))
         if orelse:
             region.resets.append(masks.swap_active(skip_code, s.span))
-            self._close_region(out, region, context, marks_live=True)
-            out.append(masks.if_any_live(self.block(orelse, inner), s.span))
+            self._close_region(region, context, marks_live=True)
+            region.out.append(masks.if_any_live(self.block(orelse, inner), s.span))
         if not context.ends_kernel:
             region.resets.append(masks.reactivate(skip_code, s.span))
 
-    def _masked_loop(
-        self, s: ir.While | ir.For, out: list[ir.Stmt], region: _PendingRegion, context: _Context
-    ) -> None:
+    def _masked_loop(self, s: ir.While | ir.For, region: _PendingRegion, context: _Context) -> None:
         """Iterate while any thread is active; threads that leave wait for the last one."""
         wait_codes = _WaitCodes(self.masks.new_code(), self.masks.new_code())
         reactivations = (
@@ -335,14 +329,14 @@ class _Fission:
         if self.uniform.agrees(*walk.operands(s)):
             self.some_inactive = True
             body = self._masked_body(s, wait_codes, updates_live=True)
-            exit_check = self._exit_if_none_live(_PendingRegion(reactivations), s.span)
-            out += self._wrap_in_strip(s, replace(s, body=(*body, *exit_check)))
+            exit_check = self._exit_if_none_live(_PendingRegion([], reactivations), s.span)
+            region.out += self._wrap_in_strip(s, replace(s, body=(*body, *exit_check)))
             has_break = _has_jump(s, ir.Break)
         else:
             if isinstance(s, ir.For):
                 region.body.append(ir.Declare(s.var, s.start, s.span))
-            self._close_region(out, region, context)
-            out += self._wrap_in_strip(s, self._divergent_loop(s, wait_codes, reactivations))
+            self._close_region(region, context)
+            region.out += self._wrap_in_strip(s, self._divergent_loop(s, wait_codes, reactivations))
             has_break = True
         if has_break and not context.ends_kernel:
             region.resets.append(self.masks.reactivate(wait_codes.broken, s.span))
@@ -372,20 +366,19 @@ class _Fission:
             (),
             s.span,
         )
-        head = _PendingRegion([] if isinstance(s, ir.For) else reactivations, [exit_check])
+        head = _PendingRegion([], [] if isinstance(s, ir.For) else reactivations, [exit_check])
         out = list(self._exit_if_none_live(head, s.span))
         out += self._masked_body(s, wait_codes, updates_live=self.placement.leaves_block(s.body))
         if isinstance(s, ir.For):
             step = ir.Assign(s.var, binary(ADD, s.var, s.step, s.span), s.span)
-            self._close_region(out, _PendingRegion(reactivations, [step]), _Context(masked=True))
+            self._close_region(_PendingRegion(out, reactivations, [step]), _Context(masked=True))
         return ir.While(ir.Const(True, WEAK_BOOL, s.span), tuple(out), s.span)
 
     def _exit_if_none_live(self, region: _PendingRegion, span: Span) -> ir.Body:
         """Emit the check, once per iteration, that some thread is active."""
-        out: list[ir.Stmt] = []
         if region.resets or region.body:  # otherwise ``live`` is current
-            self._close_region(out, region, _Context(masked=True), marks_live=True)
-        return (*out, self.masks.if_none_live((ir.Break(span),), span))
+            self._close_region(region, _Context(masked=True), marks_live=True)
+        return (*region.out, self.masks.if_none_live((ir.Break(span),), span))
 
 
 def _has_jump(loop: ir.While | ir.For, kind: type[ir.Break] | type[ir.Continue]) -> bool:
