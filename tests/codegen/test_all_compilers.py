@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from codegen.test_golden_kernels import GOLDEN
 from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.runtime.cpu import cpu_kernel
 from pycu2c.toolchain.cc import cc
 from support.c_compilers import CROSS, EMULATORS, compiler, names, needed
+from support.golden_kernels import GOLDEN
 from support.golden_programs import write_program
 from support.paths import ROOT
 from transforms.cpu.test_nontemporal_stores import cross, text_of

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import functools
-import importlib.util
 import warnings
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -14,43 +12,28 @@ import pytest
 
 from pycu2c import CompileWarning, pipeline
 from pycu2c.analysis.suspension_points import coroutine_loop
-from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.compiler import lower
 from pycu2c.declarations.signatures import parse_signature
-from pycu2c.ir.nodes import Module
 from pycu2c.ir.parallel_regions import regions_of
 from pycu2c.ir.printer import print_module
 from pycu2c.kernels import assumption_checks
-from pycu2c.kernels.kernel import Kernel
 from pycu2c.kernels.specialization import generate_text
-from pycu2c.runtime.launch_configuration import extent
 from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import nvrtc
+from support.golden_kernels import (
+    CASES,
+    GOLDEN,
+    NAMES,
+    block_of,
+    built_for_cpu,
+    kernel_of,
+    module_of,
+)
 from support.launching import NARROWED, run
 from support.paths import ROOT
 from support.targets import TARGETS
 
-GOLDEN = ROOT / "golden"
-NAMES = sorted(p.parent.name for p in GOLDEN.glob("*/kernel.py"))
 SUFFIXES = {"ir": ".ir", "cuda": ".cu", "c": ".c"}
-
-
-@functools.cache
-def module_of(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"golden_{name}", GOLDEN / name / "kernel.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def kernel_of(name: str) -> Kernel:
-    (kernel,) = (v for v in vars(module_of(name)).values() if isinstance(v, Kernel))
-    return kernel
-
-
-CASES = [(name, variant) for name in NAMES for variant in module_of(name).SIGNATURES]
 
 
 def generated(name: str, variant: str, what: str) -> str:
@@ -58,22 +41,6 @@ def generated(name: str, variant: str, what: str) -> str:
         warnings.simplefilter("ignore", CompileWarning)
         block = block_of(name, variant)
         return kernel_of(name).inspect(what, module_of(name).SIGNATURES[variant], block)
-
-
-def block_of(name: str, variant: str) -> object:
-    """The C is shown as it runs, for the block of the case."""
-    return module_of(name).case(np.random.default_rng(1), variant)[1]
-
-
-def built_for_cpu(name: str, variant: str) -> tuple[Module, pipeline.Target, LaunchAssumptions]:
-    """A kernel as its passes for the CPU take it."""
-    kernel = kernel_of(name)
-    shape = extent(block_of(name, variant), "block", name)
-    assumptions = LaunchAssumptions(index32_safe=True, block=shape)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CompileWarning)
-        built = kernel.launcher.compiler.build(parse_signature(module_of(name).SIGNATURES[variant]))
-    return built.module, pipeline.TARGETS["cpu"], assumptions
 
 
 def cut_text(name: str, variant: str) -> str | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from codegen.test_golden_kernels import kernel_of
 from pycu2c import float32
 from pycu2c.base.dtypes import FLOAT32, INT32, INT64
 from pycu2c.base.external_code import CodeLine, InlineCode
@@ -57,6 +56,7 @@ from pycu2c.ir.nodes import (
 from pycu2c.ir.printer import print_expr, print_function, print_module, print_stmt
 from pycu2c.ops.intrinsics.all import REGISTRY
 from pycu2c.ops.operators import ADD, LT, NEG, NOT
+from support.golden_kernels import kernel_of
 from support.paths import ROOT
 from support.random_integer_ir import (
     HERE,

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 
-from codegen.test_golden_kernels import kernel_of, module_of
 from pycu2c import CompileWarning
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.ir.nodes import ArgumentPart
@@ -18,6 +17,7 @@ from pycu2c.runtime.arguments.arguments import layout_of, pack
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.cpu import cpu_kernel
 from pycu2c.runtime.launch_configuration import HEAD, extent
+from support.golden_kernels import kernel_of, module_of
 from support.launching import run
 from support.paths import TESTS
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from codegen.test_golden_kernels import CASES, built_for_cpu
 from pycu2c.base.records import replace
 from pycu2c.compiler import lower
 from pycu2c.ir.forms import C_MEANING, TYPED, ModuleSummary, summarize_module
@@ -14,6 +13,7 @@ from pycu2c.ir.verifier import InternalError
 from pycu2c.pipeline import FRONTEND, TARGETS, Target
 from pycu2c.transforms.analyses import EFFECTFUL, Analyses, Analysis, Inputs, kernel_body
 from pycu2c.transforms.pass_contract import Pass, run_passes
+from support.golden_kernels import CASES, built_for_cpu
 
 # conditions that choose between transformations; the others only skip passes with nothing to do
 CHOICES = {"coroutines", "single_region", "nontemporal_stores"}
