@@ -458,7 +458,7 @@ def test_from_buffer_is_of_arrays(target: str) -> None:
     def wrong(out):
         out[0] = ffi.from_buffer(out[0])
 
-    with pytest.raises(CompileError, match=r"from_buffer\(\) is of an array"):
+    with pytest.raises(CompileError, match=r"from_buffer\(\) takes an array"):
         wrong.inspect("ir", ("float64[::1]",))
 
 
