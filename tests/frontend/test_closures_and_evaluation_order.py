@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from language.test_constructs import IMPORTS, N, arguments, run_in_python, text_of
 from pycu2c import CompileError
+from support.construct_kernels import IMPORTS, N, arguments, run_in_python, text_of
 from support.kernels_from_text import module_from
 from support.language_constructs import Construct, rows_of
 from support.launching import run
