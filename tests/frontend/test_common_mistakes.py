@@ -116,7 +116,7 @@ b[0] = np.float128(a[0])  # E[call]: np.float128 | use float64
 b[0] = cuda.shfl_sync(-1, a[0], 1, 5)  # E[argument-type]: 5 | 1, 2, 4, 8, 16, 32
 
 found = []
-found.append(1)  # E[subset]: found.append | count what is in it
+found.append(1)  # E[subset]: found.append | count its items
 
 items = [1, 2.5, 3]
 items[0] = 5  # E[assignment-target]: items | cuda.local.array

@@ -65,7 +65,7 @@ def _record(value: object) -> DType | None:
 
 LOOP = "write a loop over the elements, `for x in a: …`"
 _ALLOCATE = "use cuda.local.array(shape, dtype), one for each thread, or pass the array"
-_FIXED = "write a tuple, or use cuda.local.array(n, dtype) and count what is in it"
+_FIXED = "write a tuple, or use cuda.local.array(n, dtype) and count its items"
 _TEXT = "text is made on the host: store numbers in an array, and show them after the launch"
 _TYPES = "a kernel is compiled for each combination of types: compare a.dtype, or `x is None`"
 _RANDOM = "cuda.random has random numbers: cuda.random.xoroshiro128p_uniform_float32(states, i)"
@@ -89,7 +89,7 @@ _PLURALS = {"axis": "axes", "index": "indices"}
 def valid_indices(count: int) -> str:
     """Return the hint with the valid constant indices of ``count`` items."""
     if count < 2:
-        return "there is only the index 0" if count else "there is nothing in it"
+        return "there is only the index 0" if count else "it has no items"
     return f"write 0 to {count - 1}, or -1 to -{count} from the end"
 
 

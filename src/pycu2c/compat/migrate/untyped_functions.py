@@ -91,11 +91,10 @@ class _UntypedAnalysis:
             yield from self._within(value)
             return
         sides = (value.left, value.right)
-        if any(map(self._is_inexact, sides)) or any(self._has_mixed(side) for side in sides):
+        if any(map(self._is_inexact, sides)) or any(
+            any(True for _ in self._within(side)) for side in sides
+        ):
             yield from self._within(value)
-
-    def _has_mixed(self, e: ast.expr) -> bool:
-        return next(iter(self._within(e)), None) is not None
 
     def _is_rounded_alike(self, target: ast.expr, op: ast.operator, value: ast.expr) -> bool:
         is_alike = isinstance(op, _ROUNDING) and not self._is_inexact(value)

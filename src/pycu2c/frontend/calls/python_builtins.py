@@ -186,8 +186,9 @@ def _extreme(name: str) -> Callable[[FunctionContext, ast.Call], Value]:
                 hint=f"compare in a loop, or write {name}(a, b) of the numbers",
             )
         arguments = evaluate_in_order(context, node.args)
-        values = [v for value in arguments for v in _flattened(value, len(arguments))]
         alone = len(arguments) == 1 and is_number(arguments[0])
+        is_iterable = len(arguments) == 1 and not alone
+        values = list(comprehensions.static_items(arguments[0])) if is_iterable else arguments
         if alone or not values:
             what = "one number" if alone else "nothing"
             fail(
@@ -223,11 +224,6 @@ def _extreme_tuple(
         else:
             result = branches.value_of_branches(context, test, span, (other, []), (result, []))
     return result
-
-
-def _flattened(value: Value, count: int) -> tuple[Value, ...]:
-    alone = count == 1 and not is_number(value)
-    return comprehensions.static_items(value) if alone else (value,)
 
 
 def _range(context: FunctionContext, node: ast.Call) -> Value:

@@ -167,7 +167,7 @@ def _exponent(left: Expr, right: Expr, common: Scalar) -> tuple[Scalar, Expr]:
 
 
 def _report_no_operator(op: Operator, left: Expr, right: Expr, span: Span) -> NoReturn:
-    if either_is_complex(left, right):
+    if any(scalar_type(e).dtype.is_complex for e in (left, right)):
         fail(
             "operand-type",
             Label(span, f"complex numbers have no `{op.symbol}`"),
@@ -192,10 +192,6 @@ _NOT_OF_BITS = {  # operators of bits that users take for others
     "&": "join conditions with `and`; of numbers: ",
     "|": "join conditions with `or`; of numbers: ",
 }
-
-
-def either_is_complex(left: Expr, right: Expr) -> bool:
-    return any(scalar_type(e).dtype.is_complex for e in (left, right))
 
 
 def unary(op: UnaryOperator, operand: Expr, span: Span) -> Expr:

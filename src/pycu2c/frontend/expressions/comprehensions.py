@@ -41,16 +41,13 @@ def _iterated(
 ) -> Value:
     """Return the iterable of a comprehension, evaluated before the first item."""
     value = context.value(source)
-    inner = [n for part in (node.elt, *_tests(node)) for n in ast.walk(part)]
+    tests = [test for generator in node.generators for test in generator.ifs]
+    inner = [n for part in (node.elt, *tests) for n in ast.walk(part)]
     may_write = any(isinstance(n, (ast.Call, ast.NamedExpr)) for n in inner)
     if isinstance(value, TupleValue) and may_write:
         if any(isinstance(e, Load) for e in subexpressions(value)):
             return materialize(context, value, "item")
     return materialize_effects(context, value)
-
-
-def _tests(node: ast.ListComp | ast.GeneratorExp) -> Iterator[ast.expr]:
-    return (test for generator in node.generators for test in generator.ifs)
 
 
 def _values(

@@ -137,9 +137,6 @@ def _record_exception(
     texts, values = texts_of(context, arguments)
     where = f"{context.source.file}:{node.lineno}"
     record = RaisedException(kind, where, tuple(texts))
-    context.emit(Print((record,), (*_thread_coordinates(span), *values), span))
-
-
-def _thread_coordinates(span: Span) -> list[Expr]:
     names = [f"cuda.{name}.{axis}" for name in ("blockIdx", "threadIdx") for axis in "xyz"]
-    return [Apply(REGISTRY[name], (), WEAK_INT, span) for name in names]
+    thread = [Apply(REGISTRY[name], (), WEAK_INT, span) for name in names]
+    context.emit(Print((record,), (*thread, *values), span))

@@ -145,7 +145,8 @@ def _if(context: FunctionContext, node: ast.If) -> None:
 
 def _return(context: FunctionContext, node: ast.Return) -> None:
     span = context.span(node)
-    if node.value is None or _is_none(node.value):
+    is_none = isinstance(node.value, ast.Constant) and node.value.value is None
+    if node.value is None or is_none:
         context.results.append((NONE, span))
         context.emit(Return(None, span))
         return
@@ -161,10 +162,6 @@ def _return(context: FunctionContext, node: ast.Return) -> None:
     context.results.append((kind, span))
     context.returns.append(id(node))
     context.emit(Return(pack_result(leaves(value), result_type(kind), span), span))
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _delete(context: FunctionContext, node: ast.Delete) -> None:
