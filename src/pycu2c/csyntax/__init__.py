@@ -1,5 +1,5 @@
 """The syntax tree of the generated C, and its printer.
 
-``nodes`` defines the tree, which other modules import ``as c``. ``expressions`` and ``printer``
-convert the tree to text. Imports only ``base``.
+``nodes`` defines the tree, which other modules import ``as c``. ``expression_printer``
+and ``printer`` convert the tree to text. Imports only ``base``.
 """

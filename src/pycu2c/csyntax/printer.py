@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from pycu2c.csyntax import nodes as c
-from pycu2c.csyntax.expressions import (
+from pycu2c.csyntax.expression_printer import (
     print_expr,
     print_prefix,
     print_type,

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pycu2c.base.dtypes import FLOAT32, FLOAT64, INT32, INT64, UINT32, UINT64, DType
 from pycu2c.codegen.helpers.catalog import function_name, texts_of
 from pycu2c.csyntax import nodes as c
-from pycu2c.csyntax.expressions import print_expr
+from pycu2c.csyntax.expression_printer import print_expr
 from pycu2c.ops.intrinsics.memory import atomic
 from pycu2c.ops.intrinsics.registry import Intrinsic
 

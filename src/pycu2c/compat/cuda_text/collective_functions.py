@@ -14,7 +14,7 @@ from typing import NamedTuple
 from pycu2c.base.dtypes import INT32, UINT32
 from pycu2c.base.records import dataclass, field
 from pycu2c.csyntax import nodes as c
-from pycu2c.csyntax.expressions import print_expr
+from pycu2c.csyntax.expression_printer import print_expr
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic
 from pycu2c.ops.intrinsics.threads import barriers, warp
 from pycu2c.ops.intrinsics.threads.collective import Collective, Operand, Value

@@ -14,7 +14,7 @@ from pycu2c.base.dtypes import BFLOAT16, FLOAT16, INT32, DType
 from pycu2c.codegen.helpers.catalog import function_name, texts_of
 from pycu2c.codegen.helpers.directed_rounding_helpers import ROUNDING_HELPERS
 from pycu2c.csyntax import nodes as c
-from pycu2c.csyntax.expressions import print_expr
+from pycu2c.csyntax.expression_printer import print_expr
 from pycu2c.ops.intrinsics.kinds import FIXED
 from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic, import_all
 

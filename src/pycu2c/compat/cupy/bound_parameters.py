@@ -7,11 +7,11 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from pycu2c.base import dtypes
 from pycu2c.base.dtypes import DType
 from pycu2c.base.parameters import ArgumentPart, Parameter
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Array, Scalar
+from pycu2c.compat.cupy import raw_arrays
 from pycu2c.compat.cupy.parameter_declarations import ParameterInfo, c_name
 
 StrideKind: TypeAlias = Literal["unit", "none", "any"]  # the stride along an axis; none is 0
@@ -81,7 +81,8 @@ def kernel_fields(bounds: Sequence[BoundParameter], index: DType) -> Iterator[Ke
             axes = (axis for axis, stride in enumerate(bound.strides) if stride == "any")
             yield from (_stride_field(bound, position, axis, index) for axis in axes)
         else:
-            yield from _raw_array_fields(bound, position)
+            for parameter in raw_arrays.shape_parameters(bound.name, bound.axes, position):
+                yield KernelField("const ptrdiff_t", parameter)
 
 
 def _stride_field(bound: BoundParameter, position: int, axis: int, index: DType) -> KernelField:
@@ -89,15 +90,6 @@ def _stride_field(bound: BoundParameter, position: int, axis: int, index: DType)
     return KernelField(
         f"const {index.cuda}", Parameter(name, Scalar(index), position, ArgumentPart.STRIDE, axis)
     )
-
-
-def _raw_array_fields(bound: BoundParameter, position: int) -> Iterator[KernelField]:
-    """Yield the fields for shape and strides of a raw array."""
-    kind = Scalar(dtypes.INT64)
-    for part, letter in ((ArgumentPart.SHAPE, "n"), (ArgumentPart.STRIDE, "s")):
-        for axis in range(bound.axes):
-            name = f"_{bound.name}_{letter}{axis}"
-            yield KernelField("const ptrdiff_t", Parameter(name, kind, position, part, axis))
 
 
 def number_field(name: str, dtype: DType, position: int, ctype: str = "") -> KernelField:
@@ -127,19 +119,12 @@ def offset(bound: BoundParameter, indices: Sequence[str], first_axis: int = 0) -
 
 
 def raw_array_views(bounds: Sequence[BoundParameter]) -> list[str]:
-    """Return the declarations of raw arrays, with the names that the user's text uses."""
-    views = []
-    for bound in bounds:
-        if bound.kind == "raw":
-            packed = ", true" if bound.packed else ""
-            parts = [f"{{{_axis_names(bound, 'n')}}}", f"{{{_axis_names(bound, 's')}}}"]
-            ctype = f"CArray<{bound.element}, {bound.axes}{packed}>"
-            views.append(f"const {ctype} {bound.name} = {{{bound.pointer}, {', '.join(parts)}}};")
-    return views
-
-
-def _axis_names(bound: BoundParameter, letter: str) -> str:
-    return ", ".join(f"_{bound.name}_{letter}{axis}" for axis in range(bound.axes))
+    """Return the declarations of raw arrays."""
+    return [
+        raw_arrays.array_view(b.name, b.element, b.pointer, b.axes, b.packed)
+        for b in bounds
+        if b.kind == "raw"
+    ]
 
 
 def typedefs(placeholders: Sequence[tuple[str, DType]]) -> list[str]:
