@@ -26,7 +26,7 @@ Arrays = tuple[np.ndarray, ...]
 class Problem:
     """Arguments of a kernel. The first ``written`` arrays are results.
 
-    ``sizes`` are what hand-written C is told and kernels in Python read from the arrays.
+    ``sizes`` are parameters of hand-written C; kernels in Python read them from the arrays.
     ``expected`` gives NaN where it has computed nothing.
     ``agreement`` is the share of elements that must be close.
     """

@@ -30,7 +30,7 @@ def block_sums(data, sums):
     partial[tid] = total
     cuda.syncthreads()
 
-    # Halve the number of summands until one is left; all threads meet after each round.
+    # Halve the number of summands until one is left; a barrier follows each iteration.
     half = BLOCK // 2
     while half > 0:
         if tid < half:

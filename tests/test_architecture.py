@@ -178,11 +178,11 @@ def words_of(name: str) -> set[str]:
 
 
 def test_prose_uses_standard_terms() -> None:
-    for path in FILES:
+    for path in CODE:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
                 result = BANNED_IN_PROSE.search(ast.get_docstring(node) or "")
-                assert result is None, f"{name_of(path)}: {result}"
+                assert result is None, f"{path.relative_to(ROOT)}: {result}"
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
         text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
         assert BANNED_IN_PROSE.search(text) is None, page.name

@@ -114,7 +114,7 @@ def test_a_store_converts_as_astype_does(element: DType, target: str, tmp_path: 
 
 
 def _that_fit(values: Any, element: DType) -> Any:
-    """A float beyond an integer's range gives no particular number."""
+    """A float beyond an integer's range converts to an undefined value."""
     return np.abs(values) if values.dtype.kind in "fV" and not element.is_signed else values
 
 

@@ -166,7 +166,7 @@ def _keeps(operator: Operator, kind: Scalar) -> bool:
 
 @writes(1, nests)
 def join_after_if(w: Writer) -> None:
-    """A variable that gets two types in two arms, and has their join where they meet."""
+    """Assign a variable in two branches with two types, which are joined afterwards."""
     first, second = w.scalar(), w.scalar()
     if DTypeKind.BOOL in (first.dtype.kind, second.dtype.kind):
         second = first

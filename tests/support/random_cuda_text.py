@@ -142,7 +142,7 @@ class Writer:
             yield from self._random.choice(kinds)(scope, depth)
 
     def _met(self, scope: Scope, depth: int) -> Iterator[str]:
-        """A barrier, or a call that threads meet in, whose shared memory is as before."""
+        """Write a barrier, or a call with a barrier that leaves shared memory unchanged."""
         if scope.own and self._chance(0.25):
             name, number = self._pick(scope.own), self._number(scope)
             shapes = (

@@ -41,7 +41,7 @@ def moved(out, a):
 
 @kernel(block=64)
 def two(out, a):
-    """The last array alone goes past caches."""
+    """Only the last array uses non-temporal stores."""
     i = cuda.grid(1)
     if i < a.size:
         a[i] += 1

@@ -45,7 +45,7 @@ def in_place(out, x):
 
 @kernel(block=(32,))
 def reversed_blocks(out, x):
-    """Threads meet: the next block's elements are asked for while they compute."""
+    """A kernel with barriers prefetches the elements of the next block."""
     part = cuda.shared.array(32, np.int32)
     t = cuda.threadIdx.x
     i = cuda.grid(1)
