@@ -29,7 +29,7 @@ from fuzzing import (
 from fuzzing.expressions import type_name
 from fuzzing.mixed import mixed_text
 from fuzzing.numbers import array_text, dtype_text, element_text, scalar_text
-from fuzzing.shaped import shaped_text
+from fuzzing.shaped.kernels import shaped_text
 from fuzzing.statements import statements
 from fuzzing.writing import (
     FLOATS,

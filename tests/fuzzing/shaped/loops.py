@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from fuzzing.shaped_words import FLOATS, Words
+from fuzzing.shaped.statements import FLOATS, Words
 
 ROUNDS = (1, 2, 3, 5, 8, 17)
 

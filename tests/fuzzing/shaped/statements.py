@@ -1,5 +1,4 @@
-"""The words of shaped kernels: choices, arithmetic on variables and elements, statements. Knows no
-shapes of loops."""
+"""Statements of shaped kernels: random choices, arithmetic on variables and elements."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Kernels in the shapes that the passes for the CPU look for: nests of loops that all threads go
-through alike, loops in steps of the grid, ``while`` loops that count, loops that threads leave one
-by one, tiles in shared memory, trees of sums, sums over warps.
+"""Kernels in the shapes that the passes for the CPU look for: nests of uniform loops,
+grid-stride loops, ``while`` loops that count, divergent loops, tiles in shared memory, tree
+reductions, sums over warps.
 
 Each is filled with random arithmetic on few variables, bounds and conditions that are now and then
 not what a pass asks for, and blocks of many shapes. The grammar of ``statements`` seldom draws such
@@ -13,8 +13,8 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from fuzzing.shaped_barriers import Barriers
-from fuzzing.shaped_words import FLOATS, WHOLE
+from fuzzing.shaped.barriers import Barriers
+from fuzzing.shaped.statements import FLOATS, WHOLE
 
 
 @dataclass(slots=True)

@@ -1,12 +1,12 @@
-"""Shapes in which the threads of a block meet: tiles, trees of sums, sums over warps."""
+"""Shapes with barriers: tiles in shared memory, tree reductions, sums over warps."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
-from fuzzing.shaped_loops import Loops
-from fuzzing.shaped_words import FLOATS, WHOLE
+from fuzzing.shaped.loops import Loops
+from fuzzing.shaped.statements import FLOATS, WHOLE
 
 
 @dataclass(slots=True)

@@ -1,0 +1,1 @@
+"""Random kernels in the loop shapes that passes of the CPU look for."""
