@@ -24,7 +24,7 @@ from pycu2c.base.types import Array, Signature
 from pycu2c.cuda_driver import driver, kernel_api
 from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.declarations.signatures import parse_signature
-from pycu2c.kernels.fingerprint import FingerprintWriter, Unhashable, fingerprint
+from pycu2c.kernels.cache_key import FingerprintWriter, Unhashable, fingerprint
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.kernels.kernel_cache import KernelCacheEntry
 from pycu2c.ops.intrinsics.all import REGISTRY

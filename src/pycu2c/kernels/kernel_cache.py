@@ -1,15 +1,13 @@
 """Cache on disk what the compiler generates for a kernel, so that later processes need no compiler.
 
-The key is the fingerprint of the kernel: everything that the compiler may read. Kernels without a
-fingerprint are compiled in each process.
+Kernels that depend on objects without a fingerprint (``cache_key.Unhashable``) are compiled in each
+process.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
-
-import numpy as np
 
 from pycu2c.base.index_bounds import WrittenArray
 from pycu2c.base.parameters import Parameter
@@ -19,7 +17,7 @@ from pycu2c.base.types import Signature
 from pycu2c.cuda_driver import driver
 from pycu2c.declarations.link_files import Link
 from pycu2c.declarations.options import Options
-from pycu2c.kernels.fingerprint import Unhashable, fingerprint
+from pycu2c.kernels.cache_key import Unhashable, cache_key
 from pycu2c.runtime.arguments.arguments import layout_of
 from pycu2c.runtime.cpu.cpu_kernel import CpuKernel
 from pycu2c.runtime.cpu.cpu_runner import CpuRunner
@@ -28,7 +26,6 @@ from pycu2c.runtime.cuda.cuda_runner import CudaRunner
 from pycu2c.runtime.runner import KernelMetadata, Runner, SpecializationKey
 from pycu2c.toolchain.cache import artifact_store, value_store
 from pycu2c.toolchain.cc import cc
-from pycu2c.toolchain.link import file_identity
 from pycu2c.toolchain.nvrtc import nvrtc
 
 
@@ -51,7 +48,7 @@ class GeneratedCode:
 class KernelCacheEntry:
     """The cached metadata and code of a kernel for one signature.
 
-    ``key`` is empty if the kernel has no fingerprint; then nothing is loaded or stored.
+    ``key`` is empty if the kernel has none; then nothing is loaded or stored.
     """
 
     def __init__(self, source: Source, signature: Signature, options: Options) -> None:
@@ -59,10 +56,7 @@ class KernelCacheEntry:
         if not value_store.ENABLED:
             return
         with contextlib.suppress(Unhashable):
-            files = [file_identity.file_identity(path) for _, path in options.link]
-            self.key = artifact_store.key_of(
-                fingerprint(source, signature), np.__version__, repr(options), *files
-            )
+            self.key = cache_key(source, signature, options)
 
     @functools.cached_property
     def metadata(self) -> KernelMetadata | None:

@@ -1,6 +1,7 @@
-"""Describe, as one text, everything that the compiled code of a kernel depends on.
+"""Compute the key of a kernel in the cache from everything that its compiled code depends on.
 
-The text has the source of the kernel and of the functions that it calls, the values of the globals
+The key is a digest of the options, the version of NumPy, linked files and the fingerprint: a text
+with the source of the kernel and of the functions that it calls, the values of the globals
 and closure variables that it reads, and the types of its arguments. It may describe more than the
 compiler reads, never less.
 """
@@ -19,7 +20,9 @@ from pycu2c.base.external_code import ExternalCode
 from pycu2c.base.hashing import digest_of
 from pycu2c.base.source import Source, SourceUnavailable, Unbound, bound_object, source_of
 from pycu2c.base.types import Array, Constant, ParameterType, Scalar, Signature, Tuple
+from pycu2c.declarations.options import Options
 from pycu2c.ops.names.numba_names import numba_function
+from pycu2c.toolchain.cache import artifact_store
 from pycu2c.toolchain.link import file_identity
 
 _MAX_ARRAY_BYTES = 1 << 16  # larger arrays are not hashed
@@ -30,6 +33,14 @@ _PLAIN_TYPES = (bool, int, float, complex, str, bytes, type(None), type(...))
 
 class Unhashable(Exception):
     """Compiled code may depend on an object that no text identifies."""
+
+
+def cache_key(source: Source, signature: Signature, options: Options) -> str:
+    """Return the key of a kernel for a signature. Raises Unhashable."""
+    files = [file_identity.file_identity(path) for _, path in options.link]
+    return artifact_store.key_of(
+        fingerprint(source, signature), np.__version__, repr(options), *files
+    )
 
 
 def fingerprint(source: Source, signature: Signature) -> str:
