@@ -12,7 +12,7 @@ import pytest
 
 import pycu2c.pycuda.driver as drv
 from pycu2c import cuda
-from pycu2c.compat.pycuda.textures import reference_source
+from pycu2c.compat.pycuda.textures import cuda_arrays, reference_source, references
 from pycu2c.cuda_driver import driver
 from pycu2c.pycuda import gpuarray
 from pycu2c.pycuda.compiler import SourceModule, compile
@@ -438,3 +438,18 @@ def test_arrays_that_cannot_be() -> None:
     drv.memcpy_atoa(row, 0, row, 8, 4)
     drv.memcpy_atoh(back, row, 0)
     assert back[:3].tolist() == [2, 1, 2]
+
+
+def test_objects_are_finalized_after_the_globals_of_their_module(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """At the exit of the interpreter, globals of a module may be None."""
+    array = drv.matrix_to_array(np.ones((4, 4), np.float32), "C")
+    reference = drv.TextureReference()
+    reference._object = (0, None)
+    with monkeypatch.context() as exit_of_interpreter:
+        exit_of_interpreter.setattr(cuda_arrays, "on_gpu", None)
+        exit_of_interpreter.setattr(references, "on_gpu", None)
+        array.__del__(finalizing=lambda: True)
+        reference.__del__(finalizing=lambda: True)
+    reference._object = None

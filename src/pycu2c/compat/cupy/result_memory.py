@@ -6,6 +6,7 @@ The first write to fresh memory causes page faults, which take about as long as 
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,9 @@ class _Block:
         else:
             _held_bytes[0] -= size
 
-    def __del__(self) -> None:
+    def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
+        if finalizing():
+            return
         size = self.bytes.size
         if _held_bytes[0] + size <= _MAX_BYTES:
             _held_bytes[0] += size

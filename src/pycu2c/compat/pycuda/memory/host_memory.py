@@ -5,6 +5,7 @@ The ``base`` of such an array is the allocation.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -40,8 +41,8 @@ class HostPointer(OwnedMemory):
         bounds_checks.remove(self.memory.address)
         self._memory = None
 
-    def __del__(self) -> None:
-        if self._memory is not None:
+    def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
+        if self._memory is not None and not finalizing():
             bounds_checks.remove(self._memory.address)
 
 

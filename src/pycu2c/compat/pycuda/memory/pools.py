@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
@@ -124,8 +125,8 @@ class PooledDeviceAllocation(PointerHolderBase):
     def __len__(self) -> int:
         return self.size
 
-    def __del__(self) -> None:
-        if self._block is not None:
+    def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
+        if self._block is not None and not finalizing():
             self.free()
 
 
@@ -158,8 +159,8 @@ class PooledHostAllocation:
         block, self._block = self._block, None
         self._pool.put_back(block, self._number)
 
-    def __del__(self) -> None:
-        if self._block is not None:
+    def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
+        if self._block is not None and not finalizing():
             self.free()
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
 from typing import Any
 
 import numpy as np
@@ -130,12 +132,11 @@ class Array:
             texture_objects.free_array(self._storage)
         self._storage = None
 
-    def __del__(self) -> None:
-        if getattr(self, "_storage", None) is not None and on_gpu() and not self._freed:
-            try:
-                texture_objects.free_array(self._storage)
-            except Exception:  # the driver is unloaded
-                return
+    def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
+        if finalizing() or getattr(self, "_storage", None) is None or self._freed or not on_gpu():
+            return
+        with contextlib.suppress(Exception):  # the context may be gone
+            texture_objects.free_array(self._storage)
 
 
 def _form(descriptor: ArrayDescriptor) -> TexelFormat:

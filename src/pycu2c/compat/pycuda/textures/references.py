@@ -6,7 +6,9 @@ again, and stored, if the reference has changed.
 
 from __future__ import annotations
 
+import contextlib
 import math
+import sys
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -298,14 +300,12 @@ class TextureReference:
             texture_objects.free_texture(self._object[0])
         self._object = None
 
-    def __del__(self) -> None:
-        if getattr(self, "_object", None) is None or not on_gpu():
+    def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
+        if finalizing() or getattr(self, "_object", None) is None or not on_gpu():
             return
-        try:
+        with contextlib.suppress(Exception):  # the context may be gone
             driver.check(driver.api().cuCtxSynchronize(), "wait before a texture is freed")
             self._release()
-        except Exception:  # the driver is unloaded
-            return
 
 
 class SurfaceReference:
