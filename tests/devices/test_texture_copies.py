@@ -186,5 +186,5 @@ def test_the_border_of_integers_is_given_bit_by_bit() -> None:
 def test_extents_are_width_height_depth() -> None:
     form = texture_objects.TexelFormat((2, 3, 4), texture_objects.FLOAT32, 2)
     assert form.extents == (4, 3, 2)
-    assert form.row == 32
+    assert form.row_bytes == 32
     assert texture_objects.TexelFormat((5,), texture_objects.UINT8, 1).extents == (5, 0, 0)

@@ -118,7 +118,7 @@ def test_compilers_take_the_text() -> None:
 
 
 WRONG = [
-    ("a[i].view(np.int16)", "argument-type", "as many bytes"),
+    ("a[i].view(np.int16)", "argument-type", "a type of the same size"),
     ("a[i].bit_count()", "subset", "no attribute `bit_count`"),
     ("np.int32(i).bit_length()", "subset", "int(n)"),
     ("i.item()", "subset", "an element is a number"),

@@ -5,14 +5,19 @@ Without the extension every launch takes the slow path.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 UNAVAILABLE = ""  # why the extension is missing
 
-try:
+if TYPE_CHECKING:
     import pycu2c.native._dispatch as _implementation
-except ImportError as error:
-    import pycu2c.native.fallback as _implementation  # type: ignore[no-redef]
+else:
+    try:
+        import pycu2c.native._dispatch as _implementation
+    except ImportError as error:
+        import pycu2c.native.fallback as _implementation
 
-    UNAVAILABLE = str(error)
+        UNAVAILABLE = str(error)
 
 ConfiguredBase = _implementation.ConfiguredBase
 DeviceArrayBase = _implementation.DeviceArrayBase

@@ -109,7 +109,14 @@ def test_each_test_runs_once_and_what_is_written_is_named(
     said = capsys.readouterr().out
     names = [name for part in range(workers) for name in _started(tmp_path, part)]
     assert sorted(names) == sorted(
-        ["quiet", "in_which_the_tool_writes", "that_hangs", "behind_it", "that_fails", "at_the_end"]
+        [
+            "a_test_without_findings",
+            "in_which_the_tool_writes",
+            "that_hangs",
+            "behind_it",
+            "that_fails",
+            "at_the_end",
+        ]
     )
     assert "the tool wrote in test_watched.py::test_in_which_the_tool_writes" in said
     assert "a test ended its process: test_watched.py::test_that_hangs" in said
